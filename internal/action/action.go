@@ -1,0 +1,141 @@
+// Package action has commands to run (Spec, Action) and what came of them (Result), with the canonical encoding that
+// makes an action's digest its cache key.
+//
+// The encoding is that of the Remote Execution API v2 (build.bazel.remote.execution.v2), written field by field so that
+// it is canonical by construction: ascending field numbers, sorted environments, properties and outputs, no unknown
+// fields. So a local result, a remote cache and a remote worker agree on the key. The package runs nothing and reads no
+// files; it does not know where blobs are.
+package action
+
+import (
+	"sort"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Command is what a process gets: REAPI's Command.
+type Command struct {
+	Args     []string
+	Env      map[string]string
+	Outputs  []string          // slash paths of output files and folders
+	Platform map[string]string // see the Property constants
+}
+
+// Action is a Command with the digest of all its inputs: REAPI's Action. It is a value; executors do not change it.
+type Action struct {
+	Command    Command
+	InputRoot  digest.Digest // of the root Directory message
+	Timeout    time.Duration
+	DoNotCache bool
+}
+
+// Encoded is an Action in wire form, with the digests that name its parts.
+type Encoded struct {
+	Key     digest.Digest // digest of Action: the cache key
+	Action  []byte
+	Command []byte
+}
+
+// Encode returns the canonical wire form under the digest function.
+func (a *Action) Encode(fn digest.Function) Encoded {
+	cmd := a.Command.encode()
+	var b []byte
+	b = appendDigest(b, 1, fn.Bytes(cmd))
+	b = appendDigest(b, 2, a.InputRoot)
+	if a.Timeout > 0 {
+		b = appendMessage(b, 6, encodeDuration(a.Timeout))
+	}
+	if a.DoNotCache {
+		b = protowire.AppendTag(b, 7, protowire.VarintType)
+		b = protowire.AppendVarint(b, 1)
+	}
+	if len(a.Command.Platform) > 0 {
+		b = appendMessage(b, 10, encodeProperties(a.Command.Platform))
+	}
+	return Encoded{Key: fn.Bytes(b), Action: b, Command: cmd}
+}
+
+// Key returns the digest that names the action: its cache key.
+func (a *Action) Key(fn digest.Function) digest.Digest { return a.Encode(fn).Key }
+
+func (c *Command) encode() []byte {
+	var b []byte
+	for _, s := range c.Args {
+		b = appendString(b, 1, s)
+	}
+	for _, k := range sortedKeys(c.Env) {
+		b = appendMessage(b, 2, appendPair(nil, k, c.Env[k]))
+	}
+	if len(c.Platform) > 0 {
+		b = appendMessage(b, 5, encodeProperties(c.Platform))
+	}
+	outputs := append([]string(nil), c.Outputs...)
+	sort.Strings(outputs)
+	for i, s := range outputs {
+		if i == 0 || s != outputs[i-1] {
+			b = appendString(b, 7, s)
+		}
+	}
+	return b
+}
+
+func encodeProperties(m map[string]string) []byte {
+	var b []byte
+	for _, k := range sortedKeys(m) {
+		b = appendMessage(b, 1, appendPair(nil, k, m[k]))
+	}
+	return b
+}
+
+func encodeDuration(d time.Duration) []byte {
+	var b []byte
+	if s := int64(d / time.Second); s != 0 {
+		b = protowire.AppendTag(b, 1, protowire.VarintType)
+		b = protowire.AppendVarint(b, uint64(s))
+	}
+	if n := int64(d % time.Second); n != 0 {
+		b = protowire.AppendTag(b, 2, protowire.VarintType)
+		b = protowire.AppendVarint(b, uint64(n))
+	}
+	return b
+}
+
+func appendDigest(b []byte, field protowire.Number, d digest.Digest) []byte {
+	var m []byte
+	m = appendString(m, 1, d.Hex())
+	if d.Size() != 0 {
+		m = protowire.AppendTag(m, 2, protowire.VarintType)
+		m = protowire.AppendVarint(m, uint64(d.Size()))
+	}
+	return appendMessage(b, field, m)
+}
+
+func appendPair(b []byte, name, value string) []byte {
+	b = appendString(b, 1, name)
+	if value != "" {
+		b = appendString(b, 2, value)
+	}
+	return b
+}
+
+func appendString(b []byte, field protowire.Number, s string) []byte {
+	b = protowire.AppendTag(b, field, protowire.BytesType)
+	return protowire.AppendString(b, s)
+}
+
+func appendMessage(b []byte, field protowire.Number, m []byte) []byte {
+	b = protowire.AppendTag(b, field, protowire.BytesType)
+	return protowire.AppendBytes(b, m)
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

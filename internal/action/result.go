@@ -1,0 +1,224 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Result is what came of an action that ran: REAPI's ActionResult. A command that failed has a Result too; what kept an
+// action from running is an error instead.
+type Result struct {
+	Files    []OutputFile
+	Dirs     []OutputDir
+	ExitCode int
+	Stdout   []byte // at most MaxInline bytes: the head and the tail, with a line between that says what was cut
+	Stderr   []byte
+	Worker   string        // where it ran: "local", "emulator SM8750", …
+	Duration time.Duration // of the command itself
+}
+
+// MaxInline is how much of each output stream a Result keeps, in bytes.
+const MaxInline = 64 << 10
+
+// OutputFile is a file the command wrote.
+type OutputFile struct {
+	Path       string // slash path in the exec root
+	Digest     digest.Digest
+	Executable bool
+}
+
+// OutputDir is a folder the command wrote. Its Directory messages are blobs of the store, reachable from Root.
+type OutputDir struct {
+	Path string
+	Tree digest.Digest // REAPI's Tree message: all Directories in one blob
+	Root digest.Digest // the root Directory message
+}
+
+// Encode returns the ActionResult in wire form.
+func (r *Result) Encode() []byte {
+	var b []byte
+	for _, f := range r.Files {
+		m := appendString(nil, 1, f.Path)
+		m = appendDigest(m, 2, f.Digest)
+		m = appendBool(m, 4, f.Executable)
+		b = appendMessage(b, 2, m)
+	}
+	for _, d := range r.Dirs {
+		m := appendString(nil, 1, d.Path)
+		m = appendDigest(m, 3, d.Tree)
+		m = appendDigest(m, 5, d.Root)
+		b = appendMessage(b, 3, m)
+	}
+	if r.ExitCode != 0 {
+		b = protowire.AppendTag(b, 4, protowire.VarintType)
+		b = protowire.AppendVarint(b, uint64(int64(int32(r.ExitCode))))
+	}
+	if len(r.Stdout) > 0 {
+		b = appendMessage(b, 5, r.Stdout)
+	}
+	if len(r.Stderr) > 0 {
+		b = appendMessage(b, 7, r.Stderr)
+	}
+	m := appendString(nil, 1, r.Worker)
+	m = appendMessage(m, 12, encodeDuration(r.Duration))
+	return appendMessage(b, 9, m)
+}
+
+func appendBool(b []byte, field protowire.Number, v bool) []byte {
+	if !v {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), 1)
+}
+
+// DecodeResult reads an ActionResult whose digests were made by fn. Fields it does not know are passed over; bytes that
+// are no ActionResult are an error.
+func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
+	r := &Result{}
+	err := eachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {
+		switch num {
+		case 2:
+			var f OutputFile
+			f, err = decodeFile(m, fn)
+			r.Files = append(r.Files, f)
+		case 3:
+			var d OutputDir
+			d, err = decodeDir(m, fn)
+			r.Dirs = append(r.Dirs, d)
+		case 4:
+			r.ExitCode = int(int32(v))
+		case 5:
+			r.Stdout = append([]byte(nil), m...)
+		case 7:
+			r.Stderr = append([]byte(nil), m...)
+		case 9:
+			err = eachField(m, func(num protowire.Number, _ uint64, m []byte) (err error) {
+				switch num {
+				case 1:
+					r.Worker = string(m)
+				case 12:
+					r.Duration, err = decodeDuration(m)
+				}
+				return err
+			})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("action result: %w", err)
+	}
+	return r, nil
+}
+
+func decodeFile(m []byte, fn digest.Function) (f OutputFile, err error) {
+	err = eachField(m, func(num protowire.Number, v uint64, m []byte) (err error) {
+		switch num {
+		case 1:
+			f.Path = string(m)
+		case 2:
+			f.Digest, err = DecodeDigest(m, fn)
+		case 4:
+			f.Executable = v != 0
+		}
+		return err
+	})
+	if err == nil && (f.Path == "" || f.Digest.IsZero()) {
+		err = errors.New("an output file without path or digest")
+	}
+	return f, err
+}
+
+func decodeDir(m []byte, fn digest.Function) (d OutputDir, err error) {
+	err = eachField(m, func(num protowire.Number, _ uint64, m []byte) (err error) {
+		switch num {
+		case 1:
+			d.Path = string(m)
+		case 3:
+			d.Tree, err = DecodeDigest(m, fn)
+		case 5:
+			d.Root, err = DecodeDigest(m, fn)
+		}
+		return err
+	})
+	if err == nil && (d.Path == "" || d.Root.IsZero()) {
+		err = errors.New("an output folder without path or digest")
+	}
+	return d, err
+}
+
+func decodeDuration(m []byte) (d time.Duration, err error) {
+	err = eachField(m, func(num protowire.Number, v uint64, _ []byte) error {
+		switch num {
+		case 1:
+			if v > uint64(1<<31) {
+				return errors.New("a duration out of range")
+			}
+			d += time.Duration(v) * time.Second
+		case 2:
+			if v >= uint64(time.Second) {
+				return errors.New("a duration out of range")
+			}
+			d += time.Duration(v)
+		}
+		return nil
+	})
+	return d, err
+}
+
+// DecodeDigest reads a Digest message made by fn.
+func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
+	var hexHash string
+	var size uint64
+	err := eachField(m, func(num protowire.Number, v uint64, m []byte) error {
+		switch num {
+		case 1:
+			hexHash = string(m)
+		case 2:
+			size = v
+		}
+		return nil
+	})
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	return digest.New(fn, hexHash, int64(size))
+}
+
+// AppendDigest appends d as a Digest message in the given field. Package tree encodes Directory messages with it.
+func AppendDigest(b []byte, field int, d digest.Digest) []byte {
+	return appendDigest(b, protowire.Number(field), d)
+}
+
+// eachField calls f for every varint (v) and length-delimited (m) field of the message.
+func eachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error) error {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		var v uint64
+		var m []byte
+		switch typ {
+		case protowire.VarintType:
+			v, n = protowire.ConsumeVarint(b)
+		case protowire.BytesType:
+			m, n = protowire.ConsumeBytes(b)
+		default:
+			n = protowire.ConsumeFieldValue(num, typ, b)
+		}
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		if err := f(num, v, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

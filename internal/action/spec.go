@@ -1,0 +1,103 @@
+package action
+
+import (
+	"time"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+)
+
+// Spec is an action whose inputs are not there yet: it says where each input will come from. It is pure data, made at
+// plan time; build turns it into an Action when its inputs have digests.
+type Spec struct {
+	Name        string // unique within the step's instance; "" when the step is one action; e.g. "htp_v79/ops/RMSNorm.o"
+	Description string // a few words for people: "compile src/ops/RMSNorm.cpp for htp_v79"
+
+	Args     []string          // argv; relative paths are relative to the exec root, where the command starts
+	Env      map[string]string // the whole environment, beside what the executor adds (HEXMAGE_ROOT, TMPDIR, HOME)
+	Stdin    string            // path in the exec root of the input that becomes standard input; "" is empty input
+	Inputs   []Input
+	Outputs  []Output
+	Platform map[string]string // where it may run and with what: see the Property constants
+
+	Timeout     time.Duration // 0: no limit
+	NoCache     bool          // run every time, remember nothing
+	OKExitCodes []int         // exit codes, beside 0, that are not failures
+}
+
+// Output is a path that the command promises to write.
+type Output struct {
+	Path string // slash path in the exec root
+	Tree bool   // a folder rather than a file
+}
+
+// Input places something at a path of the exec root (or, as part of an Artifact, of the artifact).
+// Exactly one of Artifact, Spec, Host and Content says what.
+type Input struct {
+	Path string // slash path; "" is the root itself (for a tree) or the artifact itself (for a file)
+
+	Artifact *addrs.Output // an output of an instance
+	Spec     *SpecOutput   // an output of another spec of the same instance
+	Host     *HostPath     // a file or folder of the workspace
+	Content  *Content      // bytes known at plan time
+
+	Sub    string // take only this slash path of a tree
+	Shared bool   // a large read-only tree (a toolchain): an executor may link to it instead of copying it
+}
+
+// SpecOutput names an output of a spec of the same instance.
+type SpecOutput struct {
+	Spec, Path string
+}
+
+// HostPath is a file or folder of the machine that hexmage runs on.
+type HostPath struct {
+	Path  string   // absolute, or relative to the workspace
+	Globs []string // for a folder: doublestar patterns of the files to take; none takes all
+}
+
+// Content is a small file written at plan time.
+type Content struct {
+	Data       []byte
+	Executable bool
+}
+
+// Class is what an output is.
+type Class uint8
+
+// The classes. A File's and a Tree's path is known at plan time; a Value is unknown until the step ran.
+const (
+	File Class = 1 + iota
+	Tree
+	Value // the content of a file: JSON if it parses as such, else text without the last line end
+)
+
+// String returns "file", "tree" or "value".
+func (c Class) String() string {
+	switch c {
+	case File:
+		return "file"
+	case Tree:
+		return "tree"
+	case Value:
+		return "value"
+	}
+	return "none"
+}
+
+// Artifact is an output of an instance: one file, or a tree put together of parts, which costs no action.
+type Artifact struct {
+	Class Class
+	Parts []Input // for a File or Value: one part with Path ""
+}
+
+// Names of Platform properties that executors and routing understand.
+const (
+	PropertyExecutor = "executor" // "local" (the default) or "device"
+	PropertyTool     = "tool"     // "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
+	PropertyNetwork  = "network"  // "true": the action may use the network
+	PropertyStdin    = "stdin"    // path of the input that is standard input; set by build from Spec.Stdin
+	PropertyPool     = "pool"     // comma list of name=amount: resources that limit how many run at once
+)
+
+// ToolArg0 is argv[0] of an action that runs one of hexmage's own built-in tools: ["hexmage", "tool", NAME, …].
+const ToolArg0 = "hexmage"

@@ -1,0 +1,134 @@
+// Package addrs has the addresses of what a pipeline declares: steps, their instances, their outputs.
+//
+// All types are small immutable values that can be map keys. The package knows how addresses are spelt; it does not
+// know what exists.
+package addrs
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Toolchain is the Kind of the implicit step behind every toolchain block: toolchain.qairt is an instance like any other.
+const Toolchain = "toolchain"
+
+// Step is the address of a step block: `step "patch" "ops"` is {patch, ops}.
+type Step struct {
+	Kind, Name string
+}
+
+// String returns "step.patch.ops", or "toolchain.qairt" for a toolchain: the way a reference spells it.
+func (s Step) String() string {
+	if s.Kind == Toolchain {
+		return "toolchain." + s.Name
+	}
+	return "step." + s.Kind + "." + s.Name
+}
+
+// Short returns "patch.ops": the way reports and command lines spell it.
+func (s Step) Short() string { return s.Kind + "." + s.Name }
+
+// Instance is a step, or one of its for_each copies.
+type Instance struct {
+	Step
+	Key   string // the for_each key
+	Keyed bool   // false for a step without for_each
+}
+
+// String returns `step.exec.gen["v75"]`.
+func (i Instance) String() string { return i.Step.String() + i.suffix() }
+
+// Short returns `exec.gen["v75"]`.
+func (i Instance) Short() string { return i.Step.Short() + i.suffix() }
+
+func (i Instance) suffix() string {
+	if !i.Keyed {
+		return ""
+	}
+	return "[" + strconv.Quote(i.Key) + "]"
+}
+
+// Dir returns the slash path under which the instance's artifacts appear in an exec root:
+// "toolchains/qairt", "steps/patch/ops", "steps/exec/gen/v75". Two instances never share one.
+func (i Instance) Dir() string {
+	if i.Kind == Toolchain {
+		return "toolchains/" + i.Name
+	}
+	dir := "steps/" + i.Kind + "/" + i.Name
+	if i.Keyed {
+		dir += "/" + pathKey(i.Key)
+	}
+	return dir
+}
+
+// pathKey spells a for_each key so that it is one path element and different keys stay different.
+func pathKey(k string) string {
+	plain := k != "" && k[0] != '.' && k[0] != '='
+	for _, r := range k {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-+", r)) {
+			plain = false
+		}
+	}
+	if plain {
+		return k
+	}
+	return fmt.Sprintf("=%x", k)
+}
+
+// Output is the address of one output of an instance.
+type Output struct {
+	Instance
+	Name string
+}
+
+// String returns "step.patch.ops.outputs.dir"; a toolchain's only output is "toolchain.qairt".
+func (o Output) String() string {
+	if o.Kind == Toolchain {
+		return o.Instance.String()
+	}
+	return o.Instance.String() + ".outputs." + o.Name
+}
+
+// Path returns the output's slash path in an exec root.
+func (o Output) Path() string {
+	if o.Kind == Toolchain {
+		return o.Dir()
+	}
+	return o.Dir() + "/" + o.Name
+}
+
+// Less orders outputs by address.
+func Less(a, b Output) bool { return a.String() < b.String() }
+
+// SortOutputs sorts os by address, in place, and returns it without duplicates.
+func SortOutputs(os []Output) []Output {
+	sort.Slice(os, func(i, j int) bool { return Less(os[i], os[j]) })
+	out := os[:0]
+	for i, o := range os {
+		if i == 0 || o != os[i-1] {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.qairt".
+func ParseStep(s string) (Step, error) {
+	parts := strings.Split(strings.TrimPrefix(s, "step."), ".")
+	if len(parts) != 2 || !identifier(parts[0]) || !identifier(parts[1]) {
+		return Step{}, fmt.Errorf("%q is no step address: want KIND.NAME, such as patch.ops", s)
+	}
+	return Step{parts[0], parts[1]}, nil
+}
+
+func identifier(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '-')) {
+			return false
+		}
+	}
+	return s != ""
+}

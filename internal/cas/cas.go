@@ -1,0 +1,45 @@
+// Package cas stores blobs under their digests.
+//
+// It knows bytes and digests; it does not know what blobs mean (trees, results, models) or who asks for them.
+package cas
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// ErrNotFound is what Open and Link return, wrapped, for a blob the store does not have.
+var ErrNotFound = errors.New("not in the store")
+
+// ErrCorrupt is what a reader returns, wrapped, at the point where content turns out not to be what its digest says.
+var ErrCorrupt = errors.New("content does not match its digest")
+
+// Store keeps blobs. All methods may be called from many goroutines at once. Tiers, verification, read-only access and
+// counting are decorators.
+type Store interface {
+	// Open returns the blob's content. Reading to the end fails with ErrCorrupt instead of io.EOF when the content is
+	// not what d says. The caller closes the reader.
+	Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error)
+	// Put stores the content of r, which must be what d says: else it stores nothing and returns ErrCorrupt. When it
+	// returns nil the blob survives a crash. Putting what is there already reads no more of r than it likes.
+	Put(ctx context.Context, d digest.Digest, r io.Reader) error
+	// Missing returns those of ds that the store does not have, in their order.
+	Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error)
+}
+
+// Linker is what a Store can do when it keeps blobs as files: give one to a path without copying it where possible.
+type Linker interface {
+	// Link makes path (which must not exist, in a folder that does) hold the blob, executable or not, read-only for its
+	// owner, by reflink, else hard link, else copy.
+	Link(ctx context.Context, d digest.Digest, path string, executable bool) error
+}
+
+// Adopter is what a Store can do when it keeps blobs as files on the file system of path: take a file in by renaming it.
+type Adopter interface {
+	// Adopt hashes the file at path, moves it into the store and returns its digest; path is then a link to the blob,
+	// or gone. The caller promises that nobody writes to the file any more.
+	Adopt(ctx context.Context, path string, executable bool) (digest.Digest, error)
+}

@@ -1,0 +1,35 @@
+// Package execute runs actions.
+//
+// An Executor is given an action whose input blobs are in the store, and returns what came of it, with the output blobs
+// in the store. Caching, limits, retries, verification and routing are decorators around it, one file each. The package
+// does not know pipelines, steps or plans.
+package execute
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hexmage/hexmage/internal/action"
+)
+
+// Executor runs actions. Execute may be called from many goroutines at once.
+type Executor interface {
+	// Execute returns an error only for what kept the action from running (no such program, no device, no space). A
+	// command that ran and failed is a Result with its exit code. The outputs named in the command that exist are in
+	// the store and in the Result; one that is missing is just not in the Result.
+	Execute(ctx context.Context, a *action.Action) (*action.Result, error)
+}
+
+// Error says what kept an action from running.
+type Error struct {
+	Op        string // what was being done: "start clang-22", "push model.bin"
+	Retryable bool   // the same action may succeed when tried again
+	Remedy    string // what the user can do, if known
+	Err       error
+}
+
+// Error returns the message without the remedy, which reports show on a line of its own.
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

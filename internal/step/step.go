@@ -1,0 +1,103 @@
+// Package step has what a kind of step provides: its arguments, its outputs, and the actions it plans.
+//
+// A kind is pure: from decoded arguments it makes Specs. It reads no files, runs nothing, and does not know which other
+// steps exist beyond the outputs its arguments refer to.
+package step
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+)
+
+// Kind is a kind of step: `step "<kind>" "<name>"`.
+type Kind interface {
+	Schema() Schema
+	// Plan makes the step's actions. It is called once per instance, with arguments that are wholly known.
+	Plan(r Request) (Planned, hcl.Diagnostics)
+}
+
+// Schema is what a kind accepts and gives.
+type Schema struct {
+	Summary string            // one line, for docs/language.md and `hexmage help`
+	Args    hcldec.ObjectSpec // arguments and blocks, beside the meta-arguments
+	ArgDocs map[string]string // a line for each argument
+	Outputs []OutputSpec      // the outputs every step of this kind has
+
+	// OwnOutputs allows `output` blocks in the step. OutputsFrom names a list argument whose elements are also names of
+	// file outputs ("targets" of an op package).
+	OwnOutputs  bool
+	OutputsFrom string
+
+	// Toolchains are the toolchain blocks that the kind uses without being told: the step depends on each that the
+	// pipeline declares, and Request.Toolchains has it.
+	Toolchains []string
+}
+
+// OutputSpec is an output that every step of a kind has.
+type OutputSpec struct {
+	Name  string
+	Class action.Class
+	Doc   string
+}
+
+// Request is what Plan is given.
+type Request struct {
+	At      addrs.Instance
+	Args    cty.Value // decoded by Schema.Args, unmarked, wholly known; attributes not set are null
+	Uses    []Use     // which argument uses which output
+	Outputs []DeclaredOutput
+	Env     map[string]string // the `env` meta-argument
+
+	Profile    string
+	Target     cty.Value // the target block's object, or null: {soc, arch, soc_model, vtcm_mb}
+	Toolchains map[string]Toolchain
+	Range      hcl.Range // of the step block's header, for diagnostics
+}
+
+// Use says that the argument at Path was made from Output. The string value in the argument holds Output.Path().
+type Use struct {
+	Path   cty.Path
+	Output addrs.Output
+}
+
+// DeclaredOutput is an `output` block of the step: label, and the attribute that gives its class.
+type DeclaredOutput struct {
+	Name  string
+	Class action.Class
+	Path  string // slash path relative to the folder the command starts in
+}
+
+// Toolchain is a toolchain block as other steps see it.
+type Toolchain struct {
+	Output addrs.Output // its tree; it appears at Output.Path() = "toolchains/<name>"
+	Attrs  cty.Value    // object of what is known at plan time: version, build_id, tools_version, …
+}
+
+// Input returns the whole toolchain as an input at its own path.
+func (t Toolchain) Input() action.Input {
+	o := t.Output
+	return action.Input{Path: o.Path(), Artifact: &o, Shared: true}
+}
+
+// Planned is what a step will do.
+type Planned struct {
+	Specs   []action.Spec
+	Outputs map[string]action.Artifact // by output name; must hold all of Schema.Outputs and the declared ones
+	Attrs   map[string]cty.Value       // for toolchains: attributes known at plan time
+
+	// Expand, when set, makes the specs and outputs when the trees in Await are there (one compile action per source
+	// file, for sources that another step makes). Then Specs and Outputs hold only a preview for `hexmage plan`, with
+	// "*" where names are not known yet.
+	Await  []action.Input
+	Expand func(l Listing) ([]action.Spec, map[string]action.Artifact, error)
+
+	// Explain, when set, turns a failed action's output into hints for people: cause and remedy, one a line.
+	Explain func(spec string, output []byte) []string
+}
+
+// Listing has the slash paths of the files below each awaited input, sorted, by Input.Path.
+type Listing map[string][]string
