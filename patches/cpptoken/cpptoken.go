@@ -1,0 +1,419 @@
+// Package cpptoken cuts C++ source text into tokens, so that an edit can tell a name in code from the same letters in a
+// comment or a string.
+//
+// The tokens tile the source: every byte belongs to exactly one token, and the tokens' texts in order are the source again.
+// Line splices (a backslash before a line end) are followed everywhere except in raw strings, as a compiler does.
+//
+// It knows nothing of the grammar, of types, of macros' expansions or of conditional compilation (code under #if 0 is code),
+// and it takes trigraphs for what they look like, as C++17 does.
+package cpptoken
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Kind says what a token is.
+type Kind uint8
+
+// The kinds of tokens. A Directive's own tokens have their usual kinds, with Token.Directive set.
+const (
+	Space      Kind = iota // blanks and line splices between tokens
+	Newline                // one line end that is not spliced away
+	Comment                // a // or /* */ comment, without the line end that ends it
+	Identifier             // a name or keyword
+	Number                 // a preprocessing number, with digit separators and suffixes
+	String                 // a string literal with its prefix and suffix
+	RawString              // a raw string literal with its prefix and suffix
+	Char                   // a character literal with its prefix and suffix
+	HeaderName             // <...> or "..." after #include or in __has_include
+	Punct                  // one punctuation mark; -> and :: and ## are one mark each
+)
+
+// Token is a part of a source.
+type Token struct {
+	Kind       Kind
+	Directive  bool // inside a preprocessor line
+	Start, End int  // byte offsets into the source
+	Line, Col  int  // where Start is; both count from 1, columns in bytes
+	// Name is the spelling with line splices taken out. It is set for Identifier and Punct.
+	Name string
+}
+
+// Error says that a source cannot be cut into tokens, because something is left open at its end.
+type Error struct {
+	Line, Col int    // where what is open begins
+	What      string // such as "comment"
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%d:%d: %s is never closed", e.Line, e.Col, e.What)
+}
+
+// Scan cuts src into tokens. A comment or raw string left open is an *Error; the tokens before it are returned with it.
+// A string or character literal left open ends at its line's end, as in text under #error.
+func Scan(src []byte) ([]Token, error) {
+	s := scanner{src: src, line: 1, lineStart: 0}
+	for s.pos < len(src) {
+		if err := s.next(); err != nil {
+			return s.tokens, err
+		}
+	}
+	return s.tokens, nil
+}
+
+type scanner struct {
+	src       []byte
+	pos       int
+	line      int
+	lineStart int
+	tokens    []Token
+
+	directive bool   // in a preprocessor line
+	text      bool   // something other than blanks and comments was seen in this line
+	name      string // the directive's name, once seen
+	header    bool   // a header name may come next
+}
+
+// splice returns the length of the line splice at p: a backslash, blanks (which compilers forgive) and a line end.
+func (s *scanner) splice(p int) int {
+	if p >= len(s.src) || s.src[p] != '\\' {
+		return 0
+	}
+	q := p + 1
+	for q < len(s.src) && (s.src[q] == ' ' || s.src[q] == '\t' || s.src[q] == '\v' || s.src[q] == '\f') {
+		q++
+	}
+	switch {
+	case q < len(s.src) && s.src[q] == '\n':
+		return q + 1 - p
+	case q+1 < len(s.src) && s.src[q] == '\r' && s.src[q+1] == '\n':
+		return q + 2 - p
+	}
+	return 0
+}
+
+// at returns the byte at p after any splices there, and the offset after it; 0 at the end of the source.
+func (s *scanner) at(p int) (byte, int) {
+	for n := s.splice(p); n > 0; n = s.splice(p) {
+		p += n
+	}
+	if p >= len(s.src) {
+		return 0, p
+	}
+	return s.src[p], p + 1
+}
+
+// emit appends the token from s.pos to end and moves on.
+func (s *scanner) emit(kind Kind, end int, name string) {
+	s.tokens = append(s.tokens, Token{
+		Kind: kind, Directive: s.directive, Start: s.pos, End: end,
+		Line: s.line, Col: s.pos - s.lineStart + 1, Name: name,
+	})
+	for i := s.pos; i < end; i++ {
+		if s.src[i] == '\n' {
+			s.line++
+			s.lineStart = i + 1
+		}
+	}
+	s.pos = end
+}
+
+func (s *scanner) errorf(what string) error {
+	return &Error{Line: s.line, Col: s.pos - s.lineStart + 1, What: what}
+}
+
+func (s *scanner) next() error {
+	if s.splice(s.pos) > 0 || blank(s.src[s.pos]) {
+		s.space()
+		return nil
+	}
+	c, p := s.at(s.pos)
+	switch {
+	case c == '\n':
+		s.directive, s.text, s.name, s.header = false, false, "", false
+		s.emit(Newline, p, "")
+		return nil
+	case c == '/':
+		if d, q := s.at(p); d == '/' {
+			s.emit(Comment, s.lineEnd(q), "")
+			return nil
+		} else if d == '*' {
+			return s.blockComment(q)
+		}
+	}
+	if !s.text {
+		s.text = true
+		s.directive = c == '#' || c == '%' && s.peekIs(p, ':')
+	}
+	header := s.header
+	s.header = false
+	switch {
+	case header && c == '<':
+		if end, ok := s.until(p, '>'); ok {
+			s.emit(HeaderName, end, "")
+			return nil
+		}
+	case header && c == '"':
+		if end, ok := s.until(p, '"'); ok {
+			s.emit(HeaderName, end, "")
+			return nil
+		}
+	}
+	switch {
+	case c == '"' || c == '\'':
+		s.literal(c, p)
+		return nil
+	case digit(c) || c == '.' && s.peek(p, digit):
+		s.number(p)
+		return nil
+	case s.nameByte(c, p, true):
+		return s.identifier()
+	}
+	s.punct(c, p)
+	return nil
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+func letter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
+}
+
+func (s *scanner) peek(p int, want func(byte) bool) bool {
+	c, q := s.at(p)
+	return q > p && q <= len(s.src) && want(c)
+}
+
+func (s *scanner) peekIs(p int, want byte) bool {
+	return s.peek(p, func(c byte) bool { return c == want })
+}
+
+// space takes blanks and splices.
+func (s *scanner) space() {
+	end := s.pos
+	for end < len(s.src) {
+		if n := s.splice(end); n > 0 {
+			end += n
+		} else if blank(s.src[end]) {
+			end++
+		} else {
+			break
+		}
+	}
+	s.emit(Space, end, "")
+}
+
+// lineEnd returns the offset of the line end after p that no splice removes.
+func (s *scanner) lineEnd(p int) int {
+	for p < len(s.src) {
+		if n := s.splice(p); n > 0 {
+			p += n
+			continue
+		}
+		if s.src[p] == '\n' {
+			if s.src[p-1] == '\r' {
+				return p - 1
+			}
+			return p
+		}
+		p++
+	}
+	return p
+}
+
+func (s *scanner) blockComment(p int) error {
+	for p < len(s.src) {
+		c, q := s.at(p)
+		if c == '*' && s.peekIs(q, '/') {
+			_, end := s.at(q)
+			s.emit(Comment, end, "")
+			return nil
+		}
+		p = q
+	}
+	return s.errorf("comment")
+}
+
+// until returns the offset after the next close in this line.
+func (s *scanner) until(p int, close byte) (int, bool) {
+	for p < len(s.src) {
+		c, q := s.at(p)
+		if c == '\n' {
+			return 0, false
+		}
+		if c == close {
+			return q, true
+		}
+		p = q
+	}
+	return 0, false
+}
+
+// literal takes a string or character literal whose opening quote ends at p; the token may have begun with a prefix.
+func (s *scanner) literal(quote byte, p int) {
+	kind := String
+	if quote == '\'' {
+		kind = Char
+	}
+	for p < len(s.src) {
+		c, q := s.at(p)
+		switch {
+		case c == '\n':
+			s.emit(kind, q-1, "")
+			return
+		case c == quote:
+			s.emit(kind, s.suffix(q), "")
+			return
+		case c == '\\':
+			if d, r := s.at(q); d != '\n' {
+				q = r
+			}
+		}
+		p = q
+	}
+	s.emit(kind, len(s.src), "")
+}
+
+// suffix takes a literal's suffix, if there is one at p.
+func (s *scanner) suffix(p int) int {
+	c, q := s.at(p)
+	if !s.nameByte(c, q, true) {
+		return p
+	}
+	_, end := s.word(p)
+	return end
+}
+
+// number takes a preprocessing number.
+func (s *scanner) number(p int) {
+	for p < len(s.src) {
+		c, q := s.at(p)
+		switch {
+		case c == 'e' || c == 'E' || c == 'p' || c == 'P':
+			if d, r := s.at(q); d == '+' || d == '-' {
+				q = r
+			}
+		case digit(c), c == '.', letter(c):
+		case c == '\'' && s.peek(q, func(d byte) bool { return digit(d) || letter(d) }):
+		default:
+			s.emit(Number, p, "")
+			return
+		}
+		p = q
+	}
+	s.emit(Number, len(s.src), "")
+}
+
+// nameByte says whether c, read up to p, continues a name or (first) begins one; \u1234 counts as a letter.
+func (s *scanner) nameByte(c byte, p int, first bool) bool {
+	if letter(c) || !first && digit(c) {
+		return true
+	}
+	return c == '\\' && s.ucn(p) > 0
+}
+
+// ucn returns the offset after a universal character name whose backslash ends at p, or 0.
+func (s *scanner) ucn(p int) int {
+	c, p := s.at(p)
+	n := 0
+	switch c {
+	case 'u':
+		n = 4
+	case 'U':
+		n = 8
+	default:
+		return 0
+	}
+	for range n {
+		c, q := s.at(p)
+		if !digit(c) && !('a' <= c|0x20 && c|0x20 <= 'f') {
+			return 0
+		}
+		p = q
+	}
+	return p
+}
+
+// word returns the name at p without its splices, and the offset after it.
+func (s *scanner) word(p int) (string, int) {
+	var b strings.Builder
+	for first := true; p < len(s.src); first = false {
+		c, q := s.at(p)
+		if !s.nameByte(c, q, first) {
+			break
+		}
+		if c == '\\' {
+			q = s.ucn(q)
+		}
+		b.WriteByte(c)
+		p = q
+	}
+	return b.String(), p
+}
+
+// identifier takes a name, or the literal whose prefix it turns out to be.
+func (s *scanner) identifier() error {
+	name, end := s.word(s.pos)
+	c, p := s.at(end)
+	switch name {
+	case "R", "u8R", "uR", "UR", "LR":
+		if c == '"' {
+			if close, ok := s.rawEnd(p); ok {
+				return s.raw(close, p)
+			}
+		}
+	case "u8", "u", "U", "L":
+		if c == '"' || c == '\'' {
+			s.literal(c, p)
+			return nil
+		}
+	}
+	if s.directive {
+		if s.name == "" {
+			s.name = name
+			s.header = name == "include" || name == "include_next" || name == "import"
+		} else if name == "__has_include" || name == "__has_include_next" {
+			s.name = name
+		}
+	}
+	s.emit(Identifier, end, name)
+	return nil
+}
+
+// rawEnd reads a raw string's delimiter after the quote at p and returns what closes it.
+func (s *scanner) rawEnd(p int) (string, bool) {
+	for i := p; i < len(s.src) && i <= p+16; i++ {
+		switch c := s.src[i]; {
+		case c == '(':
+			return ")" + string(s.src[p:i]) + `"`, true
+		case c == ')' || c == '\\' || c == '"' || c == '\n' || blank(c):
+			return "", false
+		}
+	}
+	return "", false
+}
+
+func (s *scanner) raw(close string, p int) error {
+	i := bytes.Index(s.src[p:], []byte(close))
+	if i < 0 {
+		return s.errorf("raw string")
+	}
+	s.emit(RawString, s.suffix(p+i+len(close)), "")
+	return nil
+}
+
+// punct takes a punctuation mark. Only the marks that a reader of tokens asks for are put together.
+func (s *scanner) punct(c byte, p int) {
+	if d, q := s.at(p); q > p && q <= len(s.src) {
+		if pair := string([]byte{c, d}); pair == "->" || pair == "::" || pair == "##" || pair == "%:" {
+			s.emit(Punct, q, pair)
+			return
+		}
+	}
+	if c == '(' && strings.HasPrefix(s.name, "__has_include") {
+		s.header = true
+	}
+	s.emit(Punct, p, string([]byte{c}))
+}
