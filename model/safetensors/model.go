@@ -1,0 +1,147 @@
+package safetensors
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// maxIndex bounds an index.json, in bytes.
+const maxIndex = 64 << 20
+
+// Model is one file, or several behind an index.json, seen as one set of tensors.
+type Model struct {
+	tensors []ModelTensor // by name
+	byName  map[string]int
+	closers []io.Closer
+}
+
+// ModelTensor is a tensor and the open file that holds it.
+type ModelTensor struct {
+	Tensor
+	File *os.File
+}
+
+// Data reads the tensor's bytes.
+func (t ModelTensor) Data() *io.SectionReader { return io.NewSectionReader(t.File, t.Offset, t.Size) }
+
+// Open opens a .safetensors file or a "….index.json" with its shards, which must lie in the index's own folder.
+// The caller must Close the Model.
+func Open(path string) (*Model, error) {
+	m := &Model{byName: map[string]int{}}
+	var err error
+	if strings.HasSuffix(path, ".json") {
+		err = m.openIndex(path)
+	} else {
+		_, err = m.add(path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	sort.Slice(m.tensors, func(i, j int) bool { return m.tensors[i].Name < m.tensors[j].Name })
+	for i, t := range m.tensors {
+		m.byName[t.Name] = i
+	}
+	return m, nil
+}
+
+// Tensors lists all tensors by name. The slice is the Model's own.
+func (m *Model) Tensors() []ModelTensor { return m.tensors }
+
+// Lookup finds a tensor by name.
+func (m *Model) Lookup(name string) (ModelTensor, bool) {
+	i, ok := m.byName[name]
+	if !ok {
+		return ModelTensor{}, false
+	}
+	return m.tensors[i], true
+}
+
+// Close closes the files.
+func (m *Model) Close() error {
+	var errs []error
+	for _, c := range m.closers {
+		errs = append(errs, c.Close())
+	}
+	m.closers = nil
+	return errors.Join(errs...)
+}
+
+func (m *Model) add(path string) ([]string, error) {
+	fh, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	m.closers = append(m.closers, fh)
+	st, err := fh.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(fh, st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var names []string
+	for _, t := range f.Tensors() {
+		m.tensors = append(m.tensors, ModelTensor{Tensor: t, File: fh})
+		names = append(names, t.Name)
+	}
+	return names, nil
+}
+
+func (m *Model) openIndex(path string) error {
+	fh, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer fh.Close()
+	raw, err := io.ReadAll(io.LimitReader(fh, maxIndex+1))
+	if err != nil {
+		return err
+	}
+	if len(raw) > maxIndex {
+		return fmt.Errorf("%s: larger than %d bytes", path, maxIndex)
+	}
+	var index struct {
+		WeightMap map[string]string `json:"weight_map"`
+	}
+	if err := json.Unmarshal(raw, &index); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if len(index.WeightMap) == 0 {
+		return fmt.Errorf("%s: no weight_map, so it names no shard", path)
+	}
+	want := map[string]int{}
+	for _, shard := range index.WeightMap {
+		want[shard]++
+	}
+	shards := make([]string, 0, len(want))
+	for s := range want {
+		shards = append(shards, s)
+	}
+	sort.Strings(shards)
+	for _, s := range shards {
+		// A shard's name is only ever a file name: anything else could read outside the model's folder.
+		if s == "" || s != filepath.Base(s) || s == "." || s == ".." || strings.ContainsAny(s, `/\`) {
+			return fmt.Errorf("%s: shard name %q is not a plain file name", path, s)
+		}
+		names, err := m.add(filepath.Join(filepath.Dir(path), s))
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		for _, n := range names {
+			if index.WeightMap[n] != s {
+				return fmt.Errorf("%s: tensor %q is in %s, but the index puts it in %q", path, n, s, index.WeightMap[n])
+			}
+		}
+		if len(names) != want[s] {
+			return fmt.Errorf("%s: the index names %d tensors in %s, which has %d", path, want[s], s, len(names))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+// Package safetensors reads and writes safetensors files: a JSON header that names tensors, and their bytes.
+//
+// Reading never loads tensor data: a File holds the parsed header and hands out section readers. The header
+// is bounded and every offset is checked, so a File made from hostile bytes is safe to use. Writing is
+// deterministic: the same tensors and metadata give the same bytes in every run.
+//
+// The package knows nothing of models, of quantisation, or of what a tensor's name means, and it converts no values.
+package safetensors
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+)
+
+// MaxHeader is the largest header accepted, in bytes; the format's own reference reader has the same limit.
+const MaxHeader = 100_000_000
+
+// maxRank bounds a tensor's number of dimensions. Real models stay below 8.
+const maxRank = 64
+
+// ErrFormat is wrapped by every error that says a file is not a well-formed safetensors file.
+var ErrFormat = errors.New("not a valid safetensors file")
+
+// DType is an element type as spelt in the header, for example "F32".
+type DType string
+
+// The element types of the format that take whole bytes.
+const (
+	Bool   DType = "BOOL"
+	U8     DType = "U8"
+	I8     DType = "I8"
+	F8E5M2 DType = "F8_E5M2"
+	F8E4M3 DType = "F8_E4M3"
+	I16    DType = "I16"
+	U16    DType = "U16"
+	F16    DType = "F16"
+	BF16   DType = "BF16"
+	I32    DType = "I32"
+	U32    DType = "U32"
+	F32    DType = "F32"
+	F64    DType = "F64"
+	I64    DType = "I64"
+	U64    DType = "U64"
+	C64    DType = "C64"
+)
+
+// Size is the number of bytes of one element, or 0 for a type this package does not know.
+func (d DType) Size() int64 {
+	switch d {
+	case Bool, U8, I8, F8E5M2, F8E4M3:
+		return 1
+	case I16, U16, F16, BF16:
+		return 2
+	case I32, U32, F32:
+		return 4
+	case F64, I64, U64, C64:
+		return 8
+	}
+	return 0
+}
+
+// Tensor describes one tensor of a file.
+type Tensor struct {
+	Name   string
+	DType  DType
+	Shape  []int64 // empty for a scalar
+	Offset int64   // of the first byte, from the start of the file
+	Size   int64   // in bytes
+}
+
+// File is a parsed header over a reader. Its methods may be called from several goroutines.
+type File struct {
+	// Metadata is the header's "__metadata__", or nil.
+	Metadata map[string]string
+
+	r       io.ReaderAt
+	tensors []Tensor // by offset
+	byName  map[string]int
+}
+
+// Parse reads the header of the file of the given size behind r and checks it entirely: known types, sizes that
+// agree with shapes, no overlap, no hole, nothing beyond the end. Errors wrap ErrFormat unless reading failed.
+func Parse(r io.ReaderAt, size int64) (*File, error) {
+	if size < 8 {
+		return nil, fmt.Errorf("%w: %d bytes are too few for the header length", ErrFormat, size)
+	}
+	var n8 [8]byte
+	if _, err := r.ReadAt(n8[:], 0); err != nil {
+		return nil, fmt.Errorf("read header length: %w", err)
+	}
+	n := binary.LittleEndian.Uint64(n8[:])
+	if n > MaxHeader || int64(n) > size-8 {
+		return nil, fmt.Errorf("%w: header of %d bytes in a file of %d (limit %d)", ErrFormat, n, size, MaxHeader)
+	}
+	raw := make([]byte, n)
+	if _, err := r.ReadAt(raw, 8); err != nil && !(errors.Is(err, io.EOF) && int64(n) == size-8) {
+		return nil, fmt.Errorf("read header: %w", err)
+	}
+	f := &File{r: r, byName: map[string]int{}}
+	if err := f.decodeHeader(raw); err != nil {
+		return nil, err
+	}
+	if err := f.layout(8+int64(n), size); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// layout turns data offsets into file offsets and checks that the tensors tile the data section exactly.
+func (f *File) layout(start, size int64) error {
+	sort.SliceStable(f.tensors, func(i, j int) bool {
+		a, b := f.tensors[i], f.tensors[j]
+		if a.Offset != b.Offset {
+			return a.Offset < b.Offset
+		}
+		if a.Size != b.Size {
+			return a.Size < b.Size // empty tensors come before the one that starts at the same place
+		}
+		return a.Name < b.Name
+	})
+	next := int64(0)
+	for i := range f.tensors {
+		t := &f.tensors[i]
+		if t.Offset != next {
+			return fmt.Errorf("%w: tensor %q begins at data byte %d, expected %d (overlap or hole)", ErrFormat, t.Name, t.Offset, next)
+		}
+		if t.Size > size-start-next {
+			return fmt.Errorf("%w: tensor %q of %d bytes ends after the file's end; is the file truncated?", ErrFormat, t.Name, t.Size)
+		}
+		next += t.Size
+		t.Offset += start
+		f.byName[t.Name] = i
+	}
+	if next != size-start {
+		return fmt.Errorf("%w: %d bytes after the last tensor", ErrFormat, size-start-next)
+	}
+	return nil
+}
+
+// Tensors lists the tensors in the order of their data. The slice is the File's own: do not change it.
+func (f *File) Tensors() []Tensor { return f.tensors }
+
+// Lookup finds a tensor by name.
+func (f *File) Lookup(name string) (Tensor, bool) {
+	i, ok := f.byName[name]
+	if !ok {
+		return Tensor{}, false
+	}
+	return f.tensors[i], true
+}
+
+// Data reads t's bytes from the file.
+func (f *File) Data(t Tensor) *io.SectionReader { return io.NewSectionReader(f.r, t.Offset, t.Size) }
+
+// byteSize is the size of a tensor, or an error when it does not fit an int64.
+func byteSize(d DType, shape []int64) (int64, error) {
+	n := d.Size()
+	if n == 0 {
+		return 0, fmt.Errorf("unknown element type %q", string(d))
+	}
+	zero := false
+	for _, v := range shape {
+		if v < 0 {
+			return 0, fmt.Errorf("negative dimension %d", v)
+		}
+		if v == 0 {
+			zero = true
+			continue
+		}
+		if n > math.MaxInt64/v {
+			return 0, errors.New("the shape's size overflows")
+		}
+		n *= v
+	}
+	if zero {
+		return 0, nil
+	}
+	return n, nil
+}
