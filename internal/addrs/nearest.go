@@ -1,0 +1,41 @@
+package addrs
+
+import "unicode/utf8"
+
+// Nearest returns the candidate that name was most likely meant to be, for a "did you mean": the one with the smallest
+// edit distance, the first of several, and "" when none is close (more than a third of the letters differ).
+func Nearest(name string, candidates []string) string {
+	best, bestDist := "", 1<<30
+	for _, c := range candidates {
+		longest := max(utf8.RuneCountInString(name), utf8.RuneCountInString(c))
+		if d := distance(name, c); d < bestDist && d*3 <= max(longest, 3) {
+			best, bestDist = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of runes to insert, delete, replace or swap with their neighbour (Damerau's, without
+// overlapping swaps).
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	before, prev, cur := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		cur[0] = i
+		for j := 1; j <= len(t); j++ {
+			cost := 1
+			if s[i-1] == t[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(t)]
+}

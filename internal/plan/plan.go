@@ -1,0 +1,176 @@
+// Package plan decides what has to be done: from a pipeline's skeleton, its kinds and the values of its variables it
+// makes a Plan, an immutable list of nodes in dependency order.
+//
+// Build is where HCL ends: it checks every reference before it evaluates anything, expands for_each, decodes each step's
+// arguments, and asks the step's kind for Specs. What carries a plan out needs only the types of this file. The package
+// runs nothing, hashes nothing and does not know whether a result is cached.
+package plan
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// Plan is what a pipeline will do. Nothing changes it once it is made; Select returns another.
+type Plan struct {
+	Pipeline    string // its name: "qwen3-aot-v79"
+	Description string
+	Profile     string  // the chosen profile, "" when the pipeline has none
+	Nodes       []*Node // in topological order: a node comes after all of its Deps
+	Exports     []Export
+	Reads       Reads // what planning read: a plan is as fresh as these
+}
+
+// Reads are the files that a plan was made from.
+type Reads struct {
+	Files []string // slash paths, relative to the workspace or absolute; sorted, no duplicates
+	Globs []Glob   // folders that were listed
+}
+
+// Glob is a folder listed by fileset().
+type Glob struct {
+	Dir      string   // slash path, relative to the workspace or absolute
+	Patterns []string // doublestar patterns, those with "!" in front exclude
+	Found    []string // what it found, as fileset() gave it
+}
+
+// Node is one instance of a step or toolchain.
+type Node struct {
+	At          addrs.Instance
+	Description string
+	Where       string   // of the block: "pipelines/x.hcl:12"
+	Source      []string // the block's lines, for failure reports
+
+	// Deps are the instances it may need, from static references: a superset of those its specs take inputs from.
+	Deps []addrs.Instance
+
+	Specs   []action.Spec
+	Outputs map[string]action.Artifact // by output name
+	Classes map[string]action.Class    // of every output, also while Outputs is not known yet
+
+	// Await and Expand are set when the specs depend on what is in other steps' trees: with the listing of each Await
+	// (slash paths of the files below it, by Input.Path), Expand gives the specs and outputs. Specs and Outputs hold
+	// only a preview then.
+	Await  []action.Input
+	Expand func(step.Listing) ([]action.Spec, map[string]action.Artifact, error)
+
+	// AwaitValues and Resolve are set when an argument depends on other steps' value outputs: with the content of each
+	// AwaitValues, Resolve gives the node with everything known (which may in turn have Expand). Specs hold only a
+	// preview then, or nothing.
+	AwaitValues []addrs.Output
+	Resolve     func(values map[addrs.Output][]byte) (*Node, error)
+
+	Deferred string // why Expand or Resolve is set, in words; "" for other nodes
+
+	Explain func(spec string, output []byte) []string // hints for a failed spec; may be nil
+
+	Timeout   time.Duration // the step's; already in each of Specs that has none of its own
+	Retries   int           // how many more times a failed spec is tried
+	Resources map[string]int
+	Cache     string // CacheDefault, CacheOff (already NoCache in each of Specs) or CacheLocal
+}
+
+// Values of Node.Cache.
+const (
+	CacheDefault = ""      // remember results wherever a cache is
+	CacheOff     = "off"   // run every time, remember nothing
+	CacheLocal   = "local" // remember results on this machine only
+)
+
+// Export is an `output` block of the pipeline. A block whose value is a collection of artifacts makes one Export for
+// each, named "name.key".
+type Export struct {
+	Name        string
+	Description string
+	Where       string // "pipelines/x.hcl:40"
+	Show        string // "" or "table": how a report shows it
+
+	Class    action.Class // File, Tree or Value for an artifact; 0 for a literal
+	Artifact action.Input // what it is: Artifact and Sub are set, Path is ""; zero for a literal
+	Literal  string       // text as it is, anything else as JSON; "(sensitive)" when the value is
+	// AwaitValues and Resolve are set when the literal depends on value outputs.
+	AwaitValues []addrs.Output
+	Resolve     func(values map[addrs.Output][]byte) (Export, error)
+	Deps        []addrs.Instance
+}
+
+// Node returns the node of an instance, or nil.
+func (p *Plan) Node(at addrs.Instance) *Node {
+	for _, n := range p.Nodes {
+		if n.At == at {
+			return n
+		}
+	}
+	return nil
+}
+
+// Select returns the plan restricted to the steps and all they need. Exports that need anything else are dropped. A step
+// that the plan does not have is an error.
+func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
+	byAt := make(map[addrs.Instance]*Node, len(p.Nodes))
+	var known []string
+	keep := make(map[addrs.Instance]bool)
+	for _, n := range p.Nodes {
+		byAt[n.At] = n
+		known = append(known, n.At.Step.Short())
+	}
+	var visit func(at addrs.Instance)
+	visit = func(at addrs.Instance) {
+		n := byAt[at]
+		if n == nil || keep[at] {
+			return
+		}
+		keep[at] = true
+		for _, d := range n.Deps {
+			visit(d)
+		}
+	}
+	for _, s := range steps {
+		found := false
+		for _, n := range p.Nodes {
+			if n.At.Step == s {
+				found = true
+				visit(n.At)
+			}
+		}
+		if !found {
+			if near := addrs.Nearest(s.Short(), known); near != "" {
+				return nil, fmt.Errorf("pipeline %s has no step %s: did you mean %s?", p.Pipeline, s.Short(), near)
+			}
+			return nil, fmt.Errorf("pipeline %s has no step %s that runs with profile %q: `hexmage plan` lists them", p.Pipeline, s.Short(), p.Profile)
+		}
+	}
+	out := *p
+	out.Nodes, out.Exports = nil, nil
+	for _, n := range p.Nodes {
+		if keep[n.At] {
+			out.Nodes = append(out.Nodes, n)
+		}
+	}
+	for _, e := range p.Exports {
+		have := true
+		for _, d := range e.Deps {
+			have = have && keep[d]
+		}
+		if have {
+			out.Exports = append(out.Exports, e)
+		}
+	}
+	return &out, nil
+}
+
+func sortInstances(is []addrs.Instance) []addrs.Instance {
+	sort.Slice(is, func(i, j int) bool { return is[i].String() < is[j].String() })
+	out := is[:0]
+	for i, at := range is {
+		if i == 0 || at != is[i-1] {
+			out = append(out, at)
+		}
+	}
+	return out
+}
