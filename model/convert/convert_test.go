@@ -1,0 +1,182 @@
+package convert_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/model/convert"
+	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/model/safetensors"
+)
+
+func le16(v ...uint16) (b []byte) {
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint16(b, x)
+	}
+	return b
+}
+
+func write(t *testing.T, path string, sources ...safetensors.Source) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, nil, sources); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tensors() []safetensors.Source {
+	return []safetensors.Source{
+		safetensors.Bytes("z.f16", safetensors.F16, []int64{6}, le16(0x3c00, 0xc000, 0x0001, 0x83ff, 0x7c00, 0x7bff)),
+		safetensors.Bytes("a.bf16", safetensors.BF16, []int64{2}, le16(0x3f80, 0xc040)),
+		safetensors.Bytes("m.u16", safetensors.U16, []int64{1, 2}, le16(0, 65535)),
+		safetensors.Bytes("k.i8", safetensors.I8, []int64{2}, []byte{255, 1}),
+		safetensors.Bytes("k.bool", safetensors.Bool, []int64{1}, []byte{1}),
+		safetensors.Bytes("s", safetensors.F32, nil, []byte{0, 0, 128, 63}),
+	}
+}
+
+func run(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var stderr bytes.Buffer
+	code := convert.Run(context.Background(), args, strings.NewReader(""), io.Discard, &stderr)
+	return code, stderr.String()
+}
+
+func convertTo(t *testing.T, in, format string) (*mllm.File, []byte) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "sub", "m.mllm")
+	if code, msg := run(t, "--input_path", in, "--output_path", out, "--format", format, "--model_name", "tiny"); code != 0 {
+		t.Fatal(msg)
+	}
+	raw, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := mllm.Parse(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, raw
+}
+
+func TestV2KeepsTypesAndOrdersByName(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "model.safetensors")
+	write(t, in, tensors()...)
+	f, _ := convertTo(t, in, "v2")
+	var got []string
+	for _, p := range f.Params() {
+		got = append(got, fmt.Sprint(p.Name, " ", p.DType, " ", p.Shape))
+	}
+	want := []string{"a.bf16 BFloat16 [2]", "k.bool UInt8 [1]", "k.i8 Int8 [2]", "m.u16 UInt16 [1 2]", "s Float32 []", "z.f16 Float16 [6]"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if f.ModelName != "tiny" {
+		t.Errorf("model name %q", f.ModelName)
+	}
+	p, _ := f.Lookup("m.u16")
+	if data, err := io.ReadAll(f.Data(p)); err != nil || !bytes.Equal(data, le16(0, 65535)) {
+		t.Errorf("data %v %v", data, err)
+	}
+}
+
+func TestV1CastsToFloat(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "model.safetensors")
+	write(t, in, tensors()...)
+	f, _ := convertTo(t, in, "v1")
+	cases := map[string][]float32{
+		"z.f16":  {1, -2, 0x1p-24, -0x3ffp-24, float32(math.Inf(1)), 65504},
+		"a.bf16": {1, -3},
+		"m.u16":  {0, 65535},
+	}
+	for name, want := range cases {
+		p, _ := f.Lookup(name)
+		data, err := io.ReadAll(f.Data(p))
+		if err != nil || p.DType != mllm.Float32 || len(data) != 4*len(want) {
+			t.Fatalf("%s: %v, %d bytes, %v", name, p.DType, len(data), err)
+		}
+		for i, w := range want {
+			if g := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])); g != w {
+				t.Errorf("%s[%d] = %v, want %v", name, i, g, w)
+			}
+		}
+	}
+	if p, _ := f.Lookup("k.bool"); p.DType != mllm.V1Uint8 {
+		t.Errorf("bool is %v", p.DType)
+	}
+}
+
+func TestShardsDoNotMatter(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "model.safetensors")
+	write(t, whole, tensors()...)
+	dir := t.TempDir()
+	all := tensors()
+	write(t, filepath.Join(dir, "m-1.safetensors"), all[:2]...)
+	write(t, filepath.Join(dir, "m-2.safetensors"), all[2:]...)
+	index := `{"weight_map":{"z.f16":"m-1.safetensors","a.bf16":"m-1.safetensors"`
+	for _, s := range all[2:] {
+		index += `,"` + s.Name + `":"m-2.safetensors"`
+	}
+	path := filepath.Join(dir, "model.safetensors.index.json")
+	if err := os.WriteFile(path, []byte(index+"}}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, a := convertTo(t, whole, "v2")
+	_, b := convertTo(t, path, "v2")
+	if !bytes.Equal(a, b) {
+		t.Fatal("the sharded model gave other bytes than the whole one")
+	}
+}
+
+func TestGoldenDigest(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "model.safetensors")
+	write(t, in, tensors()...)
+	want := map[string]string{"v1": goldenV1, "v2": goldenV2}
+	for format, digest := range want {
+		_, raw := convertTo(t, in, format)
+		if got := fmt.Sprintf("%x", sha256.Sum256(raw)); got != digest {
+			t.Errorf("%s: output changed: bump convert.Version (now %q) and set the digest to %s", format, convert.Version, got)
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "f64.safetensors")
+	write(t, bad, safetensors.Bytes("d", safetensors.F64, []int64{1}, make([]byte, 8)))
+	out := filepath.Join(dir, "out.mllm")
+	cases := map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no input":   {[]string{"--output_path", out}, 2, "required"},
+		"format":     {[]string{"--input_path", bad, "--output_path", out, "--format", "v3"}, 2, "choose v1 or v2"},
+		"no file":    {[]string{"--input_path", filepath.Join(dir, "none"), "--output_path", out}, 1, "none"},
+		"f64 in v2":  {[]string{"--input_path", bad, "--output_path", out}, 1, "no element type for F64"},
+		"extra args": {[]string{"--input_path", bad, "--output_path", out, "x"}, 2, "nothing else"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			code, msg := run(t, c.args...)
+			if code != c.code || !strings.Contains(msg, c.want) {
+				t.Errorf("exit %d, %q; want %d with %q", code, msg, c.code, c.want)
+			}
+			if _, err := os.Stat(out); err == nil {
+				t.Error("an output file was left behind")
+			}
+		})
+	}
+}
