@@ -172,4 +172,3 @@ func (d *domain) binaryOp(handle uint32, op string, dtype uint32, a, b []uint32)
 	}
 	return out
 }
-
