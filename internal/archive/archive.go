@@ -1,0 +1,187 @@
+// Package archive unpacks archives that nobody vouches for into a new folder.
+//
+// It reads zip, tar (plain, gz, xz, zst, bz2) and Debian packages. Nothing of an archive is seen at the destination
+// until all of it is there and has passed every check: entries that would leave the folder, links that point out of it,
+// device files, names that are used twice for different things, and archives that are cut off or grow without measure
+// are errors. The package does not know what the files are for, where the archive came from, or whether it is the right
+// one: digests are checked before.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// What is wrong with an archive. Unpack wraps one of these with the archive's name, the entry and what to do.
+var (
+	ErrFormat    = errors.New("not an archive that hexmage can read (zip, tar, tar.gz, tar.xz, tar.zst, tar.bz2, deb)")
+	ErrTruncated = errors.New("the archive is cut off or damaged")
+	ErrUnsafe    = errors.New("unsafe archive")
+	ErrTooLarge  = errors.New("the archive unpacks to more than is allowed")
+)
+
+// Options say how to unpack. The zero value takes everything as it is, within the default limits.
+type Options struct {
+	// StripPrefix is a folder of the archive whose content becomes the destination's; what is outside of it is left
+	// out. "" takes all. It is an error when nothing is below it.
+	StripPrefix string
+
+	// RelativeLinks makes absolute symbolic links ("/usr/lib/x" in a Debian package) relative, so that they stay within
+	// the destination. Without it they are errors.
+	RelativeLinks bool
+
+	MaxEntries int   // default 1,000,000
+	MaxBytes   int64 // unpacked bytes of all archives; default 64 GiB
+	MaxRatio   int64 // unpacked to packed bytes, counted from 64 MiB on; default 200
+
+	// Workers is how many files are written at once; default: the number of processors.
+	Workers int
+
+	// Progress is called now and then, from any goroutine, with the bytes written so far.
+	Progress func(written int64)
+
+	// Finish is called when everything is unpacked, before it appears at the destination: for links to add and for
+	// checks. An error of it makes Unpack fail.
+	Finish func(root *os.Root) error
+}
+
+// Stats is what was unpacked.
+type Stats struct {
+	Files, Folders, Links int
+	Bytes                 int64 // of the files
+}
+
+const ratioFloor = 64 << 20 // below this many bytes no ratio is suspicious: text compresses well
+
+func (o Options) withDefaults() Options {
+	if o.MaxEntries <= 0 {
+		o.MaxEntries = 1_000_000
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 64 << 30
+	}
+	if o.MaxRatio <= 0 {
+		o.MaxRatio = 200
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+// Unpack unpacks the archives, one over the other, into dest. dest must not exist, or be an empty folder; the folder it
+// is in must exist. When Unpack fails dest is as it was.
+func Unpack(ctx context.Context, dest string, opt Options, archives ...string) (Stats, error) {
+	opt = opt.withDefaults()
+	if err := vacant(dest); err != nil {
+		return Stats{}, err
+	}
+	// A sibling, so that the rename at the end stays on one file system.
+	tmp, err := os.MkdirTemp(filepath.Dir(dest), ".unpack-*")
+	if err != nil {
+		return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
+	}
+	defer os.RemoveAll(tmp)
+	st, err := unpackInto(ctx, tmp, opt, archives)
+	if err != nil {
+		return Stats{}, err
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return Stats{}, err
+	}
+	if err := os.Rename(tmp, dest); err != nil {
+		// rename replaces an empty folder on Unix, not everywhere
+		if rmErr := os.Remove(dest); rmErr != nil {
+			return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
+		}
+		if err := os.Rename(tmp, dest); err != nil {
+			return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
+		}
+	}
+	return st, nil
+}
+
+func vacant(dest string) error {
+	names, err := os.ReadDir(dest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("unpack into %s: %w", dest, err)
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("unpack into %s: the folder is not empty: remove it first", dest)
+	}
+	return nil
+}
+
+func unpackInto(ctx context.Context, dir string, opt Options, archives []string) (Stats, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Stats{}, err
+	}
+	defer root.Close()
+	w := newWriter(root, opt)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(opt.Workers)
+	for i, name := range archives {
+		g.Go(func() error {
+			if err := unpackOne(ctx, w, i, name); err != nil {
+				return fmt.Errorf("%s: %w", filepath.Base(name), err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Stats{}, err
+	}
+	if err := w.finish(); err != nil {
+		return Stats{}, err
+	}
+	if opt.Finish != nil {
+		if err := opt.Finish(root); err != nil {
+			return Stats{}, err
+		}
+	}
+	return w.stats, nil
+}
+
+func unpackOne(ctx context.Context, w *writer, index int, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	src := &source{index: index, packed: info.Size(), names: map[string]bool{}}
+	switch kind, err := sniff(f); {
+	case err != nil:
+		return err
+	case kind == formatZip:
+		return src.zip(ctx, w, f)
+	case kind == formatDeb:
+		return src.deb(ctx, w, f, info.Size())
+	default:
+		return src.tar(ctx, w, f, kind)
+	}
+}
+
+// source is one archive while it is unpacked.
+type source struct {
+	index   int
+	packed  int64
+	written atomic.Int64
+	names   map[string]bool // top-level folders seen, for the message when the prefix fits none
+	matched bool            // something was below the prefix
+}

@@ -1,0 +1,162 @@
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+	"strings"
+
+	"github.com/mholt/archives"
+)
+
+// tar unpacks a tar stream.
+func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) error {
+	plain, err := decompress(kind, bufio.NewReaderSize(r, 1<<20))
+	if err != nil {
+		return damaged(err)
+	}
+	defer plain.Close()
+	tail := &tailReader{r: plain}
+	buf := make([]byte, 1<<20)
+	err = archives.Tar{}.Extract(ctx, tail, func(ctx context.Context, f archives.FileInfo) error {
+		h, ok := f.Header.(*tar.Header)
+		if !ok {
+			return ErrFormat
+		}
+		return s.tarEntry(ctx, w, h, f, buf)
+	})
+	if err != nil {
+		return damaged(err)
+	}
+	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream that
+	// ended without the mark was cut between two entries.
+	n, err := io.CopyBuffer(&meter{ctx: ctx, w: w, src: s, to: io.Discard}, struct{ io.Reader }{tail}, buf)
+	if err != nil {
+		return damaged(err)
+	}
+	w.padding.Add(n)
+	if !tail.ended() {
+		return fmt.Errorf("%w: it has no end mark", ErrTruncated)
+	}
+	return s.checkPrefix(w)
+}
+
+func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archives.FileInfo, buf []byte) error {
+	name, ok, err := s.place(w, h.Name)
+	if err != nil || !ok {
+		return err
+	}
+	switch h.Typeflag {
+	case tar.TypeReg, '\x00', tar.TypeGNUSparse:
+		again, err := w.claim(name, entry{source: s.index})
+		if err != nil {
+			return err
+		}
+		if name == "." {
+			return fmt.Errorf("%w: the folder to unpack is a file", ErrUnsafe)
+		}
+		in, err := f.Open()
+		if err != nil {
+			return err
+		}
+		return w.file(ctx, s, name, again, h.FileInfo().Mode()&0o111 != 0, in, buf)
+	case tar.TypeDir:
+		if _, err := w.claim(name, entry{kind: fs.ModeDir, source: s.index}); err != nil {
+			return err
+		}
+		return w.folder(name)
+	case tar.TypeSymlink:
+		return s.symlink(w, name, h.Linkname)
+	case tar.TypeLink:
+		target, ok, err := s.place(w, h.Linkname)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("%w: hard link %q points to %q, which is not unpacked", ErrUnsafe, name, h.Linkname)
+		}
+		if target == name {
+			return nil
+		}
+		_, err = w.claim(name, entry{kind: hardLink, target: target, source: s.index})
+		return err
+	}
+	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe, h.Name, h.Typeflag)
+}
+
+func (s *source) symlink(w *writer, name, target string) error {
+	target, err := cleanTarget(name, target, w.opt.RelativeLinks)
+	if err != nil {
+		return err
+	}
+	_, err = w.claim(name, entry{kind: fs.ModeSymlink, target: target, source: s.index})
+	return err
+}
+
+// place returns where an entry goes; ok is false for one outside of the prefix.
+func (s *source) place(w *writer, raw string) (name string, ok bool, err error) {
+	name, err = cleanName(raw)
+	if err != nil {
+		return "", false, err
+	}
+	rest, ok := below(name, w.opt.StripPrefix)
+	if ok {
+		s.matched = true
+	} else if elems := splitPath(name); len(s.names) < 20 && len(elems) > 0 {
+		s.names[strings.Join(elems[:min(2, len(elems))], "/")] = true
+	}
+	return rest, ok, nil
+}
+
+func (s *source) checkPrefix(w *writer) error {
+	if s.matched || w.opt.StripPrefix == "" {
+		return nil
+	}
+	var seen []string
+	for n := range s.names {
+		seen = append(seen, n)
+	}
+	sort.Strings(seen)
+	return fmt.Errorf("nothing in it is below %q: it has %s; the archive is another one than expected, or the catalogue's strip_prefix is wrong",
+		w.opt.StripPrefix, strings.Join(seen, ", "))
+}
+
+// damaged turns what the readers of the formats say about bad bytes into ErrTruncated.
+func damaged(err error) error {
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	switch {
+	case err == nil, errors.Is(err, ErrUnsafe), errors.Is(err, ErrTooLarge), errors.Is(err, ErrFormat), errors.Is(err, ErrTruncated),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &pathErr), errors.As(err, &linkErr):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrTruncated, err)
+}
+
+// tailReader remembers whether the last 1024 bytes it read were zeros: tar's end mark.
+type tailReader struct {
+	r     io.Reader
+	zeros int64 // how many zero bytes were read last, in a row
+}
+
+func (t *tailReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	i := n
+	for i > 0 && p[i-1] == 0 && n-i < 1024 {
+		i--
+	}
+	if i == 0 {
+		t.zeros += int64(n)
+	} else {
+		t.zeros = int64(n - i)
+	}
+	return n, err
+}
+
+func (t *tailReader) ended() bool { return t.zeros >= 1024 }
