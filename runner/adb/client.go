@@ -1,0 +1,183 @@
+package adb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Client talks to one adb server. It holds no connection: each operation opens its own. Safe for concurrent use.
+type Client struct {
+	network, address string
+}
+
+// NewClient returns a client of the server at address: network is "tcp" ("127.0.0.1:5037" is the usual server) or "unix" (a socket's path).
+func NewClient(network, address string) *Client {
+	return &Client{network: network, address: address}
+}
+
+// Address returns where the server listens.
+func (c *Client) Address() string { return c.address }
+
+// Info is one line of the server's list of devices.
+type Info struct {
+	Serial string
+	State  string            // "device" when usable; else "offline", "unauthorized", "no permissions (…)", …
+	Props  map[string]string // "product", "model", "device", "transport_id", "usb", … as far as the server says
+}
+
+// Usable reports whether commands can be sent to the device.
+func (i Info) Usable() bool { return i.State == "device" }
+
+// Version returns the number of the server's internal version, for example 41 for "1.0.41".
+func (c *Client) Version(ctx context.Context) (int, error) {
+	s, err := c.ask(ctx, "host:version")
+	if err != nil {
+		return 0, err
+	}
+	v, err := strconv.ParseUint(s, 16, 31)
+	if err != nil {
+		return 0, fmt.Errorf("adb: version: %w: %q is not a hexadecimal number", ErrProtocol, s)
+	}
+	return int(v), nil
+}
+
+// Devices returns every device that the server knows, usable or not.
+func (c *Client) Devices(ctx context.Context) ([]Info, error) {
+	s, err := c.ask(ctx, "host:devices-l")
+	if err != nil {
+		return nil, err
+	}
+	return parseDevices(s), nil
+}
+
+// Connect makes the server open a TCP link to the device at address ("host:port"), which then is the device's serial.
+// A link that exists already is fine; one to a device that has restarted is stale, so Disconnect first when in doubt.
+func (c *Client) Connect(ctx context.Context, address string) error {
+	s, err := c.ask(ctx, "host:connect:"+address)
+	if err != nil {
+		return err
+	}
+	// The server says OKAY to the question whatever came of it; only the text tells.
+	if strings.HasPrefix(s, "connected to") || strings.HasPrefix(s, "already connected to") {
+		return nil
+	}
+	return fmt.Errorf("adb: %w", &ServerError{Request: "host:connect:" + address, Message: "failed to connect: " + s})
+}
+
+// Disconnect drops the server's TCP link to the device at address. One that is not connected is fine.
+func (c *Client) Disconnect(ctx context.Context, address string) error {
+	_, err := c.ask(ctx, "host:disconnect:"+address)
+	if refused, ok := asServerError(err); ok && strings.Contains(refused.Message, "no such device") {
+		return nil
+	}
+	return err
+}
+
+// Device returns a handle on the device with the given serial. Nothing is sent.
+func (c *Client) Device(serial string) *Device { return &Device{client: c, serial: serial} }
+
+// ask sends a request whose answer is one text.
+func (c *Client) ask(ctx context.Context, service string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	cn, err := dial(ctx, c.network, c.address)
+	if err != nil {
+		return "", err
+	}
+	defer cn.Close()
+	if err := cn.request(service); err != nil {
+		return "", wrap(ctx, err, "%s", service)
+	}
+	s, err := readString(cn.r)
+	return s, wrap(ctx, err, "%s", service)
+}
+
+// Device is one device of a server. Safe for concurrent use.
+type Device struct {
+	client *Client
+	serial string
+}
+
+// Serial returns the device's serial: its own for USB, "host:port" for TCP.
+func (d *Device) Serial() string { return d.serial }
+
+// Features returns what the device's daemon announces, for example "shell_v2", "stat_v2".
+func (d *Device) Features(ctx context.Context) ([]string, error) {
+	s, err := d.client.ask(ctx, "host-serial:"+d.serial+":features")
+	if err != nil || s == "" {
+		return nil, err
+	}
+	return strings.Split(s, ","), nil
+}
+
+// Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
+func (d *Device) Reconnect(ctx context.Context) error {
+	if !strings.Contains(d.serial, ":") {
+		_, err := d.Features(ctx)
+		return err
+	}
+	// Without this the server says "already connected" about a dead link for about ten seconds.
+	if err := d.client.Disconnect(ctx, d.serial); err != nil {
+		return err
+	}
+	return d.client.Connect(ctx, d.serial)
+}
+
+// open returns a connection on which the device itself now speaks service's protocol.
+func (d *Device) open(ctx context.Context, service string) (*conn, error) {
+	cn, err := dial(ctx, d.client.network, d.client.address)
+	if err != nil {
+		return nil, err
+	}
+	cn.within(askWait)
+	for _, request := range []string{"host:transport:" + d.serial, service} {
+		if err := cn.request(request); err != nil {
+			cn.Close()
+			return nil, wrap(ctx, err, "device %s: open %s", d.serial, serviceName(request))
+		}
+	}
+	cn.within(0)
+	return cn, nil
+}
+
+// serviceName shortens a request for a message: a command line can be long.
+func serviceName(request string) string {
+	const most = 120
+	if len(request) > most {
+		return request[:most] + "…"
+	}
+	return request
+}
+
+// parseDevices reads "SERIAL   STATE key:value…" lines. A state may be several words.
+func parseDevices(s string) []Info {
+	var all []Info
+	for line := range strings.Lines(s) {
+		words := strings.Fields(line)
+		if len(words) < 2 {
+			continue
+		}
+		info := Info{Serial: words[0], Props: map[string]string{}}
+		var state []string
+		for _, w := range words[1:] {
+			if key, value, ok := strings.Cut(w, ":"); ok && isPropKey(key) {
+				info.Props[key] = value
+			} else if len(info.Props) == 0 {
+				state = append(state, w)
+			}
+		}
+		info.State = strings.Join(state, " ")
+		all = append(all, info)
+	}
+	return all
+}
+
+func isPropKey(key string) bool {
+	switch key {
+	case "product", "model", "device", "transport_id", "usb", "devpath", "features":
+		return true
+	}
+	return false
+}

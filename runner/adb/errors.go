@@ -1,0 +1,94 @@
+package adb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrDropped says that a connection ended before the operation on it did: the device went away, or the server did.
+// The operation may be tried again once the device is back.
+var ErrDropped = errors.New("the connection to the device was lost")
+
+// ErrProtocol says that the other side sent something that the protocol does not allow, so the connection was given up.
+var ErrProtocol = errors.New("adb protocol violation")
+
+// ServerError is a request that the adb server refused.
+type ServerError struct {
+	Request string // as sent, for example "host:transport:SERIAL"
+	Message string // the server's own words, for example "device offline"
+}
+
+func (e *ServerError) Error() string {
+	return fmt.Sprintf("adb server refused %q: %s", e.Request, e.Message)
+}
+
+// DeviceError is a file operation that the device refused.
+type DeviceError struct {
+	Op      string // "push", "pull", "stat" or "list"
+	Path    string // on the device
+	Message string // the device's own words, or an errno's
+	cause   error  // fs.ErrNotExist or fs.ErrPermission, where known
+}
+
+// Unwrap returns fs.ErrNotExist or fs.ErrPermission where the device said so by number.
+func (e *DeviceError) Unwrap() error { return e.cause }
+
+func (e *DeviceError) Error() string {
+	return fmt.Sprintf("device: %s %s: %s", e.Op, e.Path, e.Message)
+}
+
+// Retryable reports whether err may go away once the device is connected again.
+func Retryable(err error) bool {
+	if errors.Is(err, ErrDropped) {
+		return true
+	}
+	refused, ok := asServerError(err)
+	if !ok {
+		return false
+	}
+	for _, passing := range []string{"offline", "not found", "still connecting", "closed", "failed to connect", "no devices"} {
+		if strings.Contains(refused.Message, passing) {
+			return true
+		}
+	}
+	return false
+}
+
+// wrap says what failed and, of several causes, names the one to act on: the caller's context first, then a lost connection.
+func wrap(ctx context.Context, err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	what := fmt.Sprintf(format, args...)
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("adb: %s: %w", what, cause)
+	}
+	var refused *ServerError
+	var denied *DeviceError
+	switch {
+	case errors.As(err, &refused), errors.As(err, &denied), errors.Is(err, ErrProtocol), errors.Is(err, errLocal):
+		return fmt.Errorf("adb: %s: %w", what, err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("adb: %s: %w", what, ErrDropped)
+	}
+	return fmt.Errorf("adb: %s: %w (%w)", what, ErrDropped, err)
+}
+
+// errLocal marks what failed on this side: a reader or writer that the caller gave.
+var errLocal = errors.New("local file")
+
+func local(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errLocal, err)
+}
+
+func asServerError(err error) (*ServerError, bool) {
+	var refused *ServerError
+	ok := errors.As(err, &refused)
+	return refused, ok
+}

@@ -1,0 +1,183 @@
+package adb
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Ids of shell v2 packets: one byte, then the payload's length as 32 bits.
+const (
+	shellStdin      = 0
+	shellStdout     = 1
+	shellStderr     = 2
+	shellExit       = 3
+	shellCloseStdin = 4
+)
+
+// maxShellPacket bounds one packet of output. Daemons send at most their payload size, 1 MiB; larger lengths are not sane.
+const maxShellPacket = 16 << 20
+
+// Streams are the standard streams of a command on the device. A nil Stdin is empty, a nil writer discards.
+// The writers are called from one goroutine, in the order in which output arrived.
+type Streams struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Shell runs a command line with the device's shell and returns its exit code (128 + number for a signal).
+// The error is for what kept the command from running to its end. When ctx ends, the connection is closed, which
+// on most devices ends the command, but not surely: a caller that must be sure kills it by another Shell.
+// When Shell returns before Stdin is used up, a pending Read of Stdin may still be under way.
+func (d *Device) Shell(ctx context.Context, command string, s Streams) (int, error) {
+	cn, err := d.open(ctx, "shell,v2,raw:"+command)
+	if err != nil {
+		return 0, err
+	}
+	defer cn.Close()
+	stdinErr := make(chan error, 1)
+	go func() { stdinErr <- sendStdin(cn, s.Stdin) }()
+	code, err := readShell(cn.r, orDiscard(s.Stdout), orDiscard(s.Stderr))
+	if err != nil {
+		select { // a local reader that failed is why the rest failed
+		case e := <-stdinErr:
+			if errors.Is(e, errLocal) {
+				err = e
+			}
+		default:
+		}
+		return 0, wrap(ctx, err, "device %s: shell", d.serial)
+	}
+	return code, nil
+}
+
+// Output runs a command and returns its standard output. A command that fails is an error with its standard error in it.
+func (d *Device) Output(ctx context.Context, command string, stdin io.Reader) (string, error) {
+	var out, errOut limited
+	code, err := d.Shell(ctx, command, Streams{Stdin: stdin, Stdout: &out, Stderr: &errOut})
+	if err != nil {
+		return "", err
+	}
+	if out.over || errOut.over {
+		return "", fmt.Errorf("adb: device %s: %s: more than %d bytes of output", d.serial, serviceName(command), maxOutput)
+	}
+	if code != 0 {
+		return "", fmt.Errorf("adb: device %s: %s: exit code %d: %s", d.serial, serviceName(command), code, strings.TrimSpace(errOut.String()+out.String()))
+	}
+	return out.String(), nil
+}
+
+// sendStdin turns r into packets and then closes the command's stdin. It closes the connection when r fails,
+// since a command that would see half of its input must not go on as if that were all.
+func sendStdin(cn *conn, r io.Reader) error {
+	buf := make([]byte, 5+maxChunk)
+	for r != nil {
+		n, err := r.Read(buf[5:])
+		if n > 0 {
+			buf[0] = shellStdin
+			binary.LittleEndian.PutUint32(buf[1:], uint32(n))
+			if _, e := cn.nc.Write(buf[:5+n]); e != nil {
+				return e // the command is over, or the link: the reading side knows which
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			cn.nc.Close()
+			return local(err)
+		}
+	}
+	_, err := cn.nc.Write([]byte{shellCloseStdin, 0, 0, 0, 0})
+	return err
+}
+
+// readShell copies output until the exit packet and returns the exit code.
+func readShell(r io.Reader, stdout, stderr io.Writer) (int, error) {
+	for {
+		var head [5]byte
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return 0, err
+		}
+		n := int64(binary.LittleEndian.Uint32(head[1:]))
+		if n > maxShellPacket {
+			return 0, fmt.Errorf("%w: a shell packet of %d bytes", ErrProtocol, n)
+		}
+		switch head[0] {
+		case shellStdout, shellStderr:
+			w := stdout
+			if head[0] == shellStderr {
+				w = stderr
+			}
+			if err := copyExactly(w, r, n); err != nil {
+				return 0, err
+			}
+		case shellExit:
+			if n != 1 {
+				return 0, fmt.Errorf("%w: an exit packet of %d bytes, want 1", ErrProtocol, n)
+			}
+			var code [1]byte
+			_, err := io.ReadFull(r, code[:])
+			return int(code[0]), noEOF(err)
+		default:
+			if err := copyExactly(io.Discard, r, n); err != nil { // newer ids are to be skipped
+				return 0, err
+			}
+		}
+	}
+}
+
+// copyExactly copies n bytes and tells a reader that ended early from a writer that failed.
+func copyExactly(w io.Writer, r io.Reader, n int64) error {
+	tell := &localWriter{w: w}
+	_, err := io.CopyN(tell, r, n)
+	if tell.err != nil {
+		return local(tell.err)
+	}
+	return noEOF(err)
+}
+
+type localWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (l *localWriter) Write(p []byte) (int, error) {
+	n, err := l.w.Write(p)
+	if err != nil {
+		l.err = err
+	}
+	return n, err
+}
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}
+
+// maxOutput bounds what Output holds in memory.
+const maxOutput = 16 << 20
+
+// limited is a buffer that stops growing at maxOutput.
+type limited struct {
+	strings.Builder
+	over bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxOutput {
+		l.over = true
+		return len(p), nil
+	}
+	return l.Builder.Write(p)
+}
+
+// Quote makes s one word of a POSIX shell's command line.
+func Quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

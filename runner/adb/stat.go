@@ -1,0 +1,171 @@
+package adb
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+)
+
+// Stat is what a device says about a file.
+type Stat struct {
+	Mode     fs.FileMode
+	Size     int64
+	Modified time.Time
+}
+
+// Entry is a file in a folder of the device.
+type Entry struct {
+	Name string // a single path element
+	Stat
+}
+
+// statSize is the length of what follows the id and the error number in STA2, LST2 and DNT2:
+// dev, ino (64 bits each), mode, nlink, uid, gid (32 each), size, atime, mtime, ctime (64 each).
+const statSize = 8 + 8 + 4*4 + 8 + 3*8
+
+// Stat returns what the device says about path, following links. One that does not exist is a DeviceError that wraps fs.ErrNotExist.
+func (s *Sync) Stat(ctx context.Context, path string) (Stat, error) {
+	st, err := s.stat(path)
+	return st, s.end(ctx, "stat", path, err)
+}
+
+func (s *Sync) stat(path string) (Stat, error) {
+	if err := s.command("STA2", path); err != nil {
+		return Stat{}, err
+	}
+	id, errno, err := readFrame(s.cn.r)
+	if err != nil {
+		return Stat{}, err
+	}
+	if id == "FAIL" {
+		return Stat{}, readFail(s.cn.r, errno, "stat", path)
+	}
+	if id != "STA2" {
+		return Stat{}, fmt.Errorf("%w: want STA2, got %q", ErrProtocol, id)
+	}
+	st, err := readStat(s.cn.r)
+	if err == nil && errno != 0 {
+		err = newErrno("stat", path, errno)
+	}
+	return st, err
+}
+
+func readStat(r io.Reader) (Stat, error) {
+	var b [statSize]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return Stat{}, noEOF(err)
+	}
+	size := binary.LittleEndian.Uint64(b[32:])
+	if size > 1<<62 {
+		return Stat{}, fmt.Errorf("%w: a file of %d bytes", ErrProtocol, size)
+	}
+	return Stat{
+		Mode:     fileMode(binary.LittleEndian.Uint32(b[16:])),
+		Size:     int64(size),
+		Modified: time.Unix(int64(binary.LittleEndian.Uint64(b[48:])), 0),
+	}, nil
+}
+
+// List returns the entries of a folder, "." and ".." left out, in the device's order. A folder that does not exist is empty
+// to some daemons and an error to others: use Stat to know.
+func (s *Sync) List(ctx context.Context, path string) ([]Entry, error) {
+	all, err := s.list(path)
+	return all, s.end(ctx, "list", path, err)
+}
+
+func (s *Sync) list(path string) ([]Entry, error) {
+	if err := s.command("LIS2", path); err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for {
+		s.cn.within(stallWait)
+		id, errno, err := readFrame(s.cn.r)
+		if err != nil {
+			return nil, err
+		}
+		if id == "FAIL" {
+			return nil, readFail(s.cn.r, errno, "list", path)
+		}
+		if id != "DNT2" && id != "DONE" {
+			return nil, fmt.Errorf("%w: want DNT2 or DONE, got %q", ErrProtocol, id)
+		}
+		st, err := readStat(s.cn.r)
+		if err != nil {
+			return nil, err
+		}
+		name, err := readName(s.cn.r)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case id == "DONE":
+			if errno != 0 {
+				return nil, newErrno("list", path, errno)
+			}
+			return all, nil
+		case errno != 0 || name == "." || name == "..":
+		case !fs.ValidPath(name) || !isElement(name):
+			return nil, fmt.Errorf("%w: %q is no file name", ErrProtocol, name)
+		case len(all) == maxEntries:
+			return nil, fmt.Errorf("%w: more than %d entries", ErrProtocol, maxEntries)
+		default:
+			all = append(all, Entry{Name: name, Stat: st})
+		}
+	}
+}
+
+func readName(r io.Reader) (string, error) {
+	var b [4]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return "", noEOF(err)
+	}
+	return readText(r, binary.LittleEndian.Uint32(b[:]), maxPath)
+}
+
+func isElement(name string) bool {
+	for _, c := range []byte(name) {
+		if c == '/' || c == 0 {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// fileMode translates the st_mode of Linux, which is what every device has, whatever this machine is.
+func fileMode(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	switch m & 0o170000 {
+	case 0o040000:
+		mode |= fs.ModeDir
+	case 0o120000:
+		mode |= fs.ModeSymlink
+	case 0o100000:
+	default:
+		mode |= fs.ModeIrregular
+	}
+	return mode
+}
+
+// newErrno translates an error number of the device, which is Linux's, whatever this machine is.
+func newErrno(op, path string, n uint32) error {
+	e := &DeviceError{Op: op, Path: path}
+	switch n {
+	case 1, 13:
+		e.Message, e.cause = "permission denied", fs.ErrPermission
+	case 2:
+		e.Message, e.cause = "no such file or directory", fs.ErrNotExist
+	case 20:
+		e.Message = "not a directory"
+	case 28:
+		e.Message = "no space left on device"
+	case 40:
+		e.Message = "too many levels of symbolic links"
+	default:
+		e.Message = fmt.Sprintf("error number %d of Linux", n)
+	}
+	return e
+}

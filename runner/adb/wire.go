@@ -1,0 +1,129 @@
+package adb
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+)
+
+const (
+	maxRequest = 0xffff    // what four hexadecimal digits can say
+	maxChunk   = 64 << 10  // the most that one DATA chunk of the sync protocol may hold
+	maxMessage = 64 << 10  // the longest text that a device may answer with
+	bufferSize = 256 << 10 // read-ahead of one connection
+	dialWait   = 5 * time.Second
+	askWait    = 15 * time.Second // for a question that a healthy server answers at once
+	stallWait  = 90 * time.Second // a transfer that moves nothing for so long has stopped
+)
+
+// conn is one connection to the server. Its life is bounded by the context it was dialled with.
+type conn struct {
+	nc   net.Conn
+	r    *bufio.Reader
+	stop func() bool
+}
+
+func dial(ctx context.Context, network, address string) (*conn, error) {
+	d := net.Dialer{Timeout: dialWait}
+	nc, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, wrap(ctx, err, "connect to the adb server at %s", address)
+	}
+	c := &conn{nc: nc, r: bufio.NewReaderSize(nc, bufferSize)}
+	c.stop = context.AfterFunc(ctx, func() { nc.Close() })
+	return c, nil
+}
+
+func (c *conn) Close() error {
+	c.stop()
+	return c.nc.Close()
+}
+
+// within bounds the next reads and writes by d from now; 0 takes the bound away.
+func (c *conn) within(d time.Duration) {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = c.nc.SetDeadline(at) // fails only on a closed connection, where the next use says so
+}
+
+// request sends one request and reads the server's verdict.
+func (c *conn) request(service string) error {
+	if len(service) > maxRequest {
+		return fmt.Errorf("%w: a request of %d bytes; adb takes at most %d, so pass long input by stdin or a file", errLocal, len(service), maxRequest)
+	}
+	if _, err := io.WriteString(c.nc, fmt.Sprintf("%04x%s", len(service), service)); err != nil {
+		return err
+	}
+	return readStatus(c.r, service)
+}
+
+// readStatus reads OKAY, or FAIL and its reason.
+func readStatus(r io.Reader, service string) error {
+	var id [4]byte
+	if _, err := io.ReadFull(r, id[:]); err != nil {
+		return err
+	}
+	switch string(id[:]) {
+	case "OKAY":
+		return nil
+	case "FAIL":
+		msg, err := readString(r)
+		if err != nil {
+			return err
+		}
+		return &ServerError{Request: service, Message: msg}
+	}
+	return fmt.Errorf("%w: want OKAY or FAIL, got %q", ErrProtocol, id)
+}
+
+// readString reads a text framed by four hexadecimal digits.
+func readString(r io.Reader) (string, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return "", err
+	}
+	n, err := strconv.ParseUint(string(head[:]), 16, 16)
+	if err != nil {
+		return "", fmt.Errorf("%w: length %q is not four hexadecimal digits", ErrProtocol, head)
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return "", noEOF(err)
+	}
+	return string(b), nil
+}
+
+// readFrame reads the header of a sync message: four letters and a number.
+func readFrame(r io.Reader) (id string, n uint32, err error) {
+	var head [8]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return "", 0, err
+	}
+	return string(head[:4]), binary.LittleEndian.Uint32(head[4:]), nil
+}
+
+// readText reads n bytes of a message that must not be longer than limit.
+func readText(r io.Reader, n, limit uint32) (string, error) {
+	if n > limit {
+		return "", fmt.Errorf("%w: a text of %d bytes where at most %d make sense", ErrProtocol, n, limit)
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return "", noEOF(err)
+	}
+	return string(b), nil
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,267 @@
+//go:build linux
+
+package adbd
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	maxPath  = 1024
+	maxChunk = 64 << 10 // adb refuses larger DATA chunks
+)
+
+// files serves the sync service: requests about files, one after the other.
+type files struct {
+	r   *bufio.Reader
+	w   *bufio.Writer
+	buf []byte
+}
+
+func newFiles(s *stream) *files {
+	return &files{r: bufio.NewReaderSize(s, 128<<10), w: bufio.NewWriterSize(s, 256<<10), buf: make([]byte, 8+maxChunk)}
+}
+
+// serve answers until the peer quits or breaks the protocol. A write that fails shows at the next flush.
+func (f *files) serve() {
+	for {
+		id, n, err := f.head()
+		if err != nil || id == "QUIT" {
+			return
+		}
+		if n > maxPath {
+			f.fail(fmt.Errorf("a path of %d bytes is too long", n))
+			_ = f.w.Flush()
+			return
+		}
+		path := make([]byte, n)
+		if _, err := io.ReadFull(f.r, path); err != nil {
+			return
+		}
+		if err := f.answer(id, string(path)); err != nil {
+			return
+		}
+		if err := f.w.Flush(); err != nil {
+			return
+		}
+	}
+}
+
+// answer returns an error when the stream is out of step.
+func (f *files) answer(id, path string) error {
+	switch id {
+	case "STAT":
+		f.statV1(path)
+	case "STA2":
+		f.statV2(id, path, os.Stat)
+	case "LST2":
+		f.statV2(id, path, os.Lstat)
+	case "LIST":
+		f.list(path, "DENT")
+	case "LIS2":
+		f.list(path, "DNT2")
+	case "SEND":
+		return f.receive(path)
+	case "RECV":
+		f.send(path)
+	default:
+		f.fail(fmt.Errorf("unknown request %q", id))
+	}
+	return nil
+}
+
+func (f *files) head() (id string, n uint32, err error) {
+	var h [8]byte
+	if _, err := io.ReadFull(f.r, h[:]); err != nil {
+		return "", 0, err
+	}
+	return string(h[:4]), binary.LittleEndian.Uint32(h[4:]), nil
+}
+
+func (f *files) put(id string, numbers ...any) {
+	_, _ = f.w.WriteString(id)
+	for _, n := range numbers {
+		_ = binary.Write(f.w, binary.LittleEndian, n)
+	}
+}
+
+func (f *files) fail(err error) {
+	msg := err.Error()
+	f.put("FAIL", uint32(len(msg)))
+	_, _ = f.w.WriteString(msg)
+}
+
+func (f *files) statV1(path string) {
+	fi, err := os.Lstat(path)
+	if err != nil {
+		f.put("STAT", uint32(0), uint32(0), uint32(0))
+		return
+	}
+	f.put("STAT", fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Unix()))
+}
+
+func (f *files) statV2(id, path string, stat func(string) (os.FileInfo, error)) {
+	fi, err := stat(path)
+	if err != nil {
+		var errno syscall.Errno
+		if !errors.As(err, &errno) {
+			errno = syscall.EIO
+		}
+		f.put(id, uint32(errno), [68]byte{})
+		return
+	}
+	f.put(id, uint32(0))
+	f.details(fi)
+}
+
+// details writes dev, ino, mode, nlink, uid, gid, size, atime, mtime, ctime.
+func (f *files) details(fi os.FileInfo) {
+	t := fi.Sys().(*syscall.Stat_t)
+	f.put("", t.Dev, t.Ino, t.Mode, uint32(t.Nlink), t.Uid, t.Gid, uint64(t.Size), t.Atim.Sec, t.Mtim.Sec, t.Ctim.Sec)
+}
+
+// list writes the entries of a folder. One that cannot be read is empty: adb waits for ever after a FAIL here.
+func (f *files) list(path, id string) {
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		fi, err := e.Info()
+		if err != nil {
+			continue // removed since
+		}
+		if id == "DNT2" {
+			f.put(id, uint32(0))
+			f.details(fi)
+		} else {
+			f.put(id, fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Unix()))
+		}
+		f.put("", uint32(len(e.Name())))
+		_, _ = f.w.WriteString(e.Name())
+	}
+	if id == "DNT2" {
+		f.put("DONE", [72]byte{})
+	} else {
+		f.put("DONE", [16]byte{})
+	}
+}
+
+// receive takes a file: "path,mode", then chunks, then DONE with the time of modification. After a failure to write it goes on reading
+// to the end and only then says so: the peer does not listen before.
+func (f *files) receive(spec string) (err error) {
+	path, mode, failure := parseSend(spec)
+	var out *os.File
+	if failure == nil {
+		out, failure = create(path, mode)
+	}
+	defer func() {
+		if out != nil {
+			out.Close()
+			if failure != nil || err != nil {
+				os.Remove(path) // half a file must not look like a whole one
+			}
+		}
+	}()
+	for {
+		id, n, err := f.head()
+		if err != nil {
+			return err
+		}
+		switch {
+		case id == "DATA" && n <= maxChunk:
+			if _, err := io.ReadFull(f.r, f.buf[:n]); err != nil {
+				return err
+			}
+			if failure == nil {
+				_, failure = out.Write(f.buf[:n])
+			}
+		case id == "DONE":
+			if failure == nil {
+				failure = finish(out, path, mode, n)
+			}
+			if failure != nil {
+				f.fail(failure)
+			} else {
+				f.put("OKAY", uint32(0))
+			}
+			return nil
+		default:
+			return fmt.Errorf("want DATA or DONE, got %q of %d bytes", id, n)
+		}
+	}
+}
+
+func parseSend(spec string) (path string, mode os.FileMode, err error) {
+	i := strings.LastIndexByte(spec, ',')
+	if i < 0 {
+		return "", 0, fmt.Errorf("%q has no mode", spec)
+	}
+	m, err := strconv.ParseUint(spec[i+1:], 10, 32)
+	if err != nil {
+		return "", 0, fmt.Errorf("%q: mode: %w", spec, err)
+	}
+	if kind := m & syscall.S_IFMT; kind != 0 && kind != syscall.S_IFREG {
+		return "", 0, fmt.Errorf("%s: only regular files can be pushed", spec[:i])
+	}
+	return spec[:i], os.FileMode(m & 0o777), nil
+}
+
+func create(path string, mode os.FileMode) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o775); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // a program that runs keeps its old file
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, mode|0o200)
+}
+
+func finish(out *os.File, path string, mode os.FileMode, modified uint32) error {
+	if err := out.Chmod(mode); err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	at := time.Unix(int64(modified), 0)
+	return os.Chtimes(path, at, at)
+}
+
+// send gives a file in chunks.
+func (f *files) send(path string) {
+	in, err := os.Open(path)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	defer in.Close()
+	if fi, err := in.Stat(); err == nil && fi.IsDir() {
+		f.fail(fmt.Errorf("%s is a folder", path))
+		return
+	}
+	for {
+		n, err := in.Read(f.buf[8:])
+		if n > 0 {
+			f.put("DATA", uint32(n))
+			if _, err := f.w.Write(f.buf[8 : 8+n]); err != nil {
+				return
+			}
+		}
+		if err == io.EOF {
+			f.put("DONE", uint32(0))
+			return
+		}
+		if err != nil {
+			f.fail(err)
+			return
+		}
+	}
+}

@@ -1,0 +1,128 @@
+//go:build linux
+
+package adbd
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"syscall"
+)
+
+// Ids of shell v2 packets.
+const (
+	packetStdin      = 0
+	packetStdout     = 1
+	packetStderr     = 2
+	packetExit       = 3
+	packetCloseStdin = 4
+)
+
+// shell runs a command. In the first version of the service output is bare and there is no exit code.
+func (s *stream) shell(command string, v2 bool) {
+	cmd := s.link.cfg.Shell(command)
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true // a group of its own, to be killed as one
+	var writing sync.Mutex
+	if v2 {
+		cmd.Stdout, cmd.Stderr = &packets{s, &writing, packetStdout}, &packets{s, &writing, packetStderr}
+	} else {
+		both := &packets{s, &writing, 0}
+		cmd.Stdout, cmd.Stderr = both, both
+	}
+	code := 126
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = s.link.cfg.Start(cmd)
+	}
+	if err != nil {
+		fmt.Fprintf(cmd.Stderr, "adbd: %v\n", err)
+	} else {
+		if v2 {
+			go s.feedPackets(stdin)
+		} else {
+			go func() { _, _ = io.Copy(stdin, s); stdin.Close() }()
+		}
+		code = s.await(cmd)
+	}
+	if v2 {
+		_, _ = (&packets{s, &writing, packetExit}).Write([]byte{byte(code)})
+	}
+}
+
+// await returns the exit code, 128 + number for a signal. A peer that closes the stream kills the command.
+func (s *stream) await(cmd *exec.Cmd) int {
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-s.done:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		case <-over:
+		}
+	}()
+	err := s.link.cfg.Wait(cmd)
+	close(over)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		if ws := exit.Sys().(syscall.WaitStatus); ws.Signaled() {
+			return 128 + int(ws.Signal())
+		}
+		return exit.ExitCode()
+	case err != nil && cmd.ProcessState == nil:
+		return 126
+	}
+	return 0 // an error of copying output means that nobody listens any more
+}
+
+// feedPackets gives the command its input until the peer closes it.
+func (s *stream) feedPackets(stdin io.WriteCloser) {
+	defer stdin.Close()
+	for {
+		var h [5]byte
+		if _, err := io.ReadFull(s, h[:]); err != nil {
+			return
+		}
+		n := int64(binary.LittleEndian.Uint32(h[1:]))
+		switch h[0] {
+		case packetStdin:
+			in := &io.LimitedReader{R: s, N: n}
+			_, _ = io.Copy(stdin, in) // a command that does not want its input is no error
+			_, _ = io.Copy(io.Discard, in)
+		case packetCloseStdin:
+			stdin.Close()
+		default:
+			if _, err := io.CopyN(io.Discard, s, n); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// packets frames what is written; id 0 leaves it bare.
+type packets struct {
+	s       *stream
+	writing *sync.Mutex // a packet may take several messages, and two outputs share the stream
+	id      byte
+}
+
+func (w *packets) Write(p []byte) (int, error) {
+	b := p
+	if w.id != 0 {
+		b = make([]byte, 5, 5+len(p))
+		b[0] = w.id
+		binary.LittleEndian.PutUint32(b[1:], uint32(len(p)))
+		b = append(b, p...)
+	}
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if _, err := w.s.Write(b); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

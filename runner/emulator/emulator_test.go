@@ -1,0 +1,292 @@
+//go:build linux
+
+package emulator_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
+
+func TestMain(m *testing.M) { os.Exit(emulatortest.Main(m)) }
+
+// arm64 prints a line and exits with the number of its arguments.
+const arm64 = `
+static long call(long n, long a, long b, long c) {
+	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+void run(long *sp) {
+	static const char line[] = "hello from aarch64\n";
+	call(64, 1, (long)line, sizeof line - 1);
+	call(93, sp[0], 0, 0);
+}
+__asm__(".globl _start\n_start: mov x0, sp\n bl run\n");
+`
+
+// hexagonCalls is the system call of the emulated Linux and the start of a program.
+const hexagonCalls = `
+static int call(int n, int a, int b, int c) {
+	register int r6 __asm__("r6") = n, r0 __asm__("r0") = a, r1 __asm__("r1") = b, r2 __asm__("r2") = c;
+	__asm__ volatile("trap0(#1)" : "+r"(r0) : "r"(r6), "r"(r1), "r"(r2) : "memory");
+	return r0;
+}
+void run(int *sp);
+__asm__(".globl _start\n_start: { r0 = r29 ; r29 = and(r29, #-16) }\n { call run }\n");
+`
+
+// hexagonDSP answers each byte by the byte plus one, until the end of input; first it says its argument.
+const hexagonDSP = hexagonCalls + `
+void run(int *sp) {
+	char *arch = (char *)sp[2];
+	unsigned char c;
+	call(64, 1, (int)arch, 3);
+	while (call(63, 0, (int)&c, 1) == 1) {
+		c++;
+		call(64, 1, (int)&c, 1);
+	}
+	call(93, 0, 0, 0);
+}
+`
+
+func TestDeviceIsAPhone(t *testing.T) {
+	t.Parallel()
+	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	for _, c := range []struct{ name, command, want string }{
+		{"soc", "getprop ro.soc.model", "SM8750\n"},
+		{"manufacturer", "getprop ro.soc.manufacturer", "QTI\n"},
+		{"unset property", "getprop ro.nothing none", "none\n"},
+		{"all properties", "getprop | grep soc", "[ro.soc.manufacturer]: [QTI]\n[ro.soc.model]: [SM8750]\n"},
+		{"soc id", "cat /sys/devices/soc0/soc_id", "618\n"},
+		{"open soc", "cat /vendor/etc/open_soc", "arch=v79\nsoc=SM8750\nsoc_model=69\nsoc_id=618\nvtcm_mb=8\n"},
+		{"root", "ls /", "bin\ndata\ndev\netc\nproc\nsys\nsystem\nvendor\n"},
+		{"environment", "env | sort | grep -v -e ^PWD= -e ^SHLVL= | head -3; echo $PATH", "ANDROID_DATA=/data\nANDROID_ROOT=/system\nHOME=/\n/system/bin:/vendor/bin\n"},
+		{"user", "id -u", "0\n"},
+		{"processes", "ls /proc | grep -c '^1$'", "1\n"},
+		{"read-only", "touch /x /system/x 2>/dev/null; echo $?", "1\n"},
+		{"data", "echo hi > /data/local/tmp/x && cat /data/local/tmp/x", "hi\n"},
+		{"null", "echo x > /dev/null; head -c 3 /dev/zero | sha256sum | head -c 8", "709e80c8"},
+		{"host name", "hostname", "hexmage\n"},
+		{"no DSP", "ls /dev/fastrpc-cdsp 2>/dev/null; echo $?", "1\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := d.Output(t.Context(), c.command, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != c.want {
+				t.Errorf("%s: got %q, want %q", c.command, got, c.want)
+			}
+		})
+	}
+}
+
+func TestNothingOfTheHostShows(t *testing.T) {
+	t.Parallel()
+	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	mounts, err := d.Output(t.Context(), "cat /proc/mounts", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(mounts) {
+		at := strings.Fields(line)[1]
+		switch first, _, _ := strings.Cut(at[1:], "/"); first {
+		case "", "data", "dev", "proc", "sys", "system", "vendor":
+		default:
+			t.Errorf("mounted on the device: %s", line)
+		}
+	}
+	home, err := d.Output(t.Context(), "ls -d /home /root /usr /tmp /etc/passwd /.emulator 2>/dev/null; find / -name 'qemu-*' 2>/dev/null; true", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if home != "" {
+		t.Errorf("visible on the device: %s", home)
+	}
+}
+
+func TestForeignProgramsRun(t *testing.T) {
+	t.Parallel()
+	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	for _, c := range []struct{ machine, source, out string }{
+		{"aarch64", arm64, "hello from aarch64\n"},
+		{"hexagon", hexagonCalls + `void run(int *sp) { call(64, 1, (int)"hello from hexagon\n", 19); call(93, sp[0], 0, 0); }`, "hello from hexagon\n"},
+	} {
+		t.Run(c.machine, func(t *testing.T) {
+			program, err := os.ReadFile(emulatortest.Compile(t, c.machine, c.source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			push(t, d, "/data/local/tmp/"+c.machine, program)
+			var out bytes.Buffer
+			code, err := d.Shell(t.Context(), "cd /data/local/tmp && ./"+c.machine+" a b c", adb.Streams{Stdout: &out, Stderr: &out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code != 4 || out.String() != c.out {
+				t.Errorf("exit code %d, output %q; want 4, %q", code, out.String(), c.out)
+			}
+		})
+	}
+}
+
+func TestDSPSocket(t *testing.T) {
+	t.Parallel()
+	shell := emulatortest.Compile(t, "hexagon", hexagonDSP)
+	d := emulatortest.Device(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = shell }), nil)
+	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", dspClient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	push(t, d, "/data/local/tmp/client", client)
+	for range 3 { // each connection has a protection domain of its own
+		out, err := d.Output(t.Context(), "/data/local/tmp/client", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out != "v79BCD" {
+			t.Errorf("the DSP answered %q, want its arch and every byte plus one: %q", out, "v79BCD")
+		}
+	}
+	// Orphans and protection domains are gone, and nothing is left as a zombie.
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		out, err := d.Output(t.Context(), "ps -o comm,stat | grep -E 'qemu|Z' | grep -v grep; true", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out == "" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("still there: %s", out)
+		}
+	}
+}
+
+// dspClient connects to the DSP, sends "ABC", closes its sending side and prints what comes back.
+const dspClient = `
+static long call(long n, long a, long b, long c) {
+	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+void run(void) {
+	static struct { unsigned short family; char path[108]; } at = { 1, "/dev/fastrpc-cdsp" };
+	char c;
+	long fd = call(198, 1, 1, 0);
+	if (fd < 0) call(93, 2, 0, 0);
+	if (call(203, fd, (long)&at, sizeof at) < 0) call(93, 3, 0, 0);
+	call(64, fd, (long)"ABC", 3);
+	call(210, fd, 1, 0);
+	while (call(63, fd, (long)&c, 1) == 1) call(64, 1, (long)&c, 1);
+	call(93, 0, 0, 0);
+}
+__asm__(".globl _start\n_start: bl run\n");
+`
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	image := emulatortest.Image(t, nil)
+	t.Run("drop", func(t *testing.T) {
+		t.Parallel()
+		d := emulatortest.Device(t, image, func(o *emulator.Options) { o.DropAfterBytes = 1 << 20 })
+		data := bytes.Repeat([]byte("hexagon "), 1<<18) // 2 MiB
+		s, err := d.Sync(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		err = s.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(data), nil)
+		if !adb.Retryable(err) {
+			t.Fatalf("push over a link that breaks: got %v, want an error that says it is worth another try", err)
+		}
+		if err := d.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		push(t, d, "/data/local/tmp/x", data)
+	})
+	t.Run("disk", func(t *testing.T) {
+		t.Parallel()
+		d := emulatortest.Device(t, image, func(o *emulator.Options) { o.DiskBytes = 1 << 20 })
+		s, err := d.Sync(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		err = s.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(make([]byte, 3<<20)), nil)
+		if err == nil || !strings.Contains(err.Error(), "no space left on device") || adb.Retryable(err) {
+			t.Fatalf("push to a full device: got %v", err)
+		}
+		if _, err := s.Stat(t.Context(), "/data/local/tmp/x"); err == nil {
+			t.Error("half a file was left on the device, and looks like a whole one")
+		}
+	})
+	t.Run("slow", func(t *testing.T) {
+		t.Parallel()
+		d := emulatortest.Device(t, image, func(o *emulator.Options) { o.SlowBytesPerSecond = 1 << 20 })
+		start := time.Now()
+		push(t, d, "/data/local/tmp/x", make([]byte, 300<<10))
+		if took := time.Since(start); took < 250*time.Millisecond {
+			t.Errorf("300 KiB at 1 MiB/s took only %v", took)
+		}
+	})
+}
+
+func TestDataIsKept(t *testing.T) {
+	t.Parallel()
+	image, data := emulatortest.Image(t, nil), t.TempDir()
+	keep := func(o *emulator.Options) { o.Data = data }
+	push(t, emulatortest.Device(t, image, keep), "/data/local/tmp/x", []byte("kept"))
+	got, err := emulatortest.Device(t, image, keep).Output(t.Context(), "cat /data/local/tmp/x", nil)
+	if err != nil || got != "kept" {
+		t.Errorf("after a restart: %q, %v", got, err)
+	}
+}
+
+func TestStartIsRefused(t *testing.T) {
+	t.Parallel()
+	image := emulatortest.Image(t, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*emulator.Options)
+		want   string
+	}{
+		{"no image", func(o *emulator.Options) { o.Image = t.TempDir() }, "is no emulator image"},
+		{"no folder", func(o *emulator.Options) { o.Dir = "/nowhere" }, `"/nowhere" is not a folder`},
+		{"no program", func(o *emulator.Options) { o.Self = []string{"/nowhere"} }, "/nowhere"},
+		{"another program", func(o *emulator.Options) { o.Self = []string{"/bin/true"} }, "does Options.Self call emulator.Init?"},
+		{"disk and data", func(o *emulator.Options) { o.Data, o.DiskBytes = t.TempDir(), 1 }, "exclude each other"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := emulator.Options{Self: emulatortest.Self(t), Image: image, Dir: t.TempDir()}
+			c.change(&o)
+			e, err := emulator.Start(t.Context(), o)
+			if err == nil {
+				e.Close()
+				t.Fatal("started")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %q, want it to say %q", err, c.want)
+			}
+		})
+	}
+}
+
+func push(t *testing.T, d *adb.Device, path string, content []byte) {
+	t.Helper()
+	s, err := d.Sync(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Push(t.Context(), path, 0o755, time.Unix(1, 0), bytes.NewReader(content), nil); err != nil {
+		t.Fatal(err)
+	}
+}

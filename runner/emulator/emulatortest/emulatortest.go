@@ -1,0 +1,180 @@
+// Package emulatortest gives tests an emulated phone and a private adb server, both real and both gone when the test ends.
+//
+// It does not know what is tested with them.
+package emulatortest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// initArg makes a test binary run as the first process of an emulated device.
+const initArg = "emulator-init"
+
+// Main is to be called by TestMain of a package whose tests start emulators. It runs the tests, or the device, and returns the exit code.
+func Main(m *testing.M) int {
+	if len(os.Args) == 2 && os.Args[1] == initArg {
+		if err := emulator.Init(os.Stdin, os.Stdout, os.NewFile(3, "listener")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
+	return m.Run()
+}
+
+// Self returns what emulator.Options.Self must be in a test binary that uses Main.
+func Self(t testing.TB) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{self, initArg}
+}
+
+// SM8750 is the device that most tests want.
+func SM8750() emulator.SoC {
+	return emulator.SoC{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 618, VTCMMB: 8}
+}
+
+// Image builds an image of an SM8750 in a temporary folder. change, if not nil, may alter what is in it.
+func Image(t testing.TB, change func(*emulator.Image)) string {
+	t.Helper()
+	qemu := filepath.Join(toolchaintest.Root(t, "qemu"), "usr/bin")
+	m := emulator.Image{
+		Busybox:     filepath.Join(toolchaintest.Root(t, "busybox"), "bin/busybox"),
+		QemuAArch64: filepath.Join(qemu, "qemu-aarch64-static"),
+		QemuHexagon: filepath.Join(qemu, "qemu-hexagon-static"),
+		SoC:         SM8750(),
+	}
+	if change != nil {
+		change(&m)
+	}
+	dir := filepath.Join(t.TempDir(), "image")
+	if err := emulator.BuildImage(t.Context(), dir, m); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Start starts a device of an image. Its log is shown when the test fails.
+func Start(t testing.TB, image string, change func(*emulator.Options)) *emulator.Emulator {
+	t.Helper()
+	log := &Log{}
+	o := emulator.Options{Self: Self(t), Image: image, Dir: t.TempDir(), Log: log}
+	if change != nil {
+		change(&o)
+	}
+	e, err := emulator.Start(t.Context(), o)
+	if err != nil {
+		t.Fatalf("%v\ndevice log:\n%s", err, log)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("device log:\n%s", log)
+		}
+	})
+	return e
+}
+
+// ServerOptions returns options of a private adb server, with a short-lived folder.
+func ServerOptions(t testing.TB) adb.Options {
+	t.Helper()
+	root := toolchaintest.Root(t, "adb")
+	lib := filepath.Join(root, "usr/lib/x86_64-linux-gnu")
+	dir, err := os.MkdirTemp("", "adb") // t.TempDir can be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return adb.Options{
+		Path:        filepath.Join(root, "usr/lib/android-sdk/platform-tools/adb"),
+		LibraryPath: filepath.Join(lib, "android") + ":" + lib,
+		Dir:         dir,
+	}
+}
+
+// Server starts a private adb server.
+func Server(t testing.TB) *adb.Server {
+	t.Helper()
+	s, err := adb.Start(t.Context(), ServerOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("adb server:\n%s", s.Log())
+		}
+		s.Close()
+	})
+	return s
+}
+
+// Device starts a device and an adb server, and connects them.
+func Device(t testing.TB, image string, change func(*emulator.Options)) *adb.Device {
+	t.Helper()
+	e, s := Start(t, image, change), Server(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := s.Connect(ctx, e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	return s.Device(e.Addr())
+}
+
+// Compile compiles a freestanding static C program for "aarch64" or "hexagon" (-mv67) and returns the file's path.
+func Compile(t testing.TB, machine, source string) string {
+	t.Helper()
+	args := map[string][]string{
+		"aarch64": {"--target=aarch64-linux-gnu", "-mgeneral-regs-only"},
+		"hexagon": {"--target=hexagon-unknown-none-elf", "-mv67", "-G0"},
+	}[machine]
+	if args == nil {
+		t.Fatalf("no machine %q", machine)
+	}
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "main.c"), filepath.Join(dir, "main")
+	if err := os.WriteFile(in, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(toolchaintest.Root(t, "llvm"), "usr/bin")
+	args = append(args, "-O1", "-ffreestanding", "-fno-builtin", "-nostdlib", "-nostdlibinc", "-static", "-fuse-ld=lld", "--ld-path="+filepath.Join(bin, "ld.lld-22"), "-o", out, in)
+	if msg, err := exec.CommandContext(t.Context(), filepath.Join(bin, "clang-22"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("clang-22: %v\n%s", err, msg)
+	}
+	return out
+}
+
+// Log is a buffer that several goroutines may write.
+type Log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// String returns what was written so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

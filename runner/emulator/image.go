@@ -1,0 +1,272 @@
+package emulator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Image says what a device consists of. Paths are of the host, except for the keys of Files.
+type Image struct {
+	Busybox      string            // static, for the machine that runs the emulator: it is the device's shell and tools
+	QemuAArch64  string            // static qemu-aarch64
+	QemuHexagon  string            // static qemu-hexagon
+	FastRPCShell string            // static Hexagon program that serves one DSP connection; empty: the device has no DSP
+	SoC          SoC               //
+	Files        map[string]string // more files: slash path on the device, e.g. "vendor/lib64/libc.so", to host path; keeps the permission to execute
+}
+
+// SoC is what the device says it is.
+type SoC struct {
+	Model    string `json:"model"`     // "SM8750"
+	SoCModel int    `json:"soc_model"` // QNN's number: 69
+	Arch     string `json:"arch"`      // "v79"
+	SoCID    int    `json:"soc_id"`    // the kernel's number: 618
+	VTCMMB   int    `json:"vtcm_mb"`   // 8
+}
+
+// Paths of an image folder. What is below hiddenDir is the emulator's own and not part of the device.
+const (
+	hiddenDir   = ".emulator"
+	imageFile   = hiddenDir + "/image.json"
+	qemuAArch64 = "qemu-aarch64-static"
+	qemuHexagon = "qemu-hexagon-static"
+	shellPath   = "dsp/fastrpc_shell_3"
+)
+
+const getprop = `#!/system/bin/sh
+# getprop [NAME [DEFAULT]]: properties of the emulated device
+if [ -z "$1" ]; then
+	while IFS='=' read -r key value; do
+		case "$key" in ''|'#'*) ;; *) echo "[$key]: [$value]" ;; esac
+	done </system/build.prop
+	exit
+fi
+while IFS='=' read -r key value; do
+	if [ "$key" = "$1" ]; then
+		echo "$value"
+		exit
+	fi
+done </system/build.prop
+echo "$2"
+`
+
+// BuildImage writes the image folder dir, which must not exist or be empty. The same Image gives the same files.
+func BuildImage(ctx context.Context, dir string, m Image) error {
+	if err := m.build(ctx, dir); err != nil {
+		return fmt.Errorf("emulator image %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (m Image) build(ctx context.Context, dir string) error {
+	if err := m.SoC.check(); err != nil {
+		return err
+	}
+	if old, err := os.ReadDir(dir); err == nil && len(old) > 0 {
+		return errors.New("the folder is not empty")
+	}
+	b := &builder{dir: dir}
+	b.copy("system/bin/busybox", m.Busybox, 0o755)
+	b.copy(hiddenDir+"/"+qemuAArch64, m.QemuAArch64, 0o755)
+	b.copy(hiddenDir+"/"+qemuHexagon, m.QemuHexagon, 0o755)
+	if m.FastRPCShell != "" {
+		b.copy(shellPath, m.FastRPCShell, 0o755)
+	}
+	b.write("system/bin/getprop", getprop, 0o755)
+	b.write("system/build.prop", m.SoC.properties(), 0o644)
+	b.write("sys/devices/soc0/soc_id", fmt.Sprintf("%d\n", m.SoC.SoCID), 0o644)
+	b.write("sys/devices/soc0/machine", m.SoC.Model+"\n", 0o644)
+	b.write("sys/devices/soc0/family", "Snapdragon\n", 0o644)
+	b.write("vendor/etc/open_soc", fmt.Sprintf("arch=%s\nsoc=%s\nsoc_model=%d\nsoc_id=%d\nvtcm_mb=%d\n",
+		m.SoC.Arch, m.SoC.Model, m.SoC.SoCModel, m.SoC.SoCID, m.SoC.VTCMMB), 0o644)
+	b.link("bin", "system/bin")
+	b.link("etc", "system/etc")
+	b.write("system/etc/hosts", "127.0.0.1 localhost\n", 0o644)
+	for _, name := range sortedKeys(m.Files) {
+		if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) != name || strings.HasPrefix(name, hiddenDir) || writable(name) {
+			return fmt.Errorf("%q is no path for a file of the image: want a relative slash path outside data, dev and proc", name)
+		}
+		b.copy(name, m.Files[name], 0)
+	}
+	if b.err != nil {
+		return b.err
+	}
+	applets, err := listApplets(ctx, m.Busybox)
+	if err != nil {
+		return err
+	}
+	for _, a := range applets {
+		if _, err := os.Lstat(filepath.Join(dir, "system/bin", a)); err == nil {
+			continue // our own
+		}
+		b.link("system/bin/"+a, "busybox")
+	}
+	info, err := json.MarshalIndent(m.SoC, "", "  ")
+	if err != nil {
+		return err
+	}
+	b.write(imageFile, string(info)+"\n", 0o644)
+	return b.err
+}
+
+// ReadSoC returns what the device of an image folder will say it is.
+func ReadSoC(dir string) (SoC, error) {
+	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(imageFile)))
+	if err != nil {
+		return SoC{}, fmt.Errorf("%s is no emulator image (BuildImage makes them): %w", dir, err)
+	}
+	var s SoC
+	if err := json.Unmarshal(b, &s); err != nil {
+		return SoC{}, fmt.Errorf("emulator image %s: %s: %w", dir, imageFile, err)
+	}
+	return s, s.check()
+}
+
+func (s SoC) check() error {
+	if s.Model == "" || len(s.Arch) != 3 || s.Arch[0] != 'v' || strings.Trim(s.Arch[1:], "0123456789") != "" {
+		return fmt.Errorf("soc %q, arch %q: want for example SM8750 and v79", s.Model, s.Arch)
+	}
+	if strings.ContainsAny(s.Model, "\n=;") {
+		return fmt.Errorf("soc %q: a model has no line ends, '=' or ';'", s.Model)
+	}
+	return nil
+}
+
+func (s SoC) properties() string {
+	return strings.Join([]string{
+		"ro.board.platform=hexmage",
+		"ro.build.version.release=15",
+		"ro.build.version.sdk=35",
+		"ro.hardware=hexmage",
+		"ro.product.cpu.abi=arm64-v8a",
+		"ro.product.device=hexmage_emulator",
+		"ro.product.manufacturer=hexmage",
+		"ro.product.model=" + s.productModel(),
+		"ro.product.name=hexmage_emulator",
+		"ro.soc.manufacturer=QTI",
+		"ro.soc.model=" + s.Model,
+	}, "\n") + "\n"
+}
+
+func (s SoC) productModel() string { return "hexmage emulator " + s.Model + " " + s.Arch }
+
+// writable reports whether a path is in a part of the device that is made when it starts.
+func writable(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return first == "data" || first == "dev" || first == "proc"
+}
+
+// listApplets asks busybox which commands it has.
+func listApplets(ctx context.Context, busybox string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, busybox, "--list").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s --list: %w", busybox, err)
+	}
+	var names []string
+	for name := range strings.Lines(string(out)) {
+		name = strings.TrimSpace(name)
+		if name != "" && !strings.Contains(name, "/") && name != "." && name != ".." {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	for _, need := range []string{"sh", "ls", "cat", "mkdir", "mv", "ln", "cp", "rm", "chmod", "stat", "sha256sum", "find", "kill"} {
+		if !bytes.Contains(out, []byte(need+"\n")) {
+			return nil, fmt.Errorf("%s has no applet %q: use a full busybox, for example Debian's busybox-static", busybox, need)
+		}
+	}
+	return names, nil
+}
+
+// builder writes files and remembers the first error.
+type builder struct {
+	dir string
+	err error
+}
+
+func (b *builder) path(name string) string {
+	p := filepath.Join(b.dir, filepath.FromSlash(name))
+	if b.err == nil {
+		b.err = os.MkdirAll(filepath.Dir(p), 0o755)
+	}
+	return p
+}
+
+func (b *builder) write(name, content string, mode os.FileMode) {
+	p := b.path(name)
+	if b.err == nil {
+		b.err = os.WriteFile(p, []byte(content), mode)
+	}
+	if b.err == nil {
+		b.err = os.Chmod(p, mode) // whatever the umask is
+	}
+}
+
+func (b *builder) link(name, target string) {
+	p := b.path(name)
+	if b.err == nil {
+		b.err = os.Symlink(target, p)
+	}
+}
+
+// copy copies a host file. Mode 0 keeps whether it may be executed, and nothing else.
+func (b *builder) copy(name, from string, mode os.FileMode) {
+	p := b.path(name)
+	if b.err != nil {
+		return
+	}
+	if from == "" {
+		b.err = fmt.Errorf("no host file was given for %s", name)
+		return
+	}
+	b.err = copyFile(p, from, mode)
+}
+
+func copyFile(to, from string, mode os.FileMode) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	fi, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if !fi.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", from)
+	}
+	if mode == 0 {
+		mode = 0o644 | fi.Mode()&0o111
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return err
+	}
+	return errors.Join(out.Chmod(mode), out.Close())
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

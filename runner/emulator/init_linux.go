@@ -1,0 +1,158 @@
+package emulator
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/runner/emulator/adbd"
+)
+
+// Init is the device's first process: what Options.Self is to call, with its standard input, standard output and file descriptor 3.
+// It makes the root file system of this process's mount namespace the device's, serves adb until stdin ends, and then ends the process.
+// It must not be called by a process that Start did not start.
+func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
+	in := bufio.NewReader(stdin)
+	d, err := boot(in, listener)
+	a := answer{}
+	if err != nil {
+		a.Error = err.Error()
+		if lacking, ok := errors.AsType[*UnsupportedError](err); ok {
+			a.Error, a.Remedy = lacking.What, lacking.Remedy
+		}
+	}
+	if e := json.NewEncoder(stdout).Encode(a); e != nil && err == nil {
+		err = fmt.Errorf("emulator: tell that the device is ready: %w", e)
+	}
+	if err != nil {
+		return err
+	}
+	go func() {
+		// Whoever started us holds the other end: when it is gone, however that happened, so are we, and with us the whole device.
+		_, _ = io.Copy(io.Discard, in)
+		os.Exit(0)
+	}()
+	return d.serve()
+}
+
+// device is what Init runs.
+type device struct {
+	soc   SoC
+	log   *log.Logger
+	procs *processes
+	adb   net.Listener
+	dsp   *net.UnixListener // nil: no DSP
+	qemu  *os.File          // qemu-hexagon, which is not in the device's file system
+}
+
+func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
+	if os.Getpid() != 1 {
+		return nil, errors.New("this command is only for the emulator itself: it must be the first process of a namespace")
+	}
+	line, err := stdin.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("read the setup: %w", err)
+	}
+	var s setup
+	if err := json.Unmarshal(line, &s); err != nil {
+		return nil, fmt.Errorf("read the setup: %w", err)
+	}
+	d := &device{log: log.New(os.Stderr, "", 0)}
+	if d.soc, err = ReadSoC(s.Image); err != nil {
+		return nil, err
+	}
+	l, err := net.FileListener(listener)
+	if err != nil {
+		return nil, fmt.Errorf("inherit the listener: %w", err)
+	}
+	listener.Close()
+	d.adb = newFaultyListener(l, s.Faults)
+	if d.qemu, err = os.Open(filepath.Join(s.Image, hiddenDir, qemuHexagon)); err != nil {
+		return nil, err
+	}
+	if err := enterRoot(s); err != nil {
+		return nil, err
+	}
+	if err := unix.Sethostname([]byte("hexmage")); err != nil {
+		return nil, fmt.Errorf("set the host name: %w", err)
+	}
+	if err := loopbackUp(); err != nil {
+		return nil, err
+	}
+	d.procs = newProcesses()
+	if d.dsp, err = listenDSP(); err != nil {
+		return nil, err
+	}
+	return d, lockRoot()
+}
+
+func (d *device) serve() error {
+	if d.dsp != nil {
+		go d.serveDSP()
+	}
+	return adbd.Serve(d.adb, adbd.Config{
+		Banner: map[string]string{
+			"ro.product.name":   "hexmage_emulator",
+			"ro.product.model":  d.soc.productModel(),
+			"ro.product.device": "hexmage_emulator",
+		},
+		Shell: shellCommand,
+		Start: d.procs.Start,
+		Wait:  d.procs.Wait,
+		Log:   d.log,
+	})
+}
+
+// environ is what a phone's adb shell has.
+func environ() []string {
+	return []string{
+		"ANDROID_DATA=/data",
+		"ANDROID_ROOT=/system",
+		"HOME=/",
+		"HOSTNAME=hexmage",
+		"LOGNAME=shell",
+		"PATH=/system/bin:/vendor/bin",
+		"SHELL=/system/bin/sh",
+		"TERM=dumb",
+		"TMPDIR=/data/local/tmp",
+		"USER=shell",
+	}
+}
+
+func shellCommand(line string) *exec.Cmd {
+	cmd := exec.Command("/system/bin/sh", "-c", line)
+	if line == "" {
+		cmd = exec.Command("/system/bin/sh")
+	}
+	cmd.Dir = "/"
+	cmd.Env = environ()
+	return cmd
+}
+
+// loopbackUp brings up the only network that the device has.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	defer unix.Close(fd)
+	req, err := unix.NewIfreq("lo")
+	if err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	req.SetUint16(syscall.IFF_UP | syscall.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req); err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	return nil
+}
