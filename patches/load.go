@@ -1,0 +1,141 @@
+package patches
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/hexmage/hexmage/patches/rename"
+	"github.com/hexmage/hexmage/patches/series"
+)
+
+// Range is one <from>-<to> folder of a series.
+type Range struct {
+	Name    string
+	Patches []*series.Patch         // in order of name
+	When    map[string]*rename.When // by patch name; a patch without one is always needed
+	Renames []rename.Rule
+}
+
+// rulesName is the file of a range that has its rules.
+const rulesName = "rules.hcl"
+
+// maxRules bounds a rules file, in bytes.
+const maxRules = 1 << 20
+
+type rulesFile struct {
+	Renames []rename.Rule `hcl:"rename,block"`
+	Patches []patchBlock  `hcl:"patch,block"`
+}
+
+type patchBlock struct {
+	File        string       `hcl:"file,label"`
+	Description string       `hcl:"description,optional"`
+	When        *rename.When `hcl:"when,block"`
+}
+
+// Load reads a series. Its ranges come in order of name.
+func Load(fsys fs.FS) ([]Range, error) {
+	if fsys == nil {
+		return nil, errors.New("no folder given")
+	}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	var ranges []Range
+	rules := map[string]string{} // rule name to its range
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		rg, err := loadRange(fsys, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rg.Renames {
+			if other, ok := rules[r.Name]; ok {
+				return nil, fmt.Errorf("rename %q is both in %s and in %s", r.Name, other, rg.Name)
+			}
+			rules[r.Name] = rg.Name
+		}
+		ranges = append(ranges, rg)
+	}
+	if len(ranges) == 0 {
+		return nil, errors.New("it has no <from>-<to> folder with rules.hcl or *.patch files")
+	}
+	return ranges, nil
+}
+
+func loadRange(fsys fs.FS, dir string) (Range, error) {
+	rg := Range{Name: dir, When: map[string]*rename.When{}}
+	names, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return rg, err
+	}
+	if from, to, ok := strings.Cut(dir, "-"); !ok || from == "" || to == "" {
+		return rg, fmt.Errorf("folder %s is not named <from>-<to>", dir)
+	}
+	patches := map[string]bool{}
+	for _, e := range names {
+		if path.Ext(e.Name()) != ".patch" {
+			continue
+		}
+		f, err := fsys.Open(path.Join(dir, e.Name()))
+		if err != nil {
+			return rg, err
+		}
+		p, err := series.Parse(e.Name(), f)
+		f.Close()
+		if err != nil {
+			return rg, fmt.Errorf("%s: %w", dir, err)
+		}
+		rg.Patches = append(rg.Patches, p)
+		patches[e.Name()] = true
+	}
+	file := path.Join(dir, rulesName)
+	data, err := fs.ReadFile(fsys, file)
+	if errors.Is(err, fs.ErrNotExist) && len(rg.Patches) > 0 {
+		return rg, nil
+	}
+	if err != nil {
+		return rg, err
+	}
+	rules, err := decodeRules(file, data)
+	if err != nil {
+		return rg, err
+	}
+	rg.Renames = rules.Renames
+	for _, p := range rules.Patches {
+		if !patches[p.File] {
+			return rg, fmt.Errorf("%s: patch %q is no file of %s", file, p.File, dir)
+		}
+		rg.When[p.File] = p.When
+	}
+	return rg, nil
+}
+
+func decodeRules(file string, data []byte) (rulesFile, error) {
+	var rules rulesFile
+	if len(data) > maxRules {
+		return rules, fmt.Errorf("%s is larger than %d bytes", file, maxRules)
+	}
+	body, diags := hclparse.NewParser().ParseHCL(data, file)
+	if !diags.HasErrors() {
+		diags = append(diags, gohcl.DecodeBody(body.Body, nil, &rules)...)
+	}
+	if diags.HasErrors() {
+		return rules, errors.Join(diags.Errs()...)
+	}
+	for _, r := range rules.Renames {
+		if err := r.Validate(); err != nil {
+			return rules, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return rules, nil
+}
