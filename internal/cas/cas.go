@@ -33,13 +33,15 @@ type Store interface {
 // Linker is what a Store can do when it keeps blobs as files: give one to a path without copying it where possible.
 type Linker interface {
 	// Link makes path (which must not exist, in a folder that does) hold the blob, executable or not, read-only for its
-	// owner, by reflink, else hard link, else copy.
+	// owner, by reflink, else hard link, else copy. A decorator over a store that is no Linker returns an error that is
+	// errors.ErrUnsupported.
 	Link(ctx context.Context, d digest.Digest, path string, executable bool) error
 }
 
 // Adopter is what a Store can do when it keeps blobs as files on the file system of path: take a file in by renaming it.
 type Adopter interface {
-	// Adopt hashes the file at path, moves it into the store and returns its digest; path is then a link to the blob,
-	// or gone. The caller promises that nobody writes to the file any more.
-	Adopt(ctx context.Context, path string, executable bool) (digest.Digest, error)
+	// Adopt hashes the regular file at path with fn, takes it into the store and returns its digest; path then is a
+	// read-only link to the blob, or a copy. The caller promises that nobody writes to the file any more. A decorator
+	// over a store that is no Adopter returns an error that is errors.ErrUnsupported.
+	Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error)
 }

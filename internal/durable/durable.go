@@ -1,0 +1,132 @@
+// Package durable writes files so that a crash, of the process or of the machine, leaves either what was there before
+// or the whole new content, never a part.
+//
+// It knows files and folders; it does not know what is in them. Everything a store reports as done goes through Commit.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Temp creates a new file in dir for Commit to move into place. Its name holds the process's id, so that Sweep can tell
+// whether its maker still lives. The file is readable and writable by its owner only.
+func Temp(dir, prefix string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, TempName(prefix)+"*")
+	if err != nil {
+		return nil, fmt.Errorf("create a temporary file: %w", err)
+	}
+	return f, nil
+}
+
+// TempName returns the start of a temporary name made by this process: prefix-pid-. What follows is up to the caller.
+func TempName(prefix string) string {
+	return prefix + "-" + strconv.Itoa(os.Getpid()) + "-"
+}
+
+// Commit moves the temporary file f to path, replacing what is there, and closes f. When it returns nil, the content
+// and the name survive a crash of the machine; when it fails, f is removed and path is as it was.
+//
+// This is the whole policy: the content is synced before the rename, so that the name never points to a part; the
+// folder is synced after, so that the name is there. On ext4 and xfs the two syncs share journal commits with whatever
+// else is being written, so many goroutines calling Commit cost far less than their number suggests.
+func Commit(f *os.File, path string, perm fs.FileMode) error {
+	err := f.Chmod(perm)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Rename moves from to path, making path's folder when it is missing, and syncs the folder.
+func Rename(from, path string) error {
+	err := os.Rename(from, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := MkdirAll(filepath.Dir(path)); err != nil {
+			return err
+		}
+		err = os.Rename(from, path)
+	}
+	if err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// WriteFile replaces path by a file that holds data; temporary files go to tmp, which is on the same file system.
+func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
+	f, err := Temp(tmp, "file")
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return Commit(f, path, perm)
+}
+
+// MkdirAll makes dir and its parents; what it made survives a crash.
+func MkdirAll(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := MkdirAll(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o755)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		if st, serr := os.Stat(dir); serr == nil && st.IsDir() {
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(dir))
+}
+
+// Sweep removes what dead processes left in dir under names from TempName: entries older than age whose process is gone.
+// Both conditions hold because a process id may have been given to another process since, and because a process in
+// another namespace cannot be seen.
+func Sweep(dir string, age time.Duration) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		parts := strings.Split(e.Name(), "-")
+		if len(parts) < 3 {
+			continue
+		}
+		pid, err := strconv.Atoi(parts[len(parts)-2])
+		if err != nil || pid <= 0 || alive(pid) {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < age {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
