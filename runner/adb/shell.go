@@ -39,7 +39,13 @@ func (d *Device) Shell(ctx context.Context, command string, s Streams) (int, err
 	}
 	defer cn.Close()
 	stdinErr := make(chan error, 1)
-	go func() { stdinErr <- sendStdin(cn, s.Stdin) }()
+	go func() {
+		err := sendStdin(cn, s.Stdin)
+		stdinErr <- err
+		if errors.Is(err, errLocal) {
+			cn.nc.Close() // a command that saw half of its input must not go on as if that were all
+		}
+	}()
 	code, err := readShell(cn.r, orDiscard(s.Stdout), orDiscard(s.Stderr))
 	if err != nil {
 		select { // a local reader that failed is why the rest failed
@@ -70,8 +76,7 @@ func (d *Device) Output(ctx context.Context, command string, stdin io.Reader) (s
 	return out.String(), nil
 }
 
-// sendStdin turns r into packets and then closes the command's stdin. It closes the connection when r fails,
-// since a command that would see half of its input must not go on as if that were all.
+// sendStdin turns r into packets and then closes the command's stdin.
 func sendStdin(cn *conn, r io.Reader) error {
 	buf := make([]byte, 5+maxChunk)
 	for r != nil {
@@ -87,7 +92,6 @@ func sendStdin(cn *conn, r io.Reader) error {
 			break
 		}
 		if err != nil {
-			cn.nc.Close()
 			return local(err)
 		}
 	}

@@ -131,10 +131,11 @@ func (e *Emulator) start(ctx context.Context, o Options, s setup, listener *os.F
 
 // handshake tells the child what to do and hears what came of it.
 func handshake(stdin io.Writer, stdout io.Reader, s setup) error {
-	if err := json.NewEncoder(stdin).Encode(s); err != nil {
-		return fmt.Errorf("emulator: talk to the device: %w", err)
+	err := json.NewEncoder(stdin).Encode(s)
+	var line []byte
+	if err == nil {
+		line, err = bufio.NewReader(io.LimitReader(stdout, 64<<10)).ReadBytes('\n')
 	}
-	line, err := bufio.NewReader(io.LimitReader(stdout, 64<<10)).ReadBytes('\n')
 	if err != nil {
 		return fmt.Errorf("emulator: the device ended before it was ready (%w): does Options.Self call emulator.Init?", err)
 	}

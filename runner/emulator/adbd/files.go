@@ -117,7 +117,7 @@ func (f *files) statV2(id, path string, stat func(string) (os.FileInfo, error)) 
 		if !errors.As(err, &errno) {
 			errno = syscall.EIO
 		}
-		f.put(id, uint32(errno), [68]byte{})
+		f.put(id, uint32(errno), [64]byte{})
 		return
 	}
 	f.put(id, uint32(0))

@@ -1,0 +1,333 @@
+//go:build linux
+
+package adb_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
+
+// serverArg makes the test binary start an adb server, say where it is, and wait to be killed.
+const serverArg = "adb-server"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 5 && os.Args[1] == serverArg {
+		s, err := adb.Start(context.Background(), adb.Options{Path: os.Args[2], LibraryPath: os.Args[3], Dir: os.Args[4]})
+		fmt.Println(s != nil, err)
+		time.Sleep(time.Minute)
+	}
+	os.Exit(emulatortest.Main(m))
+}
+
+func TestServer(t *testing.T) {
+	t.Parallel()
+	s := emulatortest.Server(t)
+	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	v, err := s.Version(t.Context())
+	if err != nil || v < 32 || v > 1000 {
+		t.Errorf("version %d, %v", v, err)
+	}
+	if all, err := s.Devices(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("a private server has devices of its own: %v, %v", all, err)
+	}
+	for range 2 { // connecting twice is fine
+		if err := s.Connect(t.Context(), e.Addr()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := s.Devices(t.Context())
+	if err != nil || len(all) != 1 || !all[0].Usable() || all[0].Serial != e.Addr() || all[0].Props["model"] != "hexmage_emulator_SM8750_v79" {
+		t.Errorf("devices: %+v, %v", all, err)
+	}
+	features, err := s.Device(e.Addr()).Features(t.Context())
+	if err != nil || !slices.Contains(features, "shell_v2") || !slices.Contains(features, "stat_v2") {
+		t.Errorf("features: %v, %v", features, err)
+	}
+	if err := s.Disconnect(t.Context(), e.Addr()); err != nil {
+		t.Error(err)
+	}
+	if err := s.Disconnect(t.Context(), e.Addr()); err != nil {
+		t.Errorf("disconnect twice: %v", err)
+	}
+	_, err = s.Device(e.Addr()).Output(t.Context(), "true", nil)
+	var refused *adb.ServerError
+	if !errors.As(err, &refused) || !adb.Retryable(err) {
+		t.Errorf("a device that is not connected: got %v", err)
+	}
+	e.Close()
+	if err := s.Connect(t.Context(), e.Addr()); err == nil || !strings.Contains(err.Error(), "failed to connect") {
+		t.Errorf("connect to nothing: got %v", err)
+	}
+}
+
+func TestServerDiesWithItsParent(t *testing.T) {
+	t.Parallel()
+	o := emulatortest.ServerOptions(t)
+	cmd := exec.Command(os.Args[0], serverArg, o.Path, o.LibraryPath, o.Dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 100)
+	n, _ := out.Read(line)
+	if got := string(line[:n]); got != "true <nil>\n" {
+		t.Fatalf("the server's parent said %q", got)
+	}
+	c := adb.NewClient("unix", o.Dir+"/adb.sock")
+	if _, err := c.Version(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := c.Version(t.Context()); err != nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the server outlived its parent")
+		}
+	}
+}
+
+func TestServerThatCannotStart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(*adb.Options)
+		want   string
+	}{
+		{"no program", func(o *adb.Options) { o.Path = "/nowhere/adb" }, "/nowhere/adb"},
+		{"no libraries", func(o *adb.Options) { o.LibraryPath = "" }, "shared librar"},
+		{"long path", func(o *adb.Options) { o.Dir = "/" + strings.Repeat("x", 100) }, "shorter path"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := emulatortest.ServerOptions(t)
+			c.change(&o)
+			s, err := adb.Start(t.Context(), o)
+			if err == nil {
+				s.Close()
+				t.Fatal("started")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %q, want it to say %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestShell(t *testing.T) {
+	t.Parallel()
+	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	for _, c := range []struct {
+		name, command, stdin, out, err string
+		code                           int
+	}{
+		{name: "output", command: "echo a; echo b >&2", out: "a\n", err: "b\n"},
+		{name: "exit code", command: "exit 3", code: 3},
+		{name: "signal", command: "kill -9 $$", code: 137},
+		{name: "stdin", command: "cat", stdin: strings.Repeat("0123456789abcde\n", 20000), out: strings.Repeat("0123456789abcde\n", 20000)},
+		{name: "stdin not wanted", command: "echo done", stdin: strings.Repeat("x", 4<<20), out: "done\n"},
+		{name: "no such command", command: "nonesuch", code: 127, err: "/system/bin/sh: nonesuch: not found\n"},
+		{name: "quoting", command: "printf %s " + adb.Quote("it's $HOME \"`\n\\"), out: "it's $HOME \"`\n\\"},
+		{name: "binary", command: `printf '\000\377\r\n'`, out: "\x00\xff\r\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out, errOut bytes.Buffer
+			code, err := d.Shell(t.Context(), c.command, adb.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &out, Stderr: &errOut})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code != c.code || out.String() != c.out || errOut.String() != c.err {
+				t.Errorf("code %d, stdout %.80q (%d bytes), stderr %q; want %d, %.80q (%d bytes), %q", code, out.String(), out.Len(), errOut.String(), c.code, c.out, len(c.out), c.err)
+			}
+		})
+	}
+	t.Run("deadline", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		_, err := d.Shell(ctx, "sleep 60", adb.Streams{})
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 5*time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+	t.Run("local failure", func(t *testing.T) {
+		broken := errors.New("broken pipe to the terminal")
+		_, err := d.Shell(t.Context(), "echo x", adb.Streams{Stdout: failing{broken}})
+		if !errors.Is(err, broken) || adb.Retryable(err) {
+			t.Errorf("stdout: %v", err)
+		}
+		_, err = d.Shell(t.Context(), "cat", adb.Streams{Stdin: failing{broken}})
+		if !errors.Is(err, broken) || adb.Retryable(err) {
+			t.Errorf("stdin: %v", err)
+		}
+	})
+	t.Run("a long command", func(t *testing.T) {
+		_, err := d.Output(t.Context(), ": "+strings.Repeat("x", 70000), nil)
+		if err == nil || !strings.Contains(err.Error(), "at most 65535") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("failing output", func(t *testing.T) {
+		_, err := d.Output(t.Context(), "echo why >&2; exit 2", nil)
+		if err == nil || !strings.HasSuffix(err.Error(), "exit code 2: why") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	s, err := d.Sync(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	at := time.Unix(1700000000, 0)
+	for _, size := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 9<<20 + 5} {
+		data := make([]byte, size)
+		rng := rand.New(rand.NewPCG(1, uint64(size)))
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+		}
+		path := fmt.Sprintf("/data/local/tmp/folder/f%d", size)
+		var last int64
+		if err := s.Push(t.Context(), path, 0o640, at, bytes.NewReader(data), func(n int64) { last = n }); err != nil {
+			t.Fatal(err)
+		}
+		if last != int64(size) {
+			t.Errorf("progress of a push ended at %d of %d", last, size)
+		}
+		st, err := s.Stat(t.Context(), path)
+		if err != nil || st.Size != int64(size) || st.Mode != 0o640 || !st.Modified.Equal(at) {
+			t.Errorf("stat: %+v, %v", st, err)
+		}
+		var back bytes.Buffer
+		if err := s.Pull(t.Context(), path, &back, func(n int64) { last = n }); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(back.Bytes(), data) || last != int64(size) {
+			t.Errorf("%d bytes came back as %d, progress %d", size, back.Len(), last)
+		}
+	}
+	entries, err := s.List(t.Context(), "/data/local/tmp/folder")
+	if err != nil || len(entries) != 6 {
+		t.Fatalf("list: %v, %v", entries, err)
+	}
+	if st, err := s.Stat(t.Context(), "/data/local"); err != nil || !st.Mode.IsDir() {
+		t.Errorf("stat of a folder: %v, %v", st, err)
+	}
+
+	// What the device refuses leaves the connection usable.
+	var denied *adb.DeviceError
+	if _, err := s.Stat(t.Context(), "/nowhere"); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &denied) {
+		t.Errorf("stat of nothing: %v", err)
+	}
+	if err := s.Pull(t.Context(), "/nowhere", io.Discard, nil); !errors.As(err, &denied) || adb.Retryable(err) {
+		t.Errorf("pull of nothing: %v", err)
+	}
+	if err := s.Push(t.Context(), "/system/x", 0o644, at, strings.NewReader("x"), nil); !errors.As(err, &denied) {
+		t.Errorf("push to a read-only file system: %v", err)
+	}
+	if _, err := s.Stat(t.Context(), "/data"); err != nil {
+		t.Errorf("after refusals: %v", err)
+	}
+
+	// What fails here leaves it unusable, and no half file behind.
+	broken := errors.New("disk on fire")
+	err = s.Push(t.Context(), "/data/local/tmp/half", 0o644, at, io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), failing{broken}), nil)
+	if !errors.Is(err, broken) || adb.Retryable(err) {
+		t.Errorf("push of a file that cannot be read: %v", err)
+	}
+	if err := s.Pull(t.Context(), "/system/build.prop", io.Discard, nil); err == nil || !strings.Contains(err.Error(), "given up") {
+		t.Errorf("use after a failure: %v", err)
+	}
+	for deadline := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if out, err := d.Output(t.Context(), "ls /data/local/tmp", nil); err == nil && out == "folder\n" {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("on the device: %q, %v", out, err)
+		}
+	}
+}
+
+func TestDeviceThatGoesAway(t *testing.T) {
+	t.Parallel()
+	var e *emulator.Emulator
+	s := emulatortest.Server(t)
+	e = emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	if err := s.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { e.Close() })
+	_, err := s.Device(e.Addr()).Shell(t.Context(), "sleep 60", adb.Streams{})
+	if !errors.Is(err, adb.ErrDropped) || !adb.Retryable(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// failing is a reader and writer that fails.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error)  { return 0, f.err }
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func BenchmarkPush(b *testing.B) { benchmark(b, true) }
+func BenchmarkPull(b *testing.B) { benchmark(b, false) }
+func BenchmarkShell(b *testing.B) {
+	d := emulatortest.Device(b, emulatortest.Image(b, nil), nil)
+	for b.Loop() {
+		if _, err := d.Output(b.Context(), "true", nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchmark(b *testing.B, push bool) {
+	d := emulatortest.Device(b, emulatortest.Image(b, nil), nil)
+	data := make([]byte, 64<<20)
+	s, err := d.Sync(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	send := func() error {
+		return s.Push(b.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(data), nil)
+	}
+	if err := send(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if push {
+			err = send()
+		} else {
+			err = s.Pull(b.Context(), "/data/local/tmp/x", io.Discard, nil)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package adb_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// liar starts a server that accepts every connection, takes what it is sent and answers with reply, then hangs up.
+func liar(t testing.TB, reply []byte) *adb.Client {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				c.Write(reply)
+				c.(*net.TCPConn).CloseWrite()
+				io.Copy(io.Discard, c)
+			}()
+		}
+	}()
+	return adb.NewClient("tcp", l.Addr().String())
+}
+
+func frame(id string, n uint32, rest ...byte) string {
+	return id + string(binary.LittleEndian.AppendUint32(nil, n)) + string(rest)
+}
+
+func TestHostileServer(t *testing.T) {
+	t.Parallel()
+	const opened = "OKAYOKAY" // transport and service
+	version := func(c *adb.Client) error { _, err := c.Version(t.Context()); return err }
+	shell := func(c *adb.Client) error {
+		_, err := c.Device("x").Shell(t.Context(), "true", adb.Streams{})
+		return err
+	}
+	sync := func(op func(*adb.Sync) error) func(c *adb.Client) error {
+		return func(c *adb.Client) error {
+			s, err := c.Device("x").Sync(t.Context())
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return op(s)
+		}
+	}
+	pull := sync(func(s *adb.Sync) error { return s.Pull(t.Context(), "/x", io.Discard, nil) })
+	push := sync(func(s *adb.Sync) error {
+		return s.Push(t.Context(), "/x", 0o644, time.Unix(0, 0), strings.NewReader("abc"), nil)
+	})
+	list := sync(func(s *adb.Sync) error { _, err := s.List(t.Context(), "/x"); return err })
+	stat := sync(func(s *adb.Sync) error { _, err := s.Stat(t.Context(), "/x"); return err })
+	for _, c := range []struct {
+		name, reply string
+		do          func(*adb.Client) error
+		want        error
+	}{
+		{"nothing", "", version, adb.ErrDropped},
+		{"half a status", "OK", version, adb.ErrDropped},
+		{"another protocol", "HTTP/1.1 400 Bad Request\r\n", version, adb.ErrProtocol},
+		{"length that is no number", "OKAYzzzz", version, adb.ErrProtocol},
+		{"length with a sign", "OKAY-001x", version, adb.ErrProtocol},
+		{"short text", "OKAYffffabc", version, adb.ErrDropped},
+		{"version that is no number", "OKAY0004wxyz", version, adb.ErrProtocol},
+		{"short reason", "FAIL0010abc", version, adb.ErrDropped},
+		{"huge shell packet", opened + "\x01\xff\xff\xff\xff", shell, adb.ErrProtocol},
+		{"long exit code", opened + "\x03\x04\x00\x00\x00abcd", shell, adb.ErrProtocol},
+		{"no exit code", opened + "\x01\x01\x00\x00\x00x", shell, adb.ErrDropped},
+		{"huge chunk", opened + frame("DATA", 64<<10+1), pull, adb.ErrProtocol},
+		{"unknown frame", opened + frame("WHAT", 0), pull, adb.ErrProtocol},
+		{"half a chunk", opened + frame("DATA", 100, 'x'), pull, adb.ErrDropped},
+		{"huge reason", opened + frame("FAIL", 1<<31), pull, adb.ErrProtocol},
+		{"early OKAY is taken for what it is", opened + frame("WHAT", 0), push, adb.ErrProtocol},
+		{"huge name", opened + frame("DNT2", 0, append(make([]byte, 64), 0xff, 0xff, 0xff, 0xff)...), list, adb.ErrProtocol},
+		{"name with a slash", opened + frame("DNT2", 0, append(make([]byte, 64), 5, 0, 0, 0, '.', '.', '/', '.', '.')...), list, adb.ErrProtocol},
+		{"empty name", opened + frame("DNT2", 0, append(make([]byte, 64), 0, 0, 0, 0)...), list, adb.ErrProtocol},
+		{"negative size", opened + frame("STA2", 0, bytes.Repeat([]byte{0xff}, 64)...), stat, adb.ErrProtocol},
+		{"half a stat", opened + frame("STA2", 0, 1, 2, 3), stat, adb.ErrDropped},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.do(liar(t, []byte(c.reply)))
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := adb.NewClient("tcp", l.Addr().String()).Version(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDevicesList(t *testing.T) {
+	t.Parallel()
+	list := "emulator-5554          device product:sdk model:Pixel_7 device:x transport_id:1\n" +
+		"R5CT            unauthorized usb:1-2 transport_id:2\n" +
+		"0123            no permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html] usb:1-1\n\nrubbish\n"
+	all, err := liar(t, []byte("OKAY"+hex4(len(list))+list)).Devices(t.Context())
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if !all[0].Usable() || all[0].Props["model"] != "Pixel_7" {
+		t.Errorf("%+v", all[0])
+	}
+	if all[1].Usable() || all[1].State != "unauthorized" || all[1].Props["usb"] != "1-2" {
+		t.Errorf("%+v", all[1])
+	}
+	if all[2].Usable() || !strings.HasPrefix(all[2].State, "no permissions") || all[2].Props["usb"] != "1-1" {
+		t.Errorf("%+v", all[2])
+	}
+}
+
+func hex4(n int) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{digits[n>>12&15], digits[n>>8&15], digits[n>>4&15], digits[n&15]})
+}
+
+// FuzzReplies feeds every operation with whatever bytes: it must end, and without a panic.
+func FuzzReplies(f *testing.F) {
+	f.Add([]byte("OKAY0029"), uint8(0))
+	f.Add([]byte("FAIL0003abc"), uint8(0))
+	f.Add([]byte("OKAY0019emulator-5554  device x:y"), uint8(1))
+	f.Add([]byte("OKAYOKAY\x01\x02\x00\x00\x00hi\x03\x01\x00\x00\x00\x07"), uint8(2))
+	f.Add([]byte("OKAYOKAY"+frame("DATA", 3, 'a', 'b', 'c')+frame("DONE", 0)), uint8(3))
+	f.Add([]byte("OKAYOKAY"+frame("OKAY", 0)), uint8(4))
+	f.Add([]byte("OKAYOKAY"+frame("DNT2", 0, append(make([]byte, 64), 1, 0, 0, 0, 'x')...)+frame("DONE", 0, make([]byte, 72)...)), uint8(5))
+	f.Add([]byte("OKAYOKAY"+frame("STA2", 2, make([]byte, 64)...)), uint8(6))
+	f.Fuzz(func(t *testing.T, reply []byte, op uint8) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		c := liar(t, reply)
+		var err error
+		switch op % 7 {
+		case 0:
+			_, err = c.Version(ctx)
+		case 1:
+			_, err = c.Devices(ctx)
+		case 2:
+			_, err = c.Device("x").Shell(ctx, "true", adb.Streams{})
+		default:
+			s, e := c.Device("x").Sync(ctx)
+			if e != nil {
+				return
+			}
+			defer s.Close()
+			switch op % 7 {
+			case 3:
+				err = s.Pull(ctx, "/x", io.Discard, nil)
+			case 4:
+				err = s.Push(ctx, "/x", 0o644, time.Unix(0, 0), strings.NewReader("abc"), nil)
+			case 5:
+				_, err = s.List(ctx, "/x")
+			case 6:
+				_, err = s.Stat(ctx, "/x")
+			}
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("did not end: %v", err)
+		}
+	})
+}
