@@ -11,7 +11,8 @@
 #include "open_abi.h"
 #include "tensor.h"
 
-namespace open_htp {
+// Hidden: two packages in one process must not share these.
+namespace open_htp __attribute__((visibility("hidden"))) {
 
 typedef int (*Call)(open_tensor *out, uint32_t n_out, const open_tensor *in, uint32_t n_in);
 

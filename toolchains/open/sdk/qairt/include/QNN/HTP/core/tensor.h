@@ -7,7 +7,14 @@
 
 #include "dtype.h"
 #include "graph_status.h"
+#include "half.h"
 #include "open_abi.h"
+
+// Element access is exact arithmetic, also where a package is compiled with -ffast-math.
+#ifndef __hexagon__  // whose compiler does not know it, and whose builds have no -ffast-math
+#pragma float_control(precise, on, push)
+#endif
+#pragma clang fp contract(off)
 
 typedef size_t Idx;
 
@@ -98,11 +105,10 @@ class QuantUint16Tensor : public Tensor {
 };
 
 inline float Tensor::load(size_t i) const {
-#pragma clang fp contract(off)
   int32_t q = 0;
   switch (get_dtype()) {
     case DType::Float32: return at<float>(i);
-    case DType::Float16: return static_cast<float>(at<__fp16>(i));
+    case DType::Float16: return open_half_to_float(at<uint16_t>(i));
     case DType::Int32: return static_cast<float>(at<int32_t>(i));
     case DType::QUInt8: q = at<uint8_t>(i); break;
     case DType::QInt8: q = at<int8_t>(i); break;
@@ -113,15 +119,15 @@ inline float Tensor::load(size_t i) const {
   return desc_.scale * static_cast<float>(q - desc_.zero_point);
 }
 
-// Half to even, as the hardware's conversion does; what is beyond the type's range saturates, a NaN becomes zero_point.
+// q = round(value * (1 / scale)) + zero_point, half to even, saturating; a NaN gives the lowest value. One over the scale
+// is rounded on its own: that, not value / scale, is what op sources compute when they write raw memory.
 template <class T>
 inline void Tensor::quantise(size_t i, float value, int32_t low, int32_t high) {
-#pragma clang fp contract(off)
-  const float bound = 65536.0f * 4;
-  float q = value / desc_.scale;
-  if (!(q == q)) q = 0;
+  const float bound = 131072.0f;
+  const float inverse = 1.0f / desc_.scale;
+  float q = value * inverse;
+  if (!(q > -bound)) q = -bound;
   if (q > bound) q = bound;
-  if (q < -bound) q = -bound;
   int32_t n = static_cast<int32_t>(q);
   const float rest = q - static_cast<float>(n);
   if (rest > 0.5f || (rest == 0.5f && (n & 1))) n++;
@@ -136,7 +142,7 @@ inline void Tensor::store(size_t i, float value) {
   if (too_small_) return;
   switch (get_dtype()) {
     case DType::Float32: static_cast<float *>(desc_.data)[i] = value; break;
-    case DType::Float16: static_cast<__fp16 *>(desc_.data)[i] = static_cast<__fp16>(value); break;
+    case DType::Float16: static_cast<uint16_t *>(desc_.data)[i] = open_float_to_half(value); break;
     case DType::Int32: static_cast<int32_t *>(desc_.data)[i] = static_cast<int32_t>(value); break;
     case DType::QUInt8: quantise<uint8_t>(i, value, 0, 255); break;
     case DType::QInt8: quantise<int8_t>(i, value, -128, 127); break;
@@ -151,3 +157,7 @@ inline TensorRef &TensorRef::operator=(float value) {
   tensor_.store(index_, value);
   return *this;
 }
+
+#ifndef __hexagon__
+#pragma float_control(pop)
+#endif

@@ -1,0 +1,168 @@
+#include "fastrpc.h"
+
+#include "fastrpc_wire.h"
+
+namespace {
+
+void put(Text &out, const void *bytes, size_t n) { out << Str(static_cast<const char *>(bytes), n); }
+void put_word(Text &out, u32 word) { put(out, &word, sizeof word); }
+void put_string(Text &out, Str s) {
+  put_word(out, static_cast<u32>(s.size));
+  out << s;
+}
+
+struct Cursor {
+  Str left;
+  bool broken = false;
+
+  void take(void *to, size_t n) {
+    broken = broken || n > left.size;
+    if (broken) {
+      memset(to, 0, n);
+      return;
+    }
+    memcpy(to, left.at, n);
+    left = left.from(n);
+  }
+  u32 word() {
+    u32 w;
+    take(&w, sizeof w);
+    return w;
+  }
+  Str string() {
+    u32 n = word();
+    broken = broken || n > left.size;
+    if (broken) return {};
+    Str s = left.to(n);
+    left = left.from(n);
+    return s;
+  }
+};
+
+void put_tensor(Text &out, const Tensor &t, u32 depth) {
+  put_word(out, t.dtype);
+  put_word(out, 1);
+  put_word(out, 1);
+  put_word(out, static_cast<u32>(t.size / 2 / depth));
+  put_word(out, depth);
+  put(out, &t.scale, sizeof t.scale);
+  put(out, &t.zero_point, sizeof t.zero_point);
+  put_word(out, static_cast<u32>(t.size));
+}
+
+[[noreturn]] void rpc_failed(Str what, u32 code, Str why) {
+  Text text;
+  text << "fastrpc: " << what << " failed with error ";
+  text.hex(code) << ": " << why;
+  FAIL(text.str());
+}
+
+}  // namespace
+
+DspLibrary::DspLibrary(const char *device, Str name) {
+  constexpr u32 invalid_device = 0x8000043b;
+  Str path = find(name);
+  fd_ = sys::connect_unix(device);
+  if (fd_ < 0) {
+    Text why;
+    why << device << ": errno " << -fd_ << "; the device has no DSP that takes calls";
+    rpc_failed("opening the device node", invalid_device, why.str());
+  }
+  put_string(request_, path);
+  Cursor opened{call(WIRE_OPEN, "opening the op package's library")};
+  handle_ = opened.word();
+  put_word(request_, handle_);
+  Cursor info{call(WIRE_INFO, "asking the op package's library for its ops")};
+  info.word();  // e_flags: the shell has checked them
+  Text id;
+  id << info.string();
+  build_id_ = id.str();
+  n_ops_ = info.word();
+  if (info.broken || opened.broken || n_ops_ > WIRE_MAX_OPS) rpc_failed("opening the op package's library", static_cast<u32>(AEE_EFAILED), "an answer of another form");
+  ops_ = take<Str>(n_ops_);
+  for (u32 i = 0; i < n_ops_; i++) {
+    Text op;
+    op << info.string();
+    ops_[i] = op.str();
+  }
+}
+
+bool DspLibrary::has_op(Str name) const {
+  for (u32 i = 0; i < n_ops_; i++) {
+    if (ops_[i] == name) return true;
+  }
+  return false;
+}
+
+Str DspLibrary::find(Str name) {
+  Text path;
+  Str set = environment("DSP_LIBRARY_PATH");
+  if (set.size == 0) set = environment("ADSP_LIBRARY_PATH");
+  path << set << ";/vendor/lib/rfsa/adsp;/vendor/dsp";
+  for (Str rest = path.str(); rest.size;) {
+    size_t end = rest.find(';');
+    Str folder = rest.to(end);
+    rest = rest.from(end < rest.size ? end + 1 : end);
+    if (folder.size == 0) continue;
+    auto candidate = new (take<Text>(1)) Text;
+    if (folder.at[0] != '/') {  // the domain on the DSP has no working directory of ours
+      char here[4096];
+      if (sys::working_dir(here, sizeof here) > 0) *candidate << here << '/';
+    }
+    *candidate << folder << '/' << name;
+    if (file_exists(candidate->c_str())) return candidate->str();
+  }
+  Text why;
+  why << name << " is in no folder of \"" << path.str() << "\"; push the hexagon build of the op package and set ADSP_LIBRARY_PATH (entries separated by ';')";
+  rpc_failed("opening the op package's library", static_cast<u32>(AEE_EUNABLETOLOAD), why.str());
+}
+
+void DspLibrary::receive(void *to, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    i64 n = sys::read(fd_, static_cast<u8 *>(to) + done, bytes - done);
+    if (n <= 0) rpc_failed("waiting for an answer", static_cast<u32>(AEE_EBADSTATE), "the protection domain on the DSP has gone; see the device's log");
+    done += static_cast<size_t>(n);
+  }
+}
+
+Str DspLibrary::call(u32 kind, Str what) {
+  const u32 head[] = {WIRE_MAGIC, kind, ++sequence_, static_cast<u32>(request_.str().size)};
+  const Str parts[] = {Str(reinterpret_cast<const char *>(head), sizeof head), request_.str()};
+  for (Str part : parts) {
+    while (part.size) {
+      i64 n = sys::write(fd_, part.at, part.size);
+      if (n <= 0) rpc_failed(what, static_cast<u32>(AEE_EBADSTATE), "the protection domain on the DSP has gone; see the device's log");
+      part = part.from(static_cast<size_t>(n));
+    }
+  }
+  request_.clear();
+  u32 reply[4], status;
+  receive(reply, sizeof reply);
+  if (reply[0] != WIRE_MAGIC || reply[1] != (kind | WIRE_REPLY) || reply[2] != sequence_ || reply[3] < 4 || reply[3] > WIRE_MAX_PAYLOAD)
+    rpc_failed(what, static_cast<u32>(AEE_EFAILED), "an answer of another form");
+  if (reply[3] > answer_capacity_) {
+    answer_capacity_ = 2 * size_t(reply[3]);
+    answer_ = take<u8>(answer_capacity_);
+  }
+  receive(answer_, reply[3]);
+  memcpy(&status, answer_, sizeof status);
+  Cursor rest{Str(reinterpret_cast<const char *>(answer_), reply[3]).from(4)};
+  if (status != 0) rpc_failed(what, status, rest.string());
+  return rest.left;
+}
+
+void DspLibrary::execute(Str op, const Tensor &out, const Tensor *const *in, u32 n_in, u32 depth) {
+  put_word(request_, handle_);
+  put_string(request_, op);
+  put_word(request_, 1);
+  put_word(request_, n_in);
+  put_tensor(request_, out, depth);
+  for (u32 i = 0; i < n_in; i++) put_tensor(request_, *in[i], depth);
+  for (u32 i = 0; i < n_in; i++) put(request_, in[i]->data, in[i]->size);
+  Cursor answer{call(WIRE_EXECUTE, op)};
+  u32 head[WIRE_TENSOR_BYTES / 4];
+  answer.take(head, sizeof head);
+  if (answer.broken || head[7] != out.size || answer.left.size != out.size)
+    rpc_failed(op, static_cast<u32>(AEE_EFAILED), "the op's output is not as large as the graph's tensor");
+  answer.take(out.data, out.size);
+}

@@ -1,0 +1,29 @@
+// A library on the DSP, reached through the device node. The protocol is fastrpc_wire.h's.
+#pragma once
+
+#include "context.h"
+
+class DspLibrary {
+ public:
+  // Connects to the device and opens the library, which is searched for as the DSP's loader does: along DSP_LIBRARY_PATH or
+  // ADSP_LIBRARY_PATH, whose entries are separated by ';', and then in the vendor's folders. Ends the program on failure.
+  DspLibrary(const char *device, Str name);
+
+  Str build_id() const { return build_id_; }
+  bool has_op(Str name) const;
+
+  // Runs an op on activations: rows of depth elements, one output.
+  void execute(Str op, const Tensor &out, const Tensor *const *in, u32 n_in, u32 depth);
+
+ private:
+  Str find(Str name);
+  Str call(u32 kind, Str what);  // sends request_, returns what follows a good status
+  void receive(void *to, size_t bytes);
+
+  i32 fd_ = -1;
+  u32 sequence_ = 0, handle_ = 0, n_ops_ = 0;
+  Str build_id_, *ops_ = nullptr;
+  Text request_;
+  u8 *answer_ = nullptr;
+  size_t answer_capacity_ = 0;
+};
