@@ -1,0 +1,125 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Load reads the whole tree whose root Directory message is root; the result has no Refs. Trees beyond sane limits of
+// depth and number of entries, and messages that are malformed or have names such as "..", are errors.
+func Load(ctx context.Context, store cas.Store, root digest.Digest) (*Dir, error) {
+	l := &loader{entries: maxEntries, read: func(dg digest.Digest) (*Dir, error) { return readDirectory(ctx, store, dg) }}
+	return l.load(root, 0)
+}
+
+// loader puts trees together within limits.
+type loader struct {
+	entries int // how many more may come
+	read    func(digest.Digest) (*Dir, error)
+}
+
+func (l *loader) load(dg digest.Digest, depth int) (*Dir, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("tree: folders are more than %d deep", maxDepth)
+	}
+	d, err := l.read(dg)
+	if err != nil {
+		return nil, err
+	}
+	if l.entries -= len(d.Files) + len(d.Dirs) + len(d.Symlinks); l.entries < 0 {
+		return nil, fmt.Errorf("tree: more than %d entries", maxEntries)
+	}
+	for name, sub := range d.Dirs {
+		if d.Dirs[name], err = l.load(sub.ref, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// readDirectory reads one Directory message; its folders are Refs.
+func readDirectory(ctx context.Context, store cas.Store, dg digest.Digest) (*Dir, error) {
+	b, err := readBlob(ctx, store, dg, maxDirectory)
+	if err != nil {
+		return nil, fmt.Errorf("tree: %w", err)
+	}
+	d, err := decodeDirectory(b, dg.Function())
+	if err != nil {
+		return nil, fmt.Errorf("tree: %s is no proper Directory message: %w", dg, err)
+	}
+	return d, nil
+}
+
+func readBlob(ctx context.Context, store cas.Store, dg digest.Digest, limit int64) ([]byte, error) {
+	if dg.Size() > limit {
+		return nil, fmt.Errorf("blob %s: larger than the limit of %d bytes", dg, limit)
+	}
+	r, err := store.Open(ctx, dg)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	// Grown as bytes come: what a store says it has may be a lie. The reader fails where more comes than the size.
+	b := bytes.NewBuffer(make([]byte, 0, min(dg.Size(), 1<<20)+bytes.MinRead))
+	if _, err := b.ReadFrom(r); err != nil {
+		return nil, fmt.Errorf("blob %s: %w", dg, err)
+	}
+	return b.Bytes(), nil
+}
+
+// LoadTree reads the tree from the REAPI Tree message that the digest names: one blob instead of one for each folder.
+// It has the same limits as Load.
+func LoadTree(ctx context.Context, store cas.Store, tree digest.Digest) (*Dir, error) {
+	b, err := readBlob(ctx, store, tree, maxTree)
+	if err != nil {
+		return nil, fmt.Errorf("tree: %w", err)
+	}
+	d, err := DecodeTree(b, tree.Function())
+	if err != nil {
+		return nil, fmt.Errorf("tree: %s is no proper Tree message: %w", tree, err)
+	}
+	return d, nil
+}
+
+// maxTree is the limit of a Tree message in bytes.
+const maxTree = 1 << 30
+
+// DecodeTree reads a REAPI Tree message whose digests were made by fn; the result has no Refs.
+func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
+	var root digest.Digest
+	messages := map[digest.Digest][]byte{}
+	err := eachField(b, func(num protowire.Number, m []byte) error {
+		if num != 1 && num != 2 {
+			return nil
+		}
+		dg := fn.Bytes(m)
+		if num == 1 {
+			if !root.IsZero() {
+				return fmt.Errorf("it has two roots")
+			}
+			root = dg
+		}
+		messages[dg] = m
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if root.IsZero() {
+		return nil, fmt.Errorf("it has no root")
+	}
+	l := &loader{entries: maxEntries, read: func(dg digest.Digest) (*Dir, error) {
+		m, ok := messages[dg]
+		if !ok {
+			return nil, fmt.Errorf("Directory %s is not in it", dg)
+		}
+		return decodeDirectory(m, fn)
+	}}
+	return l.load(root, 0)
+}
