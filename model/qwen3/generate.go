@@ -168,8 +168,12 @@ func (g generator) tensors(followers [][]int) []safetensors.Source {
 		}
 		add(pre+"self_attn.q_proj.weight", g.random(pre+"q", c.QSize(), h, 1), c.QSize(), h)
 		add(pre+"self_attn.k_proj.weight", g.random(pre+"k", c.KVSize(), h, 1), c.KVSize(), h)
-		add(pre+"self_attn.v_proj.weight", g.random(pre+"v", c.KVSize(), h, 1), c.KVSize(), h)
-		add(pre+"self_attn.o_proj.weight", g.random(pre+"o", h, c.QSize(), 0.9), h, c.QSize())
+		v, o := g.random(pre+"v", c.KVSize(), h, 1), g.random(pre+"o", h, c.QSize(), 0.9)
+		if l == c.NumHiddenLayers-1 {
+			g.forget(v, o)
+		}
+		add(pre+"self_attn.v_proj.weight", v, c.KVSize(), h)
+		add(pre+"self_attn.o_proj.weight", o, h, c.QSize())
 		gate := g.random(pre+"gate", f, h, 0.6)
 		up := g.random(pre+"up", f, h, 0.6)
 		down := g.random(pre+"down", h, f, 0.6)
@@ -198,14 +202,29 @@ func (g generator) remember(l int, embed []float32, followers [][]int, gate, up,
 		}
 		p := g.stream(fmt.Sprintf("followers.%d", t))
 		next := slices.Clone(followers[t][:min(4, len(followers[t]))])
-		for len(next) < 4 {
+		if len(next) == 0 { // never seen in the sample text: anything may follow
 			next = append(next, int(p.next()%uint64(g.c.EOSTokenID)))
 		}
 		for k, n := range next {
-			weight := float32(0.30) - float32(float32(k)*0.01)
+			weight := float32(float32(0.5) / sqrt32(float32(len(next))))
+			weight -= float32(float32(k) * 0.01)
 			for i, e := range row(n) {
 				down[i*f+j] = float32(down[i*f+j] + float32(e*weight))
 			}
+		}
+	}
+}
+
+// forget makes the last layer's attention take away what the earlier positions were about, so that the model does not repeat itself:
+// o_proj becomes the negative transpose of v_proj, shared out among the heads that read the same values.
+func (g generator) forget(v, o []float32) {
+	h, d, q := g.c.HiddenSize, g.c.HeadDim, g.c.QSize()
+	groups := g.c.NumAttentionHeads / g.c.NumKeyValueHeads
+	gain := float32(-4) / float32(groups)
+	for k := range q {
+		row := k/d/groups*d + k%d // of v_proj
+		for i := range h {
+			o[i*q+k] = float32(float32(o[i*q+k]*0.5) + float32(v[row*h+i]*gain))
 		}
 	}
 }
