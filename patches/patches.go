@@ -60,6 +60,7 @@ const (
 	StateApplied   = "applied"
 	StateAlready   = "already applied"
 	StateNotNeeded = "not needed"
+	StateNone      = "nothing to rename" // needed, and neither spelling is there, which the rule allows
 )
 
 // PatchResult is what became of one *.patch file.
@@ -207,9 +208,13 @@ func applyRename(ctx context.Context, rangeName string, rule rename.Rule, tree *
 			return result, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	result.State = StateAlready
-	if len(written) > 0 {
+	switch {
+	case len(result.Changed) > 0:
 		result.State = StateApplied
+	case len(result.Already) > 0:
+		result.State = StateAlready
+	default:
+		result.State = StateNone
 	}
 	return result, nil
 }

@@ -81,23 +81,23 @@ func states(r patches.Report) map[string]string {
 }
 
 func TestApplyShipped(t *testing.T) {
-	const notNeeded = patches.StateNotNeeded
+	const notNeeded, none = patches.StateNotNeeded, patches.StateNone
 	tests := []struct {
 		name, op, header, want string
 		states                 map[string]string
 	}{
 		{"old sources, new SDK", oldOp, newHeader, newOp, map[string]string{
-			"interface_scale": "applied src/ops/A.cpp:2:39", "interface_offset": "already applied",
+			"interface_scale": "applied src/ops/A.cpp:2:39", "interface_offset": none,
 			"get_interface_scale": notNeeded, "get_interface_offset": notNeeded}},
 		{"new sources, new SDK", newOp, newHeader, newOp, map[string]string{
-			"interface_scale": "already applied", "interface_offset": "already applied",
+			"interface_scale": "already applied", "interface_offset": none,
 			"get_interface_scale": notNeeded, "get_interface_offset": notNeeded}},
 		{"old sources, old SDK", oldOp, oldHeader, oldOp, map[string]string{
 			"interface_scale": notNeeded, "interface_offset": notNeeded,
-			"get_interface_scale": "already applied", "get_interface_offset": "already applied"}},
+			"get_interface_scale": "already applied", "get_interface_offset": none}},
 		{"new sources, old SDK", newOp, oldHeader, oldOp, map[string]string{
 			"interface_scale": notNeeded, "interface_offset": notNeeded,
-			"get_interface_scale": "applied src/ops/A.cpp:2:39", "get_interface_offset": "already applied"}},
+			"get_interface_scale": "applied src/ops/A.cpp:2:39", "get_interface_offset": none}},
 		{"an SDK with both spellings", oldOp, oldHeader + newHeader, oldOp, map[string]string{
 			"interface_scale": notNeeded, "interface_offset": notNeeded,
 			"get_interface_scale": notNeeded, "get_interface_offset": notNeeded}},

@@ -14,7 +14,7 @@ import (
 // ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
 const (
 	ToolName    = "patch"
-	ToolVersion = 1
+	ToolVersion = "1"
 )
 
 // Run is `hexmage tool patch`: it writes a patched copy of a source tree. Its exit code is 0, 1 when the series does not fit

@@ -1,0 +1,196 @@
+package oppackage
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// DefaultHVX lets the compiler use the HVX instructions of the arch it builds for.
+const DefaultHVX = "-mhvx"
+
+// Package is an op package's source tree, of the shape src/*.cpp, src/ops/*.cpp, src/ops/<arch>_asm/*.S, include/.
+type Package struct {
+	Name  string   // "LLaMAPackage": names the library and the interface provider
+	Dir   string   // slash path of the tree from where the compiler runs; "" when it runs there
+	Build string   // slash path of the build folder; "" is "build"
+	HVX   string   // "" is DefaultHVX
+	Files []string // slash paths of the tree's files relative to Dir, in any order
+}
+
+// Roots says where the SDKs are, as slash paths without a slash at the end.
+type Roots struct {
+	QAIRT   string
+	Hexagon string
+	Tools   string // version of the Hexagon tools: the folder under <Hexagon>/tools/HEXAGON_Tools
+	NDK     string
+	HostCXX string // the host's compiler, for htp_x86; "" is "clang++"
+}
+
+// ExecRoots returns the roots as they are in the exec root of an action.
+func ExecRoots(toolsVersion string) Roots {
+	return Roots{QAIRT: "toolchains/qairt", Hexagon: "toolchains/hexagon", Tools: toolsVersion, NDK: "toolchains/ndk"}
+}
+
+// Compile is the line that makes one object.
+type Compile struct {
+	Args    []string
+	Source  string // slash path from where the compiler runs, as are the others
+	Object  string
+	Depfile string // make rule that lists the headers, which the compiler writes beside the object
+}
+
+// Link is the line that makes the library.
+type Link struct {
+	Args    []string
+	Objects []string
+	Library string
+}
+
+var packageName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Validate says whether a library and a C++ name can be made from the package's name, and whether it has sources.
+func (p Package) Validate() error {
+	if err := ValidateName(p.Name); err != nil {
+		return err
+	}
+	if s := sources(p.Files, ""); len(s.plain)+len(s.ops) == 0 {
+		return fmt.Errorf("op package %s: no src/*.cpp and no src/ops/*.cpp; is this the folder of the package itself?", p.Name)
+	}
+	return nil
+}
+
+// ValidateName says whether a package may have the name.
+func ValidateName(name string) error {
+	if !packageName.MatchString(name) {
+		return fmt.Errorf("op package name %q is not a C++ name", name)
+	}
+	return nil
+}
+
+// Library returns the file name of a package's library.
+func Library(name string) string { return "libQnn" + name + ".so" }
+
+type sourceSet struct{ plain, ops, asm []string }
+
+// sources picks what is compiled, each group sorted, as the Makefile's wildcards do.
+func sources(files []string, asm string) sourceSet {
+	var s sourceSet
+	for _, f := range files {
+		switch dir, ext := path.Dir(f), path.Ext(f); {
+		case dir == "src" && ext == ".cpp":
+			s.plain = append(s.plain, f)
+		case dir == "src/ops" && ext == ".cpp":
+			s.ops = append(s.ops, f)
+		case asm != "" && dir == "src/ops/"+asm && ext == ".S":
+			s.asm = append(s.asm, f)
+		}
+	}
+	slices.Sort(s.plain)
+	slices.Sort(s.ops)
+	slices.Sort(s.asm)
+	return s
+}
+
+// Headers returns the files of a tree that a source of it may include: all of include/, and headers under src/.
+func Headers(files []string) []string {
+	var out []string
+	for _, f := range files {
+		switch path.Ext(f) {
+		case ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def":
+			if strings.HasPrefix(f, "src/") {
+				out = append(out, f)
+				continue
+			}
+		}
+		if strings.HasPrefix(f, "include/") {
+			out = append(out, f)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Lines returns the lines that build a package for an arch: the interface first, then the ops, then assembly.
+func Lines(a Arch, p Package, r Roots) ([]Compile, Link) {
+	vars := r.vars(p)
+	build := path.Join(cmp.Or(p.Build, "build"), a.Folder)
+	cxx := expand(vars, a.CXX)
+	flags := expand(vars, a.Common, a.Flags, p.ownFlags())
+	opFlags := expand(vars, a.OpFlags)
+
+	var compiles []Compile
+	link := Link{Library: path.Join(build, Library(p.Name))}
+	add := func(src string, extra []string) {
+		object := path.Join(build, strings.TrimPrefix(strings.TrimSuffix(src, path.Ext(src)), "src/")+".o")
+		c := Compile{Source: path.Join(p.Dir, src), Object: object, Depfile: strings.TrimSuffix(object, ".o") + ".d"}
+		c.Args = slices.Concat(cxx, flags, extra, []string{"-MMD", "-MP", "-MF", c.Depfile, "-c", c.Source, "-o", c.Object})
+		compiles = append(compiles, c)
+		link.Objects = append(link.Objects, object)
+	}
+	s := sources(p.Files, a.Asm)
+	for _, f := range s.plain {
+		add(f, nil)
+	}
+	for _, f := range slices.Concat(s.ops, s.asm) {
+		add(f, opFlags)
+	}
+	link.Args = slices.Concat(cxx, expand(vars, a.LinkFlags), []string{"-o", link.Library}, link.Objects, expand(vars, a.Libs))
+	return compiles, link
+}
+
+// ownFlags are the flags that depend on where the package is.
+func (p Package) ownFlags() []string {
+	flags := []string{"-I" + path.Join(p.Dir, "include")}
+	if p.Dir != "" && p.Dir != "." {
+		flags = append(flags, "-ffile-prefix-map="+path.Clean(p.Dir)+"/=")
+	}
+	return flags
+}
+
+func (r Roots) vars(p Package) map[string]string {
+	return map[string]string{
+		"QAIRT": r.QAIRT, "HEXAGON": r.Hexagon, "NDK": r.NDK,
+		"TOOLS":    path.Join(r.Hexagon, "tools/HEXAGON_Tools", r.Tools, "Tools"),
+		"HOST_CXX": cmp.Or(r.HostCXX, "clang++"), "HVX": cmp.Or(p.HVX, DefaultHVX), "PACKAGE_NAME": p.Name,
+	}
+}
+
+var reference = regexp.MustCompile(`\$\(([A-Z_]+)\)`)
+
+// expand puts the variables' values in. A flag that is one reference alone, such as $(HVX), becomes as many as it has words.
+func expand(vars map[string]string, lists ...[]string) []string {
+	var out []string
+	for _, list := range lists {
+		for _, s := range list {
+			full := reference.ReplaceAllStringFunc(s, func(m string) string { return vars[m[2:len(m)-1]] })
+			if reference.FindString(s) == s && s != "" {
+				out = append(out, strings.Fields(full)...)
+			} else {
+				out = append(out, full)
+			}
+		}
+	}
+	return out
+}
+
+// CompileCommands returns a compile_commands.json for clangd and other tools: one entry for each line. dir is the folder
+// the lines run in, as the reader of the file sees it.
+func CompileCommands(dir string, lines []Compile) ([]byte, error) {
+	type entry struct {
+		Directory string   `json:"directory"`
+		File      string   `json:"file"`
+		Output    string   `json:"output"`
+		Arguments []string `json:"arguments"`
+	}
+	entries := []entry{}
+	for _, c := range lines {
+		entries = append(entries, entry{Directory: dir, File: c.Source, Output: c.Object, Arguments: c.Args})
+	}
+	data, err := json.MarshalIndent(entries, "", "  ")
+	return append(data, '\n'), err
+}
