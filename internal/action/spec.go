@@ -96,6 +96,7 @@ const (
 	PropertyTool     = "tool"     // "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
 	PropertyNetwork  = "network"  // "true": the action may use the network
 	PropertyStdin    = "stdin"    // path of the input that is standard input; set by build from Spec.Stdin
+	PropertyStdout   = "stdout"   // path of an output: the command's whole standard output goes there too
 	PropertyPool     = "pool"     // comma list of name=amount: resources that limit how many run at once
 )
 

@@ -1,0 +1,54 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// grace is how long a cancelled command may take to end after SIGTERM, before its whole process group is killed.
+const grace = 2 * time.Second
+
+// run starts the command in a process group of its own, waits for it and for nothing it left behind: when it ends, is
+// cancelled or times out, the whole group ends. It returns the exit code, 128+n for signal n.
+func run(ctx context.Context, cmd *exec.Cmd, stdout, stderr io.Writer) (int, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.WaitDelay = grace // a background child that holds the pipes must not keep us waiting
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	pgid := cmd.Process.Pid
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-done:
+		case <-ctx.Done():
+			_ = syscall.Kill(-pgid, syscall.SIGTERM)
+			select {
+			case <-done:
+			case <-time.After(grace):
+			}
+		}
+		_ = syscall.Kill(-pgid, syscall.SIGKILL) // ESRCH when all have ended, as they should
+	}()
+	err := cmd.Wait()
+	close(done)
+	<-watched
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return cmd.ProcessState.ExitCode(), nil
+	case errors.As(err, &exit):
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			return 128 + int(ws.Signal()), nil
+		}
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}

@@ -1,0 +1,192 @@
+// Package report shows a build to people and programs.
+//
+// It turns events into lines on a terminal, plain lines elsewhere, or JSON. It knows how things look; it does not know
+// plans, stores or how anything runs.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/event"
+)
+
+// Options says how a build is shown.
+type Options struct {
+	Colour  bool
+	Live    bool // a terminal whose last lines may be rewritten
+	Verbose bool // every action, and the output of those that succeed
+	Width   int  // columns; 0 is 100
+}
+
+// Lines returns a sink for people, and a function to call when no more events come.
+func Lines(w io.Writer, o Options) (event.Sink, func()) {
+	if o.Width == 0 {
+		o.Width = 100
+	}
+	l := &lines{w: w, o: o, steps: newSteps()}
+	if o.Live {
+		live := newLive(l)
+		return live, live.close
+	}
+	return l, func() {}
+}
+
+type lines struct {
+	w     io.Writer
+	o     Options
+	steps *steps
+}
+
+// Send prints what the event adds.
+func (l *lines) Send(e event.Event) { io.WriteString(l.w, l.text(e, time.Now())) }
+
+// text returns the lines the event adds, "" for none.
+func (l *lines) text(e event.Event, now time.Time) string {
+	done := l.steps.add(e, now)
+	var b strings.Builder
+	switch e := e.(type) {
+	case event.BuildStarted:
+		fmt.Fprintf(&b, "%s  %s\n", l.bold(e.Pipeline), l.dim("profile: "+e.Profile))
+	case event.NodeFinished:
+		if l.o.Verbose && e.Name != "" {
+			fmt.Fprintf(&b, "    %-8s %s %s  %s\n", e.Outcome, e.Step, e.Name, l.dim(seconds(e.Duration)))
+		}
+		if e.Warning != "" {
+			b.WriteString(indent(l.yellow("note: ")+e.Step+": "+e.Warning, "  ") + "\n")
+		}
+		if e.Failure != nil {
+			b.WriteString(l.failure(e))
+		}
+	case event.OutputReady:
+		if l.o.Verbose {
+			fmt.Fprintf(&b, "  output   %s → %s\n", e.Name, e.Path)
+		}
+	case event.BuildFinished:
+		fmt.Fprintf(&b, "%s in %.2f s: %d executed, %d cached", plural(e.Nodes, "action"), e.Seconds, e.Executed, e.Cached)
+		if e.Failed > 0 {
+			fmt.Fprintf(&b, ", %s", l.red(fmt.Sprintf("%d failed", e.Failed)))
+		}
+		if e.Skipped > 0 {
+			fmt.Fprintf(&b, ", %d not run", e.Skipped)
+		}
+		b.WriteString("\n")
+	}
+	if done != nil {
+		b.WriteString(l.stepLine(done))
+	}
+	return b.String()
+}
+
+// stepLine is the line of a step that ended: "  ok       oppackage.llama          14 actions (3 cached)   2.1 s".
+func (l *lines) stepLine(st *stepState) string {
+	word, paint := "ok", l.green
+	cached, executed := st.outcomes[event.Cached], st.outcomes[event.Executed]
+	switch {
+	case st.outcomes[event.Failed] > 0:
+		word, paint = "failed", l.red
+	case st.outcomes[event.Skipped] > 0:
+		word, paint = "not run", l.yellow
+	case executed == 0:
+		word, paint = "cached", l.dim
+	}
+	var notes []string
+	if st.nodes > 1 {
+		n := plural(st.nodes, "action")
+		if cached > 0 && executed > 0 {
+			n += fmt.Sprintf(" (%d cached)", cached)
+		}
+		notes = append(notes, n)
+	}
+	if st.worker != "" {
+		notes = append(notes, "on "+st.worker)
+	}
+	if st.busy > 0 {
+		notes = append(notes, seconds(st.busy))
+	}
+	return fmt.Sprintf("  %s %-28s %s\n", paint(fmt.Sprintf("%-8s", word)), st.name, l.dim(strings.Join(notes, ", ")))
+}
+
+// failure is the block that tells why an action failed.
+func (l *lines) failure(e event.NodeFinished) string {
+	f := e.Failure
+	var b strings.Builder
+	title := "failed"
+	if f.Engine {
+		title = "could not run"
+	}
+	fmt.Fprintf(&b, "\n%s %s: %s\n", l.red("✗"), l.bold(strings.TrimSpace(e.Step+" "+e.Name)), title+": "+f.Summary)
+	if f.Where != "" {
+		fmt.Fprintf(&b, "  at %s\n", f.Where)
+	}
+	for _, s := range f.Source {
+		fmt.Fprintf(&b, "  %s %s\n", l.dim("│"), s)
+	}
+	if len(f.Command) > 0 {
+		fmt.Fprintf(&b, "  command: %s\n", Quote(f.Command))
+	}
+	if out := strings.TrimRight(f.Output, "\n"); out != "" {
+		b.WriteString(indent(out, "  "+l.dim("▏")+" ") + "\n")
+	}
+	if f.Log != "" {
+		fmt.Fprintf(&b, "  whole output: %s\n", f.Log)
+	}
+	for _, h := range f.Hints {
+		b.WriteString(indent(l.yellow("hint: ")+h, "  ") + "\n")
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func (l *lines) paint(code, s string) string {
+	if !l.o.Colour {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (l *lines) bold(s string) string   { return l.paint("1", s) }
+func (l *lines) dim(s string) string    { return l.paint("2", s) }
+func (l *lines) red(s string) string    { return l.paint("31", s) }
+func (l *lines) green(s string) string  { return l.paint("32", s) }
+func (l *lines) yellow(s string) string { return l.paint("33", s) }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func seconds(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}
+
+func indent(s, with string) string {
+	return with + strings.ReplaceAll(s, "\n", "\n"+with)
+}
+
+// Quote writes a command so that a POSIX shell reads it back as the same arguments.
+func Quote(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		plain := a != ""
+		for _, r := range a {
+			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@%*^", r)) {
+				plain = false
+			}
+		}
+		if out[i] = a; !plain {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}

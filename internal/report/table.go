@@ -1,0 +1,72 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is what an output with show = "table" holds, as JSON: rows of a name, a value and a unit.
+type Table struct {
+	Title   string `json:"title"`
+	Profile string `json:"profile"` // shown with the title: numbers of the open stand-in are never taken for a phone's
+	Note    string `json:"note,omitempty"`
+	Rows    []Row  `json:"rows"`
+}
+
+// Row is one measured value.
+type Row struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // a number or a string
+	Unit  string          `json:"unit,omitempty"`
+}
+
+// ParseTable reads a Table.
+func ParseTable(b []byte) (Table, error) {
+	var t Table
+	if err := json.Unmarshal(b, &t); err != nil {
+		return Table{}, fmt.Errorf("not a table: %w", err)
+	}
+	return t, nil
+}
+
+// Write prints the table.
+func (t Table) Write(w io.Writer) {
+	wide, wideValue := 0, 0
+	values := make([]string, len(t.Rows))
+	for i, r := range t.Rows {
+		values[i] = r.text()
+		wide = max(wide, utf8.RuneCountInString(r.Name))
+		wideValue = max(wideValue, utf8.RuneCountInString(values[i]))
+	}
+	title := t.Title
+	if t.Profile != "" {
+		title += "   profile: " + t.Profile
+	}
+	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("─", utf8.RuneCountInString(title)))
+	for i, r := range t.Rows {
+		gap := strings.Repeat(" ", wideValue-utf8.RuneCountInString(values[i]))
+		name := r.Name + strings.Repeat(" ", wide-utf8.RuneCountInString(r.Name))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %s   %s%s %s", name, gap, values[i], r.Unit), " "))
+	}
+	if t.Note != "" {
+		fmt.Fprintf(w, "%s\n", t.Note)
+	}
+}
+
+func (r Row) text() string {
+	var s string
+	if json.Unmarshal(r.Value, &s) == nil {
+		return s
+	}
+	var f float64
+	if json.Unmarshal(r.Value, &f) == nil {
+		if f == float64(int64(f)) {
+			return fmt.Sprintf("%d", int64(f))
+		}
+		return fmt.Sprintf("%.2f", f)
+	}
+	return string(r.Value)
+}
