@@ -22,12 +22,12 @@ type Image struct {
 	QemuAArch64  string            // static qemu-aarch64
 	QemuHexagon  string            // static qemu-hexagon
 	FastRPCShell string            // static Hexagon program that serves one DSP connection; empty: the device has no DSP
-	SoC          SoC               //
+	SoC          SoCProps          //
 	Files        map[string]string // more files: slash path on the device, e.g. "vendor/lib64/libc.so", to host path; keeps the permission to execute
 }
 
-// SoC is what the device says it is.
-type SoC struct {
+// SoCProps is what the device says it is.
+type SoCProps struct {
 	Model    string `json:"model"`     // "SM8750"
 	SoCModel int    `json:"soc_model"` // QNN's number: 69
 	Arch     string `json:"arch"`      // "v79"
@@ -121,19 +121,19 @@ func (m Image) build(ctx context.Context, dir string) error {
 }
 
 // ReadSoC returns what the device of an image folder will say it is.
-func ReadSoC(dir string) (SoC, error) {
+func ReadSoC(dir string) (SoCProps, error) {
 	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(imageFile)))
 	if err != nil {
-		return SoC{}, fmt.Errorf("%s is no emulator image (BuildImage makes them): %w", dir, err)
+		return SoCProps{}, fmt.Errorf("%s is no emulator image (BuildImage makes them): %w", dir, err)
 	}
-	var s SoC
+	var s SoCProps
 	if err := json.Unmarshal(b, &s); err != nil {
-		return SoC{}, fmt.Errorf("emulator image %s: %s: %w", dir, imageFile, err)
+		return SoCProps{}, fmt.Errorf("emulator image %s: %s: %w", dir, imageFile, err)
 	}
 	return s, s.check()
 }
 
-func (s SoC) check() error {
+func (s SoCProps) check() error {
 	if s.Model == "" || len(s.Arch) != 3 || s.Arch[0] != 'v' || strings.Trim(s.Arch[1:], "0123456789") != "" {
 		return fmt.Errorf("soc %q, arch %q: want for example SM8750 and v79", s.Model, s.Arch)
 	}
@@ -143,7 +143,7 @@ func (s SoC) check() error {
 	return nil
 }
 
-func (s SoC) properties() string {
+func (s SoCProps) properties() string {
 	return strings.Join([]string{
 		"ro.board.platform=hexmage",
 		"ro.build.version.release=15",
@@ -159,7 +159,7 @@ func (s SoC) properties() string {
 	}, "\n") + "\n"
 }
 
-func (s SoC) productModel() string { return "hexmage emulator " + s.Model + " " + s.Arch }
+func (s SoCProps) productModel() string { return "hexmage emulator " + s.Model + " " + s.Arch }
 
 // writable reports whether a path is in a part of the device that is made when it starts.
 func writable(name string) bool {

@@ -47,7 +47,7 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 
 // device is what Init runs.
 type device struct {
-	soc   SoC
+	soc   SoCProps
 	log   *log.Logger
 	procs *processes
 	adb   net.Listener

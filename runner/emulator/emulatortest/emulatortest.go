@@ -45,8 +45,8 @@ func Self(t testing.TB) []string {
 }
 
 // SM8750 is the device that most tests want.
-func SM8750() emulator.SoC {
-	return emulator.SoC{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 618, VTCMMB: 8}
+func SM8750() emulator.SoCProps {
+	return emulator.SoCProps{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 618, VTCMMB: 8}
 }
 
 // Image builds an image of an SM8750 in a temporary folder. change, if not nil, may alter what is in it.

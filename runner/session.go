@@ -1,0 +1,277 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// File is a file for the device.
+type File struct {
+	Open       func() (io.ReadCloser, error) // called at least once when the device lacks the content; may be called again
+	Size       int64
+	Key        string // names the content for Sums; empty: not named
+	Executable bool
+}
+
+// RunRequest says what to run on a device. Paths are slash paths in the run's own folder, which is where the command starts.
+type RunRequest struct {
+	Files   map[string]File
+	Links   map[string]string // symbolic links: path to target
+	Args    []string          // Args[0] may be a path in the folder or a command of the device
+	Env     map[string]string // beside what the device's shell has; "$HEXMAGE_ROOT" in a value is the folder's absolute path
+	Stdin   io.Reader         // nil: empty
+	Stdout  io.Writer         // nil: discarded; live
+	Stderr  io.Writer
+	Pull    []string                           // files and folders that the command may have written
+	PullDir string                             // an existing folder of this machine: what is pulled is put there, at the same paths
+	Report  func(done, total int64, op string) // told of bytes that moved; may be nil; called from one goroutine
+}
+
+// RunResult is what came of a command that ran.
+type RunResult struct {
+	ExitCode int
+	Pulled   []string      // those of Pull that were there
+	Duration time.Duration // of the command, as seen from here: one round trip more than it took
+}
+
+// Session is a device in use. Run may be called by one goroutine at a time.
+type Session struct {
+	Device *adb.Device
+	Sums   Sums
+}
+
+// Run pushes what the device lacks, runs the command, pulls what it wrote, and removes the run's folder. The contents stay on the device
+// for the next run. The error is for what kept the command from running, or its results from being pulled; a command that fails is a
+// result.
+func (s *Session) Run(ctx context.Context, q RunRequest) (RunResult, error) {
+	if err := q.check(); err != nil {
+		return RunResult{}, err
+	}
+	id, err := newID()
+	if err != nil {
+		return RunResult{}, err
+	}
+	blobs, sums, err := s.hash(ctx, q.Files)
+	if err != nil {
+		return RunResult{}, err
+	}
+	st := &store{dev: s.Device, id: id, progress: q.reporter("push")}
+	if err := st.ensure(ctx, blobs); err != nil {
+		return RunResult{}, fmt.Errorf("push: %w", err)
+	}
+	dir := deviceRuns + "/" + id
+	defer s.cleanUp(ctx, dir)
+	if err := s.place(ctx, dir, q, sums); err != nil {
+		return RunResult{}, err
+	}
+	res, err := s.command(ctx, dir, q)
+	if err != nil {
+		return RunResult{}, fmt.Errorf("run %s: %w", q.Args[0], err)
+	}
+	res.Pulled, err = s.pull(ctx, dir, q)
+	if err != nil {
+		return RunResult{}, fmt.Errorf("pull: %w", err)
+	}
+	return res, nil
+}
+
+func (q RunRequest) reporter(op string) func(done, total int64) {
+	if q.Report == nil {
+		return nil
+	}
+	return func(done, total int64) { q.Report(done, total, op) }
+}
+
+// check refuses what the device's shell, or we, could misunderstand.
+func (q RunRequest) check() error {
+	if len(q.Args) == 0 || q.Args[0] == "" {
+		return errors.New("no command to run")
+	}
+	paths := slices.Concat(slices.Collect(maps.Keys(q.Files)), slices.Collect(maps.Keys(q.Links)), q.Pull)
+	for _, p := range paths {
+		if !fs.ValidPath(p) || p == "." || strings.ContainsAny(p, "\n\r") || strings.TrimSpace(p) != p {
+			return fmt.Errorf("%q is no path for a device: want a relative slash path without line ends, or spaces at its ends", p)
+		}
+	}
+	for p, target := range q.Links {
+		if target == "" || strings.ContainsAny(target, "\n\r") || strings.TrimSpace(target) != target {
+			return fmt.Errorf("link %s: %q is no target", p, target)
+		}
+	}
+	for name := range q.Env {
+		if name == "" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" {
+			return fmt.Errorf("%q is no name for an environment variable", name)
+		}
+	}
+	return nil
+}
+
+// hash finds the SHA-256 of every file, and the distinct contents.
+func (s *Session) hash(ctx context.Context, files map[string]File) (blobs map[string]blob, sums map[string]string, err error) {
+	blobs, sums = map[string]blob{}, map[string]string{}
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		f := files[p]
+		sum, err := s.Sums.Of(f.Key, f.Open)
+		if err != nil {
+			return nil, nil, fmt.Errorf("push %s: %w", p, err)
+		}
+		sums[p] = sum
+		blobs[sum] = blob{sum: sum, size: f.Size, open: f.Open}
+	}
+	return blobs, sums, nil
+}
+
+// place puts the files into the run's folder, by one command.
+func (s *Session) place(ctx context.Context, dir string, q RunRequest, sums map[string]string) error {
+	out, err := s.Device.Output(ctx, placeScript, strings.NewReader(dir+"\n"+q.placement(sums)))
+	if err != nil {
+		return fmt.Errorf("place the files: %w", err)
+	}
+	if out = strings.TrimSpace(out); out != "" {
+		return fmt.Errorf("place the files on the device: %s", out)
+	}
+	return nil
+}
+
+// placement lists what placeScript is to make: first the folders, those of outputs too, then files and links.
+func (q RunRequest) placement(sums map[string]string) string {
+	folders := map[string]bool{}
+	var body strings.Builder
+	for _, p := range slices.Sorted(maps.Keys(q.Files)) {
+		folders[path.Dir(p)] = true
+		kind := "f"
+		if q.Files[p].Executable || p == path.Clean(q.Args[0]) {
+			kind = "x"
+		}
+		fmt.Fprintf(&body, "%s %s %s\n", kind, sums[p], p)
+	}
+	for _, p := range slices.Sorted(maps.Keys(q.Links)) {
+		folders[path.Dir(p)] = true
+		fmt.Fprintf(&body, "l - %s\n%s\n", p, q.Links[p])
+	}
+	for _, p := range q.Pull {
+		folders[path.Dir(p)] = true
+	}
+	var list strings.Builder
+	for _, d := range slices.Sorted(maps.Keys(folders)) {
+		fmt.Fprintf(&list, "d - %s\n", d)
+	}
+	return list.String() + body.String()
+}
+
+// command runs the command in the run's folder. When ctx ends it is killed, with all that it started.
+func (s *Session) command(ctx context.Context, dir string, q RunRequest) (RunResult, error) {
+	line, err := q.commandLine(dir)
+	if err != nil {
+		return RunResult{}, err
+	}
+	start := time.Now()
+	code, err := s.Device.Shell(ctx, line, adb.Streams{Stdin: q.Stdin, Stdout: q.Stdout, Stderr: q.Stderr})
+	if err != nil {
+		s.after(ctx, killScript, dir)
+		return RunResult{}, err
+	}
+	return RunResult{ExitCode: code, Duration: time.Since(start)}, nil
+}
+
+// commandLine sets up the environment and becomes the command, so that its exit code is what comes back.
+func (q RunRequest) commandLine(dir string) (string, error) {
+	env := map[string]string{
+		"HEXMAGE_ROOT":    dir,
+		"LD_LIBRARY_PATH": dir,
+		// Separated by ';', the DSP's loader knows no ':'. What was pushed comes first: a vendor's library of another version must not win.
+		"ADSP_LIBRARY_PATH": dir + ";/vendor/dsp/cdsp;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp",
+	}
+	for name, value := range q.Env {
+		env[name] = strings.ReplaceAll(value, "$HEXMAGE_ROOT", dir)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cd %s && echo $$ >%s || exit 126\n", adb.Quote(dir), pidFile)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&b, "export %s=%s\n", name, adb.Quote(env[name]))
+	}
+	b.WriteString("exec")
+	for i, arg := range q.Args {
+		if i == 0 && !strings.Contains(arg, "/") {
+			if _, pushed := q.Files[arg]; pushed {
+				arg = "./" + arg
+			}
+		}
+		b.WriteString(" " + adb.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir)))
+	}
+	const most = 60000 // of adb's 65535, and far below what a device's kernel takes
+	if b.Len() > most {
+		return "", fmt.Errorf("the command line and environment have %d bytes, a device takes %d: pass long input by stdin or a file", b.Len(), most)
+	}
+	return b.String(), nil
+}
+
+// cleanUp removes the run's folder, and from the store what a program wrote to through a hard link.
+func (s *Session) cleanUp(ctx context.Context, dir string) { s.after(ctx, cleanScript, dir) }
+
+// after runs a script that has to run although the caller's context may have ended. It is in vain on a device that is gone: then a
+// later session removes what is left.
+func (s *Session) after(ctx context.Context, script, dir string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
+	defer cancel()
+	_, err := s.Device.Output(ctx, script, strings.NewReader(dir+"\n"))
+	if adb.Retryable(err) {
+		if s.Device.Reconnect(ctx) == nil {
+			_, _ = s.Device.Output(ctx, script, strings.NewReader(dir+"\n"))
+		}
+	}
+}
+
+const (
+	afterWait = 20 * time.Second
+	pidFile   = ".hexmage.pid" // in the run's folder: the process group of the command; also marks when it started
+)
+
+const (
+	// Input: the run's folder, then lines "d - FOLDER", "f SUM FILE", "x SUM PROGRAM", "l - LINK" with the target on the next line.
+	// Output: what went wrong. Hard links cost nothing, but some devices forbid them; then a symbolic link has to do, and for programs,
+	// which may look for files beside themselves, a copy.
+	placeScript = `read -r dir && mkdir -p "$dir" && cd "$dir" || exit 1
+while read -r k h p; do
+	case $k in
+	d) mkdir -p "$p" ;;
+	f) ln ` + deviceCAS + `/$h "$p" || ln -s ` + deviceCAS + `/$h "$p" || cp ` + deviceCAS + `/$h "$p" ;;
+	x) ln ` + deviceCAS + `/$h "$p" || { cp ` + deviceCAS + `/$h "$p" && chmod 755 "$p"; } ;;
+	l) read -r t && ln -s "$t" "$p" ;;
+	esac 2>/dev/null || echo "cannot make $p"
+done
+exit 0`
+
+	// Input: the run's folder. The shell that adb starts leads a session and a process group of its own.
+	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
+exit 0`
+
+	// Input: the run's folder.
+	cleanScript = `read -r dir || exit 1
+[ -f "$dir/` + pidFile + `" ] && find ` + deviceCAS + ` -type f -newer "$dir/` + pidFile + `" -exec rm -f {} \;
+chmod -R u+w "$dir" 2>/dev/null
+rm -rf "$dir"`
+)
+
+func newID() (string, error) {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(b[:]), nil
+}

@@ -1,0 +1,241 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
+
+func TestMain(m *testing.M) { os.Exit(emulatortest.Main(m)) }
+
+// file is a runner.File with the content, that counts how often it is read.
+func file(content string, executable bool) runner.File {
+	return runner.File{
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil },
+		Size: int64(len(content)), Executable: executable,
+	}
+}
+
+func session(t *testing.T, change func(*emulator.Options)) *runner.Session {
+	t.Helper()
+	return &runner.Session{Device: emulatortest.Device(t, emulatortest.Image(t, nil), change)}
+}
+
+// onDevice returns a command's output on the device.
+func onDevice(t *testing.T, s *runner.Session, command string) string {
+	t.Helper()
+	out, err := s.Device.Output(t.Context(), command, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	var out, errOut bytes.Buffer
+	pulled := t.TempDir()
+	script := `#!/system/bin/sh
+cat data/in.txt
+read -r line
+echo "$line, $1, $GREETING"
+echo "$ADSP_LIBRARY_PATH" | grep -c "^$HEXMAGE_ROOT;" 
+ls -l link | grep -c 'data/in.txt'
+echo oops >&2
+echo result >out/result.txt
+mkdir -p tree/sub && echo a >tree/a && echo b >"tree/sub/b c" && chmod 755 tree/a
+exit 5
+`
+	res, err := s.Run(t.Context(), runner.RunRequest{
+		Files: map[string]runner.File{"run.sh": file(script, false), "data/in.txt": file("hello\n", false), "data/same.txt": file("hello\n", false)},
+		Links: map[string]string{"link": "data/in.txt"},
+		Args:  []string{"run.sh", "it's"},
+		Env:   map[string]string{"GREETING": "in $HEXMAGE_ROOT/x"},
+		Stdin: strings.NewReader("from stdin\n"), Stdout: &out, Stderr: &errOut,
+		Pull: []string{"out/result.txt", "tree", "absent"}, PullDir: pulled,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if res.ExitCode != 5 || errOut.String() != "oops\n" || len(lines) != 5 || lines[0] != "hello" ||
+		!strings.HasPrefix(lines[1], "from stdin, it's, in /data/local/tmp/hexmage/run/") || !strings.HasSuffix(lines[1], "/x") || lines[2] != "1" || lines[3] != "1" {
+		t.Errorf("exit code %d, stdout %q, stderr %q", res.ExitCode, out.String(), errOut.String())
+	}
+	if !slices.Equal(res.Pulled, []string{"out/result.txt", "tree"}) {
+		t.Errorf("pulled %q", res.Pulled)
+	}
+	for name, want := range map[string]string{"out/result.txt": "result\n", "tree/a": "a\n", "tree/sub/b c": "b\n"} {
+		if b, err := os.ReadFile(filepath.Join(pulled, name)); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	if left := onDevice(t, s, "ls /data/local/tmp/hexmage/run; ls /data/local/tmp/hexmage/cas | wc -l"); left != "2\n" {
+		t.Errorf("left on the device: %q, want two contents and no run", left)
+	}
+}
+
+func TestUnchangedFilesAreNotPushed(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	s.Sums = runner.Sums{Dir: t.TempDir()}
+	reads := map[string]int{}
+	files := map[string]runner.File{}
+	add := func(name, content string) {
+		f := file(content, false)
+		f.Key = "test:" + content
+		open := f.Open
+		f.Open = func() (io.ReadCloser, error) { reads[name]++; return open() }
+		files[name] = f
+	}
+	add("a", "one")
+	add("b", "two")
+	run := func() (moved int64) {
+		t.Helper()
+		res, err := s.Run(t.Context(), runner.RunRequest{
+			Files: files, Args: []string{"cat", "a", "b"},
+			Report: func(done, total int64, op string) { moved = done },
+		})
+		if err != nil || res.ExitCode != 0 {
+			t.Fatal(res, err)
+		}
+		return moved
+	}
+	if moved := run(); moved != 6 {
+		t.Errorf("the first run pushed %d bytes, want 6", moved)
+	}
+	first := maps.Clone(reads)
+	if moved := run(); moved != 0 || !maps.Equal(reads, first) {
+		t.Errorf("a second run pushed %d bytes and read files: %v, before %v", moved, reads, first)
+	}
+	add("b", "three")
+	if moved := run(); moved != 5 {
+		t.Errorf("after a change of one file %d bytes were pushed, want 5", moved)
+	}
+	// What was cut short, or is gone, is pushed again.
+	onDevice(t, s, "cd /data/local/tmp/hexmage/cas && chmod 755 * && for f in *; do echo x >$f; done")
+	if moved := run(); moved != 8 {
+		t.Errorf("after the store was damaged %d bytes were pushed, want 8", moved)
+	}
+}
+
+func TestProgramThatWritesToItsInput(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	run := func(command string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if _, err := s.Run(t.Context(), runner.RunRequest{
+			Files: map[string]runner.File{"in": file("right", false)}, Args: []string{"sh", "-c", command}, Stdout: &out, Stderr: &out,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got := run("sleep 1.1; cat in; printf wrong >in; cat in"); got != "rightwrong" {
+		t.Fatalf("got %q", got)
+	}
+	if got := run("cat in"); got != "right" {
+		t.Errorf("the next run saw %q", got)
+	}
+}
+
+func TestPushOverALinkThatBreaks(t *testing.T) {
+	t.Parallel()
+	s := session(t, func(o *emulator.Options) { o.DropAfterBytes = 5 << 20 })
+	files := map[string]runner.File{}
+	for i := range 10 {
+		files[fmt.Sprintf("f%d", i)] = file(strings.Repeat(fmt.Sprintf("%07d\n", i), 1<<17), false) // 1 MiB each
+	}
+	var moved, last int64
+	var out bytes.Buffer
+	if _, err := s.Run(t.Context(), runner.RunRequest{
+		Files: files, Args: []string{"sh", "-c", "cat f? | sha256sum"}, Stdout: &out,
+		Report: func(done, total int64, _ string) {
+			if done > last {
+				moved += done - last
+			} else {
+				moved += min(done, 64<<10)
+			}
+			last = done
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := onDevice(t, s, `i=0; while [ $i -lt 10 ]; do yes "$(printf %07d $i)" | head -n 131072; i=$((i+1)); done | sha256sum`)
+	if out.String() != want {
+		t.Errorf("the files arrived damaged: %q, want %q", out.String(), want)
+	}
+	if moved > 12<<20 {
+		t.Errorf("%d bytes were sent for 10 MiB: what had arrived was sent again", moved)
+	}
+}
+
+func TestFullDevice(t *testing.T) {
+	t.Parallel()
+	s := session(t, func(o *emulator.Options) { o.DiskBytes = 8 << 20 })
+	run := func(size int, content string) error {
+		_, err := s.Run(t.Context(), runner.RunRequest{
+			Files: map[string]runner.File{"in": file(strings.Repeat(content, size), false)}, Args: []string{"true"},
+		})
+		return err
+	}
+	if err := run(5<<20, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(6<<20, "b"); err != nil { // only fits when the first is removed
+		t.Errorf("contents of earlier runs were not removed to make room: %v", err)
+	}
+	err := run(9<<20, "c")
+	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
+		t.Errorf("what never fits: %v", err)
+	}
+}
+
+func TestCancelKillsTheCommand(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := s.Run(ctx, runner.RunRequest{Args: []string{"sh", "-c", "sleep 1234 & sleep 4321"}})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if left := onDevice(t, s, "ps -o args | grep -E '^sleep (1234|4321)'; ls /data/local/tmp/hexmage/run"); left != "" {
+		t.Errorf("left on the device: %q", left)
+	}
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := &runner.Session{Device: adb.NewClient("tcp", "127.0.0.1:1").Device("none")}
+	for name, q := range map[string]runner.RunRequest{
+		"no command":  {},
+		"climbs":      {Args: []string{"x"}, Files: map[string]runner.File{"../x": file("", false)}},
+		"absolute":    {Args: []string{"x"}, Pull: []string{"/etc/passwd"}},
+		"line end":    {Args: []string{"x"}, Files: map[string]runner.File{"a\nb": file("", false)}},
+		"environment": {Args: []string{"x"}, Env: map[string]string{"A;rm -rf /": "x"}},
+		"link":        {Args: []string{"x"}, Links: map[string]string{"a": "b\nx - c"}},
+	} {
+		if _, err := s.Run(t.Context(), q); err == nil || adb.Retryable(err) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
