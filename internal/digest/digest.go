@@ -108,6 +108,16 @@ func New(f Function, hexHash string, size int64) (Digest, error) {
 	return d, nil
 }
 
+// FromHash makes a Digest from the 32 bytes of a hash and a size in bytes.
+func FromHash(f Function, hash []byte, size int64) (Digest, error) {
+	d := Digest{fn: f, size: size}
+	if (f != BLAKE3 && f != SHA256) || len(hash) != len(d.hash) || size < 0 {
+		return Digest{}, fmt.Errorf("digest %x: want 32 bytes, a digest function and a size, not %s and %d", hash, f, size)
+	}
+	copy(d.hash[:], hash)
+	return d, nil
+}
+
 // Parse is the inverse of Digest.String.
 func Parse(s string) (Digest, error) {
 	name, rest, ok := strings.Cut(s, ":")
@@ -134,6 +144,9 @@ func (d Digest) Size() int64 { return d.size }
 
 // Hex returns the hash as 64 hexadecimal digits.
 func (d Digest) Hex() string { return hex.EncodeToString(d.hash[:]) }
+
+// AppendHash appends the 32 bytes of the hash to b.
+func (d Digest) AppendHash(b []byte) []byte { return append(b, d.hash[:]...) }
 
 // IsZero tells whether d names nothing.
 func (d Digest) IsZero() bool { return d.fn == 0 }

@@ -1,0 +1,129 @@
+package tree_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// settle waits until a file written now is no longer racy.
+func settle() { time.Sleep(2100 * time.Millisecond) }
+
+func hash(t *testing.T, c *tree.StatCache, path, content string) {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Hash(path, info)
+	if err != nil || got != fn.Bytes([]byte(content)) {
+		t.Fatalf("digest of %s is %v, %v; want that of %q", path, got, err, content)
+	}
+}
+
+func write(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStatCache(t *testing.T) {
+	dir := t.TempDir()
+	file, state := filepath.Join(dir, "f"), filepath.Join(dir, "state", "statcache")
+	write(t, file, "one")
+
+	// Just written: not to be trusted, nor remembered.
+	c := tree.OpenStatCache(state, fn)
+	hash(t, c, file, "one")
+	info, err := os.Lstat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, "two")
+	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	hash(t, c, file, "two")
+
+	settle()
+	hash(t, c, file, "two")
+	n := c.Hashed()
+	hash(t, c, file, "two")
+	if c.Hashed() != n {
+		t.Error("an unchanged file was read again")
+	}
+	if err := c.Save(); err != nil {
+		t.Fatal(err)
+	}
+
+	c = tree.OpenStatCache(state, fn)
+	hash(t, c, file, "two")
+	if c.Hashed() != 0 {
+		t.Error("a saved entry was not used")
+	}
+	if other := tree.OpenStatCache(state, digest.SHA256); true {
+		info, err := os.Lstat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := other.Hash(file, info); err != nil || d != digest.SHA256.Bytes([]byte("two")) {
+			t.Errorf("another function's cache was used: %v, %v", d, err)
+		}
+	}
+
+	// Same size and modification time: the change time gives it away.
+	info, err = os.Lstat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, "TWO")
+	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	hash(t, c, file, "TWO")
+
+	// Two processes: what the other saved stays.
+	second := filepath.Join(dir, "second")
+	write(t, second, "2")
+	settle()
+	a, b := tree.OpenStatCache(state, fn), tree.OpenStatCache(state, fn)
+	hash(t, a, file, "TWO")
+	hash(t, b, second, "2")
+	for _, c := range []*tree.StatCache{a, b} {
+		if err := c.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c = tree.OpenStatCache(state, fn)
+	hash(t, c, file, "TWO")
+	hash(t, c, second, "2")
+	if c.Hashed() != 0 {
+		t.Errorf("%d files were read again: the last writer forgot the other's", c.Hashed())
+	}
+
+	good, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string][]byte{
+		"empty": {}, "cut": good[:len(good)-1], "longer": append(good[:len(good):len(good)], 0), "text": []byte("hello"),
+		"flipped": func() []byte { b := append([]byte{}, good...); b[len(b)/2] ^= 1; return b }(),
+	} {
+		if err := os.WriteFile(state, bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := tree.OpenStatCache(state, fn)
+		hash(t, c, file, "TWO")
+		if c.Hashed() != 1 {
+			t.Errorf("%s: an entry of a damaged file was used", name)
+		}
+	}
+}
