@@ -1,0 +1,237 @@
+package config
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+)
+
+// builder puts the skeleton together from files, and finds duplicates.
+type builder struct {
+	p     *Pipeline
+	first map[string]hcl.Range // by what: `variable "x"`
+	about *hcl.Range           // of the pipeline block
+}
+
+func fileSchema() *hcl.BodySchema {
+	return &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "pipeline"},
+		{Type: "variable", LabelNames: []string{"name"}},
+		{Type: "locals"},
+		{Type: "profile", LabelNames: []string{"name"}},
+		{Type: "target"},
+		{Type: "toolchain", LabelNames: []string{"name"}},
+		{Type: "step", LabelNames: []string{"kind", "name"}},
+		{Type: "output", LabelNames: []string{"name"}},
+	}}
+}
+
+func (b *builder) file(body hcl.Body) hcl.Diagnostics {
+	if b.first == nil {
+		b.first = make(map[string]hcl.Range)
+	}
+	c, diags := content(body, fileSchema(), "a pipeline file")
+	for _, blk := range c.Blocks {
+		for i, l := range blk.Labels {
+			if !hclsyntax.ValidIdentifier(l) {
+				diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
+					"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", l)...)
+			}
+		}
+		diags = append(diags, b.block(blk)...)
+	}
+	return diags
+}
+
+func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
+	switch blk.Type {
+	case "pipeline":
+		return b.pipeline(blk)
+	case "variable":
+		return b.variable(blk)
+	case "locals":
+		return b.locals(blk)
+	case "profile":
+		return b.profile(blk)
+	case "target":
+		return b.target(blk)
+	case "toolchain":
+		t, diags := toolchain(blk)
+		b.p.Toolchains = append(b.p.Toolchains, t)
+		return append(diags, b.once(t.At.String(), t.Range)...)
+	case "step":
+		s, diags := stepBlock(blk)
+		b.p.Steps = append(b.p.Steps, s)
+		return append(diags, b.once(s.At.String(), s.Range)...)
+	case "output":
+		return b.output(blk)
+	}
+	return nil
+}
+
+// once reports a second declaration of the same thing.
+func (b *builder) once(what string, r hcl.Range) hcl.Diagnostics {
+	if first, ok := b.first[what]; ok {
+		return duplicate(what, r, first)
+	}
+	b.first[what] = r
+	return nil
+}
+
+func (b *builder) pipeline(blk *hcl.Block) hcl.Diagnostics {
+	c, diags := content(blk.Body, attributes("description"), "the pipeline block")
+	diags = append(diags, b.once("The pipeline block", blk.DefRange)...)
+	return append(diags, text(c, "description", &b.p.Description)...)
+}
+
+func (b *builder) variable(blk *hcl.Block) hcl.Diagnostics {
+	schema := attributes("type", "default", "description", "sensitive")
+	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "validation"}}
+	c, diags := content(blk.Body, schema, "a variable block")
+	v := &Variable{Name: blk.Labels[0], Type: cty.DynamicPseudoType, Range: blk.DefRange}
+	diags = append(diags, b.once("var."+v.Name, v.Range)...)
+	diags = append(diags, text(c, "description", &v.Description)...)
+	diags = append(diags, flag(c, "sensitive", &v.Sensitive)...)
+	if a := c.Attributes["type"]; a != nil {
+		var ds hcl.Diagnostics
+		v.Type, v.Defaults, ds = typeexpr.TypeConstraintWithDefaults(a.Expr)
+		diags = append(diags, ds...)
+	}
+	if a := c.Attributes["default"]; a != nil {
+		v.Default = a.Expr
+	}
+	for _, vb := range c.Blocks {
+		vc, ds := content(vb.Body, &hcl.BodySchema{Attributes: []hcl.AttributeSchema{
+			{Name: "condition", Required: true}, {Name: "error_message", Required: true}}}, "a validation block")
+		diags = append(diags, ds...)
+		if ds.HasErrors() {
+			continue
+		}
+		v.Validations = append(v.Validations, Validation{
+			Condition: vc.Attributes["condition"].Expr, Message: vc.Attributes["error_message"].Expr, Range: vb.DefRange})
+	}
+	b.p.Variables = append(b.p.Variables, v)
+	return diags
+}
+
+func (b *builder) locals(blk *hcl.Block) hcl.Diagnostics {
+	attrs, diags := blk.Body.JustAttributes()
+	for _, a := range sortedAttributes(attrs) {
+		b.p.Locals = append(b.p.Locals, &Local{Name: a.Name, Expr: a.Expr, Range: a.Range})
+		diags = append(diags, b.once("local."+a.Name, a.NameRange)...)
+	}
+	return diags
+}
+
+func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
+	schema := attributes("default", "description", "variables")
+	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "toolchain", LabelNames: []string{"name"}}}
+	c, diags := content(blk.Body, schema, "a profile block")
+	pr := &Profile{Name: blk.Labels[0], Range: blk.DefRange}
+	diags = append(diags, b.once("profile "+pr.Name, pr.Range)...)
+	diags = append(diags, text(c, "description", &pr.Description)...)
+	diags = append(diags, flag(c, "default", &pr.Default)...)
+	if pr.Default {
+		diags = append(diags, b.once("The default profile", pr.Range)...)
+	}
+	if a := c.Attributes["variables"]; a != nil {
+		pr.Variables = a.Expr
+	}
+	for _, tb := range c.Blocks {
+		t, ds := toolchain(tb)
+		diags = append(diags, ds...)
+		diags = append(diags, b.once(fmt.Sprintf("%s of profile %s", t.At, pr.Name), t.Range)...)
+		pr.Toolchains = append(pr.Toolchains, t)
+	}
+	b.p.Profiles = append(b.p.Profiles, pr)
+	return diags
+}
+
+func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
+	schema := attributes("arch", "soc_model", "vtcm_mb")
+	schema.Attributes = append([]hcl.AttributeSchema{{Name: "soc", Required: true}}, schema.Attributes...)
+	c, diags := content(blk.Body, schema, "the target block")
+	t := &Target{Overrides: make(map[string]hcl.Expression), Range: blk.DefRange}
+	for name, a := range c.Attributes {
+		if name == "soc" {
+			t.SoC = a.Expr
+		} else {
+			t.Overrides[name] = a.Expr
+		}
+	}
+	diags = append(diags, b.once("The target block", t.Range)...)
+	if t.SoC != nil {
+		b.p.Target = t
+	}
+	return diags
+}
+
+func (b *builder) output(blk *hcl.Block) hcl.Diagnostics {
+	schema := attributes("description", "show")
+	schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: "value", Required: true})
+	c, diags := content(blk.Body, schema, "an output block")
+	o := &Output{Name: blk.Labels[0], Range: blk.DefRange}
+	diags = append(diags, b.once("output."+o.Name, o.Range)...)
+	diags = append(diags, text(c, "description", &o.Description)...)
+	diags = append(diags, text(c, "show", &o.Show)...)
+	if a := c.Attributes["show"]; a != nil && o.Show != "table" && o.Show != "" {
+		r := a.Expr.Range()
+		diags = append(diags, errorf(&r, "Unknown way to show an output", "show = %q is not known. The only one is \"table\"; leave it out to show the value as it is.", o.Show)...)
+	}
+	if a := c.Attributes["value"]; a != nil {
+		o.Value = a.Expr
+		b.p.Outputs = append(b.p.Outputs, o)
+	}
+	return diags
+}
+
+func attributes(names ...string) *hcl.BodySchema {
+	s := &hcl.BodySchema{}
+	for _, n := range names {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: n})
+	}
+	return s
+}
+
+// text reads an argument that must be written as a constant string.
+func text(c *hcl.BodyContent, name string, to *string) hcl.Diagnostics {
+	if a := c.Attributes[name]; a != nil {
+		return gohcl.DecodeExpression(a.Expr, nil, to)
+	}
+	return nil
+}
+
+// flag reads an argument that must be written as true or false.
+func flag(c *hcl.BodyContent, name string, to *bool) hcl.Diagnostics {
+	if a := c.Attributes[name]; a != nil {
+		return gohcl.DecodeExpression(a.Expr, nil, to)
+	}
+	return nil
+}
+
+func sortedAttributes(attrs hcl.Attributes) []*hcl.Attribute {
+	out := make([]*hcl.Attribute, 0, len(attrs))
+	for _, a := range attrs {
+		out = append(out, a)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i].Range, out[j].Range
+		return a.Filename < b.Filename || a.Filename == b.Filename && a.Start.Byte < b.Start.Byte
+	})
+	return out
+}
+
+func toolchain(blk *hcl.Block) (*Block, hcl.Diagnostics) {
+	b := newBlock(blk, addrs.Step{Kind: addrs.Toolchain, Name: blk.Labels[0]})
+	c, remain, diags := blk.Body.PartialContent(attributes("when", "description"))
+	diags = append(diags, b.meta(c)...)
+	b.Body, b.Names = remain, names(remain)
+	return b, diags
+}

@@ -1,0 +1,129 @@
+// Package config reads pipeline files into a skeleton: which blocks there are, under which names, with which
+// meta-arguments. Bodies and expressions stay as HCL.
+//
+// It evaluates nothing and does not know which kinds of step exist, nor what a reference refers to.
+package config
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+)
+
+// Pipeline is the skeleton of one pipeline. Lists are in the order of the files.
+type Pipeline struct {
+	Name        string
+	Description string
+
+	Variables  []*Variable
+	Locals     []*Local
+	Profiles   []*Profile
+	Target     *Target // nil when there is no target block
+	Toolchains []*Block
+	Steps      []*Block
+	Outputs    []*Output
+
+	VarFiles []*VarFile           // in the order in which they apply: a later one wins
+	Files    map[string]*hcl.File // every file read, by its slash path in the workspace: sources for diagnostics
+}
+
+// Variable is a `variable` block.
+type Variable struct {
+	Name        string
+	Description string
+	Type        cty.Type // DynamicPseudoType when the block does not say
+	Defaults    *typeexpr.Defaults
+	Default     hcl.Expression // nil: a value must be given
+	Sensitive   bool
+	Validations []Validation
+	Range       hcl.Range
+}
+
+// Validation is a `validation` block of a variable.
+type Validation struct {
+	Condition hcl.Expression // may refer to the variable itself
+	Message   hcl.Expression
+	Range     hcl.Range
+}
+
+// Local is an argument of a `locals` block.
+type Local struct {
+	Name  string
+	Expr  hcl.Expression
+	Range hcl.Range
+}
+
+// Profile is a `profile` block.
+type Profile struct {
+	Name        string
+	Description string
+	Default     bool
+	Variables   hcl.Expression // an object, or nil
+	Toolchains  []*Block       // overrides of the pipeline's toolchain blocks
+	Range       hcl.Range
+}
+
+// Target is the `target` block. Overrides are the arguments beside soc.
+type Target struct {
+	SoC       hcl.Expression
+	Overrides map[string]hcl.Expression
+	Range     hcl.Range
+}
+
+// Block is a `step` or `toolchain` block: its meta-arguments, and the rest as a body.
+type Block struct {
+	At   addrs.Step
+	Body hcl.Body // without the meta-arguments and output blocks
+
+	ForEach, When                           hcl.Expression // nil when not set, as are the others
+	Timeout, Retries, Resources, Env, Cache hcl.Expression
+	DependsOn                               []hcl.Traversal
+	Description                             string
+	Outputs                                 []*StepOutput
+
+	Range     hcl.Range // of the header: step "patch" "ops"
+	KindRange hcl.Range // of the label that names the kind
+	Whole     hcl.Range // of the whole block
+	Names     []Name    // arguments and blocks of the body, for did-you-mean
+}
+
+// Name is an argument or block of a body.
+type Name struct {
+	Name  string
+	Block bool
+	Range hcl.Range
+}
+
+// StepOutput is an `output` block of a step.
+type StepOutput struct {
+	Name  string
+	Class action.Class
+	Path  hcl.Expression
+	Range hcl.Range
+}
+
+// Output is an `output` block of the pipeline.
+type Output struct {
+	Name        string
+	Description string
+	Show        string
+	Value       hcl.Expression
+	Range       hcl.Range
+}
+
+// VarFile is a *.hexvars.hcl file.
+type VarFile struct {
+	Name   string // slash path in the workspace
+	Own    bool   // <pipeline>.hexvars.hcl: every variable in it must be declared
+	Values hcl.Attributes
+}
+
+// Where returns "pipelines/x.hcl:12".
+func Where(r hcl.Range) string { return where(r) }
+
+// Source returns the lines of the range, or nil when its file is not among those read.
+func (p *Pipeline) Source(r hcl.Range) []string { return source(p.Files, r) }

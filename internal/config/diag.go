@@ -1,0 +1,104 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+)
+
+// Render returns diagnostics as text for people, with the source they point at: width 0 does not wrap, color uses
+// terminal sequences.
+func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color bool) string {
+	var b bytes.Buffer
+	w := hcl.NewDiagnosticTextWriter(&b, files, width, color)
+	if err := w.WriteDiagnostics(diags); err != nil { // a bytes.Buffer does not fail
+		return diags.Error()
+	}
+	return b.String()
+}
+
+func errorf(r *hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: r}}
+}
+
+// duplicate says that something is declared twice, and where both are.
+func duplicate(what string, second, first hcl.Range) hcl.Diagnostics {
+	return errorf(&second, "Declared twice",
+		"%s is declared here and at %s. Rename or remove one of them.", what, where(first))
+}
+
+func where(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
+
+func source(files map[string]*hcl.File, r hcl.Range) []string {
+	f := files[r.Filename]
+	if f == nil {
+		return nil
+	}
+	lines := strings.Split(string(f.Bytes), "\n")
+	first, last := r.Start.Line-1, r.End.Line
+	if first < 0 || last > len(lines) || first >= last {
+		return nil
+	}
+	out := make([]string, 0, last-first)
+	for _, l := range lines[first:last] {
+		out = append(out, strings.TrimSuffix(l, "\r"))
+	}
+	return out
+}
+
+// content decodes a body by the schema, with a did-you-mean for names that the schema does not have.
+func content(body hcl.Body, schema *hcl.BodySchema, what string) (*hcl.BodyContent, hcl.Diagnostics) {
+	c, remain, diags := body.PartialContent(schema)
+	var args, blocks []string
+	for _, a := range schema.Attributes {
+		args = append(args, a.Name)
+	}
+	for _, b := range schema.Blocks {
+		blocks = append(blocks, b.Type)
+	}
+	return c, append(diags, Unexpected(names(remain), args, blocks, what)...)
+}
+
+// Unexpected returns a diagnostic for each name that is neither among the arguments nor among the blocks; what says
+// whose body it is: `a step of kind "patch"`.
+func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, n := range names {
+		known, others, word, otherWord := args, blocks, "argument", "block"
+		if n.Block {
+			known, others, word, otherWord = blocks, args, "block", "argument"
+		}
+		if contains(known, n.Name) {
+			continue
+		}
+		advice := ""
+		switch near := addrs.Nearest(n.Name, known); {
+		case contains(others, n.Name) && n.Block:
+			advice = fmt.Sprintf(" %s is an argument: write %s = …", n.Name, n.Name)
+		case contains(others, n.Name):
+			advice = fmt.Sprintf(" %s is a block: write %s { … }", n.Name, n.Name)
+		case near != "":
+			advice = fmt.Sprintf(" Did you mean %s?", near)
+		case addrs.Nearest(n.Name, others) != "":
+			advice = fmt.Sprintf(" Did you mean the %s %s?", otherWord, addrs.Nearest(n.Name, others))
+		case len(known) > 0:
+			advice = fmt.Sprintf(" There are: %s.", strings.Join(known, ", "))
+		}
+		r := n.Range
+		diags = append(diags, errorf(&r, "Unknown "+word, "There is no %s %s in %s.%s", word, n.Name, what, advice)...)
+	}
+	return diags
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}

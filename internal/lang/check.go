@@ -1,0 +1,188 @@
+package lang
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+)
+
+// Declared is what references can mean.
+type Declared struct {
+	Vars, Locals, Toolchains []string
+	Steps                    map[addrs.Step]DeclaredStep
+	HasTarget                bool
+}
+
+// DeclaredStep is what is known of a step before anything is evaluated.
+type DeclaredStep struct {
+	ForEach bool
+	Outputs []string // nil when not all are known yet
+}
+
+// Refs returns the references of traversals, and a diagnostic for each that has no meaning.
+func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
+	var refs []Ref
+	var diags hcl.Diagnostics
+	for _, t := range ts {
+		r, ds := ParseRef(t)
+		diags = append(diags, ds...)
+		if !ds.HasErrors() {
+			refs = append(refs, r)
+		}
+	}
+	return refs, diags
+}
+
+// BodyRefs returns the references of a body that will be decoded by the spec.
+func BodyRefs(body hcl.Body, spec hcldec.Spec) ([]Ref, hcl.Diagnostics) {
+	return Refs(hcldec.Variables(body, spec))
+}
+
+// Check says whether what the reference means is declared; each tells whether each.key and each.value are in scope.
+// No evaluation can hide what it finds, as try() would.
+func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
+	switch r.Root {
+	case Var:
+		return exists(r, "var."+r.Name, prefixed("var.", d.Vars), "Declare it: variable %q { … }.", r.Name)
+	case Local:
+		return exists(r, "local."+r.Name, prefixed("local.", d.Locals), "Declare it: locals { %s = … }.", r.Name)
+	case Toolchain:
+		return exists(r, r.Step.String(), prefixed("toolchain.", d.Toolchains), "Declare it: toolchain %q { … }.", r.Name)
+	case Path:
+		return d.attribute(r, []string{"pipeline", "workspace"})
+	case Profile:
+		return d.attribute(r, []string{"name"})
+	case Target:
+		if !d.HasTarget {
+			return errorf(r.Range, "There is no target", "The pipeline does not say for which SoC it builds. Add: target { soc = \"SM8750\" }.")
+		}
+	case Each:
+		if !each {
+			return errorf(r.Range, "each outside for_each", "each.key and each.value exist only in a step with for_each.")
+		}
+		return d.attribute(r, []string{"key", "value"})
+	case StepRoot:
+		return d.step(r)
+	}
+	return nil
+}
+
+func (d *Declared) step(r Ref) hcl.Diagnostics {
+	s, ok := d.Steps[r.Step]
+	if !ok {
+		var all, sameKind []string
+		for a := range d.Steps {
+			all = append(all, a.String())
+			if a.Kind == r.Step.Kind {
+				sameKind = append(sameKind, a.String())
+			}
+		}
+		sort.Strings(all)
+		sort.Strings(sameKind)
+		near := nearestStep(r.Step, sameKind)
+		if near == "" {
+			near = addrs.Nearest(r.Step.String(), all)
+		}
+		switch {
+		case near != "":
+			return errorf(r.Range, "No such step", "There is no %s. Did you mean %s?", r.Step, near)
+		case len(sameKind) > 0:
+			return errorf(r.Range, "No such step", "There is no %s. Of kind %s there are: %s.", r.Step, r.Step.Kind, strings.Join(sameKind, ", "))
+		}
+		return errorf(r.Range, "No such step", "There is no %s. Declare it: step %q %q { … }.", r.Step, r.Step.Kind, r.Step.Name)
+	}
+	switch {
+	case s.ForEach && !r.Keyed && r.Outputs:
+		return errorf(r.Range, "A step with for_each has several copies",
+			"%s is a map: choose one with %s[\"key\"].outputs, or all with [for k, s in %s : s.outputs.NAME].", r.Step, r.Step, r.Step)
+	case !s.ForEach && r.Keyed:
+		return errorf(r.Range, "A step without for_each has no keys", "%s is one step. Write %s.outputs.NAME.", r.Step, r.Step)
+	}
+	if r.Output != "" && s.Outputs != nil {
+		return CheckOutput(r, s.Outputs)
+	}
+	return nil
+}
+
+// nearestStep compares names within one kind: step.patch.opz is nearer to step.patch.ops than to step.exec.opz.
+func nearestStep(s addrs.Step, sameKind []string) string {
+	var names []string
+	prefix := "step." + s.Kind + "."
+	for _, a := range sameKind {
+		names = append(names, strings.TrimPrefix(a, prefix))
+	}
+	if near := addrs.Nearest(s.Name, names); near != "" {
+		return prefix + near
+	}
+	return ""
+}
+
+// CheckOutput says whether the output that the reference names is among those of its step.
+func CheckOutput(r Ref, outputs []string) hcl.Diagnostics {
+	for _, o := range outputs {
+		if o == r.Output {
+			return nil
+		}
+	}
+	at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}
+	if near := addrs.Nearest(r.Output, outputs); near != "" {
+		return errorf(r.OutputRange, "No such output", "There is no %s.outputs.%s. Did you mean %s.outputs.%s?", at, r.Output, at, near)
+	}
+	if len(outputs) == 0 {
+		return errorf(r.OutputRange, "No such output", "%s has no outputs.", at)
+	}
+	return errorf(r.OutputRange, "No such output", "There is no %s.outputs.%s. It has: %s.", at, r.Output, strings.Join(outputs, ", "))
+}
+
+// CheckAttr says whether the attribute that a reference to a target or toolchain names is among those it has.
+func CheckAttr(r Ref, attr string, have []string) hcl.Diagnostics {
+	for _, h := range have {
+		if h == attr {
+			return nil
+		}
+	}
+	at := r.OutputRange
+	if at == (hcl.Range{}) {
+		at = r.Range
+	}
+	if attr == "" {
+		return nil
+	}
+	if near := addrs.Nearest(attr, have); near != "" {
+		return errorf(at, "No such attribute", "There is no %s.%s. Did you mean %s.%s?", r.Object(), attr, r.Object(), near)
+	}
+	sort.Strings(have)
+	return errorf(at, "No such attribute", "There is no %s.%s. It has: %s.", r.Object(), attr, strings.Join(have, ", "))
+}
+
+func (d *Declared) attribute(r Ref, have []string) hcl.Diagnostics {
+	if r.Name == "" {
+		return errorf(r.Range, "Incomplete reference", "%s is not a value by itself. Write %s.%s.", r.Root, r.Root, strings.Join(have, " or "+r.Root+"."))
+	}
+	return CheckAttr(r, r.Name, have)
+}
+
+func exists(r Ref, name string, all []string, advice string, args ...any) hcl.Diagnostics {
+	for _, a := range all {
+		if a == name {
+			return nil
+		}
+	}
+	if near := addrs.Nearest(name, all); near != "" {
+		return errorf(r.Range, "Not declared", "There is no %s. Did you mean %s?", name, near)
+	}
+	return errorf(r.Range, "Not declared", "There is no %s. %s", name, fmt.Sprintf(advice, args...))
+}
+
+func prefixed(prefix string, names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = prefix + n
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+)
+
+// Limits of what may be read while planning.
+const (
+	maxFile    = 4 << 20 // bytes of one file
+	maxFileset = 200_000 // files of one fileset
+)
+
+// Files reads files for the functions file and fileset, and remembers what was read. It is safe for concurrent use.
+type Files struct {
+	root string
+
+	mu    sync.Mutex
+	files map[string]bool
+	globs map[string]GlobRead
+}
+
+// GlobRead is a folder that fileset listed.
+type GlobRead struct {
+	Dir      string // slash path, relative to the workspace or absolute
+	Patterns []string
+	Found    []string
+}
+
+// NewFiles returns a reader whose relative paths start in the workspace, an absolute path.
+func NewFiles(workspace string) *Files {
+	return &Files{root: workspace, files: make(map[string]bool), globs: make(map[string]GlobRead)}
+}
+
+// Reads returns the files and globs read so far, sorted.
+func (f *Files) Reads() (files []string, globs []GlobRead) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name := range f.files {
+		files = append(files, name)
+	}
+	sort.Strings(files)
+	for _, g := range f.globs {
+		globs = append(globs, g)
+	}
+	sort.Slice(globs, func(i, j int) bool { return globKey(globs[i]) < globKey(globs[j]) })
+	return files, globs
+}
+
+func globKey(g GlobRead) string { return g.Dir + "\x00" + strings.Join(g.Patterns, "\x00") }
+
+// place returns the cleaned slash name and the path on this machine; names that leave the workspace must be absolute.
+func (f *Files) place(name string) (slash, host string, err error) {
+	if name == "" {
+		return "", "", errors.New("the path is empty: the workspace itself is \".\"")
+	}
+	slash = path.Clean(filepath.ToSlash(name))
+	if filepath.IsAbs(name) {
+		return slash, filepath.Clean(name), nil
+	}
+	if slash == ".." || strings.HasPrefix(slash, "../") {
+		return "", "", fmt.Errorf("%q leaves the workspace: use an absolute path for files that are elsewhere", name)
+	}
+	return slash, filepath.Join(f.root, filepath.FromSlash(slash)), nil
+}
+
+func (f *Files) read(name string) (string, error) {
+	slash, host, err := f.place(name)
+	if err != nil {
+		return "", err
+	}
+	in, err := os.Open(host)
+	if err != nil {
+		return "", cannotRead(slash, err)
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err == nil && info.IsDir() {
+		return "", fmt.Errorf("%s is a folder: fileset lists folders", slash)
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		return "", cannotRead(slash, err)
+	case len(b) > maxFile:
+		return "", fmt.Errorf("%s has more than %d MiB: give it to a step as an input instead", slash, maxFile>>20)
+	case !utf8.Valid(b):
+		return "", fmt.Errorf("%s is not text in UTF-8: give it to a step as an input instead", slash)
+	}
+	f.mu.Lock()
+	f.files[slash] = true
+	f.mu.Unlock()
+	return string(b), nil
+}
+
+func cannotRead(slash string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s does not exist: relative paths start in the workspace", slash)
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s cannot be read: %w", slash, err)
+}
+
+// list returns the files below dir that match, as slash paths that start with dir, sorted.
+func (f *Files) list(dir string, patterns []string) ([]string, error) {
+	slash, host, err := f.place(dir)
+	if err != nil {
+		return nil, err
+	}
+	var take, leave []string
+	for _, p := range patterns {
+		body := strings.TrimPrefix(p, "!")
+		if !doublestar.ValidatePattern(body) || strings.HasPrefix(body, "/") || slices.Contains(strings.Split(body, "/"), "..") {
+			return nil, fmt.Errorf("%q is not a pattern: write patterns such as \"**/*.cpp\", relative to %s", p, slash)
+		}
+		if body != p {
+			leave = append(leave, body)
+		} else {
+			take = append(take, body)
+		}
+	}
+	if len(take) == 0 {
+		take = []string{"**"}
+	}
+	info, err := os.Stat(host)
+	if err != nil {
+		return nil, cannotRead(slash, err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder: file reads files", slash)
+	}
+	seen := make(map[string]bool)
+	for _, p := range take {
+		err := doublestar.GlobWalk(os.DirFS(host), p, func(name string, _ fs.DirEntry) error {
+			for _, l := range leave {
+				if ok, _ := doublestar.Match(l, name); ok { // the pattern was validated
+					return nil
+				}
+			}
+			seen[path.Join(slash, name)] = true
+			if len(seen) > maxFileset {
+				return fmt.Errorf("more than %d files match", maxFileset)
+			}
+			return nil
+		}, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be listed: %w", slash, err)
+		}
+	}
+	found := make([]string, 0, len(seen))
+	for name := range seen {
+		found = append(found, name)
+	}
+	sort.Strings(found)
+	g := GlobRead{Dir: slash, Patterns: patterns, Found: found}
+	f.mu.Lock()
+	f.globs[globKey(g)] = g
+	f.mu.Unlock()
+	return found, nil
+}
+
+func (f *Files) fileFunc() function.Function {
+	return function.New(&function.Spec{
+		Description: "The text of a file of the workspace.",
+		Params:      []function.Parameter{{Name: "path", Type: cty.String, AllowMarked: true}},
+		Type:        function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			name, marks, err := hostArg(args[0], 0)
+			if err != nil {
+				return cty.NilVal, err
+			}
+			s, err := f.read(name)
+			if err != nil {
+				return cty.NilVal, function.NewArgError(0, err)
+			}
+			return cty.StringVal(s).WithMarks(marks), nil
+		},
+	})
+}
+
+func (f *Files) filesetFunc() function.Function {
+	return function.New(&function.Spec{
+		Description: "The files below a folder that match any of the patterns (all without any), as paths from the workspace. A pattern with ! in front leaves files out.",
+		Params:      []function.Parameter{{Name: "dir", Type: cty.String, AllowMarked: true}},
+		VarParam:    &function.Parameter{Name: "patterns", Type: cty.String, AllowMarked: true},
+		Type:        function.StaticReturnType(cty.List(cty.String)),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			var plain []string
+			all := cty.NewValueMarks()
+			for i, a := range args {
+				s, marks, err := hostArg(a, i)
+				if err != nil {
+					return cty.NilVal, err
+				}
+				plain = append(plain, s)
+				for m := range marks {
+					all[m] = struct{}{}
+				}
+			}
+			found, err := f.list(plain[0], plain[1:])
+			if err != nil {
+				return cty.NilVal, function.NewArgError(0, err)
+			}
+			if len(found) == 0 {
+				return cty.ListValEmpty(cty.String).WithMarks(all), nil
+			}
+			vals := make([]cty.Value, len(found))
+			for i, s := range found {
+				vals[i] = cty.StringVal(s)
+			}
+			return cty.ListVal(vals).WithMarks(all), nil
+		},
+	})
+}
+
+// hostArg refuses paths of step outputs: they do not exist while planning.
+func hostArg(v cty.Value, i int) (string, cty.ValueMarks, error) {
+	v, marks := v.Unmark()
+	for m := range marks {
+		if o, ok := m.(addrs.Output); ok {
+			return "", nil, function.NewArgErrorf(i, "%s does not exist while planning; only steps can read it", o)
+		}
+	}
+	return v.AsString(), marks, nil
+}

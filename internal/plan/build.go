@@ -1,0 +1,325 @@
+package plan
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/dag"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// Options say what to plan.
+type Options struct {
+	Config    *config.Pipeline
+	Kinds     map[string]step.Kind // by name; the kind of toolchain blocks is addrs.Toolchain
+	Workspace string               // absolute path of the folder that relative paths start in
+	Profile   string               // "" chooses the default profile
+
+	// Targets gives the record of a SoC: an object with soc, arch, soc_model and vtcm_mb, and what else is known of it.
+	// Nil when there is no catalogue: then a target block must give arch, soc_model and vtcm_mb itself.
+	Targets func(soc string) (cty.Value, hcl.Diagnostics)
+
+	EnvVars  map[string]string // values of variables from the environment, by the variable's name
+	FlagVars map[string]string // values of variables from the command line
+}
+
+// Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
+func Build(o Options) (*Plan, hcl.Diagnostics) {
+	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace),
+		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState)}
+	diags := p.chooseProfile()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	diags = append(diags, p.prepareScope()...)
+	diags = append(diags, p.declare()...)
+	ds := p.sort()
+	diags = append(diags, ds...)
+	if ds.HasErrors() {
+		return nil, diags
+	}
+	for _, name := range p.order {
+		diags = append(diags, p.evaluate(p.objects[name])...)
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return p.assemble(), diags
+}
+
+// planner holds everything while a plan is made. Once Build has returned nothing changes it any more: the plan's Resolve
+// functions read it, possibly several at once.
+type planner struct {
+	o        Options
+	cfg      *config.Pipeline
+	profile  *config.Profile // nil when the pipeline has none
+	files    *lang.Files
+	scope    lang.Scope
+	declared lang.Declared
+
+	objects map[string]*object // by address
+	order   []string           // dependencies first
+	steps   map[addrs.Step]*stepState
+	exports []Export
+}
+
+// object is one thing that is evaluated: a local, the target, a toolchain, a step or an output block.
+type object struct {
+	name     string
+	what     string // for messages
+	rng      hcl.Range
+	refs     []lang.Ref
+	implicit []string // objects it needs without a reference: toolchains of its kind
+	deps     []string // objects
+	eval     func() hcl.Diagnostics
+	failed   bool // itself, or something it needs, could not be evaluated
+}
+
+func (p *planner) chooseProfile() hcl.Diagnostics {
+	var names []string
+	for _, pr := range p.cfg.Profiles {
+		names = append(names, pr.Name)
+		if p.o.Profile == pr.Name || p.o.Profile == "" && (pr.Default || len(p.cfg.Profiles) == 1) {
+			p.profile = pr
+		}
+	}
+	switch {
+	case p.profile != nil || p.o.Profile == "" && len(names) == 0:
+		return nil
+	case p.o.Profile == "":
+		return errorf(nil, "No profile is chosen", "None of the profiles %s is the default. Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
+	case len(names) == 0:
+		return errorf(nil, "No such profile", "Pipeline %s has no profiles: leave out --profile %s.", p.cfg.Name, p.o.Profile)
+	}
+	if near := addrs.Nearest(p.o.Profile, names); near != "" {
+		return errorf(nil, "No such profile", "There is no profile %s. Did you mean %s?", p.o.Profile, near)
+	}
+	return errorf(nil, "No such profile", "There is no profile %s. There are: %s.", p.o.Profile, strings.Join(names, ", "))
+}
+
+func (p *planner) profileName() string {
+	if p.profile == nil {
+		return ""
+	}
+	return p.profile.Name
+}
+
+// prepareScope fills in what is known before anything is evaluated in order.
+func (p *planner) prepareScope() hcl.Diagnostics {
+	p.scope = lang.Scope{
+		Locals:     make(map[string]cty.Value),
+		Toolchains: make(map[string]cty.Value),
+		Steps:      make(map[addrs.Step]cty.Value),
+		Path:       cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(config.Folder)}),
+		Profile:    cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
+		Functions:  lang.Functions(p.files),
+	}
+	var diags hcl.Diagnostics
+	p.scope.Vars, diags = p.variables()
+	return diags
+}
+
+func (p *planner) add(o *object) *object {
+	if p.objects[o.name] != nil {
+		return o // a duplicate; config has said so
+	}
+	p.objects[o.name] = o
+	p.order = append(p.order, o.name)
+	return o
+}
+
+// sort puts the objects in order, and reports circles as the chain of references that makes them.
+func (p *planner) sort() hcl.Diagnostics {
+	for _, o := range p.objects {
+		seen := make(map[string]bool)
+		dep := func(name string) {
+			if p.objects[name] != nil && !seen[name] {
+				seen[name] = true
+				o.deps = append(o.deps, name)
+			}
+		}
+		for _, r := range o.refs {
+			dep(r.Object())
+		}
+		for _, name := range o.implicit {
+			dep(name)
+		}
+	}
+	deps := func(name string) []string { return p.objects[name].deps }
+	order, cycles := dag.Order(p.order, deps)
+	if len(cycles) == 0 {
+		p.order = order
+		return nil
+	}
+	var diags hcl.Diagnostics
+	for _, c := range cycles {
+		var lines []string
+		for i, name := range c {
+			next := c[(i+1)%len(c)]
+			at := p.objects[name].rng
+			for _, r := range p.objects[name].refs {
+				if r.Object() == next {
+					at = r.Range
+					break
+				}
+			}
+			lines = append(lines, fmt.Sprintf("  %s needs %s (%s)", name, next, at))
+		}
+		r := p.objects[c[0]].rng
+		diags = append(diags, errorf(&r, "Things need each other in a circle",
+			"None of these can be first:\n%s\nRemove one of the references.", strings.Join(lines, "\n"))...)
+	}
+	return diags
+}
+
+func (p *planner) evaluate(o *object) hcl.Diagnostics {
+	for _, d := range o.deps {
+		if p.objects[d].failed {
+			o.failed = true
+		}
+	}
+	if o.failed {
+		return nil
+	}
+	diags := p.checkAttrs(o)
+	if !diags.HasErrors() {
+		diags = append(diags, o.eval()...)
+	}
+	o.failed = diags.HasErrors()
+	return diags
+}
+
+// checkAttrs checks what could not be checked before the things that the object refers to were evaluated: outputs and
+// keys of steps, attributes of the target and of toolchains.
+func (p *planner) checkAttrs(o *object) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, r := range o.refs {
+		switch r.Root {
+		case lang.StepRoot:
+			diags = append(diags, p.checkStepRef(r)...)
+		case lang.Target:
+			diags = append(diags, lang.CheckAttr(r, r.Name, attrNames(p.scope.Target))...)
+		case lang.Toolchain:
+			diags = append(diags, lang.CheckAttr(r, r.Attr, attrNames(p.scope.Toolchains[r.Name]))...)
+		}
+	}
+	return diags
+}
+
+func (p *planner) checkStepRef(r lang.Ref) hcl.Diagnostics {
+	s := p.steps[r.Step]
+	if s == nil || s.block.At.Kind == addrs.Toolchain {
+		return nil
+	}
+	var keys []string
+	for _, in := range s.instances {
+		if r.Keyed && in.at.Key != r.Key {
+			keys = append(keys, in.at.String())
+			continue
+		}
+		if r.Output == "" {
+			return nil
+		}
+		return lang.CheckOutput(r, outputNames(in.outputs))
+	}
+	if r.Keyed {
+		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
+		if near := addrs.Nearest(at.String(), keys); near != "" {
+			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean %s?", at, near)
+		}
+		return errorf(&r.Range, "No such copy of a step", "There is no %s. There are: %s.", at, orNone(keys))
+	}
+	return nil
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+func attrNames(v cty.Value) []string {
+	if v == cty.NilVal || !v.Type().IsObjectType() {
+		return nil
+	}
+	var names []string
+	for n := range v.Type().AttributeTypes() {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// assemble makes the plan of what was evaluated, without the toolchains that nothing needs.
+func (p *planner) assemble() *Plan {
+	out := &Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Exports: p.exports}
+	nodes := make(map[addrs.Instance]*Node)
+	var all []addrs.Instance
+	var roots []addrs.Instance
+	for _, name := range p.order {
+		for _, s := range p.cfg.Steps {
+			if s.At.String() != name {
+				continue
+			}
+			for _, in := range p.steps[s.At].instances {
+				if in.node != nil {
+					roots = append(roots, in.at)
+				}
+			}
+		}
+	}
+	for _, e := range p.exports {
+		roots = append(roots, e.Deps...)
+	}
+	for _, name := range p.order {
+		for _, s := range p.steps {
+			if s.block.At.String() != name {
+				continue
+			}
+			for _, in := range s.instances {
+				if in.node != nil {
+					nodes[in.at] = in.node
+					all = append(all, in.at)
+				}
+			}
+		}
+	}
+	deps := func(at addrs.Instance) []addrs.Instance {
+		if n := nodes[at]; n != nil {
+			return n.Deps
+		}
+		return nil
+	}
+	needed := dag.Reach(roots, deps)
+	ordered, _ := dag.Order(all, deps) // a circle was found when the blocks were put in order
+	for _, at := range ordered {
+		if needed[at] {
+			out.Nodes = append(out.Nodes, nodes[at])
+		}
+	}
+	for name := range p.cfg.Files {
+		out.Reads.Files = append(out.Reads.Files, name)
+	}
+	files, globs := p.files.Reads()
+	out.Reads.Files = append(out.Reads.Files, files...)
+	sort.Strings(out.Reads.Files)
+	for _, g := range globs {
+		out.Reads.Globs = append(out.Reads.Globs, Glob{Dir: g.Dir, Patterns: g.Patterns, Found: g.Found})
+	}
+	return out
+}
+
+func errorf(r *hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
+	if r != nil && *r == (hcl.Range{}) {
+		r = nil
+	}
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: r}}
+}

@@ -1,0 +1,347 @@
+package plan
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// stepState is what is known of a step or toolchain block.
+type stepState struct {
+	block     *config.Block // with what the profile overrides
+	decl      *config.Block // as written in the pipeline
+	kind      step.Kind
+	schema    step.Schema
+	body      hcl.Body
+	object    *object
+	instances []*instance // those that exist; for a step with when = false and without for_each one without a node
+}
+
+// instance is one copy of a step.
+type instance struct {
+	at      addrs.Instance
+	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
+	node    *Node                 // nil when when = false
+}
+
+// declare makes an object for everything in the pipeline and checks every reference, before anything is evaluated.
+func (p *planner) declare() hcl.Diagnostics {
+	diags := p.declareBlocks()
+	p.declareNames()
+
+	if t := p.cfg.Target; t != nil {
+		exprs := []hcl.Expression{t.SoC}
+		for _, n := range sortedKeys(t.Overrides) {
+			exprs = append(exprs, t.Overrides[n])
+		}
+		o := p.add(&object{name: lang.Target, what: "the target", rng: t.Range, eval: p.evalTarget})
+		diags = append(diags, p.refer(o, false, variables(exprs...))...)
+	}
+	for _, l := range p.cfg.Locals {
+		o := p.add(&object{name: "local." + l.Name, rng: l.Range, eval: func() hcl.Diagnostics { return p.evalLocal(l) }})
+		diags = append(diags, p.refer(o, false, l.Expr.Variables())...)
+	}
+	for _, blocks := range [][]*config.Block{p.cfg.Toolchains, p.cfg.Steps} {
+		for _, b := range blocks {
+			if s := p.steps[b.At]; s != nil && s.decl == b {
+				diags = append(diags, p.declareStep(s)...)
+			}
+		}
+	}
+	for _, out := range p.cfg.Outputs {
+		o := p.add(&object{name: "output." + out.Name, rng: out.Range})
+		o.eval = func() hcl.Diagnostics { return p.evalOutput(out, o) }
+		diags = append(diags, p.refer(o, false, out.Value.Variables())...)
+	}
+	return append(diags, p.checkStatic()...)
+}
+
+// declareBlocks finds the kind of each block.
+func (p *planner) declareBlocks() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	var kinds []string
+	for _, k := range sortedKeys(p.o.Kinds) {
+		if k != addrs.Toolchain {
+			kinds = append(kinds, k)
+		}
+	}
+	for _, blocks := range [][]*config.Block{p.cfg.Toolchains, p.cfg.Steps} {
+		for _, b := range blocks {
+			k := p.o.Kinds[b.At.Kind]
+			switch {
+			case p.steps[b.At] != nil: // a duplicate; config has said so
+				continue
+			case k == nil && b.At.Kind == addrs.Toolchain:
+				diags = append(diags, errorf(&b.Range, "Toolchains are not supported", "This program has no toolchain catalogue.")...)
+				continue
+			case k == nil:
+				advice := "There are: " + strings.Join(kinds, ", ") + "."
+				if near := addrs.Nearest(b.At.Kind, kinds); near != "" {
+					advice = fmt.Sprintf("Did you mean %s?", near)
+				}
+				diags = append(diags, errorf(&b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
+				// References to it should not be reported as well.
+				p.steps[b.At] = &stepState{block: b, decl: b}
+				continue
+			}
+			p.steps[b.At] = &stepState{block: b, decl: b, kind: k, schema: k.Schema(), body: b.Body}
+		}
+	}
+	if p.profile != nil {
+		for _, b := range p.profile.Toolchains {
+			s := p.steps[b.At]
+			if s == nil {
+				diags = append(diags, errorf(&b.Range, "Nothing to override",
+					"Profile %s changes %s, which the pipeline does not declare. Add toolchain %q { … } beside the profiles; with when = profile.name == %q it exists in this profile only.",
+					p.profile.Name, b.At, b.At.Name, p.profile.Name)...)
+				continue
+			}
+			override := *s.block
+			override.Names = append(append([]config.Name(nil), s.block.Names...), b.Names...)
+			if b.When != nil {
+				override.When = b.When
+			}
+			if b.Description != "" {
+				override.Description = b.Description
+			}
+			s.body = &mergedBody{base: s.block.Body, over: b.Body}
+			s.block = &override
+		}
+	}
+	return diags
+}
+
+func (p *planner) declareNames() {
+	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), HasTarget: p.cfg.Target != nil}
+	for _, v := range p.cfg.Variables {
+		d.Vars = append(d.Vars, v.Name)
+	}
+	for _, l := range p.cfg.Locals {
+		d.Locals = append(d.Locals, l.Name)
+	}
+	for at, s := range p.steps {
+		if at.Kind == addrs.Toolchain {
+			d.Toolchains = append(d.Toolchains, at.Name)
+			continue
+		}
+		ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
+		if s.kind != nil && s.schema.OutputsFrom == "" {
+			ds.Outputs = []string{}
+			for _, o := range s.schema.Outputs {
+				ds.Outputs = append(ds.Outputs, o.Name)
+			}
+			for _, o := range s.block.Outputs {
+				ds.Outputs = append(ds.Outputs, o.Name)
+			}
+		}
+		d.Steps[at] = ds
+	}
+	sort.Strings(d.Toolchains)
+	p.declared = d
+}
+
+func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
+	b := s.block
+	o := p.add(&object{name: b.At.String(), rng: b.Range, failed: s.kind == nil})
+	s.object = o
+	o.eval = func() hcl.Diagnostics { return p.evalStep(s) }
+	if s.kind == nil {
+		return nil
+	}
+	schema := hcldec.ImpliedSchema(s.schema.Args)
+	var args, blocks []string
+	for _, a := range schema.Attributes {
+		args = append(args, a.Name)
+	}
+	for _, bl := range schema.Blocks {
+		blocks = append(blocks, bl.Type)
+	}
+	what := fmt.Sprintf("a step of kind %s", b.At.Kind)
+	if b.At.Kind == addrs.Toolchain {
+		what = "a toolchain"
+		args = append(args, "description", "when")
+	} else {
+		args = append(args, config.MetaArguments()...)
+		blocks = append(blocks, "output")
+	}
+	sort.Strings(args)
+	diags := config.Unexpected(b.Names, args, blocks, what)
+	if len(b.Outputs) > 0 && !s.schema.OwnOutputs {
+		r := b.Outputs[0].Range
+		diags = append(diags, errorf(&r, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(s.schema)))...)
+	}
+	for _, own := range b.Outputs {
+		for _, fixed := range s.schema.Outputs {
+			if own.Name == fixed.Name {
+				r := own.Range
+				diags = append(diags, errorf(&r, "The output exists already", "Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
+			}
+		}
+	}
+	o.failed = diags.HasErrors()
+	exprs := []hcl.Expression{b.ForEach, b.When, b.Timeout, b.Retries, b.Resources, b.Env, b.Cache}
+	for _, own := range b.Outputs {
+		exprs = append(exprs, own.Path)
+	}
+	ts := append(hcldec.Variables(s.body, s.schema.Args), variables(exprs...)...)
+	ts = append(ts, b.DependsOn...)
+	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
+	for _, t := range b.DependsOn {
+		r, ds := lang.ParseRef(t)
+		if !ds.HasErrors() && r.Root != lang.StepRoot && r.Root != lang.Toolchain {
+			diags = append(diags, errorf(&r.Range, "Not the address of a step", "depends_on is a list of steps, such as [step.patch.ops].")...)
+			o.failed = true
+		}
+	}
+	for _, t := range s.schema.Toolchains {
+		o.implicit = append(o.implicit, addrs.Step{Kind: addrs.Toolchain, Name: t}.String())
+	}
+	return diags
+}
+
+func schemaOutputs(s step.Schema) []string {
+	var names []string
+	for _, o := range s.Outputs {
+		names = append(names, o.Name)
+	}
+	if s.OutputsFrom != "" {
+		names = append(names, "one for each of "+s.OutputsFrom)
+	}
+	return names
+}
+
+// refer checks references and keeps them.
+func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostics {
+	refs, diags := lang.Refs(ts)
+	seen := make(map[hcl.Range]bool)
+	for _, r := range refs {
+		if seen[r.Range] {
+			continue
+		}
+		seen[r.Range] = true
+		ds := p.declared.Check(r, each)
+		diags = append(diags, ds...)
+		if !ds.HasErrors() {
+			o.refs = append(o.refs, r)
+		}
+	}
+	o.failed = o.failed || diags.HasErrors()
+	return diags
+}
+
+func variables(exprs ...hcl.Expression) []hcl.Traversal {
+	var ts []hcl.Traversal
+	for _, e := range exprs {
+		if e != nil {
+			ts = append(ts, e.Variables()...)
+		}
+	}
+	return ts
+}
+
+// checkStatic reports expressions that must be known before any step is planned but depend on a step, with the chain
+// that makes them so.
+func (p *planner) checkStatic() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	check := func(o *object, what string, ts []hcl.Traversal) {
+		refs, _ := lang.Refs(ts) // refer has reported what is wrong with them
+		if chain := p.dynamic(refs, nil); chain != nil {
+			var names []string
+			for _, r := range chain {
+				names = append(names, r.String())
+			}
+			r := chain[0].Range
+			o.failed = true
+			diags = append(diags, errorf(&r, "Not known while planning",
+				"%s must be known before any step runs, but it depends on %s. Use only var, local, path, profile, target and toolchain here.",
+				what, strings.Join(names, ", which depends on "))...)
+		}
+	}
+	for _, b := range p.cfg.Toolchains {
+		if s := p.steps[b.At]; s != nil && s.kind != nil && s.decl == b {
+			check(s.object, b.At.String(), append(hcldec.Variables(s.body, s.schema.Args), variables(b.When)...))
+		}
+	}
+	for _, b := range p.cfg.Steps {
+		s := p.steps[b.At]
+		if s == nil || s.kind == nil || s.block != b {
+			continue
+		}
+		for _, m := range []struct {
+			name string
+			expr hcl.Expression
+		}{{"for_each", b.ForEach}, {"when", b.When}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"resources", b.Resources}, {"cache", b.Cache}} {
+			check(s.object, fmt.Sprintf("%s of %s", m.name, b.At), variables(m.expr))
+		}
+		for _, out := range b.Outputs {
+			check(s.object, fmt.Sprintf("The path of output %s of %s", out.Name, b.At), variables(out.Path))
+		}
+		if a := attribute(s.body, s.schema.OutputsFrom); a != nil {
+			check(s.object, fmt.Sprintf("%s of %s, which names its outputs,", a.Name, b.At), a.Expr.Variables())
+		}
+	}
+	if t := p.cfg.Target; t != nil {
+		exprs := []hcl.Expression{t.SoC}
+		for _, n := range sortedKeys(t.Overrides) {
+			exprs = append(exprs, t.Overrides[n])
+		}
+		check(p.objects[lang.Target], "The target", variables(exprs...))
+	}
+	return diags
+}
+
+// dynamic returns the chain of references that leads to a step, or nil.
+func (p *planner) dynamic(refs []lang.Ref, seen map[string]bool) []lang.Ref {
+	if seen == nil {
+		seen = make(map[string]bool)
+	}
+	for _, r := range refs {
+		if r.Root == lang.StepRoot {
+			return []lang.Ref{r}
+		}
+		o := p.objects[r.Object()]
+		if o == nil || seen[o.name] {
+			continue
+		}
+		seen[o.name] = true
+		if chain := p.dynamic(o.refs, seen); chain != nil {
+			return append([]lang.Ref{r}, chain...)
+		}
+	}
+	return nil
+}
+
+// attribute returns an argument of a body, or nil.
+func attribute(body hcl.Body, name string) *hcl.Attribute {
+	if name == "" {
+		return nil
+	}
+	c, _, _ := body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: name}}})
+	return c.Attributes[name]
+}
+
+func outputNames(os []step.DeclaredOutput) []string {
+	names := []string{}
+	for _, o := range os {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+func outputClass(os []step.DeclaredOutput, name string) action.Class {
+	for _, o := range os {
+		if o.Name == name {
+			return o.Class
+		}
+	}
+	return 0
+}

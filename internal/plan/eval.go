@@ -1,0 +1,297 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+)
+
+// eval evaluates an expression whose references were checked.
+func eval(scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
+	refs, diags := lang.Refs(e.Variables())
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	return e.Value(scope.EvalContext(refs))
+}
+
+// evalTo evaluates an expression to a known, plain value of a type, for a meta-argument; what is for messages.
+func evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
+	val, diags := eval(scope, e)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	r := e.Range()
+	if lang.IsSensitive(val) {
+		return cty.NilVal, errorf(&r, "A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what)
+	}
+	if outs := lang.OutputMarks(val); len(outs) > 0 {
+		return cty.NilVal, errorf(&r, "An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what, outs[0])
+	}
+	val, _ = val.UnmarkDeep()
+	val, err := convert.Convert(val, ty)
+	if err != nil {
+		return cty.NilVal, errorf(&r, "A value has the wrong type", "%s: %s.", what, err)
+	}
+	if !val.IsWhollyKnown() {
+		return cty.NilVal, errorf(&r, "A value is not known", "%s must be known while planning.", what)
+	}
+	return val, nil
+}
+
+func (p *planner) evalLocal(l *config.Local) hcl.Diagnostics {
+	val, diags := eval(&p.scope, l.Expr)
+	p.scope.Locals[l.Name] = val
+	return diags
+}
+
+// evalTarget makes the target's object: the catalogue's record, and what the block overrides.
+func (p *planner) evalTarget() hcl.Diagnostics {
+	t := p.cfg.Target
+	soc, diags := evalTo(&p.scope, t.SoC, cty.String, "soc of the target")
+	if diags.HasErrors() {
+		return diags
+	}
+	r := t.SoC.Range()
+	if soc.IsNull() || soc.AsString() == "" {
+		return errorf(&r, "The target has no SoC", "Set soc, such as soc = \"SM8750\".")
+	}
+	attrs := map[string]cty.Value{
+		"soc": soc, "arch": cty.NullVal(cty.String), "soc_model": cty.NullVal(cty.Number), "vtcm_mb": cty.NullVal(cty.Number),
+	}
+	if p.o.Targets != nil && len(t.Overrides) < 3 {
+		record, ds := p.o.Targets(soc.AsString())
+		for _, d := range ds {
+			if d.Subject == nil {
+				d.Subject = &r
+			}
+		}
+		diags = append(diags, ds...)
+		if ds.HasErrors() {
+			return diags
+		}
+		for name, v := range record.AsValueMap() {
+			attrs[name] = v
+		}
+	}
+	for _, name := range sortedKeys(t.Overrides) {
+		ty := cty.Number
+		if name == "arch" {
+			ty = cty.String
+		}
+		v, ds := evalTo(&p.scope, t.Overrides[name], ty, name+" of the target")
+		diags = append(diags, ds...)
+		if !ds.HasErrors() && !v.IsNull() {
+			attrs[name] = v
+		}
+	}
+	p.scope.Target = cty.ObjectVal(attrs)
+	return diags
+}
+
+// meta evaluates the meta-arguments of an instance into its node.
+func (p *planner) meta(b *config.Block, scope *lang.Scope, n *Node) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	take := func(e hcl.Expression, name string, ty cty.Type, set func(cty.Value) error) {
+		if e == nil {
+			return
+		}
+		what := fmt.Sprintf("%s of %s", name, b.At)
+		v, ds := evalTo(scope, e, ty, what)
+		if diags = append(diags, ds...); ds.HasErrors() || v.IsNull() {
+			return
+		}
+		if err := set(v); err != nil {
+			r := e.Range()
+			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", what, err)...)
+		}
+	}
+	take(b.Timeout, "timeout", cty.String, func(v cty.Value) (err error) {
+		n.Timeout, err = time.ParseDuration(v.AsString())
+		if err != nil || n.Timeout <= 0 {
+			return fmt.Errorf("%q is no duration above zero; write it as \"90s\", \"10m\" or \"2h\"", v.AsString())
+		}
+		return nil
+	})
+	take(b.Retries, "retries", cty.Number, func(v cty.Value) (err error) {
+		n.Retries, err = wholeNumber(v, 100)
+		return err
+	})
+	take(b.Resources, "resources", cty.Map(cty.Number), func(v cty.Value) error {
+		n.Resources = make(map[string]int)
+		for name, amount := range v.AsValueMap() {
+			i, err := wholeNumber(amount, 1<<30)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			n.Resources[name] = i
+		}
+		return nil
+	})
+	take(b.Cache, "cache", cty.String, func(v cty.Value) error {
+		switch s := v.AsString(); s {
+		case "true", "on":
+			n.Cache = CacheDefault
+		case "false", CacheOff:
+			n.Cache = CacheOff
+		case CacheLocal:
+			n.Cache = CacheLocal
+		default:
+			return fmt.Errorf("%q is not known; there are true, false and \"local\" (remember results on this machine only)", s)
+		}
+		return nil
+	})
+	return diags
+}
+
+func wholeNumber(v cty.Value, most int64) (int, error) {
+	if v.IsNull() {
+		return 0, fmt.Errorf("null is no number")
+	}
+	f := v.AsBigFloat()
+	i, _ := f.Int64()
+	if !f.IsInt() || i < 0 || i > most {
+		return 0, fmt.Errorf("%s is no whole number from 0 to %d", f.Text('g', 10), most)
+	}
+	return int(i), nil
+}
+
+// keys evaluates for_each.
+func (p *planner) keys(b *config.Block) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
+	val, diags := eval(&p.scope, b.ForEach)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	r := b.ForEach.Range()
+	fail := func(summary, detail string, args ...any) ([]string, []cty.Value, hcl.Diagnostics) {
+		return nil, nil, errorf(&r, summary, detail, args...)
+	}
+	shallow, marks := val.Unmark()
+	plain, deep := val.UnmarkDeep()
+	_, secret := deep[lang.Sensitive]
+	switch {
+	case secret:
+		return fail("A sensitive value cannot be used here", "The keys of for_each become part of addresses and paths.")
+	case !shallow.IsKnown():
+		return fail("A value is not known", "for_each must be known while planning.")
+	case plain.IsNull():
+		return fail("for_each is null", "Give a map or a set of strings; toset([]) makes no copies.")
+	case !(plain.Type().IsMapType() || plain.Type().IsObjectType() || plain.Type().IsSetType()):
+		return fail("for_each needs a map or a set", "This is %s. Write toset([…]) for a list of strings.", plain.Type().FriendlyName())
+	case len(marks) > 0 || plain.Type().IsSetType() && len(deep) > 0:
+		return fail("The keys of for_each are made from outputs", "Keys must be known while planning. Outputs can be values of a map: {for k in … : k => step.….outputs.…}.")
+	}
+	if plain.Type().IsSetType() {
+		for it := plain.ElementIterator(); it.Next(); {
+			_, v := it.Element()
+			if v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
+				return fail("for_each needs a set of strings", "This is %s. Write toset([for x in … : tostring(x)]).", plain.Type().FriendlyName())
+			}
+			keys = append(keys, v.AsString())
+			values = append(values, v)
+		}
+		return keys, values, nil
+	}
+	byKey := shallow.AsValueMap()
+	for _, k := range sortedKeys(byKey) {
+		keys = append(keys, k)
+		values = append(values, byKey[k])
+	}
+	return keys, values, nil
+}
+
+// stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files and
+// trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
+func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
+	byKey := make(map[string]cty.Value)
+	for _, in := range s.instances {
+		outs := make(map[string]cty.Value)
+		for _, o := range in.outputs {
+			at := addrs.Output{Instance: in.at, Name: o.Name}
+			v := cty.StringVal(at.Path())
+			if o.Class == action.Value {
+				v = cty.DynamicVal
+				if f, ok := filled[at]; ok {
+					v = f
+				}
+			}
+			if in.node == nil {
+				v = cty.NullVal(cty.String)
+			} else {
+				v = v.Mark(at)
+			}
+			outs[o.Name] = v
+		}
+		obj := cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(outs)})
+		if !in.at.Keyed {
+			return obj
+		}
+		byKey[in.at.Key] = obj
+	}
+	return cty.ObjectVal(byKey)
+}
+
+// content turns the content of a value output into a value: JSON if it parses as such, else text without the last line
+// end.
+func content(b []byte) cty.Value {
+	if ty, err := ctyjson.ImpliedType(b); err == nil {
+		if v, err := ctyjson.Unmarshal(b, ty); err == nil {
+			return v
+		}
+	}
+	s := string(b)
+	if n := len(s); n > 0 && s[n-1] == '\n' {
+		s = s[:n-1]
+		if n := len(s); n > 0 && s[n-1] == '\r' {
+			s = s[:n-1]
+		}
+	}
+	return cty.StringVal(s)
+}
+
+// scopeWith is the scope in which value outputs have the contents given. With nil it is the planner's own.
+func (p *planner) scopeWith(values map[addrs.Output][]byte) (*lang.Scope, hcl.Diagnostics) {
+	scope := p.scope
+	if values == nil {
+		return &scope, nil
+	}
+	filled := make(map[addrs.Output]cty.Value, len(values))
+	touched := make(map[addrs.Step]bool)
+	for o, b := range values {
+		filled[o] = content(b)
+		touched[o.Step] = true
+	}
+	scope.Steps = make(map[addrs.Step]cty.Value, len(p.scope.Steps))
+	for at, v := range p.scope.Steps {
+		if touched[at] {
+			v = stepValue(p.steps[at], filled)
+		}
+		scope.Steps[at] = v
+	}
+	scope.Locals = make(map[string]cty.Value, len(p.scope.Locals))
+	for name, v := range p.scope.Locals {
+		scope.Locals[name] = v
+	}
+	var diags hcl.Diagnostics
+	locals := make(map[string]*config.Local, len(p.cfg.Locals))
+	for _, l := range p.cfg.Locals {
+		locals["local."+l.Name] = l
+	}
+	for _, name := range p.order {
+		if l := locals[name]; l != nil && p.dynamic(p.objects[name].refs, nil) != nil {
+			v, ds := eval(&scope, l.Expr)
+			diags = append(diags, ds...)
+			scope.Locals[l.Name] = v
+		}
+	}
+	return &scope, diags
+}

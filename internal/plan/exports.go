@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+)
+
+// redacted stands for a sensitive value.
+const redacted = "(sensitive)"
+
+func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
+	val, diags := eval(&p.scope, out.Value)
+	if diags.HasErrors() {
+		return diags
+	}
+	base := Export{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
+	exports, ds := p.export(out, o, base, val)
+	p.exports = append(p.exports, exports...)
+	return append(diags, ds...)
+}
+
+// export makes the exports of a value: one, or one for each part of a collection that holds artifacts.
+func (p *planner) export(out *config.Output, o *object, base Export, val cty.Value) ([]Export, hcl.Diagnostics) {
+	marks := lang.OutputMarks(val)
+	base.Deps = p.dependencies(o, instancesOf(marks), true)
+	if lang.IsSensitive(val) {
+		base.Literal = redacted
+		return []Export{base}, nil
+	}
+	plain, _ := val.UnmarkDeep()
+	if plain.IsNull() {
+		return nil, nil // of a step that does not exist with this profile
+	}
+	artifacts := false
+	for _, m := range marks {
+		artifacts = artifacts || p.class(m) != action.Value
+	}
+	switch {
+	case len(marks) == 1 && !artifacts && isWhole(out.Value, marks[0]):
+		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
+	case !artifacts && !plain.IsWhollyKnown():
+		base.AwaitValues = p.awaited(o, marks)
+		base.Resolve = func(values map[addrs.Output][]byte) (Export, error) { return p.resolveExport(out, base, values) }
+	case !artifacts:
+		base.Literal = literal(plain)
+	case plain.Type() == cty.String && plain.IsKnown():
+		for _, m := range marks {
+			rest, ok := strings.CutPrefix(plain.AsString(), m.Path())
+			if ok && (rest == "" || rest[0] == '/' && p.class(m) == action.Tree) {
+				base.Class = p.class(m)
+				base.Artifact = action.Input{Artifact: &m, Sub: strings.TrimPrefix(rest, "/")}
+				base.Deps = []addrs.Instance{m.Instance}
+				return []Export{base}, nil
+			}
+		}
+		r := out.Value.Range()
+		return nil, errorf(&r, "An output is an artifact or a value",
+			"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
+	default:
+		return p.exportParts(out, o, base, val)
+	}
+	return []Export{base}, nil
+}
+
+func (p *planner) exportParts(out *config.Output, o *object, base Export, val cty.Value) ([]Export, hcl.Diagnostics) {
+	shallow, marks := val.Unmark()
+	r := out.Value.Range()
+	if !shallow.IsKnown() || !shallow.CanIterateElements() {
+		return nil, errorf(&r, "An output is an artifact or a value", "The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
+	}
+	var exports []Export
+	var diags hcl.Diagnostics
+	i := 0
+	for it := shallow.ElementIterator(); it.Next(); i++ {
+		k, v := it.Element()
+		name := strconv.Itoa(i)
+		if k, _ := k.Unmark(); k.Type() == cty.String && k.IsKnown() && !shallow.Type().IsSetType() {
+			name = k.AsString()
+		}
+		part := base
+		part.Name += "." + name
+		es, ds := p.export(out, o, part, v.WithMarks(marks))
+		exports = append(exports, es...)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return nil, diags
+		}
+	}
+	return exports, diags
+}
+
+// isWhole says whether the expression is a reference to the output and nothing else.
+func isWhole(e hcl.Expression, o addrs.Output) bool {
+	t, diags := hcl.AbsTraversalForExpr(e)
+	if diags.HasErrors() {
+		return false
+	}
+	r, diags := lang.ParseRef(t)
+	return !diags.HasErrors() && r.Step == o.Step && r.Output == o.Name && len(r.Rest) == 0
+}
+
+func (p *planner) resolveExport(out *config.Output, e Export, values map[addrs.Output][]byte) (Export, error) {
+	for _, o := range e.AwaitValues {
+		if _, ok := values[o]; !ok {
+			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
+		}
+	}
+	scope, diags := p.scopeWith(values)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	val, diags := eval(scope, out.Value)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	e.AwaitValues, e.Resolve = nil, nil
+	plain, _ := val.UnmarkDeep()
+	switch {
+	case lang.IsSensitive(val):
+		e.Literal = redacted
+	case !plain.IsWhollyKnown():
+		return e, fmt.Errorf("output %s depends on a value that no step has given", e.Name)
+	default:
+		e.Literal = literal(plain)
+	}
+	return e, nil
+}
+
+// literal spells a known value: text as it is, anything else as JSON.
+func literal(v cty.Value) string {
+	if v.Type() == cty.String && !v.IsNull() {
+		return v.AsString()
+	}
+	b, err := ctyjson.Marshal(v, v.Type())
+	if err != nil { // capsules, which the language does not have
+		return fmt.Sprintf("%#v", v)
+	}
+	return string(b)
+}
+
+func instancesOf(os []addrs.Output) map[addrs.Instance]bool {
+	m := make(map[addrs.Instance]bool, len(os))
+	for _, o := range os {
+		m[o.Instance] = true
+	}
+	return m
+}

@@ -1,0 +1,222 @@
+package plan_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/tools/txtar"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/step/kinds"
+)
+
+var update = flag.Bool("update", false, "write what came out into testdata")
+
+// kindsForTest are the real exec and three kinds that stand for those of other packages.
+func kindsForTest() map[string]step.Kind {
+	return map[string]step.Kind{"exec": kinds.Exec{}, addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}}
+}
+
+// sdk is a toolchain of which the version is known at plan time.
+type sdk struct{}
+
+func (sdk) Schema() step.Schema {
+	return step.Schema{
+		Args: hcldec.ObjectSpec{
+			"version": &hcldec.AttrSpec{Name: "version", Type: cty.String, Required: true},
+			"release": &hcldec.AttrSpec{Name: "release", Type: cty.String},
+			"host":    &hcldec.AttrSpec{Name: "host", Type: cty.String},
+		},
+		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}},
+	}
+}
+
+func (sdk) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	args := []string{action.ToolArg0, "tool", "get", r.At.Name, r.Args.GetAttr("version").AsString()}
+	if v := r.Args.GetAttr("release"); !v.IsNull() {
+		args = append(args, v.AsString())
+	}
+	var ins []action.Input
+	for _, u := range r.Uses {
+		ins = append(ins, action.Input{Path: u.Output.Path(), Artifact: &u.Output, Shared: true})
+	}
+	return step.Planned{
+		Specs:   []action.Spec{{Args: args, Inputs: ins, Outputs: []action.Output{{Path: "out", Tree: true}}}},
+		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
+		Attrs:   map[string]cty.Value{"version": r.Args.GetAttr("version")},
+	}, nil
+}
+
+// patch has one required argument and one tree.
+type patch struct{}
+
+func (patch) Schema() step.Schema {
+	return step.Schema{
+		Args:    hcldec.ObjectSpec{"source": &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true}},
+		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}},
+	}
+}
+
+func (patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	in := action.Input{Path: "src"}
+	if len(r.Uses) > 0 {
+		in.Artifact = &r.Uses[0].Output
+	} else {
+		in.Host = &action.HostPath{Path: r.Args.GetAttr("source").AsString()}
+	}
+	return step.Planned{
+		Specs:   []action.Spec{{Args: []string{action.ToolArg0, "tool", "patch"}, Inputs: []action.Input{in}, Outputs: []action.Output{{Path: "out", Tree: true}}}},
+		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
+	}, nil
+}
+
+// compile makes one action per source file and target, once the sources are there; it uses toolchain llvm by itself.
+type compile struct{}
+
+func (compile) Schema() step.Schema {
+	return step.Schema{
+		Args: hcldec.ObjectSpec{
+			"source":  &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true},
+			"targets": &hcldec.AttrSpec{Name: "targets", Type: cty.List(cty.String), Required: true},
+		},
+		OutputsFrom: "targets", Toolchains: []string{"llvm"},
+	}
+}
+
+func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	src := r.Uses[0].Output
+	make1 := func(files []string) ([]action.Spec, map[string]action.Artifact, error) {
+		var specs []action.Spec
+		outs := make(map[string]action.Artifact)
+		for _, t := range r.Args.GetAttr("targets").AsValueSlice() {
+			target := t.AsString()
+			for _, f := range files {
+				specs = append(specs, action.Spec{Name: target + "/" + f, Args: []string{"clang", "-c", "src/" + f},
+					Inputs: []action.Input{{Path: "src/" + f, Artifact: &src, Sub: f}, r.Toolchains["llvm"].Input()}})
+			}
+			outs[target] = action.Artifact{Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: target + "/" + files[0], Path: target}}}}
+		}
+		return specs, outs, nil
+	}
+	specs, outs, _ := make1([]string{"*"})
+	return step.Planned{Specs: specs, Outputs: outs, Await: []action.Input{{Path: "src", Artifact: &src}},
+		Expand: func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) { return make1(l["src"]) }}, nil
+}
+
+func socs(soc string) (cty.Value, hcl.Diagnostics) {
+	if soc != "SM8750" {
+		return cty.NilVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown SoC", Detail: "There is no " + soc + ". Did you mean SM8750?"}}
+	}
+	return cty.ObjectVal(map[string]cty.Value{
+		"soc": cty.StringVal(soc), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}), nil
+}
+
+// load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1" lines.
+func load(t *testing.T, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.Pipeline) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range a.Files {
+		if strings.HasPrefix(f.Name, "want") {
+			continue
+		}
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := plan.Options{Kinds: kindsForTest(), Targets: socs, Workspace: dir, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
+	for _, line := range strings.Split(string(a.Comment), "\n") {
+		key, value, _ := strings.Cut(line, "=")
+		switch word, name, _ := strings.Cut(key, " "); word {
+		case "profile":
+			o.Profile = value
+		case "var":
+			o.FlagVars[name] = value
+		case "env":
+			o.EnvVars[name] = value
+		}
+	}
+	cfg, diags := config.Load(os.DirFS(dir), "p")
+	if diags.HasErrors() {
+		return nil, diags, cfg
+	}
+	o.Config = cfg
+	p, ds := plan.Build(o)
+	return p, append(diags, ds...), cfg
+}
+
+// Every testdata/*.txtar has the files of a workspace, and what must come out: the plan as text, as mermaid, or the
+// diagnostics.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no goldens: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, diags, cfg := load(t, a)
+			got := map[string]string{}
+			if len(diags) > 0 {
+				got["want.diagnostics"] = config.Render(diags, cfg.Files, 100, false)
+			}
+			if p != nil {
+				got["want.plan"] = plan.Text(p)
+			}
+			if (p == nil) != diags.HasErrors() {
+				t.Fatalf("plan %v with diagnostics %v", p, diags)
+			}
+			compare(t, file, a, got)
+		})
+	}
+}
+
+func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string) {
+	t.Helper()
+	if *update {
+		kept := a.Files[:0]
+		for _, f := range a.Files {
+			if !strings.HasPrefix(f.Name, "want") {
+				kept = append(kept, f)
+			}
+		}
+		a.Files = kept
+		for _, name := range []string{"want.diagnostics", "want.plan"} {
+			if s, ok := got[name]; ok {
+				a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(s)})
+			}
+		}
+		if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, f := range a.Files {
+		if !strings.HasPrefix(f.Name, "want") {
+			continue
+		}
+		if got[f.Name] != string(f.Data) {
+			t.Errorf("%s differs.\ngot:\n%s\nwant:\n%s", f.Name, got[f.Name], f.Data)
+		}
+		delete(got, f.Name)
+	}
+	for name, s := range got {
+		t.Errorf("%s is not wanted:\n%s", name, s)
+	}
+}

@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/action"
+)
+
+// Text returns the plan for people: each step in order, its actions with their command lines, and its outputs. It says
+// why a step is deferred, and shows what is known of it.
+func Text(p *Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pipeline %s", p.Pipeline)
+	if p.Profile != "" {
+		fmt.Fprintf(&b, ", profile %s", p.Profile)
+	}
+	b.WriteString("\n")
+	if p.Description != "" {
+		fmt.Fprintf(&b, "%s\n", p.Description)
+	}
+	for _, n := range p.Nodes {
+		textNode(&b, n)
+	}
+	if len(p.Exports) > 0 {
+		b.WriteString("\noutputs\n")
+	}
+	for _, e := range p.Exports {
+		fmt.Fprintf(&b, "  %s = %s\n", e.Name, exportText(e))
+	}
+	return b.String()
+}
+
+func exportText(e Export) string {
+	switch {
+	case e.Artifact.Artifact != nil && e.Artifact.Sub != "":
+		return fmt.Sprintf("%s/%s (%s)", e.Artifact.Artifact, e.Artifact.Sub, e.Class)
+	case e.Artifact.Artifact != nil:
+		return fmt.Sprintf("%s (%s)", e.Artifact.Artifact, e.Class)
+	case e.Resolve != nil:
+		var names []string
+		for _, o := range e.AwaitValues {
+			names = append(names, o.String())
+		}
+		return "known once " + strings.Join(names, ", ") + " is"
+	}
+	return e.Literal
+}
+
+func textNode(b *strings.Builder, n *Node) {
+	fmt.Fprintf(b, "\n%s  (%s)\n", n.At, n.Where)
+	if n.Description != "" {
+		fmt.Fprintf(b, "  %s\n", n.Description)
+	}
+	if n.Deferred != "" {
+		fmt.Fprintf(b, "  deferred: %s\n", n.Deferred)
+	}
+	if s := metaText(n); s != "" {
+		fmt.Fprintf(b, "  %s\n", s)
+	}
+	for _, s := range n.Specs {
+		textSpec(b, n, s)
+	}
+	for _, name := range sortedKeys(n.Classes) {
+		fmt.Fprintf(b, "  output %s (%s)%s\n", name, n.Classes[name], artifactText(n.Outputs[name]))
+	}
+}
+
+func metaText(n *Node) string {
+	var parts []string
+	if n.Timeout > 0 {
+		parts = append(parts, "timeout "+n.Timeout.String())
+	}
+	if n.Retries > 0 {
+		parts = append(parts, fmt.Sprintf("retries %d", n.Retries))
+	}
+	for _, r := range sortedKeys(n.Resources) {
+		parts = append(parts, fmt.Sprintf("%s %d", r, n.Resources[r]))
+	}
+	if n.Cache != CacheDefault {
+		parts = append(parts, "cache "+n.Cache)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func textSpec(b *strings.Builder, n *Node, s action.Spec) {
+	name := s.Name
+	if name == "" {
+		name = n.At.Kind
+	}
+	if n.Deferred != "" {
+		name += " (preview)"
+	}
+	fmt.Fprintf(b, "  action %s", name)
+	if s.Description != "" {
+		fmt.Fprintf(b, ": %s", s.Description)
+	}
+	b.WriteString("\n")
+	if len(s.Args) > 0 {
+		fmt.Fprintf(b, "    $ %s\n", Quote(s.Args))
+	}
+	for _, k := range sortedKeys(s.Env) {
+		fmt.Fprintf(b, "    env %s=%s\n", k, quote(s.Env[k]))
+	}
+	if s.Stdin != "" {
+		fmt.Fprintf(b, "    stdin %s\n", s.Stdin)
+	}
+	for _, k := range sortedKeys(s.Platform) {
+		fmt.Fprintf(b, "    %s = %s\n", k, s.Platform[k])
+	}
+	inputs := append([]action.Input(nil), s.Inputs...)
+	sort.SliceStable(inputs, func(i, j int) bool { return inputs[i].Path < inputs[j].Path })
+	for _, in := range inputs {
+		fmt.Fprintf(b, "    in  %s\n", inputText(in))
+	}
+	for _, o := range s.Outputs {
+		slash := ""
+		if o.Tree {
+			slash = "/"
+		}
+		fmt.Fprintf(b, "    out %s%s\n", o.Path, slash)
+	}
+}
+
+// inputText says what appears where: "src/a.c <- workspace file src/a.c".
+func inputText(in action.Input) string {
+	from := ""
+	switch {
+	case in.Artifact != nil:
+		from = in.Artifact.String()
+	case in.Spec != nil && in.Spec.Spec == "":
+		from = "its own " + in.Spec.Path
+	case in.Spec != nil:
+		from = fmt.Sprintf("%s of action %s", in.Spec.Path, in.Spec.Spec)
+	case in.Host != nil && len(in.Host.Globs) > 0:
+		from = fmt.Sprintf("workspace %s (%s)", in.Host.Path, strings.Join(in.Host.Globs, ", "))
+	case in.Host != nil:
+		from = "workspace " + in.Host.Path
+	case in.Content != nil:
+		from = fmt.Sprintf("%d bytes of the plan", len(in.Content.Data))
+	}
+	if in.Sub != "" {
+		from += "/" + in.Sub
+	}
+	path := in.Path
+	if path == "" {
+		path = "."
+	}
+	return path + " <- " + from
+}
+
+func artifactText(a action.Artifact) string {
+	switch {
+	case len(a.Parts) == 1 && a.Parts[0].Path == "":
+		return strings.TrimPrefix(inputText(a.Parts[0]), ". <-")
+	case len(a.Parts) > 1 || len(a.Parts) == 1:
+		return fmt.Sprintf(" of %d parts", len(a.Parts))
+	}
+	return ""
+}
+
+// Quote spells a command line as a POSIX shell reads it.
+func Quote(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = quote(a)
+	}
+	return strings.Join(out, " ")
+}
+
+func quote(s string) string {
+	plain := s != ""
+	for _, r := range s {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_", r)) {
+			plain = false
+		}
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,233 @@
+package plan
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+)
+
+// given is a value for a variable and where it comes from.
+type given struct {
+	val  cty.Value
+	from string // "profile open", "--var", …
+	rng  *hcl.Range
+	text bool // val is a string from outside that has yet to be read as the variable's type
+}
+
+// variables settles the value of each variable: default < profile < *.hexvars.hcl < environment < command line.
+func (p *planner) variables() (map[string]cty.Value, hcl.Diagnostics) {
+	values, diags := p.givenValues()
+	out := make(map[string]cty.Value, len(p.cfg.Variables))
+	for _, v := range p.cfg.Variables {
+		val, ds := p.variable(v, values[v.Name])
+		diags = append(diags, ds...)
+		if ds.HasErrors() {
+			val = cty.UnknownVal(v.Type) // what depends on it is still checked, but nothing is planned
+		}
+		out[v.Name] = val
+	}
+	return out, diags
+}
+
+func (p *planner) givenValues() (map[string]given, hcl.Diagnostics) {
+	values := make(map[string]given)
+	var names []string
+	known := make(map[string]bool)
+	for _, v := range p.cfg.Variables {
+		names = append(names, v.Name)
+		known[v.Name] = true
+	}
+	var diags hcl.Diagnostics
+	undeclared := func(name, from string, r *hcl.Range) {
+		advice := fmt.Sprintf("Declare it: variable %q { … }.", name)
+		if near := addrs.Nearest(name, names); near != "" {
+			advice = fmt.Sprintf("Did you mean %s?", near)
+		}
+		diags = append(diags, errorf(r, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s", from, name, p.cfg.Name, advice)...)
+	}
+	ctx := &hcl.EvalContext{Functions: p.scope.Functions, Variables: map[string]cty.Value{lang.Path: p.scope.Path, lang.Profile: p.scope.Profile}}
+	if p.profile != nil && p.profile.Variables != nil {
+		from := "profile " + p.profile.Name
+		pairs, ds := hcl.ExprMap(p.profile.Variables)
+		diags = append(diags, ds...)
+		for _, kv := range pairs {
+			name := hcl.ExprAsKeyword(kv.Key)
+			r := kv.Key.Range()
+			if name == "" {
+				k, ds := kv.Key.Value(ctx)
+				if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
+					diags = append(diags, errorf(&r, "Not the name of a variable", "Write variables = { name = value }.")...)
+					continue
+				}
+				name = k.AsString()
+			}
+			if !known[name] {
+				undeclared(name, from, &r)
+				continue
+			}
+			val, ds := kv.Value.Value(ctx)
+			diags = append(diags, ds...)
+			vr := kv.Value.Range()
+			values[name] = given{val: val, from: from, rng: &vr}
+		}
+	}
+	for _, f := range p.cfg.VarFiles {
+		for _, a := range sorted(f.Values) {
+			if !known[a.Name] {
+				if f.Own {
+					r := a.NameRange
+					undeclared(a.Name, f.Name, &r)
+				}
+				continue
+			}
+			val, ds := a.Expr.Value(ctx)
+			diags = append(diags, ds...)
+			r := a.Expr.Range()
+			values[a.Name] = given{val: val, from: f.Name, rng: &r}
+		}
+	}
+	for name, s := range p.o.EnvVars {
+		if known[name] { // others are for other pipelines
+			values[name] = given{val: cty.StringVal(s), from: "HEXMAGE_VAR_" + name, text: true}
+		}
+	}
+	for _, name := range sortedKeys(p.o.FlagVars) {
+		if !known[name] {
+			undeclared(name, "--var", nil)
+			continue
+		}
+		values[name] = given{val: cty.StringVal(p.o.FlagVars[name]), from: "--var " + name, text: true}
+	}
+	return values, diags
+}
+
+func (p *planner) variable(v *config.Variable, g given) (cty.Value, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	switch {
+	case g.from != "":
+	case v.Default != nil:
+		r := v.Default.Range()
+		g = given{from: "its default", rng: &r}
+		ctx := &hcl.EvalContext{Functions: p.scope.Functions}
+		var ds hcl.Diagnostics
+		g.val, ds = v.Default.Value(ctx)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return cty.NilVal, diags
+		}
+	default:
+		return cty.NilVal, errorf(&v.Range, "A variable has no value",
+			"var.%s has no default. Give it one, or a value with --var %s=…, HEXMAGE_VAR_%s, a profile, or pipelines/%s.hexvars.hcl.", v.Name, v.Name, v.Name, p.cfg.Name)
+	}
+	if g.rng == nil {
+		g.rng = &v.Range
+	}
+	if g.text {
+		val, ds := fromText(g, v.Type)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return cty.NilVal, diags
+		}
+		g.val = val
+	}
+	if v.Defaults != nil && !g.val.IsNull() {
+		g.val = v.Defaults.Apply(g.val)
+	}
+	val, err := convert.Convert(g.val, v.Type)
+	if err != nil {
+		return cty.NilVal, append(diags, errorf(g.rng, "A value has the wrong type", "The value of var.%s from %s does not fit: %s.", v.Name, g.from, err)...)
+	}
+	if v.Sensitive {
+		val = val.Mark(lang.Sensitive)
+	}
+	return val, append(diags, p.validate(v, val, g)...)
+}
+
+// fromText reads a value from the environment or the command line: a variable of type string takes it as it is, any
+// other type as an expression.
+func fromText(g given, ty cty.Type) (cty.Value, hcl.Diagnostics) {
+	if ty == cty.String {
+		return g.val, nil
+	}
+	src := g.val.AsString()
+	expr, diags := hclsyntax.ParseExpression([]byte(src), g.from, hcl.InitialPos)
+	if !diags.HasErrors() {
+		var val cty.Value
+		if val, diags = expr.Value(nil); !diags.HasErrors() {
+			return val, nil
+		}
+	}
+	if ty == cty.DynamicPseudoType {
+		return g.val, nil
+	}
+	if ty.IsPrimitiveType() { // convert says what is wrong
+		return g.val, nil
+	}
+	return cty.NilVal, errorf(g.rng, "A value cannot be read", "%s must be %s, written as in a pipeline file, such as [\"v75\", \"v79\"]: %s.",
+		g.from, ty.FriendlyName(), diags[0].Detail)
+}
+
+func (p *planner) validate(v *config.Variable, val cty.Value, g given) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, check := range v.Validations {
+		refs, ds := lang.Refs(append(check.Condition.Variables(), check.Message.Variables()...))
+		diags = append(diags, ds...)
+		for _, r := range refs {
+			if r.Object() != "var."+v.Name {
+				diags = append(diags, errorf(&r.Range, "A validation sees only its variable", "Use var.%s here, not %s.", v.Name, r)...)
+			}
+		}
+		if diags.HasErrors() {
+			continue
+		}
+		scope := lang.Scope{Vars: map[string]cty.Value{v.Name: val}, Functions: p.scope.Functions}
+		ctx := scope.EvalContext(refs)
+		ok, ds := check.Condition.Value(ctx)
+		diags = append(diags, ds...)
+		if ds.HasErrors() {
+			continue
+		}
+		ok, _ = ok.Unmark()
+		cond, err := convert.Convert(ok, cty.Bool)
+		if err != nil || cond.IsNull() || !cond.IsKnown() {
+			r := check.Condition.Range()
+			diags = append(diags, errorf(&r, "A condition is not true or false", "The condition of a validation must be a bool.")...)
+			continue
+		}
+		if cond.True() {
+			continue
+		}
+		msg, ds := check.Message.Value(ctx)
+		diags = append(diags, ds...)
+		msg, marks := msg.Unmark()
+		text := "The value is not allowed."
+		if _, secret := marks[lang.Sensitive]; !secret && !msg.IsNull() && msg.IsKnown() && msg.Type() == cty.String {
+			text = msg.AsString()
+		}
+		diags = append(diags, errorf(g.rng, "A variable is not valid", "%s\nThe value of var.%s comes from %s; the rule is at %s.", text, v.Name, g.from, config.Where(check.Range))...)
+	}
+	return diags
+}
+
+func sorted(attrs hcl.Attributes) []*hcl.Attribute {
+	out := make([]*hcl.Attribute, 0, len(attrs))
+	for _, n := range sortedKeys(attrs) {
+		out = append(out, attrs[n])
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
