@@ -1,0 +1,250 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// Mismatch is something that would fail on the device, found before anything is pushed.
+type Mismatch struct {
+	File   string // path in the run's folder; empty: the device itself
+	What   string // what does not fit
+	Remedy string // what to do
+}
+
+func (m *Mismatch) Error() string {
+	what := m.What
+	if m.File != "" {
+		what = m.File + ": " + what
+	}
+	return what + "; " + m.Remedy
+}
+
+// Wanted is the target that the files were built for; what is empty is not checked.
+type Wanted struct {
+	SoC  string // "SM8750"
+	Arch string // "v79"
+}
+
+// CheckDevice compares a device with the target.
+func CheckDevice(have Info, want Wanted) error {
+	var all []error
+	// A variant of a SoC has a longer name: SM8750P is built for as SM8750.
+	if want.SoC != "" && have.SoC != "" && !strings.HasPrefix(strings.ToUpper(have.SoC), strings.ToUpper(want.SoC)) {
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, the target is %s", have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target { soc = %q } or choose another device with --serial", have.SoC)})
+	}
+	if want.Arch != "" && have.Arch != "" && have.Arch != want.Arch {
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has Hexagon %s, the target is %s", have.Serial, have.Arch, want.Arch), Remedy: "set the target's soc to the device's, or choose another device with --serial"})
+	}
+	return errors.Join(all...)
+}
+
+// CheckFiles looks into the files of a run for what would fail on the device: machines and archs that are not the device's, libraries of
+// different QNN SDKs, and libraries that are needed and neither pushed nor on the device. dev may be nil: then the device is not asked.
+func CheckFiles(ctx context.Context, q RunRequest, want Wanted, dev *adb.Device) error {
+	c := checker{want: want, bases: map[string]string{}, builds: map[string][]string{}, needed: map[string]string{}}
+	for p := range q.Files {
+		c.bases[path.Base(p)] = p
+	}
+	for p := range q.Links {
+		c.bases[path.Base(p)] = p
+	}
+	for _, p := range slices.Sorted(maps.Keys(q.Files)) {
+		if err := c.file(p, q.Files[p]); err != nil {
+			return fmt.Errorf("check %s: %w", p, err)
+		}
+	}
+	c.command(q)
+	c.sdk()
+	c.htp()
+	if err := c.libraries(ctx, dev); err != nil {
+		return err
+	}
+	return errors.Join(c.found...)
+}
+
+// checker collects what does not fit.
+type checker struct {
+	want   Wanted
+	bases  map[string]string   // base name to path of what is pushed
+	builds map[string][]string // build id to files
+	needed map[string]string   // library to the first file that needs it
+	found  []error
+}
+
+// maxScan is the largest program or library that is looked into. Larger ones would be the first of their kind.
+const maxScan = 512 << 20
+
+// Machines of ELF files that belong on a device.
+const (
+	machineHexagon = elf.Machine(164)
+	machineAArch64 = elf.EM_AARCH64
+)
+
+func (c *checker) mismatch(file, remedy, format string, args ...any) {
+	c.found = append(c.found, &Mismatch{File: file, What: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+func isLibrary(p string) bool {
+	base := path.Base(p)
+	return strings.HasSuffix(base, ".so") || strings.Contains(base, ".so.")
+}
+
+func (c *checker) file(p string, f File) error {
+	r, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return err
+	}
+	head = head[:n]
+	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
+		if isLibrary(p) {
+			c.mismatch(p, "look at the file: it may be an empty stand-in or a pointer of Git LFS", "a library that is no ELF file")
+		}
+		return nil
+	}
+	if f.Size > maxScan {
+		return nil
+	}
+	rest, err := io.ReadAll(io.LimitReader(r, maxScan))
+	if err != nil {
+		return err
+	}
+	c.elf(p, append(head, rest...))
+	return nil
+}
+
+func (c *checker) elf(p string, b []byte) {
+	e, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		c.mismatch(p, "build or fetch the file again", "a damaged ELF file: %v", err)
+		return
+	}
+	switch e.Machine {
+	case machineHexagon:
+		c.hexagon(p, b)
+	case machineAArch64:
+		libs, err := e.ImportedLibraries()
+		if err != nil {
+			c.mismatch(p, "build or fetch the file again", "a damaged dynamic section: %v", err)
+		}
+		for _, lib := range libs {
+			if _, seen := c.needed[lib]; !seen {
+				c.needed[lib] = p
+			}
+		}
+	default:
+		c.mismatch(p, "push the build for the device (aarch64-android)", "is built for %v, devices run AArch64 and Hexagon code", e.Machine)
+		return
+	}
+	if isLibrary(p) {
+		if id := BuildID(b); id != "" {
+			c.builds[id] = append(c.builds[id], p)
+		}
+	}
+}
+
+// hexagon compares the arch in an ELF header's flags (offset 36 of a 32-bit header) with the device's.
+func (c *checker) hexagon(p string, b []byte) {
+	if len(b) < 52 || b[4] != 1 {
+		c.mismatch(p, "build the file again", "a Hexagon file that is not a 32-bit ELF")
+		return
+	}
+	if arch := fmt.Sprintf("v%02x", b[36]); c.want.Arch != "" && arch != c.want.Arch {
+		c.mismatch(p, "push the build for "+c.want.Arch, "is built for Hexagon %s, the device has %s", arch, c.want.Arch)
+	}
+}
+
+// BuildID returns the QNN build id in a library, without the number that some builds append; "" if there is none.
+func BuildID(b []byte) string {
+	return string(regexp.MustCompile(`v[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{12}`).Find(b))
+}
+
+// command checks that the program is pushed and is one for the device.
+func (c *checker) command(q RunRequest) {
+	if len(q.Args) == 0 || strings.HasPrefix(q.Args[0], "/") || !strings.Contains(q.Args[0], "/") {
+		return // a command of the device, or found by its name
+	}
+	p := path.Clean(q.Args[0])
+	_, isFile := q.Files[p]
+	_, isLink := q.Links[p]
+	if !isFile && !isLink {
+		c.mismatch(p, "add it to the push set; pushed are: "+strings.Join(slices.Sorted(maps.Keys(q.Files)), ", "), "the program is not pushed")
+	}
+}
+
+// sdk checks that all libraries come from one QNN SDK.
+func (c *checker) sdk() {
+	if len(c.builds) < 2 {
+		return
+	}
+	var each []string
+	for _, id := range slices.Sorted(maps.Keys(c.builds)) {
+		each = append(each, id+" ("+strings.Join(c.builds[id], ", ")+")")
+	}
+	c.mismatch("", "take them all from one SDK, and build op packages with its headers", "the libraries come from different QNN SDKs: %s", strings.Join(each, "; "))
+}
+
+// htp checks that what QNN's HTP backend opens by name is there.
+func (c *checker) htp() {
+	at, ok := c.bases["libQnnHtp.so"]
+	if !ok || c.want.Arch == "" {
+		return
+	}
+	v := strings.ToUpper(c.want.Arch)
+	for _, need := range []string{"libQnnSystem.so", "libQnnHtp" + v + "Stub.so", "libQnnHtp" + v + "Skel.so"} {
+		if _, ok := c.bases[need]; !ok {
+			c.mismatch(at, "add "+need+" of the same SDK to the push set", "opens %s, which is not pushed", need)
+		}
+	}
+}
+
+// libraries asks the device for the libraries that are needed and not pushed.
+func (c *checker) libraries(ctx context.Context, dev *adb.Device) error {
+	var absent []string
+	for lib := range c.needed {
+		if _, ok := c.bases[lib]; !ok && path.Base(lib) == lib {
+			absent = append(absent, lib)
+		}
+	}
+	if len(absent) == 0 || dev == nil {
+		return nil
+	}
+	slices.Sort(absent)
+	out, err := dev.Output(ctx, librariesScript, strings.NewReader(strings.Join(absent, "\n")+"\n"))
+	if err != nil {
+		return fmt.Errorf("ask the device for its libraries: %w", err)
+	}
+	for lib := range strings.Lines(out) {
+		lib = strings.TrimSpace(lib)
+		if p, ok := c.needed[lib]; ok {
+			c.mismatch(p, "add it to the push set", "needs %s, which is neither pushed nor on the device", lib)
+		}
+	}
+	return nil
+}
+
+// Input: names of libraries. Output: those that the device does not have.
+const librariesScript = `while read -r l; do
+	for d in /system/lib64 /vendor/lib64 /odm/lib64 /apex/com.android.runtime/lib64/bionic /apex/com.android.art/lib64 /lib/aarch64-linux-gnu /lib /lib64; do
+		[ -e "$d/$l" ] && continue 2
+	done
+	echo "$l"
+done
+exit 0`

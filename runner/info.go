@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// Info is what a device says about itself. What it does not say is empty.
+type Info struct {
+	Serial   string
+	Model    string // for people: "Galaxy S25"
+	SoC      string // "SM8750"
+	SoCID    int    // the kernel's number, not QNN's
+	Arch     string // "v79"; only emulated devices say it
+	Emulated bool
+}
+
+// String names the device for people.
+func (i Info) String() string {
+	if i.Emulated {
+		return strings.TrimSpace("emulator " + i.SoC + " " + i.Arch)
+	}
+	return strings.TrimSpace(i.SoC + " " + i.Serial)
+}
+
+// Describe asks a device what it is.
+func Describe(ctx context.Context, dev *adb.Device) (Info, error) {
+	out, err := dev.Output(ctx, describeScript, nil)
+	if err != nil {
+		return Info{}, fmt.Errorf("ask the device what it is: %w", err)
+	}
+	i := Info{Serial: dev.Serial()}
+	for line := range strings.Lines(out) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "soc.model":
+			i.SoC = value
+		case "product.model":
+			i.Model = value
+		case "soc_id":
+			i.SoCID, _ = strconv.Atoi(value) // absent on devices that are none of Qualcomm's
+		case "arch":
+			i.Arch, i.Emulated = value, true
+		}
+	}
+	return i, nil
+}
+
+const describeScript = `echo "soc.model=$(getprop ro.soc.model)"
+echo "product.model=$(getprop ro.product.model)"
+echo "soc_id=$(cat /sys/devices/soc0/soc_id 2>/dev/null)"
+grep '^arch=' /vendor/etc/open_soc 2>/dev/null
+exit 0`
+
+// ErrNoDevice says that no device can be used.
+var ErrNoDevice = errors.New("no device")
+
+// Pick chooses a device: the one with the serial, or the only one there is. It never chooses among several.
+func Pick(all []adb.Info, serial string) (adb.Info, error) {
+	var usable []adb.Info
+	var list strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&list, "\n  %s  %s %s", d.Serial, d.State, d.Props["model"])
+		if d.Usable() && (serial == "" || d.Serial == serial) {
+			usable = append(usable, d)
+		}
+	}
+	switch {
+	case len(usable) == 1:
+		return usable[0], nil
+	case len(all) == 0 && serial == "":
+		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile \"open\", which has an emulated one", ErrNoDevice)
+	case len(all) == 0:
+		return adb.Info{}, fmt.Errorf("%w with serial %s: none is connected", ErrNoDevice, serial)
+	case len(usable) > 1:
+		return adb.Info{}, fmt.Errorf("%d devices are connected: choose one with --serial:%s", len(usable), list.String())
+	case serial != "":
+		return adb.Info{}, fmt.Errorf("%w that can be used has serial %s; connected are:%s", ErrNoDevice, serial, list.String())
+	}
+	return adb.Info{}, fmt.Errorf("%w can be used; allow USB debugging on one of those that are connected:%s", ErrNoDevice, list.String())
+}

@@ -1,0 +1,70 @@
+package runner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/runner"
+)
+
+const summary = "\x1b[32mQNN Backend Build Id: v2.41.0.251128145156\x1b[0m\nhello, decode time : soon\n" +
+	"============== Performance Summary ===============\n" +
+	"\x1b[1mPrefill time        :   12345.60 μs (2592.02 tokens/s)\x1b[0m\n" +
+	"Decode time         :  900000.00 µs ( 33.33 tokens/s)\r\n" +
+	"Prefill tokens      :         32\n" +
+	"Decode tokens       :         30\n" +
+	"==================================================\n"
+
+func TestParseMetrics(t *testing.T) {
+	t.Parallel()
+	full := []runner.Metric{
+		{Name: "prefill_time_us", Value: 12345.6, Unit: "us"},
+		{Name: "prefill_tokens", Value: 32, Unit: "tokens"},
+		{Name: "prefill_tokens_per_s", Value: 2592.02, Unit: "tokens/s"},
+		{Name: "decode_time_us", Value: 900000, Unit: "us"},
+		{Name: "decode_tokens", Value: 30, Unit: "tokens"},
+		{Name: "decode_tokens_per_s", Value: 33.33, Unit: "tokens/s"},
+	}
+	for _, c := range []struct {
+		name, in string
+		want     []runner.Metric
+	}{
+		{"nothing", "", nil},
+		{"no summary", "Prefill: 3\nDecode tokens : many\n", nil},
+		{"full", summary, full},
+		{"the last counts", "Prefill tokens : 99\n" + summary, full},
+		{"no rate", "Decode time : 5.00 us\n", []runner.Metric{{Name: "decode_time_us", Value: 5, Unit: "us"}}},
+		{"overwritten line", "50%\rDecode tokens : 7", []runner.Metric{{Name: "decode_tokens", Value: 7, Unit: "tokens"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, runner.ParseMetrics([]byte(c.in))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestTableEncode(t *testing.T) {
+	t.Parallel()
+	b, err := runner.Table{Title: "tiny", Profile: "open", Rows: runner.ParseMetrics([]byte("Decode tokens : 7"))}.Encode()
+	want := "{\n  \"title\": \"tiny\",\n  \"profile\": \"open\",\n  \"rows\": [\n    {\n      \"name\": \"decode_tokens\",\n      \"value\": 7,\n      \"unit\": \"tokens\"\n    }\n  ]\n}\n"
+	if err != nil || string(b) != want {
+		t.Errorf("got %s, %v", b, err)
+	}
+	if b, _ := (runner.Table{}).Encode(); string(b) != "{\n  \"title\": \"\",\n  \"profile\": \"\",\n  \"rows\": []\n}\n" {
+		t.Errorf("an empty table: %s", b)
+	}
+}
+
+func FuzzParseMetrics(f *testing.F) {
+	f.Add([]byte(summary))
+	f.Add([]byte("Decode time : 1e999 us\x1b["))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, m := range runner.ParseMetrics(in) {
+			if m.Name == "" || m.Unit == "" || m.Value < 0 {
+				t.Errorf("%+v", m)
+			}
+		}
+	})
+}
