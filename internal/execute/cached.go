@@ -1,0 +1,167 @@
+package execute
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/actioncache"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// Lookup is what an Executor that remembers results can do beside executing.
+type Lookup interface {
+	// Lookup returns the remembered result of the action, and true, if there is one and everything that it names is in the
+	// store. It runs nothing.
+	Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error)
+}
+
+// CachedExecutor is an Executor that remembers; Cached makes one.
+type CachedExecutor struct {
+	next      Executor
+	results   actioncache.Cache
+	store     cas.Store
+	fn        digest.Function
+	installed func(root digest.Digest) bool
+
+	mu    sync.Mutex
+	whole map[digest.Digest]bool // Tree blobs of which all parts were in the store
+}
+
+// Cached returns an Executor that has next execute actions and remembers the results of those that ended with exit code
+// 0 in results, under keys made with fn. Looking up and executing are two methods, so that the caller knows which it
+// was, and can ask for a run although a result is known: Execute always runs, and Lookup never does.
+//
+// installed, if not nil, tells whether a whole tree stands unpacked somewhere (Trees.Has): the parts of such a tree are
+// not looked for in the store one by one.
+func Cached(next Executor, results actioncache.Cache, store cas.Store, fn digest.Function, installed func(root digest.Digest) bool) *CachedExecutor {
+	return &CachedExecutor{next: next, results: results, store: store, fn: fn, installed: installed, whole: map[digest.Digest]bool{}}
+}
+
+// Lookup implements Lookup. An action that must not be cached has no remembered result.
+func (c *CachedExecutor) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+	if a.DoNotCache {
+		return nil, false, nil
+	}
+	r, err := c.results.Get(ctx, a.Key(c.fn))
+	if errors.Is(err, actioncache.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, &Error{Op: "look for the action's result", Err: err}
+	}
+	ok, err := c.complete(ctx, r)
+	if err != nil {
+		return nil, false, &Error{Op: "look for the action's outputs", Err: err}
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	return r, true, nil
+}
+
+// complete tells whether all that r names is in the store.
+func (c *CachedExecutor) complete(ctx context.Context, r *action.Result) (bool, error) {
+	want := make([]digest.Digest, 0, len(r.Files)+2*len(r.Dirs))
+	for _, f := range r.Files {
+		want = append(want, f.Digest)
+	}
+	for _, d := range r.Dirs {
+		want = append(want, d.Root)
+		if !d.Tree.IsZero() {
+			want = append(want, d.Tree)
+		}
+	}
+	if missing, err := c.store.Missing(ctx, want); err != nil || len(missing) > 0 {
+		return false, err
+	}
+	for _, d := range r.Dirs {
+		if ok, err := c.completeDir(ctx, d); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// completeDir looks for all parts of a tree, once for each process.
+func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (bool, error) {
+	if c.installed != nil && c.installed(d.Root) {
+		return true, nil
+	}
+	c.mu.Lock()
+	known := c.whole[d.Root]
+	c.mu.Unlock()
+	if known {
+		return true, nil
+	}
+	dir, err := load(ctx, c.store, d)
+	if errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	root, messages := dir.Encode(d.Root.Function())
+	if root != d.Root {
+		return false, nil // the Tree message is of another folder: whoever stored this result lied
+	}
+	var want []digest.Digest
+	for m := range messages {
+		want = append(want, m)
+	}
+	err = dir.Walk(func(_ string, e tree.Entry) error {
+		if e.File != nil {
+			want = append(want, e.File.Digest)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	if missing, err := c.store.Missing(ctx, want); err != nil || len(missing) > 0 {
+		return false, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whole[d.Root] = true
+	return true, nil
+}
+
+func load(ctx context.Context, store cas.Store, d action.OutputDir) (*tree.Dir, error) {
+	if d.Tree.IsZero() {
+		return tree.Load(ctx, store, d.Root)
+	}
+	return tree.LoadTree(ctx, store, d.Tree)
+}
+
+// Execute implements Executor. The encoded Action and Command are put into the store too, while the command runs, for
+// remote workers and for explaining later what a key was made of.
+func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+	e := a.Encode(c.fn)
+	g, gctx := errgroup.WithContext(ctx)
+	for _, b := range [][]byte{e.Action, e.Command} {
+		g.Go(func() error { return c.store.Put(gctx, c.fn.Bytes(b), bytes.NewReader(b)) })
+	}
+	r, err := c.next.Execute(ctx, a)
+	if perr := g.Wait(); err == nil && perr != nil {
+		err = &Error{Op: "store the action", Err: perr}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.ExitCode != 0 || a.DoNotCache {
+		return r, nil
+	}
+	// The command is done; what it did is worth remembering even if the build is being stopped.
+	if err := c.results.Put(context.WithoutCancel(ctx), e.Key, r); err != nil {
+		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", e.Key.Short(), err)}
+	}
+	return r, nil
+}
