@@ -2,7 +2,6 @@ package example_test
 
 import (
 	"bytes"
-	"context"
 	"debug/elf"
 	"fmt"
 	"io/fs"
@@ -44,7 +43,7 @@ func install(t testing.TB, qairt string) sdks {
 		if err := os.WriteFile(file, zip.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := archive.Unpack(context.Background(), filepath.Join(root, name), archive.Options{StripPrefix: r.Prefix}, file); err != nil {
+		if _, err := archive.Unpack(t.Context(), filepath.Join(root, name), archive.Options{StripPrefix: r.Prefix}, file); err != nil {
 			t.Fatal(err)
 		}
 	}

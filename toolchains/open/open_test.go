@@ -15,10 +15,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/toolchains/open"
 )
 
-func archive(t testing.TB, name, version string) []byte {
+func packed(t testing.TB, name, version string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := open.Archive(&b, name, version); err != nil {
@@ -27,29 +28,21 @@ func archive(t testing.TB, name, version string) []byte {
 	return b.Bytes()
 }
 
-// unpack puts an archive's files below dir and returns the SDK's root.
+// unpack puts an archive's files below dir, as a pipeline does, and returns the SDK's root.
 func unpack(t testing.TB, dir, name, version string) string {
 	t.Helper()
 	release, err := open.Find(name, version)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files(t, archive(t, name, version)) {
-		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		data := content(t, f)
-		if f.Mode()&fs.ModeSymlink != 0 {
-			err = os.Symlink(string(data), path)
-		} else {
-			err = os.WriteFile(path, data, f.Mode().Perm())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	file, root := filepath.Join(dir, release.File()), filepath.Join(dir, "sdk")
+	if err := os.WriteFile(file, packed(t, name, version), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(dir, filepath.FromSlash(release.Prefix))
+	if _, err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
+		t.Fatal(err)
+	}
+	return root
 }
 
 func files(t testing.TB, data []byte) []*zip.File {
@@ -78,8 +71,8 @@ func content(t testing.TB, f *zip.File) []byte {
 func TestArchive(t *testing.T) {
 	for _, r := range open.Releases() {
 		t.Run(r.File(), func(t *testing.T) {
-			a := archive(t, r.Name, r.Version)
-			if !bytes.Equal(a, archive(t, r.Name, r.Version)) {
+			a := packed(t, r.Name, r.Version)
+			if !bytes.Equal(a, packed(t, r.Name, r.Version)) {
 				t.Error("two archives of one release differ")
 			}
 			size, sha, err := open.Digest(r.Name, r.Version)
@@ -116,7 +109,7 @@ func TestUnzip(t *testing.T) {
 		t.Skip("python3 is not here: nothing else reads zip archives on this machine")
 	}
 	file := filepath.Join(t.TempDir(), "a.zip")
-	if err := os.WriteFile(file, archive(t, "qairt", ""), 0o644); err != nil {
+	if err := os.WriteFile(file, packed(t, "qairt", ""), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(python, "-m", "zipfile", "-t", file).CombinedOutput(); err != nil || !bytes.Contains(out, []byte("Done testing")) || bytes.Contains(out, []byte("bad")) {
