@@ -242,14 +242,17 @@ u32 next_code_point(Str &text) {
   }
   if (good && ((extra == 2 && value < 0x800) || (extra == 3 && (value < 0x10000 || value > 0x10ffff)) || (value >= 0xd800 && value < 0xe000))) good = false;
   text = text.from(good ? extra + 1 : 1);
-  return good ? value : 0xffffffff;
+  return good ? value : MALFORMED;
 }
 
 void quote(Text &out, Str text) {
   out << '"';
-  while (text.size) {
+  for (bool malformed = false; text.size;) {
     u32 c = next_code_point(text);
-    if (c == 0xffffffff) c = 0xfffd;
+    bool again = malformed && c == MALFORMED;
+    malformed = c == MALFORMED;
+    if (again) continue;
+    if (malformed) c = 0xfffd;
     if (c == '"' || c == '\\') out << '\\' << static_cast<char>(c);
     else if (c == '\n') out << "\\n";
     else if (c < 0x20) out << "\\u00" << "0123456789abcdef"[c >> 4] << "0123456789abcdef"[c & 15];

@@ -28,13 +28,14 @@ const Value *parse(Str text, Str file);
 const Value *need(const Value *object, Str name, Kind kind, Str file);
 i64 need_integer(const Value *object, Str name, i64 least, i64 most, Str file);
 
-// Appends a quoted string; bytes that are not UTF-8 become U+FFFD.
+// Appends a quoted string; each run of bytes that are not UTF-8 becomes one U+FFFD.
 void quote(Text &out, Str text);
 
 // Appends a code point as UTF-8.
 void utf8(Text &out, u32 code_point);
 
-// Takes one code point off a UTF-8 string; 0xFFFFFFFF and one byte when it is malformed.
+// Takes one code point off a UTF-8 string; MALFORMED and one byte when it is not UTF-8.
+constexpr u32 MALFORMED = 0xffffffff;
 u32 next_code_point(Str &text);
 
 }  // namespace json
