@@ -48,8 +48,8 @@ func TestWrappers(t *testing.T) {
 		t.Errorf("two words.o: %v; its strings are not the sources'", err)
 	}
 	both, err := os.ReadFile(filepath.Join(dir, "libboth.so"))
-	if err != nil || both[36] != 0x81 {
-		t.Errorf("a library of v73 and v81 has e_flags %#x, %v", both[36], err)
+	if err != nil || len(both) < 40 || both[36] != 0x81 {
+		t.Errorf("a library of v73 and v81 does not have e_flags 0x81 (%v)", err)
 	}
 }
 
@@ -62,6 +62,23 @@ func TestWrapperWithoutCompiler(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != 127 || !strings.Contains(string(out), "/nowhere/toolchains/llvm/usr/bin/clang-22") || !strings.Contains(string(out), "HEXMAGE_LLVM") {
 			t.Errorf("%s: %v: %s", target, err, out)
 		}
+	}
+	// A compiler that is only linked to, as one that is installed on the machine.
+	linked := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(linked, "usr/bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(toolchaintest.Root(t, "llvm"), "usr/lib/llvm-22/bin/clang"), filepath.Join(linked, "usr/bin/clang-22")); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.cpp"), []byte("#include <stdint.h>\nint32_t a() { return 1; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	link := exec.Command(s.linker("v79")[0], "-mv79", "-shared", "-o", "a.so", "a.cpp")
+	link.Dir, link.Env = dir, []string{"HEXMAGE_LLVM=" + linked}
+	if out, err := link.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("a linked compiler: %v: %s", err, out)
 	}
 	// Where HEXMAGE_LLVM is not set, the compiler is a toolchain of the exec root.
 	root := t.TempDir()

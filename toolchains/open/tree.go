@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	devrunner "github.com/hexmage/hexmage/toolchains/open/runner"
 )
 
 // sources holds the files of the trees, each once; a layout says where each goes.
@@ -84,12 +86,16 @@ func (t *tree) link(name, target string) { t.add(name, []byte(target), symlink) 
 // copy adds a source file or all files of a source folder, below sdk/, with values filled in. A file that starts with
 // "#!" becomes executable: embedding keeps no modes.
 func (t *tree) copy(to, from string, edits ...func(name, text string) string) {
-	root := path.Join("sdk", from)
-	err := fs.WalkDir(sources, root, func(p string, d fs.DirEntry, err error) error {
+	t.copyFrom(sources, path.Join("sdk", from), to, edits...)
+}
+
+// copyFrom does what copy does, with the files below root of any file system.
+func (t *tree) copyFrom(files fs.FS, root, to string, edits ...func(name, text string) string) {
+	err := fs.WalkDir(files, root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := sources.ReadFile(p)
+		data, err := fs.ReadFile(files, p)
 		if err != nil {
 			return err
 		}
@@ -155,6 +161,7 @@ func (t *tree) ndk() {
 
 func (t *tree) mllm() {
 	t.copy("", "mllm")
+	t.copyFrom(devrunner.Sources(), ".", "src/runner")
 }
 
 func (t *tree) library(l library) {
