@@ -73,52 +73,59 @@ func AOTConfig(t Target, c qwen3.Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := parseAOT(raw, c); err != nil {
+	if _, err := parseAOT(raw, c); err != nil {
 		return nil, err
 	}
 	return append(raw, '\n'), nil
 }
 
+// aim is what a checked config asks for, in the numbers a context binary carries.
+type aim struct {
+	arch, soc uint32
+	chipset   string
+	vtcmMB    int
+}
+
 // parseAOT reads a config and checks it against the model. The upstream compiler overlooks most of what is refused here.
-func parseAOT(raw []byte, c qwen3.Config) (arch, soc uint32, err error) {
+func parseAOT(raw []byte, c qwen3.Config) (aim, error) {
 	var keys struct {
 		Machine map[string]json.RawMessage `json:"target_machine"`
 	}
 	if err := json.Unmarshal(raw, &keys); err != nil {
-		return 0, 0, err
+		return aim{}, err
 	}
 	for _, k := range []string{"htp_arch", "htp_chipset", "htp_try_best_performance", "htp_security_pd_session", "htp_vtcm_capability_in_mb"} {
 		if _, ok := keys.Machine[k]; !ok {
-			return 0, 0, fmt.Errorf("target_machine.%s is missing; all five keys of target_machine are mandatory", k)
+			return aim{}, fmt.Errorf("target_machine.%s is missing; all five keys of target_machine are mandatory", k)
 		}
 	}
 	var a aotConfig
 	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&a); err != nil {
-		return 0, 0, err
+		return aim{}, err
 	}
 	m := a.Machine
-	arch, ok := archNumber(m.Arch)
-	if !ok || arch == 0 {
-		return 0, 0, fmt.Errorf("Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch) //nolint:staticcheck // upstream's words, which log rules look for
+	arch, known := archNumber(m.Arch)
+	if !known || arch == 0 {
+		return aim{}, fmt.Errorf("Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch) //nolint:staticcheck // upstream's words, which log rules look for
 	}
-	soc, ok = chipset(m.Chipset)
+	soc, ok := chipset(m.Chipset)
 	switch {
 	case !ok || soc == 0:
-		return 0, 0, fmt.Errorf("target_machine.htp_chipset %q is unknown; an example is SM8750", m.Chipset)
+		return aim{}, fmt.Errorf("target_machine.htp_chipset %q is unknown; an example is SM8750", m.Chipset)
 	case !knownPerformance(m.Performance):
-		return 0, 0, fmt.Errorf("target_machine.htp_try_best_performance %q is unknown; an example is HtpBurst", m.Performance)
+		return aim{}, fmt.Errorf("target_machine.htp_try_best_performance %q is unknown; an example is HtpBurst", m.Performance)
 	case m.Session != "HtpSignedPd" && m.Session != "HtpUnsignedPd":
-		return 0, 0, fmt.Errorf("target_machine.htp_security_pd_session %q is neither HtpSignedPd nor HtpUnsignedPd", m.Session)
+		return aim{}, fmt.Errorf("target_machine.htp_security_pd_session %q is neither HtpSignedPd nor HtpUnsignedPd", m.Session)
 	case m.VTCM < 1 || m.VTCM > 64:
-		return 0, 0, fmt.Errorf("target_machine.htp_vtcm_capability_in_mb is %d, not in 1..64", m.VTCM)
+		return aim{}, fmt.Errorf("target_machine.htp_vtcm_capability_in_mb is %d, not in 1..64", m.VTCM)
 	case a.SplitGraph != 1:
-		return 0, 0, fmt.Errorf("split_graph is %d; the compiler knows only 1", a.SplitGraph)
+		return aim{}, fmt.Errorf("split_graph is %d; the compiler knows only 1", a.SplitGraph)
 	case !a.Recipe.LLM:
-		return 0, 0, fmt.Errorf("quant_recipe.llm_recipe must be true; without it no pass would run")
+		return aim{}, fmt.Errorf("quant_recipe.llm_recipe must be true; without it no pass would run")
 	case a.Recipe.Layers != c.NumHiddenLayers:
-		return 0, 0, fmt.Errorf("quant_recipe.layers is %d, the model has %d", a.Recipe.Layers, c.NumHiddenLayers)
+		return aim{}, fmt.Errorf("quant_recipe.layers is %d, the model has %d", a.Recipe.Layers, c.NumHiddenLayers)
 	}
-	return arch, soc, checkLinears(a.Recipe.Pass.Linear, c)
+	return aim{arch, soc, m.Chipset, m.VTCM}, checkLinears(a.Recipe.Pass.Linear, c)
 }
 
 // checkLinears resolves each linear's method, as upstream does: the first pattern that matches its name, else "fallback".

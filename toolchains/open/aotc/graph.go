@@ -27,7 +27,7 @@ func newStatics(w *qwen3.Weights) *statics {
 	s.affine(qwen3.CosTable, qwen3.ActCos, c.MaxCacheLength, c.HeadDim)
 	s.affine(qwen3.SinTable, qwen3.ActSin, c.MaxCacheLength, c.HeadDim)
 	for _, l := range c.Linears() {
-		s.add(qnnctx.Tensor{Name: l.Name + ".weight", DType: qnnctx.Int4Packed, Dims: dims(l.In, l.Out), Data: pack(w.Bytes(l.Name+".weight"))})
+		s.add(qnnctx.Tensor{Name: l.Name + ".weight", DType: qnnctx.Int4Packed, Dims: dims(l.In, l.Out), Data: pack(w.Bytes(l.Name + ".weight"))})
 		s.add(qnnctx.Tensor{Name: l.Name + ".scale1", DType: qnnctx.Uint8, Dims: dims(l.Out, l.In/c.LinearBlockSize), Data: w.Bytes(l.Name + ".scale1")})
 		s.add(qnnctx.Tensor{Name: l.Name + ".scale2", DType: qnnctx.Float32, Dims: dims(1, l.Out), Data: w.Bytes(l.Name + ".scale2")})
 	}
