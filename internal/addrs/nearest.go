@@ -8,7 +8,7 @@ func Nearest(name string, candidates []string) string {
 	best, bestDist := "", 1<<30
 	for _, c := range candidates {
 		longest := max(utf8.RuneCountInString(name), utf8.RuneCountInString(c))
-		if d := distance(name, c); d < bestDist && d*3 <= max(longest, 3) {
+		if d := distance(name, c); d < bestDist && d*3 <= longest {
 			best, bestDist = c, d
 		}
 	}

@@ -18,6 +18,8 @@ func TestNearest(t *testing.T) {
 		{"verion", []string{"version"}, "version"},
 		{"step.patch.opz", []string{"step.patch.ops", "step.patch.oz"}, "step.patch.ops"},
 		{"zebra", []string{"ops", "llama"}, ""},
+		{"x", []string{"y"}, ""},
+		{"v75", []string{"v99", "v73"}, "v73"},
 		{"", []string{"ops"}, ""},
 		{"x", nil, ""},
 	} {

@@ -48,11 +48,11 @@ func BodyRefs(body hcl.Body, spec hcldec.Spec) ([]Ref, hcl.Diagnostics) {
 func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 	switch r.Root {
 	case Var:
-		return exists(r, "var."+r.Name, prefixed("var.", d.Vars), "Declare it: variable %q { … }.", r.Name)
+		return exists(r, "var.", d.Vars, "Declare it: variable %q { … }.", r.Name)
 	case Local:
-		return exists(r, "local."+r.Name, prefixed("local.", d.Locals), "Declare it: locals { %s = … }.", r.Name)
+		return exists(r, "local.", d.Locals, "Declare it: locals { %s = … }.", r.Name)
 	case Toolchain:
-		return exists(r, r.Step.String(), prefixed("toolchain.", d.Toolchains), "Declare it: toolchain %q { … }.", r.Name)
+		return exists(r, "toolchain.", d.Toolchains, "Declare it: toolchain %q { … }.", r.Name)
 	case Path:
 		return d.attribute(r, []string{"pipeline", "workspace"})
 	case Profile:
@@ -77,20 +77,22 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 	if !ok {
 		var all, sameKind []string
 		for a := range d.Steps {
-			all = append(all, a.String())
+			all = append(all, a.Short())
 			if a.Kind == r.Step.Kind {
-				sameKind = append(sameKind, a.String())
+				sameKind = append(sameKind, a.Name)
 			}
 		}
 		sort.Strings(all)
 		sort.Strings(sameKind)
-		near := nearestStep(r.Step, sameKind)
-		if near == "" {
-			near = addrs.Nearest(r.Step.String(), all)
+		near := addrs.Nearest(r.Step.Name, sameKind)
+		if near != "" {
+			near = r.Step.Kind + "." + near
+		} else {
+			near = addrs.Nearest(r.Step.Short(), all)
 		}
 		switch {
 		case near != "":
-			return errorf(r.Range, "No such step", "There is no %s. Did you mean %s?", r.Step, near)
+			return errorf(r.Range, "No such step", "There is no %s. Did you mean step.%s?", r.Step, near)
 		case len(sameKind) > 0:
 			return errorf(r.Range, "No such step", "There is no %s. Of kind %s there are: %s.", r.Step, r.Step.Kind, strings.Join(sameKind, ", "))
 		}
@@ -107,19 +109,6 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 		return CheckOutput(r, s.Outputs)
 	}
 	return nil
-}
-
-// nearestStep compares names within one kind: step.patch.opz is nearer to step.patch.ops than to step.exec.opz.
-func nearestStep(s addrs.Step, sameKind []string) string {
-	var names []string
-	prefix := "step." + s.Kind + "."
-	for _, a := range sameKind {
-		names = append(names, strings.TrimPrefix(a, prefix))
-	}
-	if near := addrs.Nearest(s.Name, names); near != "" {
-		return prefix + near
-	}
-	return ""
 }
 
 // CheckOutput says whether the output that the reference names is among those of its step.
@@ -167,22 +156,14 @@ func (d *Declared) attribute(r Ref, have []string) hcl.Diagnostics {
 	return CheckAttr(r, r.Name, have)
 }
 
-func exists(r Ref, name string, all []string, advice string, args ...any) hcl.Diagnostics {
-	for _, a := range all {
-		if a == name {
+func exists(r Ref, prefix string, names []string, advice string, args ...any) hcl.Diagnostics {
+	for _, n := range names {
+		if n == r.Name {
 			return nil
 		}
 	}
-	if near := addrs.Nearest(name, all); near != "" {
-		return errorf(r.Range, "Not declared", "There is no %s. Did you mean %s?", name, near)
+	if near := addrs.Nearest(r.Name, names); near != "" {
+		return errorf(r.Range, "Not declared", "There is no %s%s. Did you mean %s%s?", prefix, r.Name, prefix, near)
 	}
-	return errorf(r.Range, "Not declared", "There is no %s. %s", name, fmt.Sprintf(advice, args...))
-}
-
-func prefixed(prefix string, names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = prefix + n
-	}
-	return out
+	return errorf(r.Range, "Not declared", "There is no %s%s. %s", prefix, r.Name, fmt.Sprintf(advice, args...))
 }

@@ -73,7 +73,7 @@ type planner struct {
 // object is one thing that is evaluated: a local, the target, a toolchain, a step or an output block.
 type object struct {
 	name     string
-	what     string // for messages
+	step     *stepState // of a step or toolchain, else nil
 	rng      hcl.Range
 	refs     []lang.Ref
 	implicit []string // objects it needs without a reference: toolchains of its kind
@@ -218,23 +218,25 @@ func (p *planner) checkStepRef(r lang.Ref) hcl.Diagnostics {
 	if s == nil || s.block.At.Kind == addrs.Toolchain {
 		return nil
 	}
-	var keys []string
-	for _, in := range s.instances {
-		if r.Keyed && in.at.Key != r.Key {
-			keys = append(keys, in.at.String())
-			continue
-		}
-		if r.Output == "" {
-			return nil
-		}
+	var in *instance
+	if r.Keyed {
+		in = s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true})
+	} else if len(s.instances) > 0 {
+		in = s.instances[0]
+	}
+	if in != nil && r.Output != "" {
 		return lang.CheckOutput(r, outputNames(in.outputs))
 	}
-	if r.Keyed {
-		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
-		if near := addrs.Nearest(at.String(), keys); near != "" {
-			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean %s?", at, near)
+	if in == nil && r.Keyed {
+		var keys []string
+		for _, in := range s.instances {
+			keys = append(keys, in.at.Key)
 		}
-		return errorf(&r.Range, "No such copy of a step", "There is no %s. There are: %s.", at, orNone(keys))
+		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
+		if near := addrs.Nearest(r.Key, keys); near != "" {
+			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
+		}
+		return errorf(&r.Range, "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
 	}
 	return nil
 }
@@ -262,35 +264,25 @@ func attrNames(v cty.Value) []string {
 func (p *planner) assemble() *Plan {
 	out := &Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Exports: p.exports}
 	nodes := make(map[addrs.Instance]*Node)
-	var all []addrs.Instance
-	var roots []addrs.Instance
+	var all, roots []addrs.Instance
 	for _, name := range p.order {
-		for _, s := range p.cfg.Steps {
-			if s.At.String() != name {
+		s := p.objects[name].step
+		if s == nil {
+			continue
+		}
+		for _, in := range s.instances {
+			if in.node == nil {
 				continue
 			}
-			for _, in := range p.steps[s.At].instances {
-				if in.node != nil {
-					roots = append(roots, in.at)
-				}
+			nodes[in.at] = in.node
+			all = append(all, in.at)
+			if in.at.Kind != addrs.Toolchain {
+				roots = append(roots, in.at)
 			}
 		}
 	}
 	for _, e := range p.exports {
 		roots = append(roots, e.Deps...)
-	}
-	for _, name := range p.order {
-		for _, s := range p.steps {
-			if s.block.At.String() != name {
-				continue
-			}
-			for _, in := range s.instances {
-				if in.node != nil {
-					nodes[in.at] = in.node
-					all = append(all, in.at)
-				}
-			}
-		}
 	}
 	deps := func(at addrs.Instance) []addrs.Instance {
 		if n := nodes[at]; n != nil {

@@ -24,6 +24,15 @@ type stepState struct {
 	body      hcl.Body
 	object    *object
 	instances []*instance // those that exist; for a step with when = false and without for_each one without a node
+	byAt      map[addrs.Instance]*instance
+}
+
+// instance returns the instance of that address, or nil.
+func (s *stepState) instance(at addrs.Instance) *instance { return s.byAt[at] }
+
+func (s *stepState) add(in *instance) {
+	s.instances = append(s.instances, in)
+	s.byAt[in.at] = in
 }
 
 // instance is one copy of a step.
@@ -43,7 +52,7 @@ func (p *planner) declare() hcl.Diagnostics {
 		for _, n := range sortedKeys(t.Overrides) {
 			exprs = append(exprs, t.Overrides[n])
 		}
-		o := p.add(&object{name: lang.Target, what: "the target", rng: t.Range, eval: p.evalTarget})
+		o := p.add(&object{name: lang.Target, rng: t.Range, eval: p.evalTarget})
 		diags = append(diags, p.refer(o, false, variables(exprs...))...)
 	}
 	for _, l := range p.cfg.Locals {
@@ -93,7 +102,7 @@ func (p *planner) declareBlocks() hcl.Diagnostics {
 				p.steps[b.At] = &stepState{block: b, decl: b}
 				continue
 			}
-			p.steps[b.At] = &stepState{block: b, decl: b, kind: k, schema: k.Schema(), body: b.Body}
+			p.steps[b.At] = &stepState{block: b, decl: b, kind: k, schema: k.Schema(), body: b.Body, byAt: make(map[addrs.Instance]*instance)}
 		}
 	}
 	if p.profile != nil {
@@ -151,7 +160,7 @@ func (p *planner) declareNames() {
 
 func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 	b := s.block
-	o := p.add(&object{name: b.At.String(), rng: b.Range, failed: s.kind == nil})
+	o := p.add(&object{name: b.At.String(), rng: b.Range, step: s, failed: s.kind == nil})
 	s.object = o
 	o.eval = func() hcl.Diagnostics { return p.evalStep(s) }
 	if s.kind == nil {

@@ -16,10 +16,8 @@ import (
 // class returns the class of an output, 0 when there is no such output.
 func (p *planner) class(o addrs.Output) action.Class {
 	if s := p.steps[o.Step]; s != nil {
-		for _, in := range s.instances {
-			if in.at == o.Instance {
-				return outputClass(in.outputs, o.Name)
-			}
+		if in := s.instance(o.Instance); in != nil {
+			return outputClass(in.outputs, o.Name)
 		}
 	}
 	return 0
@@ -48,7 +46,7 @@ func (p *planner) dependencies(o *object, used map[addrs.Instance]bool, known bo
 		deps[at] = true
 	}
 	direct := make(map[hcl.Range]bool)
-	if s := p.stepOf(o); s != nil {
+	if s := o.step; s != nil {
 		for _, t := range s.block.DependsOn {
 			direct[t.SourceRange()] = true
 		}
@@ -73,23 +71,11 @@ func (p *planner) dependencies(o *object, used map[addrs.Instance]bool, known bo
 	})
 	var out []addrs.Instance
 	for at := range deps {
-		s := p.steps[at.Step]
-		for _, in := range s.instances {
-			if in.at == at && in.node != nil {
-				out = append(out, at)
-			}
+		if in := p.steps[at.Step].instance(at); in != nil && in.node != nil {
+			out = append(out, at)
 		}
 	}
 	return sortInstances(out)
-}
-
-func (p *planner) stepOf(o *object) *stepState {
-	for _, s := range p.steps {
-		if s.object == o {
-			return s
-		}
-	}
-	return nil
 }
 
 // eachRef calls f for the references of an object to steps and toolchains, also for those by way of locals.

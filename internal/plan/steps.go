@@ -59,7 +59,7 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 				return diags // the other copies would say the same
 			}
 		}
-		s.instances = append(s.instances, in)
+		s.add(in)
 		if b.At.Kind == addrs.Toolchain {
 			p.scope.Toolchains[b.At.Name] = toolchainValue(in, attrs)
 		}
