@@ -1,19 +1,109 @@
 // Package toolchaintest gives tests the real tools: compilers, emulators, adb.
 //
-// It knows where a tool's root folder is and nothing of what is in it.
+// It fetches them as hexmage does, once for a user, into the user's cache folder. The specs it uses are made from the
+// catalogue and the lock (a test of package toolchains keeps them so), because tests of packages that must not know the
+// language use this one. It knows where a tool's root folder is and nothing of what is in it.
 package toolchaintest
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
 )
 
+//go:embed specs/*.json
+var specs embed.FS
+
+// EnvRoot names a folder with all tools unpacked over each other; where it is set nothing is fetched.
+const EnvRoot = "HEXMAGE_TEST_TOOLS"
+
+const fetchLimit = 8 * time.Minute // under go test's own 10
+
 // Root returns the root folder of the named toolchain ("llvm", "qemu", "adb", "busybox"), unpacked and ready to run.
+// The first caller on a machine fetches it.
 func Root(t testing.TB, name string) string {
 	t.Helper()
-	if dir := os.Getenv("HEXMAGE_TEST_TOOLS"); dir != "" {
+	spec, err := specs.ReadFile("specs/" + name + ".json")
+	if err != nil {
+		t.Fatalf("toolchain %s: tests have llvm, qemu, adb and busybox", name)
+	}
+	if dir := os.Getenv(EnvRoot); dir != "" {
 		return dir
 	}
-	t.Fatalf("toolchain %s: set HEXMAGE_TEST_TOOLS to a folder with unpacked tools", name)
-	return ""
+	dir, err := cacheDir()
+	if err != nil {
+		t.Fatalf("toolchain %s: %v", name, err)
+	}
+	root, err := fetchOnce(t.Context(), dir, name, spec)
+	if err != nil {
+		t.Fatalf("toolchain %s: %v", name, err)
+	}
+	return root
+}
+
+// Path returns the path of a program of a toolchain: Path(t, "llvm", "usr/bin/clang-22").
+func Path(t testing.TB, name, program string) string {
+	t.Helper()
+	p := filepath.Join(Root(t, name), filepath.FromSlash(program))
+	if _, err := os.Stat(p); err != nil {
+		t.Fatalf("toolchain %s: %v", name, err)
+	}
+	return p
+}
+
+// ADB returns the path of adb and the variables (as NAME=VALUE) that it needs to start.
+func ADB(t testing.TB) (program string, env []string) {
+	t.Helper()
+	root := Root(t, "adb")
+	lib := filepath.Join(root, "usr/lib/x86_64-linux-gnu")
+	return Path(t, "adb", "usr/bin/adb"), []string{"LD_LIBRARY_PATH=" + filepath.Join(lib, "android") + ":" + lib}
+}
+
+func cacheDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil { // no home folder, as for some users of build machines
+		base = filepath.Join(os.TempDir(), fmt.Sprintf("hexmage-%d", os.Getuid()))
+	}
+	dir := filepath.Join(base, "hexmage-test")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// fetchOnce fetches by the spec into a folder that is named after it, unless that is there. A folder that is there is
+// whole: it appears by a rename.
+func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, error) {
+	sum := sha256.Sum256(append([]byte(fetchtool.Version+"\n"), spec...))
+	root := filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:6]))
+	if _, err := os.Stat(root); err == nil {
+		return root, nil
+	}
+	unlock, err := lockedfile.MutexAt(filepath.Join(dir, name+".lock")).Lock()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(root); err == nil { // another test process was first
+		return root, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
+	defer cancel()
+	file := filepath.Join(dir, name+".json")
+	if err := os.WriteFile(file, spec, 0o644); err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	if code := fetchtool.Run(ctx, []string{"--spec", file, "--out", root, "--downloads", filepath.Join(dir, "downloads")}, nil, &out, &out); code != 0 {
+		return "", fmt.Errorf("fetch: exit code %d:\n%s", code, out.Bytes())
+	}
+	return root, nil
 }

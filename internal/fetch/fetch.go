@@ -1,0 +1,195 @@
+// Package fetch downloads files whose digests are known.
+//
+// It takes https, http and file addresses, tries mirrors in order, goes on where a connection broke, and checks size and
+// digests while it writes. A file appears at its place only when all of it is there and right. The package does not
+// unpack, does not choose what to download, and follows no address that it was not given or redirected to.
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// Source is what to download.
+type Source struct {
+	URLs []string // the same file each, tried in order
+
+	Size   int64  // bytes; 0: not known
+	SHA256 string // hexadecimal, lower case; as are the others. All that are given are checked
+	SHA1   string
+	MD5    string
+
+	Archive bool // the file must start as an archive does; a page of text is then recognised as such
+
+	UserAgent string // some servers refuse programs; "" is "hexmage"
+	HTTP1     bool   // some servers break HTTP/2 streams
+}
+
+// Client downloads. The zero value works.
+type Client struct {
+	Offline   bool
+	Transport http.RoundTripper // nil: one of our own
+	Retries   int               // tries after the first, per address and without progress between them; default 4
+	Backoff   time.Duration     // before the first of them, doubled each time; default 1 s
+	Stall     time.Duration     // without a byte for this long a connection is given up; default 60 s
+	MaxSize   int64             // bytes of a file whose size is not known; default 64 GiB
+	Parallel  int               // ranges at once for a large file, where the server can; default 1
+
+	// Progress is called with the bytes that are there and the size (0: not known). It must not block.
+	Progress func(done, total int64)
+}
+
+// Result is what was downloaded.
+type Result struct {
+	Size     int64
+	SHA256   string
+	SHA1     string // "" unless the source has one
+	MD5      string // likewise
+	URL      string // where it came from; "" when it was there already
+	Resumed  int64  // bytes of an earlier, broken run that were used
+	Requests int
+}
+
+// What went wrong. Errors of Fetch wrap one of these, or a network error.
+var (
+	ErrOffline  = errors.New("hexmage is offline and the file was not downloaded before: run once without --offline, or give its address as a file:// URL")
+	ErrMismatch = errors.New("the file is not what its digest says")
+	ErrNotFile  = errors.New("the server sent a page instead of the file")
+	ErrRefused  = errors.New("the server refused")
+	ErrTooLarge = errors.New("the file is larger than expected")
+)
+
+func (c Client) withDefaults() Client {
+	if c.Retries <= 0 {
+		c.Retries = 4
+	}
+	if c.Backoff <= 0 {
+		c.Backoff = time.Second
+	}
+	if c.Stall <= 0 {
+		c.Stall = time.Minute
+	}
+	if c.MaxSize <= 0 {
+		c.MaxSize = 64 << 30
+	}
+	if c.Progress == nil {
+		c.Progress = func(int64, int64) {}
+	}
+	return c
+}
+
+// Fetch makes dest hold the file. A file that is there already is checked, and downloaded again when it is not right. An
+// unfinished download is kept beside dest, as dest.part, for the next try; several processes may ask for the same dest.
+func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, error) {
+	c = c.withDefaults()
+	if len(s.URLs) == 0 {
+		return nil, errors.New("fetch: no address")
+	}
+	if r, err := c.there(s, dest); r != nil || err != nil {
+		return r, err
+	}
+	if c.Offline && !allLocal(s.URLs) {
+		return nil, fmt.Errorf("fetch %s: %w", s.URLs[0], ErrOffline)
+	}
+	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err := lockedfile.MutexAt(dest + ".lock").Lock()
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", s.URLs[0], err)
+	}
+	defer unlock()
+	if r, err := c.there(s, dest); r != nil || err != nil { // another process got it meanwhile
+		return r, err
+	}
+	d := &download{client: c, source: s, part: dest + ".part"}
+	var errs []error
+	for _, u := range s.URLs {
+		if c.Offline && !isLocal(u) {
+			continue
+		}
+		r, err := d.from(ctx, u)
+		if err == nil {
+			return r, d.finish(dest)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		errs = append(errs, fmt.Errorf("fetch %s: %w", redact(u), err))
+	}
+	return nil, errors.Join(errs...)
+}
+
+// there returns the result for a file that is at dest already; nil when there is none, or a wrong one, which it removes.
+func (c Client) there(s Source, dest string) (*Result, error) {
+	if !s.pinned() {
+		return nil, nil
+	}
+	if info, err := os.Stat(dest); err != nil || info.IsDir() || s.Size > 0 && info.Size() != s.Size {
+		return nil, nil
+	}
+	r, err := sumFile(dest, s)
+	if err != nil {
+		return nil, err
+	}
+	if r.check(s) != nil {
+		return nil, os.Remove(dest)
+	}
+	return r, nil
+}
+
+// Check says whether the file is what the source says it is.
+func Check(name string, s Source) error {
+	if !s.pinned() && s.Size == 0 && !s.Archive {
+		return nil
+	}
+	r, err := sumFile(name, s)
+	if err != nil {
+		return err
+	}
+	return r.check(s)
+}
+
+func (s Source) pinned() bool { return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != "" }
+
+func (r *Result) check(s Source) error {
+	if s.Size > 0 && r.Size != s.Size {
+		return fmt.Errorf("%w: it has %d bytes, expected are %d", ErrMismatch, r.Size, s.Size)
+	}
+	for _, sum := range []struct{ name, got, want string }{{"sha256", r.SHA256, s.SHA256}, {"sha1", r.SHA1, s.SHA1}, {"md5", r.MD5, s.MD5}} {
+		if sum.want != "" && sum.got != sum.want {
+			return fmt.Errorf("%w: its %s is %s, expected is %s", ErrMismatch, sum.name, sum.got, sum.want)
+		}
+	}
+	return nil
+}
+
+func isLocal(u string) bool { return strings.HasPrefix(u, "file://") || !strings.Contains(u, "://") }
+
+func allLocal(urls []string) bool {
+	for _, u := range urls {
+		if !isLocal(u) {
+			return false
+		}
+	}
+	return true
+}
+
+// redact returns the address without a password or a query, which may hold a token.
+func redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "an address that is none"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}

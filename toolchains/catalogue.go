@@ -1,0 +1,352 @@
+// Package toolchains has the SDKs and SoCs that hexmage knows, as data: where each release of an SDK comes from, what it
+// must hold, what its own environment script would set; and which SoC has which Hexagon arch.
+//
+// The data are HCL files embedded here, which a workspace's own files extend or override. The package downloads nothing
+// and looks at nothing but the bytes it is given; fetchtool, verify and fetchstep do the work.
+package toolchains
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+//go:embed *.hcl
+var builtin embed.FS
+
+// Catalogue is all toolchains and SoCs that are known.
+type Catalogue struct {
+	Toolchains []*Toolchain
+	SoCs       []*SoC
+}
+
+// Toolchain is a kind of SDK or tool with its releases.
+type Toolchain struct {
+	Name        string     `hcl:"name,label"`
+	Description string     `hcl:"description,optional"`
+	Page        string     `hcl:"page,optional"`    // where people get it by hand
+	Licence     string     `hcl:"licence,optional"` // what has to be accepted
+	Default     string     `hcl:"default,optional"` // release that is taken when a pipeline names none
+	Profiles    []string   `hcl:"profiles,optional"`
+	Checks      *Checks    `hcl:"verify,block"`
+	Env         []*EnvVar  `hcl:"env,block"`
+	Releases    []*Release `hcl:"release,block"`
+}
+
+// EnvVar is a variable that the SDK's own environment script sets.
+type EnvVar struct {
+	Name    string `hcl:"name,label"`
+	Value   string `hcl:"value"`            // "${root}" is the SDK's root, "${tools}" the Hexagon tools' folder
+	Prepend bool   `hcl:"prepend,optional"` // put in front of a list that is there
+}
+
+// Release is one version of a toolchain.
+type Release struct {
+	Version      string    `hcl:"version,label"`
+	BuildID      string    `hcl:"build_id,optional"`      // the whole build id, where it is known
+	ToolsVersion string    `hcl:"tools_version,optional"` // of the compilers in it
+	Arches       []string  `hcl:"arches,optional"`        // Hexagon archs it can build for, or has libraries for: "v79"
+	Revision     string    `hcl:"revision,optional"`      // another name of the release that its own files use
+	Checks       *Checks   `hcl:"verify,block"`           // beside the toolchain's
+	Sources      []*Source `hcl:"source,block"`
+}
+
+// Source is one way to get a release.
+type Source struct {
+	Kind string `hcl:"kind,label"` // archive, deb, embedded, installed, manual
+
+	URLs        []string `hcl:"urls,optional"` // mirrors, tried in order
+	StripPrefix string   `hcl:"strip_prefix,optional"`
+	Size        int64    `hcl:"size,optional"` // bytes
+	SHA256      string   `hcl:"sha256,optional"`
+	SHA1        string   `hcl:"sha1,optional"`
+	MD5         string   `hcl:"md5,optional"`
+	UserAgent   string   `hcl:"user_agent,optional"`
+	HTTP1       bool     `hcl:"http1,optional"`
+
+	Packages []string `hcl:"packages,optional"` // of a deb source
+	Links    []*Link  `hcl:"link,block"`
+
+	Env      []string   `hcl:"env,optional"`   // variables that may name an installed copy
+	Paths    []string   `hcl:"paths,optional"` // where installed copies are usual; "${version}" and "~/" are filled in
+	Programs []*Program `hcl:"program,block"`  // of an installed source made of programs
+
+	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
+}
+
+// Link is a symbolic link to add after unpacking.
+type Link struct {
+	Path string `hcl:"path,label"`
+	To   string `hcl:"to"`
+}
+
+// Program is a program of the machine that stands for one of the toolchain.
+type Program struct {
+	Path  string   `hcl:"path,label"` // where the toolchain has it
+	Names []string `hcl:"names"`      // what to look for in PATH, in order
+}
+
+// Checks are what a release must hold; package verify says what each means.
+type Checks struct {
+	Layout []string     `hcl:"layout,optional"`
+	ELF    []*ELFCheck  `hcl:"elf,block"`
+	Text   []*TextCheck `hcl:"text,block"`
+	Run    []*RunCheck  `hcl:"run,block"`
+	Build  *BuildCheck  `hcl:"build_id,block"`
+}
+
+// ELFCheck says what ELF files of a pattern must be.
+type ELFCheck struct {
+	Pattern  string `hcl:"pattern,label"`
+	Machine  int    `hcl:"machine"`
+	FlagsArg string `hcl:"flags,optional"` // "folder": the number after "hexagon-v" in the path, read as hexadecimal
+}
+
+// TextCheck says what a file must say.
+type TextCheck struct {
+	Path    string `hcl:"path,label"`
+	Pattern string `hcl:"pattern"` // regular expression with one group
+	Want    string `hcl:"want"`    // "${version}" and the like are filled in
+	Prefix  bool   `hcl:"prefix,optional"`
+}
+
+// RunCheck is a program that must run.
+type RunCheck struct {
+	Path  string            `hcl:"path,label"`
+	Args  []string          `hcl:"args,optional"`
+	Env   map[string]string `hcl:"env,optional"`
+	Match string            `hcl:"match,optional"` // regular expression for what it prints
+}
+
+// BuildCheck says where build ids are that must agree.
+type BuildCheck struct {
+	Files []string `hcl:"files"`
+}
+
+type file struct {
+	Toolchains []*Toolchain `hcl:"toolchain,block"`
+	SoCs       []*SoC       `hcl:"soc,block"`
+}
+
+// placeholders stand for themselves when a catalogue is read; they are filled in when the value is known.
+func placeholders() *hcl.EvalContext {
+	vars := map[string]cty.Value{}
+	for _, n := range []string{"root", "tools", "version", "revision", "short_version", "build_date", "tools_version"} {
+		vars[n] = cty.StringVal("${" + n + "}")
+	}
+	return &hcl.EvalContext{Variables: vars}
+}
+
+// Builtin returns the catalogue that is part of hexmage.
+func Builtin() (*Catalogue, hcl.Diagnostics) { return Load(nil) }
+
+// Load returns the built-in catalogue with the given files (name → content) of a workspace on top, in the order of their
+// names. A release or SoC that is there already is replaced; a toolchain's other attributes are replaced where set.
+func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
+	c := &Catalogue{}
+	entries, err := builtin.ReadDir(".")
+	if err != nil {
+		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded catalogue", Detail: err.Error()}}
+	}
+	var diags hcl.Diagnostics
+	for _, e := range entries {
+		if e.Name() == LockFile {
+			continue
+		}
+		b, err := builtin.ReadFile(e.Name())
+		if err != nil {
+			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded catalogue", Detail: err.Error()}}
+		}
+		diags = append(diags, c.add("<hexmage>/toolchains/"+e.Name(), b)...)
+	}
+	names := make([]string, 0, len(files))
+	for n := range files {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		diags = append(diags, c.add(n, files[n])...)
+	}
+	return c, diags
+}
+
+func (c *Catalogue) add(name string, src []byte) hcl.Diagnostics {
+	parsed, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return diags
+	}
+	var f file
+	diags = append(diags, gohcl.DecodeBody(parsed.Body, placeholders(), &f)...)
+	if diags.HasErrors() {
+		return diags
+	}
+	for _, t := range f.Toolchains {
+		diags = append(diags, t.check(name)...)
+		if have := c.toolchain(t.Name); have != nil {
+			have.merge(t)
+		} else {
+			c.Toolchains = append(c.Toolchains, t)
+		}
+	}
+	for _, s := range f.SoCs {
+		diags = append(diags, s.check(name)...)
+		if i := slices.IndexFunc(c.SoCs, func(h *SoC) bool { return h.Name == s.Name }); i >= 0 {
+			c.SoCs[i] = s
+		} else {
+			c.SoCs = append(c.SoCs, s)
+		}
+	}
+	return diags
+}
+
+func (t *Toolchain) merge(o *Toolchain) {
+	for _, s := range []struct{ to, from *string }{{&t.Description, &o.Description}, {&t.Page, &o.Page}, {&t.Licence, &o.Licence}, {&t.Default, &o.Default}} {
+		if *s.from != "" {
+			*s.to = *s.from
+		}
+	}
+	if o.Checks != nil {
+		t.Checks = o.Checks
+	}
+	if len(o.Env) > 0 {
+		t.Env = o.Env
+	}
+	for _, r := range o.Releases {
+		if i := slices.IndexFunc(t.Releases, func(h *Release) bool { return h.Version == r.Version }); i >= 0 {
+			t.Releases[i] = r
+		} else {
+			t.Releases = append(t.Releases, r)
+		}
+	}
+}
+
+func (t *Toolchain) check(file string) (diags hcl.Diagnostics) {
+	bad := func(format string, args ...any) {
+		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Catalogue of toolchains",
+			Detail: fmt.Sprintf("%s: toolchain %q: ", file, t.Name) + fmt.Sprintf(format, args...)})
+	}
+	for _, r := range t.Releases {
+		for _, s := range r.Sources {
+			switch s.Kind {
+			case "archive":
+				if len(s.URLs) == 0 {
+					bad("release %q: a source \"archive\" needs urls.", r.Version)
+				}
+			case "deb":
+				if len(s.Packages) == 0 {
+					bad("release %q: a source \"deb\" needs packages.", r.Version)
+				}
+			case "installed":
+				if len(s.Env)+len(s.Paths)+len(s.Programs) == 0 {
+					bad("release %q: a source \"installed\" needs env, paths or program blocks.", r.Version)
+				}
+			case "embedded", "manual":
+			default:
+				bad("release %q: source %q is not known: use archive, deb, embedded, installed or manual.", r.Version, s.Kind)
+			}
+			for n, sum := range map[int]string{64: s.SHA256, 40: s.SHA1, 32: s.MD5} {
+				if sum != "" && (len(sum) != n || strings.Trim(sum, "0123456789abcdef") != "") {
+					bad("release %q: %q is no digest: want %d hexadecimal digits in lower case.", r.Version, sum, n)
+				}
+			}
+		}
+	}
+	return diags
+}
+
+func (c *Catalogue) toolchain(name string) *Toolchain {
+	for _, t := range c.Toolchains {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Find returns the toolchain and its release; version "" is the default one. The error names what there is.
+func (c *Catalogue) Find(name, version string) (*Toolchain, *Release, error) {
+	t := c.toolchain(name)
+	if t == nil {
+		var have []string
+		for _, t := range c.Toolchains {
+			have = append(have, t.Name)
+		}
+		return nil, nil, fmt.Errorf("toolchain %q is not in the catalogue%s; it has %s; add others in toolchains/*.hcl of the workspace",
+			name, didYouMean(name, have), strings.Join(have, ", "))
+	}
+	if version == "" {
+		version = t.Default
+	}
+	var have []string
+	for _, r := range t.Releases {
+		if r.Version == version {
+			return t, r, nil
+		}
+		have = append(have, r.Version)
+	}
+	return nil, nil, fmt.Errorf("toolchain %q has no release %q in the catalogue%s; it has %s; add another in toolchains/*.hcl of the workspace",
+		name, version, didYouMean(version, have), strings.Join(have, ", "))
+}
+
+// Source returns the release's source of the kind, nil when it has none.
+func (r *Release) Source(kind string) *Source {
+	for _, s := range r.Sources {
+		if s.Kind == kind {
+			return s
+		}
+	}
+	return nil
+}
+
+// fill puts the release's own words into text.
+func (r *Release) fill(text string) string {
+	short, date := r.Version, ""
+	if f := strings.SplitN(r.Version, ".", 4); len(f) == 4 {
+		short, date = strings.Join(f[:3], "."), f[3]
+	}
+	return strings.NewReplacer("${version}", r.Version, "${revision}", r.Revision, "${short_version}", short,
+		"${build_date}", date, "${tools_version}", r.ToolsVersion).Replace(text)
+}
+
+// Verify returns what a tree of the release must hold.
+func (t *Toolchain) Verify(r *Release) verify.Checks {
+	var v verify.Checks
+	for _, c := range []*Checks{t.Checks, r.Checks} {
+		if c == nil {
+			continue
+		}
+		for _, l := range c.Layout {
+			v.Layout = append(v.Layout, r.fill(l))
+		}
+		for _, e := range c.ELF {
+			v.ELF = append(v.ELF, verify.ELF{Pattern: r.fill(e.Pattern), Machine: e.Machine, FlagsFromFolder: e.FlagsArg == "folder"})
+		}
+		for _, x := range c.Text {
+			v.Text = append(v.Text, verify.Text{Path: r.fill(x.Path), Pattern: x.Pattern, Want: r.fill(x.Want), Prefix: x.Prefix})
+		}
+		for _, x := range c.Run {
+			v.Run = append(v.Run, verify.Run{Path: r.fill(x.Path), Args: x.Args, Env: x.Env, Match: x.Match})
+		}
+		if c.Build != nil {
+			v.BuildID.Files = append(v.BuildID.Files, c.Build.Files...)
+		}
+	}
+	if len(v.BuildID.Files) > 0 && r.BuildID != "" {
+		v.BuildID.Want = r.BuildID
+	} else if len(v.BuildID.Files) > 0 {
+		v.BuildID.Want = "v" + r.Version
+	}
+	for _, a := range r.Arches {
+		v.Arches = append(v.Arches, strings.TrimPrefix(a, "v"))
+	}
+	return v
+}

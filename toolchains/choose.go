@@ -1,0 +1,205 @@
+package toolchains
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hexmage/hexmage/toolchains/deb"
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/open"
+)
+
+// ProfileOpen is the profile that takes the open stand-in where there is one.
+const ProfileOpen = "open"
+
+// Request asks for a release of a toolchain.
+type Request struct {
+	Name    string
+	Version string // "" is the default release
+	Source  string // only this kind of source; "" tries them in the profile's order
+	Profile string // "open" takes stand-ins; others never do
+	Lock    *Lock
+	Machine Machine
+	Locking bool // digests may be missing: they are about to be added
+}
+
+// Choice is how a release will be had.
+type Choice struct {
+	Toolchain *Toolchain
+	Release   *Release
+	Source    *Source
+	Spec      fetchtool.Spec         // what the fetch tool is to do; for an installed SDK: only to verify
+	Archive   func() ([]byte, error) // for an embedded source: the bytes of Spec.File
+	Host      string                 // for an installed SDK: its root on this machine
+	Found     Installed              // for an installed SDK: what it says it is
+	Notes     []string               // for people: why another source was passed over
+}
+
+// ErrNotAvailable is what Choose returns, wrapped, when no source gives the release; the text says what to do.
+var ErrNotAvailable = errors.New("can't be had")
+
+// EmbeddedFile is the path at which the fetch tool expects the archive of an embedded source.
+const EmbeddedFile = "archive.zip"
+
+// Choose settles where a release comes from.
+func (c *Catalogue) Choose(q Request) (*Choice, error) {
+	t, r, err := c.Find(q.Name, q.Version)
+	if err != nil {
+		return nil, err
+	}
+	ch := &Choice{Toolchain: t, Release: r}
+	var why []string
+	for _, kind := range order(r, q) {
+		s := r.Source(kind)
+		if s == nil {
+			continue
+		}
+		ch.Source = s
+		ok, reason, err := ch.take(q)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", t.Name, r.Version, err)
+		}
+		if ok {
+			ch.Notes = why
+			return ch, nil
+		}
+		why = append(why, reason)
+	}
+	return nil, notAvailable(t, r, q, why)
+}
+
+// order returns the kinds of sources to try.
+func order(r *Release, q Request) []string {
+	switch {
+	case q.Source != "":
+		return []string{q.Source}
+	case q.Profile == ProfileOpen || q.Profile == "":
+		return []string{"embedded", "deb"}
+	case r.Source("deb") != nil:
+		return []string{"deb"}
+	}
+	return []string{"installed", "archive", "manual"}
+}
+
+// take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
+func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
+	t, r, s := ch.Toolchain, ch.Release, ch.Source
+	spec := fetchtool.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Links: s.links(), Verify: t.Verify(r)}
+	switch s.Kind {
+	case "embedded":
+		rel, err := open.Find(t.Name, r.Version)
+		if err != nil {
+			return false, "", err
+		}
+		spec.Kind, spec.File, spec.StripPrefix = fetchtool.KindArchive, EmbeddedFile, rel.Prefix
+		ch.Archive = func() ([]byte, error) { return embeddedArchive(t.Name, r.Version) }
+	case "deb":
+		spec.Kind = fetchtool.KindDeb
+		spec.Packages, err = lockedPackages(s, q.Lock.Find(t.Name, r.Version))
+		if err != nil && !q.Locking {
+			return false, "", err
+		}
+	case "archive":
+		spec.Kind, spec.URLs, spec.StripPrefix = fetchtool.KindArchive, s.URLs, r.fill(s.StripPrefix)
+		spec.Size, spec.SHA256, spec.SHA1, spec.MD5 = s.Size, s.SHA256, s.SHA1, s.MD5
+		spec.UserAgent, spec.HTTP1 = s.UserAgent, s.HTTP1
+		if e := q.Lock.Find(t.Name, r.Version); e != nil && e.Source == "archive" {
+			if s.SHA256 != "" && s.SHA256 != e.SHA256 {
+				return false, "", fmt.Errorf("the catalogue and %s disagree about its sha256 (%s and %s): find out which is right and correct the other",
+					LockFile, s.SHA256, e.SHA256)
+			}
+			spec.Size, spec.SHA256 = e.Size, e.SHA256
+		}
+		if !spec.Pinned() && !q.Locking {
+			return false, "", fmt.Errorf("its digest is neither in the catalogue nor in %s, and nothing is downloaded without one: "+
+				"run `hexmage lock %s %s`, which downloads it once and pins what came", LockFile, t.Name, r.Version)
+		}
+	case "installed":
+		return ch.installed(q, spec)
+	default:
+		return false, strings.TrimSpace(r.fill(s.Steps)), nil
+	}
+	ch.Spec = spec
+	return true, "", nil
+}
+
+func (s *Source) links() map[string]string {
+	if len(s.Links) == 0 {
+		return nil
+	}
+	m := map[string]string{}
+	for _, l := range s.Links {
+		m[l.Path] = l.To
+	}
+	return m
+}
+
+// lockedPackages returns the packages of a deb source with their pins; the error names those without one.
+func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
+	var ps []deb.Package
+	var missing []string
+	for _, name := range s.Packages {
+		p := deb.Package{Name: name}
+		if e != nil {
+			for _, l := range e.Packages {
+				if l.Name == name {
+					p = deb.Package{Name: name, Version: l.Version, Arch: l.Arch, Size: l.Size, SHA256: l.SHA256}
+				}
+			}
+		}
+		if p.SHA256 == "" {
+			missing = append(missing, name)
+		}
+		ps = append(ps, p)
+	}
+	if len(missing) > 0 {
+		return ps, fmt.Errorf("%s has no pin for %s: run `hexmage lock`", LockFile, strings.Join(missing, ", "))
+	}
+	return ps, nil
+}
+
+// notAvailable says all that people can do to get a release.
+func notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s", t.Name, r.Version, "can't be had")
+	if q.Source != "" && r.Source(q.Source) == nil {
+		fmt.Fprintf(&b, " from source %q: the catalogue has none of that kind for it", q.Source)
+	} else if q.Profile == ProfileOpen || q.Profile == "" {
+		b.WriteString(" in profile \"open\": there is no open stand-in of this release")
+		if have := standIns(t.Name); have != "" {
+			fmt.Fprintf(&b, "; there is one of %s", have)
+		}
+		b.WriteString("; with another profile (`--profile device`) the real one is taken")
+	}
+	for _, w := range why {
+		if w != "" {
+			fmt.Fprintf(&b, "; %s", w)
+		}
+	}
+	if s := r.Source("installed"); s != nil && q.Profile != ProfileOpen && q.Profile != "" && len(s.Env) > 0 {
+		fmt.Fprintf(&b, "; where a copy is installed, set %s to its root", strings.Join(s.Env, " or "))
+	}
+	if t.Page != "" && q.Profile != ProfileOpen {
+		fmt.Fprintf(&b, "; its page is %s", t.Page)
+	}
+	if t.Licence != "" && q.Profile != ProfileOpen {
+		fmt.Fprintf(&b, " (%s)", t.Licence)
+	}
+	return &availabilityError{b.String()}
+}
+
+type availabilityError struct{ text string }
+
+func (e *availabilityError) Error() string { return e.text }
+func (e *availabilityError) Unwrap() error { return ErrNotAvailable }
+
+func standIns(name string) string {
+	var have []string
+	for _, r := range open.Releases() {
+		if r.Name == name {
+			have = append(have, r.Version)
+		}
+	}
+	return strings.Join(have, ", ")
+}

@@ -1,0 +1,265 @@
+package deb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// apt is one way of calling the client: with the system's package lists, or with lists of our own.
+type apt struct {
+	path    string
+	system  string // configuration file for use with the system's lists; "" when they are not to be used
+	private string // configuration file for use with our own
+	fresh   bool   // our own lists were updated in this run
+}
+
+func (c *Client) apt(ctx context.Context) (*apt, error) {
+	name := c.AptGet
+	if name == "" {
+		name = "apt-get"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool yourself and write `use = \"installed\"` in its toolchain block",
+			ErrNoClient, err)
+	}
+	a := &apt{path: path}
+	if a.private, err = c.configure("apt.conf", true); err != nil {
+		return nil, err
+	}
+	if c.System {
+		if a.system, err = c.configure("system.conf", false); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// configure writes a configuration file that keeps all that apt writes in our own folder.
+func (c *Client) configure(name string, ownLists bool) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(c.Dir, "apt"))
+	if err != nil {
+		return "", err
+	}
+	for _, d := range []string{"lists/partial", "cache/archives/partial", "state"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return "", err
+		}
+	}
+	status := filepath.Join(dir, "state", "status")
+	if err := os.WriteFile(status, nil, 0o644); err != nil {
+		return "", err
+	}
+	q := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, "") + `"` }
+	var b strings.Builder
+	// The system's hooks (clean-ups, software catalogues) are for the system's own updates.
+	b.WriteString("#clear APT::Update::Post-Invoke;\n#clear APT::Update::Post-Invoke-Success;\n#clear APT::Update::Pre-Invoke;\n")
+	b.WriteString("APT::Sandbox::User \"root\";\n") // no change of user: the folder is the caller's
+	b.WriteString("Acquire::AllowInsecureRepositories \"false\";\nAPT::Get::AllowUnauthenticated \"false\";\n")
+	b.WriteString("Acquire::Retries \"3\";\nAcquire::Languages \"none\";\n")
+	for _, target := range []string{"DEP-11", "DEP-11-icons", "DEP-11-icons-small", "DEP-11-icons-hidpi", "DEP-11-icons-large", "Contents-deb"} {
+		fmt.Fprintf(&b, "Acquire::IndexTargets::deb::%s::DefaultEnabled \"false\";\n", target)
+	}
+	cache := "cache"
+	if ownLists {
+		fmt.Fprintf(&b, "Dir::State %s;\nDir::State::lists %s;\n", q(filepath.Join(dir, "state")), q(filepath.Join(dir, "lists")))
+		cache = "cache-own"
+		if err := os.MkdirAll(filepath.Join(dir, cache, "archives", "partial"), 0o755); err != nil {
+			return "", err
+		}
+	}
+	fmt.Fprintf(&b, "Dir::State::status %s;\nDir::Cache %s;\n", q(status), q(filepath.Join(dir, cache)))
+	conf := filepath.Join(dir, name)
+	return conf, os.WriteFile(conf, []byte(b.String()), 0o644)
+}
+
+// run calls apt-get and returns its standard output.
+func (a *apt) run(ctx context.Context, conf, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, a.path, append([]string{"-q", "-c", conf}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "LC_ALL=C", "LANG=C")
+	cmd.WaitDelay = 5 * time.Second
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", fmt.Errorf("apt-get %s: %w: %s", args[0], err, tail(errOut.String()))
+	}
+	return out.String(), nil
+}
+
+// tail returns the error lines, or the last lines, of what apt-get wrote.
+func tail(s string) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		if strings.HasPrefix(line, "E:") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	if len(lines) == 0 {
+		lines = strings.Split(strings.TrimSpace(s), "\n")
+	}
+	return strings.Join(lines[max(0, len(lines)-5):], "; ")
+}
+
+// update makes our own package lists current, once a run.
+func (c *Client) update(ctx context.Context, a *apt) error {
+	if a.fresh {
+		return nil
+	}
+	c.progress(0, 0, "package lists")
+	if _, err := a.run(ctx, a.private, c.Dir, "update"); err != nil {
+		return fmt.Errorf("update the package lists: %w", err)
+	}
+	a.fresh = true
+	return nil
+}
+
+// resolve asks the index for the packages: the system's lists if they have all of them, else our own, as they are or
+// updated.
+func (c *Client) resolve(ctx context.Context, a *apt, want []Package) ([]Package, error) {
+	if a.system != "" && !a.fresh {
+		if ps, err := c.ask(ctx, a, a.system, want); err == nil {
+			return ps, nil
+		}
+	}
+	if ps, err := c.ask(ctx, a, a.private, want); err == nil {
+		return ps, nil
+	} else if a.fresh {
+		return nil, err
+	}
+	if err := c.update(ctx, a); err != nil {
+		return nil, err
+	}
+	return c.ask(ctx, a, a.private, want)
+}
+
+func (c *Client) ask(ctx context.Context, a *apt, conf string, want []Package) ([]Package, error) {
+	out, err := a.run(ctx, conf, c.Dir, append([]string{"download", "--print-uris"}, arguments(want)...)...)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%w: %v", ErrNoPackage, err)
+	}
+	listed, err := parseURIs(out)
+	if err != nil {
+		return nil, err
+	}
+	ps := make([]Package, len(want))
+	for i, w := range want {
+		for _, p := range listed {
+			if p.Name == w.Name {
+				ps[i] = p
+			}
+		}
+		if ps[i].Name == "" {
+			return nil, fmt.Errorf("%w: %s", ErrNoPackage, w.Name)
+		}
+		if w.Version != "" && ps[i].Version != w.Version {
+			return nil, fmt.Errorf("%w: %s in version %s; it has %s", ErrNoPackage, w.Name, w.Version, ps[i].Version)
+		}
+	}
+	return ps, nil
+}
+
+func arguments(ps []Package) []string {
+	var args []string
+	for _, p := range ps {
+		if p.Version != "" {
+			args = append(args, p.Name+"="+p.Version)
+		} else {
+			args = append(args, p.Name)
+		}
+	}
+	return args
+}
+
+// download lets apt-get write those packages that are missing into the partial folder, and takes them over.
+func (c *Client) download(ctx context.Context, a *apt, ps []Package) error {
+	dir := c.partial()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	var need []Package
+	var total int64
+	for _, p := range ps {
+		if _, ok := c.kept([]Package{p}); !ok {
+			need = append(need, p)
+			total += p.Size
+		}
+	}
+	if len(need) == 0 {
+		return nil
+	}
+	stop := c.watch(dir, total, names(need))
+	defer stop()
+	args := append([]string{"download"}, arguments(need)...)
+	var firstErr error
+	if a.system != "" && !a.fresh {
+		// The system's lists may be old and name files that are gone: then our own follow.
+		if _, firstErr = a.run(ctx, a.system, dir, args...); firstErr == nil {
+			c.adopt(need)
+			return nil
+		}
+		c.adopt(need)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if _, err := a.run(ctx, a.private, dir, args...); err == nil {
+		c.adopt(need)
+		return nil
+	}
+	if err := c.update(ctx, a); err != nil {
+		return errors.Join(firstErr, err)
+	}
+	_, err := a.run(ctx, a.private, dir, args...)
+	c.adopt(need)
+	return err
+}
+
+// watch reports the size of what is in dir until stop is called.
+func (c *Client) watch(dir string, total int64, what string) (stop func()) {
+	if c.Progress == nil {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(300 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				var sum int64
+				entries, _ := os.ReadDir(dir)
+				for _, e := range entries {
+					if info, err := e.Info(); err == nil {
+						sum += info.Size()
+					}
+				}
+				c.progress(min(sum, total), total, what)
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+func (c *Client) progress(done, total int64, what string) {
+	if c.Progress != nil {
+		c.Progress(done, total, what)
+	}
+}

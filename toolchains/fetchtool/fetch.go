@@ -1,0 +1,173 @@
+package fetchtool
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/toolchains/deb"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// Options say how to fetch.
+type Options struct {
+	Downloads string // folder that keeps downloads between runs; made when missing
+	Offline   bool
+	Progress  func(done, total int64, text string) // total 0: not known; may be nil; called from any goroutine
+	Warn      func(text string)                    // may be nil
+}
+
+// Fetch does what the spec says; out is a folder that does not exist or is empty, or a file for KindFile. When it fails
+// out is as it was, and what was downloaded is kept for the next try.
+func Fetch(ctx context.Context, s Spec, out string, o Options) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if o.Progress == nil {
+		o.Progress = func(int64, int64, string) {}
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	if err := os.MkdirAll(o.Downloads, 0o755); err != nil {
+		return err
+	}
+	err := s.fetch(ctx, out, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return nil
+}
+
+func (s Spec) fetch(ctx context.Context, out string, o Options) error {
+	switch s.Kind {
+	case KindFile:
+		return s.fetchFile(ctx, out, o)
+	case KindArchive:
+		file, err := s.archive(ctx, o)
+		if err != nil {
+			return err
+		}
+		return s.unpack(ctx, out, o, []string{file})
+	case KindDeb:
+		files, err := s.packages(ctx, o)
+		if err != nil {
+			return err
+		}
+		return s.unpack(ctx, out, o, files)
+	case KindPrograms:
+		return s.programs(ctx, out)
+	}
+	return verify.Tree(ctx, s.File, s.Verify)
+}
+
+func (s Spec) packages(ctx context.Context, o Options) ([]string, error) {
+	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Offline: o.Offline, Progress: o.Progress}
+	r, err := c.Get(ctx, s.Packages)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range r.Warnings {
+		o.Warn(w)
+	}
+	return r.Files, nil
+}
+
+// archive returns the archive's path: the one that was given, or downloaded.
+func (s Spec) archive(ctx context.Context, o Options) (string, error) {
+	if s.File != "" {
+		return s.File, fetch.Check(s.File, s.source())
+	}
+	return s.download(ctx, o)
+}
+
+func (s Spec) source() fetch.Source {
+	return fetch.Source{URLs: s.URLs, Size: s.Size, SHA256: s.SHA256, SHA1: s.SHA1, MD5: s.MD5,
+		UserAgent: s.UserAgent, HTTP1: s.HTTP1, Archive: s.Kind == KindArchive}
+}
+
+func (s Spec) download(ctx context.Context, o Options) (string, error) {
+	c := fetch.Client{Offline: o.Offline, Progress: func(done, total int64) { o.Progress(done, total, s.Name) }}
+	name := filepath.Join(o.Downloads, keptName(s))
+	_, err := c.Fetch(ctx, s.source(), name)
+	return name, err
+}
+
+// keptName is the name under which a download is kept: its strongest digest, so that a mirror changes nothing.
+func keptName(s Spec) string {
+	for _, sum := range []string{s.SHA256, s.SHA1, s.MD5} {
+		if sum != "" {
+			return sum
+		}
+	}
+	return "none"
+}
+
+func (s Spec) fetchFile(ctx context.Context, out string, o Options) error {
+	name, err := s.download(ctx, o)
+	if err != nil {
+		return err
+	}
+	mode := os.FileMode(0o644)
+	if s.Executable {
+		mode = 0o755
+	}
+	return copyFile(name, out, mode)
+}
+
+func (s Spec) unpack(ctx context.Context, out string, o Options, files []string) error {
+	o.Progress(0, 0, "unpack "+s.Name)
+	_, err := archive.Unpack(ctx, out, archive.Options{
+		StripPrefix:   s.StripPrefix,
+		RelativeLinks: s.Kind == KindDeb,
+		Progress:      func(n int64) { o.Progress(n, 0, "unpack "+s.Name) },
+		Finish:        func(root *os.Root) error { return s.finish(ctx, root, o) },
+	}, files...)
+	return err
+}
+
+func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
+	for _, p := range s.paths() {
+		to, ok := s.Links[p]
+		if !ok {
+			continue
+		}
+		if _, err := root.Lstat(p); err == nil {
+			continue // the archive has it
+		}
+		if err := root.MkdirAll(path.Dir(p), 0o755); err != nil {
+			return err
+		}
+		if path.IsAbs(to) || strings.HasPrefix(path.Join(path.Dir(p), to), "..") {
+			return fmt.Errorf("link %q points out of the tree: %q", p, to)
+		}
+		if err := root.Symlink(to, p); err != nil {
+			return err
+		}
+	}
+	o.Progress(0, 0, "verify "+s.Name)
+	return verify.Tree(ctx, root.Name(), s.Verify)
+}
+
+// programs writes a script for each program of the machine that starts it.
+func (s Spec) programs(ctx context.Context, out string) error {
+	for _, p := range s.Programs {
+		if !path.IsAbs(p.Target) || strings.ContainsAny(p.Target, "'\n\x00") {
+			return fmt.Errorf("program %q is no absolute path", p.Target)
+		}
+		file := filepath.Join(out, filepath.FromSlash(p.Path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		script := "#!/bin/sh\n# " + p.Identity + "\nexec '" + p.Target + "' \"$@\"\n"
+		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
+			return err
+		}
+	}
+	return verify.Tree(ctx, out, s.Verify)
+}

@@ -1,0 +1,95 @@
+# Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it.
+
+locked "adb" "29.0.6" {
+  source = "deb"
+  package "adb" {
+    version = "1:29.0.6-28"
+    arch    = "amd64"
+    size    = 193808
+    sha256  = "a12693b0fab2edd8389017ce4589f59d11770dcdb585f090f3eff26f4a7d2dbc"
+  }
+  package "android-libbase" {
+    version = "1:29.0.6-28"
+    arch    = "amd64"
+    size    = 46332
+    sha256  = "c651582c9beb229b6a4581eef5d03796293aa2da3b602eafc5427b198060819f"
+  }
+  package "android-libboringssl" {
+    version = "13.0.0+r24-2"
+    arch    = "amd64"
+    size    = 675736
+    sha256  = "638b90834022a5dfe46c13778481d1d22b9b54eabee26a7bddf83253c14c009b"
+  }
+  package "android-libcutils" {
+    version = "1:29.0.6-28"
+    arch    = "amd64"
+    size    = 34800
+    sha256  = "12ac0a99beb683269d77af09bf80ddd7b8c428fda442c05070ea3ff50429718c"
+  }
+  package "android-liblog" {
+    version = "1:29.0.6-28"
+    arch    = "amd64"
+    size    = 40340
+    sha256  = "d495761ec2dc87070f6ac75c771d221d05e2be387cbaeab7e7c7fcd740ce4ce2"
+  }
+  package "libusb-1.0-0" {
+    version = "2:1.0.26-1"
+    arch    = "amd64"
+    size    = 62592
+    sha256  = "0a8a6c4a7d944538f2820cbde2a313f2fe6f94c21ffece9e6f372fc2ab8072e1"
+  }
+}
+
+locked "busybox" "1.35.0" {
+  source = "deb"
+  package "busybox-static" {
+    version = "1:1.35.0-4+deb12u1+b1"
+    arch    = "amd64"
+    size    = 928188
+    sha256  = "3d3fdbe91d4660c873e14b092c213fe81c1da6362daa236eb25d0171eb108744"
+  }
+}
+
+locked "llvm" "22" {
+  source = "deb"
+  package "clang-22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 173508
+    sha256  = "b6ffc4ffae2bf3d0757bab0623701060b30f5bb59e7ba4123d66b56fbb91362a"
+  }
+  package "lld-22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 1487860
+    sha256  = "13103b3fb3195bfeade9835d3906a4cc91002010f9013d98aa1fc55b841d07b4"
+  }
+  package "libclang-cpp22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 13222636
+    sha256  = "662a8497190dd6cebaee2ac9421ed9d91cb1199eeabd154eafc4b5c1ac01d4b3"
+  }
+  package "libllvm22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 29378692
+    sha256  = "729ec3e943d320515c2bbdc96acfffd7ce34861e62bd5c42726bf586d644dfe2"
+  }
+  package "libclang-common-22-dev" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 805660
+    sha256  = "833d7559bfbe169d7927dfe151cae48bf352da5202e36034a206688ae33f9031"
+  }
+}
+
+locked "qemu" "7.2" {
+  source = "deb"
+  package "qemu-user-static" {
+    version = "1:7.2+dfsg-7+deb12u18+b3"
+    arch    = "amd64"
+    size    = 62603724
+    sha256  = "c3e3ba2bd87f8c5b9a5da5ef21b5a3b82d7c63b89dd448d9ddaa4eabc5b6e402"
+  }
+}

@@ -1,0 +1,132 @@
+package toolchains
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// Machine is what this machine is asked for installed copies. Nil functions find nothing.
+type Machine struct {
+	Getenv   func(name string) string
+	LookPath func(program string) (string, error)
+	Home     string
+}
+
+// Installed is what an installed SDK says it is.
+type Installed = verify.SDK
+
+func (m Machine) getenv(name string) string {
+	if m.Getenv == nil {
+		return ""
+	}
+	return m.Getenv(name)
+}
+
+// installed looks for an installed copy: programs in PATH, or an SDK at a path that a variable or the catalogue names.
+func (ch *Choice) installed(q Request, spec fetchtool.Spec) (bool, string, error) {
+	t, r, s := ch.Toolchain, ch.Release, ch.Source
+	if len(s.Programs) > 0 {
+		return ch.programs(q, spec)
+	}
+	var tried []string
+	for _, dir := range s.candidates(r, q.Machine) {
+		info, err := os.Stat(dir.path)
+		if err != nil || !info.IsDir() {
+			if dir.variable != "" {
+				tried = append(tried, fmt.Sprintf("%s=%s is no folder", dir.variable, dir.path))
+			}
+			continue
+		}
+		sdk, err := verify.Identify(dir.path)
+		if err != nil {
+			tried = append(tried, fmt.Sprintf("%s: %v", dir.path, err))
+			continue
+		}
+		if sdk.Name != t.Name || !sdk.Is(r.Version) && sdk.Version != r.Revision {
+			tried = append(tried, fmt.Sprintf("%s has %s %s, wanted is %s %s", dir.path, sdk.Name, sdk.Version, t.Name, r.Version))
+			continue
+		}
+		spec.Kind, spec.File = fetchtool.KindCheck, dir.path
+		ch.Spec, ch.Host, ch.Found = spec, dir.path, sdk
+		return true, "", nil
+	}
+	if len(tried) == 0 {
+		return false, "", nil
+	}
+	return false, "installed copies: " + strings.Join(tried, ", "), nil
+}
+
+type candidate struct{ path, variable string }
+
+func (s *Source) candidates(r *Release, m Machine) []candidate {
+	var cs []candidate
+	for _, v := range s.Env {
+		if dir := m.getenv(v); dir != "" {
+			cs = append(cs, candidate{dir, v})
+		}
+	}
+	for _, p := range s.Paths {
+		p = r.fill(p)
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			if m.Home == "" {
+				continue
+			}
+			p = filepath.Join(m.Home, rest)
+		}
+		cs = append(cs, candidate{p, ""})
+	}
+	return cs
+}
+
+// programs takes programs of the machine.
+func (ch *Choice) programs(q Request, spec fetchtool.Spec) (bool, string, error) {
+	spec.Kind = fetchtool.KindPrograms
+	for _, p := range ch.Source.Programs {
+		file, err := q.Machine.find(p.Names)
+		if err != nil {
+			return false, fmt.Sprintf("none of %s is in PATH", strings.Join(p.Names, ", ")), nil
+		}
+		id, err := identityOf(file)
+		if err != nil {
+			return false, "", err
+		}
+		spec.Programs = append(spec.Programs, fetchtool.Program{Path: p.Path, Target: file, Identity: id})
+	}
+	ch.Spec = spec
+	return true, "", nil
+}
+
+func (m Machine) find(names []string) (string, error) {
+	if m.LookPath == nil {
+		return "", os.ErrNotExist
+	}
+	for _, n := range names {
+		file, err := m.LookPath(n)
+		if err != nil {
+			continue
+		}
+		if file, err = filepath.Abs(file); err == nil {
+			return file, nil
+		}
+	}
+	return "", os.ErrNotExist
+}
+
+// identityOf names the program that a path leads to, so that another program there makes another spec. Its size and time
+// say enough: a package that is updated changes both.
+func identityOf(file string) (string, error) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %d %d", real, info.Size(), info.ModTime().UnixNano()), nil
+}

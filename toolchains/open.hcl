@@ -1,0 +1,131 @@
+# Tools that are free to take: compilers, emulators, adb, a shell for the emulated phone. They come as packages of the
+# distribution, unpacked without being installed, or from the machine itself where a pipeline says `use = "installed"`.
+
+toolchain "llvm" {
+  description = "clang and lld with the Hexagon and AArch64 back ends"
+  page        = "https://llvm.org"
+  default     = "22"
+
+  verify {
+    layout = ["usr/bin/clang-22", "usr/bin/clang++-22", "usr/bin/ld.lld-22"]
+    run "usr/bin/clang-22" {
+      args  = ["--version"]
+      match = "clang version (2[0-9]|[3-9][0-9])\\."
+    }
+    run "usr/bin/clang-22" {
+      args  = ["--print-targets"]
+      match = "(?s)aarch64.*hexagon"
+    }
+  }
+
+  release "22" {
+    arches = ["v68", "v69", "v71", "v73", "v75", "v79", "v81"]
+    source "deb" {
+      packages = ["clang-22", "lld-22", "libclang-cpp22", "libllvm22", "libclang-common-22-dev"]
+      # The programs look for libraries in usr/lib/llvm-22/lib, where the package of libLLVM puts a link only when installed whole.
+      link "usr/lib/llvm-22/lib/libLLVM.so.22.1" {
+        to = "../../x86_64-linux-gnu/libLLVM.so.22.1"
+      }
+    }
+    source "installed" {
+      program "usr/bin/clang-22" {
+        names = ["clang-22", "clang-21", "clang-20", "clang"]
+      }
+      program "usr/bin/clang++-22" {
+        names = ["clang++-22", "clang++-21", "clang++-20", "clang++"]
+      }
+      program "usr/bin/ld.lld-22" {
+        names = ["ld.lld-22", "ld.lld-21", "ld.lld-20", "ld.lld"]
+      }
+    }
+  }
+}
+
+toolchain "qemu" {
+  description = "user emulation of AArch64 and Hexagon programs"
+  page        = "https://www.qemu.org"
+  default     = "7.2"
+
+  verify {
+    layout = ["usr/bin/qemu-aarch64-static", "usr/bin/qemu-hexagon-static"]
+    run "usr/bin/qemu-aarch64-static" {
+      args  = ["--version"]
+      match = "qemu-aarch64 version"
+    }
+    run "usr/bin/qemu-hexagon-static" {
+      args  = ["--version"]
+      match = "qemu-hexagon version"
+    }
+  }
+
+  release "7.2" {
+    source "deb" {
+      packages = ["qemu-user-static"]
+    }
+    source "installed" {
+      program "usr/bin/qemu-aarch64-static" {
+        names = ["qemu-aarch64-static", "qemu-aarch64"]
+      }
+      program "usr/bin/qemu-hexagon-static" {
+        names = ["qemu-hexagon-static", "qemu-hexagon"]
+      }
+    }
+  }
+}
+
+toolchain "adb" {
+  description = "the Android Debug Bridge: client and server"
+  page        = "https://developer.android.com/tools/adb"
+  default     = "29.0.6"
+
+  env "LD_LIBRARY_PATH" {
+    value   = "${root}/usr/lib/x86_64-linux-gnu/android:${root}/usr/lib/x86_64-linux-gnu"
+    prepend = true
+  }
+
+  verify {
+    layout = ["usr/bin/adb"]
+    run "usr/bin/adb" {
+      args  = ["version"]
+      match = "Android Debug Bridge version"
+      env = {
+        LD_LIBRARY_PATH = "${root}/usr/lib/x86_64-linux-gnu/android:${root}/usr/lib/x86_64-linux-gnu"
+      }
+    }
+  }
+
+  release "29.0.6" {
+    source "deb" {
+      packages = ["adb", "android-libbase", "android-libboringssl", "android-libcutils", "android-liblog", "libusb-1.0-0"]
+    }
+    source "installed" {
+      program "usr/bin/adb" {
+        names = ["adb"]
+      }
+    }
+  }
+}
+
+toolchain "busybox" {
+  description = "a static shell with the usual tools, for the emulated phone"
+  page        = "https://busybox.net"
+  default     = "1.35.0"
+
+  verify {
+    layout = ["bin/busybox"]
+    run "bin/busybox" {
+      match = "BusyBox v"
+    }
+  }
+
+  release "1.35.0" {
+    source "deb" {
+      packages = ["busybox-static"]
+    }
+    source "installed" {
+      program "bin/busybox" {
+        names = ["busybox"]
+      }
+    }
+  }
+}

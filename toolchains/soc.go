@@ -1,0 +1,96 @@
+package toolchains
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and
+// configuration files want, AndroidIDs are what a phone says in /sys/devices/soc0/soc_id.
+type SoC struct {
+	Name       string   `hcl:"name,label"` // "SM8750"
+	Marketing  string   `hcl:"marketing,optional"`
+	Arch       string   `hcl:"arch"` // Hexagon arch: "v79"
+	SoCModel   int      `hcl:"soc_model"`
+	VTCMMB     int      `hcl:"vtcm_mb,optional"`
+	AndroidIDs []int    `hcl:"soc_ids,optional"`
+	MinSDK     string   `hcl:"min_sdk,optional"` // first QAIRT SDK that knows it, as far as published: "2.37"
+	Aliases    []string `hcl:"aliases,optional"` // other parts of the same model number
+	Note       string   `hcl:"note,optional"`    // what is not sure
+}
+
+var archRE = regexp.MustCompile(`^v\d{2}$`)
+
+func (s *SoC) check(file string) hcl.Diagnostics {
+	if archRE.MatchString(s.Arch) && s.SoCModel >= 0 && s.VTCMMB >= 0 {
+		return nil
+	}
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Catalogue of SoCs",
+		Detail: fmt.Sprintf("%s: soc %q: arch is %q, want a Hexagon arch such as \"v79\"; soc_model and vtcm_mb are not negative.", file, s.Name, s.Arch)}}
+}
+
+// TargetType is the type of what Targets returns.
+func TargetType() cty.Type {
+	return cty.Object(map[string]cty.Type{"soc": cty.String, "arch": cty.String, "soc_model": cty.Number, "vtcm_mb": cty.Number, "soc_id": cty.Number})
+}
+
+// FindSoC returns the record of the SoC or of an alias; upper and lower case are one.
+func (c *Catalogue) FindSoC(name string) (*SoC, error) {
+	var have []string
+	for _, s := range c.SoCs {
+		for _, n := range append([]string{s.Name}, s.Aliases...) {
+			if strings.EqualFold(n, name) {
+				return s, nil
+			}
+			have = append(have, n)
+		}
+	}
+	sort.Strings(have)
+	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; it has %s; add a soc block in toolchains/*.hcl of the workspace",
+		name, didYouMean(name, have), strings.Join(have, ", "))
+}
+
+// FindAndroidSoC returns the record for what a phone says in /sys/devices/soc0/soc_id.
+func (c *Catalogue) FindAndroidSoC(id int) (*SoC, error) {
+	for _, s := range c.SoCs {
+		for _, have := range s.AndroidIDs {
+			if have == id {
+				return s, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("no SoC in the catalogue has the Android soc_id %d; add a soc block in toolchains/*.hcl of the workspace", id)
+}
+
+// Targets returns what the language knows as `target`: {soc, arch, soc_model, vtcm_mb, soc_id (the first that Android knows; 0: not known)}.
+func (c *Catalogue) Targets(soc string) (cty.Value, hcl.Diagnostics) {
+	s, err := c.FindSoC(soc)
+	if err != nil {
+		return cty.UnknownVal(TargetType()), hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown SoC", Detail: err.Error() + "."}}
+	}
+	id := 0
+	if len(s.AndroidIDs) > 0 {
+		id = s.AndroidIDs[0]
+	}
+	return cty.ObjectVal(map[string]cty.Value{
+		"soc":       cty.StringVal(s.Name),
+		"arch":      cty.StringVal(s.Arch),
+		"soc_model": cty.NumberIntVal(int64(s.SoCModel)),
+		"vtcm_mb":   cty.NumberIntVal(int64(s.VTCMMB)),
+		"soc_id":    cty.NumberIntVal(int64(id)),
+	}), nil
+}
+
+// Targets is Catalogue.Targets of the built-in catalogue.
+func Targets(soc string) (cty.Value, hcl.Diagnostics) {
+	c, diags := Builtin()
+	if diags.HasErrors() {
+		return cty.UnknownVal(TargetType()), diags
+	}
+	return c.Targets(soc)
+}

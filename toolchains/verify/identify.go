@@ -1,0 +1,107 @@
+package verify
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// SDK is what an SDK's own files say it is.
+type SDK struct {
+	Name         string // "qairt", "hexagon" or "ndk", as the catalogue calls them
+	Version      string // "2.41.0.251128", "6.4.0.2", "28.1.13356709"
+	BuildID      string // "v2.41.0.251128145156_191518"; only of qairt
+	ToolsVersion string // "19.0.04"; only of hexagon
+	ToolsDir     string // slash path below the root: "tools/HEXAGON_Tools/19.0.04"; only of hexagon
+}
+
+// ErrUnknownSDK is what Identify returns, wrapped, for a folder that holds no SDK it knows.
+var ErrUnknownSDK = errors.New("no SDK that hexmage knows: it has no sdk.yaml, no hexagon_sdk.json and no source.properties")
+
+// Is tells whether the SDK is the release that the catalogue calls version. The NDK's release names ("r28b") are not in
+// its files; its revision is compared by the caller.
+func (s SDK) Is(version string) bool { return s.Version == version }
+
+var (
+	yamlVersion = regexp.MustCompile(`(?m)^version:\s*"?(\d+\.\d+\.\d+)`)
+	yamlBuild   = regexp.MustCompile(`(?m)^build_id:\s*"?(\d{6})(\d{6}(?:_\d+)?)`)
+	ndkRevision = regexp.MustCompile(`(?m)^Pkg\.Revision\s*=\s*(\S+)`)
+	sdkVersion  = regexp.MustCompile(`^\d+\.\d+\.\d+(\.\d+)?$`)
+)
+
+// Identify reads the version files of the SDK at root.
+func Identify(root string) (SDK, error) {
+	t := tree{root: root}
+	if b, err := t.read("sdk.yaml"); err == nil {
+		v, id := yamlVersion.FindSubmatch(b), yamlBuild.FindSubmatch(b)
+		if v == nil || id == nil {
+			return SDK{}, fmt.Errorf("%s has no version or no build_id that is understood", filepath.Join(root, "sdk.yaml"))
+		}
+		return SDK{Name: "qairt", Version: string(v[1]) + "." + string(id[1]),
+			BuildID: "v" + string(v[1]) + "." + string(id[1]) + string(id[2])}, nil
+	}
+	if b, err := t.read("hexagon_sdk.json"); err == nil {
+		return identifyHexagon(root, b)
+	}
+	if b, err := t.read("source.properties"); err == nil {
+		if m := ndkRevision.FindSubmatch(b); m != nil {
+			return SDK{Name: "ndk", Version: string(m[1])}, nil
+		}
+		return SDK{}, fmt.Errorf("%s has no Pkg.Revision", filepath.Join(root, "source.properties"))
+	}
+	return SDK{}, fmt.Errorf("%s: %w", root, ErrUnknownSDK)
+}
+
+// identifyHexagon finds the tools by what hexagon_sdk.json says of them: their folder's name changes with every SDK. The
+// SDK's own version is in that file only sometimes; else it is the folder's name.
+func identifyHexagon(root string, b []byte) (SDK, error) {
+	var f struct {
+		Root struct {
+			Version string `json:"version"`
+			Tools   struct {
+				Info []struct {
+					Name    string `json:"name"`
+					Version string `json:"version"`
+					Path    string `json:"path"`
+				} `json:"info"`
+			} `json:"tools"`
+		} `json:"root"`
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return SDK{}, fmt.Errorf("%s: %w", filepath.Join(root, "hexagon_sdk.json"), err)
+	}
+	s := SDK{Name: "hexagon", Version: f.Root.Version}
+	if s.Version == "" {
+		abs, err := filepath.Abs(root)
+		if err != nil {
+			return SDK{}, err
+		}
+		if s.Version = filepath.Base(abs); !sdkVersion.MatchString(s.Version) {
+			return SDK{}, fmt.Errorf("%s: neither its hexagon_sdk.json nor the folder's name says its version", root)
+		}
+	}
+	for _, i := range f.Root.Tools.Info {
+		p := path.Clean(filepath.ToSlash(i.Path))
+		if i.Name != "Hexagon Tools" || path.IsAbs(p) || strings.HasPrefix(p, "..") {
+			continue
+		}
+		s.ToolsDir, s.ToolsVersion = p, i.Version
+		if s.ToolsVersion == "" {
+			s.ToolsVersion = path.Base(p)
+		}
+	}
+	if s.ToolsDir == "" { // an SDK whose file does not say it has one folder
+		names, err := os.ReadDir(filepath.Join(root, "tools", "HEXAGON_Tools"))
+		if err != nil || len(names) == 0 {
+			return SDK{}, fmt.Errorf("%s: no Hexagon tools in tools/HEXAGON_Tools: add them there", root)
+		}
+		s.ToolsVersion = names[len(names)-1].Name()
+		s.ToolsDir = "tools/HEXAGON_Tools/" + s.ToolsVersion
+	}
+	return s, nil
+}

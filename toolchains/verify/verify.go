@@ -1,0 +1,183 @@
+// Package verify checks that an unpacked toolchain is what it is said to be: files at their places, ELF files for the
+// right machine and arch, build ids that agree within the SDK, programs that run.
+//
+// A hash says that an archive is the pinned one; it does not say that the pinned one is complete, or an installed copy
+// unmixed. The package knows files; it does not know where they came from and changes nothing.
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Checks are what a tree must hold. Patterns and paths are slash paths from its root.
+type Checks struct {
+	Layout  []string `json:"layout,omitempty"` // patterns, each of which something must match
+	ELF     []ELF    `json:"elf,omitempty"`
+	Text    []Text   `json:"text,omitempty"`
+	BuildID BuildID  `json:"build_id,omitzero"`
+	Run     []Run    `json:"run,omitempty"`
+	Arches  []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
+}
+
+// ELF says what the ELF files that match Pattern must be.
+type ELF struct {
+	Pattern         string `json:"pattern"`
+	Machine         int    `json:"machine"`                     // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64
+	FlagsFromFolder bool   `json:"flags_from_folder,omitempty"` // e_flags is the number after "hexagon-v" in the path, as hexadecimal
+}
+
+// Text says what a file must say: the group of Pattern must be Want, or start with it.
+type Text struct {
+	Path    string `json:"path"`
+	Pattern string `json:"pattern"`
+	Want    string `json:"want"`
+	Prefix  bool   `json:"prefix,omitempty"`
+}
+
+// BuildID says in which files the SDK's build id is. Where one is found it must start with Want, and all must agree.
+type BuildID struct {
+	Want  string   `json:"want,omitempty"`  // "v2.41.0.251128", or a whole id
+	Files []string `json:"files,omitempty"` // patterns
+}
+
+// Run is a program that must run and exit with 0.
+type Run struct {
+	Path  string            `json:"path"`
+	Args  []string          `json:"args,omitempty"`
+	Env   map[string]string `json:"env,omitempty"` // "${root}" is the tree's root
+	Match string            `json:"match,omitempty"`
+}
+
+// Problem is one thing that is not as it should be.
+type Problem struct {
+	File   string // path in the tree
+	Found  string
+	Want   string
+	Remedy string
+}
+
+// Error returns the problem in one line.
+func (p *Problem) Error() string {
+	s := fmt.Sprintf("%s: found %s, want %s", p.File, p.Found, p.Want)
+	if p.Remedy != "" {
+		s += ": " + p.Remedy
+	}
+	return s
+}
+
+const (
+	maxProblems = 20
+	maxText     = 1 << 20   // bytes of a file that is matched against a pattern
+	maxELF      = 512 << 20 // bytes of a library that is searched for a build id
+)
+
+// Tree checks the tree at root. It returns all problems joined (at most 20), each a *Problem.
+func Tree(ctx context.Context, root string, c Checks) error {
+	t := tree{root: root, fsys: os.DirFS(root), checks: c}
+	t.layout()
+	t.elf()
+	t.text()
+	t.buildIDs()
+	if len(t.problems) == 0 { // programs of a damaged tree say nothing more
+		t.run(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if n := len(t.problems); n > maxProblems {
+		t.problems = append(t.problems[:maxProblems], fmt.Errorf("and %d more", n-maxProblems))
+	}
+	return errors.Join(t.problems...)
+}
+
+type tree struct {
+	root     string
+	fsys     fs.FS
+	checks   Checks
+	problems []error
+}
+
+func (t *tree) add(file, found, want, remedy string) {
+	t.problems = append(t.problems, &Problem{File: file, Found: found, Want: want, Remedy: remedy})
+}
+
+// patterns returns the pattern for every arch when it speaks of one.
+func (t *tree) patterns(p string) []string {
+	if !strings.Contains(p, "{arch}") {
+		return []string{p}
+	}
+	var out []string
+	for _, a := range t.checks.Arches {
+		out = append(out, strings.ReplaceAll(p, "{arch}", a))
+	}
+	return out
+}
+
+func (t *tree) glob(pattern string) []string {
+	names, err := doublestar.Glob(t.fsys, pattern)
+	if err != nil {
+		t.add(pattern, "a pattern that is none", "a pattern", err.Error())
+	}
+	sort.Strings(names)
+	return names
+}
+
+const again = "the tree is not complete, or of another release: remove it and fetch it again, or correct the catalogue"
+
+func (t *tree) layout() {
+	for _, l := range t.checks.Layout {
+		for _, p := range t.patterns(l) {
+			if len(t.glob(p)) == 0 {
+				t.add(p, "nothing", "a file or folder", again)
+			}
+		}
+	}
+}
+
+func (t *tree) text() {
+	for _, x := range t.checks.Text {
+		re, err := regexp.Compile(x.Pattern)
+		if err != nil || re.NumSubexp() < 1 {
+			t.add(x.Path, "a check that is none: "+x.Pattern, "a regular expression with a group", "")
+			continue
+		}
+		b, err := t.read(x.Path)
+		if err != nil {
+			t.add(x.Path, "no such file", x.Want, again)
+			continue
+		}
+		m := re.FindSubmatch(b)
+		if m == nil {
+			t.add(x.Path, "no line like "+x.Pattern, x.Want, again)
+			continue
+		}
+		got := string(m[1])
+		if got != x.Want && (!x.Prefix || !strings.HasPrefix(got, x.Want)) {
+			t.add(x.Path, strconv.Quote(got), strconv.Quote(x.Want), "this is another release than the one that was asked for: change `version` in the toolchain block, or get that release")
+		}
+	}
+}
+
+func (t *tree) read(name string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(t.root, filepath.FromSlash(path.Clean("/"+name))))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, maxText)
+	n, err := readFull(f, b)
+	return bytes.Clone(b[:n]), err
+}
