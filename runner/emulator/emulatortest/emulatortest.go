@@ -178,3 +178,23 @@ func (l *Log) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+// CompileShared links an AArch64 shared object in dir that needs the library, and returns its path.
+func CompileShared(t testing.TB, dir, library string) string {
+	t.Helper()
+	bin := filepath.Join(toolchaintest.Root(t, "llvm"), "usr/bin")
+	link := func(out, soname, source string, more ...string) string {
+		in := filepath.Join(dir, soname+".c")
+		if err := os.WriteFile(in, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"--target=aarch64-linux-android30", "-nostdlib", "-shared", "-fPIC", "-fuse-ld=lld", "--ld-path=" + filepath.Join(bin, "ld.lld-22"),
+			"-Wl,-soname," + soname, "-o", out, in}, more...)
+		if msg, err := exec.CommandContext(t.Context(), filepath.Join(bin, "clang-22"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("clang-22: %v\n%s", err, msg)
+		}
+		return out
+	}
+	lib := link(filepath.Join(dir, library), library, "int f(void) { return 1; }")
+	return link(filepath.Join(dir, "user.so"), "user.so", "int f(void); int g(void) { return f(); }", lib)
+}

@@ -1,0 +1,216 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+)
+
+// Names of Platform properties of actions for a device.
+const (
+	PropertySoC    = "soc"    // the target's SoC, such as "SM8750"; a device with another one is refused
+	PropertyArch   = "arch"   // the target's Hexagon arch, such as "v79"; likewise, and for every Hexagon file that is pushed
+	PropertyADB    = "adb"    // path in the exec root of the toolchain that has adb
+	PropertyImage  = "image"  // path in the exec root of an emulator's image: the device is the emulated one
+	PropertySerial = "serial" // serial of the real device; without it and without an image there must be exactly one
+)
+
+// PushDir is the folder of the exec root whose content goes to the device: "push/a/b" is "a/b" in the folder where the command starts.
+// Paths of outputs are relative to that folder.
+const PushDir = "push"
+
+// Options say how a Device works.
+type Options struct {
+	Store  cas.Store
+	Trees  *tree.Trees // where images and adb are unpacked
+	Fn     digest.Function
+	Dir    string          // an existing folder for what lasts as long as this process, on the store's file system
+	State  string          // a folder for what is kept between runs: leases, hashes, adb's key, the emulated phone's disk; made when needed
+	Self   []string        // program and arguments that call emulator.Init
+	Serial string          // the user's choice of a real device; overrides the property
+	Server string          // address of the user's own adb server, asked first for real devices, usually "127.0.0.1:5037"; empty: none
+	ADB    string          // folder with the platform tools, for actions that bring none
+	Log    *os.File        // what emulated devices print; nil discards it
+	Faults emulator.Faults // of emulated devices
+}
+
+// Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, an emulated phone) with the first
+// action and keeps it until Close.
+type Device struct {
+	o   Options
+	tmp func() (string, error) // a folder below o.Dir, which Close removes
+
+	mu        sync.Mutex               // guards what follows, also while it is being started
+	servers   map[bool]*adb.Server     // by whether they look at USB
+	emulators map[digest.Digest]*phone // by image
+}
+
+// phone is an emulated device that runs.
+type phone struct {
+	*emulator.Emulator
+	release func() // its disk
+}
+
+// New returns a Device. Nothing is started yet.
+func New(o Options) *Device {
+	tmp := sync.OnceValues(func() (string, error) { return os.MkdirTemp(o.Dir, "device") })
+	return &Device{o: o, tmp: tmp, servers: map[bool]*adb.Server{}, emulators: map[digest.Digest]*phone{}}
+}
+
+// Close ends adb's server and the emulated phones.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for _, p := range d.emulators {
+		errs = append(errs, p.Close())
+		p.release()
+	}
+	clear(d.emulators)
+	for _, s := range d.servers {
+		errs = append(errs, s.Close())
+	}
+	clear(d.servers)
+	if dir, err := d.tmp(); err == nil {
+		errs = append(errs, os.RemoveAll(dir))
+	}
+	return errors.Join(errs...)
+}
+
+// Execute runs the action on the device that its platform asks for.
+func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+	q, err := d.request(ctx, a)
+	if err != nil {
+		return nil, &execute.Error{Op: "read the action's inputs", Err: err}
+	}
+	dev, err := d.connect(ctx, a)
+	if err != nil {
+		return nil, failed("find the device", err)
+	}
+	release, err := Lease(ctx, filepath.Join(d.o.State, "leases"), dev.Serial(), func() {
+		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial())
+	})
+	if err != nil {
+		return nil, failed("use the device", err)
+	}
+	defer release()
+	want := Wanted{SoC: a.Command.Platform[PropertySoC], Arch: a.Command.Platform[PropertyArch]}
+	info, err := Describe(ctx, dev)
+	if err != nil {
+		return nil, failed("use the device", err)
+	}
+	if err := errors.Join(CheckDevice(info, want), CheckFiles(ctx, q, want, dev)); err != nil {
+		return nil, failed("check before pushing to "+info.String(), err)
+	}
+	if a.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, fmt.Errorf("the step's timeout of %v is over", a.Timeout))
+		defer cancel()
+	}
+	return d.run(ctx, a, q, &Session{Device: dev, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}, info)
+}
+
+// run runs the request and brings its outputs into the store.
+func (d *Device) run(ctx context.Context, a *action.Action, q RunRequest, s *Session, info Info) (*action.Result, error) {
+	var err error
+	if q.PullDir, err = d.newFolder("pull"); err != nil {
+		return nil, &execute.Error{Op: "make a folder for the outputs", Err: err}
+	}
+	defer os.RemoveAll(q.PullDir)
+	streams, err := openStreams(ctx, d.o.Store, a, q.PullDir)
+	if err != nil {
+		return nil, &execute.Error{Op: "open the standard streams", Err: err}
+	}
+	defer streams.close()
+	q.Stdin, q.Stdout, q.Stderr = streams.stdin, streams.stdout, &streams.errHead
+	last := time.Time{}
+	q.Report = func(done, total int64, op string) {
+		if now := time.Now(); now.Sub(last) > 50*time.Millisecond {
+			last = now
+			execute.ReportProgress(ctx, done, total, op)
+		}
+	}
+	res, err := s.Run(ctx, q)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, failed("run on "+info.String(), err)
+	}
+	if err := streams.close(); err != nil {
+		return nil, &execute.Error{Op: "write the standard output", Err: err}
+	}
+	files, dirs, err := tree.Capture(ctx, d.o.Store, d.o.Fn, q.PullDir, a.Command.Outputs)
+	if err != nil {
+		return nil, &execute.Error{Op: "store the outputs", Err: err}
+	}
+	return &action.Result{
+		Files: files, Dirs: dirs, ExitCode: res.ExitCode, Duration: res.Duration, Worker: info.String(),
+		Stdout: streams.outHead.Bytes(), Stderr: streams.errHead.Bytes(),
+	}, nil
+}
+
+// newFolder makes a folder that Close removes, if nobody did so before.
+func (d *Device) newFolder(name string) (string, error) {
+	dir, err := d.tmp()
+	if err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(dir, name)
+}
+
+// failed says what could not be done, and whether it may be tried again.
+func failed(op string, err error) error {
+	e := &execute.Error{Op: op, Err: err, Retryable: adb.Retryable(err)}
+	var lacking *emulator.UnsupportedError
+	if errors.As(err, &lacking) {
+		e.Remedy = lacking.Remedy
+	}
+	return e
+}
+
+// request reads from the action what is to be pushed and run.
+func (d *Device) request(ctx context.Context, a *action.Action) (RunRequest, error) {
+	q := RunRequest{Files: map[string]File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
+	stdout := a.Command.Platform[action.PropertyStdout]
+	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return p == stdout })
+	push, err := tree.Ref(a.InputRoot).Sub(ctx, d.o.Store, PushDir)
+	if errors.Is(err, tree.ErrNotExist) {
+		return q, nil
+	}
+	if err != nil {
+		return q, err
+	}
+	if root, ok := push.Ref(); ok {
+		if push, err = tree.Load(ctx, d.o.Store, root); err != nil {
+			return q, err
+		}
+	}
+	err = push.Walk(func(p string, e tree.Entry) error {
+		switch {
+		case e.File != nil:
+			q.Files[p] = d.file(ctx, *e.File)
+		case e.Symlink != "":
+			if err := tree.CheckSymlink(path.Dir(p), e.Symlink); err != nil {
+				return fmt.Errorf("%s: %w", path.Join(PushDir, p), err)
+			}
+			q.Links[p] = e.Symlink
+		}
+		return nil
+	})
+	return q, err
+}

@@ -1,0 +1,359 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// bench is a store and a device for actions.
+type bench struct {
+	store  *disk.Store
+	device *runner.Device
+	image  *tree.Dir
+}
+
+func newBench(t *testing.T, change func(*runner.Options)) *bench {
+	t.Helper()
+	root, err := os.MkdirTemp("", "store")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	store, err := disk.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := runner.Options{
+		Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3,
+		Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
+		Self: emulatortest.Self(t), ADB: toolchaintest.Root(t, "adb"),
+	}
+	if change != nil {
+		change(&o)
+	}
+	b := &bench{store: store, device: runner.New(o)}
+	t.Cleanup(func() {
+		if err := b.device.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b.image = b.scan(t, emulatortest.Image(t, nil))
+	return b
+}
+
+// scan brings a folder into the store.
+func (b *bench) scan(t *testing.T, dir string) *tree.Dir {
+	t.Helper()
+	d, err := tree.Scan(t.Context(), tree.HashFiles(digest.BLAKE3), dir, tree.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.Walk(func(p string, e tree.Entry) error {
+		if e.File == nil {
+			return nil
+		}
+		f, err := os.Open(filepath.Join(dir, p))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return b.store.Put(t.Context(), e.File.Digest, f)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// action makes an action with the image at "device" and the files, which start with "x:" if they are programs.
+func (b *bench) action(t *testing.T, files map[string]string, c action.Command) *action.Action {
+	t.Helper()
+	root := &tree.Dir{}
+	if err := root.Merge(t.Context(), b.store, "device", b.image); err != nil {
+		t.Fatal(err)
+	}
+	for p, content := range files {
+		content, program := strings.CutPrefix(content, "x:")
+		d := digest.BLAKE3.Bytes([]byte(content))
+		if err := b.store.Put(t.Context(), d, strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+		if err := root.Insert(t.Context(), b.store, p, tree.File{Digest: d, Executable: program}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := root.Put(t.Context(), b.store, digest.BLAKE3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Platform == nil {
+		c.Platform = map[string]string{}
+	}
+	c.Platform[action.PropertyExecutor] = "device"
+	if _, ok := c.Platform[runner.PropertyImage]; !ok {
+		c.Platform[runner.PropertyImage] = "device"
+	}
+	return &action.Action{Command: c, InputRoot: d}
+}
+
+func (b *bench) read(t *testing.T, d digest.Digest) string {
+	t.Helper()
+	r, err := b.store.Open(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	all, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}
+
+func TestDeviceIsAnExecutor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	var exec execute.Executor = b.device
+	script := "x:#!/system/bin/sh\ncat model/weights.bin\ncat\ngetprop ro.soc.model >results/soc.txt\nmkdir -p results/all/sub; echo 1 >results/all/sub/one\necho warn >&2\nexit $1\n"
+	a := b.action(t, map[string]string{
+		"push/run.sh": script, "push/model/weights.bin": "weights\n", "stdin.txt": "prompt\n", "unused.txt": "not pushed",
+	}, action.Command{
+		Args: []string{"./run.sh", "3"}, Env: map[string]string{"X": "1"},
+		Outputs:  []string{"results/all", "results/soc.txt", "missing.txt", "stdout.txt"},
+		Platform: map[string]string{action.PropertyStdin: "stdin.txt", action.PropertyStdout: "stdout.txt", runner.PropertySoC: "SM8750", runner.PropertyArch: "v79"},
+	})
+	for range 2 {
+		r, err := exec.Execute(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.ExitCode != 3 || string(r.Stdout) != "weights\nprompt\n" || string(r.Stderr) != "warn\n" || r.Worker != "emulator SM8750 v79" || r.Duration <= 0 {
+			t.Errorf("result: %+v", r)
+		}
+		files := map[string]string{}
+		for _, f := range r.Files {
+			files[f.Path] = b.read(t, f.Digest)
+		}
+		if len(files) != 2 || files["results/soc.txt"] != "SM8750\n" || files["stdout.txt"] != "weights\nprompt\n" {
+			t.Errorf("files: %q", files)
+		}
+		if len(r.Dirs) != 1 || r.Dirs[0].Path != "results/all" {
+			t.Fatalf("folders: %+v", r.Dirs)
+		}
+		if e, err := tree.Ref(r.Dirs[0].Root).Lookup(t.Context(), b.store, "sub/one"); err != nil || e.File == nil || b.read(t, e.File.Digest) != "1\n" {
+			t.Errorf("pulled folder: %v, %v", e, err)
+		}
+	}
+}
+
+func TestDeviceTimeout(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	a := b.action(t, nil, action.Command{Args: []string{"sleep", "60"}})
+	a.Timeout = 300 * time.Millisecond
+	start := time.Now()
+	_, err := b.device.Execute(t.Context(), a)
+	if err == nil || !strings.Contains(err.Error(), "timeout") || time.Since(start) > 20*time.Second {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+	if r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"echo", "alive"}})); err != nil || string(r.Stdout) != "alive\n" {
+		t.Errorf("after a timeout: %v, %v", r, err)
+	}
+}
+
+func TestDeviceRefusesWhatWouldFail(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	hexagon, err := os.ReadFile(emulatortest.Compile(t, "hexagon", "void _start(void) {}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arm, err := os.ReadFile(emulatortest.Compile(t, "aarch64", `const char id[] __attribute__((used)) = "v2.41.0.251128145156_191518"; void _start(void) {}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v79, v75 := bytes.Clone(hexagon), bytes.Clone(hexagon)
+	v79[36], v75[36] = 0x79, 0x75
+	other := bytes.ReplaceAll(arm, []byte("v2.41.0"), []byte("v2.40.0"))
+	htp := map[string]string{"push/libQnnHtp.so": string(arm), "push/libQnnSystem.so": string(arm), "push/libQnnHtpV79Stub.so": string(arm), "push/libQnnHtpV79Skel.so": string(v79)}
+	with := func(change map[string]string) map[string]string {
+		all := map[string]string{}
+		for k, v := range htp {
+			all[k] = v
+		}
+		for k, v := range change {
+			if v == "" {
+				delete(all, k)
+			} else {
+				all[k] = v
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		args  []string
+		soc   string
+		want  []string // what the error says; none: no error
+	}{
+		{name: "all is well", files: htp},
+		{name: "another SoC", soc: "SM8650", want: []string{"SM8750", "SM8650", "--serial"}},
+		{name: "Hexagon for another arch", files: with(map[string]string{"push/libOp.so": string(v75)}), want: []string{"libOp.so", "v75", "v79"}},
+		{name: "for the host", files: map[string]string{"push/run": "x:" + string(self)}, want: []string{"run:", "EM_X86_64", "aarch64"}},
+		{name: "no ELF", files: map[string]string{"push/libX.so": "version https://git-lfs.github.com/spec/v1\n"}, want: []string{"libX.so", "no ELF"}},
+		{name: "damaged ELF", files: map[string]string{"push/libX.so": string(arm[:100])}, want: []string{"libX.so", "damaged"}},
+		{name: "mixed SDKs", files: with(map[string]string{"push/libQnnSystem.so": string(other)}), want: []string{"v2.40.0.251128145156 (libQnnSystem.so)", "v2.41.0.251128145156 (libQnnHtp.so, libQnnHtpV79Stub.so)"}},
+		{name: "no stub", files: with(map[string]string{"push/libQnnHtpV79Stub.so": ""}), want: []string{"libQnnHtpV79Stub.so", "push set"}},
+		{name: "program not pushed", files: map[string]string{"push/a": "x"}, args: []string{"./runner"}, want: []string{"runner", "not pushed", "pushed are: a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.soc == "" {
+				c.soc = "SM8750"
+			}
+			if c.args == nil {
+				c.args = []string{"true"}
+			}
+			_, err := b.device.Execute(t.Context(), b.action(t, c.files, action.Command{
+				Args: c.args, Platform: map[string]string{runner.PropertySoC: c.soc, runner.PropertyArch: "v79"},
+			}))
+			if (err == nil) != (c.want == nil) {
+				t.Fatalf("got %v", err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got %q, want it to say %q", err, want)
+				}
+			}
+		})
+	}
+	t.Run("a library that is nowhere", func(t *testing.T) {
+		_, err := b.device.Execute(t.Context(), b.action(t, map[string]string{"push/run": "x:" + string(needs(t, "libomp.so"))}, action.Command{Args: []string{"true"}}))
+		mismatch, ok := errors.AsType[*runner.Mismatch](err)
+		if !ok || mismatch.File != "run" || !strings.Contains(err.Error(), "libomp.so") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// needs returns an AArch64 shared object that needs the library.
+func needs(t *testing.T, lib string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	b, err := os.ReadFile(emulatortest.CompileShared(t, dir, lib))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestDeviceSelection(t *testing.T) {
+	t.Parallel()
+	s := emulatortest.Server(t)
+	image := emulatortest.Image(t, nil)
+	one, two := emulatortest.Start(t, image, nil), emulatortest.Start(t, image, nil)
+	pick := func(serial string) (string, error) {
+		all, err := s.Devices(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := runner.Pick(all, serial)
+		return d.Serial, err
+	}
+	if _, err := pick(""); !errors.Is(err, runner.ErrNoDevice) {
+		t.Errorf("none: %v", err)
+	}
+	if err := s.Connect(t.Context(), one.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := pick(""); err != nil || got != one.Addr() {
+		t.Errorf("one: %q, %v", got, err)
+	}
+	if _, err := pick("XYZ"); !errors.Is(err, runner.ErrNoDevice) || !strings.Contains(err.Error(), one.Addr()) {
+		t.Errorf("another serial: %v", err)
+	}
+	if err := s.Connect(t.Context(), two.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pick(""); err == nil || !strings.Contains(err.Error(), "--serial") || !strings.Contains(err.Error(), one.Addr()) || !strings.Contains(err.Error(), two.Addr()) {
+		t.Errorf("two: %v", err)
+	}
+	if got, err := pick(two.Addr()); err != nil || got != two.Addr() {
+		t.Errorf("one of two: %q, %v", got, err)
+	}
+}
+
+// TestRealDevice uses the emulator as if it were a phone that somebody connected by its address.
+func TestRealDevice(t *testing.T) {
+	t.Parallel()
+	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	b := newBench(t, func(o *runner.Options) { o.Serial = e.Addr() })
+	r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"getprop", "ro.soc.model"}}))
+	if err != nil || string(r.Stdout) != "SM8750\n" {
+		t.Errorf("%v, %v", r, err)
+	}
+	e.Close()
+	_, err = b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}}))
+	failed, ok := errors.AsType[*execute.Error](err)
+	if !ok || !failed.Retryable {
+		t.Errorf("a device that is gone: %v", err)
+	}
+}
+
+func TestLease(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	release, err := runner.Lease(t.Context(), dir, "a:1/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	defer cancel()
+	waited := false
+	if _, err := runner.Lease(ctx, dir, "a:1/x", func() { waited = true }); !errors.Is(err, context.DeadlineExceeded) || !waited {
+		t.Errorf("a second lease: %v, waited %v", err, waited)
+	}
+	if other, err := runner.Lease(ctx, dir, "b", nil); err != nil {
+		t.Errorf("another device: %v", err)
+	} else {
+		other()
+	}
+	time.AfterFunc(50*time.Millisecond, release)
+	again, err := runner.Lease(t.Context(), dir, "a:1/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+}
+
+func TestEmulatorFaultsReachTheDevice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *runner.Options) { o.Faults = emulator.Faults{DropAfterBytes: 3 << 20} })
+	a := b.action(t, map[string]string{"push/a": strings.Repeat("a", 2<<20), "push/b": strings.Repeat("b", 2<<20)}, action.Command{Args: []string{"sh", "-c", "cat a b | wc -c"}})
+	if r, err := b.device.Execute(t.Context(), a); err != nil || strings.TrimSpace(string(r.Stdout)) != "4194304" {
+		t.Errorf("%v, %v", r, err)
+	}
+}
