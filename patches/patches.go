@@ -92,7 +92,7 @@ func Apply(ctx context.Context, r Request) (Report, error) {
 		return report, err
 	}
 	defer source.Close()
-	if err := copyTree(ctx, source, r.Out, tree); err != nil {
+	if err := tree.CopyTo(ctx, r.Out); err != nil {
 		return report, fmt.Errorf("patched copy of %s: %w", r.Source, err)
 	}
 	return report, nil

@@ -3,8 +3,10 @@ package patches_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -324,4 +326,33 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("%d ranges", len(ranges))
 		}
 	})
+}
+
+// TestToolVersion ties the tool's behaviour version to what it writes. When it fails because the tool now writes
+// something else on purpose, raise ToolVersion and take the new digest.
+func TestToolVersion(t *testing.T) {
+	r := patches.Request{
+		Source:     write(t, map[string]string{"a.cpp": "int one;\n", "b.cpp": "int new_name;\n", "l": "-> a.cpp"}),
+		SDKInclude: write(t, map[string]string{"a.h": "int x;"}),
+		Out:        filepath.Join(t.TempDir(), "out"),
+	}
+	files := map[string]string{}
+	for name, f := range ownSeries() {
+		files[name] = string(f.Data)
+	}
+	report := filepath.Join(t.TempDir(), "report")
+	var stdout, stderr bytes.Buffer
+	if code := patches.Run(t.Context(), []string{"--source", r.Source, "--sdk-include", r.SDKInclude, "--series", "own=" + write(t, files), "--out", r.Out, "--report", report}, nil, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit %d\n%s", code, &stderr)
+	}
+	h := sha256.New()
+	for _, name := range []string{"a.cpp", "b.cpp", "l"} {
+		h.Write([]byte(read(t, r.Out, name)))
+	}
+	h.Write(stdout.Bytes())
+	h.Write([]byte(read(t, filepath.Dir(report), "report")))
+	const want = "1 ecc0b208e2ccde07"
+	if got := patches.ToolVersion + fmt.Sprintf(" %.8x", h.Sum(nil)); got != want {
+		t.Errorf("version and digest are %s, were %s", got, want)
+	}
 }

@@ -59,6 +59,15 @@ func (t *Tree) Write(name string, data []byte) error {
 	return nil
 }
 
+// Put makes a file, in the place of one that may be there.
+func (t *Tree) Put(name string, data []byte) error {
+	if !safe(name) {
+		return fmt.Errorf("%q is no path inside a source tree", name)
+	}
+	t.changes[name] = File{Data: data, Mode: 0o644}
+	return nil
+}
+
 // Walk calls fn for each regular file of the tree with its changes, in order of path.
 func (t *Tree) Walk(fn func(name string) error) error {
 	var names []string

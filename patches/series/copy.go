@@ -1,4 +1,4 @@
-package patches
+package series
 
 import (
 	"context"
@@ -8,14 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
-
-	"github.com/hexmage/hexmage/patches/series"
 )
 
-// copyTree writes the source with its changes to out. Version control folders stay behind. Symbolic links are copied as
-// such when they stay inside the tree; anything else that is not a file or folder is an error.
-func copyTree(ctx context.Context, source *os.Root, out string, tree *series.Tree) error {
+// CopyTo writes the tree with its changes to the folder out, which must be empty or not exist. Version control folders
+// stay behind. Symbolic links are copied as such when they stay inside the tree; what is neither file, folder nor such a
+// link is an error. A failed copy leaves what it wrote.
+func (t *Tree) CopyTo(ctx context.Context, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -31,37 +29,36 @@ func copyTree(ctx context.Context, source *os.Root, out string, tree *series.Tre
 	if err != nil {
 		return err
 	}
-	names, changes := tree.Changes()
-	err = fs.WalkDir(source.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
+	err = fs.WalkDir(t.base, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == "." {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if _, changed := t.changes[name]; changed {
+			return nil // written below, or gone
+		}
 		switch {
-		case name == ".":
-			return nil
 		case d.IsDir():
 			if d.Name() == ".git" {
 				return fs.SkipDir
 			}
 			if info, err := d.Info(); err != nil || os.SameFile(info, here) {
-				return errors.Join(err, fmt.Errorf("the copy %s is inside the source", out))
+				return errors.Join(err, fmt.Errorf("the copy %s is inside its source", out))
 			}
 			return target.Mkdir(name, 0o755)
-		case slices.Contains(names, name): // few, and written below
-			return nil
 		case d.Type() == fs.ModeSymlink:
-			return copyLink(source, target, name)
+			return t.copyLink(target, name)
 		case d.Type().IsRegular():
-			return copyFile(source, target, name)
+			return t.copyFile(target, name)
 		}
 		return fmt.Errorf("%s is neither file, folder nor symbolic link", name)
 	})
 	if err != nil {
 		return err
 	}
+	names, changes := t.Changes()
 	for _, name := range names {
 		f := changes[name]
 		if f.Deleted {
@@ -77,8 +74,8 @@ func copyTree(ctx context.Context, source *os.Root, out string, tree *series.Tre
 	return nil
 }
 
-func copyLink(source, target *os.Root, name string) error {
-	to, err := source.Readlink(name)
+func (t *Tree) copyLink(target *os.Root, name string) error {
+	to, err := fs.ReadLink(t.base, name)
 	if err != nil {
 		return err
 	}
@@ -88,8 +85,8 @@ func copyLink(source, target *os.Root, name string) error {
 	return target.Symlink(to, name)
 }
 
-func copyFile(source, target *os.Root, name string) error {
-	in, err := source.Open(name)
+func (t *Tree) copyFile(target *os.Root, name string) error {
+	in, err := t.base.Open(name)
 	if err != nil {
 		return err
 	}
