@@ -32,12 +32,12 @@ type CachedExecutor struct {
 	installed func(root digest.Digest) bool
 
 	mu    sync.Mutex
-	whole map[digest.Digest]bool // Tree blobs of which all parts were in the store
+	whole map[digest.Digest]bool // roots of trees of which all parts were in the store
 }
 
 // Cached returns an Executor that has next execute actions and remembers the results of those that ended with exit code
-// 0 in results, under keys made with fn. Looking up and executing are two methods, so that the caller knows which it
-// was, and can ask for a run although a result is known: Execute always runs, and Lookup never does.
+// 0 and all their outputs in results, under keys made with fn. Looking up and executing are two methods, so that the
+// caller knows which it was, and can ask for a run although a result is known: Execute always runs, Lookup never does.
 //
 // installed, if not nil, tells whether a whole tree stands unpacked somewhere (Trees.Has): the parts of such a tree are
 // not looked for in the store one by one.
@@ -156,7 +156,7 @@ func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action
 	if err != nil {
 		return nil, err
 	}
-	if r.ExitCode != 0 || a.DoNotCache {
+	if r.ExitCode != 0 || a.DoNotCache || !hasOutputs(a, r) {
 		return r, nil
 	}
 	// The command is done; what it did is worth remembering even if the build is being stopped.
@@ -164,4 +164,21 @@ func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action
 		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", e.Key.Short(), err)}
 	}
 	return r, nil
+}
+
+// hasOutputs tells whether every output that the command names came of it.
+func hasOutputs(a *action.Action, r *action.Result) bool {
+	got := map[string]bool{}
+	for _, f := range r.Files {
+		got[f.Path] = true
+	}
+	for _, d := range r.Dirs {
+		got[d.Path] = true
+	}
+	for _, p := range a.Command.Outputs {
+		if !got[p] {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,242 @@
+package execute_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/actioncache"
+	acmemory "github.com/hexmage/hexmage/internal/actioncache/memory"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/cas/memory"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/executetest"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+const fn = digest.BLAKE3
+
+var _ execute.Lookup = (*execute.CachedExecutor)(nil)
+
+type world struct {
+	store *memory.Store
+	fake  *executetest.Fake
+	x     *execute.CachedExecutor
+	root  digest.Digest
+}
+
+func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
+	t.Helper()
+	store := memory.New()
+	root, err := (&tree.Dir{}).Put(t.Context(), store, fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake := &executetest.Fake{Store: store, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
+		"cc": func(_ context.Context, c *executetest.Call) (int, error) {
+			c.Outputs["a.o"] = "object"
+			c.Outputs["inc/sub/a.h"] = "header"
+			c.Outputs["inc/b.h"] = "other"
+			return 0, nil
+		},
+		"fail":    func(context.Context, *executetest.Call) (int, error) { return 1, nil },
+		"forgets": func(context.Context, *executetest.Call) (int, error) { return 0, nil },
+		"broken":  func(context.Context, *executetest.Call) (int, error) { return 0, errors.New("no device") },
+	}}
+	return world{store, fake, execute.Cached(fake, acmemory.New(), store, fn, installed), root}
+}
+
+func (w world) action(name string) *action.Action {
+	return &action.Action{Command: action.Command{Args: []string{name}, Outputs: []string{"a.o", "inc"}}, InputRoot: w.root}
+}
+
+func (w world) hit(t *testing.T, a *action.Action) bool {
+	t.Helper()
+	r, ok, err := w.x.Lookup(t.Context(), a)
+	if err != nil || ok != (r != nil) {
+		t.Fatalf("Lookup: %v, %v, %v", r, ok, err)
+	}
+	return ok
+}
+
+func TestCached(t *testing.T) {
+	w := newWorld(t, nil)
+	a := w.action("cc")
+	if w.hit(t, a) {
+		t.Fatal("a result before the action ran")
+	}
+	first, err := w.x.Execute(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok, err := w.x.Lookup(t.Context(), a)
+	if err != nil || !ok || fmt.Sprint(r.Files, r.Dirs) != fmt.Sprint(first.Files, first.Dirs) {
+		t.Fatalf("remembered %v, %v, %v; want %v", r, ok, err, first)
+	}
+	other := w.action("cc")
+	other.Command.Env = map[string]string{"A": "1"}
+	if w.hit(t, other) {
+		t.Error("another action has this one's result")
+	}
+	if len(w.fake.Ran()) != 1 {
+		t.Errorf("ran %v", w.fake.Ran())
+	}
+	if _, err := w.x.Execute(t.Context(), a); err != nil || len(w.fake.Ran()) != 2 {
+		t.Errorf("Execute did not run the action again: %v, %v", w.fake.Ran(), err)
+	}
+	e := a.Encode(fn)
+	if missing, err := w.store.Missing(t.Context(), []digest.Digest{e.Key, fn.Bytes(e.Command)}); err != nil || len(missing) > 0 {
+		t.Errorf("the action's own messages are not in the store: %v, %v", missing, err)
+	}
+}
+
+func TestCachedNotRemembered(t *testing.T) {
+	w := newWorld(t, nil)
+	noCache := w.action("cc")
+	noCache.DoNotCache = true
+	for name, a := range map[string]*action.Action{
+		"failed": w.action("fail"), "did not write its outputs": w.action("forgets"), "not to be cached": noCache,
+	} {
+		if _, err := w.x.Execute(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if w.hit(t, a) {
+			t.Errorf("an action that %s is remembered", name)
+		}
+	}
+	if r, err := w.x.Execute(t.Context(), w.action("broken")); err == nil || w.hit(t, w.action("broken")) {
+		t.Errorf("an action that could not run: %v", r)
+	}
+}
+
+// Each blob that a result needs is lost in turn: then the action has to run again.
+func TestCachedIncomplete(t *testing.T) {
+	w := newWorld(t, nil)
+	a := w.action("cc")
+	r, err := w.x.Execute(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := tree.LoadTree(t.Context(), w.store, r.Dirs[0].Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, messages := dir.Encode(fn)
+	parts := map[string]digest.Digest{"a.o": r.Files[0].Digest, "Tree": r.Dirs[0].Tree, "a.h": fn.Bytes([]byte("header")), "b.h": fn.Bytes([]byte("other"))}
+	for d := range messages {
+		parts["Directory "+d.Short()] = d
+	}
+	if len(parts) != 6 {
+		t.Fatalf("parts %v", parts)
+	}
+	for name, d := range parts {
+		w.store.Delete(d)
+		fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.store, fn, nil)
+		if _, ok, err := fresh.Lookup(t.Context(), a); ok || err != nil {
+			t.Errorf("without %s: hit %v, %v", name, ok, err)
+		}
+		if _, err := w.x.Execute(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if !w.hit(t, a) {
+			t.Errorf("without %s: running it again did not heal it", name)
+		}
+	}
+	w.store.Damage(r.Dirs[0].Tree, []byte("damaged"))
+	fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.store, fn, nil)
+	if _, ok, err := fresh.Lookup(t.Context(), a); ok || err != nil {
+		t.Errorf("with a damaged Tree: hit %v, %v", ok, err)
+	}
+}
+
+func TestCachedInstalledTreeIsNotTakenApart(t *testing.T) {
+	var asked []digest.Digest
+	w := newWorld(t, func(d digest.Digest) bool { asked = append(asked, d); return true })
+	a := w.action("cc")
+	r, err := w.x.Execute(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.store.Delete(fn.Bytes([]byte("header")))
+	if !w.hit(t, a) || len(asked) != 1 || asked[0] != r.Dirs[0].Root {
+		t.Errorf("a tree that is installed was looked for in the store; asked for %v", asked)
+	}
+	w.store.Delete(r.Dirs[0].Tree)
+	if w.hit(t, a) {
+		t.Error("a hit without the Tree blob")
+	}
+}
+
+// A cache that others can write to may lie about which folder a Tree is of.
+func TestCachedForgedTree(t *testing.T) {
+	w := newWorld(t, nil)
+	a := w.action("cc")
+	r, err := w.x.Execute(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := (&tree.Dir{}).EncodeTree(fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Dirs[0].Tree = fn.Bytes(empty)
+	if err := w.store.Put(t.Context(), fn.Bytes(empty), strings.NewReader(string(empty))); err != nil {
+		t.Fatal(err)
+	}
+	x := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.store, fn, nil)
+	if _, ok, err := x.Lookup(t.Context(), a); ok || err != nil {
+		t.Errorf("hit %v, %v", ok, err)
+	}
+}
+
+func TestCachedErrors(t *testing.T) {
+	w := newWorld(t, nil)
+	broken := errors.New("the disk is gone")
+	for name, x := range map[string]*execute.CachedExecutor{
+		"results": execute.Cached(w.fake, brokenCache{broken}, w.store, fn, nil),
+		"store":   execute.Cached(w.fake, acmemory.New(), brokenStore{w.store, broken}, fn, nil),
+	} {
+		r, err := x.Execute(t.Context(), w.action("cc"))
+		var e *execute.Error
+		if !errors.Is(err, broken) || !errors.As(err, &e) {
+			t.Errorf("%s: %v, %v; want an execute.Error with the cause", name, r, err)
+		}
+	}
+	x := execute.Cached(w.fake, brokenCache{broken}, w.store, fn, nil)
+	if _, _, err := x.Lookup(t.Context(), w.action("cc")); !errors.Is(err, broken) {
+		t.Errorf("Lookup: %v", err)
+	}
+}
+
+// resultOf is a cache with one result.
+type resultOf struct {
+	key digest.Digest
+	r   *action.Result
+}
+
+func (c resultOf) Get(_ context.Context, key digest.Digest) (*action.Result, error) {
+	if key != c.key {
+		return nil, actioncache.ErrNotFound
+	}
+	return c.r, nil
+}
+
+func (resultOf) Put(context.Context, digest.Digest, *action.Result) error { return nil }
+
+type brokenCache struct{ err error }
+
+func (c brokenCache) Get(context.Context, digest.Digest) (*action.Result, error) { return nil, c.err }
+
+func (c brokenCache) Put(context.Context, digest.Digest, *action.Result) error { return c.err }
+
+type brokenStore struct {
+	cas.Store
+	err error
+}
+
+func (s brokenStore) Put(context.Context, digest.Digest, io.Reader) error { return s.err }

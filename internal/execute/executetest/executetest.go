@@ -1,0 +1,363 @@
+// Package executetest is the conformance suite that every execute.Executor passes which runs POSIX shell commands: local,
+// remote and device executors, and decorators over them. It also has Fake, an Executor for tests of what uses one.
+package executetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// Setup is an executor to be checked, with the store that its inputs come from and its outputs go to.
+type Setup struct {
+	Executor execute.Executor
+	Store    cas.Store
+	Fn       digest.Function
+	Shell    string            // absolute path of a POSIX shell where commands run; "" is /bin/sh
+	Platform map[string]string // goes into every action
+
+	// Alive tells whether a process runs, where commands run, whose command line has the text. Local executors on Linux
+	// use ProcessAlive.
+	Alive func(text string) (bool, error)
+}
+
+// Run checks the executor that open returns. Each call of open gives one that shares nothing with the others.
+func Run(t *testing.T, open func(t *testing.T) Setup) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, *suite)
+	}{
+		{"exit code and output", exitCode},
+		{"signal", signal},
+		{"inputs", inputs},
+		{"outputs", outputs},
+		{"missing output", missingOutput},
+		{"output that leads out", escapingOutput},
+		{"environment", environment},
+		{"standard input", stdin},
+		{"long output", longOutput},
+		{"exec roots are apart", apart},
+		{"no such program", noSuchProgram},
+		{"missing input", missingInput},
+		{"timeout", timeout},
+		{"cancel", cancel},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &suite{Setup: open(t)}
+			if s.Shell == "" {
+				s.Shell = "/bin/sh"
+			}
+			c.run(t, s)
+		})
+	}
+}
+
+type suite struct{ Setup }
+
+// put stores b.
+func (s *suite) put(t *testing.T, b string) digest.Digest {
+	t.Helper()
+	d := s.Fn.Bytes([]byte(b))
+	if err := s.Store.Put(t.Context(), d, strings.NewReader(b)); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// action makes an action that runs the script in an exec root with the given files.
+func (s *suite) action(t *testing.T, script string, files map[string]string, outputs ...string) *action.Action {
+	t.Helper()
+	d := &tree.Dir{}
+	for p, content := range files {
+		name, executable := strings.CutSuffix(p, "*")
+		if err := d.Insert(t.Context(), nil, name, tree.File{Digest: s.put(t, content), Executable: executable}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := d.Put(t.Context(), s.Store, s.Fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform := map[string]string{}
+	maps.Copy(platform, s.Platform)
+	return &action.Action{
+		Command:   action.Command{Args: []string{s.Shell, "-c", script}, Outputs: outputs, Platform: platform},
+		InputRoot: root,
+	}
+}
+
+func (s *suite) execute(t *testing.T, a *action.Action) *action.Result {
+	t.Helper()
+	r, err := s.Executor.Execute(t.Context(), a)
+	if err != nil {
+		t.Fatalf("%q could not run: %v", a.Command.Args, err)
+	}
+	return r
+}
+
+func (s *suite) read(t *testing.T, d digest.Digest) string {
+	t.Helper()
+	r, err := s.Store.Open(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func exitCode(t *testing.T, s *suite) {
+	for _, code := range []int{0, 1, 7, 255} {
+		r := s.execute(t, s.action(t, fmt.Sprintf("echo out; echo err >&2; exit %d", code), nil))
+		if r.ExitCode != code || string(r.Stdout) != "out\n" || string(r.Stderr) != "err\n" {
+			t.Errorf("exit code %d, stdout %q, stderr %q; want %d, out, err", r.ExitCode, r.Stdout, r.Stderr, code)
+		}
+		if r.Worker == "" || r.Duration <= 0 {
+			t.Errorf("worker %q, duration %v", r.Worker, r.Duration)
+		}
+	}
+}
+
+func signal(t *testing.T, s *suite) {
+	if r := s.execute(t, s.action(t, "kill -9 $$", nil)); r.ExitCode == 0 {
+		t.Error("a command that was killed has exit code 0")
+	}
+}
+
+func inputs(t *testing.T, s *suite) {
+	a := s.action(t, "cat a/b.txt && ./run && test ! -x a/b.txt && find . -type f | sort", map[string]string{
+		"a/b.txt": "content\n", "run*": "#!" + s.Shell + "\necho ran\n", "a/empty": "",
+	})
+	r := s.execute(t, a)
+	if got, want := string(r.Stdout), "content\nran\n./a/b.txt\n./a/empty\n./run\n"; r.ExitCode != 0 || got != want {
+		t.Errorf("exit code %d, stdout %q, want %q; stderr %q", r.ExitCode, got, want, r.Stderr)
+	}
+}
+
+func outputs(t *testing.T, s *suite) {
+	a := s.action(t, `cat in > out/copy && printf tool > out/tool && chmod 755 out/tool && : > out/empty &&
+		mkdir -p tree/sub tree/none && echo 1 > tree/sub/f && ln -s sub/f tree/l && echo not declared > other`,
+		map[string]string{"in": "text"}, "out/copy", "out/tool", "out/empty", "tree")
+	r := s.execute(t, a)
+	if r.ExitCode != 0 {
+		t.Fatalf("exit code %d: %s", r.ExitCode, r.Stderr)
+	}
+	got := map[string]string{}
+	for _, f := range r.Files {
+		got[f.Path] = fmt.Sprintf("%s %v", s.read(t, f.Digest), f.Executable)
+	}
+	want := map[string]string{"out/copy": "text false", "out/tool": "tool true", "out/empty": " false"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("files %v, want %v", got, want)
+	}
+	if len(r.Dirs) != 1 || r.Dirs[0].Path != "tree" {
+		t.Fatalf("folders %v, want tree", r.Dirs)
+	}
+	d, err := tree.Load(t.Context(), s.Store, r.Dirs[0].Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	err = d.Walk(func(p string, e tree.Entry) error {
+		switch {
+		case e.File != nil:
+			p += "=" + s.read(t, e.File.Digest)
+		case e.Dir == nil:
+			p += "->" + e.Symlink
+		}
+		found = append(found, p)
+		return nil
+	})
+	if got, want := strings.Join(found, " "), "l->sub/f none sub sub/f=1\n"; err != nil || got != want {
+		t.Errorf("tree %q, %v; want %q", got, err, want)
+	}
+	whole, err := tree.LoadTree(t.Context(), s.Store, r.Dirs[0].Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root, _ := whole.Encode(s.Fn); root != r.Dirs[0].Root {
+		t.Errorf("the Tree message is of %v, want %v", root, r.Dirs[0].Root)
+	}
+}
+
+func missingOutput(t *testing.T, s *suite) {
+	r := s.execute(t, s.action(t, "echo 1 > there", nil, "there", "missing", "deep/missing"))
+	if r.ExitCode != 0 || len(r.Files) != 1 || r.Files[0].Path != "there" || len(r.Dirs) != 0 {
+		t.Errorf("exit code %d, files %v, folders %v; want just the file there", r.ExitCode, r.Files, r.Dirs)
+	}
+	r = s.execute(t, s.action(t, "echo 1 > there; exit 3", nil, "there"))
+	if r.ExitCode != 3 || len(r.Files) != 1 {
+		t.Errorf("a failed command: exit code %d, files %v; want 3 and the file it wrote", r.ExitCode, r.Files)
+	}
+}
+
+func escapingOutput(t *testing.T, s *suite) {
+	for _, script := range []string{"ln -s /etc out", "ln -s /bin/sh out", "mkdir out; ln -s ../.. out/up", "ln -s .. out"} {
+		if r, err := s.Executor.Execute(t.Context(), s.action(t, script, nil, "out")); err == nil && r.ExitCode == 0 {
+			t.Errorf("%s: captured %v %v", script, r.Files, r.Dirs)
+		}
+	}
+}
+
+func environment(t *testing.T, s *suite) {
+	t.Setenv("HEXMAGE_TEST_LEAK", "the host's")
+	a := s.action(t, "", nil)
+	a.Command.Args = []string{s.Shell, "-c", "env"}
+	a.Command.Env = map[string]string{"ONE": "1", "SPACES": " a  b ", "QUOTES": `'"$x`, "EMPTY": ""}
+	r := s.execute(t, a)
+	got := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSuffix(string(r.Stdout), "\n"), "\n") {
+		k, v, _ := strings.Cut(line, "=")
+		got[k] = v
+	}
+	for k, v := range a.Command.Env {
+		if have, ok := got[k]; !ok || have != v {
+			t.Errorf("%s is %q, want %q", k, have, v)
+		}
+	}
+	for _, k := range []string{"HEXMAGE_ROOT", "HOME", "TMPDIR"} {
+		if got[k] == "" {
+			t.Errorf("%s is not set", k)
+		}
+	}
+	if v, ok := got["HEXMAGE_TEST_LEAK"]; ok {
+		t.Errorf("the host's environment leaks: %s", v)
+	}
+}
+
+func stdin(t *testing.T, s *suite) {
+	if r := s.execute(t, s.action(t, "cat; echo end", nil)); r.ExitCode != 0 || string(r.Stdout) != "end\n" {
+		t.Errorf("without standard input: exit code %d, stdout %q", r.ExitCode, r.Stdout)
+	}
+	a := s.action(t, "cat", map[string]string{"dir/prompt.txt": "hello\x00there"})
+	a.Command.Platform[action.PropertyStdin] = "dir/prompt.txt"
+	if r := s.execute(t, a); r.ExitCode != 0 || string(r.Stdout) != "hello\x00there" {
+		t.Errorf("exit code %d, stdout %q, want the input", r.ExitCode, r.Stdout)
+	}
+}
+
+func longOutput(t *testing.T, s *suite) {
+	r := s.execute(t, s.action(t, "echo first; i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo last", nil))
+	if len(r.Stdout) > action.MaxInline || !bytes.HasPrefix(r.Stdout, []byte("first\n")) || !bytes.HasSuffix(r.Stdout, []byte("\nlast\n")) {
+		t.Errorf("%d bytes kept, want the head and the tail in %d", len(r.Stdout), action.MaxInline)
+	}
+}
+
+// apart runs the same action several times at once: none may see another's files, nor change its inputs for the next.
+func apart(t *testing.T, s *suite) {
+	a := s.action(t, "test ! -e out && cat in > out && sleep 0.2 && rm -f in && echo changed > in && cat out", map[string]string{"in": "x"}, "out")
+	errs := make(chan error)
+	for range 4 {
+		go func() {
+			r, err := s.Executor.Execute(t.Context(), a)
+			if err == nil && (r.ExitCode != 0 || string(r.Stdout) != "x") {
+				err = fmt.Errorf("exit code %d, stdout %q, stderr %q", r.ExitCode, r.Stdout, r.Stderr)
+			}
+			errs <- err
+		}()
+	}
+	for range 4 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func noSuchProgram(t *testing.T, s *suite) {
+	for _, prog := range []string{"no-such-program-here", "./no/such/program", "/no/such/program"} {
+		a := s.action(t, "", nil)
+		a.Command.Args = []string{prog}
+		r, err := s.Executor.Execute(t.Context(), a)
+		var e *execute.Error
+		if !errors.As(err, &e) || e.Op == "" {
+			t.Errorf("%s: %v, %v; want an execute.Error", prog, r, err)
+		}
+	}
+}
+
+func missingInput(t *testing.T, s *suite) {
+	a := s.action(t, "cat in", nil)
+	d := &tree.Dir{}
+	if err := d.Insert(t.Context(), nil, "in", tree.File{Digest: s.Fn.Bytes([]byte("never stored"))}); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if a.InputRoot, err = d.Put(t.Context(), s.Store, s.Fn); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Executor.Execute(t.Context(), a); !errors.Is(err, cas.ErrNotFound) {
+		t.Errorf("%v, %v; want ErrNotFound", r, err)
+	}
+}
+
+func timeout(t *testing.T, s *suite) {
+	a := s.action(t, "sleep 60", nil)
+	a.Timeout = 300 * time.Millisecond
+	start := time.Now()
+	if r, err := s.Executor.Execute(t.Context(), a); err == nil && r.ExitCode == 0 {
+		t.Error("a command that ran out of time has exit code 0")
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the timeout of %v took effect after %v", a.Timeout, took)
+	}
+}
+
+func cancel(t *testing.T, s *suite) {
+	mark := fmt.Sprintf("61.%d", time.Now().UnixNano())
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		defer stop()
+		for range 100 {
+			time.Sleep(100 * time.Millisecond)
+			if s.Alive == nil || s.alive(t, mark) {
+				time.Sleep(200 * time.Millisecond) // until all of them run
+				return
+			}
+		}
+		t.Error("the command does not show among the processes")
+	}()
+	start := time.Now()
+	// The child ignores the request to end, and its parent does not wait for it.
+	_, err := s.Executor.Execute(ctx, s.action(t, "(trap '' TERM HUP INT; sleep "+mark+"; sleep "+mark+") & sleep "+mark, nil))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the end of the context took effect after %v", took)
+	}
+	if s.Alive == nil {
+		t.Log("whether child processes end too is not checked: Setup.Alive is nil")
+		return
+	}
+	for range 50 {
+		if !s.alive(t, mark) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Error("a child process still runs")
+}
+
+func (s *suite) alive(t *testing.T, mark string) bool {
+	ok, err := s.Alive(mark)
+	if err != nil {
+		t.Error(err)
+	}
+	return ok
+}

@@ -1,0 +1,35 @@
+package executetest_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	acmemory "github.com/hexmage/hexmage/internal/actioncache/memory"
+	"github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/executetest"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+func open(t *testing.T) executetest.Setup {
+	t.Helper()
+	root := t.TempDir()
+	store, err := disk.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3})
+	return executetest.Setup{Executor: x, Store: store, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive}
+}
+
+func TestLocal(t *testing.T) { executetest.Run(t, open) }
+
+func TestCachedLocal(t *testing.T) {
+	executetest.Run(t, func(t *testing.T) executetest.Setup {
+		s := open(t)
+		s.Executor = execute.Cached(s.Executor, acmemory.New(), s.Store, s.Fn, nil)
+		return s
+	})
+}
