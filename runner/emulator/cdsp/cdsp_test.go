@@ -95,6 +95,8 @@ func TestFloatsAreExact(t *testing.T) {
 		{"Divide", 0, func(x, y float32) float32 { return x / y }},
 		{"DivideDouble", 0, func(x, y float32) float32 { return float32(float64(x) / float64(y)) }},
 		{"Root", 0, func(x, _ float32) float32 { return float32(math.Sqrt(float64(x))) }},
+		{"RootDouble", 0, func(x, _ float32) float32 { return float32(math.Sqrt(float64(x) * 3)) }},
+		{"Half", 0, func(x, _ float32) float32 { return half(x) }},
 		{"MulAdd", 0, func(x, y float32) float32 { return float32(x*y) + x }},
 		{"Exp", 1, func(x, _ float32) float32 { return float32(math.Exp(float64(x))) }},
 	} {
@@ -119,6 +121,20 @@ func TestFloatsAreExact(t *testing.T) {
 	if got := math.Float32frombits(whole[0]); got != -12034 {
 		t.Errorf("-1234 / 100 and %% 100: %g, want -12034", got)
 	}
+}
+
+// half rounds to half precision, half to even.
+func half(x float32) float32 {
+	a := math.Abs(float64(x))
+	if a != a || a < 0x1p-14 {
+		return float32(math.Copysign(math.RoundToEven(a*0x1p24)*0x1p-24, float64(x)))
+	}
+	_, e := math.Frexp(a)
+	a = math.Ldexp(math.RoundToEven(math.Ldexp(a, 11-e)), e-11)
+	if a > 65504 {
+		a = math.Inf(1)
+	}
+	return float32(math.Copysign(a, float64(x)))
 }
 
 func TestRefusals(t *testing.T) {

@@ -59,6 +59,41 @@ float sqrtf(float x) {
   return of_bits((uint32_t)((e / 2 + 126) << 23) + (uint32_t)r);
 }
 
+double sqrt(double x) {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  if (bits << 1 == 0 || bits == 0x7ffull << 52) return x;
+  if (bits > 0x7ffull << 52) return of_bits64(0x7ff8ull << 48);
+  int e = (int)(bits >> 52);
+  uint64_t m = bits & ((1ull << 52) - 1);
+  if (e == 0) {
+    int shift = __builtin_clzll(m) - 11;
+    m <<= shift;
+    e = 1 - shift;
+  } else {
+    m |= 1ull << 52;
+  }
+  e -= 1023;
+  if (e & 1) {
+    m <<= 1;
+    e--;
+  }
+  /* As above, but the 108 bits of m·2^54 do not fit: they are brought down two by two. */
+  uint64_t r = 0, rest = 0;
+  for (int i = 0; i < 54; i++) {
+    rest = rest << 2 | (m >> 52 & 3);
+    m <<= 2;
+    uint64_t trial = r << 2 | 1;
+    r <<= 1;
+    if (rest >= trial) {
+      rest -= trial;
+      r |= 1;
+    }
+  }
+  r = (r + 1) >> 1;
+  return of_bits64(((uint64_t)(e / 2 + 1022) << 52) + r);
+}
+
 static double floor_of(double x) {
   if (!(x > -4e15 && x < 4e15)) return x;
   double whole = (double)(int64_t)x;

@@ -112,7 +112,7 @@ void *__hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to, const void
 #define IMPORTS(X)                                                                                                      \
   X(__hexagon_udivsi3) X(__hexagon_umodsi3) X(__hexagon_divsi3) X(__hexagon_modsi3)                                     \
   X(__hexagon_udivdi3) X(__hexagon_umoddi3) X(__hexagon_divdi3) X(__hexagon_moddi3) X(__hexagon_divdf3)                 \
-  X(sqrtf) X(floorf) X(ceilf) X(truncf) X(roundf) X(rintf) X(fabsf) X(fminf) X(fmaxf)                                   \
+  X(__extendhfsf2) X(__truncsfhf2) X(sqrt) X(sqrtf) X(floorf) X(ceilf) X(truncf) X(roundf) X(rintf) X(fabsf) X(fminf) X(fmaxf)                                   \
   X(expf) X(logf) X(powf) X(tanhf) X(sinf) X(cosf)                                                                      \
   X(__cxa_atexit)
 
@@ -131,6 +131,9 @@ static const struct {
     ENTRY(__cxa_pure_virtual) ENTRY(__cxa_guard_acquire) ENTRY(__cxa_guard_release) ENTRY(__cxa_guard_abort) ENTRY(__cxa_finalize)
     ENTRY(__hexagon_memcpy_likely_aligned_min32bytes_mult8bytes)
     {"__hexagon_sqrtf", (const void *)sqrtf},
+    {"__hexagon_sqrtdf2", (const void *)sqrt},
+    {"__gnu_h2f_ieee", (const void *)__extendhfsf2},
+    {"__gnu_f2h_ieee", (const void *)__truncsfhf2},
     {"_Znwj", (const void *)operator_new},
     {"_Znaj", (const void *)operator_new},
     {"_ZnwjRKSt9nothrow_t", (const void *)heap_take},

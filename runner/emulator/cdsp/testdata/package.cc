@@ -15,6 +15,7 @@ static_assert(sizeof(open_tensor) == 36);
 
 extern "C" float expf(float);
 extern "C" float sqrtf(float);
+extern "C" double sqrt(double);
 extern "C" int missing_function(int) __attribute__((weak));
 
 namespace {
@@ -66,6 +67,8 @@ struct Elementwise : Op {
 float divide(float a, float b) { return a / b; }
 float divide_double(float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); }
 float root(float a, float) { return sqrtf(a); }
+float root64(float a, float) { return static_cast<float>(sqrt(static_cast<double>(a) * 3)); }
+float half(float a, float) { return static_cast<float>(static_cast<__fp16>(a)); }
 float power(float a, float) { return expf(a); }
 float whole(float a, float b) {
   return static_cast<float>(static_cast<int32_t>(a) / static_cast<int32_t>(b) * 1000 + static_cast<int32_t>(a) % static_cast<int32_t>(b));
@@ -74,7 +77,7 @@ float fault(float, float) { return *reinterpret_cast<volatile float *>(4); }
 float madd(float a, float b) { return a * b + a; }
 
 AddInt32 add;
-Elementwise div_op("Divide", divide), div64_op("DivideDouble", divide_double), root_op("Root", root), exp_op("Exp", power), whole_op("Whole", whole),
+Elementwise div_op("Divide", divide), div64_op("DivideDouble", divide_double), root_op("Root", root), root64_op("RootDouble", root64), half_op("Half", half), exp_op("Exp", power), whole_op("Whole", whole),
     fault_op("Fault", fault), madd_op("MulAdd", madd);
 
 struct Widens : Op { // claims more than its buffer holds
