@@ -129,7 +129,7 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 	for _, p := range patterns {
 		body := strings.TrimPrefix(p, "!")
 		if !doublestar.ValidatePattern(body) || strings.HasPrefix(body, "/") || slices.Contains(strings.Split(body, "/"), "..") {
-			return nil, fmt.Errorf("%q is not a pattern: write patterns such as \"**/*.cpp\", relative to %s", p, slash)
+			return nil, fmt.Errorf("%q is not a pattern: write patterns such as \"**/*.cpp\", relative to the folder", p)
 		}
 		if body != p {
 			leave = append(leave, body)
@@ -189,7 +189,7 @@ func (f *Files) fileFunc() function.Function {
 			}
 			s, err := f.read(name)
 			if err != nil {
-				return cty.NilVal, function.NewArgError(0, err)
+				return cty.NilVal, err
 			}
 			return cty.StringVal(s).WithMarks(marks), nil
 		},
@@ -217,7 +217,7 @@ func (f *Files) filesetFunc() function.Function {
 			}
 			found, err := f.list(plain[0], plain[1:])
 			if err != nil {
-				return cty.NilVal, function.NewArgError(0, err)
+				return cty.NilVal, err
 			}
 			if len(found) == 0 {
 				return cty.ListValEmpty(cty.String).WithMarks(all), nil
@@ -236,7 +236,7 @@ func hostArg(v cty.Value, i int) (string, cty.ValueMarks, error) {
 	v, marks := v.Unmark()
 	for m := range marks {
 		if o, ok := m.(addrs.Output); ok {
-			return "", nil, function.NewArgErrorf(i, "%s does not exist while planning; only steps can read it", o)
+			return "", nil, function.NewArgErrorf(i, "%s does not exist yet while planning; only steps can read it", o)
 		}
 	}
 	return v.AsString(), marks, nil

@@ -180,7 +180,7 @@ func (p *refParser) name(form string, args ...any) (string, hcl.Range, hcl.Diagn
 	if n, r := p.attr(); n != "" {
 		return n, r, nil
 	}
-	return "", hcl.Range{}, errorf(p.ref.Range, "Incomplete reference", "%s is not a value by itself: write "+form+".", append([]any{p.ref.Root}, args...)...)
+	return "", hcl.Range{}, errorf(p.ref.Range, "Incomplete reference", "This is not a value by itself. Write "+form+".", args...)
 }
 
 // step takes KIND.NAME, then an optional key, then .outputs.NAME.

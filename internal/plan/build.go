@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -76,8 +77,9 @@ type object struct {
 	step     *stepState // of a step or toolchain, else nil
 	rng      hcl.Range
 	refs     []lang.Ref
-	implicit []string // objects it needs without a reference: toolchains of its kind
-	deps     []string // objects
+	each     []lang.Ref // of lang.EachRefs
+	implicit []string   // objects it needs without a reference: toolchains of its kind
+	deps     []string   // objects
 	eval     func() hcl.Diagnostics
 	failed   bool // itself, or something it needs, could not be evaluated
 }
@@ -200,6 +202,11 @@ func (p *planner) evaluate(o *object) hcl.Diagnostics {
 // keys of steps, attributes of the target and of toolchains.
 func (p *planner) checkAttrs(o *object) hcl.Diagnostics {
 	var diags hcl.Diagnostics
+	for _, r := range o.each {
+		if p.declared.Steps[r.Step].ForEach {
+			diags = append(diags, p.checkStepRef(r)...)
+		}
+	}
 	for _, r := range o.refs {
 		switch r.Root {
 		case lang.StepRoot:
@@ -218,16 +225,28 @@ func (p *planner) checkStepRef(r lang.Ref) hcl.Diagnostics {
 	if s == nil || s.block.At.Kind == addrs.Toolchain {
 		return nil
 	}
-	var in *instance
+	copies := s.instances
 	if r.Keyed {
-		in = s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true})
-	} else if len(s.instances) > 0 {
-		in = s.instances[0]
+		copies = nil
+		if in := s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}); in != nil {
+			copies = []*instance{in}
+		}
 	}
-	if in != nil && r.Output != "" {
-		return lang.CheckOutput(r, outputNames(in.outputs))
+	if len(copies) > 0 && r.Output != "" {
+		var names []string // of any copy: evaluation tells when the one chosen lacks it
+		for _, in := range copies {
+			for _, o := range in.outputs {
+				if o.Name == r.Output {
+					return nil
+				}
+				if !slices.Contains(names, o.Name) {
+					names = append(names, o.Name)
+				}
+			}
+		}
+		return lang.CheckOutput(r, names)
 	}
-	if in == nil && r.Keyed {
+	if len(copies) == 0 && r.Keyed {
 		var keys []string
 		for _, in := range s.instances {
 			keys = append(keys, in.at.Key)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -58,6 +59,7 @@ func (p *planner) declare() hcl.Diagnostics {
 	for _, l := range p.cfg.Locals {
 		o := p.add(&object{name: "local." + l.Name, rng: l.Range, eval: func() hcl.Diagnostics { return p.evalLocal(l) }})
 		diags = append(diags, p.refer(o, false, l.Expr.Variables())...)
+		diags = append(diags, p.referEach(o, l.Expr)...)
 	}
 	for _, blocks := range [][]*config.Block{p.cfg.Toolchains, p.cfg.Steps} {
 		for _, b := range blocks {
@@ -70,6 +72,7 @@ func (p *planner) declare() hcl.Diagnostics {
 		o := p.add(&object{name: "output." + out.Name, rng: out.Range})
 		o.eval = func() hcl.Diagnostics { return p.evalOutput(out, o) }
 		diags = append(diags, p.refer(o, false, out.Value.Variables())...)
+		diags = append(diags, p.referEach(o, out.Value)...)
 	}
 	return append(diags, p.checkStatic()...)
 }
@@ -204,6 +207,8 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 	ts := append(hcldec.Variables(s.body, s.schema.Args), variables(exprs...)...)
 	ts = append(ts, b.DependsOn...)
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
+	diags = append(diags, p.referEach(o, b.Body)...)
+	diags = append(diags, p.referEach(o, b.Env)...)
 	for _, t := range b.DependsOn {
 		r, ds := lang.ParseRef(t)
 		if !ds.HasErrors() && r.Root != lang.StepRoot && r.Root != lang.Toolchain {
@@ -230,7 +235,18 @@ func schemaOutputs(s step.Schema) []string {
 
 // refer checks references and keeps them.
 func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostics {
-	refs, diags := lang.Refs(ts)
+	var known []hcl.Traversal
+	var diags hcl.Diagnostics
+	for _, t := range ts {
+		if name := t.RootName(); p.o.Kinds[name] != nil && !slices.Contains(lang.Roots(), name) {
+			r := t.SourceRange()
+			diags = append(diags, errorf(&r, "Unknown reference", "There is no %s. References to steps start with step: step.%s.NAME.outputs.OUTPUT.", name, name)...)
+			continue
+		}
+		known = append(known, t)
+	}
+	refs, ds := lang.Refs(known)
+	diags = append(diags, ds...)
 	seen := make(map[hcl.Range]bool)
 	for _, r := range refs {
 		if seen[r.Range] {
@@ -242,6 +258,17 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 		if !ds.HasErrors() {
 			o.refs = append(o.refs, r)
 		}
+	}
+	o.failed = o.failed || diags.HasErrors()
+	return diags
+}
+
+// referEach does the same for what is taken from all copies of a step.
+func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, r := range lang.EachRefs(node) {
+		diags = append(diags, p.declared.CheckEach(r)...)
+		o.each = append(o.each, r)
 	}
 	o.failed = o.failed || diags.HasErrors()
 	return diags
@@ -336,14 +363,6 @@ func attribute(body hcl.Body, name string) *hcl.Attribute {
 	}
 	c, _, _ := body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: name}}})
 	return c.Attributes[name]
-}
-
-func outputNames(os []step.DeclaredOutput) []string {
-	names := []string{}
-	for _, o := range os {
-		names = append(names, o.Name)
-	}
-	return names
 }
 
 func outputClass(os []step.DeclaredOutput, name string) action.Class {

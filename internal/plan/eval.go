@@ -188,7 +188,7 @@ func (p *planner) keys(b *config.Block) (keys []string, values []cty.Value, diag
 	case !(plain.Type().IsMapType() || plain.Type().IsObjectType() || plain.Type().IsSetType()):
 		return fail("for_each needs a map or a set", "This is %s. Write toset([…]) for a list of strings.", plain.Type().FriendlyName())
 	case len(marks) > 0 || plain.Type().IsSetType() && len(deep) > 0:
-		return fail("The keys of for_each are made from outputs", "Keys must be known while planning. Outputs can be values of a map: {for k in … : k => step.….outputs.…}.")
+		return fail("The keys of for_each are made from outputs", "Keys become part of addresses; the path of an output cannot be one. Use what the output was made from.")
 	}
 	if plain.Type().IsSetType() {
 		for it := plain.ElementIterator(); it.Next(); {

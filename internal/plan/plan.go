@@ -75,6 +75,9 @@ type Node struct {
 	Cache     string // CacheDefault, CacheOff (already NoCache in each of Specs) or CacheLocal
 }
 
+// Output returns the address of an output of the node.
+func (n *Node) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
+
 // Values of Node.Cache.
 const (
 	CacheDefault = ""      // remember results wherever a cache is

@@ -178,6 +178,17 @@ func TestGolden(t *testing.T) {
 			}
 			if p != nil {
 				got["want.plan"] = plan.Text(p)
+				got["want.mermaid"] = plan.Mermaid(p)
+				for _, f := range a.Files { // the longer forms only where the golden asks for them
+					switch f.Name {
+					case "want.dot":
+						got[f.Name] = plan.Dot(p)
+					case "want.json":
+						got[f.Name] = jsonText(t, plan.JSON, p)
+					case "want.graph.json":
+						got[f.Name] = jsonText(t, plan.GraphJSON, p)
+					}
+				}
 			}
 			if (p == nil) != diags.HasErrors() {
 				t.Fatalf("plan %v with diagnostics %v", p, diags)
@@ -185,6 +196,15 @@ func TestGolden(t *testing.T) {
 			compare(t, file, a, got)
 		})
 	}
+}
+
+func jsonText(t *testing.T, f func(*plan.Plan) ([]byte, error), p *plan.Plan) string {
+	t.Helper()
+	b, err := f(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string) {
@@ -197,7 +217,7 @@ func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string)
 			}
 		}
 		a.Files = kept
-		for _, name := range []string{"want.diagnostics", "want.plan"} {
+		for _, name := range []string{"want.diagnostics", "want.plan", "want.mermaid", "want.dot", "want.json", "want.graph.json"} {
 			if s, ok := got[name]; ok {
 				a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(s)})
 			}

@@ -214,7 +214,7 @@ func (p *planner) checkArguments(s *stepState, both cty.Value) hcl.Diagnostics {
 		r := p.argRange(s, a.Name)
 		detail := fmt.Sprintf("%s of %s is null.", a.Name, s.block.At)
 		if outs := lang.OutputMarks(both.GetAttr("args").GetAttr(name)); len(outs) == 0 {
-			detail += fmt.Sprintf(" Outputs of steps that do not exist with profile %q are null: use coalesce(…), or a when that this step shares with them.", p.profileName())
+			detail += " The outputs of a step whose when is false are null: use coalesce(…), or give this step the same when."
 		}
 		diags = append(diags, errorf(&r, "A required argument is null", "%s", detail)...)
 	}
@@ -237,15 +237,21 @@ func argName(path cty.Path) string {
 }
 
 func (p *planner) argRange(s *stepState, name string) hcl.Range {
-	for i := len(s.block.Names) - 1; i >= 0; i-- { // the last is the profile's
-		if s.block.Names[i].Name == name {
-			return s.block.Names[i].Range
-		}
-	}
-	if name == "env" && s.block.Env != nil {
-		return s.block.Env.Range()
+	if r, ok := p.argRanges(s)[name]; ok {
+		return r
 	}
 	return s.block.Range
+}
+
+func (p *planner) argRanges(s *stepState) map[string]hcl.Range {
+	m := make(map[string]hcl.Range, len(s.block.Names)+1)
+	if s.block.Env != nil {
+		m["env"] = s.block.Env.Range()
+	}
+	for _, n := range s.block.Names { // the profile's come last
+		m[n.Name] = n.Range
+	}
+	return m
 }
 
 // request makes what the kind is given, and the node's dependencies. It says whether all arguments are known.
@@ -254,6 +260,7 @@ func (p *planner) request(s *stepState, in *instance, both cty.Value, n *Node) (
 	known := plain.IsWhollyKnown()
 	req := step.Request{At: in.at, Args: plain.GetAttr("args"), Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range,
 		Toolchains: make(map[string]step.Toolchain), Env: make(map[string]string)}
+	req.ArgRanges = p.argRanges(s)
 	if req.Target == cty.NilVal {
 		req.Target = cty.NullVal(cty.DynamicPseudoType)
 	}

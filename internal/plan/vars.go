@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -170,7 +171,7 @@ func fromText(g given, ty cty.Type) (cty.Value, hcl.Diagnostics) {
 		return g.val, nil
 	}
 	return cty.NilVal, errorf(g.rng, "A value cannot be read", "%s must be %s, written as in a pipeline file, such as [\"v75\", \"v79\"]: %s.",
-		g.from, ty.FriendlyName(), diags[0].Detail)
+		g.from, ty.FriendlyName(), strings.TrimSuffix(diags[0].Detail, "."))
 }
 
 func (p *planner) validate(v *config.Variable, val cty.Value, g given) hcl.Diagnostics {

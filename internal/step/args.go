@@ -166,3 +166,18 @@ func (r Request) Toolchain(name string) (Toolchain, *hcl.Diagnostic) {
 func Tool(name, version string, args ...string) ([]string, map[string]string) {
 	return append([]string{action.ToolArg0, "tool", name}, args...), map[string]string{action.PropertyTool: name + "/" + version}
 }
+
+// Input places what a path value of the argument names at a path of the exec root: an output or something below it, or a
+// file or folder of the workspace.
+func (r Request) Input(argument, value, at string) action.Input {
+	for _, o := range r.Used(argument) {
+		p := o.Path()
+		if value == p {
+			return action.Input{Path: at, Artifact: &o}
+		}
+		if len(value) > len(p) && value[:len(p)+1] == p+"/" {
+			return action.Input{Path: at, Artifact: &o, Sub: path.Clean(value[len(p)+1:])}
+		}
+	}
+	return action.Input{Path: at, Host: &action.HostPath{Path: value}}
+}

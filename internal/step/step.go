@@ -55,7 +55,17 @@ type Request struct {
 	Profile    string
 	Target     cty.Value // the target block's object, or null: {soc, arch, soc_model, vtcm_mb}
 	Toolchains map[string]Toolchain
-	Range      hcl.Range // of the step block's header, for diagnostics
+	Range      hcl.Range            // of the step block's header, for diagnostics
+	ArgRanges  map[string]hcl.Range // of the name of each argument and block that is set, "env" among them
+}
+
+// ArgRange returns where the argument is set, or else the step block's header: the subject of a diagnostic about it.
+func (r Request) ArgRange(name string) *hcl.Range {
+	if at, ok := r.ArgRanges[name]; ok {
+		return &at
+	}
+	at := r.Range
+	return &at
 }
 
 // Use says that the argument at Path was made from Output. The string value in the argument holds Output.Path().

@@ -57,13 +57,13 @@ func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	spec.Args = e.strings("argv")
 	if len(spec.Args) == 0 {
-		e.fail("An empty command", "argv of %s is empty. Its first element is the program.", r.At)
+		e.fail("argv", "An empty command", "argv of %s is empty. Its first element is the program.", r.At)
 	}
 	for _, in := range e.strings("inputs") {
-		e.input(in)
+		e.input("inputs", in)
 	}
 	if v := r.Args.GetAttr("stdin"); !v.IsNull() {
-		spec.Stdin = e.input(v.AsString())
+		spec.Stdin = e.input("stdin", v.AsString())
 	}
 	if v := r.Args.GetAttr("network"); !v.IsNull() && v.True() {
 		spec.Platform = map[string]string{action.PropertyNetwork: "true"}
@@ -77,7 +77,7 @@ func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	byPath := make(map[string]string)
 	for _, o := range r.Outputs {
 		if other, ok := byPath[o.Path]; ok {
-			e.fail("Two outputs have the same path", "Outputs %s and %s of %s are both %q.", other, o.Name, r.At, o.Path)
+			e.fail("output", "Two outputs have the same path", "Outputs %s and %s of %s are both %q.", other, o.Name, r.At, o.Path)
 		}
 		byPath[o.Path] = o.Name
 		spec.Outputs = append(spec.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})
@@ -97,8 +97,8 @@ type execPlan struct {
 	diags   hcl.Diagnostics
 }
 
-func (e *execPlan) fail(summary, detail string, args ...any) {
-	e.diags = append(e.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: e.r.Range.Ptr()})
+func (e *execPlan) fail(arg, summary, detail string, args ...any) {
+	e.diags = append(e.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: e.r.ArgRange(arg)})
 }
 
 // useOutputs makes an input of every output that an argument was made from.
@@ -133,24 +133,24 @@ func (e *execPlan) strings(name string) []string {
 		case !s.IsNull():
 			out = append(out, s.AsString())
 		case name != "inputs":
-			e.fail("An argument is null", "%s[%d] of %s is null, as outputs of steps that do not exist with this profile are. Use coalesce(…) or compact(…).", name, i, e.r.At)
+			e.fail(name, "An argument is null", "%s[%d] of %s is null, as the outputs of a step whose when is false are. Use coalesce(…), or compact(…) around the list.", name, i, e.r.At)
 		}
 	}
 	return out
 }
 
 // input takes a path of an output that is used, or of the workspace, and returns where it appears.
-func (e *execPlan) input(name string) string {
+func (e *execPlan) input(arg, name string) string {
 	clean := path.Clean(name)
 	if e.isOutput(clean) {
 		return clean // it is there by its own use
 	}
 	switch {
 	case name == "" || clean == "..", strings.HasPrefix(clean, "../"):
-		e.fail("Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is elsewhere.", name, e.r.At)
+		e.fail(arg, "Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is elsewhere.", name, e.r.At)
 		return ""
 	case strings.HasPrefix(clean, "steps/") || strings.HasPrefix(clean, "toolchains/"):
-		e.fail("Not an input", "%q of %s: steps/ and toolchains/ of the exec root hold outputs. Refer to the output itself, such as step.patch.ops.outputs.dir.", name, e.r.At)
+		e.fail(arg, "Not an input", "%q of %s: steps/ and toolchains/ of the exec root hold outputs. Refer to the output itself, such as step.patch.ops.outputs.dir.", name, e.r.At)
 		return ""
 	}
 	at := clean
@@ -184,7 +184,7 @@ func (e *execPlan) program(argv []string) {
 			return
 		}
 	}
-	e.fail("A program that is not an input",
+	e.fail("argv", "A program that is not an input",
 		"%s runs %q, but a command sees its inputs only. If it is a file of the workspace, add it: inputs = [%q].", e.r.At, argv[0], name)
 }
 
@@ -194,7 +194,7 @@ func (e *execPlan) exitCode(v cty.Value) int {
 	}
 	i, _ := v.AsBigFloat().Int64()
 	if !v.AsBigFloat().IsInt() || i < 0 || i > 255 {
-		e.fail("Not an exit code", "ok_exit_codes of %s has %s; exit codes are whole numbers from 0 to 255.", e.r.At, v.AsBigFloat().Text('g', 10))
+		e.fail("ok_exit_codes", "Not an exit code", "ok_exit_codes of %s has %s; exit codes are whole numbers from 0 to 255.", e.r.At, v.AsBigFloat().Text('g', 10))
 	}
 	return int(i)
 }
