@@ -26,6 +26,9 @@ func LoadWeights(f *mllm.File, c Config) (*Weights, error) {
 		}
 		if p.DType != s.DType || !slices.Equal(p.Shape, s.Shape) {
 			hint := ""
+			if p.DType == mllm.Float32 && s.DType != mllm.Float32 {
+				hint = "; the model is not quantised"
+			}
 			if len(s.Shape) == 1 && len(p.Shape) == 1 && s.DType == mllm.Uint8 {
 				hint = fmt.Sprintf("; is linear_block_size %d the quantiser's block size?", c.LinearBlockSize)
 			}
