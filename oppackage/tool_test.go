@@ -1,0 +1,87 @@
+package oppackage_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/oppackage"
+)
+
+func runTool(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var stderr bytes.Buffer
+	code := oppackage.Run(t.Context(), args, nil, &stderr, &stderr)
+	return code, stderr.String()
+}
+
+func TestRun(t *testing.T) {
+	source := t.TempDir()
+	write(t, source, map[string]string{"src/TestPackageInterface.cpp": "", "src/ops/A.cpp": "", "Makefile": "their own"})
+	out := filepath.Join(t.TempDir(), "out")
+	if code, text := runTool(t, "--source", source, "--targets", "htp_aarch64,htp_v79", "--hvx", "v66", "--out", out); code != 0 {
+		t.Fatalf("exit %d: %s", code, text)
+	}
+	data, err := os.ReadFile(filepath.Join(out, "Makefile"))
+	if err != nil || !bytes.Contains(data, []byte("PACKAGE_NAME ?= TestPackage\n")) || !bytes.Contains(data, []byte("?= -mhvx=v66\n")) || bytes.Contains(data, []byte("htp_v75")) {
+		t.Errorf("Makefile: %v\n%s", err, data)
+	}
+	if text, err := runMake(out, fakeRoots(t, out), "-n"); err != nil || strings.Count(text, " -c ") != 4 {
+		t.Errorf("make -n: %v\n%s", err, text)
+	}
+	alone := filepath.Join(t.TempDir(), "alone")
+	if code, text := runTool(t, "--package", "P", "--out", alone); code != 0 {
+		t.Errorf("exit %d: %s", code, text)
+	}
+	for want, args := range map[string][]string{
+		"--out and":            {"--package", "P"},
+		"no target \"htp_v7\"": {"--package", "P", "--out", out, "--targets", "htp_v7"},
+		"not a C++ name":       {"--package", "a b", "--out", out},
+		"only compiler flags":  {"--package", "P", "--out", out, "--hvx", "$(shell x)"},
+		"is not empty":         {"--source", source, "--out", out},
+		"there are 0 files":    {"--source", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")},
+	} {
+		if code, text := runTool(t, args...); code == 0 || !strings.Contains(text, want) {
+			t.Errorf("%q: exit %d: %s", args, code, text)
+		}
+	}
+}
+
+// TestToolVersion ties the tool's behaviour version to what it writes. When it fails because the Makefile changed on
+// purpose, raise ToolVersion and take the new digest.
+func TestToolVersion(t *testing.T) {
+	arches, err := oppackage.Arches()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := oppackage.Makefile(&text, "P", "", arches); err != nil {
+		t.Fatal(err)
+	}
+	const want = "1 ec5c1ff8b8555749"
+	if got := fmt.Sprintf("%s %.8x", oppackage.ToolVersion, sha256.Sum256(text.Bytes())); got != want {
+		t.Errorf("version and digest are %s, were %s", got, want)
+	}
+}
+
+func TestDiagnose(t *testing.T) {
+	for output, want := range map[string]string{
+		"src/ops/IRoPE.cpp:144:86: error: no member named 'get_interface_scale' in 'Tensor'":      `rename rule "interface_scale"`,
+		"a.cpp:1:10: fatal error: 'hvx_internal.h' file not found":                                "no libs/qhl_hvx",
+		"clang++: error: unknown argument: '-mv81'":                                               "older than the arch",
+		"src/ops/LLaMAAdd.cpp:126:37: error: use of undeclared identifier 'Q6_Vqf32_vadd_VsfVsf'": "hvx argument",
+		"ld.lld: error: unable to find library -lQnnHtp":                                          "lib/aarch64-android",
+		"a.cpp:1:10: fatal error: 'HTP/core/op_register_ext.h' file not found":                    "include/QNN",
+	} {
+		if hints := oppackage.Diagnose(output); len(hints) != 1 || !strings.Contains(hints[0], want) {
+			t.Errorf("Diagnose(%q) = %q, want %q", output, hints, want)
+		}
+	}
+	if hints := oppackage.Diagnose("a.cpp:1:1: error: expected ';'"); hints != nil {
+		t.Errorf("hints %q", hints)
+	}
+}
