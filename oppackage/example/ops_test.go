@@ -36,7 +36,9 @@ type tensor struct {
 
 func (x tensor) count() int { return x.dims[0] * x.dims[1] * x.dims[2] * x.dims[3] }
 
-func (x tensor) size() int { return x.count() * map[uint32]int{u8: 1, u16: 2, f32: 4, i32: 4}[x.dtype] }
+func (x tensor) size() int {
+	return x.count() * map[uint32]int{u8: 1, u16: 2, f16: 2, f32: 4, i32: 4}[x.dtype]
+}
 
 // wire is the tensor as the emulated DSP's protocol and the harness have it.
 func (x tensor) wire() []byte {
