@@ -122,7 +122,7 @@ func socs(soc string) (cty.Value, hcl.Diagnostics) {
 }
 
 // load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1" lines.
-func load(t *testing.T, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.Pipeline) {
+func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.Pipeline) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range a.Files {

@@ -1,0 +1,183 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+func golden(t *testing.T, name string) *plan.Plan {
+	t.Helper()
+	a, err := txtar.ParseFile("testdata/" + name + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, diags, _ := load(t, a)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return p
+}
+
+func at(s string) addrs.Instance {
+	kind, name, _ := strings.Cut(s, ".")
+	return addrs.Instance{Step: addrs.Step{Kind: kind, Name: name}}
+}
+
+func TestResolve(t *testing.T) {
+	p := golden(t, "values")
+	n := p.Node(at("exec.use"))
+	version, info := addrs.Output{Instance: at("exec.probe"), Name: "version"}, addrs.Output{Instance: at("exec.probe"), Name: "info"}
+	if len(n.AwaitValues) != 2 || n.AwaitValues[0] != info || n.AwaitValues[1] != version {
+		t.Fatalf("awaits %v", n.AwaitValues)
+	}
+	// Several builds may resolve at once, with different values.
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			v := fmt.Sprintf("%d.0-beta", i)
+			got, err := n.Resolve(map[addrs.Output][]byte{
+				version: []byte(v + "\n"), info: []byte(`{"name": "x", "list": ["a", "b"]}`)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if want := fmt.Sprintf("use %s-x steps/exec/probe/log --x=a --x=b", v); plan.Quote(got.Specs[0].Args) != want {
+				t.Errorf("argv %q, want %q", plan.Quote(got.Specs[0].Args), want)
+			}
+			if got.Specs[0].Env["V"] != v || len(got.Specs[0].Inputs) != 1 || got.Deferred != "" || got.Resolve != nil {
+				t.Errorf("resolved to %+v", got)
+			}
+		}()
+	}
+	wg.Wait()
+	if _, err := n.Resolve(map[addrs.Output][]byte{version: []byte("1")}); err == nil || !strings.Contains(err.Error(), "step.exec.probe.outputs.info is not there") {
+		t.Errorf("a value is missing: %v", err)
+	}
+	if _, err := n.Resolve(map[addrs.Output][]byte{version: []byte("1"), info: []byte("no object")}); err == nil || !strings.Contains(err.Error(), "p.hcl") {
+		t.Errorf("a value of the wrong type: %v", err)
+	}
+	for _, e := range p.Exports {
+		if e.Name != "text" {
+			continue
+		}
+		got, err := e.Resolve(map[addrs.Output][]byte{version: []byte("7\r\n")})
+		if err != nil || got.Literal != "it is 7" || got.Resolve != nil {
+			t.Errorf("output text: %+v, %v", got, err)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	p := golden(t, "basic")
+	n := p.Node(at("compile.llama"))
+	if len(n.Await) != 1 || n.Await[0].Artifact.String() != "step.patch.ops.outputs.dir" {
+		t.Fatalf("awaits %v", n.Await)
+	}
+	specs, outs, err := n.Expand(step.Listing{"src": {"a.cpp", "b.cpp"}})
+	if err != nil || len(specs) != 4 || outs["htp_v79"].Class != action.File {
+		t.Errorf("expanded to %v, %v, %v", specs, outs, err)
+	}
+	if n := p.Node(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v73", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
+		t.Errorf("the step's timeout is not in its spec: %v", n.Specs[0].Timeout)
+	}
+}
+
+func TestSelect(t *testing.T) {
+	p := golden(t, "graph")
+	for _, tt := range []struct{ steps, nodes, exports string }{
+		{"patch.ops", "patch.ops", "header n"},
+		{"toolchain.llvm", "toolchain.llvm", "n"},
+		{"exec.gen", `exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c n"},
+		{"compile.llama exec.gen", `toolchain.llvm patch.ops compile.llama exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c header n"},
+	} {
+		var steps []addrs.Step
+		for _, s := range strings.Fields(tt.steps) {
+			a, err := addrs.ParseStep(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps = append(steps, a)
+		}
+		got, err := p.Select(steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var nodes, exports []string
+		for _, n := range got.Nodes {
+			nodes = append(nodes, n.At.Short())
+		}
+		for _, e := range got.Exports {
+			exports = append(exports, e.Name)
+		}
+		if g := strings.Join(nodes, " "); g != tt.nodes {
+			t.Errorf("%s: nodes %s, want %s", tt.steps, g, tt.nodes)
+		}
+		if g := strings.Join(exports, " "); g != tt.exports {
+			t.Errorf("%s: exports %s, want %s", tt.steps, g, tt.exports)
+		}
+	}
+	_, err := p.Select(addrs.Step{Kind: "patch", Name: "opz"})
+	if err == nil || err.Error() != "pipeline p has no step patch.opz: did you mean patch.ops?" {
+		t.Errorf("an unknown step: %v", err)
+	}
+}
+
+// A plan holds what it was made from: files, listed folders.
+func TestReads(t *testing.T) {
+	p := golden(t, "inputs")
+	if got := strings.Join(p.Reads.Files, " "); got != "pipelines/p.hcl words.txt" {
+		t.Errorf("files %s", got)
+	}
+	var globs []string
+	for _, g := range p.Reads.Globs {
+		globs = append(globs, g.Dir+":"+strings.Join(g.Patterns, ",")+"="+strings.Join(g.Found, ","))
+	}
+	if got := strings.Join(globs, " "); got != ".:ops/*=ops/a.cpp,ops/a.md ops:**/*.{cpp,h},!**/skip/**=ops/a.cpp,ops/b/b.h" {
+		t.Errorf("globs %s", got)
+	}
+}
+
+// Planning twice gives the same plan, so that a memo of it means something.
+func TestSamePlan(t *testing.T) {
+	for _, name := range []string{"basic", "graph", "values", "vars"} {
+		a, b := jsonText(t, plan.JSON, golden(t, name)), jsonText(t, plan.JSON, golden(t, name))
+		if a != b {
+			t.Errorf("%s planned twice differs:\n%s\n%s", name, a, b)
+		}
+	}
+}
+
+func bigPipeline(n int) *txtar.Archive {
+	var b strings.Builder
+	b.WriteString("toolchain \"llvm\" {\n  version = \"22\"\n}\n")
+	for i := range n {
+		fmt.Fprintf(&b, "step \"exec\" \"s%d\" {\n  argv = [\"x\", toolchain.llvm.dir", i)
+		for d := 1; d <= 3 && d <= i; d++ {
+			fmt.Fprintf(&b, ", step.exec.s%d.outputs.o", i-d)
+		}
+		b.WriteString("]\n  output \"o\" {\n    file = \"o\"\n  }\n}\n")
+	}
+	return &txtar.Archive{Files: []txtar.File{{Name: "pipelines/p.hcl", Data: []byte(b.String())}}}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	a := bigPipeline(1_000)
+	for b.Loop() {
+		p, diags, _ := load(b, a)
+		if diags != nil || len(p.Nodes) != 1_001 {
+			b.Fatal(diags)
+		}
+	}
+}
