@@ -1,0 +1,12 @@
+// Command hexmage builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines.
+package main
+
+import (
+	"os"
+
+	"github.com/hexmage/hexmage/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args, cli.System()))
+}

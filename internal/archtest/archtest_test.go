@@ -1,0 +1,225 @@
+package archtest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/hexmage/hexmage"
+
+// pkg is what `go list -json` says of a package.
+type pkg struct {
+	ImportPath   string
+	Dir          string
+	Doc          string
+	Imports      []string
+	Deps         []string
+	GoFiles      []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+}
+
+func (p pkg) rel() string { return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/") }
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,Deps,GoFiles,TestGoFiles,XTestGoFiles", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	dec := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func below(path string, folders ...string) bool {
+	for _, f := range folders {
+		if path == f || strings.HasPrefix(path, f+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func local(imports []string) []string {
+	var out []string
+	for _, i := range imports {
+		if r, ok := strings.CutPrefix(i, module+"/"); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// The rules of design.md §2.
+func TestImports(t *testing.T) {
+	domain := []string{"toolchains", "oppackage", "patches", "model", "runner"}
+	noHCL := []string{"internal/addrs", "internal/action", "internal/digest", "internal/cas", "internal/actioncache",
+		"internal/tree", "internal/event", "internal/report", "internal/execute", "runner"}
+	for _, p := range packages(t) {
+		rel := p.rel()
+		if below(rel, "internal") && !below(rel, "internal/cli") {
+			for _, i := range local(p.Imports) {
+				if below(i, domain...) {
+					t.Errorf("%s imports %s: only internal/cli knows the domain", rel, i)
+				}
+			}
+		}
+		if below(rel, "internal/build") {
+			for _, i := range p.Imports {
+				if below(strings.TrimPrefix(i, module+"/"), "internal/config", "internal/lang", "internal/step") || strings.Contains(i, "hashicorp/hcl") || strings.Contains(i, "zclconf") {
+					t.Errorf("%s imports %s: build gets a Plan and knows no language", rel, i)
+				}
+			}
+		}
+		if below(rel, noHCL...) && !below(rel, "runner/runstep") {
+			for _, d := range p.Deps {
+				if strings.Contains(d, "hashicorp/hcl") || strings.Contains(d, "zclconf/go-cty") {
+					t.Errorf("%s depends on %s, if only indirectly", rel, d)
+					break
+				}
+			}
+		}
+		if !below(rel, "internal/reapi") && slices.ContainsFunc(p.Imports, func(i string) bool { return strings.Contains(i, "bazelbuild/remote-apis") }) {
+			t.Errorf("%s imports generated protobuf types: they stay in internal/reapi", rel)
+		}
+	}
+}
+
+func TestEveryPackageHasADoc(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" && len(p.GoFiles) > 0 {
+			t.Errorf("%s has no package comment", p.rel())
+		}
+	}
+}
+
+// TestSource looks at what import lists do not show: init functions, mutable package variables, who reads the
+// environment or writes to the terminal, the size of interfaces and files.
+func TestSource(t *testing.T) {
+	for _, p := range packages(t) {
+		rel := p.rel()
+		for _, name := range p.GoFiles {
+			path := filepath.Join(p.Dir, name)
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ast.IsGenerated(f) {
+				continue
+			}
+			at := func(n ast.Node) string {
+				pos := fset.Position(n.Pos())
+				return rel + "/" + filepath.Base(pos.Filename) + ":" + itoa(pos.Line)
+			}
+			if lines := fset.File(f.Pos()).LineCount(); lines > 700 {
+				t.Errorf("%s/%s has %d lines: cut it", rel, name, lines)
+			}
+			outside := !below(rel, "internal/cli", "cmd", "internal/archtest", "toolchains/toolchaintest")
+			for _, d := range f.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					if d.Name.Name == "init" && d.Recv == nil {
+						t.Errorf("%s: init function", at(d))
+					}
+				case *ast.GenDecl:
+					checkVars(t, d, at)
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.InterfaceType:
+					if n.Methods != nil && len(n.Methods.List) > 3 {
+						t.Errorf("%s: interface with %d methods, 3 are enough", at(n), len(n.Methods.List))
+					}
+				case *ast.SelectorExpr:
+					x, ok := n.X.(*ast.Ident)
+					if !ok || !outside || x.Obj != nil {
+						break
+					}
+					full := x.Name + "." + n.Sel.Name
+					if slices.Contains([]string{"os.Getenv", "os.LookupEnv", "os.Environ", "os.Args", "os.Getwd", "os.Stdout", "os.Stderr", "os.Stdin", "fmt.Print", "fmt.Println", "fmt.Printf", "os.Exit", "log.Fatal", "log.Printf", "log.Println"}, full) {
+						t.Errorf("%s: %s: only cli reads the environment, exits, or writes to the terminal", at(n), full)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// checkVars allows package variables that nobody changes in practice: errors, compiled expressions, embedded files,
+// blank assertions, and tables.
+func checkVars(t *testing.T, d *ast.GenDecl, at func(ast.Node) string) {
+	if d.Tok != token.VAR {
+		return
+	}
+	for _, s := range d.Specs {
+		v := s.(*ast.ValueSpec)
+		if v.Names[0].Name == "_" || d.Doc != nil && strings.Contains(d.Doc.Text()+embedComment(d), "go:embed") {
+			continue
+		}
+		if sel, ok := v.Type.(*ast.SelectorExpr); ok && sel.Sel.Name == "FS" {
+			continue
+		}
+		if len(v.Values) == 0 {
+			t.Errorf("%s: package variable %s starts empty: state belongs in a struct", at(v), v.Names[0].Name)
+		}
+	}
+}
+
+func embedComment(d *ast.GenDecl) string {
+	var b strings.Builder
+	for _, c := range d.Doc.List {
+		b.WriteString(c.Text)
+	}
+	return b.String()
+}
+
+func itoa(n int) string {
+	b, _ := json.Marshal(n)
+	return string(b)
+}
+
+func TestNoUtil(t *testing.T) {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		if d.IsDir() && slices.Contains([]string{"util", "utils", "helper", "helpers", "common", "misc"}, d.Name()) {
+			t.Errorf("%s: a folder that says nothing", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

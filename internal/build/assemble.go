@@ -1,0 +1,210 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// outputs are what a unit made, by slash path in the exec root.
+type outputs map[string]tree.Entry
+
+// assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for the
+// length of one build.
+type assembler struct {
+	g         *graph
+	fn        digest.Function
+	store     cas.Store
+	hasher    tree.Hasher
+	sources   *cas.Sources
+	workspace string
+
+	mu        sync.Mutex
+	hosts     map[string]*once
+	artifacts map[addrs.Output]*once
+}
+
+// once is something that is worked out once by whoever comes first, while the others wait.
+type once struct {
+	sync.Once
+	entry tree.Entry
+	err   error
+}
+
+func newAssembler(g *graph, fn digest.Function, store cas.Store, hasher tree.Hasher, sources *cas.Sources, workspace string) *assembler {
+	return &assembler{g: g, fn: fn, store: store, hasher: hasher, sources: sources, workspace: workspace,
+		hosts: map[string]*once{}, artifacts: map[addrs.Output]*once{}}
+}
+
+// root merges inputs into the tree of an exec root. It also returns the literal contents among them, which are not in
+// the store yet.
+func (a *assembler) root(ctx context.Context, n *node, inputs []action.Input) (*tree.Dir, map[digest.Digest][]byte, error) {
+	root := &tree.Dir{}
+	literals := map[digest.Digest][]byte{}
+	for _, in := range inputs {
+		e, err := a.entry(ctx, n, in, literals)
+		if err == nil {
+			err = a.put(ctx, root, in.Path, e)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("input %s: %w", in.Path, err)
+		}
+	}
+	return root, literals, nil
+}
+
+func (a *assembler) put(ctx context.Context, root *tree.Dir, path string, e tree.Entry) error {
+	switch {
+	case e.Dir != nil:
+		return root.Merge(ctx, a.store, path, e.Dir)
+	case e.File != nil:
+		return root.Insert(ctx, a.store, path, *e.File)
+	}
+	return root.InsertSymlink(ctx, a.store, path, e.Symlink)
+}
+
+// entry returns what an input is.
+func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literals map[digest.Digest][]byte) (e tree.Entry, err error) {
+	switch {
+	case in.Content != nil:
+		d := a.fn.Bytes(in.Content.Data)
+		literals[d] = in.Content.Data
+		e = tree.Entry{File: &tree.File{Digest: d, Executable: in.Content.Executable}}
+	case in.Host != nil:
+		e, err = a.host(ctx, *in.Host)
+	case in.Spec != nil:
+		u := n.byName[in.Spec.Spec]
+		var ok bool
+		if e, ok = u.out[in.Spec.Path]; !ok {
+			err = fmt.Errorf("action %q has no output %q", in.Spec.Spec, in.Spec.Path)
+		}
+	case in.Artifact != nil:
+		e, err = a.artifact(ctx, *in.Artifact)
+	default:
+		err = errors.New("it says nothing about where it comes from")
+	}
+	if err != nil || in.Sub == "" {
+		return e, err
+	}
+	if e.Dir == nil {
+		return e, fmt.Errorf("%s is wanted of something that is no folder", in.Sub)
+	}
+	sub, err := e.Dir.Lookup(ctx, a.store, in.Sub)
+	if errors.Is(err, tree.ErrNotExist) {
+		what := "the tree"
+		if in.Artifact != nil {
+			what = in.Artifact.String()
+		}
+		return e, fmt.Errorf("there is no %s in %s", in.Sub, what)
+	}
+	return sub, err
+}
+
+// artifact puts an output of an instance together from its parts.
+func (a *assembler) artifact(ctx context.Context, o addrs.Output) (tree.Entry, error) {
+	a.mu.Lock()
+	c := a.artifacts[o]
+	if c == nil {
+		c = &once{}
+		a.artifacts[o] = c
+	}
+	a.mu.Unlock()
+	c.Do(func() { c.entry, c.err = a.compose(ctx, o) })
+	return c.entry, c.err
+}
+
+func (a *assembler) compose(ctx context.Context, o addrs.Output) (tree.Entry, error) {
+	n := a.g.nodes[o.Instance]
+	art := n.outputs[o.Name]
+	literals := map[digest.Digest][]byte{}
+	if len(art.Parts) == 1 && art.Parts[0].Path == "" {
+		e, err := a.entry(ctx, n, art.Parts[0], literals)
+		if err == nil && art.Class == action.Tree && e.Dir == nil {
+			err = fmt.Errorf("%s should be a folder, but its action wrote a file", o)
+		}
+		return e, errors.Join(err, a.keep(ctx, literals))
+	}
+	dir := &tree.Dir{}
+	for _, p := range art.Parts {
+		e, err := a.entry(ctx, n, p, literals)
+		if err == nil {
+			err = a.put(ctx, dir, p.Path, e)
+		}
+		if err != nil {
+			return tree.Entry{}, fmt.Errorf("%s: %w", o, err)
+		}
+	}
+	if err := a.keep(ctx, literals); err != nil {
+		return tree.Entry{}, err
+	}
+	return tree.Entry{Dir: dir}, nil
+}
+
+// keep puts literal contents into the store.
+func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte) error {
+	for d, b := range literals {
+		if err := a.store.Put(ctx, d, strings.NewReader(string(b))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// host reads a file or folder of the workspace.
+func (a *assembler) host(ctx context.Context, h action.HostPath) (tree.Entry, error) {
+	key := h.Path + "\x00" + strings.Join(h.Globs, "\x00")
+	a.mu.Lock()
+	c := a.hosts[key]
+	if c == nil {
+		c = &once{}
+		a.hosts[key] = c
+	}
+	a.mu.Unlock()
+	c.Do(func() { c.entry, c.err = a.scan(ctx, h) })
+	return c.entry, c.err
+}
+
+func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, error) {
+	path := filepath.FromSlash(h.Path)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.workspace, path)
+	}
+	st, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return tree.Entry{}, fmt.Errorf("the workspace has no file or folder %s: correct the path, or make it", h.Path)
+	case err != nil:
+		return tree.Entry{}, err
+	case st.IsDir():
+		d, err := tree.Scan(ctx, a.hasher, path, tree.ScanOptions{Globs: h.Globs})
+		if err != nil {
+			return tree.Entry{}, err
+		}
+		err = d.Walk(func(p string, e tree.Entry) error {
+			if e.File != nil {
+				a.sources.Add(e.File.Digest, filepath.Join(path, filepath.FromSlash(p)))
+			}
+			return nil
+		})
+		return tree.Entry{Dir: d}, err
+	case !st.Mode().IsRegular():
+		return tree.Entry{}, fmt.Errorf("%s is neither a file nor a folder", h.Path)
+	}
+	d, err := a.hasher.Hash(path, st)
+	if err != nil {
+		return tree.Entry{}, err
+	}
+	a.sources.Add(d, path)
+	return tree.Entry{File: &tree.File{Digest: d, Executable: st.Mode()&0o111 != 0}}, nil
+}

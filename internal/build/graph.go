@@ -1,0 +1,209 @@
+package build
+
+import (
+	"container/heap"
+	"fmt"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// graph is the state of a build. One goroutine owns it (see run.go); nothing here locks.
+//
+// A unit is a spec to run, or the expansion of a node whose specs are not known yet. A unit waits for blockers: units
+// that make its inputs, and nodes whose outputs are not known yet. When the last known blocker is gone, the blockers are
+// looked up again, because a node that was expanded may have brought new ones.
+type graph struct {
+	nodes map[addrs.Instance]*node
+	order []*node
+	units int
+	ready readyHeap
+}
+
+type node struct {
+	plan     *plan.Node
+	level    int // length of the longest chain of nodes that depend on this one
+	resolved bool
+	failed   bool // its expansion failed or was skipped
+	specs    []*unit
+	byName   map[string]*unit
+	outputs  map[string]action.Artifact
+	waiters  []*unit
+}
+
+type unit struct {
+	id      int
+	node    *node
+	spec    *action.Spec // nil: an expansion
+	state   state
+	wait    int // blockers not gone yet
+	waiters []*unit
+	out     outputs // when done
+}
+
+// state is where a unit stands.
+type state uint8
+
+const (
+	waiting state = iota // has blockers
+	ready                // in the ready heap
+	running              // a worker has it
+	done                 // its outputs are in the store
+	failed               // ran and failed, or could not run
+	skipped              // something it needs failed, or the build was stopped
+)
+
+func (s state) ended() bool { return s >= done }
+
+func newGraph(p *plan.Plan) (*graph, []*unit, error) {
+	g := &graph{nodes: map[addrs.Instance]*node{}}
+	for _, pn := range p.Nodes {
+		n := &node{plan: pn}
+		g.nodes[pn.At] = n
+		g.order = append(g.order, n)
+	}
+	for i := len(g.order) - 1; i >= 0; i-- { // topological: dependents come later
+		n := g.order[i]
+		for _, d := range n.plan.Deps {
+			if dep := g.nodes[d]; dep != nil {
+				dep.level = max(dep.level, n.level+1)
+			}
+		}
+	}
+	var units []*unit
+	for _, n := range g.order {
+		if n.plan.Expand != nil || n.plan.Resolve != nil {
+			units = append(units, g.newUnit(n, nil))
+			continue
+		}
+		us, err := g.resolve(n, n.plan.Specs, n.plan.Outputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		units = append(units, us...)
+	}
+	return g, units, nil
+}
+
+func (g *graph) newUnit(n *node, s *action.Spec) *unit {
+	g.units++
+	return &unit{id: g.units, node: n, spec: s}
+}
+
+// resolve gives a node its specs and outputs and returns the units that were waiting for it, with the new ones.
+func (g *graph) resolve(n *node, specs []action.Spec, outs map[string]action.Artifact) ([]*unit, error) {
+	n.resolved, n.outputs, n.byName = true, outs, map[string]*unit{}
+	for i := range specs {
+		if n.byName[specs[i].Name] != nil {
+			return nil, fmt.Errorf("%s plans two actions named %q", n.plan.At, specs[i].Name)
+		}
+		u := g.newUnit(n, &specs[i])
+		n.specs = append(n.specs, u)
+		n.byName[specs[i].Name] = u
+	}
+	return n.specs, nil
+}
+
+// inputs are what the unit reads: the spec's inputs, or what an expansion awaits.
+func (u *unit) inputs() []action.Input {
+	if u.spec != nil {
+		return u.spec.Inputs
+	}
+	in := append([]action.Input(nil), u.node.plan.Await...)
+	for i := range u.node.plan.AwaitValues {
+		in = append(in, action.Input{Path: "value", Artifact: &u.node.plan.AwaitValues[i]})
+	}
+	return in
+}
+
+// block registers u with everything it has to wait for and returns what failed among it, or nil.
+func (g *graph) block(u *unit) (bad *unit, err error) {
+	u.wait, u.state = 0, waiting
+	seenNodes, seenUnits := map[*node]bool{}, map[*unit]bool{}
+	err = g.eachBlocker(u.node, u.inputs(), 0, func(n *node, b *unit) {
+		switch {
+		case n != nil && !seenNodes[n]:
+			seenNodes[n] = true
+			if n.failed {
+				bad = &unit{node: n}
+				return
+			}
+			n.waiters = append(n.waiters, u)
+			u.wait++
+		case b != nil && !seenUnits[b]:
+			seenUnits[b] = true
+			switch b.state {
+			case done:
+			case failed, skipped:
+				bad = b
+			default:
+				b.waiters = append(b.waiters, u)
+				u.wait++
+			}
+		}
+	})
+	return bad, err
+}
+
+// eachBlocker calls f for every unresolved node and every unit that the inputs, seen from node n, lead to.
+func (g *graph) eachBlocker(n *node, inputs []action.Input, depth int, f func(*node, *unit)) error {
+	if depth > 100 {
+		return fmt.Errorf("%s: artifacts refer to each other in a circle", n.plan.At)
+	}
+	for _, in := range inputs {
+		switch {
+		case in.Spec != nil:
+			b := n.byName[in.Spec.Spec]
+			if b == nil {
+				return fmt.Errorf("%s: no action %q in this step", n.plan.At, in.Spec.Spec)
+			}
+			f(nil, b)
+		case in.Artifact != nil:
+			m := g.nodes[in.Artifact.Instance]
+			if m == nil {
+				return fmt.Errorf("%s needs %s, which is not in the plan", n.plan.At, in.Artifact)
+			}
+			if !m.resolved {
+				f(m, nil)
+				continue
+			}
+			a, ok := m.outputs[in.Artifact.Name]
+			if !ok {
+				return fmt.Errorf("%s has no output %q", m.plan.At, in.Artifact.Name)
+			}
+			if err := g.eachBlocker(m, a.Parts, depth+1, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readyHeap orders ready units by the longest chain that waits for them, then by age.
+type readyHeap []*unit
+
+func (h readyHeap) Len() int { return len(h) }
+func (h readyHeap) Less(i, j int) bool {
+	if h[i].node.level != h[j].node.level {
+		return h[i].node.level > h[j].node.level
+	}
+	return h[i].id < h[j].id
+}
+func (h readyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push is for container/heap.
+func (h *readyHeap) Push(x any) { *h = append(*h, x.(*unit)) }
+
+// Pop is for container/heap.
+func (h *readyHeap) Pop() any {
+	old := *h
+	u := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return u
+}
+
+func (g *graph) pushReady(u *unit) {
+	u.state = ready
+	heap.Push(&g.ready, u)
+}

@@ -1,0 +1,241 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+func at(name string) addrs.Instance {
+	return addrs.Instance{Step: addrs.Step{Kind: "exec", Name: name}}
+}
+
+func from(name string) action.Input {
+	return action.Input{Path: name, Artifact: &addrs.Output{Instance: at(name), Name: "out"}}
+}
+
+// newNode is a step with one action of that name, which takes the outputs of deps.
+func newNode(name string, deps ...string) *plan.Node {
+	n := &plan.Node{At: at(name), Outputs: map[string]action.Artifact{
+		"out": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: name, Path: "out"}}}},
+	}}
+	s := action.Spec{Name: name}
+	for _, d := range deps {
+		n.Deps = append(n.Deps, at(d))
+		s.Inputs = append(s.Inputs, from(d))
+	}
+	n.Specs = []action.Spec{s}
+	return n
+}
+
+// record keeps what a build said.
+type record struct {
+	ended map[string]event.Outcome
+	order []string
+}
+
+func (r *record) Send(e event.Event) {
+	if e, ok := e.(event.NodeFinished); ok {
+		name := e.Name
+		if name == "" {
+			name = e.Step
+		}
+		r.ended[name] = e.Outcome
+		r.order = append(r.order, name)
+	}
+}
+
+type fakeWork struct {
+	took map[string]time.Duration
+	bad  map[string]bool
+	max  int // most that ran at once
+}
+
+// runFake builds the nodes in fake time and returns how it went, and how long it took.
+func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[string]int, nodes ...*plan.Node) (*record, event.BuildFinished, time.Duration, error) {
+	t.Helper()
+	r := &record{ended: map[string]event.Outcome{}}
+	var sum event.BuildFinished
+	var took time.Duration
+	var err error
+	synctest.Test(t, func(t *testing.T) {
+		g, units, gerr := newGraph(&plan.Plan{Nodes: nodes})
+		if gerr != nil {
+			t.Fatal(gerr)
+		}
+		running := make(chan int, 1)
+		running <- 0
+		work := func(ctx context.Context, u *unit, say func(message)) outcome {
+			if u.spec == nil {
+				specs, outs, err := u.node.plan.Expand(step.Listing{"x": {"a", "b", "c"}})
+				if err != nil {
+					return outcome{failure: &event.Failure{Summary: err.Error()}}
+				}
+				return outcome{specs: specs, outs: outs}
+			}
+			n := <-running + 1
+			f.max = max(f.max, n)
+			running <- n
+			defer func() { running <- <-running - 1 }()
+			say(message{u: u, started: true})
+			select {
+			case <-time.After(f.took[u.spec.Name]):
+			case <-ctx.Done():
+				return outcome{kind: event.Failed, failure: &event.Failure{}, err: context.Cause(ctx)}
+			}
+			if f.bad[u.spec.Name] {
+				return outcome{kind: event.Failed, failure: &event.Failure{}}
+			}
+			return outcome{kind: event.Executed, out: outputs{}}
+		}
+		if pools == nil {
+			pools = map[string]int{}
+		}
+		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, messages: make(chan message, 16)}
+		start := time.Now()
+		err = l.run(t.Context(), units)
+		took, sum = time.Since(start), l.sum
+	})
+	return r, sum, took, err
+}
+
+func TestOrderAndParallelism(t *testing.T) {
+	f := &fakeWork{took: map[string]time.Duration{"a": time.Second, "b": time.Second, "c": time.Second, "link": time.Second}}
+	r, sum, took, err := runFake(t, 2, false, f, nil, newNode("a"), newNode("b"), newNode("c"), newNode("link", "a", "b", "c"))
+	if err != nil || sum.Executed != 4 || r.order[3] != "link" || took != 3*time.Second || f.max != 2 {
+		t.Errorf("order %v in %v, at most %d at once, %+v, %v", r.order, took, f.max, sum, err)
+	}
+}
+
+func TestCriticalPathFirst(t *testing.T) {
+	// "long" heads a chain of three; with one worker after "root" it must go before the leaves named earlier.
+	f := &fakeWork{}
+	nodes := []*plan.Node{newNode("leaf1"), newNode("leaf2"), newNode("long"), newNode("mid", "long"), newNode("end", "mid")}
+	r, _, _, err := runFake(t, 1, false, f, nil, nodes...)
+	if want := []string{"long", "mid", "leaf1", "leaf2", "end"}; err != nil || !reflect.DeepEqual(r.order, want) {
+		t.Errorf("order %v, want %v (%v)", r.order, want, err)
+	}
+}
+
+func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
+	nodes := func() []*plan.Node {
+		return []*plan.Node{newNode("bad"), newNode("after", "bad"), newNode("other"), newNode("later", "other"), newNode("both", "after", "later")}
+	}
+	f := &fakeWork{bad: map[string]bool{"bad": true}}
+	r, sum, _, err := runFake(t, 1, true, f, nil, nodes()...)
+	want := map[string]event.Outcome{"bad": event.Failed, "after": event.Skipped, "other": event.Executed, "later": event.Executed, "both": event.Skipped}
+	if err != nil || !reflect.DeepEqual(r.ended, want) || sum.Failed != 1 || sum.Skipped != 2 || sum.Executed != 2 {
+		t.Errorf("keep going: %v %+v %v", r.ended, sum, err)
+	}
+	r, sum, _, err = runFake(t, 1, false, f, nil, nodes()...)
+	if err != nil || sum.Failed != 1 || sum.Executed != 0 || r.ended["other"] != event.Skipped {
+		t.Errorf("stop at once: %v %+v %v", r.ended, sum, err)
+	}
+}
+
+func TestExpansion(t *testing.T) {
+	f := &fakeWork{}
+	ex := newNode("compile", "source")
+	ex.Await = []action.Input{from("source")}
+	ex.Expand = func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+		var specs []action.Spec
+		art := action.Artifact{Class: action.Tree}
+		for _, name := range l["x"] {
+			specs = append(specs, action.Spec{Name: name + ".o", Inputs: []action.Input{from("source")}})
+			art.Parts = append(art.Parts, action.Input{Path: name, Spec: &action.SpecOutput{Spec: name + ".o", Path: "o"}})
+		}
+		return specs, map[string]action.Artifact{"out": art}, nil
+	}
+	r, sum, _, err := runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))
+	got := append([]string(nil), r.order[1:4]...)
+	sort.Strings(got)
+	if err != nil || sum.Nodes != 5 || r.order[0] != "source" || r.order[4] != "link" || !reflect.DeepEqual(got, []string{"a.o", "b.o", "c.o"}) {
+		t.Errorf("order %v, %+v, %v", r.order, sum, err)
+	}
+	ex.Expand = func(step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+		return nil, nil, errors.New("no sources")
+	}
+	r, sum, _, err = runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))
+	if err != nil || sum.Failed != 1 || r.ended["link"] != event.Skipped || r.ended["exec.compile"] != event.Failed {
+		t.Errorf("failed expansion: %v %+v %v", r.ended, sum, err)
+	}
+}
+
+func TestPools(t *testing.T) {
+	f := &fakeWork{took: map[string]time.Duration{}}
+	var nodes []*plan.Node
+	for i := range 4 {
+		n := newNode(fmt.Sprint("n", i))
+		n.Specs[0].Platform = map[string]string{action.PropertyPool: "device=1"}
+		f.took[n.Specs[0].Name] = time.Second
+		nodes = append(nodes, n)
+	}
+	_, sum, took, err := runFake(t, 4, false, f, nil, nodes...)
+	if err != nil || sum.Executed != 4 || took != 4*time.Second || f.max != 1 {
+		t.Errorf("one device: %d at once in %v, %v", f.max, took, err)
+	}
+	f.max = 0
+	if _, _, took, _ = runFake(t, 4, false, f, map[string]int{"device": 2}, nodes...); took != 2*time.Second || f.max != 2 {
+		t.Errorf("two devices: %d at once in %v", f.max, took)
+	}
+	for _, n := range nodes {
+		n.Specs[0].Platform[action.PropertyPool] = "device=9"
+	}
+	if _, sum, _, err = runFake(t, 4, false, f, map[string]int{"device": 2}, nodes...); err != nil || sum.Executed != 4 {
+		t.Errorf("more wanted than there is: %+v, %v", sum, err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	r := &record{ended: map[string]event.Outcome{}}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		g, units, err := newGraph(&plan.Plan{Nodes: []*plan.Node{newNode("a"), newNode("b", "a")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cause := errors.New("interrupted")
+		work := func(ctx context.Context, u *unit, say func(message)) outcome {
+			time.AfterFunc(time.Second, func() { cancel(cause) })
+			<-ctx.Done()
+			return outcome{kind: event.Failed, failure: &event.Failure{}, err: context.Cause(ctx)}
+		}
+		l := &loop{g: g, work: work, sink: r, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
+		if err := l.run(ctx, units); !errors.Is(err, cause) {
+			t.Errorf("err = %v, want the cause", err)
+		}
+	})
+	if r.ended["b"] != event.Skipped {
+		t.Errorf("%v", r.ended)
+	}
+}
+
+func TestGraphErrors(t *testing.T) {
+	for name, nodes := range map[string][]*plan.Node{
+		"not in the plan":       {newNode("a", "missing")},
+		`no output "nope"`:      {newNode("a"), {At: at("b"), Specs: []action.Spec{{Name: "b", Inputs: []action.Input{{Artifact: &addrs.Output{Instance: at("a"), Name: "nope"}}}}}}},
+		"two actions named":     {{At: at("a"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}}},
+		"no action \"nothing\"": {{At: at("a"), Specs: []action.Spec{{Name: "x", Inputs: []action.Input{{Spec: &action.SpecOutput{Spec: "nothing"}}}}}}},
+	} {
+		g, units, err := newGraph(&plan.Plan{Nodes: nodes})
+		if err == nil {
+			l := &loop{g: g, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
+			err = l.run(t.Context(), units)
+		}
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("err = %v, want %q", err, name)
+		}
+	}
+}

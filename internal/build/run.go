@@ -1,0 +1,332 @@
+// Package build carries out plans.
+//
+// It turns every Spec of a Plan into an Action when its inputs have digests, asks the executor for its Result, passes
+// results on, and puts the pipeline's outputs in their place. It does not know the language, kinds of steps, processes or
+// devices.
+package build
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// loop is the one goroutine that owns a build's state. Workers only execute and send messages.
+type loop struct {
+	g         *graph
+	work      func(ctx context.Context, u *unit, say func(message)) outcome
+	sink      event.Sink
+	jobs      int
+	keepGoing bool
+	pools     map[string]int // what is free of each resource; not in the map: one
+
+	messages chan message
+	running  int
+	sum      event.BuildFinished
+	firstErr error
+}
+
+// message is what a worker tells the loop.
+type message struct {
+	u        *unit
+	started  bool               // it is a miss: the command is about to run
+	progress event.NodeProgress // with ID 0: none
+	out      *outcome           // it ended
+}
+
+// outcome is how a unit ended.
+type outcome struct {
+	out     outputs
+	kind    event.Outcome
+	key     string
+	took    time.Duration
+	worker  string
+	warning string
+	failure *event.Failure
+	err     error // engine or infrastructure
+
+	// of an expansion
+	specs []action.Spec
+	outs  map[string]action.Artifact
+	node  *plan.Node
+}
+
+// run builds everything in the graph. It returns when nothing runs any more.
+func (l *loop) run(ctx context.Context, units []*unit) error {
+	for _, n := range l.g.order {
+		if n.resolved {
+			l.announce(n)
+		}
+	}
+	if err := l.admit(units); err != nil {
+		return err
+	}
+	stopped := ctx.Done()
+	halt := false
+	for {
+		for !halt && l.running < l.jobs {
+			u := l.next()
+			if u == nil {
+				break
+			}
+			l.start(ctx, u)
+		}
+		if l.running == 0 {
+			break
+		}
+		select {
+		case m := <-l.messages:
+			if err := l.take(m); err != nil {
+				halt = true
+				l.firstErr = errors.Join(l.firstErr, err)
+			}
+			if l.firstErr != nil && !l.keepGoing || l.sum.Failed > 0 && !l.keepGoing {
+				halt = true
+			}
+		case <-stopped:
+			halt, stopped = true, nil // workers see ctx themselves; wait for them
+		}
+	}
+	l.skipRest()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return l.firstErr
+}
+
+// announce tells how many actions a node has.
+func (l *loop) announce(n *node) {
+	l.sum.Nodes += len(n.specs)
+	l.sink.Send(event.NodePlanned{Step: n.plan.At.Short(), Nodes: len(n.specs)})
+}
+
+// admit puts new or unblocked units where they belong: ready, waiting, or skipped.
+func (l *loop) admit(units []*unit) error {
+	for _, u := range units {
+		if u.state != waiting { // it was in more than one list and is on its way already
+			continue
+		}
+		bad, err := l.g.block(u)
+		switch {
+		case err != nil:
+			return err
+		case bad != nil:
+			if err := l.skip(u, bad); err != nil {
+				return err
+			}
+		case u.wait == 0:
+			l.g.pushReady(u)
+		}
+	}
+	return nil
+}
+
+// next returns the ready unit with the highest priority whose resources are free, or nil.
+func (l *loop) next() *unit {
+	var held []*unit
+	defer func() {
+		for _, u := range held {
+			heap.Push(&l.g.ready, u)
+		}
+	}()
+	for l.g.ready.Len() > 0 {
+		u := heap.Pop(&l.g.ready).(*unit)
+		if l.reserve(u) {
+			return u
+		}
+		held = append(held, u)
+	}
+	return nil
+}
+
+// demand is what of each resource the unit holds while it runs.
+func demand(u *unit) map[string]int {
+	if u.spec == nil {
+		return nil
+	}
+	need := map[string]int{}
+	for name, n := range u.node.plan.Resources {
+		need[name] = n
+	}
+	for _, kv := range strings.Split(u.spec.Platform[action.PropertyPool], ",") {
+		if name, n, ok := strings.Cut(kv, "="); ok {
+			if v, err := strconv.Atoi(n); err == nil {
+				need[name] = v
+			}
+		}
+	}
+	return need
+}
+
+func (l *loop) free(name string) int {
+	if n, ok := l.pools[name]; ok {
+		return n
+	}
+	return 1
+}
+
+func (l *loop) reserve(u *unit) bool {
+	need := demand(u)
+	for name, n := range need {
+		// A unit that wants more than there is at all runs alone rather than never.
+		if l.free(name) < n && l.running > 0 {
+			return false
+		}
+	}
+	for name, n := range need {
+		l.pools[name] = l.free(name) - n
+	}
+	return true
+}
+
+func (l *loop) start(ctx context.Context, u *unit) {
+	u.state = running
+	l.running++
+	go func() {
+		o := l.work(ctx, u, func(m message) { l.messages <- m })
+		l.messages <- message{u: u, out: &o}
+	}()
+}
+
+// take applies what a worker said.
+func (l *loop) take(m message) error {
+	u := m.u
+	switch {
+	case m.started:
+		l.sink.Send(event.NodeStarted{ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.spec.Description})
+		return nil
+	case m.out == nil:
+		l.sink.Send(m.progress)
+		return nil
+	}
+	l.running--
+	for name, n := range demand(u) {
+		l.pools[name] += n
+	}
+	o := m.out
+	if u.spec == nil {
+		return l.expanded(u, o)
+	}
+	switch o.kind {
+	case event.Failed:
+		u.state = failed
+		l.sum.Failed++
+	default:
+		u.state = done
+		u.out = o.out
+		if o.kind == event.Cached {
+			l.sum.Cached++
+		} else {
+			l.sum.Executed++
+		}
+	}
+	l.sink.Send(event.NodeFinished{
+		ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.spec.Description, Outcome: o.kind,
+		Key: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
+	})
+	if o.err != nil {
+		l.firstErr = errors.Join(l.firstErr, o.err)
+	}
+	return l.release(u)
+}
+
+// expanded gives a node what its expansion found.
+func (l *loop) expanded(u *unit, o *outcome) error {
+	n := u.node
+	if o.failure != nil {
+		u.state, n.failed = failed, true
+		l.sum.Failed++
+		l.sum.Nodes++
+		l.sink.Send(event.NodePlanned{Step: n.plan.At.Short(), Nodes: 1})
+		l.sink.Send(event.NodeFinished{ID: u.id, Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
+		return l.admit(take(&n.waiters))
+	}
+	u.state = done
+	if o.node != nil { // a deferred step, decoded with its values; it may have to be expanded yet
+		n.plan = o.node
+		if o.node.Expand != nil {
+			return l.admit([]*unit{l.g.newUnit(n, nil)})
+		}
+		o.specs, o.outs = o.node.Specs, o.node.Outputs
+	}
+	units, err := l.g.resolve(n, o.specs, o.outs)
+	if err != nil {
+		return err
+	}
+	l.announce(n)
+	return l.admit(append(units, take(&n.waiters)...))
+}
+
+// release wakes what waited for u.
+func (l *loop) release(u *unit) error {
+	for _, w := range take(&u.waiters) {
+		if w.state != waiting {
+			continue
+		}
+		if w.wait--; w.wait > 0 && u.state == done {
+			continue
+		}
+		if err := l.admit([]*unit{w}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skip ends a unit that cannot run because bad failed, and all that waits for it.
+func (l *loop) skip(u, bad *unit) error {
+	if u.state.ended() {
+		return nil
+	}
+	u.state = skipped
+	if u.spec == nil {
+		u.node.failed = true
+		l.sum.Skipped++
+		l.sum.Nodes++
+		l.sink.Send(event.NodePlanned{Step: u.node.plan.At.Short(), Nodes: 1})
+		l.sink.Send(event.NodeFinished{ID: u.id, Step: u.node.plan.At.Short(), Outcome: event.Skipped})
+		return l.admit(take(&u.node.waiters))
+	}
+	l.sum.Skipped++
+	l.sink.Send(event.NodeFinished{ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+	return l.release(u)
+}
+
+// skipRest reports as skipped what never started because the build was stopped.
+func (l *loop) skipRest() {
+	for _, n := range l.g.order {
+		for _, u := range n.specs {
+			if !u.state.ended() {
+				u.state = skipped
+				l.sum.Skipped++
+				l.sink.Send(event.NodeFinished{ID: u.id, Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+			}
+		}
+	}
+}
+
+func take[T any](s *[]T) []T {
+	v := *s
+	*s = nil
+	return v
+}
+
+// stuck describes units that wait for each other, which a plan without cycles cannot have.
+func (l *loop) stuck() error {
+	for _, n := range l.g.order {
+		for _, u := range n.specs {
+			if u.state == waiting {
+				return fmt.Errorf("%s %s waits for something that nothing makes", n.plan.At, u.spec.Name)
+			}
+		}
+	}
+	return nil
+}

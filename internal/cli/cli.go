@@ -1,0 +1,181 @@
+// Package cli is the command line: flags, exit codes, and the one place where the engine and the domain are wired
+// together.
+//
+// It alone reads the environment, the arguments and the working directory, and it alone decides what is printed where.
+// It does not know how anything is done.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+)
+
+// Exit codes are API: programs may rely on them.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1   // a step failed
+	ExitUsage       = 2   // usage or configuration
+	ExitEngine      = 3   // engine or infrastructure
+	ExitLocked      = 4   // another process holds what this one needs
+	ExitInterrupted = 130 // by Ctrl-C
+)
+
+// Env is what the process was given: everything the command line takes from outside its arguments.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Vars           []string // KEY=value
+	Dir            string   // working directory
+	Self           string   // path of this binary, which runs again as a built-in tool
+	Terminal       bool     // Stderr is a terminal
+	Width          int      // its columns
+}
+
+// System returns the process's own environment.
+func System() Env {
+	dir, _ := os.Getwd()
+	self, _ := os.Executable()
+	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self}
+	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
+		e.Terminal = true
+		e.Width, _, _ = term.GetSize(fd)
+	}
+	return e
+}
+
+// Var returns a variable of the environment, or "".
+func (e Env) Var(name string) string {
+	for i := len(e.Vars) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(e.Vars[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// exitError carries an exit code and what to say with it.
+type exitError struct {
+	code int
+	err  error // nil: it was said already
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error { return &exitError{ExitUsage, fmt.Errorf(format, args...)} }
+
+func engine(err error) error { return &exitError{ExitEngine, err} }
+
+// Main runs the command line and returns the exit code.
+func Main(args []string, env Env) int {
+	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
+		return runTool(args[2:], env)
+	}
+	var c commands
+	parser, err := kong.New(&c,
+		kong.Name("hexmage"),
+		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Nothing is done twice."),
+		kong.Writers(env.Stdout, env.Stderr),
+		kong.Exit(func(code int) { panic(exitCode(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		fmt.Fprintln(env.Stderr, "hexmage:", err)
+		return ExitEngine
+	}
+	return run(parser, &c, args[1:], env)
+}
+
+// exitCode is what kong's --help and --version want to end with.
+type exitCode int
+
+func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exitCode:
+			code = int(r)
+		default:
+			panic(r)
+		}
+	}()
+	kctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "hexmage: %v\nSee: hexmage --help\n", err)
+		return ExitUsage
+	}
+	ctx, stop := interruptible(context.Background(), env)
+	defer stop()
+	app, err := newApp(c.Global, env)
+	if err == nil {
+		kctx.BindTo(ctx, (*context.Context)(nil))
+		err = kctx.Run(app)
+	}
+	return exitWith(ctx, err, env)
+}
+
+// exitWith prints what has not been said and chooses the exit code.
+func exitWith(ctx context.Context, err error, env Env) int {
+	var exit *exitError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &exit):
+		if exit.err != nil {
+			fmt.Fprintln(env.Stderr, "hexmage:", exit.err)
+		}
+		return exit.code
+	case ctx.Err() != nil:
+		fmt.Fprintln(env.Stderr, "hexmage: interrupted")
+		return ExitInterrupted
+	}
+	fmt.Fprintln(env.Stderr, "hexmage:", err)
+	return ExitEngine
+}
+
+// errInterrupted is the cause of a context that Ctrl-C ended.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible returns a context that the first interrupt cancels, so that children end and state is kept; the second
+// ends the process at once.
+func interruptible(parent context.Context, env Env) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-ch; !ok {
+			return
+		}
+		fmt.Fprintln(env.Stderr, "\nhexmage: stopping; once more to stop at once")
+		cancel(errInterrupted)
+		if _, ok := <-ch; ok {
+			os.Exit(ExitInterrupted)
+		}
+	}()
+	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
+}
+
+// absolute returns path seen from dir.
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}

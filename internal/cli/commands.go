@@ -1,0 +1,31 @@
+package cli
+
+// commands is the command line's grammar, for kong.
+type commands struct {
+	Global Global `embed:""`
+
+	Run      runCmd      `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
+	Plan     planCmd     `cmd:"" help:"Print what a pipeline would run, and run nothing."`
+	Graph    graphCmd    `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
+	Validate validateCmd `cmd:"" help:"Check pipeline files."`
+	Fmt      fmtCmd      `cmd:"" help:"Rewrite pipeline files in the canonical format."`
+	Lock     lockCmd     `cmd:"" help:"Record the digests of the toolchains that a pipeline fetches in hexmage.lock.hcl."`
+	Patch    patchCmd    `cmd:"" help:"Apply or check a patch series against a source tree and an SDK."`
+	Inspect  inspectCmd  `cmd:"" help:"Describe a model, library or context binary."`
+	Env      envCmd      `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
+	Doctor   doctorCmd   `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+}
+
+// Global are the flags of every command.
+type Global struct {
+	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
+	JSON    bool              `name:"json" help:"Write events or results as JSON, one object a line."`
+	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
+	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
+	Fresh   bool              `help:"Run every action even if its result is known."`
+	Offline bool              `help:"Never use the network."`
+	Jobs    int               `short:"j" placeholder:"N" help:"Run at most N actions at once. Default: one a processor."`
+	Verbose bool              `short:"v" help:"Show every action."`
+	Colour  string            `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
+}

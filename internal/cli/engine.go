@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/cas"
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+)
+
+// engineParts is the engine put together: stores, executors, and what they leave to be closed.
+type engineParts struct {
+	fn       digest.Function
+	sources  *cas.Sources
+	trees    *tree.Trees
+	stats    *tree.StatCache
+	executor *execute.CachedExecutor
+	device   *runner.Device
+	scratch  string // folder of this process
+	state    string
+}
+
+// openEngine puts the engine together on the cache folder.
+func (a *app) openEngine() (*engineParts, error) {
+	fn := digest.BLAKE3
+	if name := a.env.Var("HEXMAGE_DIGEST"); name != "" {
+		var err error
+		if fn, err = digest.ParseFunction(name); err != nil {
+			return nil, usage("HEXMAGE_DIGEST: %w", err)
+		}
+	}
+	blobs, err := casdisk.New(a.cache)
+	if err != nil {
+		return nil, engine(err)
+	}
+	results, err := actiondisk.New(a.cache)
+	if err != nil {
+		return nil, engine(err)
+	}
+	e := &engineParts{fn: fn, sources: cas.WithSources(blobs), trees: tree.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
+	e.stats = tree.OpenStatCache(filepath.Join(e.state, "statcache-"+fn.String()), fn)
+	e.scratch = filepath.Join(a.cache, "tmp", fmt.Sprintf("run-%d", os.Getpid()))
+	if err := errors.Join(os.MkdirAll(e.scratch, 0o755), os.MkdirAll(e.state, 0o755)); err != nil {
+		return nil, engine(err)
+	}
+	extra := map[string]string{fetchtool.EnvDownloads: filepath.Join(a.cache, "downloads")}
+	if a.Offline {
+		extra[fetchtool.EnvOffline] = "1"
+	}
+	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+		if v := a.env.Var(name); v != "" {
+			extra[name] = v
+		}
+	}
+	host := local.New(local.Options{Dir: e.scratch, Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra})
+	e.device = runner.New(runner.Options{
+		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
+		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: "127.0.0.1:5037",
+	})
+	route := execute.Route(map[string]execute.Executor{"local": host, "device": e.device})
+	e.executor = execute.Cached(route, results, e.sources, fn, e.trees.Has)
+	return e, nil
+}
+
+// options are what every build with this engine has in common.
+func (e *engineParts) options(a *app) build.Options {
+	return build.Options{
+		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
+		State: e.state, LogDir: filepath.Join(e.state, "logs"), Jobs: a.Jobs, Fresh: a.Fresh,
+		Pools: map[string]int{"device": 1, "gpu": 1, "memory_gb": memoryGB()},
+	}
+}
+
+// close ends devices and writes what the next run can use. What fails here costs time later, nothing else.
+func (e *engineParts) close() {
+	_ = e.device.Close()
+	_ = e.stats.Save()
+	_ = os.RemoveAll(e.scratch)
+}
+
+// result of a lookup that only plan needs.
+var _ build.Executor = (*execute.CachedExecutor)(nil)
+
+// toolContext is what a built-in tool runs under.
+func toolContext(env Env) (context.Context, func()) { return interruptible(context.Background(), env) }

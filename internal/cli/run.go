@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/report"
+)
+
+// runCmd is `hexmage run PIPELINE [STEP…]`.
+type runCmd struct {
+	Pipeline  string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Steps     []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
+	KeepGoing bool     `short:"k" help:"After a failure, go on with what does not need it."`
+	Out       string   `placeholder:"DIR" default:"out" help:"Folder for the pipeline's outputs."`
+}
+
+// Run builds the pipeline.
+func (c *runCmd) Run(ctx context.Context, a *app) error {
+	p, workspace, err := a.plan(c.Pipeline, c.Steps)
+	if err != nil {
+		return err
+	}
+	e, err := a.openEngine()
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	var sink event.Sink
+	done := func() {}
+	if a.JSON {
+		sink = report.JSON(a.env.Stdout)
+	} else {
+		sink, done = report.Lines(a.env.Stderr, a.reportOptions())
+	}
+	o := e.options(a)
+	o.Sink, o.Workspace, o.KeepGoing = sink, workspace, c.KeepGoing
+	o.Out = filepath.Join(absolute(a.dir, c.Out), c.Pipeline)
+	res, err := build.Run(ctx, p, o)
+	done()
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{ExitInterrupted, errInterrupted}
+	case err != nil && res.Failed > 0:
+		return &exitError{code: ExitEngine} // the report has told it
+	case err != nil:
+		return engine(err)
+	case res.Failed > 0:
+		return &exitError{code: ExitFailed}
+	}
+	if a.JSON {
+		return nil
+	}
+	return a.showOutputs(res.Outputs)
+}
+
+// showOutputs prints the tables among the outputs, and where the others are.
+func (a *app) showOutputs(outs []event.OutputReady) error {
+	for _, o := range outs {
+		rel, err := filepath.Rel(a.env.Dir, o.Path)
+		if err != nil {
+			rel = o.Path
+		}
+		if o.Show != "table" {
+			fmt.Fprintf(a.env.Stdout, "%-14s %s\n", o.Name, rel)
+			continue
+		}
+		b, err := os.ReadFile(o.Path)
+		if err != nil {
+			return engine(err)
+		}
+		t, err := report.ParseTable(b)
+		if err != nil {
+			return engine(fmt.Errorf("output %q: %w", o.Name, err))
+		}
+		t.Write(a.env.Stdout)
+	}
+	return nil
+}
+
+// selected parses step addresses of the command line.
+func selected(steps []string) ([]addrs.Step, error) {
+	var out []addrs.Step
+	var errs []error
+	for _, s := range steps {
+		st, err := addrs.ParseStep(s)
+		out, errs = append(out, st), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &exitError{ExitUsage, err}
+	}
+	return out, nil
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/hexmage/hexmage"
+	"github.com/hexmage/hexmage/internal/report"
+)
+
+// app is what every command needs: where it works, what it was told, how it shows things.
+type app struct {
+	Global
+	env   Env
+	dir   string // where the user is: outputs go below it
+	root  string // the workspace: the folder with pipelines/, at or above dir
+	cache string // the cache folder
+	live  bool
+}
+
+func newApp(g Global, env Env) (*app, error) {
+	a := &app{Global: g, env: env, dir: env.Dir}
+	if g.Dir != "" {
+		a.dir = absolute(env.Dir, g.Dir)
+		if st, err := os.Stat(a.dir); err != nil || !st.IsDir() {
+			return nil, usage("-C %s: no such folder", g.Dir)
+		}
+	}
+	if a.Profile == "" {
+		a.Profile = env.Var("HEXMAGE_PROFILE")
+	}
+	if a.Jobs < 0 {
+		return nil, usage("-j %d: want 1 or more", a.Jobs)
+	}
+	if a.Jobs == 0 {
+		a.Jobs = runtime.NumCPU()
+	}
+	cache, err := cacheDir(env)
+	if err != nil {
+		return nil, err
+	}
+	a.cache = cache
+	a.live = env.Terminal && !g.JSON && env.Var("TERM") != "dumb" && env.Var("CI") == ""
+	a.root = findUp(a.dir, "pipelines")
+	return a, nil
+}
+
+// cacheDir is HEXMAGE_CACHE, else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage.
+func cacheDir(env Env) (string, error) {
+	if d := env.Var("HEXMAGE_CACHE"); d != "" {
+		return absolute(env.Dir, d), nil
+	}
+	if d := env.Var("XDG_CACHE_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "hexmage"), nil
+	}
+	if h := env.Var("HOME"); filepath.IsAbs(h) {
+		return filepath.Join(h, ".cache", "hexmage"), nil
+	}
+	return "", usage("no place for the cache: set HEXMAGE_CACHE or HOME to an absolute path")
+}
+
+// findUp returns the nearest folder at or above dir that has a folder of that name, or "".
+func findUp(dir, name string) string {
+	for {
+		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.IsDir() {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}
+
+// workspace returns the folder whose pipelines/ has the pipeline: the user's own, else the shipped one.
+func (a *app) workspace(pipeline string) (string, error) {
+	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
+		return "", usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl", pipeline)
+	}
+	if a.root != "" {
+		if _, err := os.Stat(filepath.Join(a.root, "pipelines", pipeline+".hcl")); err == nil {
+			return a.root, nil
+		}
+	}
+	if _, err := fs.Stat(hexmage.Shipped, "pipelines/"+pipeline+".hcl"); err == nil {
+		return a.shipped()
+	}
+	return "", usage("there is no pipeline %q here. There are: %s", pipeline, strings.Join(a.pipelines(), ", "))
+}
+
+// pipelines returns the names of all pipelines, the workspace's and the shipped ones.
+func (a *app) pipelines() []string {
+	seen := map[string]bool{}
+	var names []string
+	add := func(fsys fs.FS) {
+		files, _ := fs.Glob(fsys, "pipelines/*.hcl")
+		for _, f := range files {
+			name := strings.TrimSuffix(path.Base(f), ".hcl")
+			if !seen[name] && !strings.HasSuffix(name, ".hexvars") {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	if a.root != "" {
+		add(os.DirFS(a.root))
+	}
+	add(hexmage.Shipped)
+	return names
+}
+
+// shipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
+func (a *app) shipped() (string, error) {
+	h := sha256.New()
+	err := fs.WalkDir(hexmage.Shipped, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(hexmage.Shipped, p)
+		fmt.Fprintf(h, "%s %d\n", p, len(b))
+		h.Write(b)
+		return err
+	})
+	if err != nil {
+		return "", engine(err)
+	}
+	dir := filepath.Join(a.cache, "shipped", hex.EncodeToString(h.Sum(nil))[:16])
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", engine(err)
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), "tmp-")
+	if err != nil {
+		return "", engine(err)
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.CopyFS(filepath.Join(tmp, "w"), hexmage.Shipped); err != nil {
+		return "", engine(fmt.Errorf("unpack the shipped pipelines: %w", err))
+	}
+	if err := os.Rename(filepath.Join(tmp, "w"), dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, e := os.Stat(dir); e != nil { // another process was not first: a real failure
+			return "", engine(err)
+		}
+	}
+	return dir, nil
+}
+
+func (a *app) colour() bool {
+	switch a.Colour {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return a.env.Terminal && a.env.Var("NO_COLOR") == "" && a.env.Var("TERM") != "dumb"
+}
+
+func (a *app) reportOptions() report.Options {
+	return report.Options{Colour: a.colour(), Live: a.live, Verbose: a.Verbose, Width: a.env.Width}
+}

@@ -1,0 +1,69 @@
+//go:build mage
+
+// The front end for people who work in this repository: `go tool mage <target>`, or `mage <target>` where mage is installed.
+package main
+
+import (
+	"os"
+	"os/exec"
+
+	"github.com/magefile/mage/mg"
+	"github.com/magefile/mage/sh"
+)
+
+// Pipeline builds a pipeline from pipelines/NAME.hcl. HEXMAGE_PROFILE and HEXMAGE_VAR_name choose profile and variables.
+func Pipeline(name string) error { return hexmage("run", name) }
+
+// Plan prints every command that a pipeline would run, and runs nothing.
+func Plan(name string) error { return hexmage("plan", name) }
+
+// Lock records the digests of what a pipeline fetches in hexmage.lock.hcl.
+func Lock(name string) error { return hexmage("lock", name) }
+
+// Doctor says what this machine has, what it lacks, and how to get it.
+func Doctor() error { return hexmage("doctor") }
+
+// Build compiles bin/hexmage.
+func Build() error {
+	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/hexmage", "./cmd/hexmage")
+}
+
+// Test runs every check there is: lint, then all tests, the engine's under the race detector.
+func Test() error {
+	mg.SerialDeps(Build, Lint)
+	if err := sh.RunV("go", "test", "-timeout=30m", "./..."); err != nil {
+		return err
+	}
+	return race()
+}
+
+// Lint runs gofmt, go vet, staticcheck and the go.mod check.
+func Lint() error {
+	for _, c := range [][]string{{"go", "vet", "./..."}, {"go", "tool", "staticcheck", "./..."}, {"go", "mod", "tidy", "-diff"}} {
+		if err := sh.RunV(c[0], c[1:]...); err != nil {
+			return err
+		}
+	}
+	return sh.RunV("go", "run", "./internal/archtest/gofmtcheck")
+}
+
+// race runs the engine's and the runner's tests under the race detector, which needs a C compiler.
+func race() error {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		_, err = os.Stderr.WriteString("race detector: not run, no gcc on this machine\n")
+		return err
+	}
+	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", "test", "-race", "-short", "./internal/...", "./runner")
+}
+
+// hexmage builds bin/hexmage, which is quick when nothing changed, and runs it.
+func hexmage(args ...string) error {
+	mg.Deps(Build)
+	cmd := exec.Command("bin/hexmage", args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	if exit, ok := err.(*exec.ExitError); ok {
+		return mg.Fatal(exit.ExitCode())
+	}
+	return err
+}

@@ -1,0 +1,156 @@
+package runstep
+
+import (
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/runtool"
+)
+
+type runKind struct{}
+
+// Schema of kind run.
+func (runKind) Schema() step.Schema {
+	attr := func(name string, t cty.Type, required bool) hcldec.Spec {
+		return &hcldec.AttrSpec{Name: name, Type: t, Required: required}
+	}
+	return step.Schema{
+		Summary: "pushes files to a device, runs a program there, pulls its results and measures it",
+		Args: hcldec.ObjectSpec{
+			"push":   attr("push", cty.Map(cty.String), true),
+			"argv":   attr("argv", cty.List(cty.String), true),
+			"stdin":  attr("stdin", cty.String, false),
+			"pull":   attr("pull", cty.List(cty.String), false),
+			"device": attr("device", cty.String, false),
+			"serial": attr("serial", cty.String, false),
+			"expect": attr("expect", cty.String, false),
+			"title":  attr("title", cty.String, false),
+		},
+		ArgDocs: map[string]string{
+			"push":   "what the device needs: name in the run's folder on the device → artifact or workspace path. A name ending in / takes a folder's files",
+			"argv":   "the command on the device; it starts in the run's folder",
+			"stdin":  "text for its standard input",
+			"pull":   "files to bring back, relative to the run's folder",
+			"device": "image of an emulator step; without it a real device is used",
+			"serial": "serial number of the real device, needed when several are attached",
+			"expect": "tokens.json of a reference: the device's results/tokens.json must hold the same tokens",
+			"title":  "title of the metrics table",
+		},
+		Outputs: []step.OutputSpec{
+			{Name: "metrics", Class: action.File, Doc: "what was measured, as a table (JSON)"},
+			{Name: "stdout", Class: action.File, Doc: "the program's standard output"},
+			{Name: "results", Class: action.Tree, Doc: "the pulled files"},
+		},
+		Toolchains: []string{"adb"},
+	}
+}
+
+// Plan of kind run: one action on the device, then one on the host that reads what was measured and compares the tokens.
+// So a better reading of the same run does not need the device again.
+func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	adb, diag := r.Toolchain("adb")
+	if diag != nil {
+		return step.Planned{}, hcl.Diagnostics{diag}
+	}
+	in := []action.Input{adb.Input()}
+	push, diags := pushed(r)
+	if diags.HasErrors() {
+		return step.Planned{}, diags
+	}
+	in = append(in, push...)
+	t := step.Request{Args: r.Target}
+	platform := map[string]string{
+		action.PropertyExecutor: "device",
+		action.PropertyPool:     "device=1",
+		action.PropertyStdin:    "stdin.txt",
+		action.PropertyStdout:   "stdout.txt",
+		runner.PropertySoC:      t.String("soc"),
+		runner.PropertyArch:     t.String("arch"),
+		runner.PropertyADB:      adb.Output.Path(),
+	}
+	if image, imageIn := r.Place("device"); image != "" {
+		platform[runner.PropertyImage] = image
+		in = append(in, imageIn...)
+	} else if s := r.String("serial"); s != "" {
+		platform[runner.PropertySerial] = s
+	}
+	in = append(in, action.Input{Path: "stdin.txt", Content: &action.Content{Data: []byte(r.String("stdin"))}})
+	run := action.Spec{
+		Name: "run", Description: "run " + path.Base(first(r.Strings("argv"))) + " on the device",
+		Args: r.Strings("argv"), Env: r.Env, Platform: platform, Inputs: in,
+		Outputs: []action.Output{{Path: "stdout.txt"}},
+	}
+	results := action.Artifact{Class: action.Tree}
+	for _, p := range r.Strings("pull") {
+		p = path.Clean(p)
+		if p == ".." || strings.HasPrefix(p, "../") || path.IsAbs(p) {
+			return step.Planned{}, hcl.Diagnostics{r.Errorf("Path leads out of the run's folder", "pull has %q; give paths relative to the run's folder.", p)}
+		}
+		run.Outputs = append(run.Outputs, action.Output{Path: p})
+		results.Parts = append(results.Parts, action.Input{Path: path.Base(p), Spec: &action.SpecOutput{Spec: run.Name, Path: p}})
+	}
+	metrics := metrics(r, run)
+	return step.Planned{
+		Specs: []action.Spec{run, metrics},
+		Outputs: map[string]action.Artifact{
+			"metrics": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: metrics.Name, Path: "metrics.json"}}}},
+			"stdout":  {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: run.Name, Path: "stdout.txt"}}}},
+			"results": results,
+		},
+		Explain: func(_ string, output []byte) []string { return runner.Diagnose(output) },
+	}, nil
+}
+
+// pushed are the inputs below push/, which is what goes to the device.
+func pushed(r step.Request) ([]action.Input, hcl.Diagnostics) {
+	files := r.Map("push")
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var in []action.Input
+	for _, name := range names {
+		at := path.Clean(name)
+		if at == ".." || strings.HasPrefix(at, "../") || path.IsAbs(at) {
+			return nil, hcl.Diagnostics{r.Errorf("Path leads out of the run's folder", "push has %q; give names relative to the run's folder.", name)}
+		}
+		in = append(in, r.Input("push", files[name], path.Join("push", at)))
+	}
+	return in, nil
+}
+
+// metrics is the action that reads what the run printed and compares its tokens with the expected ones.
+func metrics(r step.Request, run action.Spec) action.Spec {
+	title := r.String("title")
+	if title == "" {
+		title = r.At.Name
+	}
+	flags := []string{"--stdout", "stdout.txt", "--title", title, "--profile", r.Profile, "--out", "metrics.json"}
+	in := []action.Input{{Path: "stdout.txt", Spec: &action.SpecOutput{Spec: run.Name, Path: "stdout.txt"}}}
+	if want := r.String("expect"); want != "" {
+		flags = append(flags, "--tokens", "tokens.json", "--expect", "expected.json")
+		in = append(in, r.Input("expect", want, "expected.json"),
+			action.Input{Path: "tokens.json", Spec: &action.SpecOutput{Spec: run.Name, Path: "results/tokens.json"}})
+	}
+	args, platform := step.Tool("metrics", runtool.MetricsVersion, flags...)
+	return action.Spec{
+		Name: "metrics", Description: "read what was measured", Args: args, Platform: platform, Inputs: in,
+		Outputs: []action.Output{{Path: "metrics.json"}},
+	}
+}
+
+func first(s []string) string {
+	if len(s) == 0 {
+		return ""
+	}
+	return s[0]
+}
