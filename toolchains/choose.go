@@ -203,3 +203,60 @@ func standIns(name string) string {
 	}
 	return strings.Join(have, ", ")
 }
+
+// With returns a copy of the catalogue in which the release has the source instead of its others of the same kind. A
+// release that is not in the catalogue is one with this source only.
+func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
+	out := &Catalogue{SoCs: c.SoCs}
+	found := false
+	for _, t := range c.Toolchains {
+		if t.Name != name {
+			out.Toolchains = append(out.Toolchains, t)
+			continue
+		}
+		found = true
+		if version == "" {
+			version = t.Default
+		}
+		copied := *t
+		copied.Releases = nil
+		rel := &Release{Version: version}
+		for _, r := range t.Releases {
+			if r.Version != version {
+				copied.Releases = append(copied.Releases, r)
+				continue
+			}
+			own := *r
+			rel = &own
+		}
+		sources := []*Source{s}
+		for _, have := range rel.Sources {
+			if have.Kind != s.Kind {
+				sources = append(sources, have)
+			}
+		}
+		rel.Sources = sources
+		copied.Releases = append(copied.Releases, rel)
+		out.Toolchains = append(out.Toolchains, &copied)
+	}
+	if !found {
+		out.Toolchains = append(out.Toolchains, &Toolchain{Name: name, Default: version, Releases: []*Release{{Version: version, Sources: []*Source{s}}}})
+	}
+	return out
+}
+
+// BuildID returns the SDK's build id: the whole one where it is known, else its beginning ("v2.41.0.251128"); "" for a
+// toolchain that has none.
+func (ch *Choice) BuildID() string {
+	switch {
+	case ch.Found.BuildID != "":
+		return ch.Found.BuildID
+	case ch.Source.Kind == "embedded":
+		if rel, err := open.Find(ch.Toolchain.Name, ch.Release.Version); err == nil {
+			return rel.BuildID
+		}
+	case ch.Release.BuildID != "":
+		return ch.Release.BuildID
+	}
+	return ch.Spec.Verify.BuildID.Want
+}

@@ -175,10 +175,8 @@ func (w *writer) finish() error {
 			return err
 		}
 	}
-	for _, name := range soft {
-		if err := resolve(name, links[name], links); err != nil {
-			return err
-		}
+	if err := CheckLinks(links); err != nil {
+		return err
 	}
 	for _, name := range soft {
 		if err := w.folder(path.Dir(name)); err != nil {
@@ -224,4 +222,23 @@ func (w *writer) hardLink(name string, links map[string]string, soft *[]string) 
 		return nil
 	}
 	return fmt.Errorf("%w: hard link %q goes through too many links", ErrUnsafe, name)
+}
+
+// CheckLinks says whether any of the symbolic links of a tree (slash path → relative target) leads out of it, alone or
+// through others.
+func CheckLinks(links map[string]string) error {
+	names := make([]string, 0, len(links))
+	for name := range links {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if path.IsAbs(links[name]) {
+			return fmt.Errorf("%w: link %q points to the absolute path %q", ErrUnsafe, name, links[name])
+		}
+		if err := resolve(name, links[name], links); err != nil {
+			return err
+		}
+	}
+	return nil
 }

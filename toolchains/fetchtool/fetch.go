@@ -2,6 +2,7 @@ package fetchtool
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -63,7 +64,7 @@ func (s Spec) fetch(ctx context.Context, out string, o Options) error {
 	case KindPrograms:
 		return s.programs(ctx, out)
 	}
-	return verify.Tree(ctx, s.File, s.Verify)
+	return s.checkOnly(ctx, out)
 }
 
 func (s Spec) packages(ctx context.Context, o Options) ([]string, error) {
@@ -156,11 +157,19 @@ func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
 
 // programs writes a script for each program of the machine that starts it.
 func (s Spec) programs(ctx context.Context, out string) error {
+	tmp, err := os.MkdirTemp(filepath.Dir(out), ".programs-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
 	for _, p := range s.Programs {
-		if !path.IsAbs(p.Target) || strings.ContainsAny(p.Target, "'\n\x00") {
-			return fmt.Errorf("program %q is no absolute path", p.Target)
+		if !path.IsAbs(p.Target) || strings.ContainsAny(p.Target+p.Identity, "'\n\x00") {
+			return fmt.Errorf("program %q is no usable absolute path", p.Target)
 		}
-		file := filepath.Join(out, filepath.FromSlash(p.Path))
+		file := filepath.Join(tmp, filepath.FromSlash(p.Path))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
@@ -169,5 +178,25 @@ func (s Spec) programs(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	return verify.Tree(ctx, out, s.Verify)
+	if err := verify.Tree(ctx, tmp, s.Verify); err != nil {
+		return err
+	}
+	_ = os.Remove(out) // an empty folder
+	return os.Rename(tmp, out)
+}
+
+// checkOnly verifies a tree that is there, and writes a report that says so.
+func (s Spec) checkOnly(ctx context.Context, out string) error {
+	if err := verify.Tree(ctx, s.File, s.Verify); err != nil {
+		return err
+	}
+	sdk, err := verify.Identify(s.File)
+	if err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(map[string]string{"name": s.Name, "version": sdk.Version, "build_id": sdk.BuildID, "tools_version": sdk.ToolsVersion}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, append(b, '\n'), 0o644)
 }

@@ -1,0 +1,212 @@
+// Package fetchstep has the kinds that bring something in from outside: `toolchain` blocks, and steps `fetch` and `git`.
+//
+// Each plans actions of the built-in tools fetch and git-checkout, whose inputs hold the digests of what is to come; so an
+// action's key is fixed by them, and what is in the store needs no network. The kinds download nothing themselves.
+package fetchstep
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+)
+
+// ToolName is the name of the built-in tool that fetches.
+const ToolName = "fetch"
+
+const (
+	specFile     = "spec.json"
+	treeDir      = "tree"
+	verifiedFile = "verified.json"
+	fetchTimeout = 4 * time.Hour // some gigabytes over a slow line
+)
+
+// Toolchain is the kind of toolchain blocks.
+type Toolchain struct {
+	Catalogue *toolchains.Catalogue
+	Lock      *toolchains.Lock
+	Machine   toolchains.Machine // asked for installed copies
+}
+
+// Schema returns the arguments of a toolchain block.
+func (Toolchain) Schema() step.Schema {
+	str := func(n string) hcldec.Spec { return &hcldec.AttrSpec{Name: n, Type: cty.String} }
+	return step.Schema{
+		Summary: "Takes a release of an SDK or tool of the catalogue, verified; it appears at toolchains/<name>.",
+		Args: hcldec.ObjectSpec{
+			"version": str("version"), "use": str("use"), "path": str("path"),
+			"urls":   &hcldec.AttrSpec{Name: "urls", Type: cty.List(cty.String)},
+			"sha256": str("sha256"), "strip_prefix": str("strip_prefix"),
+			"size": &hcldec.AttrSpec{Name: "size", Type: cty.Number},
+		},
+		ArgDocs: map[string]string{
+			"version":      "A release of the catalogue. The default is the catalogue's.",
+			"use":          "Only this source: \"archive\", \"deb\", \"embedded\" or \"installed\". The default is the profile's: \"open\" takes the open stand-in.",
+			"path":         "Root of an installed copy to use; it must be the release that is asked for.",
+			"urls":         "Addresses to take the archive from instead of the catalogue's: https, http or file.",
+			"sha256":       "Digest of the archive at urls.",
+			"size":         "Size of the archive at urls, in bytes.",
+			"strip_prefix": "Folder of the archive at urls that is the SDK's root.",
+		},
+		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The toolchain's root."}},
+	}
+}
+
+// Plan settles where the release comes from and plans its fetching.
+func (k Toolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	cat, q := k.override(r)
+	ch, err := cat.Choose(q)
+	if err != nil {
+		arg, summary := "version", "Unknown toolchain"
+		switch {
+		case errors.Is(err, toolchains.ErrNotAvailable):
+			summary = "Toolchain not available"
+		case strings.Contains(err.Error(), "hexmage lock"):
+			summary = "Toolchain not pinned"
+		}
+		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error()), Subject: r.ArgRange(arg)}}
+	}
+	diags := k.checkTarget(r, ch)
+	if diags.HasErrors() {
+		return step.Planned{}, diags
+	}
+	planned, err := k.planned(ch)
+	if err != nil {
+		return step.Planned{}, append(diags, r.Errorf("Toolchain", "%s.", err))
+	}
+	planned.Attrs = attrs(ch)
+	planned.Explain = explain
+	return planned, diags
+}
+
+// override returns the catalogue with what the block says of the release on top, and the request.
+func (k Toolchain) override(r step.Request) (*toolchains.Catalogue, toolchains.Request) {
+	q := toolchains.Request{Name: r.At.Name, Version: r.String("version"), Source: r.String("use"), Profile: r.Profile, Lock: k.Lock, Machine: k.Machine}
+	cat := k.Catalogue
+	if path := r.String("path"); path != "" {
+		q.Source = "installed"
+		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}})
+	}
+	if urls := r.Strings("urls"); len(urls) > 0 {
+		q.Source, q.Lock = "archive", nil
+		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "archive", URLs: urls, SHA256: r.String("sha256"),
+			StripPrefix: r.String("strip_prefix"), Size: int64(r.Int("size", 0))})
+	}
+	return cat, q
+}
+
+func (k Toolchain) planned(ch *toolchains.Choice) (step.Planned, error) {
+	tool, platform := step.Tool(ToolName, fetchtool.Version)
+	spec := action.Spec{Description: "fetch " + ch.Spec.Name, Platform: platform, Timeout: fetchTimeout,
+		Inputs: []action.Input{{Path: specFile}}}
+	art := action.Artifact{Class: action.Tree}
+	out := treeDir
+	switch ch.Source.Kind {
+	case "embedded":
+		b, err := ch.Archive()
+		if err != nil {
+			return step.Planned{}, err
+		}
+		spec.Description = "unpack the open stand-in of " + ch.Spec.Name
+		spec.Inputs = append(spec.Inputs, action.Input{Path: toolchains.EmbeddedFile, Content: &action.Content{Data: b}})
+	case "installed":
+		if ch.Host == "" {
+			spec.Description = "take " + ch.Spec.Name + " of this machine"
+			break
+		}
+		// The copy is used where it is; the toolchain's tree is that copy and the report of having been verified.
+		const at = "sdk"
+		spec.Description, out = "verify "+ch.Spec.Name+" at "+ch.Host, verifiedFile
+		spec.Inputs = append(spec.Inputs, action.Input{Path: at, Host: &action.HostPath{Path: ch.Host}, Shared: true})
+		ch.Spec.File = at
+		art.Parts = []action.Input{{Host: &action.HostPath{Path: ch.Host}}, {Path: ".hexmage/" + verifiedFile, Spec: &action.SpecOutput{Path: out}}}
+	default:
+		platform[action.PropertyNetwork] = "true"
+	}
+	if art.Parts == nil {
+		art.Parts = []action.Input{{Spec: &action.SpecOutput{Path: out}}}
+	}
+	spec.Inputs[0].Content = &action.Content{Data: ch.Spec.Encode()}
+	spec.Args = append(tool, "--spec", specFile, "--out", out)
+	spec.Outputs = []action.Output{{Path: out, Tree: out == treeDir}}
+	return step.Planned{Specs: []action.Spec{spec}, Outputs: map[string]action.Artifact{"dir": art}}, nil
+}
+
+// attrs is what other steps know of the toolchain at plan time.
+func attrs(ch *toolchains.Choice) map[string]cty.Value {
+	str := func(s string) cty.Value {
+		if s == "" {
+			return cty.NullVal(cty.String)
+		}
+		return cty.StringVal(s)
+	}
+	id := ch.BuildID()
+	tools := ch.Release.ToolsVersion
+	if ch.Found.ToolsVersion != "" {
+		tools = ch.Found.ToolsVersion
+	}
+	arches := cty.ListValEmpty(cty.String)
+	if len(ch.Release.Arches) > 0 {
+		var vs []cty.Value
+		for _, a := range ch.Release.Arches {
+			vs = append(vs, cty.StringVal(a))
+		}
+		arches = cty.ListVal(vs)
+	}
+	return map[string]cty.Value{
+		"version":       cty.StringVal(ch.Release.Version),
+		"build_id":      str(id),
+		"tools_version": str(tools),
+		"arches":        arches,
+		"source":        cty.StringVal(ch.Source.Kind),
+		"stand_in":      cty.BoolVal(ch.Source.Kind == "embedded"),
+	}
+}
+
+// checkTarget compares the release with the pipeline's target: what would fail on the phone fails here.
+func (k Toolchain) checkTarget(r step.Request, ch *toolchains.Choice) (diags hcl.Diagnostics) {
+	for _, n := range ch.Notes {
+		if n != "" {
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Another source was passed over",
+				Detail: sentence(ch.Spec.Name + " is taken from source " + strconv.Quote(ch.Source.Kind) + ": " + n), Subject: r.ArgRange("version")})
+		}
+	}
+	if r.Target == cty.NilVal || r.Target.IsNull() || !r.Target.IsWhollyKnown() || !r.Target.Type().IsObjectType() {
+		return diags
+	}
+	text := func(name string) string {
+		if !r.Target.Type().HasAttribute(name) {
+			return ""
+		}
+		v, _ := r.Target.GetAttr(name).Unmark()
+		if v.IsNull() || v.Type() != cty.String {
+			return ""
+		}
+		return v.AsString()
+	}
+	for _, p := range k.Catalogue.Fit(ch.Toolchain, ch.Release, text("soc"), text("arch")) {
+		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Toolchain and target do not fit", Detail: sentence(p), Subject: r.ArgRange("version")})
+	}
+	return diags
+}
+
+// sentence makes an error's text one for people: a capital letter first, a full stop at the end.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.SplitN(s, " ", 2)[0], ".:/_") {
+		s = fmt.Sprintf("%c%s", c-32, s[1:])
+	}
+	return strings.TrimSuffix(s, ".") + "."
+}

@@ -1,0 +1,116 @@
+# The Hexagon SDK: the compiler for the DSP, the headers of its operating system, libnative for emulation on the host.
+
+toolchain "hexagon" {
+  description = "Hexagon SDK"
+  page        = "https://softwarecenter.qualcomm.com/catalog/item/Hexagon_SDK"
+  licence     = "free of charge; downloading accepts the licence on that page"
+  default     = "6.4.0.2"
+
+  env "HEXAGON_SDK_ROOT" {
+    value = "${root}"
+  }
+  env "DEFAULT_HEXAGON_TOOLS_ROOT" {
+    value = "${root}/${tools}"
+  }
+  env "HEXAGON_TOOLS_ROOT" {
+    value = "${root}/${tools}"
+  }
+
+  verify {
+    layout = [
+      "hexagon_sdk.json",
+      "setup_sdk_env.source",
+      "incs/stddef",
+      "rtos/qurt/computev{arch}/include/qurt",
+      "rtos/qurt/computev{arch}/include/posix",
+      "tools/HEXAGON_Tools/${tools_version}/Tools/bin/hexagon-clang++",
+      "tools/HEXAGON_Tools/${tools_version}/Tools/libnative/include",
+    ]
+    text "hexagon_sdk.json" {
+      pattern = "tools/HEXAGON_Tools/([0-9.]+)"
+      want    = "${tools_version}"
+    }
+  }
+
+  release "6.4.0.2" {
+    tools_version = "19.0.04"
+    arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
+    source "installed" {
+      env   = ["HEXAGON_SDK_ROOT"]
+      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
+    }
+    source "archive" {
+      urls = [
+        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.4.0.2/Hexagon_SDK_lnx.zip",
+        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.4.0.2/Hexagon_SDK_lnx.zip",
+      ]
+      strip_prefix = "Hexagon_SDK/6.4.0.2"
+      user_agent   = "Mozilla/5.0"
+      http1        = true
+    }
+    source "embedded" {}
+  }
+
+  release "6.5.0.0" {
+    tools_version = "19.0.07"
+    arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
+    source "installed" {
+      env   = ["HEXAGON_SDK_ROOT"]
+      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
+    }
+    source "archive" {
+      urls = [
+        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.5.0.0/Hexagon_SDK_Linux.zip",
+        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.5.0.0/Hexagon_SDK_Linux.zip",
+      ]
+      strip_prefix = "Hexagon_SDK/6.5.0.0"
+      user_agent   = "Mozilla/5.0"
+      http1        = true
+      size         = 3086093891
+      sha256       = "668626f75c38ce1ca993768953db9bf4b632753c3e32ed8363a8287e3aaffc9a"
+      md5          = "c8dfd97d339043e3ace673dd17677fc6"
+    }
+  }
+
+  release "6.6.0.0" {
+    tools_version = "19.0.07"
+    arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
+    source "installed" {
+      env   = ["HEXAGON_SDK_ROOT"]
+      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
+    }
+    source "archive" {
+      urls = [
+        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.6.0.0/Hexagon_SDK_Linux.zip",
+        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.6.0.0/Hexagon_SDK_Linux.zip",
+      ]
+      strip_prefix = "Hexagon_SDK/6.6.0.0"
+      user_agent   = "Mozilla/5.0"
+      http1        = true
+    }
+  }
+
+  release "5.5.5.0" {
+    tools_version = "8.7.06"
+    arches        = ["v68", "v69", "v73", "v75"]
+    source "installed" {
+      env   = ["HEXAGON_SDK_ROOT"]
+      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
+    }
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "6.2.0.1" {
+    tools_version = "8.8.06"
+    arches        = ["v68", "v69", "v73", "v75", "v79"]
+    source "installed" {
+      env   = ["HEXAGON_SDK_ROOT"]
+      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
+    }
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+}
