@@ -46,6 +46,3 @@ type answer struct {
 	Error  string `json:"error,omitempty"`
 	Remedy string `json:"remedy,omitempty"`
 }
-
-// listenerFD is the file descriptor by which the child inherits the listener.
-const listenerFD = 3

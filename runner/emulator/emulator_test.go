@@ -4,14 +4,21 @@ package emulator_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"io"
+	"net"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/cdsp"
 	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 func TestMain(m *testing.M) { os.Exit(emulatortest.Main(m)) }
@@ -147,7 +154,7 @@ func TestDSPSocket(t *testing.T) {
 	}
 	push(t, d, "/data/local/tmp/client", client)
 	for range 3 { // each connection has a protection domain of its own
-		out, err := d.Output(t.Context(), "/data/local/tmp/client", nil)
+		out, err := d.Output(t.Context(), "/data/local/tmp/client", strings.NewReader("ABC"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +177,7 @@ func TestDSPSocket(t *testing.T) {
 	}
 }
 
-// dspClient connects to the DSP, sends "ABC", closes its sending side and prints what comes back.
+// dspClient connects to the DSP, sends its standard input, closes its sending side and prints what comes back.
 const dspClient = `
 static long call(long n, long a, long b, long c) {
 	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
@@ -183,13 +190,95 @@ void run(void) {
 	long fd = call(198, 1, 1, 0);
 	if (fd < 0) call(93, 2, 0, 0);
 	if (call(203, fd, (long)&at, sizeof at) < 0) call(93, 3, 0, 0);
-	call(64, fd, (long)"ABC", 3);
+	while (call(63, 0, (long)&c, 1) == 1) call(64, fd, (long)&c, 1);
 	call(210, fd, 1, 0);
 	while (call(63, fd, (long)&c, 1) == 1) call(64, 1, (long)&c, 1);
 	call(93, 0, 0, 0);
 }
 __asm__(".globl _start\n_start: bl run\n");
 `
+
+// TestProtectionDomain reaches the real program of the DSP, which says what is wrong with a library that is not there.
+func TestProtectionDomain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, cdsp.Sources()); err != nil {
+		t.Fatal(err)
+	}
+	argv := cdsp.Args(filepath.Join(toolchaintest.Root(t, "llvm"), "usr/bin/clang-22"), cdsp.Program)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir = dir
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	d := emulatortest.Device(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = filepath.Join(dir, cdsp.Program) }), nil)
+	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", dspClient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	push(t, d, "/data/local/tmp/client", client)
+	const path = "/data/local/tmp/none.so"
+	open := binary.LittleEndian.AppendUint32([]byte("FRP1\x01\x00\x00\x00\x07\x00\x00\x00"), uint32(4+len(path)))
+	open = append(binary.LittleEndian.AppendUint32(open, uint32(len(path))), path...)
+	out, err := d.Output(t.Context(), "/data/local/tmp/client", bytes.NewReader(open))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out, "FRP1\x01\x00\x00\x80\x07\x00\x00\x00") || !strings.Contains(out, "\x06\x04\x00\x80") || !strings.Contains(out, "none.so") {
+		t.Errorf("the protection domain answered %q", out)
+	}
+}
+
+// TestJunkOnTheLink sends what no adb server would: only that link may end.
+func TestJunkOnTheLink(t *testing.T) {
+	t.Parallel()
+	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	header := func(cmd string, a, b, n uint32) string {
+		h := []byte(cmd)
+		for _, v := range []uint32{a, b, n, 0, ^binary.LittleEndian.Uint32([]byte(cmd))} {
+			h = binary.LittleEndian.AppendUint32(h, v)
+		}
+		return string(h)
+	}
+	for name, junk := range map[string]string{
+		"text":              "GET / HTTP/1.1\r\nHost: phone\r\n\r\n",
+		"huge payload":      header("WRTE", 1, 1, 1<<31),
+		"late packets":      header("OKAY", 1, 77, 0) + header("WRTE", 1, 78, 0) + header("CLSE", 1, 79, 0),
+		"data twice":        header("OPEN", 1, 0, 6) + "sync:\x00" + strings.Repeat(header("WRTE", 1, 1, 3)+"abc", 50),
+		"unknown sync":      header("OPEN", 1, 0, 6) + "sync:\x00" + header("WRTE", 1, 1, 8) + "WHAT\x00\x00\x00\x00",
+		"half a message":    header("OPEN", 1, 0, 100) + "sh",
+		"many streams":      strings.Repeat(header("OPEN", 1, 0, 9)+"shell:cat", 400),
+		"unknown service":   header("OPEN", 1, 0, 7) + "reboot:",
+		"tiny payloads":     header("CNXN", 0x01000001, 0, 0),
+		"nothing whatever":  "",
+		"shell with no end": header("OPEN", 1, 0, 9) + "shell,v2:",
+	} {
+		c, err := net.Dial("tcp", e.Addr())
+		if err != nil {
+			t.Fatalf("%s: the device is gone: %v", name, err)
+		}
+		_ = c.SetDeadline(time.Now().Add(200 * time.Millisecond))
+		_, _ = io.WriteString(c, junk)
+		_, _ = io.Copy(io.Discard, c)
+		c.Close()
+	}
+	s := emulatortest.Server(t)
+	if err := s.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		out, err := s.Device(e.Addr()).Output(t.Context(), "ps -o comm,stat | grep -cE '^(cat|sh) |Z'; true", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.TrimSpace(out); n == "1" || n == "2" { // the command's own shell, and its grep's
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("processes of links that ended are still there: %s", out)
+		}
+	}
+}
 
 func TestFaults(t *testing.T) {
 	t.Parallel()

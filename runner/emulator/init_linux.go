@@ -19,7 +19,8 @@ import (
 )
 
 // Init is the device's first process: what Options.Self is to call, with its standard input, standard output and file descriptor 3.
-// It makes the root file system of this process's mount namespace the device's, serves adb until stdin ends, and then ends the process.
+// It makes the root file system of this process's mount namespace the device's, serves adb until stdin ends, and then ends the process:
+// it returns only with an error.
 // It must not be called by a process that Start did not start.
 func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 	in := bufio.NewReader(stdin)

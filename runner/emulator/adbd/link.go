@@ -60,7 +60,7 @@ func Serve(l net.Listener, c Config) error {
 			defer nc.Close()
 			k := &link{nc: nc, w: bufio.NewWriterSize(nc, 64<<10), cfg: &c, streams: map[uint32]*stream{}, payload: maxPayload}
 			defer k.closeStreams()
-			if err := k.serve(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+			if err := k.serve(); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 				c.Log.Printf("adbd: link from %s ended: %v", nc.RemoteAddr(), err)
 			}
 		}()
@@ -81,7 +81,7 @@ type link struct {
 	payload int // the most that the peer takes in one message
 }
 
-// serve reads messages until the link ends. Only this goroutine reads.
+// serve reads messages until the link ends, and says why it did. Only this goroutine reads.
 func (k *link) serve() error {
 	r := bufio.NewReaderSize(k.nc, 256<<10)
 	for {

@@ -25,11 +25,8 @@ const initArg = "emulator-init"
 // Main is to be called by TestMain of a package whose tests start emulators. It runs the tests, or the device, and returns the exit code.
 func Main(m *testing.M) int {
 	if len(os.Args) == 2 && os.Args[1] == initArg {
-		if err := emulator.Init(os.Stdin, os.Stdout, os.NewFile(3, "listener")); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return 0
+		fmt.Fprintln(os.Stderr, emulator.Init(os.Stdin, os.Stdout, os.NewFile(3, "listener")))
+		return 1
 	}
 	return m.Run()
 }
