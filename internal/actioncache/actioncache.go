@@ -18,6 +18,14 @@ var ErrNotFound = errors.New("no result under this key")
 // Cache maps an action's key to its result. Methods may be called from many goroutines at once.
 type Cache interface {
 	Get(ctx context.Context, key digest.Digest) (*action.Result, error)
-	// Put remembers r. When it returns nil the entry survives a crash.
+	// Put remembers r. When it returns nil, all processes find the entry, and it survives the death of this one; it
+	// survives a crash of the machine after a second or so, or a Flush. An entry that did not is not found.
 	Put(ctx context.Context, key digest.Digest, r *action.Result) error
+}
+
+// Flusher is what a Cache can do when it keeps results on disk.
+type Flusher interface {
+	// Flush returns when every result put so far survives a crash of the machine. A build calls it, after that of the
+	// store, before it reports that it is done.
+	Flush(ctx context.Context) error
 }

@@ -24,7 +24,9 @@ type Store interface {
 	// not what d says. The caller closes the reader.
 	Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error)
 	// Put stores the content of r, which must be what d says: else it stores nothing and returns ErrCorrupt. When it
-	// returns nil the blob survives a crash. Putting what is there already reads no more of r than it likes.
+	// returns nil, all processes find the blob, and it survives the death of this one; it survives a crash of the machine
+	// after a second or so, or a Flush. A blob that did not is missing, never damaged. Putting what is there already reads
+	// no more of r than it likes.
 	Put(ctx context.Context, d digest.Digest, r io.Reader) error
 	// Missing returns those of ds that the store does not have, in their order.
 	Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error)
@@ -44,4 +46,11 @@ type Adopter interface {
 	// read-only link to the blob, or a copy. The caller promises that nobody writes to the file any more. A decorator
 	// over a store that is no Adopter returns an error that is errors.ErrUnsupported.
 	Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error)
+}
+
+// Flusher is what a Store can do when it keeps blobs on disk.
+type Flusher interface {
+	// Flush returns when every blob stored so far survives a crash of the machine. A build calls it before it reports that
+	// it is done.
+	Flush(ctx context.Context) error
 }

@@ -165,3 +165,11 @@ func (s *Sources) Adopt(ctx context.Context, fn digest.Function, path string) (d
 	}
 	return a.Adopt(ctx, fn, path)
 }
+
+// Flush implements Flusher, if the next store does; else there is nothing to do.
+func (s *Sources) Flush(ctx context.Context) error {
+	if f, ok := s.next.(Flusher); ok {
+		return f.Flush(ctx)
+	}
+	return nil
+}

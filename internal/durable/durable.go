@@ -1,7 +1,12 @@
 // Package durable writes files so that a crash, of the process or of the machine, leaves either what was there before
-// or the whole new content, never a part.
+// or the whole new content, never a part that is taken for the whole.
 //
-// It knows files and folders; it does not know what is in them. Everything a store reports as done goes through Commit.
+// There are two ways. Commit syncs, and when it returns the file survives anything; that takes milliseconds. Place does
+// not sync: the file is there for all processes at once and survives the death of this one, but after a crash of the
+// machine its content may be anything, so its reader must be able to tell, by a checksum or by a mark that is set once
+// a Syncer has seen to it that the file is safe.
+//
+// The package knows files and folders; it does not know what is in them.
 package durable
 
 import (
@@ -33,14 +38,26 @@ func TempName(prefix string) string {
 // Commit moves the temporary file f to path, replacing what is there, and closes f. When it returns nil, the content
 // and the name survive a crash of the machine; when it fails, f is removed and path is as it was.
 //
-// This is the whole policy: the content is synced before the rename, so that the name never points to a part; the
-// folder is synced after, so that the name is there. On ext4 and xfs the two syncs share journal commits with whatever
-// else is being written, so many goroutines calling Commit cost far less than their number suggests.
+// The content is synced before the rename, so that the name never points to a part; the folder is synced after, so that
+// the name is there.
 func Commit(f *os.File, path string, perm fs.FileMode) error {
-	err := f.Chmod(perm)
-	if err == nil {
-		err = f.Sync()
+	if err := f.Sync(); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", path, err)
 	}
+	if err := Place(f, path, perm); err != nil {
+		return err
+	}
+	if err := SyncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Place is Commit without syncing.
+func Place(f *os.File, path string, perm fs.FileMode) error {
+	err := f.Chmod(perm)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -54,22 +71,19 @@ func Commit(f *os.File, path string, perm fs.FileMode) error {
 	return nil
 }
 
-// Rename moves from to path, making path's folder when it is missing, and syncs the folder.
+// Rename moves from to path, making path's folder when it is missing. It does not sync.
 func Rename(from, path string) error {
 	err := os.Rename(from, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := MkdirAll(filepath.Dir(path)); err != nil {
-			return err
-		}
-		err = os.Rename(from, path)
-	}
-	if err != nil {
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return SyncDir(filepath.Dir(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(from, path)
 }
 
-// WriteFile replaces path by a file that holds data; temporary files go to tmp, which is on the same file system.
+// WriteFile replaces path, with Commit, by a file that holds data; temporary files go to tmp, which is on the same file system.
 func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 	f, err := Temp(tmp, "file")
 	if err != nil {
@@ -81,26 +95,6 @@ func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return Commit(f, path, perm)
-}
-
-// MkdirAll makes dir and its parents; what it made survives a crash.
-func MkdirAll(dir string) error {
-	err := os.Mkdir(dir, 0o755)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := MkdirAll(filepath.Dir(dir)); err != nil {
-			return err
-		}
-		err = os.Mkdir(dir, 0o755)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		if st, serr := os.Stat(dir); serr == nil && st.IsDir() {
-			return nil
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(dir))
 }
 
 // Sweep removes what dead processes left in dir under names from TempName: entries older than age whose process is gone.

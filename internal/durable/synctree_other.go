@@ -3,6 +3,7 @@
 package durable
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,11 +20,31 @@ func SyncTree(dir string) error {
 		case !e.Type().IsRegular():
 			return nil
 		}
-		f, err := os.Open(p)
-		if err != nil {
+		return syncFile(p)
+	})
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+func syncAll(_ string, files []placed) error {
+	dirs := map[string]bool{}
+	for _, f := range files {
+		if err := syncFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		defer f.Close()
-		return f.Sync()
-	})
+		dirs[filepath.Dir(f.path)] = true
+	}
+	for dir := range dirs {
+		if err := SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

@@ -52,7 +52,7 @@ func (t *Trees) Path(ctx context.Context, store cas.Store, root digest.Digest) (
 		return dir, nil
 	}
 	for _, sub := range []string{"trees", "tmp"} {
-		if err := durable.MkdirAll(filepath.Join(t.root, sub)); err != nil {
+		if err := os.MkdirAll(filepath.Join(t.root, sub), 0o755); err != nil {
 			return "", fmt.Errorf("tree %s: %w", root, err)
 		}
 	}
@@ -91,7 +91,10 @@ func (t *Trees) install(ctx context.Context, store cas.Store, root digest.Digest
 	if err := os.Rename(dir, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := durable.Rename(next, dir); err != nil {
+	if err := os.Rename(next, dir); err != nil {
+		return err
+	}
+	if err := durable.SyncDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
 	return durable.WriteFile(tmp, t.marker(root), []byte(root.String()+"\n"), 0o444)

@@ -5,6 +5,9 @@
 // checksum of the key and of all bytes before that field: so a result that was cut short, changed, or moved to another
 // key is noticed, removed and not found. A result without the field (another program's) is not trusted either.
 //
+// Files are placed without a sync each, and synced together a second later or on Flush: the checksum tells which of them a
+// crash of the machine left unfinished.
+//
 // The time of a file is when its result was last used, to the hour: what collecting garbage by age goes by. The package
 // knows nothing of the blobs that results name.
 package disk
@@ -37,7 +40,10 @@ const (
 )
 
 // Cache is an actioncache.Cache on a folder, which many processes may use at once.
-type Cache struct{ root string }
+type Cache struct {
+	root string
+	sync *durable.Syncer
+}
 
 // New returns the cache in the folder root, usually the blob store's, which it creates if needed.
 func New(root string) (*Cache, error) {
@@ -45,8 +51,8 @@ func New(root string) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
-	c := &Cache{root: root}
-	if err := durable.MkdirAll(c.tmp()); err != nil {
+	c := &Cache{root: root, sync: durable.NewSyncer(root)}
+	if err := os.MkdirAll(c.tmp(), 0o755); err != nil {
 		return nil, fmt.Errorf("action cache: create %s: %w", c.tmp(), err)
 	}
 	if err := durable.Sweep(c.tmp(), staleAge); err != nil {
@@ -110,8 +116,26 @@ func (c *Cache) Put(ctx context.Context, key digest.Digest, r *action.Result) er
 	if len(b) > maxEntry {
 		return fmt.Errorf("action %s: a result of %d bytes is too large to remember", key, len(b))
 	}
-	if err := durable.WriteFile(c.tmp(), c.Path(key), b, 0o644); err != nil {
+	f, err := durable.Temp(c.tmp(), "result")
+	if err != nil {
 		return fmt.Errorf("action %s: remember its result: %w", key, err)
+	}
+	if _, err := f.Write(b); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return fmt.Errorf("action %s: remember its result: %w", key, err)
+	}
+	if err := durable.Place(f, c.Path(key), 0o644); err != nil {
+		return fmt.Errorf("action %s: remember its result: %w", key, err)
+	}
+	c.sync.Later(c.Path(key), nil)
+	return nil
+}
+
+// Flush implements actioncache.Flusher.
+func (c *Cache) Flush(ctx context.Context) error {
+	if err := c.sync.Flush(); err != nil {
+		return fmt.Errorf("action cache: %w", err)
 	}
 	return nil
 }

@@ -141,6 +141,12 @@ func notFound(t *testing.T, s cas.Store, fn digest.Function) {
 	if got, err := read(t.Context(), s, other); err == nil {
 		t.Fatalf("a digest with another size gave %q", got)
 	}
+	if m, err := s.Missing(t.Context(), []digest.Digest{other}); err != nil || len(m) != 1 {
+		t.Fatalf("a digest with another size is there: %v", err)
+	}
+	if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
+		t.Fatalf("a wrong digest cost the store a good blob: %v", err)
+	}
 }
 
 func missing(t *testing.T, s cas.Store, fn digest.Function) {

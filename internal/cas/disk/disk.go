@@ -1,13 +1,14 @@
 // Package disk keeps blobs as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash>, and
 // <root>/cas/ab/<hash> for SHA-256.
 //
-// Blobs are read-only files. They are written to <root>/tmp, synced and renamed, so any number of processes may share a
-// root, and a blob is there either whole or not at all. Where a file system has reflinks, Link gives clones; elsewhere
-// hard links, which share the blob's inode. Root ignores modes, so an ill-behaved program may write into a blob through
-// such a link. That is noticed: every blob carries the modification time Mtime, which any write replaces, and a blob
-// with another time is hashed again before it is linked. (A fixed time also keeps tools that look at times of inputs
-// from making outputs that depend on when something was cached.) The inode's change time is then the time of the last
-// link: what collecting garbage by age can go by.
+// Blobs are read-only files. They are written to <root>/tmp and renamed, so any number of processes may share a root, and
+// a blob is there either whole or not at all, but for two dangers. A crash of the machine may leave a file whose content
+// was not yet on the disk. And where links are hard links (the file system has no reflinks), a program that runs as root,
+// whom modes do not stop, may write into a blob through one. Both are noticed by the file's modification time: it is
+// Mtime only once the content was synced, which happens to many blobs at a time, within a second or on Flush; and any
+// write gives it another time. A blob with another time is hashed before it counts as there. (A fixed time also keeps
+// tools that look at times of inputs from making outputs that depend on when something was cached.) The inode's change
+// time is then the time of the last link: what collecting garbage by age can go by.
 //
 // A hard link shares the blob's mode too. So a blob that is wanted executable has, from then on, a second file at
 // <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
@@ -24,6 +25,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,16 +34,17 @@ import (
 	"github.com/hexmage/hexmage/internal/durable"
 )
 
-// Mtime is the modification time of every blob: 2001-09-09 01:46:40 UTC, late enough for archive formats.
-func Mtime() time.Time { return time.Unix(1_000_000_000, 0) }
-
 // staleAge is how old a temporary file of a dead process must be before New removes it.
 const staleAge = time.Hour
 
-// Store is a cas.Store, cas.Linker and cas.Adopter on a folder.
+// Store is a cas.Store, cas.Linker, cas.Adopter and cas.Flusher on a folder.
 type Store struct {
 	root    string
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
+	sync    *durable.Syncer
+
+	mu    sync.Mutex
+	fresh map[string]bool // paths of files that are right, as this process wrote or hashed them, but not synced yet
 }
 
 // New returns the store in the folder root, which it creates if needed, and removes temporary files that dead processes
@@ -51,8 +54,8 @@ func New(root string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s := &Store{root: root}
-	if err := durable.MkdirAll(s.tmp()); err != nil {
+	s := &Store{root: root, sync: durable.NewSyncer(root), fresh: map[string]bool{}}
+	if err := os.MkdirAll(s.tmp(), 0o755); err != nil {
 		return nil, fmt.Errorf("blob store: create %s: %w", s.tmp(), err)
 	}
 	if err := durable.Sweep(s.tmp(), staleAge); err != nil {
@@ -77,30 +80,18 @@ func (s *Store) path(d digest.Digest, kind string) string {
 	return filepath.Join(s.root, d.Function().String(), kind, h[:2], h)
 }
 
-// Missing implements cas.Store. A blob whose file has another size than its digest is missing too.
+// Missing implements cas.Store. A blob whose file is damaged, as far as its size and time tell, is missing.
 func (s *Store) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
 	var missing []digest.Digest
 	for _, d := range ds {
-		ok, err := s.has(d)
-		if err != nil {
-			return nil, fmt.Errorf("blob %s: %w", d, err)
-		}
-		if !ok {
+		switch err := s.check(ctx, d); {
+		case errors.Is(err, cas.ErrNotFound):
 			missing = append(missing, d)
+		case err != nil:
+			return nil, err
 		}
 	}
 	return missing, context.Cause(ctx)
-}
-
-func (s *Store) has(d digest.Digest) (bool, error) {
-	st, err := os.Lstat(s.Path(d))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return st.Mode().IsRegular() && st.Size() == d.Size(), nil
 }
 
 // Open implements cas.Store. A blob that turns out to be damaged is moved away, so that it is missing from then on.
@@ -126,14 +117,18 @@ func (s *Store) open(d digest.Digest) (*os.File, error) {
 		f.Close()
 		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
-	if !st.Mode().IsRegular() || st.Size() != d.Size() {
-		defer f.Close()
-		if err := s.damaged(d, f); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("blob %s: its file was damaged and is removed: %w", d, cas.ErrNotFound)
+	if st.Mode().IsRegular() && st.Size() == d.Size() {
+		return f, nil
 	}
-	return f, nil
+	defer f.Close()
+	// The digest may be what is wrong: it can come from anywhere, and must not cost us a good blob.
+	if is, err := d.Function().Reader(f); err == nil && is.Hex() == d.Hex() {
+		return nil, fmt.Errorf("blob %s: the store has it with %d bytes: %w", d, st.Size(), cas.ErrNotFound)
+	}
+	if err := s.damaged(d, f); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("blob %s: its file was damaged and is removed: %w", d, cas.ErrNotFound)
 }
 
 // damaged moves the blob's file, open as f, to <root>/damaged, where a person can look at it, and drops the executable
@@ -157,12 +152,8 @@ func (s *Store) damaged(d digest.Digest, f *os.File) error {
 
 // Put implements cas.Store.
 func (s *Store) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
-	switch ok, err := s.has(d); {
-	case err != nil:
-		return fmt.Errorf("store %s: %w", d, err)
-	case ok:
-		// Another process may have renamed it just now; a sync with nothing to do costs next to nothing.
-		return durable.SyncDir(filepath.Dir(s.Path(d)))
+	if err := s.check(ctx, d); !errors.Is(err, cas.ErrNotFound) {
+		return err
 	}
 	return s.write(ctx, d, r, s.Path(d), 0o444)
 }
@@ -175,12 +166,24 @@ func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, path st
 	}
 	err = cas.Copy(ctx, f, r, d)
 	if err == nil {
-		err = os.Chtimes(f.Name(), time.Time{}, Mtime())
+		err = os.Chtimes(f.Name(), time.Time{}, unsynced())
 	}
 	if err != nil {
 		f.Close()
 		os.Remove(f.Name())
 		return fmt.Errorf("store %s: %w", d, err)
 	}
-	return durable.Commit(f, path, perm)
+	if err := durable.Place(f, path, perm); err != nil {
+		return err
+	}
+	s.placed(path)
+	return nil
+}
+
+// Flush implements cas.Flusher.
+func (s *Store) Flush(ctx context.Context) error {
+	if err := s.sync.Flush(); err != nil {
+		return fmt.Errorf("blob store: %w", err)
+	}
+	return nil
 }

@@ -55,7 +55,7 @@ func (s *Store) source(ctx context.Context, d digest.Digest, executable bool) (s
 		return blob, s.check(ctx, d)
 	}
 	path := s.path(d, "exec")
-	if st, err := os.Lstat(path); err == nil && st.Mode() == 0o555 && st.Size() == d.Size() && st.ModTime().Equal(Mtime()) {
+	if st, err := os.Lstat(path); err == nil && st.Mode() == 0o555 && st.Size() == d.Size() && s.trusted(path, st) {
 		return path, s.check(ctx, d)
 	}
 	f, err := s.sound(ctx, d)
@@ -70,47 +70,6 @@ func (s *Store) source(ctx context.Context, d digest.Digest, executable bool) (s
 		}
 	}
 	return path, err
-}
-
-// check is sound without opening the file where a look at it is enough.
-func (s *Store) check(ctx context.Context, d digest.Digest) error {
-	st, err := os.Lstat(s.Path(d))
-	if err == nil && st.Mode().IsRegular() && st.Size() == d.Size() && st.ModTime().Equal(Mtime()) {
-		return nil
-	}
-	f, err := s.sound(ctx, d)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// sound returns the blob's file at its start, after hashing it when its time says that something wrote to it (or that
-// another program, such as Bazel, put it there).
-func (s *Store) sound(ctx context.Context, d digest.Digest) (*os.File, error) {
-	f, err := s.open(d)
-	if err != nil {
-		return nil, err
-	}
-	st, err := f.Stat()
-	if err == nil && !st.ModTime().Equal(Mtime()) {
-		err = cas.Copy(ctx, io.Discard, f, d)
-		switch {
-		case errors.Is(err, cas.ErrCorrupt):
-			if err = s.damaged(d, f); err == nil {
-				err = fmt.Errorf("its file was written to and is removed: %w", cas.ErrNotFound)
-			}
-		case err == nil:
-			// Fails in a store that another user owns, which then hashes again each time.
-			_ = os.Chtimes(s.Path(d), time.Time{}, Mtime())
-			_, err = f.Seek(0, io.SeekStart)
-		}
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("blob %s: %w", d, err)
-	}
-	return f, nil
 }
 
 // clone makes path a reflink of src, or fails with errors.ErrUnsupported and leaves nothing.
@@ -198,8 +157,8 @@ func (s *Store) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	if err := context.Cause(ctx); err != nil {
 		return digest.Digest{}, err
 	}
-	if ok, err := s.has(d); err != nil || ok {
-		return d, errors.Join(err, durable.SyncDir(filepath.Dir(s.Path(d))))
+	if err := s.check(ctx, d); !errors.Is(err, cas.ErrNotFound) {
+		return d, err
 	}
 	if links(st) == 1 {
 		if err := s.linkIn(d, f); err == nil {
@@ -212,15 +171,12 @@ func (s *Store) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	return d, s.write(ctx, d, f, s.Path(d), 0o444)
 }
 
-// linkIn makes the open file f the blob d. Its content is synced before it gets the blob's name.
+// linkIn makes the open file f the blob d.
 func (s *Store) linkIn(d digest.Digest, f *os.File) error {
 	if err := f.Chmod(0o444); err != nil {
 		return err
 	}
-	if err := os.Chtimes(f.Name(), time.Time{}, Mtime()); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
+	if err := os.Chtimes(f.Name(), time.Time{}, unsynced()); err != nil {
 		return err
 	}
 	// Linked under a temporary name first: a link cannot replace a damaged blob of that name, a rename can.
@@ -232,5 +188,6 @@ func (s *Store) linkIn(d digest.Digest, f *os.File) error {
 		os.Remove(tmp)
 		return err
 	}
+	s.placed(s.Path(d))
 	return nil
 }
