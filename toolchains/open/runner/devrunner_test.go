@@ -186,6 +186,24 @@ func TestRefusals(t *testing.T) {
 			ph.env["OPEN_FASTRPC_DEVICE"] = "none.sock"
 			return ph.run("hi", flags()...)
 		}, want: "0x8000043b: none.sock: errno 2"},
+		"DSP hangs up": {do: func(ph *phone) (string, int) {
+			ph.lieDSP(func([]byte) []byte { return nil })
+			return ph.run("hi", flags()...)
+		}, want: "0x8000040d: the protection domain on the DSP has gone"},
+		"DSP answers something else": {do: func(ph *phone) (string, int) {
+			ph.lieDSP(func([]byte) []byte { return bytes.Repeat([]byte("x"), 100) })
+			return ph.run("hi", flags()...)
+		}, want: "an answer of another form"},
+		"DSP promises too much": {do: func(ph *phone) (string, int) {
+			ph.lieDSP(func(h []byte) []byte { return slices.Concat(h[:7], []byte{h[7] | 0x80}, h[8:12], u32s(1<<31, 0)) })
+			return ph.run("hi", flags()...)
+		}, want: "an answer of another form"},
+		"DSP's error without a text": {do: func(ph *phone) (string, int) {
+			ph.lieDSP(func(h []byte) []byte {
+				return slices.Concat(h[:7], []byte{h[7] | 0x80}, h[8:12], u32s(8, 0x80000416, 1000))
+			})
+			return ph.run("hi", flags()...)
+		}, want: "failed with error 0x80000416"},
 		"config of another model": {do: func(ph *phone) (string, int) {
 			ph.write("config.json", withKey(ph.t, config, "hidden_size", 128))
 			return ph.run("hi", flags()...)

@@ -3,6 +3,7 @@ package devrunner_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -127,6 +128,31 @@ func (ph *phone) serveDSP(shell, arch string) {
 			cmd.Dir, cmd.Stdin, cmd.Stdout = "/", f, f
 			cmd.Run() // a domain that fails is what some tests want; the runner tells
 			f.Close()
+		}
+	}()
+}
+
+// lieDSP puts something else behind the device node: it answers the first frame, of which it is given the header, with the given bytes and hangs up.
+func (ph *phone) lieDSP(answer func(header []byte) []byte) {
+	ph.t.Helper()
+	ph.env["OPEN_FASTRPC_DEVICE"] = "liar.sock"
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(ph.dir, "liar.sock"), Net: "unix"})
+	if err != nil {
+		ph.t.Fatal(err)
+	}
+	ph.t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.AcceptUnix()
+			if err != nil {
+				return
+			}
+			header := make([]byte, 16)
+			if _, err := io.ReadFull(c, header); err == nil {
+				io.CopyN(io.Discard, c, int64(le.Uint32(header[12:])))
+				c.Write(answer(header))
+			}
+			c.Close()
 		}
 	}()
 }

@@ -92,6 +92,7 @@ i64 write(i32 fd, const void *from, size_t bytes);
 i64 size(i32 fd);
 void *map(size_t bytes, i32 fd);  // private; fd -1: zeroed memory; nullptr on failure
 i32 connect_unix(const char *path);
+i64 send(i32 fd, const void *from, size_t bytes);  // on a socket; a peer that has gone is an error, not a signal
 i32 working_dir(char *to, size_t bytes);
 u64 microseconds();  // a monotonic clock
 [[noreturn]] void exit(i32 code);

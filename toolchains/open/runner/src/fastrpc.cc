@@ -130,7 +130,7 @@ Str DspLibrary::call(u32 kind, Str what) {
   const Str parts[] = {Str(reinterpret_cast<const char *>(head), sizeof head), request_.str()};
   for (Str part : parts) {
     while (part.size) {
-      i64 n = sys::write(fd_, part.at, part.size);
+      i64 n = sys::send(fd_, part.at, part.size);
       if (n <= 0) rpc_failed(what, static_cast<u32>(AEE_EBADSTATE), "the protection domain on the DSP has gone; see the device's log");
       part = part.from(static_cast<size_t>(n));
     }

@@ -15,6 +15,7 @@ enum : i64 {
   NR_CLOCK_GETTIME = 113,
   NR_SOCKET = 198,
   NR_CONNECT = 203,
+  NR_SENDTO = 206,
   NR_MMAP = 222
 };
 enum : i64 { AT_FDCWD = -100, EINTR = 4, ENAMETOOLONG = 36 };
@@ -92,6 +93,15 @@ i32 connect_unix(const char *path) {
   if (result == 0) return fd;
   close(fd);
   return static_cast<i32>(result);
+}
+
+i64 send(i32 fd, const void *from, size_t bytes) {
+  enum { NO_SIGNAL = 0x4000 };
+  i64 n;
+  do {
+    n = call(NR_SENDTO, fd, address(from), static_cast<i64>(bytes), NO_SIGNAL);
+  } while (n == -EINTR);
+  return n;
 }
 
 i32 working_dir(char *to, size_t bytes) { return static_cast<i32>(call(NR_GETCWD, address(to), static_cast<i64>(bytes))); }
