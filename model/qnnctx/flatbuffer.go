@@ -78,14 +78,6 @@ func (t table) u32(i int) (uint32, error) {
 	return binary.LittleEndian.Uint32(t.buf[at:]), nil
 }
 
-func (t table) u64(i int) (uint64, error) {
-	at, err := t.field(i, 8)
-	if err != nil || at == 0 {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint64(t.buf[at:]), nil
-}
-
 func (t table) u8(i int) (uint8, error) {
 	at, err := t.field(i, 1)
 	if err != nil || at == 0 {

@@ -149,7 +149,8 @@ func readBuildID(env string) (string, error) {
 		if env == "" || env[len(env)-1] != '/' {
 			hint = "; --qnn_env_path must end in a slash"
 		}
-		return "", fmt.Errorf("Failed to open QNN libs: %w%s", err, hint) //nolint:staticcheck // upstream's words, which log rules look for
+		// "Failed to open QNN libs" is upstream's message, which log rules look for.
+		return "", fmt.Errorf("%s: Failed to open QNN libs: %w%s", path, err, hint)
 	}
 	defer f.Close()
 	id, err := buildid.One(f)

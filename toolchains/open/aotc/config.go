@@ -106,7 +106,8 @@ func parseAOT(raw []byte, c qwen3.Config) (aim, error) {
 	m := a.Machine
 	arch, known := archNumber(m.Arch)
 	if !known || arch == 0 {
-		return aim{}, fmt.Errorf("Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch) //nolint:staticcheck // upstream's words, which log rules look for
+		// "Unknown HTP architecture" is upstream's message, which log rules look for.
+		return aim{}, fmt.Errorf("target_machine.htp_arch: Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch)
 	}
 	soc, ok := chipset(m.Chipset)
 	switch {
