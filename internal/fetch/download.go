@@ -75,7 +75,7 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 			r.URL, r.Resumed, r.Requests = addr, resumed, d.requests
 			return r, nil
 		}
-		if errors.Is(err, ErrMismatch) && !fresh {
+		if (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && !fresh {
 			// A part of an earlier run or of another mirror may be what is wrong: once more from the start.
 			d.forget()
 			fresh, resumed = true, 0

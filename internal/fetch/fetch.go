@@ -97,7 +97,7 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 	if r, err := c.there(s, dest); r != nil || err != nil {
 		return r, err
 	}
-	if c.Offline && !allLocal(s.URLs) {
+	if c.Offline && !anyLocal(s.URLs) {
 		return nil, fmt.Errorf("fetch %s: %w", s.URLs[0], ErrOffline)
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
@@ -175,13 +175,13 @@ func (r *Result) check(s Source) error {
 
 func isLocal(u string) bool { return strings.HasPrefix(u, "file://") || !strings.Contains(u, "://") }
 
-func allLocal(urls []string) bool {
+func anyLocal(urls []string) bool {
 	for _, u := range urls {
-		if !isLocal(u) {
-			return false
+		if isLocal(u) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // redact returns the address without a password or a query, which may hold a token.
