@@ -1,10 +1,8 @@
 package oppackage_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"debug/elf"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,70 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/toolchains/open"
-	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+	"github.com/hexmage/hexmage/oppackage/oppackagetest"
 )
-
-// sdks unpacks the stand-ins under dir/toolchains as an exec root has them, and returns the environment for make.
-func sdks(t *testing.T, dir string) []string {
-	t.Helper()
-	llvm := toolchaintest.Root(t, "llvm")
-	env := []string{"HEXMAGE_LLVM=" + llvm}
-	for name, variable := range map[string]string{"qairt": "QAIRT_SDK_ROOT", "hexagon": "HEXAGON_SDK_ROOT", "ndk": "ANDROID_NDK_ROOT"} {
-		release, err := open.Find(name, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := open.Archive(&b, name, release.Version); err != nil {
-			t.Fatal(err)
-		}
-		z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		root := filepath.Join(dir, "toolchains", name)
-		for _, f := range z.File {
-			rel := strings.TrimPrefix(f.Name, release.Prefix+"/")
-			r, err := f.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(root, rel)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if f.Mode()&fs.ModeSymlink != 0 {
-				err = os.Symlink(string(data), path)
-			} else {
-				err = os.WriteFile(path, data, f.Mode().Perm())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		env = append(env, variable+"="+root)
-	}
-	return env
-}
-
-// testPackage has an op that says where it was compiled: a path that leaks would show in the object.
-func testPackage() map[string]string {
-	return map[string]string{
-		"include/scale.h":        "#pragma once\n#define FACTOR 3\n",
-		"src/ops/Scale.cpp":      "#include \"HTP/core/tensor.h\"\n#include \"scale.h\"\nfloat scale(const Tensor &t) { return FACTOR * t.interface_scale(); }\nextern const char *const where = __FILE__;\n",
-		"src/ops/Hvx.cpp":        "#ifndef REFERENCE_OP\n#include \"hvx_internal.h\"\n#endif\nint hvx(int a) { return a; }\n",
-		"src/TestPackageIf.cpp":  "#include \"QnnSdkBuildId.h\"\nextern \"C\" QNN_API const char *testId() { return QNN_SDK_BUILD_ID; }\n",
-		"src/ops/v79_asm/asm.S":  "\t.globl only_v79\nonly_v79:\n\tjumpr r31\n",
-		"src/ops/v75_asm/asm.S":  "\tthis is no assembly\n",
-		"src/ops/v79_asm/x.cpp":  "this is no source",
-		"config/TestPackage.xml": "<x/>",
-	}
-}
 
 func mtimes(t *testing.T, dir string) map[string]time.Time {
 	t.Helper()
@@ -104,9 +40,9 @@ func mtimes(t *testing.T, dir string) map[string]time.Time {
 
 func TestMakeBuilds(t *testing.T) {
 	base := t.TempDir()
-	env := sdks(t, base)
+	env, _ := oppackagetest.SDKs(t, filepath.Join(base, "toolchains"))
 	dir := filepath.Join(base, "pkg")
-	write(t, dir, testPackage())
+	oppackagetest.Write(t, dir, oppackagetest.Package())
 	makefile(t, dir)
 	goals := []string{"htp_aarch64", "htp_v79", "-j2"}
 	build := func(args ...string) []string {
@@ -147,7 +83,7 @@ func TestMakeBuilds(t *testing.T) {
 	slices.Sort(one)
 	edit := func(name, text string) {
 		t.Helper()
-		write(t, dir, map[string]string{name: text})
+		oppackagetest.Write(t, dir, map[string]string{name: text})
 	}
 	check := func(what string, got, want []string) {
 		t.Helper()
@@ -156,7 +92,7 @@ func TestMakeBuilds(t *testing.T) {
 		}
 	}
 	check("nothing to do", build(), nil)
-	edit("src/ops/Scale.cpp", testPackage()["src/ops/Scale.cpp"]+"// edited\n")
+	edit("src/ops/Scale.cpp", oppackagetest.Package()["src/ops/Scale.cpp"]+"// edited\n")
 	check("an edited op", build(), one)
 	edit("include/scale.h", "#pragma once\n#define FACTOR 4\n")
 	check("an edited header", build(), one)
@@ -203,20 +139,16 @@ func filter(names []string, prefix string) []string {
 // TestSameObjects has make and the actions' lines make the same bytes in different places.
 func TestSameObjects(t *testing.T) {
 	base := t.TempDir()
-	env := sdks(t, base)
+	env, _ := oppackagetest.SDKs(t, filepath.Join(base, "toolchains"))
 	dir := filepath.Join(base, "a folder of mine/pkg")
-	write(t, dir, testPackage())
+	oppackagetest.Write(t, dir, oppackagetest.Package())
 	makefile(t, dir)
 	targets := []string{"htp_aarch64", "htp_v79"}
 	if out, err := runMake(dir, env, targets...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	write(t, filepath.Join(base, "steps/patch/ops/dir"), testPackage())
-	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops/dir", Build: "steps/oppackage/t/build", Files: slices.Collect(maps.Keys(testPackage()))}
-	release, err := os.ReadDir(filepath.Join(base, "toolchains/hexagon/tools/HEXAGON_Tools"))
-	if err != nil || len(release) == 0 {
-		t.Fatalf("no Hexagon tools: %v", err)
-	}
+	oppackagetest.Write(t, filepath.Join(base, "steps/patch/ops/dir"), oppackagetest.Package())
+	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops/dir", Build: "steps/oppackage/t/build", Files: slices.Collect(maps.Keys(oppackagetest.Package()))}
 	run := func(args []string, out string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(base, out)), 0o755); err != nil {
@@ -244,7 +176,7 @@ func TestSameObjects(t *testing.T) {
 		}
 	}
 	for _, target := range targets {
-		compiles, link := oppackage.Lines(arch(t, target), p, oppackage.ExecRoots(release[len(release)-1].Name()))
+		compiles, link := oppackage.Lines(arch(t, target), p, oppackage.ExecRoots(oppackagetest.ToolsVersion))
 		for _, c := range compiles {
 			run(c.Args, c.Object)
 		}

@@ -13,21 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/oppackagetest"
 )
-
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		err := os.MkdirAll(filepath.Dir(path), 0o755)
-		if err == nil {
-			err = os.WriteFile(path, []byte(text), 0o755)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // makefile writes the Makefile of TestPackage for all targets.
 func makefile(t *testing.T, dir string) {
@@ -40,7 +27,7 @@ func makefile(t *testing.T, dir string) {
 	if err := oppackage.Makefile(&b, "TestPackage", "", arches); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, map[string]string{"Makefile": b.String()})
+	oppackagetest.Write(t, dir, map[string]string{"Makefile": b.String()})
 }
 
 // runMake runs make in dir with no more environment than env.
@@ -54,7 +41,7 @@ func runMake(dir string, env []string, args ...string) (string, error) {
 // fakeRoots makes SDK folders that have what the Makefile looks at, and nothing that works.
 func fakeRoots(t *testing.T, dir string) []string {
 	t.Helper()
-	write(t, dir, map[string]string{
+	oppackagetest.Write(t, dir, map[string]string{
 		"toolchains/qairt/include/QNN/QnnSdkBuildId.h":                                   "#define QNN_SDK_BUILD_ID \"v2.41.0.1\"\n",
 		"toolchains/hexagon/tools/HEXAGON_Tools/8.8.06/Tools/bin/hexagon-clang++":        "",
 		"toolchains/hexagon/tools/HEXAGON_Tools/19.0.04/Tools/bin/hexagon-clang++":       "",
@@ -109,7 +96,7 @@ func TestMakeMatchesLines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			for _, f := range files {
-				write(t, dir, map[string]string{f: ""})
+				oppackagetest.Write(t, dir, map[string]string{f: ""})
 			}
 			makefile(t, dir)
 			out, err := runMake(dir, append(fakeRoots(t, dir), tt.env...), append([]string{"-n"}, tt.targets...)...)
@@ -142,7 +129,7 @@ func TestMakeMatchesLines(t *testing.T) {
 func TestMakeCompileCommands(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range files {
-		write(t, dir, map[string]string{f: ""})
+		oppackagetest.Write(t, dir, map[string]string{f: ""})
 	}
 	makefile(t, dir)
 	if out, err := runMake(dir, fakeRoots(t, dir), "compile_commands.json"); err != nil {
@@ -184,7 +171,7 @@ func TestMakeCompileCommands(t *testing.T) {
 func TestMakeSays(t *testing.T) {
 	dir := t.TempDir()
 	env := fakeRoots(t, dir)
-	write(t, dir, map[string]string{"src/ops/A.cpp": ""})
+	oppackagetest.Write(t, dir, map[string]string{"src/ops/A.cpp": ""})
 	makefile(t, dir)
 	for _, tt := range []struct {
 		name string
@@ -224,4 +211,3 @@ func TestMakeSays(t *testing.T) {
 		t.Errorf("without sources: %v\n%s", err, out)
 	}
 }
-

@@ -1,0 +1,301 @@
+package opstep_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/cas"
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/oppackage/opstep"
+	"github.com/hexmage/hexmage/patches"
+	"github.com/hexmage/hexmage/patches/patchstep"
+)
+
+// TestMain lets the test binary run again as a built-in tool, as the executor runs hexmage.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "tool" {
+		tools := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{
+			patches.ToolName: patches.Run, oppackage.ToolName: oppackage.Run,
+		}
+		os.Exit(tools[os.Args[2]](context.Background(), os.Args[3:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// sdk is a kind of toolchain that is a folder of this machine.
+type sdk struct{ base, tools string }
+
+func (sdk) Schema() step.Schema {
+	return step.Schema{Args: hcldec.ObjectSpec{}, Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}}}
+}
+
+func (k sdk) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	attrs := map[string]cty.Value{}
+	if r.At.Name == "hexagon" {
+		attrs["tools_version"] = cty.StringVal(k.tools)
+	}
+	in := action.Input{Host: &action.HostPath{Path: filepath.Join(k.base, r.At.Name)}}
+	return step.Planned{Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{in}}}, Attrs: attrs}, nil
+}
+
+const pipeline = `
+pipeline {
+  description = "an op package"
+}
+
+toolchain "qairt" {}
+toolchain "hexagon" {}
+toolchain "ndk" {}
+
+step "patch" "ops" {
+  source = "pkg"
+  series = "mllm"
+  sdk    = toolchain.qairt
+}
+
+step "makefile" "test" {
+  source = step.patch.ops.outputs.dir
+}
+
+step "oppackage" "test" {
+  source  = step.patch.ops.outputs.dir
+  targets = ["htp_aarch64", "htp_v79"]
+  hvx     = "v66"
+  env     = { HEXMAGE_LLVM = "@llvm@" }
+}
+
+output "dir" {
+  value = step.oppackage.test.outputs.dir
+}
+
+output "v79" {
+  value = step.oppackage.test.outputs.htp_v79
+}
+
+output "commands" {
+  value = step.oppackage.test.outputs.compile_commands
+}
+
+output "makefile" {
+  value = step.makefile.test.outputs.dir
+}
+
+output "report" {
+  value = step.patch.ops.outputs.report
+}
+`
+
+// workspace is a folder with a pipeline and an op package, SDKs, and a store.
+type workspace struct {
+	t                   *testing.T
+	dir, sdks, llvm, at string
+	tools               string
+}
+
+func newWorkspace(t *testing.T) *workspace {
+	t.Helper()
+	w := &workspace{t: t, dir: t.TempDir(), sdks: t.TempDir(), at: t.TempDir(), tools: oppackagetest.ToolsVersion}
+	_, w.llvm = oppackagetest.SDKs(t, w.sdks)
+	w.pipeline(pipeline)
+	files := oppackagetest.Package()
+	files["src/ops/Scale.cpp"] = strings.ReplaceAll(files["src/ops/Scale.cpp"], "interface_scale", "get_interface_scale")
+	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), files)
+	return w
+}
+
+func (w *workspace) pipeline(text string) {
+	oppackagetest.Write(w.t, w.dir, map[string]string{"pipelines/p.hcl": strings.ReplaceAll(text, "@llvm@", w.llvm)})
+}
+
+func (w *workspace) edit(name string, change func(string) string) {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, "pkg", name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	oppackagetest.Write(w.t, filepath.Join(w.dir, "pkg"), map[string]string{name: change(string(data))})
+}
+
+func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
+	w.t.Helper()
+	cfg, diags := config.Load(os.DirFS(w.dir), "p")
+	if diags.HasErrors() {
+		w.t.Fatal(diags)
+	}
+	return plan.Build(plan.Options{Config: cfg, Workspace: w.dir, Kinds: map[string]step.Kind{
+		addrs.Toolchain: sdk{w.sdks, w.tools}, "patch": patchstep.Kind{}, "oppackage": opstep.Package{}, "makefile": opstep.Makefile{},
+	}})
+}
+
+// events collects what ran and what failed.
+type events struct {
+	ran      []string
+	failures []*event.Failure
+}
+
+func (e *events) Send(ev event.Event) {
+	f, ok := ev.(event.NodeFinished)
+	if !ok {
+		return
+	}
+	switch f.Outcome {
+	case event.Executed:
+		e.ran = append(e.ran, strings.TrimSuffix(f.Step+" "+f.Name, " "))
+	case event.Failed:
+		e.failures = append(e.failures, f.Failure)
+	}
+}
+
+// build builds the pipeline and returns what ran, sorted, and what failed.
+func (w *workspace) build() ([]string, []*event.Failure) {
+	w.t.Helper()
+	p, diags := w.plan()
+	if diags.HasErrors() {
+		w.t.Fatal(diags)
+	}
+	store, err := casdisk.New(w.at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	results, err := actiondisk.New(w.at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	fn, sources, trees := digest.BLAKE3, cas.WithSources(store), tree.NewTrees(w.at)
+	scratch := filepath.Join(w.at, "scratch")
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	run := local.New(local.Options{Dir: scratch, Store: sources, Trees: trees, Fn: fn, Self: self})
+	sink := &events{}
+	_, err = build.Run(w.t.Context(), p, build.Options{
+		Executor: execute.Cached(run, results, sources, fn, trees.Has), Store: sources, Sources: sources,
+		Hasher: tree.OpenStatCache(filepath.Join(w.at, "stat"), fn), Fn: fn, Sink: sink, Workspace: w.dir,
+		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	slices.Sort(sink.ran)
+	return sink.ran, sink.failures
+}
+
+func names(target string, objects ...string) []string {
+	var out []string
+	for _, o := range objects {
+		out = append(out, fmt.Sprintf("oppackage.test %s/%s", target, o))
+	}
+	return out
+}
+
+func TestEngine(t *testing.T) {
+	w := newWorkspace(t)
+	const lib = "libQnnTestPackage.so"
+	tools := []string{"makefile.test", "patch.ops"}
+	sorted := func(lists ...[]string) []string {
+		all := slices.Concat(lists...)
+		slices.Sort(all)
+		return all
+	}
+	objects := []string{"TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib}
+	all := sorted(tools, names("htp_aarch64", objects...), names("htp_v79", append(objects, "ops/v79_asm/asm.o")...))
+	check := func(what string, want []string) {
+		t.Helper()
+		ran, failures := w.build()
+		for _, f := range failures {
+			t.Fatalf("%s: %s\n%s\n%s", what, f.Summary, f.Output, f.Hints)
+		}
+		if diff := cmp.Diff(want, ran); diff != "" {
+			t.Errorf("%s (-want +ran):\n%s", what, diff)
+		}
+	}
+	check("the first time", all)
+	check("again", nil)
+	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "// a comment\n" })
+	check("a comment in an op", sorted(tools, names("htp_aarch64", "ops/Scale.o"), names("htp_v79", "ops/Scale.o")))
+	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "int more() { return 1; }\n" })
+	check("an op", sorted(tools, names("htp_aarch64", "ops/Scale.o", lib), names("htp_v79", "ops/Scale.o", lib)))
+	w.edit("src/ops/v79_asm/asm.S", func(s string) string { return s + "\tnop\n" })
+	check("assembly of one arch", sorted(tools, names("htp_v79", "ops/v79_asm/asm.o", lib)))
+	w.edit("config/TestPackage.xml", func(string) string { return "<y/>" })
+	check("what no compiler reads", tools)
+	w.edit("include/scale.h", func(string) string { return "#pragma once\n#define FACTOR 5\n" })
+	check("a header", sorted(tools, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib),
+		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o", lib)))
+
+	out := filepath.Join(w.at, "out")
+	for name, want := range map[string]string{
+		"report": `"state": "applied"`, "commands": "steps/patch/ops/dir/src/ops/Scale.cpp", "v79": "\x7fELF",
+		"dir/htp_aarch64/" + lib: "\x7fELF", "dir/htp_v79/" + lib: "\x7fELF",
+		"makefile/Makefile": "PACKAGE_NAME ?= TestPackage", "makefile/src/ops/Scale.cpp": "t.interface_scale()",
+	} {
+		data, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%s: no %q in %d bytes, %v", name, want, len(data), err)
+		}
+	}
+}
+
+// TestHints has sources built without the patch step: the failure names the rule that would fix it.
+func TestHints(t *testing.T) {
+	w := newWorkspace(t)
+	w.pipeline(strings.ReplaceAll(pipeline, "step.patch.ops.outputs.dir", `"pkg"`))
+	_, failures := w.build()
+	if len(failures) != 2 {
+		t.Fatalf("%d failures", len(failures))
+	}
+	for _, f := range failures {
+		if len(f.Hints) != 1 || !strings.Contains(f.Hints[0], `rename rule "interface_scale"`) {
+			t.Errorf("hints %q of\n%s", f.Hints, f.Output)
+		}
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"unknown target", `"htp_v79"`, `"htp_v99"`, `no target "htp_v99"`},
+		{"unknown series", `"mllm"`, `"llama"`, `no patch series "llama"`},
+		{"not a name", `hvx     = "v66"`, `package = "a b"`, "not a C++ name"},
+		{"no NDK", `toolchain "ndk" {}`, "", `needs toolchain "ndk"`},
+		{"old tools", "19.0.04", "8.7.06", "htp_v79 needs Hexagon tools 8.8"},
+		{"no tools", "19.0.04", "", "does not say which tools it has"},
+		{"sdk is no toolchain", "= toolchain.qairt", `= "x"`, "is to be a toolchain"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &workspace{t: t, dir: t.TempDir(), sdks: "/nowhere", llvm: "/nowhere", tools: strings.ReplaceAll("19.0.04", tt.old, tt.new)}
+			w.pipeline(strings.Replace(pipeline, tt.old, tt.new, 1))
+			if _, diags := w.plan(); !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags.Errs()), tt.want) {
+				t.Errorf("diagnostics %v, want %q", diags, tt.want)
+			}
+		})
+	}
+}
