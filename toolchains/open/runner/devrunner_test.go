@@ -168,8 +168,20 @@ func TestRefusals(t *testing.T) {
 			ph.env["LD_LIBRARY_PATH"] = "/nowhere:elsewhere"
 			return ph.run("hi", flags()...)
 		}, want: "Failed to open QNN libs."},
+		"no stub": {do: func(ph *phone) (string, int) {
+			ph.remove("libQnnHtpV79Stub.so")
+			return ph.run("hi", flags()...)
+		}, want: "Failed to create transport for device, error: 4000: libQnnHtpV79Stub.so"},
+		"no skel": {do: func(ph *phone) (string, int) {
+			ph.env["ADSP_LIBRARY_PATH"] = ".:dsp" // the wrong separator
+			return ph.run("hi", flags()...)
+		}, want: "qnn_open failed, 0x80000406: libQnnHtpV79Skel.so"},
+		"skel of another SDK": {do: func(ph *phone) (string, int) {
+			ph.write("dsp/libQnnHtpV79Skel.so", []byte("\x00v2.42.0.251225135753_193295\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Skel lib id mismatch: expected (v2.41.0.251128000000_0), detected (v2.42.0.251225135753_193295)"},
 		"no op package": {do: func(ph *phone) (string, int) {
-			ph.env["ADSP_LIBRARY_PATH"] = "."
+			ph.remove("dsp/libQnnLLaMAPackage_HTP.so")
 			return ph.run("hi", flags()...)
 		}, want: "failed with error 0x80000406: libQnnLLaMAPackage_HTP.so is in no folder of"},
 		"op package of another arch": {do: func(ph *phone) (string, int) {

@@ -82,6 +82,8 @@ func newPhone(t testing.TB, p programs, arch string, w *qwen3.Weights, config, t
 	ph.write("tokenizer.json", tokenizer)
 	ph.write("dsp/libQnnLLaMAPackage_HTP.so", library)
 	ph.write("libQnnHtp.so", []byte("\177ELF\x00v2.41\x00v1.2.3.4\x00"+buildID+"\x00v2.9.9.999999999999\x00"))
+	ph.write("libQnnHtpV"+arch[1:]+"Stub.so", []byte("\x00"+buildID+"\x00"))
+	ph.write("dsp/libQnnHtpV"+arch[1:]+"Skel.so", []byte("\x00"+buildID+"\x00"))
 	ph.write("runner", runner)
 	if err := os.MkdirAll(filepath.Join(ph.system, "vendor/etc"), 0o755); err != nil {
 		t.Fatal(err)
@@ -97,6 +99,13 @@ func (ph *phone) write(name string, data []byte) {
 	ph.t.Helper()
 	path := filepath.Join(ph.dir, name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o755)); err != nil {
+		ph.t.Fatal(err)
+	}
+}
+
+func (ph *phone) remove(name string) {
+	ph.t.Helper()
+	if err := os.Remove(filepath.Join(ph.dir, name)); err != nil {
 		ph.t.Fatal(err)
 	}
 }

@@ -1,5 +1,7 @@
 #include "device.h"
 
+#include "paths.h"
+
 namespace {
 
 bool digit(Str s, size_t i) { return i < s.size && s.at[i] >= '0' && s.at[i] <= '9'; }
@@ -31,6 +33,30 @@ Str setting(Str lines, Str key) {
   return {};
 }
 
+Str file_build_id(Str path) {
+  Text name;
+  name << path;
+  return find_build_id(map_file(name.c_str()).str());
+}
+
+// The libraries between the backend and the DSP, which a real backend loads by the device's arch: one on this side, one on that.
+void check_transport(Str arch, Str backend_id) {
+  Text stub, skel;
+  stub << "libQnnHtpV" << arch << "Stub.so";
+  skel << "libQnnHtpV" << arch << "Skel.so";
+  Str stub_path = find_library(stub.str());
+  if (stub_path.size == 0)
+    FAIL("Failed to create transport for device, error: 4000: ", stub.str(), " is in no folder of LD_LIBRARY_PATH (\"", environment("LD_LIBRARY_PATH"),
+         "\"); push it from lib/aarch64-android of the SDK");
+  Str skel_path = find_dsp_library(skel.str());
+  if (skel_path.size == 0)
+    FAIL("DspTransport.openSession qnn_open failed, 0x80000406: ", skel.str(), " is in no folder of \"", dsp_library_path(), "\"; push it from lib/hexagon-v",
+         arch, "/unsigned of the SDK and set ADSP_LIBRARY_PATH (entries separated by ';')");
+  Str stub_id = file_build_id(stub_path), skel_id = file_build_id(skel_path);
+  if (!(stub_id == backend_id)) FAIL("Stub lib id mismatch: expected (", backend_id, "), detected (", stub_id, "); push libraries of one SDK only");
+  if (!(skel_id == backend_id)) FAIL("Skel lib id mismatch: expected (", backend_id, "), detected (", skel_id, "); push libraries of one SDK only");
+}
+
 }  // namespace
 
 Str find_build_id(Str bytes) {
@@ -48,19 +74,13 @@ Str find_build_id(Str bytes) {
 }
 
 Str backend_build_id() {
-  Str path = environment("LD_LIBRARY_PATH");
-  for (Str rest = path; rest.size;) {
-    size_t end = rest.find(':');
-    Text candidate;
-    candidate << (end ? rest.to(end) : Str(".")) << "/libQnnHtp.so";
-    rest = rest.from(end < rest.size ? end + 1 : end);
-    File file = map_file(candidate.c_str());
-    if (!file.found) continue;
-    Str id = find_build_id(file.str());
-    if (id.size == 0) FAIL("Failed to open QNN libs. ", candidate.str(), " holds no build id: is it the whole file?");
-    return id;
-  }
-  FAIL("Failed to open QNN libs. libQnnHtp.so is in no folder of LD_LIBRARY_PATH (\"", path, "\"); push lib/aarch64-android of the SDK and set it");
+  Str path = find_library("libQnnHtp.so");
+  if (path.size == 0)
+    FAIL("Failed to open QNN libs. libQnnHtp.so is in no folder of LD_LIBRARY_PATH (\"", environment("LD_LIBRARY_PATH"),
+         "\"); push lib/aarch64-android of the SDK and set it");
+  Str id = file_build_id(path);
+  if (id.size == 0) FAIL("Failed to open QNN libs. ", path, " holds no build id: is it the whole file?");
+  return id;
 }
 
 void check_device(const Context *context, Str backend_id) {
@@ -76,4 +96,5 @@ void check_device(const Context *context, Str backend_id) {
   if (model.size && number(model) != context->soc_model)
     FAIL("Failed to create context from binary with err 0x138d: it was compiled for the SoC model ", context->soc_model, ", this device is ", model,
          "; set htp_chipset in the compiler's config");
+  if (arch.size) check_transport(arch.from(arch.at[0] == 'v'), backend_id);
 }

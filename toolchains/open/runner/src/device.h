@@ -9,5 +9,6 @@ Str backend_build_id();
 // The first build id (v2.41.0.251128145156_191518) among some bytes; empty when there is none.
 Str find_build_id(Str bytes);
 
-// Compares what a context was compiled for with this device and its libraries. Ends the program when it cannot run here.
+// Compares what a context was compiled for with this device and its libraries: build ids, arch, SoC model, and the libraries
+// that a real backend needs to reach the DSP. Ends the program when it cannot run here.
 void check_device(const Context *context, Str backend_id);

@@ -1,6 +1,7 @@
 #include "fastrpc.h"
 
 #include "fastrpc_wire.h"
+#include "paths.h"
 
 namespace {
 
@@ -61,7 +62,13 @@ void put_tensor(Text &out, const Tensor &t, u32 depth) {
 
 DspLibrary::DspLibrary(const char *device, Str name) {
   constexpr u32 invalid_device = 0x8000043b;
-  Str path = find(name);
+  Str path = find_dsp_library(name);
+  if (path.size == 0) {
+    Text why;
+    why << name << " is in no folder of \"" << dsp_library_path()
+        << "\"; push the hexagon build of the op package and set ADSP_LIBRARY_PATH (entries separated by ';')";
+    rpc_failed("opening the op package's library", static_cast<u32>(AEE_EUNABLETOLOAD), why.str());
+  }
   fd_ = sys::connect_unix(device);
   if (fd_ < 0) {
     Text why;
@@ -92,29 +99,6 @@ bool DspLibrary::has_op(Str name) const {
     if (ops_[i] == name) return true;
   }
   return false;
-}
-
-Str DspLibrary::find(Str name) {
-  Text path;
-  Str set = environment("DSP_LIBRARY_PATH");
-  if (set.size == 0) set = environment("ADSP_LIBRARY_PATH");
-  path << set << ";/vendor/lib/rfsa/adsp;/vendor/dsp";
-  for (Str rest = path.str(); rest.size;) {
-    size_t end = rest.find(';');
-    Str folder = rest.to(end);
-    rest = rest.from(end < rest.size ? end + 1 : end);
-    if (folder.size == 0) continue;
-    auto candidate = new (take<Text>(1)) Text;
-    if (folder.at[0] != '/') {  // the domain on the DSP has no working directory of ours
-      char here[4096];
-      if (sys::working_dir(here, sizeof here) > 0) *candidate << here << '/';
-    }
-    *candidate << folder << '/' << name;
-    if (file_exists(candidate->c_str())) return candidate->str();
-  }
-  Text why;
-  why << name << " is in no folder of \"" << path.str() << "\"; push the hexagon build of the op package and set ADSP_LIBRARY_PATH (entries separated by ';')";
-  rpc_failed("opening the op package's library", static_cast<u32>(AEE_EUNABLETOLOAD), why.str());
 }
 
 void DspLibrary::receive(void *to, size_t bytes) {

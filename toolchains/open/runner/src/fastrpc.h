@@ -5,8 +5,7 @@
 
 class DspLibrary {
  public:
-  // Connects to the device and opens the library, which is searched for as the DSP's loader does: along DSP_LIBRARY_PATH or
-  // ADSP_LIBRARY_PATH, whose entries are separated by ';', and then in the vendor's folders. Ends the program on failure.
+  // Connects to the device and opens the library, which is searched for as the DSP's loader does. Ends the program on failure.
   DspLibrary(const char *device, Str name);
 
   Str build_id() const { return build_id_; }
@@ -16,7 +15,6 @@ class DspLibrary {
   void execute(Str op, const Tensor &out, const Tensor *const *in, u32 n_in, u32 depth);
 
  private:
-  Str find(Str name);
   Str call(u32 kind, Str what);  // sends request_, returns what follows a good status
   void receive(void *to, size_t bytes);
 
