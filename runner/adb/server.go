@@ -32,6 +32,7 @@ type Server struct {
 }
 
 const (
+	socketName    = "adb.sock"
 	maxSocketPath = 100 // sun_path holds 108 bytes
 	startWait     = 15 * time.Second
 	pollEvery     = 3 * time.Millisecond
@@ -39,19 +40,16 @@ const (
 
 // Start runs a server of its own on a socket in o.Dir and returns once it answers.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	socket, err := filepath.Abs(filepath.Join(o.Dir, "adb.sock"))
+	socket, err := filepath.Abs(filepath.Join(o.Dir, socketName))
 	if err != nil {
 		return nil, fmt.Errorf("adb: folder of the server: %w", err)
-	}
-	if len(socket) > maxSocketPath {
-		return nil, fmt.Errorf("adb: the socket's path %s is %d bytes long, %d are possible: give a folder with a shorter path", socket, len(socket), maxSocketPath)
 	}
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("adb: remove the socket of an earlier server: %w", err)
 	}
 	out := &tail{next: orDiscard(o.Log)}
-	cmd := exec.Command(o.Path, "-L", "localfilesystem:"+socket, "nodaemon", "server")
-	cmd.Dir = o.Dir
+	cmd := exec.Command(o.Path, "-L", "localfilesystem:"+socketName, "nodaemon", "server")
+	cmd.Dir = o.Dir // where the socket is made: by its name alone, whatever the length of the folder's path
 	cmd.Env = o.environ()
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second

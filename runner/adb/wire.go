@@ -29,8 +29,16 @@ type conn struct {
 }
 
 func dial(ctx context.Context, network, address string) (*conn, error) {
+	at, done := address, func() {}
+	if network == "unix" {
+		var err error
+		if at, done, err = shortPath(address); err != nil {
+			return nil, wrap(ctx, err, "connect to the adb server at %s", address)
+		}
+	}
+	defer done()
 	d := net.Dialer{Timeout: dialWait}
-	nc, err := d.DialContext(ctx, network, address)
+	nc, err := d.DialContext(ctx, network, at)
 	if err != nil {
 		return nil, wrap(ctx, err, "connect to the adb server at %s", address)
 	}
