@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strings"
+
 	"fmt"
 	"sort"
 
@@ -33,6 +35,17 @@ func fileSchema() *hcl.BodySchema {
 	}}
 }
 
+// fileName tells whether each part of the name between dots could stand in a reference, so that it is a file name on
+// every system.
+func fileName(s string) bool {
+	for part := range strings.SplitSeq(s, ".") {
+		if !hclsyntax.ValidIdentifier(part) {
+			return false
+		}
+	}
+	return true
+}
+
 func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 	if b.first == nil {
 		b.first = make(map[string]hcl.Range)
@@ -40,6 +53,9 @@ func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 	c, diags := content(body, fileSchema(), "a pipeline file")
 	for _, blk := range c.Blocks {
 		for i, l := range blk.Labels {
+			if blk.Type == "output" && fileName(l) { // an output's name is the name of what is exported
+				continue
+			}
 			if !hclsyntax.ValidIdentifier(l) {
 				diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
 					"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", l)...)

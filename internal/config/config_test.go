@@ -1,0 +1,149 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/config"
+)
+
+func workspace(files ...string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for i := 0; i < len(files); i += 2 {
+		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return fsys
+}
+
+func TestNames(t *testing.T) {
+	for _, tt := range []struct {
+		fsys fstest.MapFS
+		want string
+	}{
+		{workspace(), ""},
+		{workspace("README.md", ""), ""},
+		{workspace("pipelines/b.hcl", "", "pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "", "pipelines/README.md", ""), "a b"},
+		{workspace("pipelines/dir/x.hcl", "", "pipelines/empty/x.txt", ""), "dir"},
+	} {
+		got, err := config.Names(tt.fsys)
+		if err != nil || strings.Join(got, " ") != tt.want {
+			t.Errorf("Names = %v, %v; want %s", got, err, tt.want)
+		}
+	}
+}
+
+func TestLoadFolder(t *testing.T) {
+	p, diags := config.Load(workspace(
+		"pipelines/p/one.hcl", "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n}\n",
+		"pipelines/p/two.hcl", "pipeline {\n  description = \"d\"\n}\nstep \"exec\" \"b\" {\n  when = true\n  argv = [\"x\"]\n}",
+	), "p")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if p.Description != "d" || len(p.Steps) != 2 {
+		t.Fatalf("%+v", p)
+	}
+	a := p.Steps[0]
+	if a.At.Short() != "exec.a" || len(a.Outputs) != 1 || a.Outputs[0].Class != action.Tree || len(a.Names) != 1 || a.Names[0].Name != "argv" {
+		t.Errorf("step %+v", a)
+	}
+	if config.Where(a.Range) != "pipelines/p/one.hcl:1" {
+		t.Errorf("where %s", config.Where(a.Range))
+	}
+	if got := p.Source(a.Whole); len(got) != 7 || got[0] != `step "exec" "a" {` || got[6] != "}" {
+		t.Errorf("source %q", got)
+	}
+	if got := p.Source(p.Steps[1].Whole); len(got) != 4 || got[3] != "}" {
+		t.Errorf("source at the end of a file %q", got)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	big := strings.Repeat("#\n", config.MaxFile)
+	for _, tt := range []struct {
+		fsys       fstest.MapFS
+		name, want string
+	}{
+		{workspace("pipelines/alpha.hcl", ""), "alhpa", "Did you mean alpha?"},
+		{workspace("pipelines/alpha.hcl", ""), "zebra", "There are: alpha."},
+		{workspace(), "zebra", "no pipelines yet"},
+		{workspace("pipelines/a.hcl", ""), "../a", "is not the name of a pipeline"},
+		{workspace("pipelines/a.hcl", ""), "", "is not the name of a pipeline"},
+		{workspace("pipelines/a.hcl", "", "pipelines/a/b.hcl", ""), "a", "Both pipelines/a.hcl and the folder pipelines/a define"},
+		{workspace("pipelines/a.hcl", big), "a", "more than the"},
+		{workspace("pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "x {}"), "a", "Blocks are not allowed here"},
+	} {
+		_, diags := config.Load(tt.fsys, tt.name)
+		if !diags.HasErrors() || !strings.Contains(config.Render(diags, nil, 0, false), tt.want) {
+			t.Errorf("Load(%q): %v, want %q", tt.name, diags, tt.want)
+		}
+	}
+}
+
+func TestFormatFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	ugly := write("pipelines/ugly.hcl", "step \"exec\" \"a\" {\r\n argv=[\"x\"]\r\n     when = true\r\n}\r\n\r\n")
+	write("pipelines/fine.hcl", "locals {\n  a = 1\n}\n")
+	write("pipelines/.git/x.hcl", "a=1")
+	write("pipelines/notes.txt", "a=1")
+	broken := write("pipelines/broken.hcl", "locals {")
+
+	changed, diags, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, true)
+	if err != nil || len(changed) != 1 || changed[0] != ugly || !diags.HasErrors() || diags[0].Subject.Filename != broken {
+		t.Fatalf("check: %v, %v, %v", changed, diags, err)
+	}
+	if got, _ := os.ReadFile(ugly); !strings.Contains(string(got), "argv=") {
+		t.Error("check changed a file")
+	}
+	if _, _, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, false); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := os.ReadFile(ugly)
+	if want := "step \"exec\" \"a\" {\n  argv = [\"x\"]\n  when = true\n}\n"; string(got) != want {
+		t.Errorf("formatted to %q, want %q", got, want)
+	}
+	if info, err := os.Stat(ugly); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	changed, _, err = config.FormatFiles([]string{ugly}, true)
+	if err != nil || changed != nil {
+		t.Errorf("formatting again changes %v, %v", changed, err)
+	}
+	if _, _, err := config.FormatFiles([]string{filepath.Join(dir, "nope")}, true); err == nil || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// FuzzLoad: no bytes make the skeleton panic, and all diagnostics can be shown.
+func FuzzLoad(f *testing.F) {
+	for _, s := range []string{
+		"step \"exec\" \"a\" {\n  argv = [\"x\"]\n  output \"o\" { file = \"x\" }\n  depends_on = [step.exec.b]\n}",
+		"variable \"x\" {\n  type = list(string)\n  validation {\n    condition = true\n    error_message = \"\"\n  }\n}",
+		"profile \"a\" {\n  variables = { x = 1 }\n  toolchain \"b\" {}\n}\ntarget { soc = \"\" }\noutput \"x\" { value = 1 }",
+		"step {} step \"a\" {} output \"x\" \"y\" {} locals { a = a } pipeline \"x\" {}",
+		"toolchain \"\" { output {} when = when }", "\xff", "step \"exec\" \"a\" {\n  output {\n    file = \n  }\n}",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, diags := config.Load(fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}, "p")
+		config.Render(diags, p.Files, 80, false)
+		for _, s := range p.Steps {
+			p.Source(s.Whole)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/hexmage/hexmage/internal/durable"
+)
+
+// Format returns the canonical layout of a file: indentation, aligned equals signs, one line end at the end. A file that
+// does not parse is returned as it is, with diagnostics.
+func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
+	if _, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos); diags.HasErrors() {
+		return src, diags
+	}
+	out := hclwrite.Format(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")))
+	out = bytes.TrimRight(out, "\n")
+	if len(out) > 0 {
+		out = append(out, '\n')
+	}
+	return out, nil
+}
+
+// FormatFiles formats the files, and all *.hcl below the folders, and returns the names of those that were not in
+// canonical layout, sorted. With check it changes nothing. Files are replaced whole: an interrupted run damages none.
+func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagnostics, err error) {
+	files, err := formatted(names)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return changed, diags, fmt.Errorf("format: %w", err)
+		}
+		if info.Size() > MaxFile {
+			return changed, diags, fmt.Errorf("format %s: it has %d bytes, more than the %d that are allowed", name, info.Size(), MaxFile)
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return changed, diags, fmt.Errorf("format: %w", err)
+		}
+		out, ds := Format(src, name)
+		diags = append(diags, ds...)
+		if ds.HasErrors() || bytes.Equal(src, out) {
+			continue
+		}
+		changed = append(changed, name)
+		if !check {
+			if err := durable.WriteFile(filepath.Dir(name), name, out, info.Mode().Perm()); err != nil {
+				return changed, diags, fmt.Errorf("format %s: %w", name, err)
+			}
+		}
+	}
+	return changed, diags, nil
+}
+
+func formatted(names []string) ([]string, error) {
+	seen := make(map[string]bool)
+	for _, name := range names {
+		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && path != name && strings.HasPrefix(d.Name(), "."):
+				return filepath.SkipDir
+			case d.Type().IsRegular() && (path == name || strings.HasSuffix(path, ".hcl")):
+				seen[path] = true
+			}
+			return nil
+		})
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("format: %s does not exist", name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("format: %w", err)
+		}
+	}
+	files := make([]string, 0, len(seen))
+	for f := range seen {
+		files = append(files, f)
+	}
+	sort.Strings(files)
+	return files, nil
+}

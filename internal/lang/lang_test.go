@@ -1,0 +1,233 @@
+package lang_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/lang"
+)
+
+func TestParseRef(t *testing.T) {
+	for _, tt := range []struct{ in, object, out string }{
+		{"var.x", "var.x", "var.x"},
+		{`var["x"].y[0]`, "var.x", "var.x.y[0]"},
+		{"local.a.b", "local.a", "local.a.b"},
+		{"path.workspace", "path", "path.workspace"},
+		{"target.arch", "target", "target.arch"},
+		{"target", "target", "target"},
+		{"profile.name", "profile", "profile.name"},
+		{"each.value.x", "each", "each.value.x"},
+		{"toolchain.qairt", "toolchain.qairt", "toolchain.qairt"},
+		{"toolchain.qairt.dir", "toolchain.qairt", "toolchain.qairt.dir"},
+		{"step.patch.ops", "step.patch.ops", "step.patch.ops"},
+		{"step.patch.ops.outputs", "step.patch.ops", "step.patch.ops.outputs"},
+		{`step.exec.gen["v75"].outputs.so`, "step.exec.gen", `step.exec.gen["v75"].outputs.so`},
+		{`step.exec.gen["a b"].outputs["a b"]`, "step.exec.gen", `step.exec.gen["a b"].outputs["a b"]`},
+		{`step["exec"]["gen"].outputs["so"].x[1.5]`, "step.exec.gen", "step.exec.gen.outputs.so.x[1.5]"},
+		{`step.exec.gen["${"]`, "", ""},
+	} {
+		r, diags := lang.ParseRefString(tt.in)
+		if tt.out == "" {
+			if !diags.HasErrors() {
+				t.Errorf("%s is read as %s", tt.in, r)
+			}
+			continue
+		}
+		if diags.HasErrors() || r.Object() != tt.object || r.String() != tt.out {
+			t.Errorf("%s is read as %s of %s, %v; want %s", tt.in, r, r.Object(), diags, tt.out)
+		}
+	}
+	for _, tt := range []struct{ in, want string }{
+		{"vra.x", "Did you mean var?"},
+		{"nonsense", `a text needs quotes: "nonsense"`},
+		{"var", "Write var.NAME"},
+		{"step.exec", "Write step.exec.NAME.outputs.OUTPUT"},
+		{"step", "Write step.KIND.NAME.outputs.OUTPUT"},
+		{"step.exec.a[0]", "named by strings"},
+		{"step.exec.a.dir", "Write step.exec.a.outputs.NAME"},
+		{`step.exec.a["k"].dir`, `Write step.exec.a["k"].outputs.NAME`},
+		{"toolchain", "Write toolchain.NAME"},
+	} {
+		_, diags := lang.ParseRefString(tt.in)
+		if !diags.HasErrors() || !strings.Contains(diags[0].Detail, tt.want) {
+			t.Errorf("%s: %v, want %s", tt.in, diags, tt.want)
+		}
+	}
+}
+
+// FuzzParseRef: what is read is spelt so that it is read the same again.
+func FuzzParseRef(f *testing.F) {
+	for _, s := range []string{"var.x", `step.exec.gen["v75"].outputs.so[0].y`, `step.a.b["\"${x}\\"]`, `target["x y"]`, "each.key", `toolchain["a"].b["%{"]`, "var.x[1e9]", "local.a[true]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		r, diags := lang.ParseRefString(s)
+		if diags.HasErrors() {
+			return
+		}
+		again, diags := lang.ParseRefString(r.String())
+		if diags.HasErrors() || again.String() != r.String() || again.Object() != r.Object() ||
+			again.Key != r.Key || again.Output != r.Output || again.Attr != r.Attr || len(again.Rest) != len(r.Rest) {
+			t.Errorf("%q is spelt %q, which is read as %q, %v", s, r, again, diags)
+		}
+	})
+}
+
+func evaluate(t *testing.T, root, src string) (cty.Value, *lang.Files, hcl.Diagnostics) {
+	t.Helper()
+	files := lang.NewFiles(root)
+	out := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "patch", Name: "ops"}}, Name: "dir"}
+	value := addrs.Output{Instance: out.Instance, Name: "v"}
+	scope := lang.Scope{
+		Vars: map[string]cty.Value{"secret": cty.StringVal("s").Mark(lang.Sensitive)},
+		Steps: map[addrs.Step]cty.Value{out.Step: cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(map[string]cty.Value{
+			"dir": cty.StringVal(out.Path()).Mark(out), "v": cty.DynamicVal.Mark(value)})})},
+		Functions: lang.Functions(files),
+	}
+	expr, diags := hclsyntax.ParseExpression([]byte(src), "test.hcl", hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatalf("%s: %v", src, diags)
+	}
+	refs, diags := lang.Refs(expr.Variables())
+	if diags.HasErrors() {
+		t.Fatalf("%s: %v", src, diags)
+	}
+	v, diags := expr.Value(scope.EvalContext(refs))
+	return v, files, diags
+}
+
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.txt": "text\n", "src/a.c": "", "src/b.h": "", "src/deep/c.c": "", "bin": "\xff\xfe"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestFunctions(t *testing.T) {
+	dir := folder(t)
+	for _, tt := range []struct{ src, want string }{
+		{`join(",", ["a", "b"])`, `"a,b"`},
+		{`upper("a")`, `"A"`},
+		{`format("%s-%03d", "a", 7)`, `"a-007"`},
+		{`basename("a/b.c")`, `"b.c"`},
+		{`dirname("a/b.c")`, `"a"`},
+		{`replace("a-b-c", "-", "_")`, `"a_b_c"`},
+		{`regexreplace("v79", "v([0-9])", "$1.")`, `"7.9"`},
+		{`trimprefix("v79", "v")`, `"79"`},
+		{`one(["x"])`, `"x"`},
+		{`one(toset(["x"]))`, `"x"`},
+		{`one([]) == null`, `true`},
+		{`one(tolist([])) == null`, `true`},
+		{`jsonencode({ a = [1, true] })`, `"{\"a\":[1,true]}"`},
+		{`jsondecode("{\"a\": 1}").a`, `1`},
+		{`length(setunion(["a"], ["b"]))`, `2`},
+		{`lookup({ a = "x" }, "b", "none")`, `"none"`},
+		{`can(regex("^v[0-9]+$", "v79"))`, `true`},
+		{`try(jsondecode("{"), "broken")`, `"broken"`},
+		{`file("a.txt")`, `"text\n"`},
+		{`file("./src/../a.txt")`, `"text\n"`},
+		{`join(" ", fileset("src"))`, `"src/a.c src/b.h src/deep/c.c"`},
+		{`join(" ", fileset("src", "*.c"))`, `"src/a.c"`},
+		{`join(" ", fileset("src", "**", "!**/*.h"))`, `"src/a.c src/deep/c.c"`},
+		{`join(" ", fileset(".", "src/{a,b}.*"))`, `"src/a.c src/b.h"`},
+		{`length(fileset("src", "*.none"))`, `0`},
+	} {
+		v, _, diags := evaluate(t, dir, tt.src)
+		if diags.HasErrors() {
+			t.Errorf("%s: %v", tt.src, diags)
+			continue
+		}
+		want, _, _ := evaluate(t, dir, tt.want)
+		if !v.RawEquals(want) {
+			t.Errorf("%s = %#v, want %s", tt.src, v, tt.want)
+		}
+	}
+	for _, tt := range []struct{ src, want string }{
+		{`one(["a", "b"])`, "must be empty or have one element, has 2"},
+		{`one("a")`, "must be a list, set or tuple"},
+		{`file("nope")`, "nope does not exist"},
+		{`file("")`, "the path is empty"},
+		{`file("..")`, "leaves the workspace"},
+		{`file("bin")`, "not text in UTF-8"},
+		{`file("src")`, "src is a folder"},
+		{`fileset("a.txt")`, "a.txt is not a folder"},
+		{`fileset("src", "[")`, "is not a pattern"},
+		{`fileset("src", "/etc/*")`, "is not a pattern"},
+		{`file(step.patch.ops.outputs.dir)`, "step.patch.ops.outputs.dir does not exist yet"},
+		{`timestamp()`, "There is no function named"},
+	} {
+		_, _, diags := evaluate(t, dir, tt.src)
+		if !diags.HasErrors() || !strings.Contains(diags[0].Detail, tt.want) {
+			t.Errorf("%s: %v, want %s", tt.src, diags, tt.want)
+		}
+	}
+}
+
+func TestFilesRemembers(t *testing.T) {
+	dir := folder(t)
+	abs := filepath.ToSlash(filepath.Join(dir, "src"))
+	_, files, diags := evaluate(t, dir, `[file("a.txt"), fileset("`+abs+`", "*.c"), try(file("nope"), "")]`)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	read, globs := files.Reads()
+	if strings.Join(read, " ") != "a.txt" {
+		t.Errorf("read %v", read)
+	}
+	if len(globs) != 1 || globs[0].Dir != abs || strings.Join(globs[0].Found, " ") != abs+"/a.c" {
+		t.Errorf("globs %v", globs)
+	}
+}
+
+// Marks tell which outputs a value was made from, through everything the language has.
+func TestMarks(t *testing.T) {
+	for _, tt := range []struct{ src, want string }{
+		{`"x"`, ""},
+		{`"--src=${step.patch.ops.outputs.dir}/x"`, "dir"},
+		{`[for x in ["a"] : "${step.patch.ops.outputs.dir}/${x}"]`, "dir"},
+		{`upper(join(",", [step.patch.ops.outputs.dir]))`, "dir"},
+		{`true ? "x" : step.patch.ops.outputs.dir`, "dir"},
+		{`toset([step.patch.ops.outputs.dir])`, "dir"},
+		{`"v${step.patch.ops.outputs.v}"`, "v"},
+		{`[step.patch.ops.outputs.v == "1" ? step.patch.ops.outputs.dir : "x"]`, "dir v"},
+		{`jsonencode({ a = step.patch.ops.outputs.v })`, "v"},
+		{`dirname(step.patch.ops.outputs.dir)`, "dir"},
+		{`one([step.patch.ops.outputs.dir])`, "dir"},
+		// try() drops the mark of what is not known yet; plan therefore waits for what is referred to, not only for marks.
+		{`try(step.patch.ops.outputs.v.x, "x")`, ""},
+	} {
+		v, _, diags := evaluate(t, t.TempDir(), tt.src)
+		if diags.HasErrors() {
+			t.Errorf("%s: %v", tt.src, diags)
+			continue
+		}
+		var names []string
+		for _, o := range lang.OutputMarks(v) {
+			names = append(names, o.Name)
+		}
+		if got := strings.Join(names, " "); got != tt.want {
+			t.Errorf("%s is made from %q, want %q (%#v)", tt.src, got, tt.want, v)
+		}
+		if lang.IsSensitive(v) {
+			t.Errorf("%s is sensitive", tt.src)
+		}
+	}
+	if v, _, _ := evaluate(t, t.TempDir(), `{ a = ["Bearer ${var.secret}"] }`); !lang.IsSensitive(v) {
+		t.Errorf("%#v is not sensitive", v)
+	}
+}
