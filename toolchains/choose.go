@@ -162,10 +162,14 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 // notAvailable says all that people can do to get a release.
 func notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s", t.Name, r.Version, "can't be had")
-	if q.Source != "" && r.Source(q.Source) == nil {
+	fmt.Fprintf(&b, "%s %s can't be had", t.Name, r.Version)
+	standIn := q.Source == "" && (q.Profile == ProfileOpen || q.Profile == "")
+	switch {
+	case q.Source != "" && r.Source(q.Source) == nil:
 		fmt.Fprintf(&b, " from source %q: the catalogue has none of that kind for it", q.Source)
-	} else if q.Profile == ProfileOpen || q.Profile == "" {
+	case q.Source != "":
+		fmt.Fprintf(&b, " from source %q", q.Source)
+	case standIn:
 		b.WriteString(" in profile \"open\": there is no open stand-in of this release")
 		if have := standIns(t.Name); have != "" {
 			fmt.Fprintf(&b, "; there is one of %s", have)
@@ -177,13 +181,13 @@ func notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 			fmt.Fprintf(&b, "; %s", w)
 		}
 	}
-	if s := r.Source("installed"); s != nil && q.Profile != ProfileOpen && q.Profile != "" && len(s.Env) > 0 {
+	if s := r.Source("installed"); s != nil && !standIn && len(s.Env) > 0 {
 		fmt.Fprintf(&b, "; where a copy is installed, set %s to its root", strings.Join(s.Env, " or "))
 	}
-	if t.Page != "" && q.Profile != ProfileOpen {
+	if t.Page != "" && !standIn {
 		fmt.Fprintf(&b, "; its page is %s", t.Page)
 	}
-	if t.Licence != "" && q.Profile != ProfileOpen {
+	if t.Licence != "" && !standIn {
 		fmt.Fprintf(&b, " (%s)", t.Licence)
 	}
 	return &availabilityError{b.String()}

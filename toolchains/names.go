@@ -4,7 +4,7 @@ import "strings"
 
 // didYouMean returns `; did you mean "x"?` for the name in have that is nearest to name, "" when none is near.
 func didYouMean(name string, have []string) string {
-	best, cost := "", 1+len(name)/3
+	best, cost := "", 3+len(name)/6
 	for _, h := range have {
 		if d := distance(strings.ToLower(name), strings.ToLower(h)); d < cost {
 			best, cost = h, d

@@ -1,0 +1,324 @@
+package toolchains_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/open"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
+	t.Helper()
+	c, diags := toolchains.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	l, diags := toolchains.BuiltinLock()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return c, l
+}
+
+// TestSpecsForTests keeps the specs of toolchaintest what the catalogue and the lock say.
+func TestSpecsForTests(t *testing.T) {
+	c, l := builtin(t)
+	for _, name := range []string{"llvm", "qemu", "adb", "busybox"} {
+		ch, err := c.Choose(toolchains.Request{Name: name, Lock: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("toolchaintest", "specs", name+".json")
+		if *update {
+			if err := os.WriteFile(file, ch.Spec.Encode(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(file)
+		if err != nil || !bytes.Equal(got, ch.Spec.Encode()) {
+			t.Errorf("%s is not what the catalogue says (%v): run go test ./toolchains -run SpecsForTests -update", file, err)
+		}
+	}
+}
+
+// TestEveryRelease goes through all releases: each must be had in some way, or say how.
+func TestEveryRelease(t *testing.T) {
+	c, l := builtin(t)
+	for _, tc := range c.Toolchains {
+		if _, _, err := c.Find(tc.Name, ""); err != nil {
+			t.Errorf("default release: %v", err)
+		}
+		for _, r := range tc.Releases {
+			for _, profile := range []string{"open", "device"} {
+				ch, err := c.Choose(toolchains.Request{Name: tc.Name, Version: r.Version, Profile: profile, Lock: l})
+				if err != nil {
+					if !strings.Contains(err.Error(), "hexmage lock") && !errors.Is(err, toolchains.ErrNotAvailable) {
+						t.Errorf("%s %s in profile %s: %v", tc.Name, r.Version, profile, err)
+					}
+					continue
+				}
+				if profile == "device" && ch.Source.Kind == "embedded" {
+					t.Errorf("%s %s: profile device takes the stand-in", tc.Name, r.Version)
+				}
+				if ch.Source.Kind != "embedded" && !ch.Spec.Pinned() {
+					t.Errorf("%s %s in profile %s has no digest", tc.Name, r.Version, profile)
+				}
+			}
+		}
+	}
+	for _, r := range open.Releases() {
+		ch, err := c.Choose(toolchains.Request{Name: r.Name, Version: r.Version, Profile: "open"})
+		if err != nil || ch.Source.Kind != "embedded" {
+			t.Errorf("stand-in %s %s is not in the catalogue: %v", r.Name, r.Version, err)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	c, l := builtin(t)
+	for name, x := range map[string]struct {
+		q      toolchains.Request
+		source string   // of the choice
+		says   []string // in the error
+	}{
+		"open":                {q: toolchains.Request{Name: "qairt", Profile: "open"}, source: "embedded"},
+		"pinned archive":      {q: toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, source: "archive"},
+		"no digest":           {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device"}, says: []string{"hexmage lock qairt 2.40.0.251030"}},
+		"locking":             {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device", Locking: true}, source: "archive"},
+		"sha1 is a digest":    {q: toolchains.Request{Name: "ndk", Version: "r28b", Profile: "device"}, source: "archive"},
+		"no stand-in":         {q: toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "open"}, says: []string{"no open stand-in", "2.41.0.251128", "--profile device"}},
+		"typing error":        {q: toolchains.Request{Name: "qiart"}, says: []string{`did you mean "qairt"`}},
+		"unknown release":     {q: toolchains.Request{Name: "qairt", Version: "2.41.0.251129"}, says: []string{`did you mean "2.41.0.251128"`}},
+		"account":             {q: toolchains.Request{Name: "hexagon", Version: "6.2.0.1", Profile: "device"}, says: []string{"qpm-cli --login", "HEXAGON_SDK_ROOT", "https://"}},
+		"deb in every":        {q: toolchains.Request{Name: "llvm", Profile: "device"}, source: "deb"},
+		"not of that kind":    {q: toolchains.Request{Name: "mllm", Source: "archive"}, says: []string{"none of that kind"}},
+		"installed, none":     {q: toolchains.Request{Name: "qemu", Source: "installed"}, says: []string{"qemu-aarch64-static", "PATH"}},
+		"variable is no path": {q: toolchains.Request{Name: "qairt", Source: "installed", Machine: machine(map[string]string{"QNN_SDK_ROOT": "/no/such"})}, says: []string{"QNN_SDK_ROOT=/no/such is no folder", "QAIRT_SDK_ROOT or QNN_SDK_ROOT"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x.q.Lock = l
+			ch, err := c.Choose(x.q)
+			if x.source != "" {
+				if err != nil || ch.Source.Kind != x.source {
+					t.Errorf("choice %+v, %v; want source %s", ch, err, x.source)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatalf("no error; source %s", ch.Source.Kind)
+			}
+			for _, s := range x.says {
+				if !strings.Contains(err.Error(), s) {
+					t.Errorf("error %q does not say %q", err, s)
+				}
+			}
+		})
+	}
+}
+
+func machine(env map[string]string) toolchains.Machine {
+	return toolchains.Machine{Getenv: func(n string) string { return env[n] }, Home: "/nonexistent"}
+}
+
+// TestInstalled unpacks stand-ins as if people had installed them, and finds them by what they say they are.
+func TestInstalled(t *testing.T) {
+	c, l := builtin(t)
+	dir := t.TempDir()
+	roots := map[string]string{}
+	for _, name := range []string{"qairt", "hexagon", "ndk"} {
+		roots[name] = filepath.Join(dir, name)
+		unpackStandIn(t, c, name, "", roots[name])
+	}
+	env := map[string]string{"QAIRT_SDK_ROOT": roots["qairt"], "HEXAGON_SDK_ROOT": roots["hexagon"], "ANDROID_NDK_ROOT": roots["ndk"]}
+	for name, root := range roots {
+		ch, err := c.Choose(toolchains.Request{Name: name, Profile: "device", Lock: l, Machine: machine(env)})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if ch.Source.Kind != "installed" || ch.Host != root {
+			t.Errorf("%s comes from %s %s, want the installed copy %s", name, ch.Source.Kind, ch.Host, root)
+		}
+		if name == "qairt" && ch.BuildID() != "v2.41.0.251128000000_0" || name == "hexagon" && ch.Found.ToolsVersion != "19.0.04" {
+			t.Errorf("%s is taken for %+v", name, ch.Found)
+		}
+	}
+	// Another release than the one that is asked for is passed over, and said so.
+	ch, err := c.Choose(toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "device", Lock: l, Machine: machine(env)})
+	if err != nil || ch.Source.Kind != "archive" || len(ch.Notes) != 1 || !strings.Contains(ch.Notes[0], "has qairt 2.41.0.251128, wanted is qairt 2.42.0.251225") {
+		t.Errorf("choice %+v, %v", ch, err)
+	}
+	if _, err := c.Choose(toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Source: "installed", Machine: machine(env)}); !errors.Is(err, toolchains.ErrNotAvailable) {
+		t.Errorf("error %v, want %v", err, toolchains.ErrNotAvailable)
+	}
+}
+
+// unpackStandIn fetches a stand-in through the fetch tool, which verifies it.
+func unpackStandIn(t testing.TB, c *toolchains.Catalogue, name, version, out string) {
+	t.Helper()
+	ch, err := c.Choose(toolchains.Request{Name: name, Version: version, Profile: "open"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ch.Archive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch.Spec.File = filepath.Join(t.TempDir(), "a.zip")
+	if err := os.WriteFile(ch.Spec.File, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := fetchtool.Fetch(t.Context(), ch.Spec, out, fetchtool.Options{Downloads: t.TempDir(), Offline: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStandIns unpacks and verifies every stand-in release with the checks of the real one.
+func TestStandIns(t *testing.T) {
+	c, _ := builtin(t)
+	for _, r := range open.Releases() {
+		t.Run(r.Name+" "+r.Version, func(t *testing.T) {
+			unpackStandIn(t, c, r.Name, r.Version, filepath.Join(t.TempDir(), "out"))
+		})
+	}
+}
+
+func TestOverride(t *testing.T) {
+	c, diags := toolchains.Load(map[string][]byte{"toolchains/ours.hcl": []byte(`
+toolchain "qairt" {
+  default = "9.9.9.990101"
+  release "9.9.9.990101" {
+    source "archive" {
+      urls   = ["https://files.example/q.zip"]
+      sha256 = "` + strings.Repeat("a", 64) + `"
+    }
+  }
+}
+soc "SM8750" {
+  arch      = "v81"
+  soc_model = 1
+}
+soc "SM9999" {
+  arch      = "v81"
+  soc_model = 999
+}`)})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	ch, err := c.Choose(toolchains.Request{Name: "qairt", Profile: "device"})
+	if err != nil || ch.Release.Version != "9.9.9.990101" || len(ch.Spec.Verify.Layout) == 0 {
+		t.Errorf("choice %+v, %v; want the workspace's release with the catalogue's checks", ch, err)
+	}
+	if s, err := c.FindSoC("sm8750"); err != nil || s.SoCModel != 1 {
+		t.Errorf("SoC %+v, %v; want the workspace's", s, err)
+	}
+	for name, src := range map[string]string{
+		"digest":  `toolchain "x" { release "1" { source "archive" { urls = ["u"] sha256 = "abc" } } }`,
+		"kind":    `toolchain "x" { release "1" { source "ftp" {} } }`,
+		"no urls": "toolchain \"x\" {\n release \"1\" {\n source \"archive\" {}\n }\n}",
+		"arch":    "soc \"x\" {\n arch = \"hexagon79\"\n soc_model = 1\n}",
+		"syntax":  `toolchain "x" {`,
+	} {
+		if _, diags := toolchains.Load(map[string][]byte{"bad.hcl": []byte(src)}); !diags.HasErrors() {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestTargets(t *testing.T) {
+	v, diags := toolchains.Targets("SM8750")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	m := v.AsValueMap()
+	model, _ := m["soc_model"].AsBigFloat().Int64()
+	vtcm, _ := m["vtcm_mb"].AsBigFloat().Int64()
+	if m["soc"].AsString() != "SM8750" || m["arch"].AsString() != "v79" || model != 69 || vtcm != 8 {
+		t.Errorf("target %v", m)
+	}
+	if !v.Type().Equals(toolchains.TargetType()) {
+		t.Errorf("type %s", v.Type().FriendlyName())
+	}
+	if _, diags := toolchains.Targets("SM8751"); !diags.HasErrors() || !strings.Contains(diags.Error(), `did you mean "SM8750"`) {
+		t.Errorf("diagnostics %v", diags)
+	}
+	c, _ := builtin(t)
+	if s, err := c.FindAndroidSoC(639); err != nil || s.Name != "SM8750" {
+		t.Errorf("soc_id 639 is %+v, %v", s, err)
+	}
+	models, ids := map[int]string{}, map[int]string{}
+	for _, s := range c.SoCs {
+		if models[s.SoCModel] != "" {
+			t.Errorf("%s and %s have the same soc_model", s.Name, models[s.SoCModel])
+		}
+		models[s.SoCModel] = s.Name
+		for _, id := range s.AndroidIDs {
+			if ids[id] != "" {
+				t.Errorf("%s and %s have the same soc_id", s.Name, ids[id])
+			}
+			ids[id] = s.Name
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	c, _ := builtin(t)
+	for _, x := range []struct{ name, version, soc, arch, says string }{
+		{"qairt", "2.41.0.251128", "SM8750", "v79", ""},
+		{"qairt", "2.31.0.250130", "SM8750", "v79", "the first release of the catalogue with it is 2.37.0.250724"},
+		{"qairt", "2.41.0.251128", "SM8850", "v81", "SoC model is unknown"},
+		{"hexagon", "5.5.5.0", "SM8750", "v79", "the first release of the catalogue with it is 6.2.0.1"},
+		{"hexagon", "6.4.0.2", "SM8850", "v81", ""},
+		{"ndk", "r28b", "SM8850", "v81", ""},
+	} {
+		tc, r, err := c.Find(x.name, x.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(c.Fit(tc, r, x.soc, x.arch), "\n")
+		if x.says == "" && got != "" || !strings.Contains(got, x.says) {
+			t.Errorf("%s %s for %s: %q, want %q", x.name, x.version, x.soc, got, x.says)
+		}
+	}
+}
+
+func TestLock(t *testing.T) {
+	_, l := builtin(t)
+	b := l.Encode()
+	again, diags := toolchains.ParseLock(b, "x")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if d := cmp.Diff(l, again); d != "" {
+		t.Errorf("read back (-want +got):\n%s", d)
+	}
+	file, err := os.ReadFile(toolchains.LockFile)
+	if err != nil || !bytes.Equal(b, file) {
+		t.Errorf("the embedded lock is not as Encode writes it: %v", err)
+	}
+	own := &toolchains.Lock{}
+	own.Set(&toolchains.Locked{Name: "llvm", Version: "22", Source: "deb"})
+	if got := own.Over(l); len(got.Entries) != len(l.Entries) || len(got.Find("llvm", "22").Packages) != 0 || got.Find("qemu", "7.2") == nil {
+		t.Errorf("a workspace's lock over the embedded one: %+v", got)
+	}
+	for name, src := range map[string]string{
+		"twice":     "locked \"a\" \"1\" {\n source = \"deb\"\n}\nlocked \"a\" \"1\" {\n source = \"deb\"\n}",
+		"no digest": "locked \"a\" \"1\" {\n source = \"archive\"\n sha256 = \"12\"\n}",
+		"package":   "locked \"a\" \"1\" {\n source = \"deb\"\n package \"p\" {\n version = \"1\"\n arch = \"a\"\n size = 1\n sha256 = \"x\"\n }\n}",
+	} {
+		if _, diags := toolchains.ParseLock([]byte(src), "x"); !diags.HasErrors() {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
