@@ -1,0 +1,159 @@
+package inspect_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/model/inspect"
+	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/model/qnnctx"
+	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/toolchains/open"
+)
+
+// sdk unpacks libraries of the open stand-in's QAIRT: real ELF files of several machines.
+func sdk(t *testing.T) (dir string, buildID string) {
+	t.Helper()
+	r, err := open.Find("qairt", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := open.Archive(&b, "qairt", ""); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, z); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, filepath.FromSlash(r.Prefix), "lib"), r.BuildID
+}
+
+func TestELF(t *testing.T) {
+	lib, id := sdk(t)
+	cases := map[string]inspect.ELF{
+		"hexagon-v79/unsigned/libQnnHtpV79Skel.so": {Class: "ELFCLASS32", Machine: "EM_HEXAGON", Arch: "v79", SOName: "libQnnHtpV79Skel.so"},
+		"hexagon-v73/unsigned/libQnnHtpV73Skel.so": {Class: "ELFCLASS32", Machine: "EM_HEXAGON", Arch: "v73", SOName: "libQnnHtpV73Skel.so"},
+		"aarch64-android/libQnnHtp.so":             {Class: "ELFCLASS64", Machine: "EM_AARCH64", SOName: "libQnnHtp.so"},
+		"x86_64-linux-clang/libQnnHtp.so":          {Class: "ELFCLASS64", Machine: "EM_X86_64", SOName: "libQnnHtp.so"},
+	}
+	for path, want := range cases {
+		d, err := inspect.Describe(filepath.Join(lib, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := d.ELF
+		if d.Format != "elf" || e == nil || e.Class != want.Class || e.Machine != want.Machine || e.Arch != want.Arch || e.SOName != want.SOName ||
+			e.Type != "ET_DYN" || len(e.BuildIDs) != 1 || e.BuildIDs[0] != id {
+			t.Errorf("%s: %+v", path, e)
+		}
+	}
+}
+
+// The test's own program is an ELF that another linker made.
+func TestOwnProgram(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := inspect.Describe(self)
+	if err != nil || d.ELF == nil || d.ELF.Class != "ELFCLASS64" || d.ELF.Type == "" {
+		t.Fatalf("%+v, %v", d.ELF, err)
+	}
+}
+
+func samples(t testing.TB) map[string][]byte {
+	t.Helper()
+	var st, m1, m2, c bytes.Buffer
+	write := func(w io.Writer) error { _, err := w.Write([]byte{1, 2}); return err }
+	ms := []mllm.Source{{Name: "w", DType: mllm.Uint8, Shape: []int64{2}, Size: 2, Write: write}}
+	err := errors.Join(
+		safetensors.Write(&st, map[string]string{"format": "pt"}, []safetensors.Source{safetensors.Bytes("w", safetensors.U8, []int64{2}, []byte{1, 2})}),
+		mllm.Write(&m1, mllm.V1, "", ms), mllm.Write(&m2, mllm.V2, "tiny", ms),
+		qnnctx.Write(&c, qnnctx.Info{BuildID: "v2.41.0.251128145156_191518", Arch: 79, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}, &qnnctx.Blob{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{"safetensors": st.Bytes(), "mllm-v1": m1.Bytes(), "mllm-v2": m2.Bytes(), "qnn-context": c.Bytes()}
+}
+
+func TestFormats(t *testing.T) {
+	for format, raw := range samples(t) {
+		path := filepath.Join(t.TempDir(), "file.bin") // the name says nothing
+		if err := os.WriteFile(path, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d, err := inspect.Describe(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Format != format || d.Size != int64(len(raw)) {
+			t.Errorf("%s: %+v", format, d)
+		}
+		if d.Tensors != nil && (d.Tensors.Count != 1 || d.Tensors.List[0].Name != "w" || d.Tensors.List[0].Size != 2) {
+			t.Errorf("%s: %+v", format, d.Tensors)
+		}
+		if format == "qnn-context" && (d.Context == nil || d.Context.Arch != 79 || d.Context.SoC != "SM8750") {
+			t.Errorf("%s: %+v", format, d.Context)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	path, junk := filepath.Join(dir, "ctx"), filepath.Join(dir, "junk")
+	if err := errors.Join(os.WriteFile(path, samples(t)["qnn-context"], 0o644), os.WriteFile(junk, []byte("hello, world"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (string, string, int) {
+		var o, e bytes.Buffer
+		code := inspect.Run(context.Background(), args, nil, &o, &e)
+		return o.String(), e.String(), code
+	}
+	out, _, code := run(path, "--json")
+	var d inspect.Description
+	if err := json.Unmarshal([]byte(out), &d); code != 0 || err != nil || d.Context.BuildID != "v2.41.0.251128145156_191518" {
+		t.Errorf("exit %d, %v, %s", code, err, out)
+	}
+	if out, _, code := run(path); code != 0 || !strings.Contains(out, "SM8750 (model 69)") || !strings.Contains(out, "v79") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if _, msg, code := run(junk); code != 1 || !strings.Contains(msg, inspect.ErrUnknown.Error()) {
+		t.Errorf("exit %d, %s", code, msg)
+	}
+	if _, _, code := run(); code != 2 {
+		t.Errorf("no file: exit %d", code)
+	}
+	if _, _, code := run(dir); code != 1 {
+		t.Errorf("a folder: exit %d", code)
+	}
+}
+
+func FuzzDescribe(f *testing.F) {
+	for _, raw := range samples(f) {
+		f.Add(raw)
+	}
+	f.Add([]byte("\x7fELF\x01\x01\x01"))
+	path := filepath.Join(f.TempDir(), "f")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if err := os.WriteFile(path, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d, err := inspect.Describe(path)
+		if err == nil && d.String() == "" {
+			t.Fatal("described as nothing")
+		}
+	})
+}
