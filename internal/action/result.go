@@ -50,7 +50,9 @@ func (r *Result) Encode() []byte {
 	}
 	for _, d := range r.Dirs {
 		m := appendString(nil, 1, d.Path)
-		m = appendDigest(m, 3, d.Tree)
+		if !d.Tree.IsZero() {
+			m = appendDigest(m, 3, d.Tree)
+		}
 		m = appendDigest(m, 5, d.Root)
 		b = appendMessage(b, 3, m)
 	}
@@ -64,7 +66,10 @@ func (r *Result) Encode() []byte {
 	if len(r.Stderr) > 0 {
 		b = appendMessage(b, 7, r.Stderr)
 	}
-	m := appendString(nil, 1, r.Worker)
+	var m []byte
+	if r.Worker != "" {
+		m = appendString(m, 1, r.Worker)
+	}
 	m = appendMessage(m, 12, encodeDuration(r.Duration))
 	return appendMessage(b, 9, m)
 }
@@ -151,23 +156,24 @@ func decodeDir(m []byte, fn digest.Function) (d OutputDir, err error) {
 	return d, err
 }
 
-func decodeDuration(m []byte) (d time.Duration, err error) {
-	err = eachField(m, func(num protowire.Number, v uint64, _ []byte) error {
+func decodeDuration(m []byte) (time.Duration, error) {
+	var s, ns uint64 // of a field that comes twice, the last counts
+	err := eachField(m, func(num protowire.Number, v uint64, _ []byte) error {
 		switch num {
 		case 1:
-			if v > uint64(1<<31) {
-				return errors.New("a duration out of range")
-			}
-			d += time.Duration(v) * time.Second
+			s = v
 		case 2:
-			if v >= uint64(time.Second) {
-				return errors.New("a duration out of range")
-			}
-			d += time.Duration(v)
+			ns = v
 		}
 		return nil
 	})
-	return d, err
+	if err == nil && (s > 1<<31 || ns >= uint64(time.Second)) {
+		err = errors.New("a duration out of range")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(s)*time.Second + time.Duration(ns), nil
 }
 
 // DecodeDigest reads a Digest message made by fn.

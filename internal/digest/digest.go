@@ -76,11 +76,23 @@ func (f Function) Bytes(b []byte) Digest {
 // Reader returns the digest of all that r holds.
 func (f Function) Reader(r io.Reader) (Digest, error) {
 	h := f.New()
-	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{r}, make([]byte, 1<<20))
-	if err != nil {
-		return Digest{}, err
+	var n int64
+	// Most files are small, and clearing a large buffer takes longer than hashing one; large files want large reads.
+	buf := make([]byte, 16<<10)
+	for {
+		k, err := r.Read(buf)
+		h.Write(buf[:k])
+		n += int64(k)
+		if err == io.EOF {
+			return f.Sum(h, n), nil
+		}
+		if err != nil {
+			return Digest{}, err
+		}
+		if k == len(buf) && k < 1<<20 {
+			buf = make([]byte, 1<<20)
+		}
 	}
-	return f.Sum(h, n), nil
 }
 
 // Sum returns the digest of the n bytes that were written to h, which must come from f.New.

@@ -1,0 +1,122 @@
+package action_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// The encoding is pinned against the generated messages of the Remote Execution API: a server of that API decodes ours to
+// the same, and a client of it computes the same keys.
+
+func pb(d digest.Digest) *repb.Digest { return &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()} }
+
+func wantWire(t *testing.T, what string, got []byte, want proto.Message) {
+	t.Helper()
+	wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(got, wire) {
+		return
+	}
+	have := want.ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(got, have); err != nil {
+		t.Errorf("%s: ours cannot be decoded: %v", what, err)
+		return
+	}
+	t.Errorf("%s differs:\n ours  %x\n  is   %v\n want  %x\n  is   %v", what, got, have, wire, want)
+}
+
+func TestWireAction(t *testing.T) {
+	for name, a := range map[string]*action.Action{
+		"sample":     sample(),
+		"empty":      {InputRoot: digest.BLAKE3.Bytes(nil)},
+		"do not":     {InputRoot: digest.BLAKE3.Bytes([]byte("in")), DoNotCache: true, Timeout: time.Nanosecond},
+		"one minute": {InputRoot: digest.BLAKE3.Bytes([]byte("in")), Timeout: time.Minute},
+	} {
+		cmd := &repb.Command{Arguments: a.Command.Args}
+		for _, k := range []string{"A", "B", "EMPTY"} {
+			if v, ok := a.Command.Env[k]; ok {
+				cmd.EnvironmentVariables = append(cmd.EnvironmentVariables, &repb.Command_EnvironmentVariable{Name: k, Value: v})
+			}
+		}
+		if len(a.Command.Outputs) > 0 {
+			cmd.OutputPaths = []string{"out/a.o", "out/b.o"}
+		}
+		var platform *repb.Platform
+		if len(a.Command.Platform) > 0 {
+			platform = &repb.Platform{Properties: []*repb.Platform_Property{{Name: "executor", Value: "local"}, {Name: "pool"}}}
+		}
+		cmd.Platform = platform
+		e := a.Encode(digest.BLAKE3)
+		wantWire(t, name+": Command", e.Command, cmd)
+		msg := &repb.Action{
+			CommandDigest: pb(digest.BLAKE3.Bytes(e.Command)), InputRootDigest: pb(a.InputRoot), DoNotCache: a.DoNotCache, Platform: platform,
+		}
+		if a.Timeout > 0 {
+			msg.Timeout = durationpb.New(a.Timeout)
+		}
+		wantWire(t, name+": Action", e.Action, msg)
+	}
+}
+
+func TestWireResult(t *testing.T) {
+	for name, r := range results(digest.BLAKE3) {
+		msg := &repb.ActionResult{ExitCode: int32(r.ExitCode), StdoutRaw: r.Stdout, StderrRaw: r.Stderr}
+		for _, f := range r.Files {
+			msg.OutputFiles = append(msg.OutputFiles, &repb.OutputFile{Path: f.Path, Digest: pb(f.Digest), IsExecutable: f.Executable})
+		}
+		for _, d := range r.Dirs {
+			out := &repb.OutputDirectory{Path: d.Path, RootDirectoryDigest: pb(d.Root)}
+			if !d.Tree.IsZero() {
+				out.TreeDigest = pb(d.Tree)
+			}
+			msg.OutputDirectories = append(msg.OutputDirectories, out)
+		}
+		msg.ExecutionMetadata = &repb.ExecutedActionMetadata{Worker: r.Worker, VirtualExecutionDuration: durationpb.New(r.Duration)}
+		wantWire(t, name, r.Encode(), msg)
+	}
+}
+
+func TestWireDirectory(t *testing.T) {
+	fn := digest.BLAKE3
+	empty := fn.Bytes(nil)
+	d := &tree.Dir{
+		Files:    map[string]tree.File{"b": {Digest: fn.Bytes([]byte("b"))}, "a.sh": {Digest: empty, Executable: true}, "ä": {Digest: empty}},
+		Dirs:     map[string]*tree.Dir{"sub": {Files: map[string]tree.File{"f": {Digest: empty}}}, "none": {}, "same": {}},
+		Symlinks: map[string]string{"z": "sub/f", "l": "b"},
+	}
+	sub := &repb.Directory{Files: []*repb.FileNode{{Name: "f", Digest: pb(empty)}}}
+	subWire, err := proto.Marshal(sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := &repb.Directory{
+		Files: []*repb.FileNode{
+			{Name: "a.sh", Digest: pb(empty), IsExecutable: true}, {Name: "b", Digest: pb(fn.Bytes([]byte("b")))}, {Name: "ä", Digest: pb(empty)},
+		},
+		Directories: []*repb.DirectoryNode{
+			{Name: "none", Digest: pb(empty)}, {Name: "same", Digest: pb(empty)}, {Name: "sub", Digest: pb(fn.Bytes(subWire))},
+		},
+		Symlinks: []*repb.SymlinkNode{{Name: "l", Target: "b"}, {Name: "z", Target: "sub/f"}},
+	}
+	dg, blobs := d.Encode(fn)
+	if len(blobs) != 3 {
+		t.Errorf("%d Directory messages, want 3: equal folders are one", len(blobs))
+	}
+	wantWire(t, "Directory", blobs[dg], root)
+	message, err := d.EncodeTree(fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWire(t, "Tree", message, &repb.Tree{Root: root, Children: []*repb.Directory{{}, sub}})
+}

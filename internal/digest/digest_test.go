@@ -1,0 +1,118 @@
+package digest_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// The values are those of b3sum and sha256sum.
+func TestKnown(t *testing.T) {
+	for _, c := range []struct {
+		fn      digest.Function
+		content string
+		want    string
+	}{
+		{digest.BLAKE3, "", "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262/0"},
+		{digest.BLAKE3, "hello world", "blake3:d74981efa70a0c880b8d8c1985d075dbcbf679b99a5f9914e5aaf96b831a9e24/11"},
+		{digest.SHA256, "", "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855/0"},
+		{digest.SHA256, "hello world", "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9/11"},
+	} {
+		d := c.fn.Bytes([]byte(c.content))
+		if d.String() != c.want {
+			t.Errorf("%v of %q is %v, want %v", c.fn, c.content, d, c.want)
+		}
+		if d.Function() != c.fn || d.Size() != int64(len(c.content)) || d.IsZero() || !strings.HasPrefix(d.Hex(), d.Short()) {
+			t.Errorf("%v: function %v, size %d, short %s", d, d.Function(), d.Size(), d.Short())
+		}
+		parsed, err := digest.Parse(c.want)
+		if err != nil || parsed != d {
+			t.Errorf("Parse(%s) is %v, %v", c.want, parsed, err)
+		}
+		raw, err := digest.FromHash(c.fn, d.AppendHash(nil), d.Size())
+		if err != nil || raw != d {
+			t.Errorf("FromHash gives %v, %v; want %v", raw, err, d)
+		}
+	}
+}
+
+func TestReader(t *testing.T) {
+	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
+		for _, size := range []int{0, 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 1 << 20, 1<<20 + 16<<10, 3<<20 + 5} {
+			b := make([]byte, size)
+			rand.New(rand.NewSource(int64(size))).Read(b)
+			for name, r := range map[string]io.Reader{
+				"whole": bytes.NewReader(b), "halves": iotest.HalfReader(bytes.NewReader(b)), "data with EOF": iotest.DataErrReader(bytes.NewReader(b)),
+			} {
+				if d, err := fn.Reader(r); err != nil || d != fn.Bytes(b) {
+					t.Errorf("%v of %d bytes, %s: %v, %v; want %v", fn, size, name, d, err, fn.Bytes(b))
+				}
+			}
+		}
+		broken := errors.New("broken")
+		if d, err := fn.Reader(io.MultiReader(strings.NewReader("x"), iotest.ErrReader(broken))); !errors.Is(err, broken) || !d.IsZero() {
+			t.Errorf("a reader that fails gives %v, %v", d, err)
+		}
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	h := strings.Repeat("ab", 32)
+	for _, s := range []string{
+		"", "none", h, "blake3:" + h, "blake3/" + h + ":1", h + "/1", "md5:" + h + "/1", "blake3:" + h[1:] + "/1", "blake3:" + h + "0/1",
+		"blake3:" + strings.ToUpper(h) + "/1", "blake3:" + h[:62] + "zz/1", "blake3:" + h + "/-1", "blake3:" + h + "/x", "blake3:" + h + "/",
+		"blake3:" + h + "/99999999999999999999", "BLAKE3:" + h + "/1",
+	} {
+		if d, err := digest.Parse(s); err == nil {
+			t.Errorf("Parse(%q) is %v", s, d)
+		}
+	}
+	if _, err := digest.New(0, h, 1); err == nil {
+		t.Error("a digest without a function was made")
+	}
+	for _, n := range []int{0, 31, 33} {
+		if _, err := digest.FromHash(digest.BLAKE3, make([]byte, n), 1); err == nil {
+			t.Errorf("a hash of %d bytes was taken", n)
+		}
+	}
+	if s := (digest.Digest{}).String(); s != "none" {
+		t.Errorf("the zero Digest is %q", s)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262/0")
+	f.Add("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855/007")
+	f.Fuzz(func(t *testing.T, s string) {
+		d, err := digest.Parse(s)
+		if err != nil {
+			return
+		}
+		again, err := digest.Parse(d.String())
+		if err != nil || again != d {
+			t.Fatalf("%q is %v, and that is %v, %v", s, d, again, err)
+		}
+	})
+}
+
+func BenchmarkReader(b *testing.B) {
+	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
+		for name, size := range map[string]int{"4K": 4 << 10, "64M": 64 << 20} {
+			content := make([]byte, size)
+			b.Run(fn.String()+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					if _, err := fn.Reader(bytes.NewReader(content)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
