@@ -1,4 +1,4 @@
-// Package hexmage carries what the binary ships: pipelines, the example op package, the lock file. An installed hexmage
+// Package hexmage carries what the binary ships: pipelines and the example op package. An installed hexmage
 // so works in any folder; a workspace's own files come first.
 //
 // It holds files and knows nothing of what they mean. The command line is internal/cli.
@@ -6,7 +6,7 @@ package hexmage
 
 import "embed"
 
-// Shipped has the shipped pipelines, op package and lock file, under the paths they have in this repository.
+// Shipped has the shipped pipelines and op package, under the paths they have in this repository.
 //
-//go:embed pipelines/*.hcl oppackage/example/src oppackage/example/config hexmage.lock.hcl
+//go:embed pipelines/*.hcl oppackage/example/src oppackage/example/config
 var Shipped embed.FS

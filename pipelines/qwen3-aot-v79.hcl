@@ -198,6 +198,7 @@ step "run" "qwen3" {
     "tokenizer.json"                         = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
     "config.json"                            = "${step.quantize.qwen3.outputs.dir}/config.json"
     "libQnnHtp.so"                           = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtp.so"
+    "libQnnHtpPrepare.so"                    = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtpPrepare.so" # the op package links to it
     "libQnnSystem.so"                        = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnSystem.so"
     "libQnnHtp${upper(target.arch)}Stub.so"  = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtp${upper(target.arch)}Stub.so"
     "libQnnHtp${upper(target.arch)}Skel.so"  = "${toolchain.qairt.dir}/lib/hexagon-${target.arch}/unsigned/libQnnHtp${upper(target.arch)}Skel.so"

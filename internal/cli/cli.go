@@ -78,7 +78,9 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-func usage(format string, args ...any) error { return &exitError{ExitUsage, fmt.Errorf(format, args...)} }
+func usage(format string, args ...any) error {
+	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
+}
 
 func engine(err error) error { return &exitError{ExitEngine, err} }
 

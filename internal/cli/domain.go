@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/step/kinds"
 	"github.com/hexmage/hexmage/model/modelstep"
@@ -13,28 +19,97 @@ import (
 	"github.com/hexmage/hexmage/patches/patchstep"
 	"github.com/hexmage/hexmage/runner/runstep"
 	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/fetchstep"
 )
 
 // domain is what the engine is told of Qualcomm's world for one workspace.
 type domain struct {
-	kinds   map[string]step.Kind
-	targets func(soc string) (cty.Value, hcl.Diagnostics)
+	kinds     map[string]step.Kind
+	targets   func(soc string) (cty.Value, hcl.Diagnostics)
+	catalogue *toolchains.Catalogue
+	lock      *toolchains.Lock
+	machine   toolchains.Machine
 }
 
 // stepKinds is the table of kinds that need nothing of the workspace.
 func stepKinds() map[string]step.Kind {
 	t := map[string]step.Kind{
 		"exec":      kinds.Exec{},
-		"patch":     patchstep.Kind{},
-		"oppackage": opstep.Package{},
+		"fetch":     fetchstep.Fetch{},
+		"git":       fetchstep.Git{},
 		"makefile":  opstep.Makefile{},
+		"oppackage": opstep.Package{},
+		"patch":     patchstep.Kind{},
 	}
 	maps.Copy(t, modelstep.Kinds())
 	maps.Copy(t, runstep.Kinds())
 	return t
 }
 
-// domain reads the workspace's part of it.
+// domain reads the workspace's own catalogue and lock, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
-	return &domain{kinds: stepKinds(), targets: toolchains.Targets}, nil
+	files := map[string][]byte{}
+	names, err := filepath.Glob(filepath.Join(workspace, "toolchains", "*.hcl"))
+	if err != nil {
+		return nil, engine(err)
+	}
+	for _, name := range names {
+		if filepath.Base(name) == toolchains.LockFile {
+			continue
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, engine(err)
+		}
+		files[name] = b
+	}
+	cat, diags := toolchains.Load(files)
+	if diags.HasErrors() {
+		a.printDiags(diags, nil)
+		return nil, &exitError{code: ExitUsage}
+	}
+	lock, err := a.lock(workspace)
+	if err != nil {
+		return nil, err
+	}
+	d := &domain{kinds: stepKinds(), targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine()}
+	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine}
+	return d, nil
+}
+
+// lock reads the workspace's lock file; what it does not have, the shipped one has.
+func (a *app) lock(workspace string) (*toolchains.Lock, error) {
+	shipped, diags := toolchains.BuiltinLock()
+	if diags.HasErrors() {
+		a.printDiags(diags, nil)
+		return nil, &exitError{code: ExitEngine}
+	}
+	path := filepath.Join(workspace, toolchains.LockFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return shipped, nil
+	}
+	if err != nil {
+		return nil, engine(err)
+	}
+	own, diags := toolchains.ParseLock(b, toolchains.LockFile)
+	if diags.HasErrors() {
+		a.printDiags(diags, nil)
+		return nil, &exitError{code: ExitUsage}
+	}
+	for _, e := range shipped.Entries {
+		if own.Find(e.Name, e.Version) == nil {
+			own.Entries = append(own.Entries, e)
+		}
+	}
+	return own, nil
+}
+
+// machine answers what toolchains ask of this machine: variables and programs in the user's PATH.
+func (a *app) machine() toolchains.Machine {
+	return toolchains.Machine{
+		Getenv:   a.env.Var,
+		LookPath: exec.LookPath,
+		Home:     a.env.Var("HOME"),
+	}
 }
