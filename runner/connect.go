@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,8 +20,8 @@ import (
 // findWait is how long phones may take to show up at a server that was just started.
 const findWait = 3 * time.Second
 
-// connect finds the device that the action is for, and starts what that takes.
-func (d *Device) connect(ctx context.Context, a *action.Action) (*adb.Device, error) {
+// connect finds the device that the action is for, and starts what that takes. The log is nil for a real device.
+func (d *Device) connect(ctx context.Context, a *action.Action) (*adb.Device, *deviceLog, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if at := a.Command.Platform[PropertyImage]; at != "" && d.o.Serial == "" {
@@ -32,7 +31,8 @@ func (d *Device) connect(ctx context.Context, a *action.Action) (*adb.Device, er
 	if serial == "" {
 		serial = a.Command.Platform[PropertySerial]
 	}
-	return d.real(ctx, a, serial)
+	dev, err := d.real(ctx, a, serial)
+	return dev, nil, err
 }
 
 // real finds a phone, at the user's own adb server if that runs: two servers cannot share one phone on USB.
@@ -77,14 +77,14 @@ func (d *Device) real(ctx context.Context, a *action.Action, serial string) (*ad
 }
 
 // emulated starts the phone of an image, unless it runs already.
-func (d *Device) emulated(ctx context.Context, a *action.Action, at string) (*adb.Device, error) {
+func (d *Device) emulated(ctx context.Context, a *action.Action, at string) (*adb.Device, *deviceLog, error) {
 	image, err := d.inputFolder(ctx, a, at)
 	if err != nil {
-		return nil, fmt.Errorf("the emulator's image: %w", err)
+		return nil, nil, fmt.Errorf("the emulator's image: %w", err)
 	}
 	s, err := d.adbServer(ctx, a, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p, ok := d.emulators[image]; ok {
 		select {
@@ -92,22 +92,19 @@ func (d *Device) emulated(ctx context.Context, a *action.Action, at string) (*ad
 			p.release()
 			delete(d.emulators, image)
 		default:
-			return s.Device(p.Addr()), nil
+			return s.Device(p.Addr()), p.log, nil
 		}
 	}
 	dir, err := d.o.Trees.Path(ctx, d.o.Store, image)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := d.startPhone(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.emulators[image] = p
-	if err := s.Connect(ctx, p.Addr()); err != nil {
-		return nil, err
-	}
-	return s.Device(p.Addr()), nil
+	return s.Device(p.Addr()), p.log, s.Connect(ctx, p.Addr())
 }
 
 func (d *Device) startPhone(ctx context.Context, image string) (*phone, error) {
@@ -120,21 +117,18 @@ func (d *Device) startPhone(ctx context.Context, image string) (*phone, error) {
 		os.RemoveAll(root)
 		return nil, err
 	}
-	var log io.Writer
-	if d.o.Log != nil {
-		log = d.o.Log
-	}
 	at := filepath.Join(root, "root")
 	if err := os.Mkdir(at, 0o755); err != nil {
 		release()
 		return nil, err
 	}
+	log := &deviceLog{next: d.o.Log}
 	e, err := emulator.Start(ctx, emulator.Options{Self: d.o.Self, Image: image, Dir: at, Data: data, Log: log, Faults: d.o.Faults})
 	if err != nil {
 		release()
 		return nil, err
 	}
-	return &phone{e, release}, nil
+	return &phone{e, log, release}, nil
 }
 
 // maxDisk is how large the emulated phone's disk may be when it starts. A larger one is emptied.
@@ -205,9 +199,12 @@ func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*ad
 	if o.Dir, err = d.newFolder("adb"); err != nil {
 		return nil, err
 	}
-	o.Home, o.USB = filepath.Join(d.o.State, "adb"), usb
-	if err := os.MkdirAll(o.Home, 0o700); err != nil {
-		return nil, err
+	o.Home, o.USB = d.o.Home, usb
+	if !usb || o.Home == "" {
+		o.Home = filepath.Join(d.o.State, "adb")
+		if err := os.MkdirAll(o.Home, 0o700); err != nil {
+			return nil, err
+		}
 	}
 	s, err := adb.Start(ctx, o)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -44,7 +45,8 @@ type Options struct {
 	Serial string          // the user's choice of a real device; overrides the property
 	Server string          // address of the user's own adb server, asked first for real devices, usually "127.0.0.1:5037"; empty: none
 	ADB    string          // folder with the platform tools, for actions that bring none
-	Log    *os.File        // what emulated devices print; nil discards it
+	Home   string          // the user's home folder: phones know the adb key in it; empty: a key in State
+	Log    io.Writer       // what emulated devices print, beside what goes with a failed action's output; nil discards it
 	Faults emulator.Faults // of emulated devices
 }
 
@@ -62,6 +64,7 @@ type Device struct {
 // phone is an emulated device that runs.
 type phone struct {
 	*emulator.Emulator
+	log     *deviceLog
 	release func() // its disk
 }
 
@@ -97,7 +100,7 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 	if err != nil {
 		return nil, &execute.Error{Op: "read the action's inputs", Err: err}
 	}
-	dev, err := d.connect(ctx, a)
+	dev, log, err := d.connect(ctx, a)
 	if err != nil {
 		return nil, failed("find the device", err)
 	}
@@ -121,7 +124,14 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, fmt.Errorf("the step's timeout of %v is over", a.Timeout))
 		defer cancel()
 	}
-	return d.run(ctx, a, q, &Session{Device: dev, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}, info)
+	var printed execute.Capped
+	log.divert(&printed)
+	defer log.divert(nil)
+	r, err := d.run(ctx, a, q, &Session{Device: dev, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}, info)
+	if err == nil && r.ExitCode != 0 {
+		r.Stderr = withLog(r.Stderr, printed.Bytes())
+	}
+	return r, err
 }
 
 // run runs the request and brings its outputs into the store.
@@ -178,7 +188,7 @@ func failed(op string, err error) error {
 	e := &execute.Error{Op: op, Err: err, Retryable: adb.Retryable(err)}
 	var lacking *emulator.UnsupportedError
 	if errors.As(err, &lacking) {
-		e.Remedy = lacking.Remedy
+		e.Err, e.Remedy = errors.New(lacking.What), lacking.Remedy
 	}
 	return e
 }

@@ -61,7 +61,7 @@ func newBench(t *testing.T, change func(*runner.Options)) *bench {
 }
 
 // scan brings a folder into the store.
-func (b *bench) scan(t *testing.T, dir string) *tree.Dir {
+func (b *bench) scan(t testing.TB, dir string) *tree.Dir {
 	t.Helper()
 	d, err := tree.Scan(t.Context(), tree.HashFiles(digest.BLAKE3), dir, tree.ScanOptions{})
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) scan(t *testing.T, dir string) *tree.Dir {
 }
 
 // action makes an action with the image at "device" and the files, which start with "x:" if they are programs.
-func (b *bench) action(t *testing.T, files map[string]string, c action.Command) *action.Action {
+func (b *bench) action(t testing.TB, files map[string]string, c action.Command) *action.Action {
 	t.Helper()
 	root := &tree.Dir{}
 	if err := root.Merge(t.Context(), b.store, "device", b.image); err != nil {
@@ -161,6 +161,28 @@ func TestDeviceIsAnExecutor(t *testing.T) {
 		}
 		if e, err := tree.Ref(r.Dirs[0].Root).Lookup(t.Context(), b.store, "sub/one"); err != nil || e.File == nil || b.read(t, e.File.Digest) != "1\n" {
 			t.Errorf("pulled folder: %v, %v", e, err)
+		}
+	}
+}
+
+// TestDeviceLog has a program fail on the DSP, of which only the device's log tells.
+func TestDeviceLog(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	broken := filepath.Join(t.TempDir(), "not-hexagon")
+	if err := os.WriteFile(broken, []byte("not a program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.image = b.scan(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = broken }))
+	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", emulatortest.DSPClient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", "./client; sleep 0.3; exit 9"}})
+	for range 2 {
+		r, err := b.device.Execute(t.Context(), a)
+		if err != nil || r.ExitCode != 9 || strings.Count(string(r.Stderr), "protection domain") != 1 {
+			t.Errorf("%+v, %v", r, err)
 		}
 	}
 }

@@ -207,9 +207,11 @@ func reconnect(ctx context.Context, dev *adb.Device, failures int) error {
 // The scripts run in the device's own shell (mksh and toybox on phones, ash and busybox in the emulator); they read lists from
 // standard input since command lines are short.
 const (
-	// Input: sums. Output: "SIZE SUM" of those that are there. What crashed sessions left is removed when it is a day old.
+	// Input: sums. Output: "SIZE SUM" of those that are there. What crashed sessions left is removed:
+	// folders of runs when they are a day old, half pushed files (which are dated long ago) at once.
 	missingScript = `mkdir -p ` + deviceCAS + ` ` + deviceRuns + ` && cd ` + deviceCAS + ` || exit 1
 find ` + deviceRuns + ` -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} \; 2>/dev/null
+find . -maxdepth 1 -type f -name '.*' -mtime +0 -exec rm -f {} \; 2>/dev/null
 show() { [ $# -eq 0 ] || stat -c '%s %n' "$@"; }
 set --
 while read -r h; do

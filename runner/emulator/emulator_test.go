@@ -148,7 +148,7 @@ func TestDSPSocket(t *testing.T) {
 	t.Parallel()
 	shell := emulatortest.Compile(t, "hexagon", hexagonDSP)
 	d := emulatortest.Device(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = shell }), nil)
-	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", dspClient))
+	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", emulatortest.DSPClient))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,27 +177,6 @@ func TestDSPSocket(t *testing.T) {
 	}
 }
 
-// dspClient connects to the DSP, sends its standard input, closes its sending side and prints what comes back.
-const dspClient = `
-static long call(long n, long a, long b, long c) {
-	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-}
-void run(void) {
-	static struct { unsigned short family; char path[108]; } at = { 1, "/dev/fastrpc-cdsp" };
-	char c;
-	long fd = call(198, 1, 1, 0);
-	if (fd < 0) call(93, 2, 0, 0);
-	if (call(203, fd, (long)&at, sizeof at) < 0) call(93, 3, 0, 0);
-	while (call(63, 0, (long)&c, 1) == 1) call(64, fd, (long)&c, 1);
-	call(210, fd, 1, 0);
-	while (call(63, fd, (long)&c, 1) == 1) call(64, 1, (long)&c, 1);
-	call(93, 0, 0, 0);
-}
-__asm__(".globl _start\n_start: bl run\n");
-`
-
 // TestProtectionDomain reaches the real program of the DSP, which says what is wrong with a library that is not there.
 func TestProtectionDomain(t *testing.T) {
 	t.Parallel()
@@ -212,7 +191,7 @@ func TestProtectionDomain(t *testing.T) {
 		t.Fatalf("%v\n%s", err, msg)
 	}
 	d := emulatortest.Device(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = filepath.Join(dir, cdsp.Program) }), nil)
-	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", dspClient))
+	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", emulatortest.DSPClient))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,3 +195,24 @@ func CompileShared(t testing.TB, dir, library string) string {
 	lib := link(filepath.Join(dir, library), library, "int f(void) { return 1; }")
 	return link(filepath.Join(dir, "user.so"), "user.so", "int f(void); int g(void) { return f(); }", lib)
 }
+
+// DSPClient is an AArch64 program for Compile. It connects to the DSP, sends its standard input, closes its sending side and prints what comes back.
+const DSPClient = `
+static long call(long n, long a, long b, long c) {
+	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+void run(void) {
+	static struct { unsigned short family; char path[108]; } at = { 1, "/dev/fastrpc-cdsp" };
+	char c;
+	long fd = call(198, 1, 1, 0);
+	if (fd < 0) call(93, 2, 0, 0);
+	if (call(203, fd, (long)&at, sizeof at) < 0) call(93, 3, 0, 0);
+	while (call(63, 0, (long)&c, 1) == 1) call(64, fd, (long)&c, 1);
+	call(210, fd, 1, 0);
+	while (call(63, fd, (long)&c, 1) == 1) call(64, 1, (long)&c, 1);
+	call(93, 0, 0, 0);
+}
+__asm__(".globl _start\n_start: bl run\n");
+`

@@ -1,0 +1,65 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// BenchmarkDevice measures one action: with adb's server and the emulated phone started for it and ended after it, as a whole
+// `hexmage build` does, and on a phone that runs already.
+func BenchmarkDevice(b *testing.B) {
+	root, err := os.MkdirTemp("", "store")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(root) })
+	store, err := disk.New(root)
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := runner.Options{
+		Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3, Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
+		Self: emulatortest.Self(b), ADB: toolchaintest.Root(b, "adb"),
+	}
+	parts := &bench{store: store, image: nil}
+	parts.image = parts.scan(b, emulatortest.Image(b, nil))
+	a := parts.action(b, map[string]string{"push/in": "hello"}, action.Command{Args: []string{"cat", "in"}})
+	one := func(d *runner.Device) {
+		r, err := d.Execute(b.Context(), a)
+		if err != nil || string(r.Stdout) != "hello" {
+			b.Fatal(r, err)
+		}
+	}
+	whole := func() {
+		d := runner.New(o)
+		one(d)
+		if err := d.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	whole() // unpacks the image and makes adb's key
+	b.Run("start to finish", func(b *testing.B) {
+		for b.Loop() {
+			whole()
+		}
+	})
+	b.Run("running", func(b *testing.B) {
+		d := runner.New(o)
+		defer d.Close()
+		one(d)
+		for b.Loop() {
+			one(d)
+		}
+	})
+}
