@@ -124,19 +124,17 @@ func copyRange(w io.Writer, f *os.File, off, n int64) error {
 }
 
 // castStream converts elements of the given width one buffer at a time.
-func castStream(ctx context.Context, w io.Writer, r io.Reader, width int64, cast func([]byte) float32) error {
-	in := make([]byte, 1<<16)
-	out := make([]byte, 0, 1<<18)
+func castStream(ctx context.Context, w io.Writer, r io.Reader, width int64, cast caster) error {
+	in := make([]byte, 1<<16) // a multiple of every width
+	out := make([]byte, 1<<18)
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		n, err := io.ReadFull(r, in) // 1<<16 is a multiple of every width
-		out = out[:0]
-		for i := int64(0); i+width <= int64(n); i += width {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(cast(in[i:i+width])))
-		}
-		if _, werr := w.Write(out); werr != nil {
+		n, err := io.ReadFull(r, in)
+		elements := int64(n) / width
+		cast(out[:4*elements], in[:elements*width])
+		if _, werr := w.Write(out[:4*elements]); werr != nil {
 			return werr
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -148,40 +146,59 @@ func castStream(ctx context.Context, w io.Writer, r io.Reader, width int64, cast
 	}
 }
 
-func castTo32(d safetensors.DType) func([]byte) float32 {
+// caster converts all elements of src to little-endian float32; dst is as long as they take.
+type caster func(dst, src []byte)
+
+// castTo32 has loops of their own for the two types that whole models are stored in.
+func castTo32(d safetensors.DType) caster {
 	le := binary.LittleEndian
 	switch d {
 	case safetensors.F16:
-		return func(b []byte) float32 { return half(le.Uint16(b)) }
+		return func(dst, src []byte) {
+			for i := 0; i+1 < len(src); i += 2 {
+				le.PutUint32(dst[2*i:], half(le.Uint16(src[i:])))
+			}
+		}
 	case safetensors.BF16:
-		return func(b []byte) float32 { return math.Float32frombits(uint32(le.Uint16(b)) << 16) }
+		return func(dst, src []byte) {
+			for i := 0; i+1 < len(src); i += 2 {
+				le.PutUint32(dst[2*i:], uint32(le.Uint16(src[i:]))<<16)
+			}
+		}
 	case safetensors.F64:
-		return func(b []byte) float32 { return float32(math.Float64frombits(le.Uint64(b))) }
+		return each(8, func(b []byte) float32 { return float32(math.Float64frombits(le.Uint64(b))) })
 	case safetensors.I16:
-		return func(b []byte) float32 { return float32(int16(le.Uint16(b))) }
+		return each(2, func(b []byte) float32 { return float32(int16(le.Uint16(b))) })
 	case safetensors.U16:
-		return func(b []byte) float32 { return float32(le.Uint16(b)) }
+		return each(2, func(b []byte) float32 { return float32(le.Uint16(b)) })
 	case safetensors.I32:
-		return func(b []byte) float32 { return float32(int32(le.Uint32(b))) }
+		return each(4, func(b []byte) float32 { return float32(int32(le.Uint32(b))) })
 	case safetensors.U32:
-		return func(b []byte) float32 { return float32(le.Uint32(b)) }
+		return each(4, func(b []byte) float32 { return float32(le.Uint32(b)) })
 	case safetensors.I64:
-		return func(b []byte) float32 { return float32(int64(le.Uint64(b))) }
+		return each(8, func(b []byte) float32 { return float32(int64(le.Uint64(b))) })
 	case safetensors.U64:
-		return func(b []byte) float32 { return float32(le.Uint64(b)) }
+		return each(8, func(b []byte) float32 { return float32(le.Uint64(b)) })
 	}
 	return nil
 }
 
-// half widens an IEEE binary16, exactly.
-func half(h uint16) float32 {
+func each(width int, one func([]byte) float32) caster {
+	return func(dst, src []byte) {
+		for i := 0; i+width <= len(src); i += width {
+			binary.LittleEndian.PutUint32(dst[i/width*4:], math.Float32bits(one(src[i:i+width])))
+		}
+	}
+}
+
+// half widens the bits of an IEEE binary16 to those of a binary32, exactly.
+func half(h uint16) uint32 {
 	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&0x3ff
 	switch exp {
 	case 31:
-		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
+		return sign | 0x7f800000 | frac<<13
 	case 0:
-		v := float32(frac) * 0x1p-24
-		return math.Float32frombits(sign | math.Float32bits(v))
+		return sign | math.Float32bits(float32(frac)*0x1p-24)
 	}
-	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
+	return sign | (exp+112)<<23 | frac<<13
 }
