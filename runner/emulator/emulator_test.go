@@ -21,8 +21,6 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-func TestMain(m *testing.M) { os.Exit(emulatortest.Main(m)) }
-
 // arm64 prints a line and exits with the number of its arguments.
 const arm64 = `
 static long call(long n, long a, long b, long c) {
