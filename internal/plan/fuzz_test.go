@@ -1,0 +1,64 @@
+package plan_test
+
+import (
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// FuzzBuild: no pipeline makes planning panic; what is planned is in order, can be shown, and its deferred nodes can be
+// resolved or say why not.
+func FuzzBuild(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(a.Files[0].Data)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fsys := fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}
+		p, cfg, diags := plan.Load(fsys, "p", plan.Options{Kinds: kindsForTest(), Targets: socs, Workspace: dir})
+		config.Render(diags, cfg.Files, 80, true)
+		if p == nil {
+			if !diags.HasErrors() {
+				t.Fatal("no plan and no error")
+			}
+			return
+		}
+		seen := make(map[addrs.Instance]bool)
+		for _, n := range p.Nodes {
+			for _, d := range n.Deps {
+				if !seen[d] {
+					t.Errorf("%s comes before %s, which it needs", n.At, d)
+				}
+			}
+			seen[n.At] = true
+			if n.Resolve != nil {
+				values := make(map[addrs.Output][]byte)
+				for _, o := range n.AwaitValues {
+					values[o] = []byte(`{"a": ["b", 1, null]}`)
+				}
+				if got, err := n.Resolve(values); err == nil && got.At != n.At {
+					t.Errorf("%s is resolved to %s", n.At, got.At)
+				}
+			}
+		}
+		plan.Text(p)
+		plan.Dot(p)
+		plan.Mermaid(p)
+		jsonText(t, plan.JSON, p)
+		jsonText(t, plan.GraphJSON, p)
+	})
+}
