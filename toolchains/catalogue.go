@@ -31,15 +31,15 @@ type Catalogue struct {
 
 // Toolchain is a kind of SDK or tool with its releases.
 type Toolchain struct {
-	Name        string     `hcl:"name,label"`
-	Description string     `hcl:"description,optional"`
-	Page        string     `hcl:"page,optional"`    // where people get it by hand
-	Licence     string     `hcl:"licence,optional"` // what has to be accepted
-	Default     string     `hcl:"default,optional"` // release that is taken when a pipeline names none
-	Profiles    []string   `hcl:"profiles,optional"`
-	Checks      *Checks    `hcl:"verify,block"`
-	Env         []*EnvVar  `hcl:"env,block"`
-	Releases    []*Release `hcl:"release,block"`
+	Name        string `hcl:"name,label"`
+	Description string `hcl:"description,optional"`
+	Page        string `hcl:"page,optional"`    // where people get it by hand
+	Licence     string `hcl:"licence,optional"` // what has to be accepted
+	Default     string `hcl:"default,optional"` // release that is taken when a pipeline names none
+
+	Checks   *Checks    `hcl:"verify,block"`
+	EnvVars  []*EnvVar  `hcl:"env,block"`
+	Releases []*Release `hcl:"release,block"`
 }
 
 // EnvVar is a variable that the SDK's own environment script sets.
@@ -217,8 +217,8 @@ func (t *Toolchain) merge(o *Toolchain) {
 	if o.Checks != nil {
 		t.Checks = o.Checks
 	}
-	if len(o.Env) > 0 {
-		t.Env = o.Env
+	if len(o.EnvVars) > 0 {
+		t.EnvVars = o.EnvVars
 	}
 	for _, r := range o.Releases {
 		if i := slices.IndexFunc(t.Releases, func(h *Release) bool { return h.Version == r.Version }); i >= 0 {
