@@ -221,7 +221,7 @@ func (q RunRequest) commandLine(dir string) (string, error) {
 	return b.String(), nil
 }
 
-// cleanUp removes the run's folder, and from the store what a program wrote to through a hard link.
+// cleanUp removes the run's folder.
 func (s *Session) cleanUp(ctx context.Context, dir string) { s.after(ctx, cleanScript, dir) }
 
 // after runs a script that has to run although the caller's context may have ended. It is in vain on a device that is gone: then a
@@ -239,7 +239,7 @@ func (s *Session) after(ctx context.Context, script, dir string) {
 
 const (
 	afterWait = 20 * time.Second
-	pidFile   = ".hexmage.pid" // in the run's folder: the process group of the command; also marks when it started
+	pidFile   = ".hexmage.pid" // in the run's folder: the process group of the command
 )
 
 const (
@@ -263,7 +263,6 @@ exit 0`
 
 	// Input: the run's folder.
 	cleanScript = `read -r dir || exit 1
-[ -f "$dir/` + pidFile + `" ] && find ` + deviceCAS + ` -type f -newer "$dir/` + pidFile + `" -exec rm -f {} \;
 chmod -R u+w "$dir" 2>/dev/null
 rm -rf "$dir"`
 )

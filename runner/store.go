@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,8 +26,9 @@ const (
 	maxAttempts = 5         // in a row without progress, before a device that drops is given up
 )
 
-// blobTime is when every blob was modified, so that one that a program wrote to can be told.
-func blobTime() time.Time { return time.Unix(1_000_000_000, 0) }
+// blobTime is when every blob was modified, in seconds since 1970, so that one that a program wrote to can be told: a run's files are
+// links to blobs, and on devices where everything runs as root their mode keeps nobody from writing.
+const blobTime = 1_000_000_000
 
 // blob is a file's content on its way to the device.
 type blob struct {
@@ -120,7 +120,7 @@ func (t *transfer) push(ctx context.Context, sync *adb.Sync, b blob) error {
 		return err
 	}
 	defer r.Close()
-	return sync.Push(ctx, deviceCAS+"/"+t.partName(b.sum), 0o755, blobTime(), r, func(sent int64) {
+	return sync.Push(ctx, deviceCAS+"/"+t.partName(b.sum), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
 		if t.progress != nil {
 			t.progress(t.done+sent, t.total)
 		}
@@ -169,10 +169,10 @@ func (s *store) missing(ctx context.Context, blobs map[string]blob) ([]string, e
 	have := map[string]bool{}
 	lines := bufio.NewScanner(strings.NewReader(out))
 	for lines.Scan() {
-		size, sum, _ := strings.Cut(lines.Text(), " ")
-		n, err := strconv.ParseInt(size, 10, 64)
+		said, sum, _ := strings.Cut(lines.Text(), " ")
 		b, ok := blobs[sum]
-		have[sum] = err == nil && ok && b.size == n // one of another size was cut short when the device lost power
+		// One of another size was cut short when the device lost power.
+		have[sum] = ok && said == fmt.Sprintf("%d,%d", b.size, blobTime)
 	}
 	return slices.DeleteFunc(sums, func(sum string) bool { return have[sum] }), nil
 }
@@ -207,12 +207,12 @@ func reconnect(ctx context.Context, dev *adb.Device, failures int) error {
 // The scripts run in the device's own shell (mksh and toybox on phones, ash and busybox in the emulator); they read lists from
 // standard input since command lines are short.
 const (
-	// Input: sums. Output: "SIZE SUM" of those that are there. What crashed sessions left is removed:
+	// Input: sums. Output: "SIZE,TIME SUM" of those that are there. What crashed sessions left is removed:
 	// folders of runs when they are a day old, half pushed files (which are dated long ago) at once.
 	missingScript = `mkdir -p ` + deviceCAS + ` ` + deviceRuns + ` && cd ` + deviceCAS + ` || exit 1
 find ` + deviceRuns + ` -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} \; 2>/dev/null
 find . -maxdepth 1 -type f -name '.*' -mtime +0 -exec rm -f {} \; 2>/dev/null
-show() { [ $# -eq 0 ] || stat -c '%s %n' "$@"; }
+show() { [ $# -eq 0 ] || stat -c '%s,%Y %n' "$@"; }
 set --
 while read -r h; do
 	[ -f "$h" ] && set -- "$@" "$h"
