@@ -86,8 +86,16 @@ func golden() map[string][2]string {
 	}
 }
 
-func TestPipelineIsGolden(t *testing.T) {
+// The pipeline is run once; what follows reads its files and adds others beside them.
+func TestPipeline(t *testing.T) {
 	dir := pipeline(t)
+	t.Run("is golden", func(t *testing.T) { isGolden(t, dir) })
+	t.Run("outputs are varied", func(t *testing.T) { outputsAreVaried(t, dir) })
+	t.Run("compiler refuses", func(t *testing.T) { compilerRefuses(t, dir) })
+	t.Run("block size must agree", func(t *testing.T) { blockSizeMustAgree(t, dir) })
+}
+
+func isGolden(t *testing.T, dir string) {
 	want := golden()
 	names := make([]string, 0, len(want))
 	for n := range want {
@@ -106,8 +114,7 @@ func TestPipelineIsGolden(t *testing.T) {
 }
 
 // The model's output must depend on the prompt and must not collapse: a device that computes something else must not agree by chance.
-func TestOutputsAreVaried(t *testing.T) {
-	dir := pipeline(t)
+func outputsAreVaried(t *testing.T, dir string) {
 	seen := map[string]bool{}
 	for i, prompt := range []string{"The model has layers", "hello", "In the winter the river freezes", "1 2 3"} {
 		if err := os.WriteFile(filepath.Join(dir, "p.txt"), []byte(prompt), 0o644); err != nil {
@@ -133,8 +140,7 @@ func TestOutputsAreVaried(t *testing.T) {
 	}
 }
 
-func TestCompilerRefuses(t *testing.T) {
-	dir := pipeline(t)
+func compilerRefuses(t *testing.T, dir string) {
 	aot, err := os.ReadFile(filepath.Join(dir, "aot.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -198,8 +204,7 @@ func TestCompilerRefuses(t *testing.T) {
 }
 
 // A model quantised with another block size than its config says must be refused by every program that reads it.
-func TestBlockSizeMustAgree(t *testing.T) {
-	dir := pipeline(t)
+func blockSizeMustAgree(t *testing.T, dir string) {
 	tool(t, dir, "quantize", "--model", "{dir}/model", "--out", "{dir}/q32", "--block_size", "32")
 	tool(t, dir, "convert", "--input_path", "{dir}/q32/model.safetensors", "--output_path", "{dir}/q32.mllm")
 	ref := []string{"--tokenizer", "{dir}/quantized/tokenizer.json", "--prompt-file", "{dir}/prompt.txt", "--out", "{dir}/t.json", "--model", "{dir}/q32.mllm", "--config"}

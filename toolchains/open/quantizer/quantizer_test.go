@@ -224,7 +224,9 @@ func TestCancel(t *testing.T) {
 // The block size that was asked for must be the one that is written down.
 func TestBlockSizeGoesIntoTheConfig(t *testing.T) {
 	dir := t.TempDir()
-	if err := qwen3.Make(dir, 1, qwen3.DefaultConfig()); err != nil {
+	small := qwen3.DefaultConfig()
+	small.NumHiddenLayers = 1
+	if err := qwen3.Make(dir, 1, small); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "out")
