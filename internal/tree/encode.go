@@ -20,7 +20,7 @@ const (
 	maxName      = 255       // bytes, as in Linux file systems
 	maxTarget    = 4095      // bytes of a symlink's target, likewise
 	maxDepth     = 256       // folders inside each other
-	maxEntries   = 4_000_000 // files, folders and symlinks of one tree: ten Android NDKs
+	maxEntries   = 2_000_000 // files, folders and symlinks of one tree: a hundred SDKs
 	maxDirectory = 64 << 20  // bytes of one Directory message: 600,000 files
 )
 

@@ -14,33 +14,66 @@ import (
 // Load reads the whole tree whose root Directory message is root; the result has no Refs. Trees beyond sane limits of
 // depth and number of entries, and messages that are malformed or have names such as "..", are errors.
 func Load(ctx context.Context, store cas.Store, root digest.Digest) (*Dir, error) {
-	l := &loader{entries: maxEntries, read: func(dg digest.Digest) (*Dir, error) { return readDirectory(ctx, store, dg) }}
-	return l.load(root, 0)
+	return loadAll(root, func(dg digest.Digest) (*Dir, error) { return readDirectory(ctx, store, dg) })
+}
+
+func loadAll(root digest.Digest, read func(digest.Digest) (*Dir, error)) (*Dir, error) {
+	l := &loader{left: maxEntries, read: read, seen: map[digest.Digest]loaded{}}
+	all, err := l.load(root, 0)
+	return all.dir, err
 }
 
 // loader puts trees together within limits.
 type loader struct {
-	entries int // how many more may come
-	read    func(digest.Digest) (*Dir, error)
+	left int // how many more entries may come
+	read func(digest.Digest) (*Dir, error)
+	seen map[digest.Digest]loaded
 }
 
-func (l *loader) load(dg digest.Digest, depth int) (*Dir, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("tree: folders are more than %d deep", maxDepth)
+type loaded struct {
+	dir             *Dir
+	entries, height int // of all that is in it
+}
+
+// load reads each message once. A folder that occurs again is counted before it is copied: a few messages can describe
+// more folders than there are atoms.
+func (l *loader) load(dg digest.Digest, depth int) (loaded, error) {
+	if again, ok := l.seen[dg]; ok {
+		if err := l.count(again.entries, depth+again.height); err != nil {
+			return loaded{}, err
+		}
+		again.dir = again.dir.Clone()
+		return again, nil
 	}
 	d, err := l.read(dg)
 	if err != nil {
-		return nil, err
+		return loaded{}, err
 	}
-	if l.entries -= len(d.Files) + len(d.Dirs) + len(d.Symlinks); l.entries < 0 {
-		return nil, fmt.Errorf("tree: more than %d entries", maxEntries)
+	all := loaded{dir: d, entries: len(d.Files) + len(d.Dirs) + len(d.Symlinks)}
+	if err := l.count(all.entries, depth); err != nil {
+		return loaded{}, err
 	}
-	for name, sub := range d.Dirs {
-		if d.Dirs[name], err = l.load(sub.ref, depth+1); err != nil {
-			return nil, err
+	for name, ref := range d.Dirs {
+		sub, err := l.load(ref.ref, depth+1)
+		if err != nil {
+			return loaded{}, err
 		}
+		d.Dirs[name] = sub.dir
+		all.entries += sub.entries
+		all.height = max(all.height, sub.height+1)
 	}
-	return d, nil
+	l.seen[dg] = all
+	return all, nil
+}
+
+func (l *loader) count(entries, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("tree: folders are more than %d deep", maxDepth)
+	}
+	if l.left -= entries; l.left < 0 {
+		return fmt.Errorf("tree: more than %d entries", maxEntries)
+	}
+	return nil
 }
 
 // readDirectory reads one Directory message; its folders are Refs.
@@ -114,12 +147,11 @@ func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
 	if root.IsZero() {
 		return nil, fmt.Errorf("it has no root")
 	}
-	l := &loader{entries: maxEntries, read: func(dg digest.Digest) (*Dir, error) {
+	return loadAll(root, func(dg digest.Digest) (*Dir, error) {
 		m, ok := messages[dg]
 		if !ok {
 			return nil, fmt.Errorf("Directory %s is not in it", dg)
 		}
 		return decodeDirectory(m, fn)
-	}}
-	return l.load(root, 0)
+	})
 }

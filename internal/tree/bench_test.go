@@ -1,0 +1,111 @@
+package tree_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// bigFolder makes a host folder of 10,000 files in 200 folders, old enough for the stat cache.
+func bigFolder(b *testing.B) string {
+	b.Helper()
+	dir := b.TempDir()
+	for i := range 10_000 {
+		write(b, filepath.Join(dir, fmt.Sprintf("d%03d/f%02d.h", i%200, i/200)), fmt.Sprint("content ", i))
+	}
+	return dir
+}
+
+func BenchmarkScan10000(b *testing.B) {
+	dir := bigFolder(b)
+	b.Run("hash all", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := tree.Scan(b.Context(), tree.HashFiles(fn), dir, tree.ScanOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	time.Sleep(2100 * time.Millisecond)
+	state := filepath.Join(b.TempDir(), "statcache")
+	c := tree.OpenStatCache(state, fn)
+	if _, err := tree.Scan(b.Context(), c, dir, tree.ScanOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Save(); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("unchanged", func(b *testing.B) {
+		for b.Loop() {
+			c := tree.OpenStatCache(state, fn)
+			if _, err := tree.Scan(b.Context(), c, dir, tree.ScanOptions{}); err != nil {
+				b.Fatal(err)
+			}
+			if c.Hashed() != 0 {
+				b.Fatalf("%d files were hashed", c.Hashed())
+			}
+		}
+	})
+}
+
+func BenchmarkEncode10000(b *testing.B) {
+	d, err := tree.Scan(b.Context(), tree.HashFiles(fn), bigFolder(b), tree.ScanOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	root, _ := d.Encode(fn)
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			d.Encode(fn)
+		}
+	})
+	b.Run("exec root with it as a Ref", func(b *testing.B) {
+		for b.Loop() {
+			r := &tree.Dir{}
+			if err := r.Insert(b.Context(), nil, "src/a.cpp", tree.File{Digest: fn.Bytes(nil)}); err != nil {
+				b.Fatal(err)
+			}
+			if err := r.Merge(b.Context(), nil, "toolchains/sdk", tree.Ref(root)); err != nil {
+				b.Fatal(err)
+			}
+			r.Encode(fn)
+		}
+	})
+}
+
+func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
+	store := diskStore(b)
+	top := b.TempDir()
+	dirs := bigFolder(b)
+	var out string
+	for i := 0; b.Loop(); i++ {
+		out = filepath.Join(top, strconv.Itoa(i))
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if i == 0 {
+			if err := os.Rename(dirs, filepath.Join(out, "tree")); err != nil {
+				b.Fatal(err)
+			}
+		}
+		start := time.Now()
+		_, captured, err := tree.Capture(b.Context(), store, fn, out, []string{"tree"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(time.Since(start).Milliseconds()), "capture-ms")
+		start = time.Now()
+		next := filepath.Join(top, strconv.Itoa(i+1))
+		if err := os.MkdirAll(next, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := tree.Materialise(b.Context(), store, tree.Ref(captured[0].Root), filepath.Join(next, "tree"), tree.MaterialiseOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(time.Since(start).Milliseconds()), "materialise-ms")
+	}
+}
