@@ -56,6 +56,7 @@ func TestWireAction(t *testing.T) {
 		if len(a.Command.Platform) > 0 {
 			platform = &repb.Platform{Properties: []*repb.Platform_Property{{Name: "executor", Value: "local"}, {Name: "pool"}}}
 		}
+		//lint:ignore SA1019 Newer servers read the Action's platform, older ones the Command's, so it is in both.
 		cmd.Platform = platform
 		e := a.Encode(digest.BLAKE3)
 		wantWire(t, name+": Command", e.Command, cmd)

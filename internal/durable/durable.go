@@ -97,30 +97,32 @@ func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 	return Commit(f, path, perm)
 }
 
-// Sweep removes what dead processes left in dir under names from TempName: entries older than age whose process is gone.
-// Both conditions hold because a process id may have been given to another process since, and because a process in
-// another namespace cannot be seen.
+// Sweep removes what dead processes left in dir under names from TempName, or of the form name-pid: files and folders
+// older than age whose process is gone. Both conditions hold because a process id may have been given to another process
+// since, and because a process in another namespace cannot be seen. What cannot be removed stays.
 func Sweep(dir string, age time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		parts := strings.Split(e.Name(), "-")
-		if len(parts) < 3 {
+		pid, ok := pidOf(e.Name())
+		if !ok || alive(pid) {
 			continue
 		}
-		pid, err := strconv.Atoi(parts[len(parts)-2])
-		if err != nil || pid <= 0 || alive(pid) {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil || time.Since(info.ModTime()) < age {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			return err
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= age {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
 	return nil
+}
+
+func pidOf(name string) (int, bool) {
+	parts := strings.Split(name, "-")
+	at := max(len(parts)-2, 1)
+	if at >= len(parts) {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(parts[at])
+	return pid, err == nil && pid > 0
 }

@@ -150,7 +150,7 @@ func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
 	return loadAll(root, func(dg digest.Digest) (*Dir, error) {
 		m, ok := messages[dg]
 		if !ok {
-			return nil, fmt.Errorf("Directory %s is not in it", dg)
+			return nil, fmt.Errorf("it lacks the Directory %s", dg)
 		}
 		return decodeDirectory(m, fn)
 	})
