@@ -71,12 +71,12 @@ func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if base == "/" || base == "." || base == "" {
 		base = "file"
 	}
-	args, platform := step.Tool(ToolName, fetchtool.Version, "--spec", specFile, "--out", file)
+	args, platform := step.Tool(fetchtool.Name, fetchtool.Version, "--spec", specFile, "--out", file)
 	platform[action.PropertyNetwork] = "true"
 	get := fetchtool.Spec{Kind: fetchtool.KindFile, Name: base, URLs: append([]string{addr}, r.Strings("mirrors")...), Size: int64(r.Int("size", 0)),
 		SHA256: sum, UserAgent: r.String("user_agent"), Executable: r.Bool("executable")}
 	p := step.Planned{
-		Specs: []action.Spec{{Description: "fetch " + base, Args: args, Platform: platform, Timeout: fetchTimeout,
+		Specs: []action.Spec{{Description: "fetch " + base, Args: args, Env: environment(), Platform: platform, Timeout: fetchTimeout,
 			Inputs:  []action.Input{{Path: specFile, Content: &action.Content{Data: get.Encode()}}},
 			Outputs: []action.Output{{Path: file}}}},
 		Outputs: map[string]action.Artifact{
@@ -94,9 +94,9 @@ func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 // unpack adds the action that unpacks the file.
 func unpack(p *step.Planned, base, file, prefix, sum string) {
 	p.Specs[0].Name = "download"
-	args, platform := step.Tool(ToolName, fetchtool.Version, "--spec", specFile, "--out", treeDir)
+	args, platform := step.Tool(fetchtool.Name, fetchtool.Version, "--spec", specFile, "--out", treeDir)
 	spec := fetchtool.Spec{Kind: fetchtool.KindArchive, Name: base, File: "archive", SHA256: sum, StripPrefix: prefix}
-	p.Specs = append(p.Specs, action.Spec{Name: "unpack", Description: "unpack " + base, Args: args, Platform: platform,
+	p.Specs = append(p.Specs, action.Spec{Name: "unpack", Description: "unpack " + base, Args: args, Env: environment(), Platform: platform,
 		Inputs: []action.Input{{Path: specFile, Content: &action.Content{Data: spec.Encode()}},
 			{Path: spec.File, Spec: &action.SpecOutput{Spec: "download", Path: file}}},
 		Outputs: []action.Output{{Path: treeDir, Tree: true}}})

@@ -17,9 +17,6 @@ import (
 // Git is kind git: the files of one commit of a repository.
 type Git struct{}
 
-// GitToolName is the name of the built-in tool that checks out a commit.
-const GitToolName = "git-checkout"
-
 // Schema returns the arguments of git.
 func (Git) Schema() step.Schema {
 	return step.Schema{
@@ -52,8 +49,8 @@ func (Git) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 			Detail: fmt.Sprintf("%q is no whole commit id. `git ls-remote %s` prints those of branches and tags.", r.String("commit"), addr)}}
 	}
 	short := commit[:10]
-	args, platform := step.Tool(GitToolName, gittool.Version, "--commit", commit, "--out", treeDir)
-	spec := action.Spec{Description: "check out " + short + " of " + addr, Platform: platform, Timeout: fetchTimeout, Outputs: []action.Output{{Path: treeDir, Tree: true}}}
+	args, platform := step.Tool(gittool.Name, gittool.Version, "--commit", commit, "--out", treeDir)
+	spec := action.Spec{Description: "check out " + short + " of " + addr, Env: environment(), Platform: platform, Timeout: fetchTimeout, Outputs: []action.Output{{Path: treeDir, Tree: true}}}
 	if schemeRE.MatchString(addr) || scpRE.MatchString(addr) {
 		platform[action.PropertyNetwork] = "true"
 		spec.Args = append(args, "--url", addr)

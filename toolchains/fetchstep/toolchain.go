@@ -21,15 +21,17 @@ import (
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
 )
 
-// ToolName is the name of the built-in tool that fetches.
-const ToolName = "fetch"
-
 const (
 	specFile     = "spec.json"
 	treeDir      = "tree"
 	verifiedFile = "verified.json"
 	fetchTimeout = 4 * time.Hour // some gigabytes over a slow line
 )
+
+// environment is what the tools get: apt-get and its helpers are in PATH.
+func environment() map[string]string {
+	return map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+}
 
 // Toolchain is the kind of toolchain blocks.
 type Toolchain struct {
@@ -106,8 +108,8 @@ func (k Toolchain) override(r step.Request) (*toolchains.Catalogue, toolchains.R
 }
 
 func (k Toolchain) planned(ch *toolchains.Choice) (step.Planned, error) {
-	tool, platform := step.Tool(ToolName, fetchtool.Version)
-	spec := action.Spec{Description: "fetch " + ch.Spec.Name, Platform: platform, Timeout: fetchTimeout,
+	tool, platform := step.Tool(fetchtool.Name, fetchtool.Version)
+	spec := action.Spec{Description: "fetch " + ch.Spec.Name, Env: environment(), Platform: platform, Timeout: fetchTimeout,
 		Inputs: []action.Input{{Path: specFile}}}
 	art := action.Artifact{Class: action.Tree}
 	out := treeDir

@@ -22,7 +22,7 @@ const (
 // lines "progress DONE TOTAL TEXT", warnings as "warning: TEXT". It returns the exit code: 0, 1 when fetching failed, 2
 // for wrong arguments.
 func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	flags := flag.NewFlagSet("fetch", flag.ContinueOnError)
+	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	specFile := flags.String("spec", "", "`file` with the spec, as JSON")
 	out := flags.String("out", "", "`path` to make")

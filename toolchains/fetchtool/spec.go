@@ -18,8 +18,11 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Version is the behaviour version of the tool: it changes when the same spec would give another result.
-const Version = "1"
+// Name is the tool's name, and Version its behaviour version: it changes when the same spec would give another result.
+const (
+	Name    = "fetch"
+	Version = "1"
+)
 
 // The kinds of a Spec.
 const (

@@ -24,8 +24,11 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Version is the behaviour version of the tool.
-const Version = "1"
+// Name is the tool's name, and Version its behaviour version: it changes when the same arguments would give another result.
+const (
+	Name    = "git-checkout"
+	Version = "1"
+)
 
 // Options say what to check out and with what.
 type Options struct {
@@ -41,7 +44,7 @@ var commitRE = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // Run is the tool's main. It returns the exit code: 0, 1 when it failed, 2 for wrong arguments.
 func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	flags := flag.NewFlagSet("git-checkout", flag.ContinueOnError)
+	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	var o Options
 	flags.StringVar(&o.URL, "url", "", "`address` or path of the repository")
@@ -54,7 +57,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 		return 2
 	}
 	if o.URL == "" || *out == "" || flags.NArg() > 0 || !commitRE.MatchString(o.Commit) {
-		fmt.Fprintln(stderr, "usage: hexmage tool git-checkout --url URL --commit ID --out FOLDER [--sub FOLDER]")
+		fmt.Fprintln(stderr, "usage: hexmage tool "+Name+" --url URL --commit ID --out FOLDER [--sub FOLDER]")
 		return 2
 	}
 	if err := Checkout(ctx, o, *out); err != nil {
