@@ -1,10 +1,9 @@
 package config
 
 import (
-	"strings"
-
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"

@@ -178,6 +178,32 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// docs/language.md names every function, and none that does not exist.
+func TestFunctionsAreDocumented(t *testing.T) {
+	b, err := os.ReadFile("../../docs/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(b), "\n## Functions\n")
+	section, _, ok := strings.Cut(section, "\n## ")
+	if !ok {
+		t.Fatal("the document has no section of functions")
+	}
+	functions := lang.Functions(lang.NewFiles("/"))
+	for name := range functions {
+		if !strings.Contains(section, "`"+name+"`") && !strings.Contains(section, "`"+name+"(") {
+			t.Errorf("function %s is not documented", name)
+		}
+	}
+	for i, word := range strings.Split(section, "`") {
+		if i%2 == 1 && !strings.ContainsAny(word, "(!") && word != "dir" {
+			if _, ok := functions[word]; !ok {
+				t.Errorf("there is no function %s", word)
+			}
+		}
+	}
+}
+
 func TestFilesRemembers(t *testing.T) {
 	dir := folder(t)
 	abs := filepath.ToSlash(filepath.Join(dir, "src"))
