@@ -18,7 +18,6 @@ import (
 type builder struct {
 	p     *Pipeline
 	first map[string]hcl.Range // by what: `variable "x"`
-	about *hcl.Range           // of the pipeline block
 }
 
 func fileSchema() *hcl.BodySchema {
