@@ -97,8 +97,11 @@ func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 	return Commit(f, path, perm)
 }
 
+// folderAge is how many times older than a file a folder must be for Sweep to remove it.
+const folderAge = 24
+
 // Sweep removes what dead processes left in dir under names from TempName, or of the form name-pid: files and folders
-// older than age whose process is gone. Both conditions hold because a process id may have been given to another process
+// older than age (folders: 24 times that, as work deep inside one does not show) whose process is gone. Both conditions hold because a process id may have been given to another process
 // since, and because a process in another namespace cannot be seen. What cannot be removed stays.
 func Sweep(dir string, age time.Duration) error {
 	entries, err := os.ReadDir(dir)
@@ -110,7 +113,11 @@ func Sweep(dir string, age time.Duration) error {
 		if !ok || alive(pid) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= age {
+		limit := age
+		if e.IsDir() {
+			limit *= folderAge
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= limit {
 			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}

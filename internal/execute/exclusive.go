@@ -1,0 +1,87 @@
+package execute
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Remembering is an Executor that remembers results, such as what Cached returns.
+type Remembering interface {
+	Executor
+	Lookup
+}
+
+// Exclusive lets an action run in one process at a time: who comes second waits, and then takes the result that the
+// first one remembered, if it did. So two builds that share a store do nothing twice. Processes agree through locks in
+// the file at path, which is made if needed; on systems other than Linux, and on file systems without locks, actions run
+// without waiting.
+func Exclusive(next Remembering, path string, fn digest.Function) Remembering {
+	return &exclusive{next: next, path: path, fn: fn}
+}
+
+type exclusive struct {
+	next Remembering
+	path string
+	fn   digest.Function
+}
+
+// lockEvery is how often a waiting process looks whether the lock is free. A blocking wait could not be cancelled.
+const lockEvery = 50 * time.Millisecond
+
+// Lookup implements Lookup.
+func (x *exclusive) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+	return x.next.Lookup(ctx, a)
+}
+
+// Execute implements Executor.
+func (x *exclusive) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+	if a.DoNotCache { // to be run each time, whoever else does
+		return x.next.Execute(ctx, a)
+	}
+	if err := os.MkdirAll(filepath.Dir(x.path), 0o755); err != nil {
+		return nil, &Error{Op: "lock the action", Err: err}
+	}
+	f, err := os.OpenFile(x.path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, &Error{Op: "lock the action", Err: err}
+	}
+	defer f.Close() // ends the lock
+	at := offset(a.Key(x.fn))
+	for waited := false; ; waited = true {
+		locked, err := tryLock(f, at)
+		if err != nil {
+			return nil, &Error{Op: "lock the action", Err: fmt.Errorf("%s: %w", x.path, err)}
+		}
+		if locked {
+			if !waited {
+				break
+			}
+			if r, ok, err := x.next.Lookup(ctx, a); err != nil || ok {
+				return r, err
+			}
+			break
+		}
+		if !waited {
+			ReportProgress(ctx, 0, 0, "waits for another hexmage, which runs the same action")
+		}
+		select {
+		case <-time.After(lockEvery):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	return x.next.Execute(ctx, a)
+}
+
+// offset is the byte of the lock file that stands for the action. It need not exist, and two actions have the same one
+// about never.
+func offset(key digest.Digest) int64 {
+	return int64(binary.BigEndian.Uint64(key.AppendHash(nil)) >> 2)
+}
