@@ -21,7 +21,7 @@ variable "model" {
 
 variable "prompt" {
   type        = string
-  default     = "Why can greatness not be planned?"
+  default     = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
   description = "What the model is asked"
 }
 
@@ -47,8 +47,7 @@ locals {
   example  = local.open && var.mllm == ""
   clone    = var.mllm == "" ? [] : fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")
   package  = "mllm/backends/qnn/custom-op-package/LLaMAPackage"
-  upstream = var.mllm == "" ? "" : "${var.mllm}/${dirname(dirname(one(local.clone)))}"
-  context  = 1024
+  upstream = var.mllm == "" ? "" : dirname(dirname(one(local.clone)))
 }
 
 # --- toolchains -----------------------------------------------------------------------------------------------------

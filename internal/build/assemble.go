@@ -35,6 +35,15 @@ type assembler struct {
 	artifacts map[addrs.Output]*once
 }
 
+// InputError says that a step names a file or folder of the workspace that is not there: a mistake in the pipeline, not a
+// failure of the engine.
+type InputError struct{ Path string }
+
+// Error returns the message, with the remedy.
+func (e *InputError) Error() string {
+	return fmt.Sprintf("the workspace has no file or folder %s: correct the path, or make it", e.Path)
+}
+
 // once is something that is worked out once by whoever comes first, while the others wait.
 type once struct {
 	sync.Once
@@ -183,7 +192,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	st, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return tree.Entry{}, fmt.Errorf("the workspace has no file or folder %s: correct the path, or make it", h.Path)
+		return tree.Entry{}, &InputError{h.Path}
 	case err != nil:
 		return tree.Entry{}, err
 	case st.IsDir():

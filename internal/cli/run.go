@@ -47,6 +47,8 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{ExitInterrupted, errInterrupted}
+	case errors.As(err, new(*build.InputError)):
+		return &exitError{code: ExitUsage} // the report has told it
 	case err != nil && res.Failed > 0:
 		return &exitError{code: ExitEngine} // the report has told it
 	case err != nil:

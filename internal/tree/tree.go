@@ -262,6 +262,9 @@ func (d *Dir) opened(ctx context.Context, store cas.Store) (*Dir, error) {
 	return readDirectory(ctx, store, d.ref)
 }
 
+// Open returns d, or for a Ref a new Dir with what it names, one level deep: its folders are Refs again.
+func (d *Dir) Open(ctx context.Context, store cas.Store) (*Dir, error) { return d.opened(ctx, store) }
+
 // Lookup returns what is at the slash path; "" is d itself.
 func (d *Dir) Lookup(ctx context.Context, store cas.Store, p string) (Entry, error) {
 	names, err := split(p)

@@ -133,12 +133,11 @@ func (x *Executor) toolchains(ctx context.Context, root digest.Digest) (map[dige
 	if err != nil {
 		return nil, err
 	}
-	var e tree.Dir
-	if err := e.Merge(ctx, x.o.Store, "", dir); err != nil { // opens dir itself, not what is below
+	if dir, err = dir.Open(ctx, x.o.Store); err != nil {
 		return nil, err
 	}
 	at := map[digest.Digest]string{}
-	for _, sub := range e.Dirs {
+	for _, sub := range dir.Dirs {
 		if ref, ok := sub.Ref(); ok {
 			if at[ref], err = x.o.Trees.Path(ctx, x.o.Store, ref); err != nil {
 				return nil, err
