@@ -42,7 +42,6 @@ type Client struct {
 	Backoff   time.Duration     // before the first of them, doubled each time; default 1 s
 	Stall     time.Duration     // without a byte for this long a connection is given up; default 60 s
 	MaxSize   int64             // bytes of a file whose size is not known; default 64 GiB
-	Parallel  int               // ranges at once for a large file, where the server can; default 1
 
 	// Progress is called with the bytes that are there and the size (0: not known). It must not block.
 	Progress func(done, total int64)

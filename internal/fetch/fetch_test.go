@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -121,7 +120,7 @@ func TestServers(t *testing.T) {
 			}
 			serve(w, r, b)
 		}, max: 3},
-		"always busy": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.Error(w, "busy", 502) },
+		"always busy": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.Error(w, "busy", http.StatusBadGateway) },
 			want: fetch.ErrRefused, text: "502", max: 5},
 		"announces more than it is": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "400000")
@@ -146,11 +145,13 @@ func TestServers(t *testing.T) {
 			other[1000] ^= 1
 			serve(w, r, other)
 		}, want: fetch.ErrMismatch, text: "sha256", max: 1},
-		"gone":      {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, want: fetch.ErrRefused, text: "404", max: 1},
-		"forbidden": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.Error(w, "accept the licence", 403) }, want: fetch.ErrRefused, text: "accept the licence", max: 1},
+		"gone": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, want: fetch.ErrRefused, text: "404", max: 1},
+		"forbidden": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "accept the licence", http.StatusForbidden)
+		}, want: fetch.ErrRefused, text: "accept the licence", max: 1},
 		"wants a browser": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.UserAgent(), "Mozilla/") {
-				http.Error(w, "no", 403)
+				http.Error(w, "no", http.StatusForbidden)
 				return
 			}
 			serve(w, r, b)
@@ -386,7 +387,7 @@ func TestHTTP1(t *testing.T) {
 		if r.ProtoMajor != 1 {
 			t.Errorf("protocol %s", r.Proto)
 		}
-		_, _ = io.WriteString(w, string(b))
+		_, _ = w.Write(b)
 	}))
 	srv.EnableHTTP2 = true
 	srv.Start()

@@ -1,0 +1,4 @@
+package deb
+
+// ParseURIs is parseURIs, for the fuzz test.
+var ParseURIs = parseURIs
