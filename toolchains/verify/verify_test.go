@@ -1,0 +1,212 @@
+package verify_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/toolchains/verify"
+
+	"github.com/hexmage/hexmage/internal/archive"
+)
+
+// elf returns the header of an ELF file, followed by text.
+func elf(class byte, machine uint16, flags uint32, text string) string {
+	h := make([]byte, 64)
+	copy(h, "\x7fELF")
+	h[4], h[5], h[6] = class, 1, 1
+	le := binary.LittleEndian
+	le.PutUint16(h[16:], 3)
+	le.PutUint16(h[18:], machine)
+	if class == 1 {
+		le.PutUint32(h[36:], flags)
+	} else {
+		le.PutUint32(h[48:], flags)
+	}
+	return string(h) + text
+}
+
+const id, otherID = "v2.41.0.251128145156_191518", "v2.36.0.250627101419_123859"
+
+func sdk() map[string]string {
+	return map[string]string{
+		"sdk.yaml":                                 "product: QAIRT\nversion: 2.41.0\nbuild_id: 251128145156_191518\n",
+		"include/QnnSdkBuildId.h":                  `#define QNN_SDK_BUILD_ID "` + id + `"`,
+		"lib/aarch64-android/libQnnHtp.so":         elf(2, 183, 0, "x\x00"+id+"\x00"),
+		"lib/aarch64-android/libQnnSystem.so":      elf(2, 183, 0, "nothing"),
+		"lib/hexagon-v79/unsigned/libQnnHtpV79.so": elf(1, 164, 0x79, strings.Repeat("y", 1<<20-70)+id+"\x00"),
+		"bin/tool": "#!/bin/sh\necho tool version 22.1 in $WHERE\n",
+		"tools/HEXAGON_Tools/19.0.04/Tools/bin/clang": "",
+	}
+}
+
+func checks() verify.Checks {
+	return verify.Checks{
+		Layout: []string{"sdk.yaml", "lib/hexagon-v{arch}/unsigned/libQnnHtpV{arch}.so", "tools/HEXAGON_Tools/*/Tools/bin"},
+		Arches: []string{"79"},
+		ELF: []verify.ELF{{Pattern: "lib/aarch64-android/*.so", Machine: 183},
+			{Pattern: "lib/hexagon-v*/**/*.so", Machine: 164, FlagsFromFolder: true}},
+		Text:    []verify.Text{{Path: "sdk.yaml", Pattern: `(?m)^version: (\S+)`, Want: "2.41.0"}, {Path: "sdk.yaml", Pattern: `(?m)^build_id: (\S+)`, Want: "251128", Prefix: true}},
+		BuildID: verify.BuildID{Want: "v2.41.0.251128", Files: []string{"include/*.h", "lib/*/*.so", "lib/*/unsigned/*.so"}},
+		Run:     []verify.Run{{Path: "bin/tool", Env: map[string]string{"WHERE": "${root}"}, Match: `version 2[0-9]\.`}},
+	}
+}
+
+func tree(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, body := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(body), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestTree(t *testing.T) {
+	const hexagon, android = "lib/hexagon-v79/unsigned/libQnnHtpV79.so", "lib/aarch64-android/libQnnHtp.so"
+	for name, c := range map[string]struct {
+		change func(map[string]string, *verify.Checks)
+		says   []string // file, found and wanted, in one line
+	}{
+		"good":             {},
+		"file missing":     {func(f map[string]string, _ *verify.Checks) { delete(f, hexagon) }, []string{hexagon, "found nothing"}},
+		"arch missing":     {func(_ map[string]string, c *verify.Checks) { c.Arches = append(c.Arches, "81") }, []string{"lib/hexagon-v81/unsigned/libQnnHtpV81.so", "found nothing"}},
+		"wrong machine":    {func(f map[string]string, _ *verify.Checks) { f[android] = elf(2, 62, 0, id) }, []string{android, "ELF for x86-64", "ELF for AArch64"}},
+		"wrong arch flags": {func(f map[string]string, _ *verify.Checks) { f[hexagon] = elf(1, 164, 0x75, id) }, []string{hexagon, "code for Hexagon v75", "Hexagon v79", "another arch's folder"}},
+		"no ELF":           {func(f map[string]string, _ *verify.Checks) { f[hexagon] = "<html>" }, []string{hexagon, "not an ELF file"}},
+		"short ELF":        {func(f map[string]string, _ *verify.Checks) { f[hexagon] = "\x7fELF\x01\x01" }, []string{hexagon, "not an ELF file"}},
+		"mixed build ids":  {func(f map[string]string, _ *verify.Checks) { f[hexagon] = elf(1, 164, 0x79, otherID) }, []string{hexagon, otherID, "mixed SDK"}},
+		"two builds of one day": {func(f map[string]string, _ *verify.Checks) {
+			f[hexagon] = elf(1, 164, 0x79, "v2.41.0.251128999999_2\x00")
+		},
+			[]string{hexagon, "v2.41.0.251128999999_2", id}},
+		"no build id": {func(f map[string]string, _ *verify.Checks) {
+			f["include/QnnSdkBuildId.h"], f[android], f[hexagon] = "", elf(2, 183, 0, ""), elf(1, 164, 0x79, "")
+		}, []string{"no build id in any of them"}},
+		"another release": {func(f map[string]string, _ *verify.Checks) {
+			f["sdk.yaml"] = strings.Replace(f["sdk.yaml"], "2.41.0", "2.42.0", 1)
+		}, []string{"sdk.yaml", `"2.42.0"`, `"2.41.0"`, "change `version`"}},
+		"another day":  {func(f map[string]string, _ *verify.Checks) { f["sdk.yaml"] = "version: 2.41.0\nbuild_id: 251129\n" }, []string{"sdk.yaml", `"251129"`}},
+		"no such line": {func(f map[string]string, _ *verify.Checks) { f["sdk.yaml"] = "hello" }, []string{"sdk.yaml", "no line like"}},
+		"tool fails": {func(f map[string]string, _ *verify.Checks) {
+			f["bin/tool"] = "#!/bin/sh\necho libz3.so.4 is not there; exit 127"
+		}, []string{"bin/tool", "exit status 127", "libz3.so.4"}},
+		"old tool":      {func(f map[string]string, _ *verify.Checks) { f["bin/tool"] = "#!/bin/sh\necho tool version 14.0" }, []string{"bin/tool", "version 14.0"}},
+		"bad pattern":   {func(_ map[string]string, c *verify.Checks) { c.Layout = append(c.Layout, "[") }, []string{"pattern"}},
+		"bad text test": {func(_ map[string]string, c *verify.Checks) { c.Text[0].Pattern = "(" }, []string{"regular expression"}},
+		"path that leaves": {func(_ map[string]string, c *verify.Checks) {
+			c.Text[0].Path = "../../../../etc/passwd"
+		}, []string{"no such file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files, cs := sdk(), checks()
+			if c.change != nil {
+				c.change(files, &cs)
+			}
+			err := verify.Tree(t.Context(), tree(t, files), cs)
+			if c.says == nil {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatal("no problem was found")
+			}
+			var p *verify.Problem
+			if !errors.As(err, &p) {
+				t.Errorf("%v is no Problem", err)
+			}
+			found := false
+			for _, line := range strings.Split(err.Error(), "\n") {
+				all := true
+				for _, s := range c.says {
+					all = all && strings.Contains(line, s)
+				}
+				found = found || all
+			}
+			if !found {
+				t.Errorf("%q: no line with all of %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	yaml := map[string]string{"sdk.yaml": sdk()["sdk.yaml"]}
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  verify.SDK
+		says  string
+	}{
+		"qairt":          {files: yaml, want: verify.SDK{Name: "qairt", Version: "2.41.0.251128", BuildID: id}},
+		"qairt, damaged": {files: map[string]string{"sdk.yaml": "x"}, says: "no version"},
+		"ndk":            {files: map[string]string{"source.properties": "Pkg.Desc = Android NDK\nPkg.Revision = 28.1.13356709\n"}, want: verify.SDK{Name: "ndk", Version: "28.1.13356709"}},
+		"hexagon": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"other","path":"x"},{"name":"Hexagon Tools","path":"tools/HEXAGON_Tools/19.0.04"}]}}}`},
+			want: verify.SDK{Name: "hexagon", Version: "6.4.0.2", ToolsVersion: "19.0.04", ToolsDir: "tools/HEXAGON_Tools/19.0.04"}},
+		"hexagon without a word of tools": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"5.5.5.0"}}`, "tools/HEXAGON_Tools/8.7.06/Tools/bin/x": ""},
+			want: verify.SDK{Name: "hexagon", Version: "5.5.5.0", ToolsVersion: "8.7.06", ToolsDir: "tools/HEXAGON_Tools/8.7.06"}},
+		"hexagon, tools elsewhere":  {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"Hexagon Tools","path":"/opt/tools"}]}}}`}, says: "no Hexagon tools"},
+		"hexagon, version not said": {files: map[string]string{"hexagon_sdk.json": `{}`}, says: "neither"},
+		"hexagon, no JSON":          {files: map[string]string{"hexagon_sdk.json": `{`}, says: "hexagon_sdk.json"},
+		"something else":            {files: map[string]string{"a": ""}, says: "no SDK that hexmage knows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := verify.Identify(tree(t, c.files))
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("error %v, want %q", err, c.says)
+				}
+				return
+			}
+			if err != nil || got != c.want {
+				t.Errorf("%+v, %v; want %+v", got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestRealELF reads ELF files that a real linker, or our own packer, has made.
+func TestRealELF(t *testing.T) {
+	var b bytes.Buffer
+	if err := open.Archive(&b, "qairt", ""); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "a.zip")
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "sdk")
+	if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: "qairt/2.41.0.251128"}, file); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]verify.Identity{
+		"lib/hexagon-v79/unsigned/libQnnHtpV79Skel.so": {Class: 32, Machine: 164, Flags: 0x79, Type: 3},
+		"lib/aarch64-android/libQnnHtp.so":             {Class: 64, Machine: 183, Type: 3},
+	} {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if got, err := verify.ReadIdentity(f); err != nil || got != want {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
+		}
+	}
+}
+
+func FuzzReadIdentity(f *testing.F) {
+	f.Add([]byte(elf(1, 164, 0x79, "")))
+	f.Add([]byte("\x7fELF"))
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = verify.ReadIdentity(bytes.NewReader(b)) })
+}
