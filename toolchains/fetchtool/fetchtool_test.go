@@ -1,0 +1,190 @@
+package fetchtool_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/toolchains/deb"
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+func zipOf(t *testing.T, files map[string]string) ([]byte, string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, body := range files {
+		h := &zip.FileHeader{Name: name}
+		h.SetMode(0o755)
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return b.Bytes(), hex.EncodeToString(sum[:])
+}
+
+// run runs the tool on the spec in a folder of its own and returns the result's path and what was printed.
+func run(t *testing.T, spec []byte, downloads string, more ...string) (out, printed string, code int) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "spec.json")
+	if err := os.WriteFile(file, spec, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out = filepath.Join(dir, "results", "tree")
+	var b bytes.Buffer
+	code = fetchtool.Run(t.Context(), append([]string{"--spec", file, "--out", out, "--downloads", downloads}, more...), nil, &b, &b)
+	return out, b.String(), code
+}
+
+func TestArchive(t *testing.T) {
+	b, sum := zipOf(t, map[string]string{"sdk/1.0/bin/tool": "#!/bin/sh\necho version 1.0\n", "sdk/1.0/lib/liba.so.1": "x", "README": "y"})
+	requests := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { requests++; _, _ = w.Write(b) }))
+	defer srv.Close()
+	s := fetchtool.Spec{Kind: fetchtool.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)), StripPrefix: "sdk/1.0",
+		Links: map[string]string{"lib/liba.so": "liba.so.1"}, Verify: verify.Checks{Layout: []string{"lib/liba.so"}, Run: []verify.Run{{Path: "bin/tool", Match: "version 1"}}}}
+	downloads := t.TempDir()
+	out, printed, code := run(t, s.Encode(), downloads)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, printed)
+	}
+	if body, err := os.ReadFile(filepath.Join(out, "lib", "liba.so")); err != nil || string(body) != "x" {
+		t.Errorf("%q, %v", body, err)
+	}
+	line := regexp.MustCompile(`^(progress \d+ \d+ \S.*|warning: .*)$`)
+	for _, l := range strings.Split(strings.TrimSpace(printed), "\n") {
+		if !line.MatchString(l) {
+			t.Errorf("line %q", l)
+		}
+	}
+	if want := fmt.Sprintf("progress %d %d sdk 1.0\n", len(b), len(b)); !strings.Contains(printed, want) {
+		t.Errorf("%q does not say %q", printed, want)
+	}
+	if _, _, code := run(t, s.Encode(), downloads, "--offline"); code != 0 || requests != 1 {
+		t.Errorf("again, offline: exit code %d, %d requests", code, requests)
+	}
+	// What does not pass the checks leaves nothing.
+	s.Verify.Layout = append(s.Verify.Layout, "lib/libb.so")
+	out, printed, code = run(t, s.Encode(), downloads)
+	if code != 1 || !strings.Contains(printed, "lib/libb.so: found nothing") {
+		t.Errorf("exit code %d: %s", code, printed)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	out, printed, code = run(t, s.Encode(), t.TempDir(), "--offline")
+	if code != 1 || !strings.Contains(printed, "offline") {
+		t.Errorf("offline with nothing kept: exit code %d: %s", code, printed)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("there is a result")
+	}
+}
+
+func TestSpecs(t *testing.T) {
+	_, sum := zipOf(t, nil)
+	good := fetchtool.Spec{Kind: fetchtool.KindArchive, Name: "x", URLs: []string{"file:///no/such"}, SHA256: sum}
+	for name, c := range map[string]struct {
+		change func(*fetchtool.Spec)
+		raw    string
+		says   string
+	}{
+		"no digest":        {change: func(s *fetchtool.Spec) { s.SHA256 = "" }, says: "hexmage lock"},
+		"unpinned package": {change: func(s *fetchtool.Spec) { s.Kind, s.Packages = fetchtool.KindDeb, []deb.Package{{Name: "xx"}} }, says: "hexmage lock"},
+		"link out":         {change: func(s *fetchtool.Spec) { s.Links = map[string]string{"../x": "y"} }, says: "leaves the tree"},
+		"program out": {change: func(s *fetchtool.Spec) {
+			s.Kind, s.Programs = fetchtool.KindPrograms, []fetchtool.Program{{Path: "/etc/x"}}
+		}, says: "leaves the tree"},
+		"unknown kind": {change: func(s *fetchtool.Spec) { s.Kind = "torrent" }, says: "not known"},
+		"nowhere":      {change: func(s *fetchtool.Spec) { s.URLs = nil }, says: "neither"},
+		"missing file": {change: func(*fetchtool.Spec) {}, says: "no such file"},
+		"relative program": {change: func(s *fetchtool.Spec) {
+			s.Kind, s.Programs = fetchtool.KindPrograms, []fetchtool.Program{{Path: "bin/x", Target: "sh"}}
+		}, says: "absolute path"},
+		"quote in a target": {change: func(s *fetchtool.Spec) {
+			s.Kind, s.Programs = fetchtool.KindPrograms, []fetchtool.Program{{Path: "bin/x", Target: "/a'; rm"}}
+		}, says: "absolute path"},
+		"no JSON":       {raw: "{", says: "read the spec"},
+		"unknown field": {raw: `{"kind":"archive","surprise":1}`, says: "surprise"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, raw := good, []byte(c.raw)
+			if c.change != nil {
+				c.change(&s)
+				raw = s.Encode()
+			}
+			out, printed, code := run(t, raw, t.TempDir())
+			if code != 1 || !strings.Contains(printed, c.says) {
+				t.Errorf("exit code %d: %s; want 1 and %q", code, printed, c.says)
+			}
+			if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	var b bytes.Buffer
+	for _, args := range [][]string{nil, {"--spec", "x"}, {"--nonsense"}, {"--spec", "x", "--out", "y", "more"}, {"--spec", "/no/such", "--out", "y"}} {
+		if code := fetchtool.Run(t.Context(), args, nil, &b, &b); code != 2 {
+			t.Errorf("%q: exit code %d, want 2", args, code)
+		}
+	}
+}
+
+// TestGolden ties the tool's Version to what it writes: a change here needs a new one.
+func TestGolden(t *testing.T) {
+	if fetchtool.Version != "1" {
+		t.Fatalf("version %s: write its golden result here", fetchtool.Version)
+	}
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "prog")
+	if err := os.WriteFile(prog, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := fetchtool.Spec{Kind: fetchtool.KindPrograms, Name: "x", Programs: []fetchtool.Program{{Path: "usr/bin/p", Target: prog, Identity: "id"}}}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	if code != 0 {
+		t.Fatal(printed)
+	}
+	if b, err := os.ReadFile(filepath.Join(out, "usr/bin/p")); err != nil || string(b) != "#!/bin/sh\n# id\nexec '"+prog+"' \"$@\"\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	const want = "{\n  \"kind\": \"programs\",\n  \"name\": \"x\",\n  \"programs\": [\n    {\n      \"path\": \"usr/bin/p\",\n      \"target\": \"/p\",\n      \"identity\": \"id\"\n    }\n  ]\n}\n"
+	s.Programs[0].Target = "/p"
+	if got := string(s.Encode()); got != want {
+		t.Errorf("spec %s, want %s", got, want)
+	}
+}
+
+func TestFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f")
+	if err := os.WriteFile(file, []byte("hello"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("hello"))
+	s := fetchtool.Spec{Kind: fetchtool.KindFile, Name: "f", URLs: []string{"file://" + file}, SHA256: hex.EncodeToString(sum[:]), Executable: true}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	info, err := os.Stat(out)
+	if code != 0 || err != nil || info.Mode()&0o111 == 0 || info.Size() != 5 {
+		t.Errorf("exit code %d: %s; %v, %v", code, printed, info, err)
+	}
+}
