@@ -66,6 +66,7 @@ type Source struct {
 
 	URLs        []string `hcl:"urls,optional"` // mirrors, tried in order
 	StripPrefix string   `hcl:"strip_prefix,optional"`
+	Only        []string `hcl:"only,optional"` // patterns of the files to take; none takes all
 	Size        int64    `hcl:"size,optional"` // bytes
 	SHA256      string   `hcl:"sha256,optional"`
 	SHA1        string   `hcl:"sha1,optional"`
@@ -75,6 +76,7 @@ type Source struct {
 
 	Packages []string `hcl:"packages,optional"` // of a deb source
 	Links    []*Link  `hcl:"link,block"`
+	Wraps    []*Wrap  `hcl:"wrap,block"`
 
 	Env      []string   `hcl:"env,optional"`   // variables that may name an installed copy
 	Paths    []string   `hcl:"paths,optional"` // where installed copies are usual; "${version}" and "~/" are filled in
@@ -87,6 +89,13 @@ type Source struct {
 type Link struct {
 	Path string `hcl:"path,label"`
 	To   string `hcl:"to"`
+}
+
+// Wrap is a program to be started with libraries of the tree, where the machine may have none.
+type Wrap struct {
+	Path      string   `hcl:"path,label"`
+	Program   string   `hcl:"program"`   // path in the tree of what is started
+	Libraries []string `hcl:"libraries"` // folders of the tree
 }
 
 // Program is a program of the machine that stands for one of the toolchain.

@@ -85,7 +85,10 @@ func order(r *Release, q Request) []string {
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
 func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
-	spec := fetchtool.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Links: s.links(), Verify: t.Verify(r)}
+	spec := fetchtool.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Only: s.Only, Links: s.links(), Verify: t.Verify(r)}
+	for _, w := range s.Wraps {
+		spec.Wraps = append(spec.Wraps, fetchtool.Wrap{Path: w.Path, Program: w.Program, Libraries: w.Libraries})
+	}
 	switch s.Kind {
 	case "embedded":
 		rel, err := open.Find(t.Name, r.Version)

@@ -82,6 +82,42 @@ locked "llvm" "22" {
     size    = 805660
     sha256  = "833d7559bfbe169d7927dfe151cae48bf352da5202e36034a206688ae33f9031"
   }
+  package "libffi8" {
+    version = "3.4.4-1"
+    arch    = "amd64"
+    size    = 22856
+    sha256  = "6d9f6c25c30efccce6d4bceaa48ea86c329a3432abb360a141f76ac223a4c34a"
+  }
+  package "libedit2" {
+    version = "3.1-20221030-2"
+    arch    = "amd64"
+    size    = 92992
+    sha256  = "1cf14abf2716d3279db12d0657a5737cf70074a1e71d3bdf73206625e3c89ce6"
+  }
+  package "libbsd0" {
+    version = "0.11.7-2"
+    arch    = "amd64"
+    size    = 117416
+    sha256  = "bb31cc8b40f962a85b2cec970f7f79cc704a1ae4bad24257a822055404b2c60b"
+  }
+  package "libz3-4" {
+    version = "4.8.12-3.1"
+    arch    = "amd64"
+    size    = 7216172
+    sha256  = "6221ca25ad5abcfbe1965801029d85a88b4775320384b4b716de8fab7a4d2f7a"
+  }
+  package "libxml2" {
+    version = "2.9.14+dfsg-1.3~deb12u6"
+    arch    = "amd64"
+    size    = 688760
+    sha256  = "4460e39dda10a815881374217cde08474747cfa018358cd8612c14b390eff53b"
+  }
+  package "libicu72" {
+    version = "72.1-3+deb12u1"
+    arch    = "amd64"
+    size    = 9376124
+    sha256  = "f7f6f99c6d7b025914df2447fc93e11d22c44c0c8bdd8b6f36691c9e7ddcef88"
+  }
 }
 
 locked "qemu" "7.2" {

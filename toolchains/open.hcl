@@ -21,10 +21,25 @@ toolchain "llvm" {
   release "22" {
     arches = ["v68", "v69", "v71", "v73", "v75", "v79", "v81"]
     source "deb" {
-      packages = ["clang-22", "lld-22", "libclang-cpp22", "libllvm22", "libclang-common-22-dev"]
+      only = ["usr/bin/**", "usr/lib/**", "usr/share/doc/**"]
+      packages = ["clang-22", "lld-22", "libclang-cpp22", "libllvm22", "libclang-common-22-dev",
+        # Libraries that not every machine has.
+      "libffi8", "libedit2", "libbsd0", "libz3-4", "libxml2", "libicu72"]
       # The programs look for libraries in usr/lib/llvm-22/lib, where the package of libLLVM puts a link only when installed whole.
       link "usr/lib/llvm-22/lib/libLLVM.so.22.1" {
         to = "../../x86_64-linux-gnu/libLLVM.so.22.1"
+      }
+      wrap "usr/bin/clang-22" {
+        program   = "usr/lib/llvm-22/bin/clang"
+        libraries = ["usr/lib/x86_64-linux-gnu"]
+      }
+      wrap "usr/bin/clang++-22" {
+        program   = "usr/lib/llvm-22/bin/clang++"
+        libraries = ["usr/lib/x86_64-linux-gnu"]
+      }
+      wrap "usr/bin/ld.lld-22" {
+        program   = "usr/lib/llvm-22/bin/ld.lld"
+        libraries = ["usr/lib/x86_64-linux-gnu"]
       }
     }
     source "installed" {
@@ -61,6 +76,8 @@ toolchain "qemu" {
   release "7.2" {
     source "deb" {
       packages = ["qemu-user-static"]
+      # The package has an emulator for every machine there is: 370 MB, of which two are used.
+      only = ["usr/bin/qemu-aarch64-static", "usr/bin/qemu-hexagon-static", "usr/share/doc/**"]
     }
     source "installed" {
       program "usr/bin/qemu-aarch64-static" {
@@ -78,25 +95,21 @@ toolchain "adb" {
   page        = "https://developer.android.com/tools/adb"
   default     = "29.0.6"
 
-  env "LD_LIBRARY_PATH" {
-    value   = "${root}/usr/lib/x86_64-linux-gnu/android:${root}/usr/lib/x86_64-linux-gnu"
-    prepend = true
-  }
-
   verify {
     layout = ["usr/bin/adb"]
     run "usr/bin/adb" {
       args  = ["version"]
       match = "Android Debug Bridge version"
-      env = {
-        LD_LIBRARY_PATH = "${root}/usr/lib/x86_64-linux-gnu/android:${root}/usr/lib/x86_64-linux-gnu"
-      }
     }
   }
 
   release "29.0.6" {
     source "deb" {
       packages = ["adb", "android-libbase", "android-libboringssl", "android-libcutils", "android-liblog", "libusb-1.0-0"]
+      wrap "usr/bin/adb" {
+        program   = "usr/lib/android-sdk/platform-tools/adb"
+        libraries = ["usr/lib/x86_64-linux-gnu/android", "usr/lib/x86_64-linux-gnu"]
+      }
     }
     source "installed" {
       program "usr/bin/adb" {

@@ -34,6 +34,9 @@ type Options struct {
 	// out. "" takes all. It is an error when nothing is below it.
 	StripPrefix string
 
+	// Keep tells whether to unpack the file or link that would be at a path; nil takes all. Folders are always made.
+	Keep func(path string) bool
+
 	// RelativeLinks makes absolute symbolic links ("/usr/lib/x" in a Debian package) relative, so that they stay within
 	// the destination. Without it they are errors.
 	RelativeLinks bool

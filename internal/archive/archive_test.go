@@ -336,6 +336,19 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
+func TestKeep(t *testing.T) {
+	keep := func(p string) bool { return strings.HasPrefix(p, "lib/") }
+	for name, b := range map[string][]byte{"tar": tarBytes(t, sdk...), "zip": zipBytes(t, sdk[1:]...)} {
+		dest := filepath.Join(t.TempDir(), "out")
+		if _, err := archive.Unpack(context.Background(), dest, archive.Options{StripPrefix: "sdk/1.0", Keep: keep}, file(t, b)); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]string{"d lib", "f lib/liba.so.1 elf", "l lib/liba.so -> liba.so.1"}, list(t, dest)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -52,6 +52,9 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 	if err != nil || !ok {
 		return err
 	}
+	if h.Typeflag != tar.TypeDir && !w.keeps(name) {
+		return nil
+	}
 	switch h.Typeflag {
 	case tar.TypeReg, '\x00', tar.TypeGNUSparse:
 		again, err := w.claim(name, entry{source: s.index})

@@ -79,6 +79,8 @@ func (w *writer) claim(name string, e entry) (again bool, err error) {
 	return again, nil
 }
 
+func (w *writer) keeps(name string) bool { return w.opt.Keep == nil || w.opt.Keep(name) }
+
 func kindName(m fs.FileMode) string {
 	switch m {
 	case 0:

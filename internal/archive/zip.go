@@ -33,6 +33,9 @@ func (s *source) zip(ctx context.Context, w *writer, f *os.File) error {
 		if err != nil || !ok {
 			return err
 		}
+		if !e.IsDir() && !w.keeps(name) {
+			return nil
+		}
 		switch mode := e.Mode(); mode.Type() {
 		case fs.ModeDir:
 			if _, err := w.claim(name, entry{kind: fs.ModeDir, source: s.index}); err != nil {

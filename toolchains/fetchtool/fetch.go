@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/deb"
@@ -125,11 +127,27 @@ func (s Spec) unpack(ctx context.Context, out string, o Options, files []string)
 	o.Progress(0, 0, "unpack "+s.Name)
 	_, err := archive.Unpack(ctx, out, archive.Options{
 		StripPrefix:   s.StripPrefix,
+		Keep:          s.keep(),
 		RelativeLinks: s.Kind == KindDeb,
 		Progress:      func(n int64) { o.Progress(n, 0, "unpack "+s.Name) },
 		Finish:        func(root *os.Root) error { return s.finish(ctx, root, o) },
 	}, files...)
 	return err
+}
+
+// keep returns the filter for Only, nil when there is none.
+func (s Spec) keep() func(string) bool {
+	if len(s.Only) == 0 {
+		return nil
+	}
+	return func(name string) bool {
+		for _, p := range s.Only {
+			if doublestar.MatchUnvalidated(p, name) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
@@ -148,6 +166,11 @@ func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
 			return fmt.Errorf("link %q points out of the tree: %q", p, to)
 		}
 		if err := root.Symlink(to, p); err != nil {
+			return err
+		}
+	}
+	for _, w := range s.Wraps {
+		if err := w.write(root); err != nil {
 			return err
 		}
 	}

@@ -49,8 +49,10 @@ type Spec struct {
 	HTTP1     bool     `json:"http1,omitempty"`
 
 	StripPrefix string            `json:"strip_prefix,omitempty"`
+	Only        []string          `json:"only,omitempty"` // patterns of the files to take
 	Packages    []deb.Package     `json:"packages,omitempty"`
-	Links       map[string]string `json:"links,omitempty"`    // path in the tree → target
+	Links       map[string]string `json:"links,omitempty"` // path in the tree → target
+	Wraps       []Wrap            `json:"wraps,omitempty"`
 	Programs    []Program         `json:"programs,omitempty"` // of KindPrograms
 	Verify      verify.Checks     `json:"verify,omitzero"`
 	Executable  bool              `json:"executable,omitempty"` // of KindFile
@@ -62,6 +64,14 @@ type Program struct {
 	Path     string `json:"path"`   // in the tree
 	Target   string `json:"target"` // absolute path on this machine
 	Identity string `json:"identity"`
+}
+
+// Wrap is a program that is started through a script, with folders of the tree as LD_LIBRARY_PATH: so it runs on machines
+// that do not have its libraries.
+type Wrap struct {
+	Path      string   `json:"path"`      // of the script; what is there is replaced
+	Program   string   `json:"program"`   // what it starts
+	Libraries []string `json:"libraries"` // folders
 }
 
 // Encode returns the spec as JSON, the same bytes for the same spec.
@@ -128,6 +138,9 @@ func (s Spec) paths() []string {
 	}
 	for _, p := range s.Programs {
 		ps = append(ps, p.Path)
+	}
+	for _, w := range s.Wraps {
+		ps = append(append(ps, w.Path, w.Program), w.Libraries...)
 	}
 	sort.Strings(ps)
 	return ps
