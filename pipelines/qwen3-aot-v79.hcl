@@ -115,6 +115,7 @@ step "exec" "aot_tools" {
   description = "upstream's ahead-of-time compiler"
   when        = !local.open
   network     = true # its CMake project downloads its dependencies
+  programs    = ["cmake", "ninja", "clang++"]
   argv = ["sh", "-c", join(" && ", [
     "cmake -S ${step.git.mllm.outputs.dir} -B build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHWY_ENABLE_TESTS=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF -DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=native -DMLLM_KERNEL_USE_THREADS=ON -DMLLM_KERNEL_THREADS_VENDOR_OPENMP=ON -DMLLM_KERNEL_USE_THREADS_VENDOR_MLLM=OFF -DMLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON",
     "cmake --build build",
@@ -128,6 +129,7 @@ step "exec" "android" {
   description = "upstream's runner and its libraries"
   when        = !local.open
   network     = true
+  programs    = ["cmake", "ninja"]
   argv = ["sh", "-c", join(" && ", [
     "cmake -S ${step.git.mllm.outputs.dir} -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE=$HEXMAGE_ROOT/${toolchain.ndk.dir}/build/cmake/android.toolchain.cmake -DMLLM_CROSS_COMPILE=ON -DMLLM_BUILD_ARM_BACKEND=ON -DMLLM_BUILD_QNN_BACKEND=ON -DANDROID_PLATFORM=android-28 -DANDROID_ABI=arm64-v8a '-DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=armv8.2-a+fp16+fp16fml+dotprod+i8mm;-ffast-math;-Wno-nan-infinity-disabled' -DMLLM_KERNEL_USE_THREADS=ON -DMLLM_KERNEL_THREADS_VENDOR_OPENMP=ON -DMLLM_KERNEL_USE_THREADS_VENDOR_MLLM=OFF",
     "cmake --build build",

@@ -2,9 +2,12 @@ package build
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
@@ -28,10 +31,13 @@ type Options struct {
 	Hasher    tree.Hasher  // of workspace files
 	Fn        digest.Function
 	Sink      event.Sink
-	Workspace string // relative host paths are seen from here
-	Out       string // folder for the pipeline's outputs; "" exports nothing
-	State     string // folder where it is remembered what was exported
-	LogDir    string // where the output of failed actions goes
+	Workspace string                      // relative host paths are seen from here
+	Out       string                      // folder for the pipeline's outputs; "" exports nothing
+	State     string                      // folder where it is remembered what was exported
+	LogDir    string                      // where the output of failed actions goes
+	Flush     func(context.Context) error // makes what was stored survive a crash of the machine; called before the end is reported
+
+	Roots []addrs.Output // trees whose root digests the caller wants
 
 	Jobs      int
 	KeepGoing bool
@@ -43,6 +49,7 @@ type Options struct {
 type Result struct {
 	event.BuildFinished
 	Outputs []event.OutputReady
+	Roots   map[addrs.Output]digest.Digest // of Options.Roots; their Directory messages are in the store
 }
 
 // Run carries out the plan. The error is about the engine (no space, no device, interrupted); actions that ran and failed
@@ -66,8 +73,34 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	if err == nil && l.sum.Failed == 0 && o.Out != "" {
 		r.Outputs, err = w.export(ctx, p)
 	}
+	if err == nil && l.sum.Failed == 0 {
+		r.Roots, err = w.roots(ctx)
+	}
+	if o.Flush != nil && l.sum.Executed > 0 {
+		err = errors.Join(err, o.Flush(context.WithoutCancel(ctx)))
+	}
 	l.sum.Seconds = time.Since(start).Seconds()
 	o.Sink.Send(l.sum)
 	r.BuildFinished = l.sum
 	return r, err
+}
+
+// roots returns the digests of the trees that the caller wants.
+func (w *worker) roots(ctx context.Context) (map[addrs.Output]digest.Digest, error) {
+	found := map[addrs.Output]digest.Digest{}
+	for _, o := range w.o.Roots {
+		e, err := w.artifact(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if e.Dir == nil {
+			return nil, fmt.Errorf("%s is no tree", o)
+		}
+		root, blobs := e.Dir.Encode(w.fn)
+		if err := w.keep(ctx, blobs); err != nil {
+			return nil, err
+		}
+		found[o] = root
+	}
+	return found, nil
 }

@@ -97,12 +97,7 @@ func (a *app) lock(workspace string) (*toolchains.Lock, error) {
 		a.printDiags(diags, nil)
 		return nil, &exitError{code: ExitUsage}
 	}
-	for _, e := range shipped.Entries {
-		if own.Find(e.Name, e.Version) == nil {
-			own.Entries = append(own.Entries, e)
-		}
-	}
-	return own, nil
+	return own.Over(shipped), nil
 }
 
 // machine answers what toolchains ask of this machine: variables and programs in the user's PATH.

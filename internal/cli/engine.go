@@ -25,11 +25,15 @@ type engineParts struct {
 	sources  *cas.Sources
 	trees    *tree.Trees
 	stats    *tree.StatCache
-	executor *execute.CachedExecutor
+	executor build.Executor
+	flush    func(context.Context) error
 	device   *runner.Device
 	scratch  string // folder of this process
 	state    string
 }
+
+// adbServer is where the user's own adb server listens.
+const adbServer = "127.0.0.1:5037"
 
 // openEngine puts the engine together on the cache folder.
 func (a *app) openEngine() (*engineParts, error) {
@@ -66,10 +70,17 @@ func (a *app) openEngine() (*engineParts, error) {
 	host := local.New(local.Options{Dir: e.scratch, Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra})
 	e.device = runner.New(runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
-		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: "127.0.0.1:5037",
+		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: adbServer, Home: a.env.Var("HOME"),
 	})
 	route := execute.Route(map[string]execute.Executor{"local": host, "device": e.device})
-	e.executor = execute.Cached(route, results, e.sources, fn, e.trees.Has)
+	e.executor = execute.Exclusive(execute.Cached(route, results, e.sources, fn, e.trees.Has), filepath.Join(e.state, "actions.lock"), fn)
+	e.flush = func(ctx context.Context) error {
+		// Blobs first: a result must not outlive what it names.
+		if err := blobs.Flush(ctx); err != nil {
+			return err
+		}
+		return results.Flush(ctx)
+	}
 	return e, nil
 }
 
@@ -77,7 +88,7 @@ func (a *app) openEngine() (*engineParts, error) {
 func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
 		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
-		State: e.state, LogDir: filepath.Join(e.state, "logs"), Jobs: a.Jobs, Fresh: a.Fresh,
+		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh,
 		Pools: map[string]int{"device": 1, "gpu": 1, "memory_gb": memoryGB()},
 	}
 }
@@ -88,9 +99,6 @@ func (e *engineParts) close() {
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
 }
-
-// result of a lookup that only plan needs.
-var _ build.Executor = (*execute.CachedExecutor)(nil)
 
 // toolContext is what a built-in tool runs under.
 func toolContext(env Env) (context.Context, func()) { return interruptible(context.Background(), env) }

@@ -32,6 +32,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 		}
 		if diags = append(diags, more...); !diags.HasErrors() {
 			a.printDiags(diags, cfg.Files)
+			a.look(p)
 			if len(selection) > 0 {
 				if p, err = p.Select(selection...); err != nil {
 					return nil, "", &exitError{ExitUsage, err}

@@ -27,6 +27,12 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if missing := p.Missing(); len(missing) > 0 {
+		for _, m := range missing {
+			fmt.Fprintf(a.env.Stderr, "missing: %s\n", m)
+		}
+		return usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile)
+	}
 	e, err := a.openEngine()
 	if err != nil {
 		return err

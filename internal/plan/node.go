@@ -182,7 +182,10 @@ func placeholders(v cty.Value) cty.Value {
 // fill puts what the kind planned into a node, with the meta-arguments applied to each spec.
 func fill(n *Node, planned step.Planned) {
 	n.Specs, n.Outputs = withMeta(n, planned.Specs), planned.Outputs
-	n.Explain = planned.Explain
+	n.Explain, n.Missing, n.Programs = planned.Explain, planned.Missing, planned.Programs
+	if v, ok := planned.Attrs["version"]; ok && v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
+		n.Version = v.AsString()
+	}
 	if planned.Expand == nil {
 		return
 	}

@@ -67,7 +67,10 @@ type Node struct {
 
 	Deferred string // why Expand or Resolve is set, in words; "" for other nodes
 
-	Explain func(spec string, output []byte) []string // hints for a failed spec; may be nil
+	Explain  func(spec string, output []byte) []string // hints for a failed spec; may be nil
+	Missing  []string                                  // what this machine lacks to run it, and how to get it
+	Programs []string                                  // programs of the host that it needs beside argv[0]
+	Version  string                                    // of a toolchain: its release
 
 	Timeout   time.Duration // the step's; already in each of Specs that has none of its own
 	Retries   int           // how many more times a failed spec is tried
@@ -100,6 +103,17 @@ type Export struct {
 	AwaitValues []addrs.Output
 	Resolve     func(values map[addrs.Output][]byte) (Export, error)
 	Deps        []addrs.Instance
+}
+
+// Missing returns what this machine lacks to run the plan, each once, with the nodes that need it.
+func (p *Plan) Missing() []string {
+	var all []string
+	for _, n := range p.Nodes {
+		for _, m := range n.Missing {
+			all = append(all, fmt.Sprintf("%s: %s", n.At, m))
+		}
+	}
+	return all
 }
 
 // Node returns the node of an instance, or nil.

@@ -29,6 +29,12 @@ func Text(p *Plan) string {
 	for _, e := range p.Exports {
 		fmt.Fprintf(&b, "  %s = %s\n", e.Name, exportText(e))
 	}
+	if missing := p.Missing(); len(missing) > 0 {
+		fmt.Fprintf(&b, "\nthis machine cannot run it yet\n")
+		for _, m := range missing {
+			fmt.Fprintf(&b, "  missing: %s\n", m)
+		}
+	}
 	return b.String()
 }
 
@@ -55,6 +61,9 @@ func textNode(b *strings.Builder, n *Node) {
 	}
 	if n.Deferred != "" {
 		fmt.Fprintf(b, "  deferred: %s\n", n.Deferred)
+	}
+	for _, m := range n.Missing {
+		fmt.Fprintf(b, "  missing: %s\n", m)
 	}
 	if s := metaText(n); s != "" {
 		fmt.Fprintf(b, "  %s\n", s)

@@ -105,6 +105,12 @@ type Planned struct {
 	Await  []action.Input
 	Expand func(l Listing) ([]action.Spec, map[string]action.Artifact, error)
 
+	// Missing says what this machine lacks to run the step and how to get it, a line each. The plan still shows what would
+	// run; running is refused.
+	Missing []string
+	// Programs are programs of the host that the actions start without naming them as argv[0].
+	Programs []string
+
 	// Explain, when set, turns a failed action's output into hints for people: cause and remedy, one a line.
 	Explain func(spec string, output []byte) []string
 }

@@ -147,7 +147,7 @@ cp -rL "$1" model && chmod -R u+w model
 PYTHONPATH="$4" PYTHONHASHSEED=0 "$2" "$4/pymllm/mobile/backends/qualcomm/transformers/$5/train.py" --model_path model --max_length "$6" --num_samples "$7" --output_dir dir
 cp model/config.json model/tokenizer.json dir/
 `
-	return one(action.Spec{
+	planned, diags := one(action.Spec{
 		Description: "quantise with upstream's Python program",
 		Args: []string{"sh", "-c", script, "quantize", model, python, strconv.Itoa(block), py, arch,
 			strconv.Itoa(r.Int("max_length", 1024)), strconv.Itoa(r.Int("num_samples", 128))},
@@ -155,6 +155,11 @@ cp model/config.json model/tokenizer.json dir/
 		Inputs:   in,
 		Platform: map[string]string{action.PropertyNetwork: "true", action.PropertyPool: "gpu=1"},
 	}, action.Output{Path: "dir", Tree: true})
+	planned.Programs = []string{python, "nvidia-smi"} // upstream's program runs on CUDA only
+	if model == "" {
+		planned.Missing = append(planned.Missing, "The folder of the Hugging Face model is not given: download it (Qwen/Qwen3-1.7B) and name it in the step's `model`, for the shipped pipelines with --var model=FOLDER.")
+	}
+	return planned, diags
 }
 
 type convertKind struct{}

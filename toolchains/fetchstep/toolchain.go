@@ -67,16 +67,13 @@ func (Toolchain) Schema() step.Schema {
 // Plan settles where the release comes from and plans its fetching.
 func (k Toolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	cat, q := k.override(r)
-	ch, err := cat.Choose(q)
+	ch, missing, err := choose(cat, q)
 	if err != nil {
-		arg, summary := "version", "Unknown toolchain"
-		switch {
-		case errors.Is(err, toolchains.ErrNotAvailable):
+		summary := "Unknown toolchain"
+		if errors.Is(err, toolchains.ErrNotAvailable) {
 			summary = "Toolchain not available"
-		case strings.Contains(err.Error(), "hexmage lock"):
-			summary = "Toolchain not pinned"
 		}
-		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error()), Subject: r.ArgRange(arg)}}
+		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error()), Subject: r.ArgRange("version")}}
 	}
 	diags := k.checkTarget(r, ch)
 	if diags.HasErrors() {
@@ -87,8 +84,24 @@ func (k Toolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		return step.Planned{}, append(diags, r.Errorf("Toolchain", "%s.", err))
 	}
 	planned.Attrs = attrs(ch)
+	planned.Missing = missing
 	planned.Explain = explain
 	return planned, diags
+}
+
+// choose settles where the release comes from. A real release that nobody has pinned yet, or that is not on this machine,
+// is no mistake in the pipeline: the plan shows what would be fetched, and what is missing for it.
+func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice, []string, error) {
+	ch, err := cat.Choose(q)
+	if err == nil || q.Profile == toolchains.ProfileOpen || q.Profile == "" {
+		return ch, nil, err
+	}
+	q.Locking = true
+	ch, lockErr := cat.Choose(q)
+	if lockErr != nil {
+		return nil, nil, err
+	}
+	return ch, []string{sentence(err.Error())}, nil
 }
 
 // override returns the catalogue with what the block says of the release on top, and the request.

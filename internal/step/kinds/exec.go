@@ -33,6 +33,7 @@ func (Exec) Schema() step.Schema {
 			"argv":          &hcldec.AttrSpec{Name: "argv", Type: cty.List(cty.String), Required: true},
 			"inputs":        &hcldec.AttrSpec{Name: "inputs", Type: cty.List(cty.String)},
 			"stdin":         &hcldec.AttrSpec{Name: "stdin", Type: cty.String},
+			"programs":      &hcldec.AttrSpec{Name: "programs", Type: cty.List(cty.String)},
 			"network":       &hcldec.AttrSpec{Name: "network", Type: cty.Bool},
 			"ok_exit_codes": &hcldec.AttrSpec{Name: "ok_exit_codes", Type: cty.List(cty.Number)},
 		},
@@ -40,6 +41,7 @@ func (Exec) Schema() step.Schema {
 			"argv":          "The program and its arguments. Outputs and toolchains it refers to become inputs by themselves.",
 			"inputs":        "More inputs: files and folders of the workspace (each appears at its own path), results of fileset(), outputs of steps.",
 			"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
+			"programs":      "Programs of this machine that the command needs beside argv[0]; `hexmage plan` says which are missing.",
 			"network":       "Whether the command may use the network. The default is false.",
 			"ok_exit_codes": "Exit codes, beside 0, that are not failures.",
 		},
@@ -86,6 +88,7 @@ func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	e.program(spec.Args)
 	spec.Inputs = e.inputs
 	planned.Specs = []action.Spec{spec}
+	planned.Programs = e.strings("programs")
 	return planned, e.diags
 }
 

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/config"
+)
+
+// fmtCmd is `hexmage fmt [FILE…]`.
+type fmtCmd struct {
+	Files []string `arg:"" optional:"" help:"Files to format. Default: all *.hcl in pipelines/."`
+	Check bool     `help:"Change nothing; exit with 1 if a file is not in the canonical format."`
+}
+
+// Run formats the files in place.
+func (c *fmtCmd) Run(_ context.Context, a *app) error {
+	var files []string
+	for _, f := range c.Files {
+		files = append(files, absolute(a.dir, f))
+	}
+	if len(files) == 0 {
+		if a.root == "" {
+			return usage("there is no pipelines folder here: name the files to format")
+		}
+		for _, pattern := range []string{"*.hcl", "*/*.hcl"} {
+			found, err := filepath.Glob(filepath.Join(a.root, config.Folder, pattern))
+			if err != nil {
+				return engine(err)
+			}
+			files = append(files, found...)
+		}
+	}
+	changed, diags, err := config.FormatFiles(files, c.Check)
+	if err != nil {
+		return &exitError{ExitUsage, err}
+	}
+	for _, f := range changed {
+		if rel, err := filepath.Rel(a.env.Dir, f); err == nil {
+			f = rel
+		}
+		fmt.Fprintln(a.env.Stdout, f)
+	}
+	if diags.HasErrors() {
+		a.printDiags(diags, nil)
+		return &exitError{code: ExitUsage}
+	}
+	if c.Check && len(changed) > 0 {
+		return &exitError{code: ExitFailed}
+	}
+	return nil
+}
+
+// inspectCmd is `hexmage inspect FILE…`.
+type inspectCmd struct {
+	Files []string `arg:"" help:"safetensors, .mllm, ELF or context binary."`
+}
+
+// Run describes each file.
+func (c *inspectCmd) Run(ctx context.Context, a *app) error {
+	var args []string
+	if a.JSON {
+		args = append(args, "--json")
+	}
+	for _, f := range c.Files {
+		p := absolute(a.dir, f)
+		if _, err := os.Stat(p); err != nil {
+			return usage("%s: no such file", f)
+		}
+		args = append(args, p)
+	}
+	return a.tool(ctx, "inspect", args)
+}
+
+// patchCmd is `hexmage patch SOURCE --sdk DIR`.
+type patchCmd struct {
+	Source string `arg:"" help:"Folder of the sources."`
+	SDK    string `name:"sdk" required:"" placeholder:"DIR" help:"Root of the QAIRT SDK whose headers decide what is needed."`
+	Series string `default:"mllm" help:"A series that comes with hexmage, or NAME=FOLDER."`
+	Out    string `placeholder:"DIR" help:"Folder for the patched copy."`
+	Check  bool   `help:"Only say what would be done."`
+}
+
+// Run patches a copy of the sources, or says what that would do.
+func (c *patchCmd) Run(ctx context.Context, a *app) error {
+	if !c.Check && c.Out == "" {
+		return usage("patch: --out DIR is needed, or --check")
+	}
+	args := []string{"--source", absolute(a.dir, c.Source), "--sdk-include", filepath.Join(absolute(a.dir, c.SDK), "include", "QNN"), "--series", c.Series}
+	if c.Check {
+		args = append(args, "--check")
+	} else {
+		args = append(args, "--out", absolute(a.dir, c.Out))
+	}
+	return a.tool(ctx, "patch", args)
+}
+
+// tool runs a built-in tool in this process, for commands that are one.
+func (a *app) tool(ctx context.Context, name string, args []string) error {
+	switch code := tools()[name](ctx, args, a.env.Stdin, a.env.Stdout, a.env.Stderr); code {
+	case 0:
+		return nil
+	default:
+		return &exitError{code: code}
+	}
+}

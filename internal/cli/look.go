@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// look adds to the plan's nodes what this machine lacks to run them: programs of the host, a phone.
+func (a *app) look(p *plan.Plan) {
+	phone := "unasked"
+	for _, n := range p.Nodes {
+		for _, name := range n.Programs {
+			if _, err := exec.LookPath(name); err != nil {
+				n.Missing = append(n.Missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
+			}
+		}
+		for _, s := range n.Specs {
+			if s.Platform[action.PropertyExecutor] != "device" || s.Platform[runner.PropertyImage] != "" {
+				continue
+			}
+			if phone == "unasked" {
+				phone = attached()
+			}
+			if phone != "" {
+				n.Missing = append(n.Missing, phone)
+			}
+		}
+	}
+}
+
+// attached says what is missing when no phone answers, "" when one does.
+func attached() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	network, addr := "tcp", adbServer
+	devices, err := adb.NewClient(network, addr).Devices(ctx)
+	if err == nil && len(devices) > 0 {
+		return ""
+	}
+	return "No phone is attached: connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it."
+}
+
+func howToGet(program string) string {
+	switch {
+	case program == "nvidia-smi":
+		return "upstream's quantiser needs a CUDA GPU with its driver"
+	case strings.HasPrefix(program, "python"):
+		return "install Python 3.10 with upstream's requirements-qnn-aot.txt in a virtual environment, and name its python in the step"
+	case program == "ninja":
+		return "apt-get install ninja-build"
+	case program == "clang++":
+		return "apt-get install clang"
+	}
+	return "apt-get install " + program
+}
