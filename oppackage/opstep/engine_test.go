@@ -241,16 +241,20 @@ func TestEngine(t *testing.T) {
 	check("the first time", all)
 	check("again", nil)
 	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "// a comment\n" })
-	check("a comment in an op", sorted(tools, names("htp_aarch64", "ops/Scale.o"), names("htp_v79", "ops/Scale.o")))
+	patch := []string{"patch.ops"}
+	check("a comment in an op", sorted(patch, names("htp_aarch64", "ops/Scale.o"), names("htp_v79", "ops/Scale.o")))
 	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "int more() { return 1; }\n" })
-	check("an op", sorted(tools, names("htp_aarch64", "ops/Scale.o", lib), names("htp_v79", "ops/Scale.o", lib)))
+	check("an op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib), names("htp_v79", "ops/Scale.o", lib)))
 	w.edit("src/ops/v79_asm/asm.S", func(s string) string { return s + "\tnop\n" })
-	check("assembly of one arch", sorted(tools, names("htp_v79", "ops/v79_asm/asm.o", lib)))
+	check("assembly of one arch", sorted(patch, names("htp_v79", "ops/v79_asm/asm.o", lib)))
 	w.edit("config/TestPackage.xml", func(string) string { return "<y/>" })
-	check("what no compiler reads", tools)
+	check("what no compiler reads", patch)
 	w.edit("include/scale.h", func(string) string { return "#pragma once\n#define FACTOR 5\n" })
-	check("a header", sorted(tools, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib),
+	check("a header", sorted(patch, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib),
 		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o", lib)))
+
+	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"Makefile": "their own"})
+	check("a Makefile of the package's own", patch)
 
 	out := filepath.Join(w.at, "out")
 	for name, want := range map[string]string{

@@ -8,6 +8,7 @@ package opstep
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -154,14 +155,7 @@ func toolchainInputs(r step.Request, a oppackage.Arch) ([]action.Input, hcl.Diag
 
 // expand makes the specs from the listing of the source.
 func (b build) expand(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
-	var files []string
-	for at, names := range l {
-		for _, n := range names {
-			if rel, ok := strings.CutPrefix(path.Join(at, n), b.source+"/"); ok {
-				files = append(files, rel)
-			}
-		}
-	}
+	files := listed(b.source, l)
 	name, err := oppackage.FindName(b.name, files)
 	if err != nil {
 		return nil, nil, err
@@ -220,11 +214,16 @@ func (b build) specs(p oppackage.Package) ([]action.Spec, map[string]action.Arti
 	return specs, outs, nil
 }
 
-// file returns the input that is one file of the source, from whatever holds it.
+// file returns the input that is one file of the source.
 func (b build) file(rel string) (action.Input, error) {
-	at := path.Join(b.source, rel)
-	for _, in := range b.inputs {
-		sub, ok := strings.CutPrefix(at, in.Path+"/")
+	return from(b.inputs, path.Join(b.source, rel))
+}
+
+// from returns the input that is the file or folder at a path of the exec root, from whatever holds it.
+func from(inputs []action.Input, at string) (action.Input, error) {
+	for _, in := range inputs {
+		sub, ok := strings.CutPrefix(at+"/", in.Path+"/")
+		sub = strings.TrimSuffix(sub, "/")
 		switch {
 		case !ok:
 		case in.Host != nil:
@@ -234,6 +233,20 @@ func (b build) file(rel string) (action.Input, error) {
 		}
 	}
 	return action.Input{}, fmt.Errorf("%s is in no input of the step", at)
+}
+
+// listed returns the files below source, relative to it, sorted.
+func listed(source string, l step.Listing) []string {
+	var files []string
+	for at, names := range l {
+		for _, n := range names {
+			if rel, ok := strings.CutPrefix(path.Join(at, n), source+"/"); ok {
+				files = append(files, rel)
+			}
+		}
+	}
+	slices.Sort(files)
+	return files
 }
 
 // environ is what compilers get: English messages, which the diagnoses know, beside what the step says.
