@@ -12,12 +12,6 @@ import (
 	"time"
 )
 
-// Names of the variables that the executor sets for the tool.
-const (
-	EnvDownloads = "HEXMAGE_DOWNLOADS" // folder that keeps downloads, so that a killed run resumes
-	EnvOffline   = "HEXMAGE_OFFLINE"   // "1": ask no network
-)
-
 // Run is the tool's main: `fetch --spec FILE --out PATH`, with args after the tool's name. Progress goes to stderr as
 // lines "progress DONE TOTAL TEXT", warnings as "warning: TEXT". It returns the exit code: 0, 1 when fetching failed, 2
 // for wrong arguments.
@@ -26,8 +20,8 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	flags.SetOutput(stderr)
 	specFile := flags.String("spec", "", "`file` with the spec, as JSON")
 	out := flags.String("out", "", "`path` to make")
-	downloads := flags.String("downloads", os.Getenv(EnvDownloads), "`folder` that keeps downloads")
-	offline := flags.Bool("offline", os.Getenv(EnvOffline) == "1", "ask no network")
+	downloads := flags.String("downloads", "", "`folder` that keeps downloads")
+	offline := flags.Bool("offline", false, "ask no network")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

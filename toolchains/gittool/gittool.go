@@ -50,8 +50,8 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	flags.StringVar(&o.URL, "url", "", "`address` or path of the repository")
 	flags.StringVar(&o.Commit, "commit", "", "commit `id`")
 	flags.StringVar(&o.Sub, "sub", "", "only this `folder`")
-	flags.StringVar(&o.Downloads, "downloads", os.Getenv("HEXMAGE_DOWNLOADS"), "`folder` that keeps clones")
-	flags.BoolVar(&o.Offline, "offline", os.Getenv("HEXMAGE_OFFLINE") == "1", "ask no network")
+	flags.StringVar(&o.Downloads, "downloads", "", "`folder` that keeps clones")
+	flags.BoolVar(&o.Offline, "offline", false, "ask no network")
 	out := flags.String("out", "", "`folder` to make")
 	if err := flags.Parse(args); err != nil {
 		return 2
