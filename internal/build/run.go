@@ -9,7 +9,6 @@ import (
 	"container/heap"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -317,16 +316,4 @@ func take[T any](s *[]T) []T {
 	v := *s
 	*s = nil
 	return v
-}
-
-// stuck describes units that wait for each other, which a plan without cycles cannot have.
-func (l *loop) stuck() error {
-	for _, n := range l.g.order {
-		for _, u := range n.specs {
-			if u.state == waiting {
-				return fmt.Errorf("%s %s waits for something that nothing makes", n.plan.At, u.spec.Name)
-			}
-		}
-	}
-	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/tree"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
 )
 
 // engineParts is the engine put together: stores, executors, and what they leave to be closed.
@@ -58,9 +57,9 @@ func (a *app) openEngine() (*engineParts, error) {
 	if err := errors.Join(os.MkdirAll(e.scratch, 0o755), os.MkdirAll(e.state, 0o755)); err != nil {
 		return nil, engine(err)
 	}
-	extra := map[string]string{fetchtool.EnvDownloads: filepath.Join(a.cache, "downloads")}
+	extra := map[string]string{envDownloads: filepath.Join(a.cache, "downloads")}
 	if a.Offline {
-		extra[fetchtool.EnvOffline] = "1"
+		extra[envOffline] = "1"
 	}
 	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
 		if v := a.env.Var(name); v != "" {

@@ -14,6 +14,13 @@ import (
 	"github.com/hexmage/hexmage/runner/emulator"
 	"github.com/hexmage/hexmage/runner/runtool"
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/gittool"
+)
+
+// Variables with which the engine tells its built-in tools about this machine.
+const (
+	envDownloads = "HEXMAGE_DOWNLOADS" // folder that keeps downloads, so that a killed run resumes
+	envOffline   = "HEXMAGE_OFFLINE"   // "1": ask no network
 )
 
 // tool is one of hexmage's own programs that actions run. It works on relative paths in its working directory.
@@ -22,7 +29,8 @@ type tool func(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 // tools is the table of built-in tools, by the name that follows `hexmage tool`.
 func tools() map[string]tool {
 	t := map[string]tool{
-		"fetch":            fetchtool.Run,
+		gittool.Name:       gittool.Run,
+		fetchtool.Name:     fetchtool.Run,
 		patches.ToolName:   patches.Run,
 		oppackage.ToolName: oppackage.Run,
 		"emulator-image":   runtool.Image,
@@ -49,14 +57,28 @@ func runTool(args []string, env Env) int {
 	}
 	ctx, stop := toolContext(env)
 	defer stop()
-	return all[args[0]](ctx, args[1:], env.Stdin, env.Stdout, env.Stderr)
+	return all[args[0]](ctx, append(args[1:], machineFlags(args[0], env)...), env.Stdin, env.Stdout, env.Stderr)
+}
+
+// machineFlags are flags that a tool gets from this machine rather than from the action: they are in no key, since they
+// change nothing of what the tool makes.
+func machineFlags(name string, env Env) []string {
+	if name != fetchtool.Name && name != gittool.Name {
+		return nil
+	}
+	var flags []string
+	if dir := env.Var(envDownloads); dir != "" {
+		flags = append(flags, "--downloads", dir)
+	}
+	if env.Var(envOffline) == "1" {
+		flags = append(flags, "--offline")
+	}
+	return flags
 }
 
 // emulatorInit is the first process of an emulated device; package emulator starts it in namespaces of its own.
 func emulatorInit(_ context.Context, _ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if err := emulator.Init(stdin, stdout, os.NewFile(3, "listener")); err != nil {
-		fmt.Fprintln(stderr, "emulator:", err)
-		return 1
-	}
-	return 0
+	err := emulator.Init(stdin, stdout, os.NewFile(3, "listener")) // returns only when it fails
+	fmt.Fprintln(stderr, "emulator:", err)
+	return 1
 }

@@ -71,7 +71,7 @@ func perform(t *testing.T, p step.Planned) map[string]string {
 	t.Helper()
 	dirs := map[string]string{}
 	run := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{fetchtool.Name: fetchtool.Run, gittool.Name: gittool.Run}
-	t.Setenv(fetchtool.EnvDownloads, t.TempDir())
+	downloads := t.TempDir()
 	for _, s := range p.Specs {
 		dir := t.TempDir()
 		dirs[s.Name] = dir
@@ -95,7 +95,7 @@ func perform(t *testing.T, p step.Planned) map[string]string {
 		}
 		t.Chdir(dir)
 		var out bytes.Buffer
-		if code := run[s.Args[2]](t.Context(), s.Args[3:], nil, &out, &out); code != 0 {
+		if code := run[s.Args[2]](t.Context(), append(s.Args[3:], "--downloads", downloads), nil, &out, &out); code != 0 {
 			t.Fatalf("spec %q: exit code %d\n%s\n%v", s.Name, code, out.Bytes(), p.Explain(s.Name, out.Bytes()))
 		}
 		for _, o := range s.Outputs {
