@@ -229,7 +229,6 @@ func TestPlanErrors(t *testing.T) {
 		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalogue"},
 		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown toolchain", says: `did you mean "r28b"`},
 		"no stand-in":   {tool: "ndk", profile: "open", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
-		"not pinned":    {tool: "hexagon", profile: "device", summary: "Toolchain not pinned", says: "hexmage lock hexagon 6.4.0.2"},
 		"account":       {tool: "hexagon", profile: "device", args: map[string]cty.Value{"version": str("6.2.0.1")}, summary: "Toolchain not available", says: "HEXAGON_SDK_ROOT"},
 		"arch":          {tool: "qairt", profile: "open", args: map[string]cty.Value{"version": str("2.31.0.250130")}, soc: "SM8750", summary: "Toolchain and target do not fit", says: "not v79"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
@@ -256,6 +255,15 @@ func TestPlanErrors(t *testing.T) {
 				t.Errorf("%s: %s; want %s: …%s…", d.Summary, d.Detail, x.summary, x.says)
 			}
 		})
+	}
+}
+
+// A real release that is not pinned yet can be planned: the plan says what is missing.
+func TestNotPinned(t *testing.T) {
+	k := toolchainKind(t)
+	p, diags := k.Plan(request(k, addrs.Toolchain, "hexagon", "device", nil))
+	if diags.HasErrors() || len(p.Specs) != 1 || len(p.Missing) != 1 || !strings.Contains(p.Missing[0], "hexmage lock hexagon 6.4.0.2") {
+		t.Errorf("%d specs, missing %q, %v", len(p.Specs), p.Missing, diags)
 	}
 }
 
