@@ -9,7 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/model/tools"
+	model "github.com/hexmage/hexmage/model/tools"
 	"github.com/hexmage/hexmage/toolchains/fetchstep"
 )
 
@@ -64,7 +64,7 @@ func TestKindsAreComplete(t *testing.T) {
 		}
 	}
 	for _, name := range strings.Fields("make-model quantize convert aot-config mllm-qwen3-aot-sha-c reference") {
-		if tl, ok := tools.Lookup(name); !ok || tl.Version == "" {
+		if tl, ok := model.Lookup(name); !ok || tl.Version == "" {
 			t.Errorf("tool %s, which kinds plan, is not in the table or has no version", name)
 		}
 	}
