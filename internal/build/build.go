@@ -34,6 +34,7 @@ type Options struct {
 	Workspace string                      // relative host paths are seen from here
 	Out       string                      // folder for the pipeline's outputs; "" exports nothing
 	State     string                      // folder where it is remembered what was exported
+	Prune     bool                        // remove outputs of earlier runs that the plan no longer has
 	LogDir    string                      // where the output of failed actions goes
 	Flush     func(context.Context) error // makes what was stored survive a crash of the machine; called before the end is reported
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -54,7 +55,7 @@ func (w *worker) export(ctx context.Context, p *plan.Plan) ([]event.OutputReady,
 		if err != nil {
 			return ready, fmt.Errorf("output %q: %w", e.Name, err)
 		}
-		to := filepath.Join(w.o.Out, filepath.FromSlash(strings.ReplaceAll(e.Name, "/", "-")))
+		to := w.exportPath(e.Name)
 		id := w.identity(entry)
 		if old, ok := known[e.Name]; !ok || old.Digest != id || !standing(to, old.Files) {
 			delete(known, e.Name)
@@ -72,10 +73,27 @@ func (w *worker) export(ctx context.Context, p *plan.Plan) ([]event.OutputReady,
 		w.o.Sink.Send(out)
 		ready = append(ready, out)
 	}
+	if w.o.Prune {
+		for name := range known {
+			if slices.ContainsFunc(ready, func(o event.OutputReady) bool { return o.Name == name }) {
+				continue
+			}
+			if err := os.RemoveAll(w.exportPath(name)); err != nil {
+				return ready, fmt.Errorf("remove output %q, which the pipeline no longer has: %w", name, err)
+			}
+			delete(known, name)
+			changed = true
+		}
+	}
 	if changed {
 		return ready, writeState(stateFile, known)
 	}
 	return ready, nil
+}
+
+// exportPath is where an output of the pipeline is put.
+func (w *worker) exportPath(name string) string {
+	return filepath.Join(w.o.Out, strings.ReplaceAll(name, "/", "-"))
 }
 
 func (w *worker) resolveExport(ctx context.Context, e plan.Export) (plan.Export, error) {

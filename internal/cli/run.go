@@ -46,7 +46,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		sink, done = report.Lines(a.env.Stderr, a.reportOptions())
 	}
 	o := e.options(a)
-	o.Sink, o.Workspace, o.KeepGoing = sink, workspace, c.KeepGoing
+	o.Sink, o.Workspace, o.KeepGoing, o.Prune = sink, workspace, c.KeepGoing, len(c.Steps) == 0
 	o.Out = filepath.Join(absolute(a.dir, c.Out), c.Pipeline)
 	res, err := build.Run(ctx, p, o)
 	done()

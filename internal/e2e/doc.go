@@ -1,0 +1,10 @@
+// Package e2e tests hexmage as people use it: it builds the binary and runs whole pipelines with the real tools.
+//
+// There is no code in it but tests. Each says one thing that must always be shown: from nothing to a table, nothing done
+// twice, a kill at any moment, mistakes that are named. It does not know how hexmage does any of it: it sees the command
+// line, the files that come out, and the processes that run.
+//
+// Packages are downloaded once for a user and kept, as package toolchaintest does; caches start empty all the same.
+// HEXMAGE_TEST_COLD=1 adds kills while toolchains are being fetched, which takes a minute more.
+// HEXMAGE_TEST_MLLM=DIR, a clone of upstream, adds the build of its whole op package.
+package e2e
