@@ -80,6 +80,7 @@ step "patch" "ops" {
 step "makefile" "llama" {
   source  = step.patch.ops.outputs.dir
   package = "LLaMAPackage"
+  hvx     = local.example ? "v66" : null # as below
 }
 
 step "oppackage" "llama" {

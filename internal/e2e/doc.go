@@ -5,6 +5,6 @@
 // line, the files that come out, and the processes that run.
 //
 // Packages are downloaded once for a user and kept, as package toolchaintest does; caches start empty all the same.
-// HEXMAGE_TEST_COLD=1 adds kills while toolchains are being fetched, which takes a minute more.
+// With -short nothing is run.
 // HEXMAGE_TEST_MLLM=DIR, a clone of upstream, adds the build of its whole op package.
 package e2e

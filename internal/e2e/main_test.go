@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,6 +29,11 @@ var shared = &suite{}
 func TestMain(m *testing.M) {
 	if runtime.GOOS != "linux" {
 		fmt.Println("e2e: not run: actions need Linux")
+		return
+	}
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("e2e: not run: whole pipelines are not short")
 		return
 	}
 	base, err := os.MkdirTemp("", "hexmage-e2e-")

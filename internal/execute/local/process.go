@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -13,9 +14,13 @@ import (
 const grace = 2 * time.Second
 
 // run starts the command in a process group of its own, waits for it and for nothing it left behind: when it ends, is
-// cancelled or times out, the whole group ends. It returns the exit code, 128+n for signal n.
+// cancelled or times out, the whole group ends. When hexmage itself is killed the command is, too, where the system can do
+// that. It returns the exit code, 128+n for signal n.
 func run(ctx context.Context, cmd *exec.Cmd, stdout, stderr io.Writer) (int, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = processAttributes()
+	// The kernel takes the end of the thread that started a child for the end of its parent: the thread stays until then.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = grace // a background child that holds the pipes must not keep us waiting
 	if err := cmd.Start(); err != nil {

@@ -1,0 +1,192 @@
+package e2e_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const library = "libQnnLLaMAPackage.so"
+
+// TestFromNothing: an empty home, an empty cache, a PATH with no compiler, emulator or adb; one command, and a table that
+// says where its numbers come from, with every token as the reference has it.
+func TestFromNothing(t *testing.T) {
+	for _, name := range []string{"clang", "clang++", "qemu-aarch64", "qemu-hexagon", "adb", "make", "cmake"} {
+		if _, err := os.Stat(filepath.Join(shared.path, name)); err == nil {
+			t.Fatalf("%s is in the PATH of the test", name)
+		}
+	}
+	w, o := firstRun(t)
+	t.Logf("from nothing in %v", o.took)
+	for _, want := range []string{`SM8750 +profile: open\n`, `\n +prefill_tokens_per_s +[0-9.]+ tokens/s\n`, `\n +decode_tokens_per_s +[0-9.]+ tokens/s\n`,
+		`emulated phone.*not a phone's speed`} {
+		if !regexp.MustCompile(want).MatchString(o.stdout) {
+			t.Errorf("standard output does not have %q:\n%s", want, o.stdout)
+		}
+	}
+	if m := regexp.MustCompile(`\n +tokens_equal_reference +(\d+) of (\d+) tokens\n`).FindStringSubmatch(o.stdout); m == nil || m[1] != m[2] || m[1] == "0" {
+		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.stdout)
+	}
+	entries, err := os.ReadDir(w.home)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("the home folder was written to: %v, %v", entries, err)
+	}
+	if left := running(w); len(left) > 0 {
+		t.Errorf("still running: %q", left)
+	}
+	if entries, err := os.ReadDir(filepath.Join(w.cache, "tmp")); err != nil || len(entries) > 0 {
+		t.Errorf("left in tmp: %v, %v", entries, err)
+	}
+}
+
+// TestMachines: the libraries are for the machines that they say they are for.
+func TestMachines(t *testing.T) {
+	w, _ := firstRun(t)
+	for target, want := range map[string]struct {
+		machine elf.Machine
+		class   elf.Class
+		arch    uint32 // low byte of the flags
+		readelf []string
+	}{
+		"htp_aarch64": {elf.EM_AARCH64, elf.ELFCLASS64, 0, []string{"AArch64"}},
+		"htp_v79":     {elf.EM_QDSP6, elf.ELFCLASS32, 0x79, []string{"QUALCOMM DSP6", "0x79"}},
+	} {
+		path := w.out("oppackage/" + target + "/" + library)
+		f, err := elf.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		raw := []byte(read(t, path))
+		at := 36 // e_flags
+		if f.Class == elf.ELFCLASS64 {
+			at = 48
+		}
+		flags := binary.LittleEndian.Uint32(raw[at:])
+		if f.Machine != want.machine || f.Class != want.class || flags != want.arch || f.Type != elf.ET_DYN {
+			t.Errorf("%s: machine %v, %v, flags %#x, type %v", target, f.Machine, f.Class, flags, f.Type)
+		}
+		readelf, err := exec.LookPath("readelf")
+		if err != nil {
+			t.Log("readelf is not on this machine: its words are not compared")
+			continue
+		}
+		out, err := exec.Command(readelf, "-h", path).Output()
+		for _, text := range want.readelf {
+			if err != nil || !bytes.Contains(out, []byte(text)) {
+				t.Errorf("readelf -h does not say %q of %s: %v\n%s", text, target, err, out)
+			}
+		}
+	}
+}
+
+// TestAgain: the second time nothing runs.
+func TestAgain(t *testing.T) {
+	w, _ := firstRun(t)
+	r := w.runJSON(t, pipeline)
+	if r.executed != 0 || r.cached == 0 || len(r.names) > 0 {
+		t.Errorf("executed %d %q, cached %d", r.executed, r.names, r.cached)
+	}
+	t.Logf("again in %v", r.took)
+}
+
+// TestOneOp: what an edit of one op runs, and what it leaves alone.
+func TestOneOp(t *testing.T) {
+	w := warmed(t)
+	objects := []string{"oppackage.llama htp_aarch64/ops/SiLU.o", "oppackage.llama htp_v79/ops/SiLU.o"}
+	libraries := []string{"oppackage.llama htp_aarch64/" + library, "oppackage.llama htp_v79/" + library}
+	sorted := func(lists ...[]string) []string {
+		all := slices.Concat(lists...)
+		slices.Sort(all)
+		return all
+	}
+	const op = "oppackage/example/src/ops/SiLU.cpp"
+	for _, c := range []struct {
+		what, old, new string
+		ran            []string
+	}{
+		{"nothing", "", "", nil},
+		// An object for each target; as they come out the same, nothing is linked.
+		{"a comment", "// SiLU:", "// Sigmoid linear unit:", sorted([]string{"patch.ops"}, objects)},
+		// The model is neither made, quantised, converted nor compiled again.
+		{"a constant", "BEGIN_PKG_OP_DEFINITION(PKG_SiLU);", `extern "C" int constant() { return 42; } BEGIN_PKG_OP_DEFINITION(PKG_SiLU);`,
+			sorted([]string{"patch.ops", "run.qwen3 run", "run.qwen3 metrics"}, objects, libraries)},
+		{"the constant back", `extern "C" int constant() { return 42; } `, "", nil},
+	} {
+		w.edit(t, op, c.old, c.new)
+		r := w.runJSON(t, pipeline)
+		if diff := cmp.Diff(c.ran, r.names); diff != "" || r.executed != len(c.ran) {
+			t.Errorf("%s: executed %d (-want +ran):\n%s", c.what, r.executed, diff)
+		}
+		t.Logf("%s: %v", c.what, r.took)
+	}
+	// A wrong number in an op is one on the phone: what runs there is what was built.
+	w.edit(t, "oppackage/example/src/ops/RMSNorm.cpp", "divide(1.0f,", "divide(1.75f,")
+	wants(t, w.run(t, "run", pipeline), 1, "run.qwen3", "tokens differ from the reference")
+	if left := running(w); len(left) > 0 {
+		t.Errorf("still running: %q", left)
+	}
+}
+
+// TestMakeByHand: the exported Makefile builds the same libraries, byte for byte, with the SDKs from `hexmage env`.
+func TestMakeByHand(t *testing.T) {
+	w, _ := firstRun(t)
+	maker, err := exec.LookPath("make")
+	if err != nil {
+		t.Fatalf("this test is about make: %v", err)
+	}
+	shell := &world{dir: w.dir, home: w.home, cache: w.cache, env: []string{"PATH=/usr/bin:/bin"}} // `env` puts the SDKs before it
+	o := shell.run(t, "env", pipeline)
+	if o.code != 0 || !strings.Contains(o.stdout, "export QAIRT_SDK_ROOT=") {
+		t.Fatalf("hexmage env: %s", o)
+	}
+	dir := filepath.Join(t.TempDir(), "package")
+	if err := os.CopyFS(dir, os.DirFS(w.out("makefile"))); err != nil {
+		t.Fatal(err)
+	}
+	// The lines go through a shell, as `eval "$(hexmage env …)"` has it.
+	script := o.stdout + "\nunset LD_LIBRARY_PATH\nexec " + maker + " -j2 htp_aarch64 htp_v79\n"
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir, cmd.Env = dir, []string{"LC_ALL=C", "HOME=" + w.home}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("make: %v\n%s", err, out)
+	}
+	for _, target := range []string{"htp_aarch64", "htp_v79"} {
+		var found []string
+		err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+			folder := map[string]string{"htp_aarch64": "aarch64", "htp_v79": "v79"}[target]
+			if err == nil && d.Name() == library && strings.Contains(filepath.Dir(p), folder) {
+				found = append(found, p)
+			}
+			return err
+		})
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: make left %q, %v", target, found, err)
+		}
+		if read(t, found[0]) != read(t, w.out("oppackage/"+target+"/"+library)) {
+			t.Errorf("%s: make's library is another than the pipeline's", target)
+		}
+	}
+}
+
+// TestUnpatched: without the patch the package does not compile, and the failure names the rename rule.
+func TestUnpatched(t *testing.T) {
+	w := warmed(t)
+	const step = `step "oppackage" "llama" {
+  source  = `
+	w.edit(t, "pipelines/"+pipeline+".hcl", step+"step.patch.ops.outputs.dir", step+`"oppackage/example"`)
+	o := w.run(t, "run", pipeline)
+	wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, "oppackage.llama", "pipelines/"+pipeline+".hcl:")
+	if strings.Contains(o.stdout, "tokens_per_s") {
+		t.Errorf("it ran on the device all the same: %s", o)
+	}
+}
