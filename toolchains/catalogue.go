@@ -37,9 +37,13 @@ type Toolchain struct {
 	Licence     string `hcl:"licence,optional"` // what has to be accepted
 	Default     string `hcl:"default,optional"` // release that is taken when a pipeline names none
 
-	Checks   *Checks    `hcl:"verify,block"`
-	EnvVars  []*EnvVar  `hcl:"env,block"`
+	Checks  *Checks   `hcl:"verify,block"`
+	EnvVars []*EnvVar `hcl:"env,block"`
+	// Sources are of every release; a release's own source of a kind takes from here what it leaves out.
+	Sources  []*Source  `hcl:"source,block"`
 	Releases []*Release `hcl:"release,block"`
+
+	file string // that spoke of it last, for diagnostics
 }
 
 // EnvVar is a variable that the SDK's own environment script sets.
@@ -185,7 +189,41 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 	for _, n := range names {
 		diags = append(diags, c.add(n, files[n])...)
 	}
+	for _, t := range c.Toolchains {
+		for _, r := range t.Releases {
+			r.inherit(t.Sources)
+		}
+		diags = append(diags, t.check(t.file)...)
+	}
 	return c, diags
+}
+
+// inherit gives the release what all releases of its toolchain have.
+func (r *Release) inherit(sources []*Source) {
+	for _, from := range sources {
+		s := r.Source(from.Kind)
+		if s == nil {
+			own := *from
+			r.Sources = append(r.Sources, &own)
+			continue
+		}
+		if len(s.URLs) == 0 {
+			s.URLs = from.URLs
+		}
+		if s.StripPrefix == "" {
+			s.StripPrefix = from.StripPrefix
+		}
+		if s.UserAgent == "" {
+			s.UserAgent = from.UserAgent
+		}
+		s.HTTP1 = s.HTTP1 || from.HTTP1
+		if len(s.Env) == 0 {
+			s.Env = from.Env
+		}
+		if len(s.Paths) == 0 {
+			s.Paths = from.Paths
+		}
+	}
 }
 
 func (c *Catalogue) add(name string, src []byte) hcl.Diagnostics {
@@ -199,7 +237,7 @@ func (c *Catalogue) add(name string, src []byte) hcl.Diagnostics {
 		return diags
 	}
 	for _, t := range f.Toolchains {
-		diags = append(diags, t.check(name)...)
+		t.file = name
 		if have := c.toolchain(t.Name); have != nil {
 			have.merge(t)
 		} else {
@@ -218,6 +256,10 @@ func (c *Catalogue) add(name string, src []byte) hcl.Diagnostics {
 }
 
 func (t *Toolchain) merge(o *Toolchain) {
+	t.file = o.file
+	if len(o.Sources) > 0 {
+		t.Sources = o.Sources
+	}
 	for _, s := range []struct{ to, from *string }{{&t.Description, &o.Description}, {&t.Page, &o.Page}, {&t.Licence, &o.Licence}, {&t.Default, &o.Default}} {
 		if *s.from != "" {
 			*s.to = *s.from
@@ -324,6 +366,14 @@ func (r *Release) fill(text string) string {
 	}
 	return strings.NewReplacer("${version}", r.Version, "${revision}", r.Revision, "${short_version}", short,
 		"${build_date}", date, "${tools_version}", r.ToolsVersion).Replace(text)
+}
+
+func (r *Release) fillAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = r.fill(t)
+	}
+	return out
 }
 
 // Verify returns what a tree of the release must hold.

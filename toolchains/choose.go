@@ -104,7 +104,7 @@ func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 			return false, "", err
 		}
 	case "archive":
-		spec.Kind, spec.URLs, spec.StripPrefix = fetchtool.KindArchive, s.URLs, r.fill(s.StripPrefix)
+		spec.Kind, spec.URLs, spec.StripPrefix = fetchtool.KindArchive, r.fillAll(s.URLs), r.fill(s.StripPrefix)
 		spec.Size, spec.SHA256, spec.SHA1, spec.MD5 = s.Size, s.SHA256, s.SHA1, s.MD5
 		spec.UserAgent, spec.HTTP1 = s.UserAgent, s.HTTP1
 		if e := q.Lock.Find(t.Name, r.Version); e != nil && e.Source == "archive" {

@@ -77,322 +77,109 @@ toolchain "qairt" {
     }
   }
 
+  # The address answers GET but not HEAD, only to browsers, and drops HTTP/2 streams.
+  source "archive" {
+    urls = [
+      "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/${version}/v${version}.zip",
+      "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/${version}/v${version}.zip",
+    ]
+    strip_prefix = "qairt/${version}"
+    user_agent   = "Mozilla/5.0"
+    http1        = true
+  }
+  source "installed" {
+    env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
+    paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
+  }
+
   release "2.25.0.240728" {
     build_id = "v2.25.0.240728104910_97711"
     arches   = ["v68", "v69", "v73", "v75"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.25.0.240728/v2.25.0.240728.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.25.0.240728/v2.25.0.240728.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.31.0.250130" {
     arches = ["v68", "v69", "v73", "v75"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.31.0.250130/v2.31.0.250130.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.31.0.250130/v2.31.0.250130.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
     source "embedded" {}
   }
 
   release "2.34.0.250424" {
     build_id = "v2.34.0.250424201103_119471"
     arches   = ["v68", "v69", "v73", "v75"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.34.0.250424/v2.34.0.250424.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.34.0.250424/v2.34.0.250424.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.36.0.250627" {
     arches = ["v68", "v69", "v73", "v75"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.36.0.250627/v2.36.0.250627.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.36.0.250627/v2.36.0.250627.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.36.1.250708" {
     arches = ["v68", "v69", "v73", "v75"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.36.1.250708/v2.36.1.250708.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.36.1.250708/v2.36.1.250708.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.37.0.250724" {
     arches = ["v68", "v69", "v73", "v75", "v79"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.37.0.250724/v2.37.0.250724.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.37.0.250724/v2.37.0.250724.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.38.0.250901" {
     arches = ["v68", "v69", "v73", "v75", "v79"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.38.0.250901/v2.38.0.250901.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.38.0.250901/v2.38.0.250901.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.39.0.250926" {
     arches = ["v68", "v69", "v73", "v75", "v79"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.39.0.250926/v2.39.0.250926.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.39.0.250926/v2.39.0.250926.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.40.0.251030" {
     arches = ["v68", "v69", "v73", "v75", "v79"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.40.0.251030/v2.40.0.251030.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.40.0.251030/v2.40.0.251030.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.41.0.251128" {
     arches = ["v68", "v69", "v73", "v75", "v79"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.41.0.251128/v2.41.0.251128.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.41.0.251128/v2.41.0.251128.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
     source "embedded" {}
   }
 
   release "2.42.0.251225" {
     build_id = "v2.42.0.251225135753_193295"
     arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
     source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.42.0.251225/v2.42.0.251225.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.42.0.251225/v2.42.0.251225.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-      size         = 1543955191
-      sha256       = "1a744ed72a813fc9dd4a29e31b1685f784786102fd45414d74915bb3351ae321"
+      size   = 1543955191
+      sha256 = "1a744ed72a813fc9dd4a29e31b1685f784786102fd45414d74915bb3351ae321"
     }
   }
 
   release "2.44.0.260225" {
     arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
     source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.44.0.260225/v2.44.0.260225.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.44.0.260225/v2.44.0.260225.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-      size         = 1560450667
-      sha256       = "52a5b0cc051eb2896848c9fd46e704612b1dc06e7d2f5d0d9a79fd8bcdd344bb"
+      size   = 1560450667
+      sha256 = "52a5b0cc051eb2896848c9fd46e704612b1dc06e7d2f5d0d9a79fd8bcdd344bb"
     }
   }
 
   release "2.45.0.260326" {
     build_id = "v2.45.0.260326154327"
     arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.45.0.260326/v2.45.0.260326.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.45.0.260326/v2.45.0.260326.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.46.0.260424" {
     arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.46.0.260424/v2.46.0.260424.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.46.0.260424/v2.46.0.260424.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.47.0.260601" {
     arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.47.0.260601/v2.47.0.260601.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.47.0.260601/v2.47.0.260601.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.48.0.260626" {
     arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.48.0.260626/v2.48.0.260626.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.48.0.260626/v2.48.0.260626.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "2.48.40.260702" {
     arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
     source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.48.40.260702/v2.48.40.260702.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.48.40.260702/v2.48.40.260702.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-      size         = 2387723706
-      sha256       = "72bf9fbb177e65d05483b5cfc1e10a2864307fb031bcd7b9943b9c32693757b8"
+      size   = 2387723706
+      sha256 = "72bf9fbb177e65d05483b5cfc1e10a2864307fb031bcd7b9943b9c32693757b8"
     }
   }
 
   release "2.49.0.260730" {
     build_id = "v2.49.0.260730134355"
     arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
-      paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.49.0.260730/v2.49.0.260730.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Qualcomm_AI_Runtime_Community/All/2.49.0.260730/v2.49.0.260730.zip",
-      ]
-      strip_prefix = "qairt/${version}"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 }
