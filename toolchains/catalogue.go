@@ -198,9 +198,12 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 	return c, diags
 }
 
-// inherit gives the release what all releases of its toolchain have.
+// inherit gives the release what all releases of its toolchain have. One that people have to get by hand has no address.
 func (r *Release) inherit(sources []*Source) {
 	for _, from := range sources {
+		if from.Kind == "archive" && r.Source("manual") != nil {
+			continue
+		}
 		s := r.Source(from.Kind)
 		if s == nil {
 			own := *from

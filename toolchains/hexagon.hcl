@@ -32,21 +32,28 @@ toolchain "hexagon" {
     }
   }
 
+  source "archive" {
+    urls = [
+      "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/${version}/Hexagon_SDK_Linux.zip",
+      "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/${version}/Hexagon_SDK_Linux.zip",
+    ]
+    strip_prefix = "Hexagon_SDK/${version}"
+    user_agent   = "Mozilla/5.0"
+    http1        = true
+  }
+  source "installed" {
+    env   = ["HEXAGON_SDK_ROOT"]
+    paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
+  }
+
   release "6.4.0.2" {
     tools_version = "19.0.04"
     arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["HEXAGON_SDK_ROOT"]
-      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
-    }
     source "archive" {
       urls = [
         "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.4.0.2/Hexagon_SDK_lnx.zip",
         "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.4.0.2/Hexagon_SDK_lnx.zip",
       ]
-      strip_prefix = "Hexagon_SDK/6.4.0.2"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
     }
     source "embedded" {}
   }
@@ -54,49 +61,21 @@ toolchain "hexagon" {
   release "6.5.0.0" {
     tools_version = "19.0.07"
     arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["HEXAGON_SDK_ROOT"]
-      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
-    }
     source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.5.0.0/Hexagon_SDK_Linux.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.5.0.0/Hexagon_SDK_Linux.zip",
-      ]
-      strip_prefix = "Hexagon_SDK/6.5.0.0"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-      size         = 3086093891
-      sha256       = "668626f75c38ce1ca993768953db9bf4b632753c3e32ed8363a8287e3aaffc9a"
-      md5          = "c8dfd97d339043e3ace673dd17677fc6"
+      size   = 3086093891
+      sha256 = "668626f75c38ce1ca993768953db9bf4b632753c3e32ed8363a8287e3aaffc9a"
+      md5    = "c8dfd97d339043e3ace673dd17677fc6"
     }
   }
 
   release "6.6.0.0" {
     tools_version = "19.0.07"
     arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "installed" {
-      env   = ["HEXAGON_SDK_ROOT"]
-      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
-    }
-    source "archive" {
-      urls = [
-        "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.6.0.0/Hexagon_SDK_Linux.zip",
-        "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.6.0.0/Hexagon_SDK_Linux.zip",
-      ]
-      strip_prefix = "Hexagon_SDK/6.6.0.0"
-      user_agent   = "Mozilla/5.0"
-      http1        = true
-    }
   }
 
   release "5.5.5.0" {
     tools_version = "8.7.06"
     arches        = ["v68", "v69", "v73", "v75"]
-    source "installed" {
-      env   = ["HEXAGON_SDK_ROOT"]
-      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
-    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -105,10 +84,6 @@ toolchain "hexagon" {
   release "6.2.0.1" {
     tools_version = "8.8.06"
     arches        = ["v68", "v69", "v73", "v75", "v79"]
-    source "installed" {
-      env   = ["HEXAGON_SDK_ROOT"]
-      paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
-    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }

@@ -25,78 +25,53 @@ toolchain "ndk" {
     }
   }
 
+  source "archive" {
+    urls         = ["https://dl.google.com/android/repository/android-ndk-${version}-linux.zip"]
+    strip_prefix = "android-ndk-${version}"
+    http1        = true
+  }
+  source "installed" {
+    env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH"]
+    paths = ["~/Android/Sdk/ndk/${revision}", "/opt/ndk/android-ndk-${version}", "/opt/android-ndk-${version}"]
+  }
+
   release "r25c" {
     revision = "25.2.9519653"
-    source "installed" {
-      env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH"]
-      paths = ["~/Android/Sdk/ndk/${revision}", "/opt/ndk/android-ndk-${version}", "/opt/android-ndk-${version}"]
-    }
     source "archive" {
-      urls         = ["https://dl.google.com/android/repository/android-ndk-r25c-linux.zip"]
-      strip_prefix = "android-ndk-${version}"
-      http1        = true
-      size         = 531118193
-      sha1         = "53af80a1cce9144025b81c78c8cd556bff42bd0e"
+      size = 531118193
+      sha1 = "53af80a1cce9144025b81c78c8cd556bff42bd0e"
     }
   }
 
   release "r26c" {
     revision = "26.2.11394342"
-    source "installed" {
-      env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH"]
-      paths = ["~/Android/Sdk/ndk/${revision}", "/opt/ndk/android-ndk-${version}", "/opt/android-ndk-${version}"]
-    }
     source "archive" {
-      urls         = ["https://dl.google.com/android/repository/android-ndk-r26c-linux.zip"]
-      strip_prefix = "android-ndk-${version}"
-      http1        = true
-      size         = 668556021
-      sha1         = "7faebe2ebd3590518f326c82992603170f07c96e"
+      size = 668556021
+      sha1 = "7faebe2ebd3590518f326c82992603170f07c96e"
     }
   }
 
   release "r26d" {
     revision = "26.3.11579264"
-    source "installed" {
-      env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH"]
-      paths = ["~/Android/Sdk/ndk/${revision}", "/opt/ndk/android-ndk-${version}", "/opt/android-ndk-${version}"]
-    }
     source "archive" {
-      urls         = ["https://dl.google.com/android/repository/android-ndk-r26d-linux.zip"]
-      strip_prefix = "android-ndk-${version}"
-      http1        = true
-      sha1         = "fcdad75a765a46a9cf6560353f480db251d14765"
-      sha256       = "eefeafe7ccf177de7cc57158da585e7af119bb7504a63604ad719e4b2a328b54"
+      sha1   = "fcdad75a765a46a9cf6560353f480db251d14765"
+      sha256 = "eefeafe7ccf177de7cc57158da585e7af119bb7504a63604ad719e4b2a328b54"
     }
   }
 
   release "r27c" {
     revision = "27.2.12479018"
-    source "installed" {
-      env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH"]
-      paths = ["~/Android/Sdk/ndk/${revision}", "/opt/ndk/android-ndk-${version}", "/opt/android-ndk-${version}"]
-    }
     source "archive" {
-      urls         = ["https://dl.google.com/android/repository/android-ndk-r27c-linux.zip"]
-      strip_prefix = "android-ndk-${version}"
-      http1        = true
-      size         = 663987688
-      sha1         = "090e8083a715fdb1a3e402d0763c388abb03fb4e"
-      sha256       = "59c2f6dc96743b5daf5d1626684640b20a6bd2b1d85b13156b90333741bad5cc"
+      size   = 663987688
+      sha1   = "090e8083a715fdb1a3e402d0763c388abb03fb4e"
+      sha256 = "59c2f6dc96743b5daf5d1626684640b20a6bd2b1d85b13156b90333741bad5cc"
     }
   }
 
   release "r28b" {
     revision = "28.1.13356709"
-    source "installed" {
-      env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH"]
-      paths = ["~/Android/Sdk/ndk/${revision}", "/opt/ndk/android-ndk-${version}", "/opt/android-ndk-${version}"]
-    }
     source "archive" {
-      urls         = ["https://dl.google.com/android/repository/android-ndk-r28b-linux.zip"]
-      strip_prefix = "android-ndk-${version}"
-      http1        = true
-      sha1         = "f574d3165405bd59ffc5edaadac02689075a729f"
+      sha1 = "f574d3165405bd59ffc5edaadac02689075a729f"
     }
     source "embedded" {}
   }
