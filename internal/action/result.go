@@ -85,7 +85,7 @@ func appendBool(b []byte, field protowire.Number, v bool) []byte {
 // are no ActionResult are an error.
 func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 	r := &Result{}
-	err := eachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {
+	err := EachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {
 		switch num {
 		case 2:
 			var f OutputFile
@@ -102,7 +102,7 @@ func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 		case 7:
 			r.Stderr = append([]byte(nil), m...)
 		case 9:
-			err = eachField(m, func(num protowire.Number, _ uint64, m []byte) (err error) {
+			err = EachField(m, func(num protowire.Number, _ uint64, m []byte) (err error) {
 				switch num {
 				case 1:
 					r.Worker = string(m)
@@ -121,7 +121,7 @@ func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 }
 
 func decodeFile(m []byte, fn digest.Function) (f OutputFile, err error) {
-	err = eachField(m, func(num protowire.Number, v uint64, m []byte) (err error) {
+	err = EachField(m, func(num protowire.Number, v uint64, m []byte) (err error) {
 		switch num {
 		case 1:
 			f.Path = string(m)
@@ -139,7 +139,7 @@ func decodeFile(m []byte, fn digest.Function) (f OutputFile, err error) {
 }
 
 func decodeDir(m []byte, fn digest.Function) (d OutputDir, err error) {
-	err = eachField(m, func(num protowire.Number, _ uint64, m []byte) (err error) {
+	err = EachField(m, func(num protowire.Number, _ uint64, m []byte) (err error) {
 		switch num {
 		case 1:
 			d.Path = string(m)
@@ -158,7 +158,7 @@ func decodeDir(m []byte, fn digest.Function) (d OutputDir, err error) {
 
 func decodeDuration(m []byte) (time.Duration, error) {
 	var s, ns uint64 // of a field that comes twice, the last counts
-	err := eachField(m, func(num protowire.Number, v uint64, _ []byte) error {
+	err := EachField(m, func(num protowire.Number, v uint64, _ []byte) error {
 		switch num {
 		case 1:
 			s = v
@@ -180,7 +180,7 @@ func decodeDuration(m []byte) (time.Duration, error) {
 func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
 	var hexHash string
 	var size uint64
-	err := eachField(m, func(num protowire.Number, v uint64, m []byte) error {
+	err := EachField(m, func(num protowire.Number, v uint64, m []byte) error {
 		switch num {
 		case 1:
 			hexHash = string(m)
@@ -200,8 +200,9 @@ func AppendDigest(b []byte, field int, d digest.Digest) []byte {
 	return appendDigest(b, protowire.Number(field), d)
 }
 
-// eachField calls f for every varint (v) and length-delimited (m) field of the message.
-func eachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error) error {
+// EachField calls f for every field of a protobuf message, with v for a varint and m for a length-delimited one. It stops at
+// the first error, f's or that of bytes which are no message.
+func EachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {

@@ -140,7 +140,7 @@ func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 func decodeNode(num protowire.Number, m []byte, fn digest.Function) (name string, e Entry, err error) {
 	var f File
 	var target string
-	err = eachNumber(m, func(n protowire.Number, v uint64, m []byte) (err error) {
+	err = action.EachField(m, func(n protowire.Number, v uint64, m []byte) (err error) {
 		switch {
 		case n == 1:
 			name = string(m)
@@ -171,36 +171,7 @@ func decodeNode(num protowire.Number, m []byte, fn digest.Function) (name string
 }
 
 func eachField(b []byte, f func(num protowire.Number, m []byte) error) error {
-	return eachNumber(b, func(num protowire.Number, _ uint64, m []byte) error { return f(num, m) })
-}
-
-// eachNumber calls f for each field of a message: v for a varint, m for bytes.
-func eachNumber(b []byte, f func(num protowire.Number, v uint64, m []byte) error) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		b = b[n:]
-		var v uint64
-		var m []byte
-		switch typ {
-		case protowire.VarintType:
-			v, n = protowire.ConsumeVarint(b)
-		case protowire.BytesType:
-			m, n = protowire.ConsumeBytes(b)
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
-		}
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		b = b[n:]
-		if err := f(num, v, m); err != nil {
-			return err
-		}
-	}
-	return nil
+	return action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error { return f(num, m) })
 }
 
 func appendString(b []byte, field protowire.Number, s string) []byte {
