@@ -11,6 +11,11 @@ variable "mllm" {
   type        = string
   default     = ""
   description = "A clone of upstream (github.com/UbiquitousLearning/mllm): build its op package instead of our example"
+
+  validation {
+    condition     = var.mllm == "" || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1
+    error_message = "It must be the folder of one clone of upstream: there is to be one LLaMAPackage/src/LLaMAPackageInterface.cpp below it."
+  }
 }
 
 variable "model" {

@@ -87,6 +87,12 @@ func TestDevicePlan(t *testing.T) {
 	wants(t, refused, exitUsage, "hexmage lock qairt 2.41.0.251128", "--var model=", "apt-get install cmake")
 }
 
+// TestNoClone: a folder that is no clone of upstream is refused by name.
+func TestNoClone(t *testing.T) {
+	w := newWorld(t)
+	wants(t, w.run(t, "run", "--var", "mllm="+t.TempDir(), pipeline), exitUsage, "mllm", "clone of upstream", "pipelines/"+pipeline+".hcl")
+}
+
 // TestUpstream: the whole op package of a clone of upstream, for both machines. Its sources are not ours to ship, so the
 // clone is the caller's.
 func TestUpstream(t *testing.T) {
