@@ -121,7 +121,7 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 	}
 	if a.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, fmt.Errorf("the step's timeout of %v is over", a.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, &execute.TimeoutError{Limit: a.Timeout})
 		defer cancel()
 	}
 	var printed execute.Capped

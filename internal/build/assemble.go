@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -35,12 +36,18 @@ type assembler struct {
 	artifacts map[addrs.Output]*once
 }
 
-// InputError says that a step names a file or folder of the workspace that is not there: a mistake in the pipeline, not a
-// failure of the engine.
-type InputError struct{ Path string }
+// InputError says that a pipeline names a file or folder that is not there: a mistake in the pipeline, not a failure of
+// the engine.
+type InputError struct {
+	Path string
+	In   string // the artifact that does not have it; "" for the workspace
+}
 
 // Error returns the message, with the remedy.
 func (e *InputError) Error() string {
+	if e.In != "" {
+		return fmt.Sprintf("there is no %s in %s: correct the path, or the step that makes it", e.Path, e.In)
+	}
 	return fmt.Sprintf("the workspace has no file or folder %s: correct the path, or make it", e.Path)
 }
 
@@ -93,9 +100,11 @@ func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literal
 	case in.Host != nil:
 		e, err = a.host(ctx, *in.Host)
 	case in.Spec != nil:
-		u := n.byName[in.Spec.Spec]
-		var ok bool
-		if e, ok = u.out[in.Spec.Path]; !ok {
+		u, ok := n.byName[in.Spec.Spec]
+		if ok {
+			e, ok = u.out[in.Spec.Path]
+		}
+		if !ok {
 			err = fmt.Errorf("action %q has no output %q", in.Spec.Spec, in.Spec.Path)
 		}
 	case in.Artifact != nil:
@@ -109,15 +118,47 @@ func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literal
 	if e.Dir == nil {
 		return e, fmt.Errorf("%s is wanted of something that is no folder", in.Sub)
 	}
-	sub, err := e.Dir.Lookup(ctx, a.store, in.Sub)
+	sub, err := a.sub(ctx, e.Dir, in.Sub)
 	if errors.Is(err, tree.ErrNotExist) {
 		what := "the tree"
-		if in.Artifact != nil {
+		switch {
+		case in.Artifact != nil:
 			what = in.Artifact.String()
+		case in.Host != nil:
+			what = in.Host.Path
 		}
-		return e, fmt.Errorf("there is no %s in %s", in.Sub, what)
+		return e, &InputError{Path: in.Sub, In: what}
 	}
 	return sub, err
+}
+
+// maxLinks is how many symlinks a path may lead through.
+const maxLinks = 40
+
+// sub returns what is at p in the tree, following symlinks: whoever takes one file out of a tree wants the file.
+func (a *assembler) sub(ctx context.Context, d *tree.Dir, p string) (tree.Entry, error) {
+	p = path.Clean(p)
+follow:
+	for range maxLinks {
+		e := tree.Entry{Dir: d}
+		if p == "." {
+			return e, nil
+		}
+		names := strings.Split(p, "/")
+		for i := range names {
+			at := path.Join(names[:i+1]...)
+			var err error
+			if e, err = d.Lookup(ctx, a.store, at); err != nil {
+				return e, err
+			}
+			if e.Symlink != "" {
+				p = path.Join(append([]string{path.Dir(at), e.Symlink}, names[i+1:]...)...)
+				continue follow
+			}
+		}
+		return e, nil
+	}
+	return tree.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
 }
 
 // artifact puts an output of an instance together from its parts.
@@ -135,7 +176,13 @@ func (a *assembler) artifact(ctx context.Context, o addrs.Output) (tree.Entry, e
 
 func (a *assembler) compose(ctx context.Context, o addrs.Output) (tree.Entry, error) {
 	n := a.g.nodes[o.Instance]
-	art := n.outputs[o.Name]
+	if n == nil {
+		return tree.Entry{}, fmt.Errorf("%s is not in the plan", o)
+	}
+	art, ok := n.outputs[o.Name]
+	if !ok {
+		return tree.Entry{}, fmt.Errorf("%s is no output of its step", o)
+	}
 	literals := map[digest.Digest][]byte{}
 	if len(art.Parts) == 1 && art.Parts[0].Path == "" {
 		e, err := a.entry(ctx, n, art.Parts[0], literals)
@@ -185,24 +232,24 @@ func (a *assembler) host(ctx context.Context, h action.HostPath) (tree.Entry, er
 }
 
 func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, error) {
-	path := filepath.FromSlash(h.Path)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.workspace, path)
+	at := filepath.FromSlash(h.Path)
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(a.workspace, at)
 	}
-	st, err := os.Stat(path)
+	st, err := os.Stat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return tree.Entry{}, &InputError{h.Path}
+		return tree.Entry{}, &InputError{Path: h.Path}
 	case err != nil:
 		return tree.Entry{}, err
 	case st.IsDir():
-		d, err := tree.Scan(ctx, a.hasher, path, tree.ScanOptions{Globs: h.Globs})
+		d, err := tree.Scan(ctx, a.hasher, at, tree.ScanOptions{Globs: h.Globs})
 		if err != nil {
 			return tree.Entry{}, err
 		}
 		err = d.Walk(func(p string, e tree.Entry) error {
 			if e.File != nil {
-				a.sources.Add(e.File.Digest, filepath.Join(path, filepath.FromSlash(p)))
+				a.sources.Add(e.File.Digest, filepath.Join(at, filepath.FromSlash(p)))
 			}
 			return nil
 		})
@@ -210,10 +257,10 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	case !st.Mode().IsRegular():
 		return tree.Entry{}, fmt.Errorf("%s is neither a file nor a folder", h.Path)
 	}
-	d, err := a.hasher.Hash(path, st)
+	d, err := a.hasher.Hash(at, st)
 	if err != nil {
 		return tree.Entry{}, err
 	}
-	a.sources.Add(d, path)
+	a.sources.Add(d, at)
 	return tree.Entry{File: &tree.File{Digest: d, Executable: st.Mode()&0o111 != 0}}, nil
 }

@@ -59,6 +59,8 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	start := time.Now()
 	g, units, err := newGraph(p)
 	if err != nil {
+		o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile})
+		o.Sink.Send(event.BuildFinished{})
 		return Result{}, err
 	}
 	asm := newAssembler(g, o.Fn, o.Store, o.Hasher, o.Sources, o.Workspace)

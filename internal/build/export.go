@@ -8,92 +8,155 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/tree"
 )
 
+// exporter puts a pipeline's outputs under Options.Out. Of processes that share a state folder, one does so at a time.
+type exporter struct {
+	*worker
+	stateFile string
+	known     map[string]exported // by file name in Out
+	changed   bool
+}
+
 // exported remembers what stands at an output's place, so that an unchanged output costs one stat a file.
 type exported struct {
 	Digest string      `json:"digest"`
+	Dir    bool        `json:"dir,omitempty"`
 	Files  []fileStamp `json:"files"`
 }
 
-// fileStamp is what the file system says of an exported file. A tampered, replaced or deleted one has another stamp.
-type fileStamp struct {
-	Path  string `json:"path"` // relative to the output's place; "" for a file
-	Size  int64  `json:"size"`
-	MTime int64  `json:"mtime"`
-	Inode uint64 `json:"inode"`
-	CTime int64  `json:"ctime"`
-}
-
-// export puts the pipeline's outputs under Options.Out.
-func (w *worker) export(ctx context.Context, p *plan.Plan) ([]event.OutputReady, error) {
-	stateFile := filepath.Join(w.o.State, "exports-"+w.fn.Bytes([]byte(w.o.Out)).Hex()[:16]+".json")
-	known := map[string]exported{}
-	if b, err := os.ReadFile(stateFile); err == nil {
-		if json.Unmarshal(b, &known) != nil {
-			known = map[string]exported{} // damaged: export everything again
-		}
+// export puts the pipeline's outputs in their place.
+func (w *worker) export(ctx context.Context, p *plan.Plan) (ready []event.OutputReady, err error) {
+	x := &exporter{worker: w, known: map[string]exported{}}
+	x.stateFile = filepath.Join(w.o.State, "exports-"+w.fn.Bytes([]byte(w.o.Out)).Hex()[:16]+".json")
+	if err := os.MkdirAll(w.o.State, 0o755); err != nil {
+		return nil, err
 	}
-	var ready []event.OutputReady
-	changed := false
+	unlock, err := durable.Lock(ctx, x.stateFile+".lock")
+	if err != nil {
+		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
+	}
+	defer unlock()
+	if b, err := os.ReadFile(x.stateFile); err == nil && json.Unmarshal(b, &x.known) != nil {
+		x.known = map[string]exported{} // damaged: export everything again
+	}
+	defer func() {
+		if x.changed { // also after an error: what was exported until then is known
+			err = errors.Join(err, x.save())
+		}
+	}()
+	now := map[string]string{} // output by file name
 	for _, e := range p.Exports {
 		if e.Resolve != nil {
-			var err error
 			if e, err = w.resolveExport(ctx, e); err != nil {
 				return ready, err
 			}
 		}
-		entry, err := w.exportEntry(ctx, e)
+		name, err := fileName(e.Name)
+		if other, ok := now[name]; ok && err == nil {
+			err = fmt.Errorf("its place is that of output %q too: rename one of them", other)
+		}
+		if err == nil {
+			now[name] = e.Name
+			err = x.put(ctx, e, name)
+		}
 		if err != nil {
 			return ready, fmt.Errorf("output %q: %w", e.Name, err)
 		}
-		to := w.exportPath(e.Name)
-		id := w.identity(entry)
-		if old, ok := known[e.Name]; !ok || old.Digest != id || !standing(to, old.Files) {
-			delete(known, e.Name)
-			if err := w.place(ctx, entry, to); err != nil {
-				return ready, fmt.Errorf("output %q: %w", e.Name, err)
-			}
-			files, err := stamps(to)
-			if err != nil {
-				return ready, fmt.Errorf("output %q: %w", e.Name, err)
-			}
-			known[e.Name] = exported{id, files}
-			changed = true
-		}
-		out := event.OutputReady{Name: e.Name, Path: to, Show: e.Show}
+		out := event.OutputReady{Name: e.Name, Path: filepath.Join(w.o.Out, name), Show: e.Show}
 		w.o.Sink.Send(out)
 		ready = append(ready, out)
 	}
 	if w.o.Prune {
-		for name := range known {
-			if slices.ContainsFunc(ready, func(o event.OutputReady) bool { return o.Name == name }) {
-				continue
-			}
-			if err := os.RemoveAll(w.exportPath(name)); err != nil {
-				return ready, fmt.Errorf("remove output %q, which the pipeline no longer has: %w", name, err)
-			}
-			delete(known, name)
-			changed = true
-		}
+		err = x.prune(now)
 	}
-	if changed {
-		return ready, writeState(stateFile, known)
-	}
-	return ready, nil
+	return ready, err
 }
 
-// exportPath is where an output of the pipeline is put.
-func (w *worker) exportPath(name string) string {
-	return filepath.Join(w.o.Out, strings.ReplaceAll(name, "/", "-"))
+// put makes sure that the output stands at its place.
+func (x *exporter) put(ctx context.Context, e plan.Export, name string) error {
+	entry, err := x.exportEntry(ctx, e)
+	if err != nil {
+		return err
+	}
+	to, id := filepath.Join(x.o.Out, name), x.identity(entry)
+	if old, ok := x.known[name]; ok && old.Digest == id && standing(to, old) {
+		return nil
+	}
+	delete(x.known, name)
+	x.changed = true
+	if err := x.place(ctx, entry, to); err != nil {
+		return err
+	}
+	files, err := stamps(to)
+	if err == nil {
+		x.known[name] = exported{Digest: id, Dir: entry.Dir != nil, Files: files}
+	}
+	return err
+}
+
+// prune removes the outputs of earlier runs that the pipeline no longer has. What somebody changed since stays.
+func (x *exporter) prune(now map[string]string) error {
+	for name, old := range x.known {
+		if _, ok := now[name]; ok {
+			continue
+		}
+		if base, err := fileName(name); err == nil && base == name && standing(filepath.Join(x.o.Out, name), old) {
+			if err := os.RemoveAll(filepath.Join(x.o.Out, name)); err != nil {
+				return fmt.Errorf("remove output %q, which the pipeline no longer has: %w", name, err)
+			}
+		}
+		delete(x.known, name)
+		x.changed = true
+	}
+	return nil
+}
+
+const (
+	tmpPrefix = ".hexmage-"
+	tmpAge    = 24 * time.Hour // nobody exports for so long
+)
+
+// save writes what is known for the next run, and removes what killed ones left.
+func (x *exporter) save() error {
+	left, _ := filepath.Glob(filepath.Join(x.o.Out, tmpPrefix+"*"))
+	for _, dir := range left {
+		if st, err := os.Lstat(dir); err == nil && time.Since(st.ModTime()) > tmpAge {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	b, err := json.Marshal(x.known)
+	if err != nil {
+		return err
+	}
+	tmp, err := durable.Temp(x.o.State, "exports")
+	if err != nil {
+		return err
+	}
+	if _, err := tmp.Write(b); err != nil {
+		tmp.Close()
+		os.Remove(tmp.Name())
+		return err
+	}
+	return durable.Place(tmp, x.stateFile, 0o644) // after a crash it may be damaged: then everything is exported again
+}
+
+// fileName is what an output of the pipeline is called in the folder of outputs.
+func fileName(output string) (string, error) {
+	name := strings.ReplaceAll(output, "/", "-")
+	if name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
+		return "", fmt.Errorf("%q cannot be the name of a file", name)
+	}
+	return name, nil
 }
 
 func (w *worker) resolveExport(ctx context.Context, e plan.Export) (plan.Export, error) {
@@ -110,12 +173,18 @@ func (w *worker) resolveExport(ctx context.Context, e plan.Export) (plan.Export,
 
 // exportEntry returns what an output of the pipeline is.
 func (w *worker) exportEntry(ctx context.Context, e plan.Export) (tree.Entry, error) {
+	literals := map[digest.Digest][]byte{}
 	if e.Class == 0 {
 		b := []byte(e.Literal + "\n")
 		d := w.fn.Bytes(b)
-		return tree.Entry{File: &tree.File{Digest: d}}, w.keep(ctx, map[digest.Digest][]byte{d: b})
+		literals[d] = b
+		return tree.Entry{File: &tree.File{Digest: d}}, w.keep(ctx, literals)
 	}
-	return w.entry(ctx, nil, e.Artifact, nil)
+	entry, err := w.entry(ctx, nil, e.Artifact, literals)
+	if err == nil && entry.File == nil && entry.Dir == nil {
+		err = errors.New("it is neither a file nor a folder")
+	}
+	return entry, err
 }
 
 func (w *worker) identity(e tree.Entry) string {
@@ -126,12 +195,15 @@ func (w *worker) identity(e tree.Entry) string {
 	return root.String()
 }
 
+// tempPrefix begins the names of folders in which outputs are made ready, beside their place.
+const tempPrefix = ".hexmage"
+
 // place puts the entry at path, replacing what is there, so that path never holds a part of it.
 func (w *worker) place(ctx context.Context, e tree.Entry, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(path), ".hexmage-")
+	tmp, err := os.MkdirTemp(filepath.Dir(path), tmpPrefix)
 	if err != nil {
 		return err
 	}
@@ -152,58 +224,27 @@ func (w *worker) place(ctx context.Context, e tree.Entry, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(path, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.Rename(next, path)
+	return replace(next, path, filepath.Join(tmp, "old"))
 }
 
-func stamps(path string) ([]fileStamp, error) {
-	var out []fileStamp
-	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+// replace moves next to path; what is there goes away at the same time, or to old, if the system can do no better. Another
+// process, with another store, may be doing the same.
+func replace(next, path, old string) error {
+	var err error
+	for range 10 {
+		// A file goes over a file, and anything over nothing.
+		if err = os.Rename(next, path); err == nil {
+			return nil
+		}
+		if exchange(next, path) == nil {
+			return nil // next is what was there, and goes away with its folder
+		}
+		if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		rel, err := filepath.Rel(path, p)
-		if err != nil {
+		if err := os.RemoveAll(old); err != nil {
 			return err
 		}
-		if rel == "." {
-			rel = ""
-		}
-		s, err := stamp(p)
-		s.Path = filepath.ToSlash(rel)
-		out = append(out, s)
-		return err
-	})
-	return out, err
-}
-
-// standing tells whether every file still has its stamp.
-func standing(path string, files []fileStamp) bool {
-	if _, err := os.Lstat(path); err != nil {
-		return false
 	}
-	for _, f := range files {
-		s, err := stamp(filepath.Join(path, filepath.FromSlash(f.Path)))
-		if s.Path = f.Path; err != nil || s != f {
-			return false
-		}
-	}
-	return true
-}
-
-func writeState(path string, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	tmp := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := os.WriteFile(tmp, b, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
+	return err
 }

@@ -117,8 +117,8 @@ func (u *unit) inputs() []action.Input {
 	return in
 }
 
-// block registers u with everything it has to wait for and returns what failed among it, or nil.
-func (g *graph) block(u *unit) (bad *unit, err error) {
+// block registers u with everything it has to wait for and tells whether any of it failed.
+func (g *graph) block(u *unit) (bad bool, err error) {
 	u.wait, u.state = 0, waiting
 	seenNodes, seenUnits := map[*node]bool{}, map[*unit]bool{}
 	err = g.eachBlocker(u.node, u.inputs(), 0, func(n *node, b *unit) {
@@ -126,7 +126,7 @@ func (g *graph) block(u *unit) (bad *unit, err error) {
 		case n != nil && !seenNodes[n]:
 			seenNodes[n] = true
 			if n.failed {
-				bad = &unit{node: n}
+				bad = true
 				return
 			}
 			n.waiters = append(n.waiters, u)
@@ -136,7 +136,7 @@ func (g *graph) block(u *unit) (bad *unit, err error) {
 			switch b.state {
 			case done:
 			case failed, skipped:
-				bad = b
+				bad = true
 			default:
 				b.waiters = append(b.waiters, u)
 				u.wait++

@@ -28,6 +28,7 @@ type loop struct {
 	pools     map[string]int // what is free of each resource; not in the map: one
 
 	messages chan message
+	over     chan struct{} // closed when nobody reads messages any more
 	running  int
 	sum      event.BuildFinished
 	firstErr error
@@ -60,12 +61,15 @@ type outcome struct {
 
 // run builds everything in the graph. It returns when nothing runs any more.
 func (l *loop) run(ctx context.Context, units []*unit) error {
+	l.over = make(chan struct{})
+	defer close(l.over)
 	for _, n := range l.g.order {
 		if n.resolved {
 			l.announce(n)
 		}
 	}
 	if err := l.admit(units); err != nil {
+		l.skipRest()
 		return err
 	}
 	stopped := ctx.Done()
@@ -87,7 +91,7 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 				halt = true
 				l.firstErr = errors.Join(l.firstErr, err)
 			}
-			if l.firstErr != nil && !l.keepGoing || l.sum.Failed > 0 && !l.keepGoing {
+			if !l.keepGoing && (l.firstErr != nil || l.sum.Failed > 0) {
 				halt = true
 			}
 		case <-stopped:
@@ -117,8 +121,8 @@ func (l *loop) admit(units []*unit) error {
 		switch {
 		case err != nil:
 			return err
-		case bad != nil:
-			if err := l.skip(u, bad); err != nil {
+		case bad:
+			if err := l.skip(u); err != nil {
 				return err
 			}
 		case u.wait == 0:
@@ -157,7 +161,7 @@ func demand(u *unit) map[string]int {
 	}
 	for _, kv := range strings.Split(u.spec.Platform[action.PropertyPool], ",") {
 		if name, n, ok := strings.Cut(kv, "="); ok {
-			if v, err := strconv.Atoi(n); err == nil {
+			if v, err := strconv.Atoi(n); err == nil && v > 0 {
 				need[name] = v
 			}
 		}
@@ -190,8 +194,13 @@ func (l *loop) start(ctx context.Context, u *unit) {
 	u.state = running
 	l.running++
 	go func() {
-		o := l.work(ctx, u, func(m message) { l.messages <- m })
-		l.messages <- message{u: u, out: &o}
+		o := l.work(ctx, u, func(m message) {
+			select {
+			case l.messages <- m:
+			case <-l.over: // somebody still reports on an action that ended
+			}
+		})
+		l.messages <- message{u: u, out: &o} // the loop waits for it
 	}()
 }
 
@@ -211,6 +220,9 @@ func (l *loop) take(m message) error {
 		l.pools[name] += n
 	}
 	o := m.out
+	if o.err != nil {
+		l.firstErr = errors.Join(l.firstErr, o.err)
+	}
 	if u.spec == nil {
 		return l.expanded(u, o)
 	}
@@ -218,6 +230,9 @@ func (l *loop) take(m message) error {
 	case event.Failed:
 		u.state = failed
 		l.sum.Failed++
+	case event.Skipped:
+		u.state = skipped
+		l.sum.Skipped++
 	default:
 		u.state = done
 		u.out = o.out
@@ -231,15 +246,15 @@ func (l *loop) take(m message) error {
 		ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.spec.Description, Outcome: o.kind,
 		Key: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
 	})
-	if o.err != nil {
-		l.firstErr = errors.Join(l.firstErr, o.err)
-	}
 	return l.release(u)
 }
 
 // expanded gives a node what its expansion found.
 func (l *loop) expanded(u *unit, o *outcome) error {
 	n := u.node
+	if o.kind == event.Skipped {
+		return l.skip(u)
+	}
 	if o.failure != nil {
 		u.state, n.failed = failed, true
 		l.sum.Failed++
@@ -280,8 +295,8 @@ func (l *loop) release(u *unit) error {
 	return nil
 }
 
-// skip ends a unit that cannot run because bad failed, and all that waits for it.
-func (l *loop) skip(u, bad *unit) error {
+// skip ends a unit that cannot run, because something it needs failed or the build was stopped, and all that waits for it.
+func (l *loop) skip(u *unit) error {
 	if u.state.ended() {
 		return nil
 	}
@@ -302,6 +317,13 @@ func (l *loop) skip(u, bad *unit) error {
 // skipRest reports as skipped what never started because the build was stopped.
 func (l *loop) skipRest() {
 	for _, n := range l.g.order {
+		if !n.resolved && !n.failed { // how many actions it has is not known: it counts as one
+			n.failed = true
+			l.sum.Skipped++
+			l.sum.Nodes++
+			l.sink.Send(event.NodePlanned{Step: n.plan.At.Short(), Nodes: 1})
+			l.sink.Send(event.NodeFinished{Step: n.plan.At.Short(), Outcome: event.Skipped})
+		}
 		for _, u := range n.specs {
 			if !u.state.ended() {
 				u.state = skipped

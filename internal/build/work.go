@@ -11,10 +11,12 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/tree"
@@ -33,49 +35,102 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 	root, literals, err := w.root(ctx, u.node, u.spec.Inputs)
 	if err != nil {
-		return w.broken(u, err)
+		return w.broken(ctx, u, err)
 	}
 	a := u.action()
-	digest, dirs := root.Encode(w.fn)
-	a.InputRoot = digest
+	inputRoot, dirs := root.Encode(w.fn)
+	a.InputRoot = inputRoot
 	key := a.Key(w.fn)
 	start := time.Now()
 	if !w.o.Fresh {
 		res, ok, err := w.o.Executor.Lookup(ctx, a)
 		if err != nil {
-			return w.broken(u, err)
+			return w.broken(ctx, u, err)
 		}
 		if ok {
 			return w.finish(u, a, res, outcome{kind: event.Cached, key: key.Hex(), took: time.Since(start)})
 		}
 	}
 	if err := errors.Join(w.keep(ctx, literals), w.keep(ctx, dirs)); err != nil {
-		return w.broken(u, err)
+		return w.broken(ctx, u, err)
 	}
 	say(message{u: u, started: true})
-	ctx = execute.WithProgress(ctx, func(done, total int64, text string) {
+	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
 		say(message{u: u, progress: event.NodeProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
-	})
+	}))
 	start = time.Now()
-	res, err := w.run(ctx, u, a)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return w.broken(u, err)
+	res, tries, err := w.run(ctx, u, a)
+	var late *execute.TimeoutError
+	switch {
+	case errors.As(err, &late) && ctx.Err() == nil: // it ran, and what it printed may say what held it up
+		f := w.failure(u, late.Error(), late.Result)
+		f.Hints = append(f.Hints, "raise the step's `timeout`, or find out what the command waits for")
+		return outcome{kind: event.Failed, key: key.Hex(), took: time.Since(start), failure: f}
+	case err != nil:
+		return w.broken(ctx, u, err)
 	}
-	return w.finish(u, a, res, outcome{kind: event.Executed, key: key.Hex(), took: time.Since(start), worker: res.Worker})
+	o := w.finish(u, a, res, outcome{kind: event.Executed, key: key.Hex(), took: time.Since(start), worker: res.Worker})
+	if tries > 1 && o.kind == event.Executed {
+		o.warning = strings.TrimSpace(fmt.Sprintf("it succeeded when tried for time %d\n%s", tries, o.warning))
+	}
+	return o
 }
 
-// run executes the action, again as often as the step allows when it could not run for a reason that may pass.
-func (w *worker) run(ctx context.Context, u *unit, a *action.Action) (*action.Result, error) {
-	for try := 0; ; try++ {
-		res, err := w.o.Executor.Execute(ctx, a)
-		var e *execute.Error
-		if err == nil || try >= u.node.plan.Retries || !errors.As(err, &e) || !e.Retryable || ctx.Err() != nil {
-			return res, err
+// reportEvery is how often an action's progress is passed on: a tool may count bytes, people and programs that watch need
+// not.
+const reportEvery = 50 * time.Millisecond
+
+// seldom passes on what comes at least reportEvery after what it passed on last, and the end.
+func seldom(p execute.Progress) execute.Progress {
+	var mu sync.Mutex
+	var last time.Time
+	return func(done, total int64, text string) {
+		mu.Lock()
+		now := time.Now()
+		pass := now.Sub(last) >= reportEvery || total > 0 && done == total
+		if pass {
+			last = now
+		}
+		mu.Unlock()
+		if pass {
+			p(done, total, text)
 		}
 	}
+}
+
+// run executes the action, and again as often as the step allows: when it failed, and when it could not run for a reason
+// that may pass. It waits longer each time. It also returns how often it tried.
+func (w *worker) run(ctx context.Context, u *unit, a *action.Action) (*action.Result, int, error) {
+	pause := 250 * time.Millisecond
+	for try := 1; ; try++ {
+		res, err := w.o.Executor.Execute(ctx, a)
+		if try > u.node.plan.Retries || ctx.Err() != nil || !again(u, res, err) {
+			return res, try, err
+		}
+		execute.ReportProgress(ctx, 0, 0, fmt.Sprintf("failed; will be tried again (%d of %d)", try, u.node.plan.Retries))
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return res, try, context.Cause(ctx)
+		}
+		pause = min(2*pause, 10*time.Second)
+	}
+}
+
+// again tells whether trying once more may help.
+func again(u *unit, res *action.Result, err error) bool {
+	var e *execute.Error
+	switch {
+	case err == nil:
+		return !u.succeeded(res.ExitCode)
+	case errors.As(err, new(*execute.TimeoutError)):
+		return true
+	}
+	return errors.As(err, &e) && e.Retryable
+}
+
+func (u *unit) succeeded(exitCode int) bool {
+	return exitCode == 0 || slices.Contains(u.spec.OKExitCodes, exitCode)
 }
 
 // action is the unit's action, but for the digest of its inputs.
@@ -102,7 +157,7 @@ func (u *unit) action() *action.Action {
 
 // finish checks a result and takes its outputs.
 func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome) outcome {
-	if res.ExitCode != 0 && !slices.Contains(u.spec.OKExitCodes, res.ExitCode) {
+	if !u.succeeded(res.ExitCode) {
 		o.kind = event.Failed
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		return o
@@ -154,8 +209,11 @@ func warnings(stderr []byte) string {
 	return strings.Join(found, "\n")
 }
 
-// broken is the outcome of a unit that could not run.
-func (w *worker) broken(u *unit, err error) outcome {
+// broken is the outcome of a unit that could not run. One that was stopped with the build has not failed.
+func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
+	if ctx.Err() != nil {
+		return outcome{kind: event.Skipped}
+	}
 	f := w.failure(u, err.Error(), nil)
 	f.Engine = true
 	var e *execute.Error
@@ -182,13 +240,7 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 		f.Hints = n.Explain(u.spec.Name, all)
 	}
 	if w.o.LogDir != "" && len(all) > 0 {
-		name := strings.Map(func(r rune) rune {
-			if r == '/' || r == '"' || r == '[' || r == ']' {
-				return '-'
-			}
-			return r
-		}, n.At.Short()+"-"+u.spec.Name) + ".log"
-		path := filepath.Join(w.o.LogDir, name)
+		path := filepath.Join(w.o.LogDir, w.logName(n.At.Short()+"-"+u.spec.Name))
 		if os.MkdirAll(w.o.LogDir, 0o755) == nil && os.WriteFile(path, all, 0o644) == nil {
 			f.Log = path
 		}
@@ -196,13 +248,34 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	return f
 }
 
+// logName makes a file name of an action's name. A long one is cut and gets a part of its digest.
+func (w *worker) logName(s string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\"[]`, r) {
+			return '-'
+		}
+		return r
+	}, s)
+	if len(name) > 200 {
+		name = strings.ToValidUTF8(name[:180], "") + "-" + w.fn.Bytes([]byte(s)).Hex()[:16]
+	}
+	return name + ".log"
+}
+
+// maxTail is how many bytes of a failed action's output a report has at most.
+const maxTail = 16 << 10
+
+// tail returns the last lines.
 func tail(b []byte, lines int) string {
 	s := strings.TrimRight(string(b), "\n")
 	parts := strings.Split(s, "\n")
-	if len(parts) <= lines {
-		return s
+	if len(parts) > lines {
+		s = fmt.Sprintf("… %d lines before …\n", len(parts)-lines) + strings.Join(parts[len(parts)-lines:], "\n")
 	}
-	return fmt.Sprintf("… %d lines before …\n", len(parts)-lines) + strings.Join(parts[len(parts)-lines:], "\n")
+	if over := len(s) - maxTail; over > 0 {
+		s = fmt.Sprintf("… %d bytes before …\n", over) + strings.ToValidUTF8(s[over:], "")
+	}
+	return s
 }
 
 // expand makes a node's specs from the trees and values it waited for.
@@ -213,7 +286,7 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 		for _, v := range n.AwaitValues {
 			b, err := w.value(ctx, v)
 			if err != nil {
-				return w.broken(u, err)
+				return w.broken(ctx, u, err)
 			}
 			values[v] = b
 		}
@@ -225,15 +298,15 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	}
 	listing := map[string][]string{}
 	for _, in := range n.Await {
-		e, err := w.entry(ctx, u.node, in, nil)
+		e, err := w.entry(ctx, u.node, in, map[digest.Digest][]byte{})
 		if err == nil && e.Dir == nil {
 			err = fmt.Errorf("%s is no folder", in.Path)
 		}
-		if err != nil {
-			return w.broken(u, err)
+		if err == nil {
+			listing[in.Path], err = w.list(ctx, e.Dir)
 		}
-		if listing[in.Path], err = w.list(ctx, e.Dir); err != nil {
-			return w.broken(u, err)
+		if err != nil {
+			return w.broken(ctx, u, err)
 		}
 	}
 	specs, outs, err := n.Expand(listing)
@@ -249,11 +322,11 @@ func (w *worker) list(ctx context.Context, d *tree.Dir) ([]string, error) {
 	if err := root.Merge(ctx, w.store, "", d); err != nil {
 		return nil, err
 	}
-	digest, blobs := root.Encode(w.fn)
+	at, blobs := root.Encode(w.fn)
 	if err := w.keep(ctx, blobs); err != nil {
 		return nil, err
 	}
-	whole, err := tree.Load(ctx, w.store, digest)
+	whole, err := tree.Load(ctx, w.store, at)
 	if err != nil {
 		return nil, err
 	}

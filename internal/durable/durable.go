@@ -103,14 +103,17 @@ const folderAge = 24
 // Sweep removes what dead processes left in dir under names from TempName, or of the form name-pid: files and folders
 // older than age (folders: 24 times that, as work deep inside one does not show) whose process is gone. Both conditions hold because a process id may have been given to another process
 // since, and because a process in another namespace cannot be seen. What cannot be removed stays.
-func Sweep(dir string, age time.Duration) error {
+func Sweep(dir string, age time.Duration) error { return SweepNamed(dir, "", age) }
+
+// SweepNamed is Sweep for names from TempName(prefix) alone: for folders in which there are other people's files, too.
+func SweepNamed(dir, prefix string, age time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		pid, ok := pidOf(e.Name())
-		if !ok || alive(pid) {
+		if !ok || alive(pid) || prefix != "" && !strings.HasPrefix(e.Name(), prefix+"-") {
 			continue
 		}
 		limit := age

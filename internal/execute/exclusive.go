@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -23,13 +24,16 @@ type Remembering interface {
 // the file at path, which is made if needed; on systems other than Linux, and on file systems without locks, actions run
 // without waiting.
 func Exclusive(next Remembering, path string, fn digest.Function) Remembering {
-	return &exclusive{next: next, path: path, fn: fn}
+	return &exclusive{next: next, path: path, fn: fn, missed: map[digest.Digest]bool{}}
 }
 
 type exclusive struct {
 	next Remembering
 	path string
 	fn   digest.Function
+
+	mu     sync.Mutex
+	missed map[digest.Digest]bool // keys that Lookup did not find, until they are executed
 }
 
 // lockEvery is how often a waiting process looks whether the lock is free. A blocking wait could not be cancelled.
@@ -37,7 +41,22 @@ const lockEvery = 50 * time.Millisecond
 
 // Lookup implements Lookup.
 func (x *exclusive) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
-	return x.next.Lookup(ctx, a)
+	r, ok, err := x.next.Lookup(ctx, a)
+	if err == nil && !ok && !a.DoNotCache {
+		x.mu.Lock()
+		x.missed[a.Key(x.fn)] = true
+		x.mu.Unlock()
+	}
+	return r, ok, err
+}
+
+// forget tells whether the action was looked up in vain since it was last executed.
+func (x *exclusive) forget(key digest.Digest) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	missed := x.missed[key]
+	delete(x.missed, key)
+	return missed
 }
 
 // Execute implements Executor.
@@ -53,14 +72,17 @@ func (x *exclusive) Execute(ctx context.Context, a *action.Action) (*action.Resu
 		return nil, &Error{Op: "lock the action", Err: err}
 	}
 	defer f.Close() // ends the lock
-	at := offset(a.Key(x.fn))
+	key := a.Key(x.fn)
+	missed, at := x.forget(key), offset(key)
 	for waited := false; ; waited = true {
 		locked, err := tryLock(f, at)
 		if err != nil {
 			return nil, &Error{Op: "lock the action", Err: fmt.Errorf("%s: %w", x.path, err)}
 		}
 		if locked {
-			if !waited {
+			// Another process may have executed it while this one waited, or between its lookup and its lock. Who did not
+			// look wants a run.
+			if !waited && !missed {
 				break
 			}
 			if r, ok, err := x.next.Lookup(ctx, a); err != nil || ok {

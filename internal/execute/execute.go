@@ -8,6 +8,7 @@ package execute
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 )
@@ -15,9 +16,20 @@ import (
 // Executor runs actions. Execute may be called from many goroutines at once.
 type Executor interface {
 	// Execute returns an error only for what kept the action from running (no such program, no device, no space). A
-	// command that ran and failed is a Result with its exit code. The outputs named in the command that exist are in
+	// command that ran and failed is a Result with its exit code, one that ran out of time a *TimeoutError. The outputs named in the command that exist are in
 	// the store and in the Result; one that is missing is just not in the Result.
 	Execute(ctx context.Context, a *action.Action) (*action.Result, error)
+}
+
+// TimeoutError says that an action ran longer than it may. Trying again may help.
+type TimeoutError struct {
+	Limit  time.Duration
+	Result *action.Result // what it printed until then, without outputs; nil when that is not known
+}
+
+// Error returns the message.
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("the step's timeout of %v is over", e.Limit)
 }
 
 // Error says what kept an action from running.

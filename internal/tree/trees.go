@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/durable"
@@ -56,7 +54,7 @@ func (t *Trees) Path(ctx context.Context, store cas.Store, root digest.Digest) (
 			return "", fmt.Errorf("tree %s: %w", root, err)
 		}
 	}
-	unlock, err := lock(ctx, t.Dir(root)+".lock")
+	unlock, err := durable.Lock(ctx, t.Dir(root)+".lock")
 	if err != nil {
 		return "", fmt.Errorf("tree %s: wait for its lock: %w", root, err)
 	}
@@ -102,7 +100,7 @@ func (t *Trees) install(ctx context.Context, store cas.Store, root digest.Digest
 
 // Remove removes the tree, if it is there. Exec roots that link to it break: the caller knows that there are none.
 func (t *Trees) Remove(ctx context.Context, root digest.Digest) error {
-	unlock, err := lock(ctx, t.Dir(root)+".lock")
+	unlock, err := durable.Lock(ctx, t.Dir(root)+".lock")
 	if err != nil {
 		return fmt.Errorf("tree %s: wait for its lock: %w", root, err)
 	}
@@ -118,28 +116,4 @@ func (t *Trees) Remove(ctx context.Context, root digest.Digest) error {
 		return fmt.Errorf("tree %s: %w", root, err)
 	}
 	return nil
-}
-
-// lock takes the lock file at path; it stops waiting when ctx ends.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	type locked struct {
-		unlock func()
-		err    error
-	}
-	got := make(chan locked, 1)
-	go func() {
-		u, err := lockedfile.MutexAt(path).Lock()
-		got <- locked{u, err}
-	}()
-	select {
-	case l := <-got:
-		return l.unlock, l.err
-	case <-ctx.Done():
-		go func() { // nobody wants it any more
-			if l := <-got; l.err == nil {
-				l.unlock()
-			}
-		}()
-		return nil, context.Cause(ctx)
-	}
 }

@@ -12,8 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,7 +37,7 @@ type Options struct {
 	Trees *tree.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
 	Fn    digest.Function
 	Self  string            // hexmage's own binary, for actions that run a built-in tool
-	Extra map[string]string // variables that built-in tools get from this machine, such as where downloads are kept; not in any key
+	Extra map[string]string // variables of this machine, such as its proxies, for built-in tools and what may use the network; in no key
 	Keep  bool              // leave exec roots behind, for people to look at
 }
 
@@ -59,15 +62,18 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	defer done()
 	if a.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, fmt.Errorf("the step's timeout of %v is over", a.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, &execute.TimeoutError{Limit: a.Timeout})
 		defer cancel()
 	}
 	res, err := x.start(ctx, a, root)
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		if late := (*execute.TimeoutError)(nil); errors.As(err, &late) {
+			return nil, &execute.TimeoutError{Limit: late.Limit, Result: res}
+		}
+		return nil, err
 	}
 	return res, Collect(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, root, a, res)
 }
@@ -113,11 +119,39 @@ func (x *Executor) Prepare(ctx context.Context, a *action.Action) (string, func(
 		return fail("lay out the inputs", err)
 	}
 	for _, o := range a.Command.Outputs {
-		if err := os.MkdirAll(filepath.Join(root, filepath.FromSlash(filepath.Dir(o))), 0o755); err != nil {
-			return fail("make the output's folder", err)
+		if err := outputFolder(root, o); err != nil {
+			return fail("make the folder of output "+o, err)
 		}
 	}
 	return root, remove, nil
+}
+
+// outputFolder makes the folder that the output is written to. It goes through no symlink: behind the one of a toolchain
+// is a folder that all actions share.
+func outputFolder(root, output string) error {
+	at := root
+	for _, name := range strings.Split(path.Dir(path.Clean(output)), "/") {
+		at = filepath.Join(at, name)
+		switch st, err := os.Lstat(at); {
+		case errors.Is(err, fs.ErrNotExist):
+			if err := os.Mkdir(at, 0o755); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case !st.IsDir():
+			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
+		}
+	}
+	return nil
+}
+
+// create makes a new file at path. An input that is there goes away first: its content may be shared with the store.
+func create(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
 // toolchains unpacks the folders below toolchains/ of the input root, each once for all actions, and returns where they
@@ -180,13 +214,14 @@ func (x *Executor) start(ctx context.Context, a *action.Action, root string) (*a
 	}
 	var stdout, stderr execute.Capped
 	var out io.Writer = &stdout
+	var file *os.File
 	if path := a.Command.Platform[action.PropertyStdout]; path != "" {
-		f, err := os.Create(filepath.Join(root, filepath.FromSlash(path)))
+		f, err := create(filepath.Join(root, filepath.FromSlash(path)))
 		if err != nil {
 			return nil, &execute.Error{Op: "create the file for standard output", Err: err}
 		}
 		defer f.Close()
-		out = io.MultiWriter(&stdout, f)
+		file, out = f, io.MultiWriter(&stdout, f)
 	}
 	progress := &progressLines{ctx: ctx, next: &stderr}
 	start := time.Now()
@@ -195,6 +230,11 @@ func (x *Executor) start(ctx context.Context, a *action.Action, root string) (*a
 		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: "is the program there, executable, and built for this machine?"}
 	}
 	progress.flush()
+	if file != nil {
+		if err := file.Close(); err != nil {
+			return nil, &execute.Error{Op: "write standard output", Err: err}
+		}
+	}
 	return &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local", Duration: time.Since(start)}, nil
 }
 
@@ -206,8 +246,8 @@ func (x *Executor) environ(a *action.Action, root string) []string {
 		"PATH": hostPath,
 		"LANG": "C.UTF-8",
 	}
-	for k, v := range x.o.Extra {
-		env[k] = v
+	if a.Command.Platform[action.PropertyTool] != "" || a.Command.Platform[action.PropertyNetwork] == "true" {
+		maps.Copy(env, x.o.Extra)
 	}
 	for k, v := range a.Command.Env {
 		env[k] = v
