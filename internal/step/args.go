@@ -153,6 +153,13 @@ func (r Request) Errorf(summary, detail string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &rng}
 }
 
+// ArgErrorf is Errorf at the place where the argument is set.
+func (r Request) ArgErrorf(name, summary, detail string, args ...any) *hcl.Diagnostic {
+	d := r.Errorf(summary, detail, args...)
+	d.Subject = r.ArgRange(name)
+	return d
+}
+
 // Toolchain returns a toolchain the kind uses, or a diagnostic that says which block to add.
 func (r Request) Toolchain(name string) (Toolchain, *hcl.Diagnostic) {
 	if t, ok := r.Toolchains[name]; ok {
