@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write what came out into testdata")
 
 // kindsForTest are the real exec and three kinds that stand for those of other packages.
 func kindsForTest() map[string]step.Kind {
-	return map[string]step.Kind{"exec": kinds.Exec{}, addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}}
+	return map[string]step.Kind{"exec": kinds.Exec{}, addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
 }
 
 // sdk is a toolchain of which the version is known at plan time.
@@ -78,6 +78,18 @@ func (patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		Specs:   []action.Spec{{Args: []string{action.ToolArg0, "tool", "patch"}, Inputs: []action.Input{in}, Outputs: []action.Output{{Path: "out", Tree: true}}}},
 		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
 	}, nil
+}
+
+// aim needs the target.
+type aim struct{}
+
+func (aim) Schema() step.Schema { return step.Schema{Args: hcldec.ObjectSpec{}} }
+
+func (aim) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	if r.Target.IsNull() {
+		return step.Planned{}, hcl.Diagnostics{r.Errorf("No target", "Add a target block.")}
+	}
+	return step.Planned{}, nil
 }
 
 // compile makes one action per source file and target, once the sources are there; it uses toolchain llvm by itself.

@@ -172,6 +172,9 @@ func (p *planner) node(s *stepState, in *instance, each cty.Value, values map[ad
 		p.deferNode(s, in, each, req, both, n)
 		return n, nil, diags
 	}
+	if p.cfg.Target != nil && p.scope.Target == cty.NilVal { // what is wrong with the target was said there
+		return n, nil, diags
+	}
 	planned, ds := s.kind.Plan(req)
 	for _, d := range ds {
 		if d.Subject == nil {
