@@ -14,6 +14,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/hexmage/hexmage/internal/addrs"
 )
 
 //go:embed arches.hcl
@@ -135,7 +137,11 @@ func Select(targets []string) ([]Arch, error) {
 	for _, t := range targets {
 		a, ok := byTarget[t]
 		if !ok {
-			return nil, fmt.Errorf("op packages have no target %q; there is %s", t, strings.Join(known, ", "))
+			near := addrs.Nearest(t, known)
+			if near != "" {
+				near = " (did you mean " + near + "?)"
+			}
+			return nil, fmt.Errorf("op packages have no target %q%s; there is %s", t, near, strings.Join(known, ", "))
 		}
 		if seen[t] {
 			return nil, fmt.Errorf("target %s is given twice", t)

@@ -181,6 +181,7 @@ func TestMakeSays(t *testing.T) {
 	}{
 		{"no QAIRT", env[1:], []string{"htp_v79"}, "QAIRT_SDK_ROOT is not set: set it to the folder of the QAIRT"},
 		{"wrong QAIRT", append([]string{"QAIRT_SDK_ROOT=/nowhere"}, env[1:]...), []string{"htp_v79"}, "QAIRT_SDK_ROOT=/nowhere has no include/QNN/QnnSdkBuildId.h"},
+		{"space", append([]string{"QAIRT_SDK_ROOT=/no where"}, env[1:]...), []string{"htp_v79"}, "make cannot use a folder with spaces"},
 		{"no Hexagon SDK", []string{env[0], env[2]}, []string{"htp_aarch64"}, "HEXAGON_SDK_ROOT is not set"},
 		{"no NDK", env[:2], []string{"htp_v79", "htp_aarch64"}, "ANDROID_NDK_ROOT is not set"},
 		{"no NDK for all", env[:2], nil, "ANDROID_NDK_ROOT is not set"},

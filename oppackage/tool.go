@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/patches/series"
@@ -16,7 +17,7 @@ import (
 // ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
 const (
 	ToolName    = "makefile"
-	ToolVersion = "1"
+	ToolVersion = "2"
 )
 
 // Run is `hexmage tool makefile`: it writes a Makefile into a folder, over a copy of the package's sources if --source is
@@ -93,6 +94,15 @@ func HVXFlags(hvx string) string {
 		return hvx
 	}
 	return "-mhvx=" + hvx
+}
+
+// CheckHVX refuses what is neither an HVX version that compilers know, nor compiler flags, nor "".
+func CheckHVX(hvx string) error {
+	known := []string{"v60", "v62", "v65", "v66", "v67", "v68", "v69", "v71", "v73", "v75", "v79", "v81"}
+	if hvx == "" || strings.HasPrefix(hvx, "-") || slices.Contains(known, hvx) {
+		return nil
+	}
+	return fmt.Errorf("there is no HVX version %q; there is %s; anything else is written as a compiler flag: \"-mhvx=%s\"", hvx, strings.Join(known, ", "), hvx)
 }
 
 // FindName returns the package's name: the one given, else what src/<name>Interface.cpp is named after.

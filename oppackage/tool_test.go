@@ -63,7 +63,7 @@ func TestToolVersion(t *testing.T) {
 	if err := oppackage.Makefile(&text, "P", "", arches); err != nil {
 		t.Fatal(err)
 	}
-	const want = "1 ec5c1ff8b8555749"
+	const want = "2 dcfdedaa18ff0d36"
 	if got := fmt.Sprintf("%s %.8x", oppackage.ToolVersion, sha256.Sum256(text.Bytes())); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}

@@ -286,7 +286,8 @@ func TestHints(t *testing.T) {
 
 func TestPlanErrors(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
-		{"unknown target", `"htp_v79"`, `"htp_v99"`, `no target "htp_v99"`},
+		{"unknown target", `"htp_v79"`, `"htp_v99"`, `no target "htp_v99" (did you mean htp_v69?)`},
+		{"unknown HVX", `"v66"`, `"v99"`, `no HVX version "v99"`},
 		{"unknown series", `"mllm"`, `"llama"`, `no patch series "llama"`},
 		{"not a name", `hvx     = "v66"`, `package = "a b"`, "not a C++ name"},
 		{"no NDK", `toolchain "ndk" {}`, "", `needs toolchain "ndk"`},

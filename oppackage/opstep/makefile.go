@@ -52,19 +52,22 @@ type maker struct {
 // Makefile again.
 func (Makefile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	m := maker{at: r.At, name: r.String("package"), env: r.Env}
+	if err := oppackage.CheckHVX(r.String("hvx")); err != nil {
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("hvx", "Unknown HVX version", "%v.", err)}
+	}
 	m.source, m.inputs = r.Place("source")
 	if len(m.inputs) == 0 {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("No sources", "source of %s is empty.", r.At)}
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("source", "No sources", "source of %s is empty.", r.At)}
 	}
 	if targets := r.Strings("targets"); len(targets) > 0 {
 		if _, err := oppackage.Select(targets); err != nil {
-			return step.Planned{}, hcl.Diagnostics{r.Errorf("Unknown target", "%v.", err)}
+			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("targets", "Unknown target", "%v.", err)}
 		}
 		m.args = append(m.args, "--targets", strings.Join(targets, ","))
 	}
 	if m.name != "" {
 		if err := oppackage.ValidateName(m.name); err != nil {
-			return step.Planned{}, hcl.Diagnostics{r.Errorf("Not the name of an op package", "%v.", err)}
+			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("package", "Not the name of an op package", "%v.", err)}
 		}
 	}
 	if hvx := r.String("hvx"); hvx != "" {

@@ -71,25 +71,29 @@ func (Package) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	b := build{at: r.At, name: r.String("package"), hvx: oppackage.HVXFlags(r.String("hvx")), env: r.Env, toolchains: map[string][]action.Input{}}
 	var err error
 	if b.arches, err = oppackage.Select(r.Strings("targets")); err != nil {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("Unknown target", "%v.", err)}
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("targets", "Unknown target", "%v.", err)}
 	}
 	if b.name != "" {
 		if err := oppackage.ValidateName(b.name); err != nil {
-			return step.Planned{}, hcl.Diagnostics{r.Errorf("Not the name of an op package", "%v.", err)}
+			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("package", "Not the name of an op package", "%v.", err)}
 		}
+	}
+	if err := oppackage.CheckHVX(r.String("hvx")); err != nil {
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("hvx", "Unknown HVX version", "%v.", err)}
 	}
 	b.source, b.inputs = r.Place("source")
 	if len(b.inputs) == 0 {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("No sources", "source of %s is empty.", r.At)}
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("source", "No sources", "source of %s is empty.", r.At)}
+	}
+	if diags := undeclared(r, b.arches); diags.HasErrors() {
+		return step.Planned{}, diags
 	}
 	version, diags := tools(r, b.arches)
-	for _, a := range b.arches {
-		in, ds := toolchainInputs(r, a)
-		diags = append(diags, ds...)
-		b.toolchains[a.Target] = in
-	}
 	if diags.HasErrors() {
 		return step.Planned{}, diags
+	}
+	for _, a := range b.arches {
+		b.toolchains[a.Target] = toolchainInputs(r, a)
 	}
 	b.roots = oppackage.ExecRoots(version)
 	b.roots.HostCXX = r.String("host_cxx")
@@ -134,23 +138,39 @@ func tools(r step.Request, arches []oppackage.Arch) (string, hcl.Diagnostics) {
 	return version, diags
 }
 
+// undeclared says which toolchains that the arches need are missing, each once.
+func undeclared(r step.Request, arches []oppackage.Arch) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	said := map[string]bool{}
+	for _, name := range needs(arches) {
+		if _, diag := r.Toolchain(name); diag != nil && !said[name] {
+			said[name] = true
+			diags = append(diags, diag)
+		}
+	}
+	return diags
+}
+
+// needs are the toolchains of the arches. The layout of the Hexagon SDK is part of every line, so all need that one.
+func needs(arches []oppackage.Arch) []string {
+	names := []string{"hexagon"}
+	for _, a := range arches {
+		names = append(names, a.Needs...)
+	}
+	return names
+}
+
 // toolchainInputs are the toolchains that a line for the arch needs. What stands behind the compilers of the open stand-in
 // (llvm) comes along where the pipeline declares it.
-func toolchainInputs(r step.Request, a oppackage.Arch) ([]action.Input, hcl.Diagnostics) {
+func toolchainInputs(r step.Request, a oppackage.Arch) []action.Input {
 	var in []action.Input
-	var diags hcl.Diagnostics
 	for _, name := range a.Needs {
-		t, diag := r.Toolchain(name)
-		if diag != nil {
-			diags = append(diags, diag)
-			continue
-		}
-		in = append(in, t.Input())
+		in = append(in, r.Toolchains[name].Input())
 	}
 	if t, ok := r.Toolchains["llvm"]; ok {
 		in = append(in, t.Input())
 	}
-	return in, diags
+	return in
 }
 
 // expand makes the specs from the listing of the source.
