@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
@@ -35,7 +36,7 @@ func Shipped(name string) (fs.FS, error) {
 		}
 		known = append(known, e.Name())
 	}
-	return nil, fmt.Errorf("no patch series %q comes with hexmage (there is %q); a series of your own is a folder patches/%s", name, known, name)
+	return nil, fmt.Errorf("hexmage has no patch series %q, it has %s; one of your own is a folder with ranges of patches, named with its path: ./%s", name, strings.Join(known, ", "), name)
 }
 
 // Request says what to patch.
@@ -60,6 +61,7 @@ const (
 	StateApplied   = "applied"
 	StateAlready   = "already applied"
 	StateNotNeeded = "not needed"
+	StateFailed    = "does not fit"
 	StateNone      = "nothing to rename" // needed, and neither spelling is there, which the rule allows
 )
 
@@ -154,7 +156,11 @@ func apply(ctx context.Context, ranges []Range, tree *series.Tree, p *prober, re
 	for _, rg := range ranges {
 		for _, rule := range rg.Renames {
 			result, err := applyRename(ctx, rg.Name, rule, tree, p)
+			if errors.As(err, new(*headerError)) {
+				return err
+			}
 			if err != nil {
+				result.State = StateFailed
 				errs = append(errs, fmt.Errorf("%s: %w", rg.Name, err))
 			}
 			report.Renames = append(report.Renames, result)

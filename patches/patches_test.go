@@ -260,8 +260,17 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("Load = %v, want %q", err, want)
 		}
 	}
-	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), `["mllm"]`) {
+	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), "it has mllm; ") {
 		t.Errorf("Shipped = %v", err)
+	}
+}
+
+func TestNoSDK(t *testing.T) {
+	r := request(t, map[string]string{"src/ops/A.cpp": "int a;\n"}, "")
+	r.SDKInclude = filepath.Join(t.TempDir(), "nowhere")
+	report, err := patches.Check(t.Context(), r)
+	if err == nil || strings.Count(err.Error(), "name the include/QNN folder") != 1 || len(report.Renames) > 0 {
+		t.Errorf("Check = %+v, %v; want one message and no renames", report.Renames, err)
 	}
 }
 

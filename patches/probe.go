@@ -26,6 +26,11 @@ func (p *prober) close() {
 	}
 }
 
+// headerError says that the SDK cannot be asked: then no rule can be chosen, and one message is enough.
+type headerError struct{ error }
+
+func (e *headerError) Unwrap() error { return e.error }
+
 // needed says whether the headers need what a condition guards; no condition is always needed.
 func (p *prober) needed(w *rename.When) (bool, string, error) {
 	if w == nil {
@@ -33,7 +38,7 @@ func (p *prober) needed(w *rename.When) (bool, string, error) {
 	}
 	names, err := p.header(w.Header)
 	if err != nil {
-		return false, "", err
+		return false, "", &headerError{err}
 	}
 	needed, reason := w.Holds(names)
 	return needed, reason, nil
