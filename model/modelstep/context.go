@@ -2,6 +2,7 @@ package modelstep
 
 import (
 	"path"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -108,6 +109,10 @@ func (referenceKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	model, in := r.Place("model")
 	config, configIn := r.Place("config")
 	tokenizer, tokenizerIn := r.Place("tokenizer")
+	if strings.TrimSpace(r.String("prompt")) == "" {
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("prompt", "The prompt is empty",
+			"A model goes on from the tokens of a prompt and needs at least one. Write some text.")}
+	}
 	maxNew := r.String("max_new_tokens")
 	if maxNew == "" {
 		maxNew = "32"

@@ -84,6 +84,9 @@ func (modelKind) Schema() step.Schema {
 
 // Plan of kind model.
 func (modelKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	if _, diag := blockSize(r); diag != nil {
+		return step.Planned{}, hcl.Diagnostics{diag}
+	}
 	args, platform := step.Tool("make-model", toolVersion("make-model"), "--seed", r.String("seed"))
 	for _, f := range []string{"layers", "block_size"} {
 		if v := r.String(f); v != "" {
@@ -92,6 +95,18 @@ func (modelKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	return one(action.Spec{Description: "make seeded weights", Args: append(args, "--out", "dir"), Platform: platform},
 		action.Output{Path: "dir", Tree: true})
+}
+
+// blockSize is the argument block_size, checked.
+func blockSize(r step.Request) (int, *hcl.Diagnostic) {
+	switch v := r.String("block_size"); v {
+	case "":
+		return 16, nil
+	case "16", "32", "64":
+		return r.Int("block_size", 16), nil
+	default:
+		return 0, r.ArgErrorf("block_size", "Unsupported block size", "block_size is %s; LPBQ on Hexagon knows 16, 32 and 64.", v)
+	}
 }
 
 type quantizeKind struct{}
@@ -119,9 +134,9 @@ func (quantizeKind) Schema() step.Schema {
 
 // Plan of kind quantize.
 func (quantizeKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	block := r.Int("block_size", 16)
-	if block != 16 && block != 32 && block != 64 {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("Unsupported block size", "block_size is %d; LPBQ on Hexagon knows 16, 32 and 64.", block)}
+	block, diag := blockSize(r)
+	if diag != nil {
+		return step.Planned{}, hcl.Diagnostics{diag}
 	}
 	model, in := r.Place("model")
 	if py, pyIn := r.Place("pymllm"); py != "" {
@@ -185,7 +200,7 @@ func (convertKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		format = "v2"
 	}
 	if format != "v1" && format != "v2" {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("Unsupported format", "format is %q; there are v1 and v2.", format)}
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("format", "Unsupported format", "format is %q; there are v1 and v2.", format)}
 	}
 	model, in := r.Place("model")
 	if path.Ext(model) != ".safetensors" {
