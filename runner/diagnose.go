@@ -37,6 +37,8 @@ func failures() []failure {
 		{`Failed to find available PD`, "too many contexts are open on the DSP: free some, or merge graphs"},
 		{`graph requires estimated allocation|fastrpc memory map for fd|remote_mmap64_internal failed`,
 			"the DSP's address space is used up: split the model into more shards"},
+		{`Graph \S+ not found for execution`,
+			"the context binary has no graph of that name. A graph is named after its model and its chunk length (`hexmage inspect context.bin` lists them): give the runner the length that the context was compiled for, such as --ar_len 32"},
 		{`Memory properties specified twice`, "an op package was loaded twice: register it once"},
 		{`Could not register Op Package|Failed to register op package`,
 			"the op package was not loaded: both its AArch64 and its Hexagon build must be pushed, for this arch, and found through LD_LIBRARY_PATH and ADSP_LIBRARY_PATH"},

@@ -66,6 +66,10 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		return step.Planned{}, diags
 	}
 	in = append(in, push...)
+	if v := r.Env["ADSP_LIBRARY_PATH"]; strings.Contains(v, ":") {
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("env", "ADSP_LIBRARY_PATH has a colon",
+			"The DSP's loader takes %q for one folder and finds no library in it. Separate folders with ';': %q.", v, strings.ReplaceAll(v, ":", ";"))}
+	}
 	t := step.Request{Args: r.Target}
 	platform := map[string]string{
 		action.PropertyExecutor: "device",
@@ -92,7 +96,7 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	for _, p := range r.Strings("pull") {
 		p = path.Clean(p)
 		if p == ".." || strings.HasPrefix(p, "../") || path.IsAbs(p) {
-			return step.Planned{}, hcl.Diagnostics{r.Errorf("Path leads out of the run's folder", "pull has %q; give paths relative to the run's folder.", p)}
+			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("pull", "Path leads out of the run's folder", "pull has %q; give paths relative to the run's folder.", p)}
 		}
 		run.Outputs = append(run.Outputs, action.Output{Path: p})
 		results.Parts = append(results.Parts, action.Input{Path: path.Base(p), Spec: &action.SpecOutput{Spec: run.Name, Path: p}})
@@ -121,7 +125,7 @@ func pushed(r step.Request) ([]action.Input, hcl.Diagnostics) {
 	for _, name := range names {
 		at := path.Clean(name)
 		if at == ".." || strings.HasPrefix(at, "../") || path.IsAbs(at) {
-			return nil, hcl.Diagnostics{r.Errorf("Path leads out of the run's folder", "push has %q; give names relative to the run's folder.", name)}
+			return nil, hcl.Diagnostics{r.ArgErrorf("push", "Path leads out of the run's folder", "push has %q; give names relative to the run's folder.", name)}
 		}
 		in = append(in, r.Input("push", files[name], path.Join("push", at)))
 	}
