@@ -2,9 +2,15 @@ package toolchains
 
 import "strings"
 
-// didYouMean returns `; did you mean "x"?` for the name in have that is nearest to name, "" when none is near.
+// didYouMean returns ` (did you mean "x"?)` for the name in have that is nearest to name, "" when none is near. The last
+// of those that name is the beginning of is nearest.
 func didYouMean(name string, have []string) string {
 	best, cost := "", 3+len(name)/6
+	for _, h := range have { // "2.41" is the beginning of one release
+		if name != "" && strings.HasPrefix(h, name+".") {
+			best, cost = h, 0
+		}
+	}
 	for _, h := range have {
 		if d := distance(strings.ToLower(name), strings.ToLower(h)); d < cost {
 			best, cost = h, d
@@ -13,7 +19,7 @@ func didYouMean(name string, have []string) string {
 	if best == "" {
 		return ""
 	}
-	return `; did you mean "` + best + `"?`
+	return ` (did you mean "` + best + `"?)`
 }
 
 // distance is the Levenshtein distance in bytes.

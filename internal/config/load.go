@@ -105,7 +105,7 @@ func nameAdvice(name string, names []string) string {
 		return fmt.Sprintf("Did you mean %s?", near)
 	}
 	if len(names) == 0 {
-		return "The workspace has no pipelines yet: `hexmage init` starts one."
+		return "The workspace has no pipelines yet: write the first one, pipelines/" + name + ".hcl."
 	}
 	return "There are: " + strings.Join(names, ", ") + "."
 }

@@ -156,6 +156,9 @@ func how(ch *toolchains.Choice) string {
 		for _, p := range ch.Spec.Packages {
 			size += p.Size
 		}
+		if len(ch.Spec.Packages) == 1 {
+			return "1 package of the distribution, " + bytes(size)
+		}
 		return fmt.Sprintf("%d packages of the distribution, %s", len(ch.Spec.Packages), bytes(size))
 	case "archive":
 		if ch.Spec.Size > 0 {

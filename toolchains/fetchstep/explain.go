@@ -4,7 +4,7 @@ import "strings"
 
 // explain turns what the tools print when they fail into causes and remedies.
 func explain(_ string, output []byte) []string {
-	text := string(output)
+	text := strings.ToLower(string(output))
 	var hints []string
 	for _, h := range []struct{ has, hint string }{
 		{"hexmage is offline", "--offline forbids the network. Run once without it; what was fetched stays in the store."},
@@ -12,11 +12,11 @@ func explain(_ string, output []byte) []string {
 		{"update the package lists", "apt-get could not reach the distribution's servers: check the network, the proxy settings and /etc/apt/sources.list."},
 		{"sent a page instead of the file", "The vendor's server sends a page where the file should be when it is busy or wants a licence accepted. Try again later, accept the licence in a browser, or download by hand and give the file as urls = [\"file:///…\"]."},
 		{"is not what its digest says", "The file is another one than the one that was pinned: it was replaced, or is damaged on the way. If the new one is right, `hexmage lock` pins it."},
-		{"no space left", "The disk is full. `hexmage cache gc` removes what is not needed."},
+		{"no space left", "The disk of the cache is full: make room, or put the cache elsewhere with HEXMAGE_CACHE=DIR. Deleting the cache costs time and nothing else."},
 		{"error while loading shared libraries", "A program of the toolchain needs a library that this machine does not have; the message names it. `hexmage doctor` says which package has it."},
 		{"no such host", "The machine has no network, or needs a proxy: set HTTPS_PROXY."},
 	} {
-		if strings.Contains(text, h.has) {
+		if strings.Contains(text, strings.ToLower(h.has)) {
 			hints = append(hints, h.hint)
 		}
 	}
