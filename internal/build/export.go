@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -121,19 +120,9 @@ func (x *exporter) prune(now map[string]string) error {
 	return nil
 }
 
-const (
-	tmpPrefix = ".hexmage-"
-	tmpAge    = 24 * time.Hour // nobody exports for so long
-)
-
 // save writes what is known for the next run, and removes what killed ones left.
 func (x *exporter) save() error {
-	left, _ := filepath.Glob(filepath.Join(x.o.Out, tmpPrefix+"*"))
-	for _, dir := range left {
-		if st, err := os.Lstat(dir); err == nil && time.Since(st.ModTime()) > tmpAge {
-			_ = os.RemoveAll(dir)
-		}
-	}
+	_ = durable.SweepNamed(x.o.Out, tempPrefix, 0) // what cannot be removed does no harm
 	b, err := json.Marshal(x.known)
 	if err != nil {
 		return err
@@ -203,7 +192,7 @@ func (w *worker) place(ctx context.Context, e tree.Entry, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(path), tmpPrefix)
+	tmp, err := os.MkdirTemp(filepath.Dir(path), durable.TempName(tempPrefix)+"*")
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	_ "github.com/hexmage/hexmage/internal/cli" // so that `go test` knows: its results are old when hexmage changes
 )
 
 // suite is what all tests share.
