@@ -11,10 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -123,10 +121,12 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 		fmt.Fprintf(env.Stderr, "hexmage: %v\nSee: hexmage --help\n", err)
 		return ExitUsage
 	}
-	ctx, stop := interruptible(context.Background(), env)
+	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
+	ctx, stop := in.watch(context.Background())
 	defer stop()
 	app, err := newApp(c.Global, env)
 	if err == nil {
+		app.interrupts = in
 		kctx.BindTo(ctx, (*context.Context)(nil))
 		err = kctx.Run(app)
 	}
@@ -150,28 +150,6 @@ func exitWith(ctx context.Context, err error, env Env) int {
 	}
 	fmt.Fprintln(env.Stderr, "hexmage:", err)
 	return ExitEngine
-}
-
-// errInterrupted is the cause of a context that Ctrl-C ended.
-var errInterrupted = errors.New("interrupted")
-
-// interruptible returns a context that the first interrupt cancels, so that children end and state is kept; the second
-// ends the process at once.
-func interruptible(parent context.Context, env Env) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(parent)
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		if _, ok := <-ch; !ok {
-			return
-		}
-		fmt.Fprintln(env.Stderr, "\nhexmage: stopping; once more to stop at once")
-		cancel(errInterrupted)
-		if _, ok := <-ch; ok {
-			os.Exit(ExitInterrupted)
-		}
-	}()
-	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
 }
 
 // absolute returns path seen from dir.

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/cas"
 	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/tree"
@@ -53,8 +52,11 @@ func (a *app) openEngine() (*engineParts, error) {
 	}
 	e := &engineParts{fn: fn, sources: cas.WithSources(blobs), trees: tree.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
 	e.stats = tree.OpenStatCache(filepath.Join(e.state, "statcache-"+fn.String()), fn)
-	e.scratch = filepath.Join(a.cache, "tmp", fmt.Sprintf("run-%d", os.Getpid()))
-	if err := errors.Join(os.MkdirAll(e.scratch, 0o755), os.MkdirAll(e.state, 0o755)); err != nil {
+	if err := os.MkdirAll(e.state, 0o755); err != nil {
+		return nil, engine(err)
+	}
+	// Its name has our process id, which a process in another container may have too, and so not only that.
+	if e.scratch, err = os.MkdirTemp(filepath.Join(a.cache, "tmp"), durable.TempName("run")); err != nil {
 		return nil, engine(err)
 	}
 	extra := map[string]string{envDownloads: filepath.Join(a.cache, "downloads")}
@@ -67,6 +69,7 @@ func (a *app) openEngine() (*engineParts, error) {
 		}
 	}
 	host := local.New(local.Options{Dir: e.scratch, Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra})
+	a.interrupts.onKill(host.Kill)
 	e.device = runner.New(runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
 		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: adbServer, Home: a.env.Var("HOME"),
@@ -98,6 +101,3 @@ func (e *engineParts) close() {
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
 }
-
-// toolContext is what a built-in tool runs under.
-func toolContext(env Env) (context.Context, func()) { return interruptible(context.Background(), env) }

@@ -49,9 +49,10 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer e.close()
 	o := e.options(a)
-	sink, done := report.Lines(io.Discard, report.Options{})
+	var sink event.Sink = report.Lines(io.Discard, report.Options{})
+	done := func() {}
 	if a.live {
-		sink, done = report.Lines(a.env.Stderr, a.reportOptions())
+		sink, done = a.display()
 	}
 	failures := &failureSink{next: sink}
 	o.Sink, o.Workspace, o.Roots = failures, workspace, roots
@@ -61,7 +62,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		for _, f := range failures.seen {
 			fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.step, f.Summary, f.Output)
 		}
-		return &exitError{code: ExitFailed}
+		return outcome(ctx, res, err)
 	}
 	vars := map[string]string{}
 	for out, root := range res.Roots {

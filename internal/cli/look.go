@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -18,7 +18,7 @@ func (a *app) look(p *plan.Plan) {
 	phone := "unasked"
 	for _, n := range p.Nodes {
 		for _, name := range n.Programs {
-			if _, err := exec.LookPath(name); err != nil {
+			if _, err := local.LookPath(name, programPath(n)); err != nil {
 				n.Missing = append(n.Missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
 			}
 		}
@@ -34,6 +34,16 @@ func (a *app) look(p *plan.Plan) {
 			}
 		}
 	}
+}
+
+// programPath is PATH as the node's commands see it: not the user's own.
+func programPath(n *plan.Node) string {
+	for _, s := range n.Specs {
+		if p := s.Env["PATH"]; p != "" {
+			return p
+		}
+	}
+	return ""
 }
 
 // attached says what is missing when no phone answers, "" when one does.

@@ -38,34 +38,51 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer e.close()
+	defer survivePipes()()
 	var sink event.Sink
 	done := func() {}
 	if a.JSON {
 		sink = report.JSON(a.env.Stdout)
 	} else {
-		sink, done = report.Lines(a.env.Stderr, a.reportOptions())
+		sink, done = a.display()
 	}
 	o := e.options(a)
 	o.Sink, o.Workspace, o.KeepGoing, o.Prune = sink, workspace, c.KeepGoing, len(c.Steps) == 0
 	o.Out = filepath.Join(absolute(a.dir, c.Out), c.Pipeline)
 	res, err := build.Run(ctx, p, o)
 	done()
+	if err := outcome(ctx, res, err); err != nil || a.JSON {
+		return err
+	}
+	return a.showOutputs(res.Outputs)
+}
+
+// display returns a sink for people, and a function to call at its end.
+func (a *app) display() (event.Sink, func()) {
+	d := report.Lines(a.env.Stderr, a.reportOptions())
+	back := a.interrupts.tell(d.Note)
+	return d, func() { back(); d.Close() }
+}
+
+// outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
+func outcome(ctx context.Context, res build.Result, err error) error {
+	exit := &exitError{err: err}
+	if res.Failed > 0 {
+		exit.err = nil
+	}
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{ExitInterrupted, errInterrupted}
 	case errors.As(err, new(*build.InputError)):
-		return &exitError{code: ExitUsage} // the report has told it
-	case err != nil && res.Failed > 0:
-		return &exitError{code: ExitEngine} // the report has told it
+		exit.code = ExitUsage
 	case err != nil:
-		return engine(err)
+		exit.code = ExitEngine
 	case res.Failed > 0:
-		return &exitError{code: ExitFailed}
-	}
-	if a.JSON {
+		exit.code = ExitFailed
+	default:
 		return nil
 	}
-	return a.showOutputs(res.Outputs)
+	return exit
 }
 
 // showOutputs prints the tables among the outputs, and where the others are.

@@ -55,7 +55,7 @@ func runTool(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "hexmage tool: want the name of a built-in tool: %s\n", strings.Join(names, ", "))
 		return ExitUsage
 	}
-	ctx, stop := toolContext(env)
+	ctx, stop := newInterrupts(nil).watch(context.Background())
 	defer stop()
 	return all[args[0]](ctx, append(args[1:], machineFlags(args[0], env)...), env.Stdin, env.Stdout, env.Stderr)
 }

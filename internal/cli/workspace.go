@@ -24,6 +24,8 @@ type app struct {
 	root  string // the workspace: the folder with pipelines/, at or above dir
 	cache string // the cache folder
 	live  bool
+
+	interrupts *interrupts
 }
 
 func newApp(g Global, env Env) (*app, error) {

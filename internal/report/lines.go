@@ -6,7 +6,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -18,30 +17,13 @@ type Options struct {
 	Colour  bool
 	Live    bool // a terminal whose last lines may be rewritten
 	Verbose bool // every action, and the output of those that succeed
-	Width   int  // columns; 0 is 100
-}
-
-// Lines returns a sink for people, and a function to call when no more events come.
-func Lines(w io.Writer, o Options) (event.Sink, func()) {
-	if o.Width == 0 {
-		o.Width = 100
-	}
-	l := &lines{w: w, o: o, steps: newSteps()}
-	if o.Live {
-		live := newLive(l)
-		return live, live.close
-	}
-	return l, func() {}
+	Width   int  // columns of the live lines; 0 is 100
 }
 
 type lines struct {
-	w     io.Writer
 	o     Options
 	steps *steps
 }
-
-// Send prints what the event adds.
-func (l *lines) Send(e event.Event) { io.WriteString(l.w, l.text(e, time.Now())) }
 
 // text returns the lines the event adds, "" for none.
 func (l *lines) text(e event.Event, now time.Time) string {
@@ -128,7 +110,7 @@ func (l *lines) failure(e event.NodeFinished) string {
 		fmt.Fprintf(&b, "  command: %s\n", Quote(f.Command))
 	}
 	if out := strings.TrimRight(f.Output, "\n"); out != "" {
-		b.WriteString(indent(out, "  "+l.dim("▏")+" ") + "\n")
+		b.WriteString(indent(shown(out), "  "+l.dim("▏")+" ") + "\n")
 	}
 	if f.Log != "" {
 		fmt.Fprintf(&b, "  whole output: %s\n", f.Log)
@@ -170,6 +152,44 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
+// shown is a command's output as a terminal would end up showing it: of a line that was written over, the last version,
+// and nothing that moves the cursor or changes colours.
+func shown(out string) string {
+	lines := strings.Split(out, "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, "\r")
+		line = line[strings.LastIndexByte(line, '\r')+1:]
+		lines[i] = plain(withoutEscapes(strings.ReplaceAll(line, "\t", "    ")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// withoutEscapes removes terminal control sequences: ESC [ … letter, ESC ] … BEL or ESC \, and ESC with one character.
+func withoutEscapes(s string) string {
+	var b strings.Builder
+	for {
+		text, rest, found := strings.Cut(s, "\x1b")
+		b.WriteString(text)
+		if !found {
+			return b.String()
+		}
+		end := min(1, len(rest))
+		switch {
+		case strings.HasPrefix(rest, "["):
+			if i := strings.IndexFunc(rest[1:], func(r rune) bool { return r >= '@' && r <= '~' }); i >= 0 {
+				end = i + 2
+			}
+		case strings.HasPrefix(rest, "]"):
+			if i := strings.IndexAny(rest, "\a\x1b"); i >= 0 {
+				if end = i + 1; rest[i] == 0x1b {
+					end = i // its other half goes next
+				}
+			}
+		}
+		s = rest[end:]
+	}
+}
+
 func indent(s, with string) string {
 	return with + strings.ReplaceAll(s, "\n", "\n"+with)
 }
@@ -180,7 +200,7 @@ func Quote(args []string) string {
 	for i, a := range args {
 		plain := a != ""
 		for _, r := range a {
-			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@%*^", r)) {
+			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@%^", r)) {
 				plain = false
 			}
 		}

@@ -2,90 +2,41 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"sort"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
-
-	"github.com/hexmage/hexmage/internal/event"
 )
 
-// live keeps a few lines at the bottom of a terminal up to date: what runs now, how far it is. Finished steps scroll
-// away above them. It redraws on events and ten times a second.
-type live struct {
-	mu    sync.Mutex
-	l     *lines
-	drawn int // lines of the live area now on the screen
+// area is a few lines at the bottom of a terminal that are kept up to date: what runs now, how far it is. Finished steps
+// scroll away above them.
+type area struct {
+	width int // columns
+	drawn int // lines now on the screen
 	start time.Time
-	stop  chan struct{}
-	done  chan struct{}
 }
 
 // maxLive is how many running actions are shown; more than a few would hide the finished ones.
 const maxLive = 6
 
-func newLive(l *lines) *live {
-	v := &live{l: l, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
-	go v.tick()
-	return v
-}
-
-func (v *live) tick() {
-	defer close(v.done)
-	t := time.NewTicker(100 * time.Millisecond)
-	defer t.Stop()
-	for {
-		select {
-		case <-v.stop:
-			return
-		case <-t.C:
-			v.mu.Lock()
-			v.draw("")
-			v.mu.Unlock()
-		}
-	}
-}
-
-// Send prints what the event adds above the live area.
-func (v *live) Send(e event.Event) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if text := v.l.text(e, time.Now()); text != "" {
-		v.draw(text)
-	}
-}
-
-func (v *live) close() {
-	close(v.stop)
-	<-v.done
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	io.WriteString(v.l.w, v.erase())
-}
-
-func (v *live) erase() string {
-	s := strings.Repeat("\x1b[1A\x1b[2K", v.drawn)
-	v.drawn = 0
+// erase returns what removes the lines on the screen.
+func (a *area) erase() string {
+	s := strings.Repeat("\x1b[1A\x1b[2K", a.drawn)
+	a.drawn = 0
 	return s
 }
 
-// draw writes text above a fresh live area, in one write so that nothing flickers.
-func (v *live) draw(text string) {
-	var b strings.Builder
-	b.WriteString(v.erase())
-	b.WriteString(text)
-	rows := v.rows()
-	for _, r := range rows {
-		b.WriteString(r + "\n")
+// draw returns the lines to show now.
+func (a *area) draw(s *steps, now time.Time) string {
+	rows := a.rows(s, now)
+	a.drawn = len(rows)
+	if len(rows) == 0 {
+		return ""
 	}
-	v.drawn = len(rows)
-	io.WriteString(v.l.w, b.String())
+	return strings.Join(rows, "\n") + "\n"
 }
 
-func (v *live) rows() []string {
-	s := v.l.steps
+func (a *area) rows(s *steps, now time.Time) []string {
 	if len(s.running) == 0 {
 		return nil
 	}
@@ -94,35 +45,80 @@ func (v *live) rows() []string {
 		ids = append(ids, id)
 	}
 	sort.Ints(ids)
-	now := time.Now()
 	var rows []string
 	for i, id := range ids {
 		if i == maxLive {
-			rows = append(rows, fmt.Sprintf("  … and %d more", len(ids)-maxLive))
+			rows = append(rows, a.cut(fmt.Sprintf("  … and %d more", len(ids)-maxLive)))
 			break
 		}
-		a := s.running[id]
-		text := a.step
-		if a.text != "" {
-			text += "  " + a.text
-		}
-		if a.total > 0 {
-			text += fmt.Sprintf("  %d%%  %s of %s", 100*a.done/a.total, size(a.done), size(a.total))
-		}
-		if a.progress != "" {
-			text += "  " + a.progress
-		}
-		rows = append(rows, cut(fmt.Sprintf("  %5.1fs   %s", now.Sub(a.start).Seconds(), text), v.l.o.Width))
+		r := s.running[id]
+		rows = append(rows, a.cut(fmt.Sprintf("  %5.1fs   %s", now.Sub(r.start).Seconds(), r)))
 	}
-	return append(rows, cut(fmt.Sprintf("  %d of %s, %.0f s", s.ended, plural(s.total, "action"), now.Sub(v.start).Seconds()), v.l.o.Width))
+	return append(rows, a.cut(fmt.Sprintf("  %d of %s, %.0f s", s.ended, plural(s.total, "action"), now.Sub(a.start).Seconds())))
 }
 
-func cut(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
+// String is what a live line says of a running action.
+func (r *action) String() string {
+	text := r.step
+	if r.text != "" {
+		text += "  " + r.text
+	}
+	if r.total > 0 {
+		text += fmt.Sprintf("  %d%%  %s of %s", int(100*float64(r.done)/float64(r.total)), size(r.done), size(r.total))
+	}
+	if r.progress != "" {
+		text += "  " + r.progress
+	}
+	return text
+}
+
+// cut makes a line that takes one row of the terminal: one that wraps could not be erased. The last column stays free, as
+// some terminals wrap when it is written to. A character may be two columns wide.
+func (a *area) cut(s string) string {
+	s = plain(s)
+	room := a.width - 1
+	if columns(s) <= room {
 		return s
 	}
-	r := []rune(s)
-	return string(r[:width-1]) + "…"
+	var b strings.Builder
+	for _, r := range s {
+		if room -= wide(r); room < 1 {
+			break
+		}
+		b.WriteRune(r)
+	}
+	if a.width > 1 {
+		b.WriteString("…")
+	}
+	return b.String()
+}
+
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += wide(r)
+	}
+	return n
+}
+
+// wide is how many columns a character takes, at most.
+func wide(r rune) int {
+	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff ||
+		r >= 0x20000 && r <= 0x3fffd) {
+		return 2
+	}
+	return 1
+}
+
+// plain replaces what a terminal would not print but obey.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+			return '·'
+		}
+		return r
+	}, s)
 }
 
 func size(n int64) string {

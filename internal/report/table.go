@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -63,8 +64,11 @@ func (r Row) text() string {
 	}
 	var f float64
 	if json.Unmarshal(r.Value, &f) == nil {
-		if f == float64(int64(f)) {
-			return fmt.Sprintf("%d", int64(f))
+		switch {
+		case math.Abs(f) >= 1e15:
+			return fmt.Sprintf("%g", f)
+		case f == math.Trunc(f):
+			return fmt.Sprintf("%.0f", f)
 		}
 		return fmt.Sprintf("%.2f", f)
 	}

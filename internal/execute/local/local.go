@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,10 +46,13 @@ type Options struct {
 type Executor struct {
 	o     Options
 	count atomic.Int64
+
+	mu     sync.Mutex
+	groups map[int]bool // process groups that run
 }
 
 // New returns an Executor.
-func New(o Options) *Executor { return &Executor{o: o} }
+func New(o Options) *Executor { return &Executor{o: o, groups: map[int]bool{}} }
 
 // hostPath is where programs without a slash in their name are looked for: the host's base system.
 const hostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -194,7 +198,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, root string) (*a
 	case strings.Contains(prog, "/") && !filepath.IsAbs(prog):
 		prog = filepath.Join(root, filepath.FromSlash(prog))
 	case !strings.Contains(prog, "/"):
-		found, err := lookPath(prog)
+		found, err := LookPath(prog, "")
 		if err != nil {
 			return nil, &execute.Error{Op: "start " + prog, Err: err, Remedy: "install it, or name a program of a toolchain or an input by its path"}
 		}
@@ -225,7 +229,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, root string) (*a
 	}
 	progress := &progressLines{ctx: ctx, next: &stderr}
 	start := time.Now()
-	code, err := run(ctx, cmd, out, progress)
+	code, err := x.run(ctx, cmd, out, progress)
 	if err != nil {
 		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: "is the program there, executable, and built for this machine?"}
 	}
@@ -263,14 +267,29 @@ func (x *Executor) environ(a *action.Action, root string) []string {
 	return list
 }
 
-func lookPath(name string) (string, error) {
-	for _, dir := range filepath.SplitList(hostPath) {
-		p := filepath.Join(dir, name)
-		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+// LookPath finds a program of the host as actions see it: in the folders of list, by default the base system's, and not in
+// those of the user's own PATH. A name with a slash is a path already.
+func LookPath(name, list string) (string, error) {
+	if list == "" {
+		list = hostPath
+	}
+	if strings.Contains(name, "/") {
+		if isProgram(name) {
+			return name, nil
+		}
+		return "", fmt.Errorf("there is no program %s", name)
+	}
+	for _, dir := range filepath.SplitList(list) {
+		if p := filepath.Join(dir, name); isProgram(p) {
 			return p, nil
 		}
 	}
-	return "", fmt.Errorf("no program %s in %s", name, hostPath)
+	return "", fmt.Errorf("no program %s in %s", name, list)
+}
+
+func isProgram(p string) bool {
+	st, err := os.Stat(p)
+	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
 // removeAll removes an exec root, in which tools may have left folders without write permission.

@@ -1,0 +1,287 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/report"
+)
+
+// story is a build with a bit of everything.
+func story() []event.Event {
+	return []event.Event{
+		event.BuildStarted{Pipeline: "qwen3", Profile: "open", Nodes: 3},
+		event.NodePlanned{Step: "patch.ops", Nodes: 1},
+		event.NodePlanned{Step: "oppackage.llama", Nodes: 2},
+		event.NodePlanned{Step: "run.qwen3", Nodes: 1},
+		event.NodeFinished{ID: 1, Step: "patch.ops", Outcome: event.Cached, Key: "ab"},
+		event.NodeStarted{ID: 2, Step: "oppackage.llama", Name: "a.o", Description: "compile a.cpp"},
+		event.NodeProgress{ID: 2, Done: 1 << 20, Total: 4 << 20, Unit: "bytes", Text: "half way"},
+		event.NodeFinished{ID: 2, Step: "oppackage.llama", Name: "a.o", Outcome: event.Executed, Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold NDK"},
+		event.NodeFinished{ID: 3, Step: "oppackage.llama", Name: "b.o", Outcome: event.Cached},
+		event.NodeStarted{ID: 4, Step: "run.qwen3", Name: "run"},
+		event.NodeFinished{ID: 4, Step: "run.qwen3", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second, Worker: "emulator-5554", Failure: &event.Failure{
+			Summary: "exit code 3", Where: "pipelines/qwen3.hcl:7", Source: []string{`step "run" "qwen3" {`, "}"}, Command: []string{"./run", "it's", "", "-m"},
+			ExitCode: 3, Output: "10%\r100%\nbad\x1b[31m red\x1b[0m\tend\x07\n\n", Log: "/c/run.log", Hints: []string{"turn it off\nand on"},
+		}},
+		event.NodePlanned{Step: "report.html", Nodes: 1},
+		event.NodeFinished{Step: "report.html", Outcome: event.Skipped},
+		event.OutputReady{Name: "lib", Path: "/o/lib"},
+		event.BuildFinished{Nodes: 5, Executed: 1, Cached: 2, Failed: 1, Skipped: 1, Seconds: 13.507},
+	}
+}
+
+func show(o report.Options, events ...event.Event) string {
+	var b bytes.Buffer
+	d := report.Lines(&b, o)
+	for _, e := range events {
+		d.Send(e)
+	}
+	d.Close()
+	return b.String()
+}
+
+func TestLines(t *testing.T) {
+	want := `qwen3  profile: open
+  cached   patch.ops                    
+  note: oppackage.llama: old SDK
+  old NDK
+  ok       oppackage.llama              2 actions (1 cached), 1.5 s
+
+✗ run.qwen3 run: failed: exit code 3
+  at pipelines/qwen3.hcl:7
+  │ step "run" "qwen3" {
+  │ }
+  command: ./run 'it'\''s' '' -m
+  ▏ 100%
+  ▏ bad red    end·
+  whole output: /c/run.log
+  hint: turn it off
+  and on
+
+  failed   run.qwen3                    on emulator-5554, 12 s
+  not run  report.html                  
+5 actions in 13.51 s: 1 executed, 2 cached, 1 failed, 1 not run
+`
+	got := show(report.Options{}, story()...)
+	if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); d != "" {
+		t.Error(d)
+	}
+	verbose := show(report.Options{Verbose: true}, story()...)
+	for _, line := range []string{"    executed oppackage.llama a.o  1.5 s\n", "    cached   oppackage.llama b.o  0 ms\n", "  output   lib → /o/lib\n"} {
+		if !strings.Contains(verbose, line) {
+			t.Errorf("verbose lacks %q:\n%s", line, verbose)
+		}
+	}
+}
+
+// Colour adds to the text and never stands for it.
+func TestColourOnlyAdds(t *testing.T) {
+	coloured := show(report.Options{Colour: true}, story()...)
+	for _, code := range []string{"1", "2", "31", "32", "33", "0"} {
+		if !strings.Contains(coloured, "\x1b["+code+"m") {
+			t.Errorf("no colour %s", code)
+		}
+		coloured = strings.ReplaceAll(coloured, "\x1b["+code+"m", "")
+	}
+	if d := cmp.Diff(show(report.Options{}, story()...), coloured); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCouldNotRunIsNotFailed(t *testing.T) {
+	got := show(report.Options{}, event.NodePlanned{Step: "exec.a", Nodes: 1},
+		event.NodeFinished{Step: "exec.a", Outcome: event.Failed, Failure: &event.Failure{Summary: "no space", Engine: true}})
+	if !strings.Contains(got, "✗ exec.a: could not run: no space\n") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var b bytes.Buffer
+	s := report.JSON(&b)
+	for _, e := range story() {
+		s.Send(e)
+	}
+	s.Send(event.NodeFinished{ID: 5, Step: "exec.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for _, want := range []string{
+		0:  `{"event":"build_started","pipeline":"qwen3","profile":"open","nodes":3}`,
+		1:  `{"event":"node_planned","step":"patch.ops","nodes":1}`,
+		4:  `{"event":"node_finished","id":1,"step":"patch.ops","outcome":"cached","key":"ab","duration_ns":0}`,
+		5:  `{"event":"node_started","id":2,"step":"oppackage.llama","name":"a.o","description":"compile a.cpp"}`,
+		6:  `{"event":"node_progress","id":2,"done":1048576,"total":4194304,"unit":"bytes","text":"half way"}`,
+		7:  `{"event":"node_finished","id":2,"step":"oppackage.llama","name":"a.o","outcome":"executed","duration_ns":1500000000,"worker":"local","warning":"old SDK\nold NDK"}`,
+		13: `{"event":"output_ready","name":"lib","path":"/o/lib"}`,
+		14: `{"event":"build_finished","nodes":5,"executed":1,"cached":2,"failed":1,"skipped":1,"seconds":13.507}`,
+		15: `{"event":"node_finished","id":5,"step":"exec.x","outcome":"failed","duration_ns":0,"failure":{"summary":"s","exit_code":0,"output":"\ufffd\ufffd bad \u0000"}}`,
+	} {
+		if want != "" && !strings.Contains(b.String(), want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+	if len(lines) != len(story())+1 {
+		t.Errorf("%d lines for %d events", len(lines), len(story())+1)
+	}
+	for _, l := range lines {
+		if !json.Valid([]byte(l)) {
+			t.Errorf("not JSON: %s", l)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	table, err := report.ParseTable([]byte(`{"title":"qwen3","profile":"open","note":"Not a phone.","rows":[
+		{"name":"prefill","value":12.345,"unit":"tokens/s"},{"name":"tokens","value":32},{"name":"größe","value":"8 of 8","unit":"t"},
+		{"name":"big","value":1e300},{"name":"none","value":null},{"name":"list","value":[1]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	table.Write(&b)
+	want := []string{"", "qwen3   profile: open", "─────────────────────"}
+	lines := strings.Split(b.String(), "\n")
+	if d := cmp.Diff(want, lines[:3]); d != "" {
+		t.Error(d)
+	}
+	for _, l := range []string{"prefill", "12.35 tokens/s", "32", "größe", "8 of 8 t", "[1]", "1e+300", "Not a phone."} {
+		if !strings.Contains(b.String(), l) {
+			t.Errorf("no %q in\n%s", l, b.String())
+		}
+	}
+	for _, bad := range []string{"", "[]", `{"rows":[{"name":1}]}`} {
+		if _, err := report.ParseTable([]byte(bad)); err == nil {
+			t.Errorf("%q is a table", bad)
+		}
+	}
+}
+
+func TestQuoteIsReadBackByAShell(t *testing.T) {
+	args := []string{"plain", "", "two words", "it's", "$HOME", "a;b", "--x=y", "new\nline", "ü", "*", "~", "\\"}
+	out, err := exec.Command("sh", "-c", "printf '%s\\0' "+report.Quote(args)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(args, strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")); d != "" {
+		t.Error(d)
+	}
+	if got := report.Quote([]string{"clang++", "-O2", "-o", "a/b.o"}); got != "clang++ -O2 -o a/b.o" {
+		t.Errorf("quoted for no reason: %s", got)
+	}
+}
+
+// screen is a terminal that knows what the live lines need: line ends, one line up, erase the line.
+type screen struct {
+	lines []string
+	row   int
+	w     int
+	t     *testing.T
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	text := string(p)
+	for text != "" {
+		if len(s.lines) == s.row {
+			s.lines = append(s.lines, "")
+		}
+		if rest, ok := strings.CutPrefix(text, "\x1b[1A"); ok {
+			s.row--
+			text = rest
+			continue
+		}
+		if rest, ok := strings.CutPrefix(text, "\x1b[2K"); ok {
+			s.lines[s.row] = ""
+			text = rest
+			continue
+		}
+		line, rest, _ := strings.Cut(text, "\n")
+		if strings.Contains(line, "\x1b") {
+			s.t.Errorf("what is %q?", line)
+		}
+		if n := len([]rune(line)); strings.HasPrefix(line, "   ") && n >= max(s.w, 2) {
+			s.t.Errorf("a live line of %d in a terminal of %d columns: %q", n, s.w, line)
+		}
+		s.lines[s.row] = line
+		s.row++
+		text = rest
+	}
+	return len(p), nil
+}
+
+func (s *screen) String() string {
+	return strings.TrimRight(strings.Join(s.lines[:min(s.row, len(s.lines))], "\n"), "\n")
+}
+
+func TestLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{w: 40, t: t}
+		d := report.Lines(s, report.Options{Live: true, Width: s.w})
+		d.Send(event.BuildStarted{Pipeline: "p", Profile: "open"})
+		d.Send(event.NodePlanned{Step: "exec.a", Nodes: 2})
+		d.Send(event.NodeStarted{ID: 1, Step: "exec.a", Name: "x", Description: "compile"})
+		d.Send(event.NodeProgress{ID: 1, Done: 512, Total: 2048, Text: "a\rb\x1b[2J"})
+		time.Sleep(1050 * time.Millisecond)
+		synctest.Wait()
+		want := "p  profile: open\n    1.0s   exec.a  compile  25%  512 B…\n  0 of 2 actions, 1 s"
+		if got := s.String(); got != want {
+			t.Errorf("got:\n%s\nwant:\n%s", got, want)
+		}
+		d.Note("stopping\n")
+		d.Send(event.NodeFinished{ID: 1, Step: "exec.a", Name: "x", Outcome: event.Executed, Duration: time.Second})
+		d.Send(event.NodeFinished{ID: 2, Step: "exec.a", Name: "y", Outcome: event.Executed})
+		d.Close()
+		want = "p  profile: open\nstopping\n  ok       exec.a                       2 actions, 1.0 s"
+		if got := s.String(); got != want {
+			t.Errorf("at the end:\n%s\nwant:\n%s", got, want)
+		}
+	})
+}
+
+func TestLiveInOddTerminals(t *testing.T) {
+	for _, width := range []int{-5, 0, 1, 2, 3, 10, 80} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &screen{w: width, t: t}
+			if width <= 0 {
+				s.w = 100
+			}
+			d := report.Lines(s, report.Options{Live: true, Width: width})
+			for id := range 20 {
+				d.Send(event.NodeStarted{ID: id, Step: "exec." + strings.Repeat("long", 100), Name: "名前の長い", Description: strings.Repeat("名", 200)})
+				d.Send(event.NodeProgress{ID: id, Done: 1 << 62, Total: 1<<62 + 1})
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if n := len(strings.Split(s.String(), "\n")); n > 8 {
+				t.Errorf("width %d: %d live lines", width, n)
+			}
+			d.Close()
+			if s.String() != "" {
+				t.Errorf("width %d: left on the screen: %q", width, s)
+			}
+		})
+	}
+}
+
+// closed is a pipe whose reader went away.
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestWriterThatFails(t *testing.T) {
+	d := report.Lines(closed{}, report.Options{Live: true})
+	j := report.JSON(closed{})
+	for _, e := range story() {
+		d.Send(e)
+		j.Send(e)
+	}
+	d.Close()
+}
