@@ -1,0 +1,432 @@
+package build_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/action"
+	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+const fn = digest.BLAKE3
+
+// world is a workspace and an engine: real stores, real processes.
+type world struct {
+	build.Options
+	t      *testing.T
+	cache  string
+	events []event.Event
+}
+
+// Send implements event.Sink.
+func (w *world) Send(e event.Event) { w.events = append(w.events, e) }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	cache := filepath.Join(t.TempDir(), "cache")
+	return openWorld(t, cache, t.TempDir(), filepath.Join(t.TempDir(), "out"))
+}
+
+func openWorld(t *testing.T, cache, workspace, out string) *world {
+	t.Helper()
+	store, err := disk.New(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := actiondisk.New(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch, err := os.MkdirTemp(filepath.Join(cache, "tmp"), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := cas.WithSources(store)
+	x := local.New(local.Options{Dir: scratch, Store: sources, Trees: tree.NewTrees(cache), Fn: fn})
+	w := &world{t: t, cache: cache}
+	w.Options = build.Options{
+		Executor: execute.Exclusive(execute.Cached(x, results, sources, fn, nil), filepath.Join(cache, "lock"), fn),
+		Store:    sources, Sources: sources, Hasher: tree.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
+		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
+	}
+	return w
+}
+
+func (w *world) write(files map[string]string) {
+	w.t.Helper()
+	for name, content := range files {
+		p := filepath.Join(w.Workspace, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(content), 0o644)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) run(p *plan.Plan) (build.Result, error) {
+	w.t.Helper()
+	w.events = nil
+	r, err := build.Run(w.t.Context(), p, w.Options)
+	if len(w.events) == 0 {
+		w.t.Fatal("no events")
+	}
+	if _, ok := w.events[len(w.events)-1].(event.BuildFinished); !ok {
+		w.t.Errorf("the last event is %#v", w.events[len(w.events)-1])
+	}
+	return r, err
+}
+
+// ok runs the plan, which must succeed with so many actions executed.
+func (w *world) ok(p *plan.Plan, executed int) build.Result {
+	w.t.Helper()
+	r, err := w.run(p)
+	if err != nil || r.Failed > 0 || r.Executed != executed {
+		w.t.Fatalf("%+v, %v; want %d executed", r.BuildFinished, err, executed)
+	}
+	return r
+}
+
+func (w *world) failure() *event.Failure {
+	for _, e := range w.events {
+		if f, ok := e.(event.NodeFinished); ok && f.Failure != nil {
+			return f.Failure
+		}
+	}
+	return &event.Failure{}
+}
+
+// list returns what is in the folder: content by path, "dir/" for folders.
+func list(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, p)
+		if err != nil || rel == "." {
+			return err
+		}
+		if d.IsDir() {
+			found[rel+"/"] = ""
+			return nil
+		}
+		b, err := os.ReadFile(p)
+		found[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func at(name string) addrs.Instance {
+	return addrs.Instance{Step: addrs.Step{Kind: "exec", Name: name}}
+}
+
+func out(name string) *addrs.Output { return &addrs.Output{Instance: at(name), Name: "out"} }
+
+// sh is a step with one action, a shell script that writes "out".
+func sh(name, script string, inputs ...action.Input) *plan.Node {
+	n := &plan.Node{At: at(name), Where: "p.hcl:1", Specs: []action.Spec{{
+		Name: name, Args: []string{"sh", "-c", script}, Inputs: inputs, Outputs: []action.Output{{Path: "out"}},
+	}}}
+	n.Outputs = map[string]action.Artifact{"out": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: name, Path: "out"}}}}}
+	for _, in := range inputs {
+		if in.Artifact != nil {
+			n.Deps = append(n.Deps, in.Artifact.Instance)
+		}
+	}
+	return n
+}
+
+// shTree is sh with a folder as its output.
+func shTree(name, script string, inputs ...action.Input) *plan.Node {
+	n := sh(name, script, inputs...)
+	n.Specs[0].Outputs[0].Tree = true
+	a := n.Outputs["out"]
+	a.Class = action.Tree
+	n.Outputs["out"] = a
+	return n
+}
+
+func export(name, from, sub string) plan.Export {
+	return plan.Export{Name: name, Class: action.File, Artifact: action.Input{Artifact: out(from), Sub: sub}, Deps: []addrs.Instance{at(from)}}
+}
+
+func planOf(exports []plan.Export, nodes ...*plan.Node) *plan.Plan {
+	return &plan.Plan{Pipeline: "p", Nodes: nodes, Exports: exports}
+}
+
+func TestInputsComeTogether(t *testing.T) {
+	w := newWorld(t)
+	w.write(map[string]string{"src/a.c": "a", "src/sub/b.c": "b", "src/skip.txt": "no", "one.txt": "one"})
+	gen := shTree("gen", "mkdir -p out/lib64 && echo deep > out/lib64/x.so.1 && ln -s x.so.1 out/lib64/x.so && ln -s lib64 out/lib")
+	use := sh("use", "find . -type f | sort | grep -v '^./out$' > list; cat list x.so >> out; test -L x.so && exit 1; ./run.sh >> out",
+		action.Input{Path: "src", Host: &action.HostPath{Path: "src", Globs: []string{"**/*.c"}}},
+		action.Input{Path: "in/one", Host: &action.HostPath{Path: "one.txt"}},
+		action.Input{Path: "abs", Host: &action.HostPath{Path: filepath.Join(w.Workspace, "one.txt")}},
+		action.Input{Path: "run.sh", Content: &action.Content{Data: []byte("#!/bin/sh\necho ran\n"), Executable: true}},
+		action.Input{Path: "x.so", Artifact: out("gen"), Sub: "lib/x.so"},
+		action.Input{Path: "whole", Artifact: out("gen"), Sub: "."})
+	p := planOf([]plan.Export{export("o", "use", "")}, gen, use)
+	w.ok(p, 2)
+	got := list(t, w.Out)["o"]
+	want := "./abs\n./in/one\n./list\n./run.sh\n./src/a.c\n./src/sub/b.c\n./whole/lib64/x.so.1\n./x.so\ndeep\nran\n"
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	w.ok(p, 0)
+	w.write(map[string]string{"src/skip.txt": "still no"})
+	w.ok(p, 0)
+	w.write(map[string]string{"src/a.c": "changed"})
+	w.ok(p, 1)
+}
+
+// Mistakes in a pipeline are told as such, with what they are about; none of them is a panic.
+func TestInputMistakes(t *testing.T) {
+	gen := func() *plan.Node {
+		return shTree("gen", "mkdir -p out && echo x > out/f && ln -s g out/loop && ln -s loop out/g")
+	}
+	host := func(p, h string) action.Input { return action.Input{Path: p, Host: &action.HostPath{Path: h}} }
+	for name, c := range map[string]struct {
+		inputs []action.Input
+		want   string
+		usage  bool
+	}{
+		"no such file":     {[]action.Input{host("x", "nope.txt")}, "has no file or folder nope.txt", true},
+		"no such sub-path": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "no/f"}}, "there is no no/f in step.exec.gen.outputs.out", true},
+		"below a file":     {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "f/g"}}, "there is no f/g in", true},
+		"above the tree":   {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "../f"}}, "..", false},
+		"symlinks in a circle": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "loop"}},
+			"leads through more than 40 symlinks", false},
+		"part of a file": {[]action.Input{{Path: "x", Host: &action.HostPath{Path: "a.txt"}, Sub: "y"}}, "no folder", false},
+		"two at a path":  {[]action.Input{host("x", "a.txt"), host("x", "b.txt")}, "x", false},
+		"file as folder": {[]action.Input{host("x", "a.txt"), host("x/y", "b.txt")}, "x", false},
+		"from nowhere":   {[]action.Input{{Path: "x"}}, "nothing about where it comes from", false},
+		"a socket":       {[]action.Input{host("x", "/dev/null")}, "neither a file nor a folder", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(map[string]string{"a.txt": "a", "b.txt": "b"})
+			r, err := w.run(planOf(nil, gen(), sh("use", "touch out", c.inputs...)))
+			if err == nil || r.Failed != 1 || !strings.Contains(err.Error(), c.want) || !w.failure().Engine {
+				t.Errorf("%+v, %v; want %q", r.BuildFinished, err, c.want)
+			}
+			if errors.As(err, new(*build.InputError)) != c.usage {
+				t.Errorf("%v: is an InputError: %v", err, !c.usage)
+			}
+		})
+	}
+}
+
+// An artifact that names what is not there is a mistake of a kind: an error, not a panic, also when only an export needs it.
+func TestKindsThatLie(t *testing.T) {
+	for name, change := range map[string]func(*plan.Node){
+		"no such action": func(n *plan.Node) {
+			n.Outputs["out"] = action.Artifact{Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "other", Path: "out"}}}}
+		},
+		"no such output":     func(n *plan.Node) { delete(n.Outputs, "out") },
+		"a file as a folder": func(n *plan.Node) { n.Outputs["out"] = action.Artifact{Class: action.Tree, Parts: n.Outputs["out"].Parts} },
+	} {
+		w := newWorld(t)
+		n := sh("a", "touch out")
+		change(n)
+		if _, err := w.run(planOf([]plan.Export{export("o", "a", "")}, n)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	w := newWorld(t)
+	if _, err := w.run(planOf([]plan.Export{export("o", "gone", "")})); err == nil {
+		t.Error("an export of a step that is not in the plan")
+	}
+	if _, err := w.run(planOf(nil, &plan.Node{At: at("twice"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}})); err == nil {
+		t.Error("two actions of one name")
+	}
+}
+
+// What goes wrong while a step is expanded decides how the build ends, as with any action.
+func TestErrorsOfExpansions(t *testing.T) {
+	w := newWorld(t)
+	n := &plan.Node{At: at("ex"), Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}},
+		Expand: func(step.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
+	r, err := w.run(planOf(nil, n))
+	if !errors.As(err, new(*build.InputError)) || r.Failed != 1 {
+		t.Errorf("%+v, %v; want an InputError", r.BuildFinished, err)
+	}
+	w.write(map[string]string{"file": "x"})
+	n.Await[0].Host.Path = "file"
+	if _, err := w.run(planOf(nil, n)); err == nil {
+		t.Error("a file was listed")
+	}
+}
+
+func TestExpansionSeesTheFiles(t *testing.T) {
+	w := newWorld(t)
+	n := &plan.Node{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}},
+		Expand: func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+			art := action.Artifact{Class: action.Tree}
+			var specs []action.Spec
+			for _, f := range l["src"] {
+				specs = append(specs, action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"}, Outputs: []action.Output{{Path: "o"}},
+					Inputs: []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
+				art.Parts = append(art.Parts, action.Input{Path: f, Spec: &action.SpecOutput{Spec: f, Path: "o"}})
+			}
+			art.Parts = append(art.Parts, action.Input{Path: "note", Content: &action.Content{Data: []byte("n")}})
+			return specs, map[string]action.Artifact{"out": art}, nil
+		}}
+	e := export("o", "ex", "")
+	e.Class = action.Tree
+	w.Roots = []addrs.Output{*out("ex")}
+	r := w.ok(planOf([]plan.Export{e}, shTree("gen", "mkdir -p out/d; echo a > out/d/a; echo b > out/b"), n), 3)
+	want := map[string]string{"o/": "", "o/d/": "", "o/d/a": "A\n", "o/b": "B\n", "o/note": "n"}
+	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
+		t.Error(d)
+	}
+	if d, err := tree.Load(t.Context(), w.Store, r.Roots[*out("ex")]); err != nil || len(d.Files) != 2 {
+		t.Errorf("its root: %v, %v", d, err)
+	}
+}
+
+func TestValues(t *testing.T) {
+	w := newWorld(t)
+	value := sh("value", "printf 41 > out")
+	later := &plan.Node{At: at("later"), Deps: []addrs.Instance{at("value")}, AwaitValues: []addrs.Output{*out("value")}}
+	later.Resolve = func(v map[addrs.Output][]byte) (*plan.Node, error) {
+		if string(v[*out("value")]) != "41" {
+			return nil, fmt.Errorf("got %q", v)
+		}
+		return sh("later", "echo 42 > out"), nil
+	}
+	e := plan.Export{Name: "sum", AwaitValues: []addrs.Output{*out("later")}, Resolve: func(v map[addrs.Output][]byte) (plan.Export, error) {
+		return plan.Export{Name: "sum", Literal: "it is " + string(v[*out("later")])}, nil
+	}}
+	w.ok(planOf([]plan.Export{e}, value, later), 2)
+	if got := list(t, w.Out)["sum"]; got != "it is 42\n\n" {
+		t.Errorf("got %q", got)
+	}
+	value.Specs[0].Args[2] = "head -c 1048577 /dev/zero > out"
+	if r, err := w.run(planOf(nil, value, later)); err == nil || !strings.Contains(err.Error(), "1048576") || r.Failed != 1 {
+		t.Errorf("a huge value: %+v, %v", r, err)
+	}
+	later.Resolve = func(map[addrs.Output][]byte) (*plan.Node, error) { return nil, errors.New("not like this") }
+	value.Specs[0].Args[2] = "printf 41 > out"
+	if r, err := w.run(planOf(nil, value, later)); err != nil || r.Failed != 1 || w.failure().Summary != "not like this" {
+		t.Errorf("refused: %+v, %v", r, err)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	w := newWorld(t)
+	bad := sh("bad/one[x]", `i=0; while [ $i -lt 60 ]; do echo "line $i"; i=$((i+1)); done; printf 'end \377' >&2; exit 7`)
+	bad.Explain = func(spec string, output []byte) []string { return []string{"hint for " + spec} }
+	r, err := w.run(planOf(nil, bad))
+	f := w.failure()
+	if err != nil || r.Failed != 1 || f.ExitCode != 7 || f.Summary != "exit code 7" || f.Where != "p.hcl:1" || f.Engine ||
+		!strings.HasPrefix(f.Output, "… 21 lines before …\nline 21\n") || !strings.HasSuffix(f.Output, "end \xff") || f.Hints[0] != "hint for bad/one[x]" {
+		t.Errorf("%+v, %v\n%+v", r, err, f)
+	}
+	if b, err := os.ReadFile(f.Log); err != nil || !strings.HasPrefix(string(b), "line 0\n") {
+		t.Errorf("log %s: %v", f.Log, err)
+	}
+	long := sh(strings.Repeat("long/", 100), "echo out; exit 1")
+	if _, err := w.run(planOf(nil, long)); err != nil || w.failure().Log == "" {
+		t.Errorf("the log of an action with a long name: %v", err)
+	}
+	for script, want := range map[string]string{"true": "did not write its output out", "mkdir out": "output out should be a file, but the command wrote a folder"} {
+		if _, err := w.run(planOf(nil, sh("a", script))); err != nil || !strings.Contains(w.failure().Summary, want) || len(w.failure().Hints) == 0 {
+			t.Errorf("%s: %v, %+v", script, err, w.failure())
+		}
+	}
+	fine := sh("fine", "touch out; exit 4")
+	fine.Specs[0].OKExitCodes = []int{4}
+	w.ok(planOf(nil, fine), 1)
+	warns := sh("warns", "touch out; echo 'warning: old SDK' >&2; echo other >&2")
+	w.ok(planOf(nil, warns), 1)
+	for _, e := range w.events {
+		if e, ok := e.(event.NodeFinished); ok && e.Warning != "old SDK" {
+			t.Errorf("warning %q", e.Warning)
+		}
+	}
+}
+
+// A step that ran out of time has failed, and what it printed until then is shown.
+func TestTimeout(t *testing.T) {
+	w := newWorld(t)
+	slow := sh("slow", "echo before; sleep 60")
+	slow.Specs[0].Timeout = 200 * time.Millisecond
+	r, err := w.run(planOf(nil, slow))
+	f := w.failure()
+	if err != nil || r.Failed != 1 || f.Engine || f.Output != "before" || !strings.Contains(f.Summary, "timeout of 200ms") || len(f.Hints) == 0 {
+		t.Errorf("%+v, %v, %+v", r, err, f)
+	}
+}
+
+func TestRetries(t *testing.T) {
+	w := newWorld(t)
+	count := filepath.Join(t.TempDir(), "count")
+	flaky := sh("flaky", "echo x >> "+count+"; test $(wc -l < "+count+") -ge 3 && touch out")
+	flaky.Retries = 1
+	if r, err := w.run(planOf(nil, flaky)); err != nil || r.Failed != 1 {
+		t.Errorf("twice is not enough: %+v, %v", r, err)
+	}
+	if err := os.Remove(count); err != nil {
+		t.Fatal(err)
+	}
+	flaky.Retries = 5
+	w.ok(planOf(nil, flaky), 1)
+	warned := false
+	for _, e := range w.events {
+		if e, ok := e.(event.NodeFinished); ok {
+			warned = strings.Contains(e.Warning, "tried for time 3")
+		}
+	}
+	if b, _ := os.ReadFile(count); string(b) != "x\nx\nx\n" || !warned {
+		t.Errorf("tried %d times; warned %v", len(b)/2, warned)
+	}
+	gone := sh("gone", "")
+	gone.Retries, gone.Specs[0].Args = 100, []string{"no-such-program"}
+	start := time.Now()
+	if r, err := w.run(planOf(nil, gone)); err == nil || r.Failed != 1 || time.Since(start) > 5*time.Second {
+		t.Errorf("what cannot help is tried again: %+v, %v", r, err)
+	}
+}
+
+// What an interrupt stops has not failed, and everything that was planned is accounted for.
+func TestInterrupt(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("interrupted")
+	unknown := &plan.Node{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Await: []action.Input{{Path: "x", Artifact: out("slow")}},
+		Expand: func(step.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
+	started := filepath.Join(t.TempDir(), "started")
+	go func() {
+		for {
+			if _, err := os.Stat(started); err == nil {
+				cancel(cause)
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	r, err := build.Run(ctx, planOf(nil, sh("slow", "touch "+started+"; sleep 60"), sh("after", "touch out", action.Input{Path: "i", Artifact: out("slow")}), unknown), w.Options)
+	if !errors.Is(err, cause) || r.Failed != 0 || r.Skipped != 3 || r.Nodes != 3 || w.failure().Summary != "" {
+		t.Errorf("%+v, %v, %+v", r.BuildFinished, err, w.failure())
+	}
+}
