@@ -1,0 +1,91 @@
+package cli
+
+// Kong shows what Help returns below a command's one-line description; indented lines stay as they are.
+
+// Help has the examples of `hexmage run --help`.
+func (*runCmd) Help() string {
+	return `Outputs appear in out/PIPELINE. What was done before is not done again.
+
+Examples:
+
+    hexmage run qwen3-aot-v79                          everything
+    hexmage run qwen3-aot-v79 oppackage.llama          one step and what it needs
+    hexmage run qwen3-aot-v79 --var prompt="Who are you?"
+    hexmage run qwen3-aot-v79 --profile device         the real SDKs, a real phone
+    hexmage run qwen3-aot-v79 --json | jq .event       for programs`
+}
+
+// Help has the examples of `hexmage plan --help`.
+func (*planCmd) Help() string {
+	return `The last lines say what this machine lacks.
+
+Examples:
+
+    hexmage plan qwen3-aot-v79                         every command, its inputs and outputs
+    hexmage plan qwen3-aot-v79 context.qwen3           one step and what it needs
+    hexmage plan qwen3-aot-v79 --profile device        before the SDKs are there
+    hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
+}
+
+// Help has the examples of `hexmage graph --help`.
+func (*graphCmd) Help() string {
+	return `Examples:
+
+    hexmage graph qwen3-aot-v79                        mermaid, which many forges draw
+    hexmage graph qwen3-aot-v79 --format dot | dot -Tsvg > graph.svg`
+}
+
+// Help has the examples of `hexmage lock --help`.
+func (*lockCmd) Help() string {
+	return `Nothing is downloaded without a digest, but by this command: it downloads once and pins what came.
+
+Examples:
+
+    hexmage lock qwen3-aot-v79 --profile device        all toolchains of the pipeline
+    hexmage lock qairt                                 the catalogue's default release
+    hexmage lock qairt 2.41.0.251128                   this release`
+}
+
+// Help has the examples of `hexmage env --help`.
+func (*envCmd) Help() string {
+	return `Examples:
+
+    eval "$(hexmage env qwen3-aot-v79)"                then: make -C out/qwen3-aot-v79/makefile htp_v79
+    hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT`
+}
+
+// Help has the examples of `hexmage inspect --help`.
+func (*inspectCmd) Help() string {
+	return `Examples:
+
+    hexmage inspect out/qwen3-aot-v79/model.mllm       name, type, shape and size of each tensor
+    hexmage inspect out/qwen3-aot-v79/context.bin      SDK, arch, SoC and graphs of a context binary
+    hexmage inspect --json out/qwen3-aot-v79/oppackage/htp_v79/*.so`
+}
+
+// Help has the examples of `hexmage patch --help`.
+func (*patchCmd) Help() string {
+	return `What the SDK's headers declare decides which patches and renames are needed. The sources stay as they are.
+
+Examples:
+
+    hexmage patch LLaMAPackage --sdk $QAIRT_SDK_ROOT --check
+    hexmage patch LLaMAPackage --sdk $QAIRT_SDK_ROOT --out patched
+    hexmage patch src --sdk $QAIRT_SDK_ROOT --check --series mine=patches/mine`
+}
+
+// Help has the examples of `hexmage validate --help`.
+func (*validateCmd) Help() string {
+	return `Examples:
+
+    hexmage validate                                   all pipelines, in the default profile
+    hexmage validate qwen3-aot-v79 --profile device`
+}
+
+// Help has the examples of `hexmage fmt --help`.
+func (*fmtCmd) Help() string {
+	return `Examples:
+
+    hexmage fmt                                        all pipelines of the workspace
+    hexmage fmt --check                                for CI: names the files, exits with 1`
+}
