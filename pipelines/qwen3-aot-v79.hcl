@@ -201,22 +201,22 @@ step "run" "qwen3" {
   expect = local.open ? step.reference.qwen3.outputs.tokens : null
 
   push = merge({
-    "model.bin"                              = step.context.qwen3.outputs.context
-    "tokenizer.json"                         = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
-    "config.json"                            = "${step.quantize.qwen3.outputs.dir}/config.json"
-    "libQnnHtp.so"                           = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtp.so"
-    "libQnnHtpPrepare.so"                    = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtpPrepare.so" # the op package links to it
-    "libQnnSystem.so"                        = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnSystem.so"
-    "libQnnHtp${upper(target.arch)}Stub.so"  = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtp${upper(target.arch)}Stub.so"
-    "libQnnHtp${upper(target.arch)}Skel.so"  = "${toolchain.qairt.dir}/lib/hexagon-${target.arch}/unsigned/libQnnHtp${upper(target.arch)}Skel.so"
-    "libQnnLLaMAPackage_CPU.so"              = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
-    "libQnnLLaMAPackage_HTP.so"              = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
+    "model.bin"                               = step.context.qwen3.outputs.context
+    "tokenizer.json"                          = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
+    "config.json"                             = "${step.quantize.qwen3.outputs.dir}/config.json"
+    "libQnnHtp.so"                            = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtp.so"
+    "libQnnHtpPrepare.so"                     = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtpPrepare.so" # the op package links to it
+    "libQnnSystem.so"                         = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnSystem.so"
+    "libQnnHtp${upper(target.arch)}Stub.so"   = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtp${upper(target.arch)}Stub.so"
+    "libQnnHtp${upper(target.arch)}Skel.so"   = "${toolchain.qairt.dir}/lib/hexagon-${target.arch}/unsigned/libQnnHtp${upper(target.arch)}Skel.so"
+    "libQnnLLaMAPackage_CPU.so"               = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
+    "libQnnLLaMAPackage_HTP.so"               = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
     }, local.open ? { "mllm-qwen3-aot-runner" = step.exec.runner.outputs.bin } : {
-    "mllm-qwen3-aot-runner" = "${step.exec.android.outputs.bin}/mllm-qwen3-aot-runner"
-    "libMllmRT.so"          = "${step.exec.android.outputs.bin}/libMllmRT.so"
-    "libMllmCPUBackend.so"  = "${step.exec.android.outputs.bin}/libMllmCPUBackend.so"
-    "libMllmQNNBackend.so"  = "${step.exec.android.outputs.bin}/libMllmQNNBackend.so"
-    "libomp.so"             = "${step.exec.android.outputs.bin}/libomp.so"
+    "mllm-qwen3-aot-runner"                   = "${step.exec.android.outputs.bin}/mllm-qwen3-aot-runner"
+    "libMllmRT.so"                            = "${step.exec.android.outputs.bin}/libMllmRT.so"
+    "libMllmCPUBackend.so"                    = "${step.exec.android.outputs.bin}/libMllmCPUBackend.so"
+    "libMllmQNNBackend.so"                    = "${step.exec.android.outputs.bin}/libMllmQNNBackend.so"
+    "libomp.so"                               = "${step.exec.android.outputs.bin}/libomp.so"
   })
 }
 

@@ -103,3 +103,15 @@ func exampleOpPackage(t *testing.T, dir string) {
 		}
 	}
 }
+
+// TestShippedPipelines checks that the pipelines of this repository are valid and laid out.
+func TestShippedPipelines(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hexmage(t, root, t.TempDir(), "fmt", "--check")
+	for _, profile := range []string{"open", "device"} {
+		hexmage(t, root, t.TempDir(), "validate", "--profile", profile)
+	}
+}
