@@ -31,7 +31,11 @@ func (l *lines) text(e event.Event, now time.Time) string {
 	var b strings.Builder
 	switch e := e.(type) {
 	case event.BuildStarted:
-		fmt.Fprintf(&b, "%s  %s\n", l.bold(e.Pipeline), l.dim("profile: "+e.Profile))
+		b.WriteString(l.bold(e.Pipeline))
+		if e.Profile != "" {
+			b.WriteString("  " + l.dim("profile: "+e.Profile))
+		}
+		b.WriteString("\n")
 	case event.NodeFinished:
 		if l.o.Verbose && e.Name != "" {
 			fmt.Fprintf(&b, "    %-8s %s %s  %s\n", e.Outcome, e.Step, e.Name, l.dim(seconds(e.Duration)))
