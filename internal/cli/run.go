@@ -18,7 +18,7 @@ type runCmd struct {
 	Pipeline  string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
 	Steps     []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
 	KeepGoing bool     `short:"k" help:"After a failure, go on with what does not need it."`
-	Out       string   `placeholder:"DIR" default:"out" help:"Folder for the pipeline's outputs."`
+	Out       string   `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
 }
 
 // Run builds the pipeline.
