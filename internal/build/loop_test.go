@@ -239,3 +239,58 @@ func TestGraphErrors(t *testing.T) {
 		}
 	}
 }
+
+// Whoever reports on an action that ended, after the build did, is not kept waiting.
+func TestLateProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, units, err := newGraph(&plan.Plan{Nodes: []*plan.Node{newNode("a")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		work := func(ctx context.Context, u *unit, say func(message)) outcome {
+			go func() {
+				defer close(ended)
+				time.Sleep(time.Second)
+				for range 100 { // more than the channel holds
+					say(message{u: u, progress: event.NodeProgress{ID: u.id}})
+				}
+			}()
+			return outcome{kind: event.Executed, out: outputs{}}
+		}
+		l := &loop{g: g, work: work, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
+		if err := l.run(t.Context(), units); err != nil {
+			t.Error(err)
+		}
+		<-ended // else synctest reports the deadlock
+	})
+}
+
+func TestSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []int64
+		p := seldom(func(done, total int64, text string) { got = append(got, done) })
+		for i := range int64(101) {
+			p(i, 100, "")
+			time.Sleep(time.Millisecond)
+		}
+		if want := []int64{0, 50, 100}; !reflect.DeepEqual(got, want) {
+			t.Errorf("passed on %v, want %v", got, want)
+		}
+	})
+}
+
+func TestTail(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{"a\nb\n\n", "a\nb"},
+		{"1\n2\n3\n4\n", "… 2 lines before …\n3\n4"},
+	} {
+		if got := tail([]byte(c.in), 2); got != c.want {
+			t.Errorf("tail(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+	if got := tail([]byte(strings.Repeat("ü", maxTail)), 2); len(got) > maxTail+64 || !strings.Contains(got, "bytes before …\nü") {
+		t.Errorf("%d bytes: %.60q", len(got), got)
+	}
+}

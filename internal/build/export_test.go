@@ -1,0 +1,266 @@
+package build_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+func exportTree(name, from string) plan.Export {
+	e := export(name, from, "")
+	e.Class = action.Tree
+	return e
+}
+
+// An output takes whatever form it has now, whatever stood there before.
+func TestExportReplacesWhatIsThere(t *testing.T) {
+	w := newWorld(t)
+	file := planOf([]plan.Export{export("o", "f", "")}, sh("f", "echo file > out; chmod +x out"))
+	folder := planOf([]plan.Export{exportTree("o", "d")}, shTree("d", "mkdir -p out/sub/empty; echo x > out/sub/x; ln -s sub/x out/link"))
+	literal := planOf([]plan.Export{{Name: "o", Literal: "text"}})
+	wantFolder := map[string]string{"o/": "", "o/sub/": "", "o/sub/empty/": "", "o/sub/x": "x\n", "o/link": "x\n"}
+	steps := []struct {
+		p    *plan.Plan
+		want map[string]string
+	}{
+		{file, map[string]string{"o": "file\n"}},
+		{folder, wantFolder},
+		{literal, map[string]string{"o": "text\n"}},
+		{folder, wantFolder},
+		{file, map[string]string{"o": "file\n"}},
+	}
+	for i, s := range steps {
+		if r, err := w.run(s.p); err != nil || r.Failed > 0 {
+			t.Fatalf("%d: %+v, %v", i, r, err)
+		}
+		if d := cmp.Diff(s.want, list(t, w.Out)); d != "" {
+			t.Errorf("%d: %s", i, d)
+		}
+	}
+	if st, err := os.Stat(filepath.Join(w.Out, "o")); err != nil || st.Mode().Perm() != 0o755 {
+		t.Errorf("mode %v, %v", st.Mode(), err)
+	}
+}
+
+func TestExportMendsWhatWasChanged(t *testing.T) {
+	p := planOf([]plan.Export{export("f", "f", ""), exportTree("d", "d"), exportTree("none", "none")},
+		sh("f", "echo file > out"), shTree("d", "mkdir -p out/sub; echo x > out/sub/x"), shTree("none", "mkdir out"))
+	w := newWorld(t)
+	w.ok(p, 3)
+	want := list(t, w.Out)
+	for name, harm := range map[string]func(dir string) error{
+		"file changed":        func(d string) error { return os.WriteFile(filepath.Join(d, "f"), []byte("FILE\n"), 0o644) },
+		"mode changed":        func(d string) error { return os.Chmod(filepath.Join(d, "f"), 0o600) },
+		"file deep changed":   func(d string) error { return os.WriteFile(filepath.Join(d, "d/sub/x"), []byte("y\n"), 0o644) },
+		"file removed":        func(d string) error { return os.Remove(filepath.Join(d, "d/sub/x")) },
+		"all removed":         os.RemoveAll,
+		"a folder for a file": func(d string) error { os.Remove(filepath.Join(d, "f")); return os.Mkdir(filepath.Join(d, "f"), 0o755) },
+		"a file for a folder": func(d string) error {
+			os.Remove(filepath.Join(d, "none"))
+			return os.WriteFile(filepath.Join(d, "none"), nil, 0o644)
+		},
+		"a symlink for a file": func(d string) error {
+			os.Remove(filepath.Join(d, "f"))
+			return os.Symlink("/etc/hostname", filepath.Join(d, "f"))
+		},
+		"state lost": func(string) error { return os.RemoveAll(w.State) },
+		"state damaged": func(string) error {
+			files, err := filepath.Glob(filepath.Join(w.State, "exports-*.json"))
+			if err == nil {
+				err = os.WriteFile(files[0], []byte(`{"f": 1`), 0o644)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := harm(w.Out); err != nil {
+				t.Fatal(err)
+			}
+			w.ok(p, 0)
+			if d := cmp.Diff(want, list(t, w.Out)); d != "" {
+				t.Error(d)
+			}
+			if st, err := os.Stat(filepath.Join(w.Out, "f")); err != nil || st.Mode().Perm() != 0o644 {
+				t.Errorf("mode %v, %v", st, err)
+			}
+		})
+	}
+}
+
+// A folder for outputs may be a symlink. What it leads to is used, and a symlink in an output's place is replaced, not
+// written through.
+func TestExportAndSymlinks(t *testing.T) {
+	w := newWorld(t)
+	real := t.TempDir()
+	if err := os.Symlink(real, w.Out); err != nil {
+		t.Fatal(err)
+	}
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(real, "f")); err != nil {
+		t.Fatal(err)
+	}
+	w.ok(planOf([]plan.Export{export("f", "f", ""), export("x", "d", "lib/x")}, sh("f", "echo file > out"),
+		shTree("d", "mkdir -p out/lib64; echo x > out/lib64/x; ln -s lib64 out/lib")), 2)
+	if d := cmp.Diff(map[string]string{"f": "file\n", "x": "x\n"}, list(t, real)); d != "" {
+		t.Error(d)
+	}
+	if b, err := os.ReadFile(victim); err != nil || string(b) != "mine" {
+		t.Errorf("written through a symlink: %q, %v", b, err)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	w := newWorld(t)
+	nodes := []*plan.Node{sh("a", "echo a > out"), sh("b", "echo b > out"), shTree("d", "mkdir out; echo d > out/d")}
+	all := []plan.Export{export("a", "a", ""), export("b", "b", ""), exportTree("d", "d")}
+	w.ok(planOf(all, nodes...), 3)
+	own := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(w.Out, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own("mine", "mine")
+	own("b", "changed by hand")
+	w.Prune = false
+	w.ok(planOf(all[:1], nodes...), 0)
+	if got := list(t, w.Out); len(got) != 5 {
+		t.Errorf("not to be pruned: %v", got)
+	}
+	w.Prune = true
+	w.ok(planOf(all[:1], nodes...), 0)
+	want := map[string]string{"a": "a\n", "b": "changed by hand", "mine": "mine"}
+	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
+		t.Error(d)
+	}
+	// What a state file says is not trusted with anything outside of the folder.
+	files, _ := filepath.Glob(filepath.Join(w.State, "exports-*.json"))
+	if err := os.WriteFile(files[0], []byte(`{"..":{"dir":true,"files":null},"../..":{"dir":true},"":{"dir":true},"/etc":{"dir":true},".":{"dir":true}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.ok(planOf(all[:1], nodes...), 0)
+	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestExportNames(t *testing.T) {
+	node := sh("a", "touch out")
+	for _, c := range []struct {
+		names []string
+		want  string // in the error
+	}{
+		{[]string{"lib.so", "libs.a/b"}, ""},
+		{[]string{".."}, "cannot be the name of a file"},
+		{[]string{"."}, "cannot be the name of a file"},
+		{[]string{""}, "cannot be the name of a file"},
+		{[]string{".hexmage-x"}, "cannot be the name of a file"},
+		{[]string{"a\x00b"}, "cannot be the name of a file"},
+		{[]string{`a\b`}, "cannot be the name of a file"},
+		{[]string{"a/b", "a-b"}, `that of output "a/b" too`},
+		{[]string{strings.Repeat("x", 300)}, "too long"},
+	} {
+		w := newWorld(t)
+		var exports []plan.Export
+		for _, n := range c.names {
+			exports = append(exports, export(n, "a", ""))
+		}
+		_, err := w.run(planOf(exports, node))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %v, want %q", c.names, err, c.want)
+		}
+	}
+}
+
+// What a killed run left goes away, and what only looks like it stays.
+func TestExportTidiesUp(t *testing.T) {
+	w := newWorld(t)
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	pid := dead.Process.Pid
+	for _, name := range []string{fmt.Sprintf(".hexmage-%d-1/new", pid), fmt.Sprintf(".hexmage-%d-1", os.Getpid()), fmt.Sprintf("model-%d-b", pid)} {
+		if err := os.MkdirAll(filepath.Join(w.Out, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.ok(planOf([]plan.Export{export("a", "a", "")}, sh("a", "touch out")), 1)
+	want := map[string]string{"a": "", fmt.Sprintf(".hexmage-%d-1/", os.Getpid()): "", fmt.Sprintf("model-%d-b/", pid): ""}
+	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Builds that put different things in the same places at once, with one store and with one each: in the end one of them has won,
+// in each place as a whole.
+func TestExportsAtOnce(t *testing.T) {
+	workspace, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	shared := filepath.Join(t.TempDir(), "cache")
+	caches := []string{shared, shared, filepath.Join(t.TempDir(), "cache")}
+	var wg sync.WaitGroup
+	for i, cache := range caches {
+		letter := string(rune('a' + i))
+		w := openWorld(t, cache, workspace, out)
+		w.State = filepath.Join(cache, "state")
+		p := planOf([]plan.Export{export("f", "f", ""), exportTree("d", "d")}, sh("f", "echo "+letter+" > out"),
+			shTree("d", "mkdir out; for i in 1 2 3 4 5; do echo "+letter+" > out/$i; done"))
+		wg.Go(func() {
+			for range 20 {
+				if r, err := build.Run(context.Background(), p, w.Options); err != nil || r.Failed > 0 {
+					t.Errorf("%s: %+v, %v", letter, r, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got := list(t, out)
+	if len(got) != 7 {
+		t.Errorf("left behind: %v", got)
+	}
+	for i := range 5 {
+		if name := "d/" + string(rune('1'+i)); got[name] == "" || got[name] != got["d/1"] {
+			t.Errorf("%s is %q, d/1 %q", name, got[name], got["d/1"])
+		}
+	}
+}
+
+// Two builds that share a store at the same time run no action twice.
+func TestBuildsAtOnceRunNothingTwice(t *testing.T) {
+	cache, workspace := filepath.Join(t.TempDir(), "cache"), t.TempDir()
+	count := filepath.Join(t.TempDir(), "count")
+	var nodes []*plan.Node
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		nodes = append(nodes, sh(name, "echo "+name+" >> "+count+"; echo "+name+" > out"))
+	}
+	executed := make(chan int, 4)
+	for range 4 {
+		w := openWorld(t, cache, workspace, filepath.Join(t.TempDir(), "out"))
+		go func() {
+			r, err := build.Run(context.Background(), planOf(nil, nodes...), w.Options)
+			if err != nil || r.Failed > 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			executed <- r.Executed
+		}()
+	}
+	for range 4 {
+		<-executed
+	}
+	if b, err := os.ReadFile(count); err != nil || len(b) != 2*len(nodes) {
+		t.Errorf("%d runs of %d actions: %q, %v", len(b)/2, len(nodes), b, err)
+	}
+}
