@@ -1,3 +1,5 @@
+//go:build linux
+
 package e2e_test
 
 import (
@@ -202,6 +204,19 @@ func TestArchives(t *testing.T) {
 			}
 			w.clean(t)
 		})
+	}
+}
+
+// TestBrokenLock: a digest that is none is a mistake in the lock file, found before anything is fetched.
+func TestBrokenLock(t *testing.T) {
+	w := newWorld(t)
+	w.box(t, []byte("whatever"), "abc")
+	wants(t, w.run(t, "run", "p"), exitUsage, "hexmage.lock.hcl", "abc", "box 1")
+	w.box(t, []byte("whatever"), "abc")
+	w.write(t, "hexmage.lock.hcl", "")
+	wants(t, w.run(t, "run", "p"), exitUsage, "Toolchain not available", "hexmage.lock.hcl", "hexmage lock box 1", "pipelines/p.hcl")
+	if _, err := os.Stat(filepath.Join(w.cache, "downloads")); err == nil {
+		t.Error("something was downloaded")
 	}
 }
 

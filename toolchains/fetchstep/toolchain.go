@@ -5,7 +5,6 @@
 package fetchstep
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,9 +68,9 @@ func (k Toolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	cat, q := k.override(r)
 	ch, missing, err := choose(cat, q)
 	if err != nil {
-		summary := "Unknown toolchain"
-		if errors.Is(err, toolchains.ErrNotAvailable) {
-			summary = "Toolchain not available"
+		summary := "Toolchain not available"
+		if _, _, unknown := cat.Find(q.Name, q.Version); unknown != nil {
+			summary = "Unknown toolchain"
 		}
 		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error()), Subject: r.ArgRange("version")}}
 	}
