@@ -51,8 +51,11 @@ func (c *Catalogue) FindSoC(name string) (*SoC, error) {
 		}
 	}
 	sort.Strings(have)
-	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; it has %s; add a soc block in toolchains/*.hcl of the workspace",
-		name, didYouMean(name, have), strings.Join(have, ", "))
+	near := didYouMean(name, have)
+	if near == "" {
+		near = "; it has " + strings.Join(have, ", ")
+	}
+	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; to add one, write a soc block in toolchains/*.hcl of the workspace", name, near)
 }
 
 // FindAndroidSoC returns the record for what a phone says in /sys/devices/soc0/soc_id.

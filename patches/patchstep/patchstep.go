@@ -59,7 +59,7 @@ func (Kind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	inputs = append(inputs, action.Input{Path: headers, Artifact: &sdk, Sub: include})
 	series, seriesInputs, err := seriesOf(r)
 	if err != nil {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("Unknown patch series", "%v.", err)}
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("series", "Unknown patch series", "%v.", err)}
 	}
 	inputs = append(inputs, seriesInputs...)
 

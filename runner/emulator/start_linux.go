@@ -159,6 +159,9 @@ func explainClone(self string, err error) error {
 		return strings.TrimSpace(string(b))
 	}
 	what := fmt.Sprintf("start %s in namespaces of its own: %v", self, err)
+	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
+		what = "start a process in namespaces of its own: the limit user.max_user_namespaces is reached"
+	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("emulator: %s", what)

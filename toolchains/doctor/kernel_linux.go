@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,6 +75,9 @@ func userNamespaces() Finding {
 		return f
 	}
 	f.Status, f.Detail = Missing, "not allowed: "+err.Error()
+	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
+		f.Detail = "not allowed: the limit user.max_user_namespaces is reached"
+	}
 	f.Remedy = "The emulated phone of the open profile needs them. " + namespaceRemedy()
 	return f
 }
@@ -105,7 +109,7 @@ func binfmt(Options) Finding {
 		return f
 	}
 	f.Status, f.Detail = Missing, "kernel "+release+" has it for the whole machine only"
-	f.Remedy = "The emulated phone runs AArch64 programs through it. Use Linux 6.7 or newer, or have the system register qemu-aarch64 (package qemu-user-static with binfmt-support)."
+	f.Remedy = "The emulated phone runs AArch64 programs through it. Use Linux 6.7 or newer, or a real phone."
 	return f
 }
 
