@@ -93,3 +93,26 @@ func TestExclusiveNotRemembered(t *testing.T) {
 		t.Errorf("ran %d times, want 6", len(ran))
 	}
 }
+
+// Another process executes the action between this one's lookup and its lock: it is not executed again, unless who asks
+// has not looked.
+func TestExclusiveAfterALookup(t *testing.T) {
+	w := newWorld(t, nil)
+	lock := filepath.Join(t.TempDir(), "actions.lock")
+	a := w.action("cc")
+	here, there := execute.Exclusive(w.x, lock, fn), execute.Exclusive(w.x, lock, fn)
+	if _, ok, err := here.Lookup(t.Context(), a); ok || err != nil {
+		t.Fatalf("known before it ran: %v, %v", ok, err)
+	}
+	if _, err := there.Execute(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	for want := 1; want <= 2; want++ { // the second time nobody has looked
+		if r, err := here.Execute(t.Context(), a); err != nil || r.ExitCode != 0 {
+			t.Fatalf("%v, %v", r, err)
+		}
+		if ran := w.fake.Ran(); len(ran) != want {
+			t.Errorf("ran %d times, want %d", len(ran), want)
+		}
+	}
+}

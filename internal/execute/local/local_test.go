@@ -3,8 +3,10 @@ package local_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,5 +133,146 @@ func TestCancel(t *testing.T) {
 	a := &action.Action{Command: action.Command{Args: []string{"sleep", "60"}}, InputRoot: f.root(t, nil)}
 	if _, err := f.x.Execute(ctx, a); !errors.Is(err, cause) {
 		t.Errorf("err = %v, want the cause", err)
+	}
+}
+
+// Variables of this machine reach built-in tools and what may use the network; other commands must not depend on them.
+func TestVariablesOfTheMachine(t *testing.T) {
+	root := t.TempDir()
+	store, err := disk.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: digest.BLAKE3, Extra: map[string]string{"PROXY": "here"}}), store, root}
+	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here", action.PropertyTool + "=x/1": "here"} {
+		name, value, _ := strings.Cut(platform, "=")
+		a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo ${PROXY:-none}"}, Platform: map[string]string{name: value}}, InputRoot: f.root(t, nil)}
+		if r, err := f.x.Execute(t.Context(), a); err != nil || string(r.Stdout) != want+"\n" {
+			t.Errorf("%s: %q, %v; want %s", platform, r.Stdout, err, want)
+		}
+	}
+}
+
+func (f fixture) content(t *testing.T, d digest.Digest) string {
+	t.Helper()
+	r, err := f.store.Open(t.Context(), d)
+	if err != nil {
+		return err.Error()
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// Standard output may go to a path where an input is: the input's blob, which may be the same file, stays as it is.
+func TestStandardOutputOverAnInput(t *testing.T) {
+	f := newFixture(t)
+	a := &action.Action{
+		Command:   action.Command{Args: []string{"echo", "new"}, Outputs: []string{"f"}, Platform: map[string]string{action.PropertyStdout: "f"}},
+		InputRoot: f.root(t, map[string]string{"f": "old\n"}),
+	}
+	r, err := f.x.Execute(t.Context(), a)
+	if err != nil || len(r.Files) != 1 || f.content(t, r.Files[0].Digest) != "new\n" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := f.content(t, digest.BLAKE3.Bytes([]byte("old\n"))); got != "old\n" {
+		t.Errorf("the input is now %q", got)
+	}
+}
+
+// An action that writes to its inputs, as root can whatever their mode, does not change what the next one gets.
+func TestInputsThatAreWrittenTo(t *testing.T) {
+	f := newFixture(t)
+	root := f.root(t, map[string]string{"f": "old\n", "g": "g\n"})
+	a := &action.Action{
+		Command:   action.Command{Args: []string{"sh", "-c", "chmod +w f g; echo more >> f; echo bad > g; cat f; ls -l"}, Outputs: []string{"f"}},
+		InputRoot: root,
+	}
+	r, err := f.x.Execute(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Files) != 1 || f.content(t, r.Files[0].Digest) != "old\nmore\n" {
+		t.Errorf("the output: %+v", r)
+	}
+	// The store has the blobs as they were, or says that it has not: then they are made again.
+	var want []digest.Digest
+	for _, s := range []string{"old\n", "g\n"} {
+		d := digest.BLAKE3.Bytes([]byte(s))
+		want = append(want, d)
+		if got := f.content(t, d); got != s && !strings.Contains(got, "damaged") {
+			t.Errorf("the store has %q for %q", got, s)
+		}
+	}
+	missing, err := f.store.Missing(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range want {
+		if got := f.content(t, d); !slices.Contains(missing, d) && digest.BLAKE3.Bytes([]byte(got)) != d {
+			t.Errorf("the store calls %q whole", got)
+		}
+	}
+}
+
+// What actions share is nobody's place for outputs.
+func TestOutputsInAToolchain(t *testing.T) {
+	f := newFixture(t)
+	for _, out := range []string{"toolchains/sdk/new/out", "toolchains/sdk/out", "in.txt/out"} {
+		a := &action.Action{
+			Command:   action.Command{Args: []string{"true"}, Outputs: []string{out}},
+			InputRoot: f.root(t, map[string]string{"toolchains/sdk/bin/cc": "x", "in.txt": "in"}),
+		}
+		var e *execute.Error
+		if _, err := f.x.Execute(t.Context(), a); !errors.As(err, &e) || !strings.Contains(err.Error(), out) {
+			t.Errorf("%s: %v", out, err)
+		}
+	}
+}
+
+func TestKill(t *testing.T) {
+	f := newFixture(t)
+	started := filepath.Join(t.TempDir(), "started")
+	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "trap '' TERM; (trap '' TERM; sleep 60) & touch " + started + "; sleep 60"}}, InputRoot: f.root(t, nil)}
+	go func() {
+		for range 1000 {
+			if _, err := os.Stat(started); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		f.x.Kill()
+	}()
+	start := time.Now()
+	if r, err := f.x.Execute(t.Context(), a); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
+		t.Errorf("%+v, %v after %v", r, err, time.Since(start))
+	}
+}
+
+func TestLookPath(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "tool"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tool := filepath.Join(dir, "tool")
+	for _, c := range []struct{ name, list, want string }{
+		{"tool", "/nowhere:" + dir, tool},
+		{tool, "", tool},
+		{"data", dir, ""},
+		{filepath.Join(dir, "gone"), "", ""},
+		{"tool", "", ""},
+	} {
+		if got, err := local.LookPath(c.name, c.list); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("LookPath(%q, %q) = %q, %v; want %q", c.name, c.list, got, err, c.want)
+		}
+	}
+	if p, err := local.LookPath("sh", ""); err != nil || !filepath.IsAbs(p) {
+		t.Errorf("sh: %q, %v", p, err)
 	}
 }
