@@ -62,8 +62,8 @@ func hexmage(args ...string) error {
 	cmd := exec.Command("bin/hexmage", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()
-	if exit, ok := err.(*exec.ExitError); ok {
-		return mg.Fatal(exit.ExitCode())
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() > 0 {
+		os.Exit(exit.ExitCode()) // it has said what is wrong; mage would add an empty error
 	}
 	return err
 }
