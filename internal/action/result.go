@@ -20,6 +20,10 @@ type Result struct {
 	Stderr   []byte
 	Worker   string        // where it ran: "local", "emulator SM8750", …
 	Duration time.Duration // of the command itself
+
+	// Cached says that the action was not executed for who asked. It is in no wire form, as it is true of an answer, not of
+	// the action.
+	Cached bool
 }
 
 // MaxInline is how much of each output stream a Result keeps, in bytes.

@@ -257,8 +257,12 @@ func TestBuildsAtOnceRunNothingTwice(t *testing.T) {
 			executed <- r.Executed
 		}()
 	}
+	all := 0
 	for range 4 {
-		<-executed
+		all += <-executed
+	}
+	if all != len(nodes) {
+		t.Errorf("%d are said to be executed, of %d", all, len(nodes))
 	}
 	if b, err := os.ReadFile(count); err != nil || len(b) != 2*len(nodes) {
 		t.Errorf("%d runs of %d actions: %q, %v", len(b)/2, len(nodes), b, err)

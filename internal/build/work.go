@@ -69,7 +69,11 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	case err != nil:
 		return w.broken(ctx, u, err)
 	}
-	o := w.finish(u, a, res, outcome{kind: event.Executed, key: key.Hex(), took: time.Since(start), worker: res.Worker})
+	o := outcome{kind: event.Executed, key: key.Hex(), took: time.Since(start), worker: res.Worker}
+	if res.Cached {
+		o.kind = event.Cached // another process has executed it meanwhile
+	}
+	o = w.finish(u, a, res, o)
 	if tries > 1 && o.kind == event.Executed {
 		o.warning = strings.TrimSpace(fmt.Sprintf("it succeeded when tried for time %d\n%s", tries, o.warning))
 	}

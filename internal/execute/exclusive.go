@@ -85,8 +85,14 @@ func (x *exclusive) Execute(ctx context.Context, a *action.Action) (*action.Resu
 			if !waited && !missed {
 				break
 			}
-			if r, ok, err := x.next.Lookup(ctx, a); err != nil || ok {
-				return r, err
+			r, ok, err := x.next.Lookup(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				own := *r
+				own.Cached = true
+				return &own, nil
 			}
 			break
 		}

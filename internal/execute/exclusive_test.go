@@ -108,7 +108,7 @@ func TestExclusiveAfterALookup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want := 1; want <= 2; want++ { // the second time nobody has looked
-		if r, err := here.Execute(t.Context(), a); err != nil || r.ExitCode != 0 {
+		if r, err := here.Execute(t.Context(), a); err != nil || r.ExitCode != 0 || r.Cached != (want == 1) {
 			t.Fatalf("%v, %v", r, err)
 		}
 		if ran := w.fake.Ran(); len(ran) != want {
