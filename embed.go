@@ -8,5 +8,5 @@ import "embed"
 
 // Shipped has the shipped pipelines and op package, under the paths they have in this repository.
 //
-//go:embed pipelines/*.hcl oppackage/example/src oppackage/example/config
+//go:embed pipelines/*.hcl oppackage/example/LLaMAPackage
 var Shipped embed.FS

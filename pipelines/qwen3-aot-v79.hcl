@@ -78,7 +78,7 @@ step "git" "mllm" {
 
 step "patch" "ops" {
   description = "rewrite what the SDK has renamed"
-  source      = local.open ? (local.example ? "oppackage/example" : local.upstream) : "${step.git.mllm.outputs.dir}/${local.package}"
+  source      = local.open ? (local.example ? "oppackage/example/LLaMAPackage" : local.upstream) : "${step.git.mllm.outputs.dir}/${local.package}"
   series      = "mllm"
 }
 

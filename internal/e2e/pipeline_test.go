@@ -111,7 +111,7 @@ func TestOneOp(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
-	const op = "oppackage/example/src/ops/SiLU.cpp"
+	const op = "oppackage/example/LLaMAPackage/src/ops/SiLU.cpp"
 	for _, c := range []struct {
 		what, old, new string
 		ran            []string
@@ -132,7 +132,7 @@ func TestOneOp(t *testing.T) {
 		t.Logf("%s: %v", c.what, r.took)
 	}
 	// A wrong number in an op is one on the phone: what runs there is what was built.
-	w.edit(t, "oppackage/example/src/ops/RMSNorm.cpp", "divide(1.0f,", "divide(1.75f,")
+	w.edit(t, "oppackage/example/LLaMAPackage/src/ops/RMSNorm.cpp", "divide(1.0f,", "divide(1.75f,")
 	wants(t, w.run(t, "run", pipeline), 1, "run.qwen3", "tokens differ from the reference")
 	if left := running(w); len(left) > 0 {
 		t.Errorf("still running: %q", left)
@@ -185,7 +185,7 @@ func TestUnpatched(t *testing.T) {
 	w := warmed(t)
 	const step = `step "oppackage" "llama" {
   source  = `
-	w.edit(t, "pipelines/"+pipeline+".hcl", step+"step.patch.ops.outputs.dir", step+`"oppackage/example"`)
+	w.edit(t, "pipelines/"+pipeline+".hcl", step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
 	o := w.run(t, "run", pipeline)
 	wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, "oppackage.llama", "pipelines/"+pipeline+".hcl:")
 	if strings.Contains(o.stdout, "tokens_per_s") {

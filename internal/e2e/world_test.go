@@ -39,7 +39,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{dir: filepath.Join(base, "workspace"), home: filepath.Join(base, "home"), cache: filepath.Join(base, "cache")}
-	for _, sub := range []string{"pipelines", "oppackage/example"} {
+	for _, sub := range []string{"pipelines", "oppackage/example/LLaMAPackage"} {
 		if err := os.CopyFS(filepath.Join(w.dir, sub), os.DirFS(filepath.Join(shared.repo, sub))); err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
 // Package example holds the sources of a small QNN op package, LLaMAPackage, in the layout that op packages have:
-// config/ for converters, src/ for compilers.
+// LLaMAPackage/config for converters, LLaMAPackage/src for compilers.
 //
 // Every op has a reference branch (REFERENCE_OP, for the host processor) and a vector branch for the DSP; both give the
 // same bits. The sources speak the tensor API's older dialect (get_interface_scale), as many packages do, so that building
@@ -13,8 +13,14 @@ import (
 	"io/fs"
 )
 
-//go:embed config src
+//go:embed LLaMAPackage
 var embedded embed.FS
 
 // Files returns the package's folder: config and src.
-func Files() fs.FS { return embedded }
+func Files() fs.FS {
+	files, err := fs.Sub(embedded, "LLaMAPackage")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return files
+}
