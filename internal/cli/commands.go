@@ -14,6 +14,7 @@ type commands struct {
 	Inspect  inspectCmd  `cmd:"" help:"Describe a model, library or context binary."`
 	Env      envCmd      `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
+	Cache    cacheCmd    `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
