@@ -8,9 +8,11 @@ package toolchains
 import (
 	"embed"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
@@ -145,7 +147,15 @@ type BuildCheck struct {
 	Files []string `hcl:"files"`
 }
 
+// file is one file of a catalogue.
 type file struct {
+	content
+	name  string
+	src   []byte
+	diags hcl.Diagnostics
+}
+
+type content struct {
 	Toolchains []*Toolchain `hcl:"toolchain,block"`
 	SoCs       []*SoC       `hcl:"soc,block"`
 }
@@ -170,7 +180,8 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 	if err != nil {
 		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded catalogue", Detail: err.Error()}}
 	}
-	var diags hcl.Diagnostics
+	var all []*file
+	own := make(map[string]string) // built-in content by base name
 	for _, e := range entries {
 		if e.Name() == LockFile {
 			continue
@@ -179,15 +190,29 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 		if err != nil {
 			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded catalogue", Detail: err.Error()}}
 		}
-		diags = append(diags, c.add("<hexmage>/toolchains/"+e.Name(), b)...)
+		own[e.Name()] = string(b)
+		all = append(all, &file{name: "<hexmage>/toolchains/" + e.Name(), src: b})
 	}
 	names := make([]string, 0, len(files))
-	for n := range files {
+	changed := false // in hexmage's own repository the two are mostly the same, and the same on top changes nothing
+	for n, b := range files {
 		names = append(names, n)
+		changed = changed || own[filepath.Base(n)] != string(b)
 	}
 	sort.Strings(names)
-	for _, n := range names {
-		diags = append(diags, c.add(n, files[n])...)
+	if changed {
+		for _, n := range names {
+			all = append(all, &file{name: n, src: files[n]})
+		}
+	}
+	var wg sync.WaitGroup
+	for _, f := range all {
+		wg.Go(f.parse)
+	}
+	wg.Wait()
+	var diags hcl.Diagnostics
+	for _, f := range all {
+		diags = append(diags, c.add(f)...)
 	}
 	for _, t := range c.Toolchains {
 		for _, r := range t.Releases {
@@ -229,13 +254,17 @@ func (r *Release) inherit(sources []*Source) {
 	}
 }
 
-func (c *Catalogue) add(name string, src []byte) hcl.Diagnostics {
-	parsed, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
-	if diags.HasErrors() {
-		return diags
+// parse reads f.src.
+func (f *file) parse() {
+	parsed, diags := hclsyntax.ParseConfig(f.src, f.name, hcl.InitialPos)
+	if !diags.HasErrors() {
+		diags = append(diags, gohcl.DecodeBody(parsed.Body, placeholders(), &f.content)...)
 	}
-	var f file
-	diags = append(diags, gohcl.DecodeBody(parsed.Body, placeholders(), &f)...)
+	f.diags = diags
+}
+
+func (c *Catalogue) add(f *file) hcl.Diagnostics {
+	diags, name := f.diags, f.name
 	if diags.HasErrors() {
 		return diags
 	}

@@ -34,6 +34,7 @@ type assembler struct {
 	mu        sync.Mutex
 	hosts     map[string]*once
 	artifacts map[addrs.Output]*once
+	folders   map[digest.Digest]*tree.Dir // opened
 }
 
 // InputError says that a pipeline names a file or folder that is not there: a mistake in the pipeline, not a failure of
@@ -60,7 +61,7 @@ type once struct {
 
 func newAssembler(g *graph, fn digest.Function, store cas.Store, hasher tree.Hasher, sources *cas.Sources, workspace string) *assembler {
 	return &assembler{g: g, fn: fn, store: store, hasher: hasher, sources: sources, workspace: workspace,
-		hosts: map[string]*once{}, artifacts: map[addrs.Output]*once{}}
+		hosts: map[string]*once{}, artifacts: map[addrs.Output]*once{}, folders: map[digest.Digest]*tree.Dir{}}
 }
 
 // root merges inputs into the tree of an exec root. It also returns the literal contents among them, which are not in
@@ -145,20 +146,48 @@ follow:
 			return e, nil
 		}
 		names := strings.Split(p, "/")
-		for i := range names {
-			at := path.Join(names[:i+1]...)
-			var err error
-			if e, err = d.Lookup(ctx, a.store, at); err != nil {
+		for i, name := range names {
+			if e.Dir == nil {
+				return e, fmt.Errorf("%s is no folder: %w", path.Join(names[:i]...), tree.ErrNotExist)
+			}
+			at, err := a.open(ctx, e.Dir)
+			if err != nil {
+				return e, err
+			}
+			if e, err = at.Lookup(ctx, a.store, name); err != nil {
 				return e, err
 			}
 			if e.Symlink != "" {
-				p = path.Join(append([]string{path.Dir(at), e.Symlink}, names[i+1:]...)...)
+				p = path.Join(path.Join(names[:i]...), e.Symlink, path.Join(names[i+1:]...))
 				continue follow
 			}
 		}
 		return e, nil
 	}
 	return tree.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
+}
+
+// open returns the folder with what is in it, one level deep. What it read it remembers: many inputs come out of the same
+// few toolchains. Nobody may change a folder that it returned.
+func (a *assembler) open(ctx context.Context, d *tree.Dir) (*tree.Dir, error) {
+	ref, ok := d.Ref()
+	if !ok {
+		return d, nil
+	}
+	a.mu.Lock()
+	known := a.folders[ref]
+	a.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	opened, err := d.Open(ctx, a.store)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.folders[ref] = opened
+	return opened, nil
 }
 
 // artifact puts an output of an instance together from its parts.

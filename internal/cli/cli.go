@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -27,6 +28,9 @@ const (
 	ExitLocked      = 4   // another process holds what this one needs
 	ExitInterrupted = 130 // by Ctrl-C
 )
+
+// gcPercent is by how much the heap grows between two rounds of the garbage collector. Built-in tools keep Go's own 100.
+const gcPercent = 400
 
 // Env is what the process was given: everything the command line takes from outside its arguments.
 type Env struct {
@@ -87,6 +91,8 @@ func Main(args []string, env Env) int {
 	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
 		return runTool(args[2:], env)
 	}
+	// Most commands end before the heap is worth looking through; what is big here is read in streams.
+	debug.SetGCPercent(gcPercent)
 	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("hexmage"),
