@@ -6,7 +6,6 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
-	"syscall"
 	"time"
 )
 
@@ -36,13 +35,13 @@ func (x *Executor) run(ctx context.Context, cmd *exec.Cmd, stdout, stderr io.Wri
 		select {
 		case <-done:
 		case <-ctx.Done():
-			_ = syscall.Kill(-pgid, syscall.SIGTERM)
+			endGroup(pgid, false)
 			select {
 			case <-done:
 			case <-time.After(grace):
 			}
 		}
-		_ = syscall.Kill(-pgid, syscall.SIGKILL) // ESRCH when all have ended, as they should
+		endGroup(pgid, true)
 	}()
 	err := cmd.Wait()
 	close(done)
@@ -52,10 +51,7 @@ func (x *Executor) run(ctx context.Context, cmd *exec.Cmd, stdout, stderr io.Wri
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return cmd.ProcessState.ExitCode(), nil
 	case errors.As(err, &exit):
-		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			return 128 + int(ws.Signal()), nil
-		}
-		return exit.ExitCode(), nil
+		return exitCode(exit), nil
 	}
 	return 0, err
 }
@@ -75,6 +71,6 @@ func (x *Executor) Kill() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for pgid := range x.groups {
-		_ = syscall.Kill(-pgid, syscall.SIGKILL)
+		endGroup(pgid, true)
 	}
 }
