@@ -28,7 +28,7 @@ func (r Request) String(name string) string {
 	return ""
 }
 
-// Int returns a number argument, def when it is not set.
+// Int returns a number argument without its fraction, def when it is not set.
 func (r Request) Int(name string, def int) int {
 	v := r.arg(name)
 	if v == cty.NilVal || v.Type() != cty.Number {
@@ -130,7 +130,10 @@ func (r Request) place(name, value, dir string) (string, []action.Input) {
 	if len(in) > 0 {
 		return path.Clean(value), in
 	}
-	at := dir + "/" + path.Base(path.Clean("/"+value))
+	at := dir
+	if base := path.Base(path.Clean("/" + value)); base != "/" { // "." and ".." have no name of their own
+		at += "/" + base
+	}
 	return at, []action.Input{{Path: at, Host: &action.HostPath{Path: value}}}
 }
 

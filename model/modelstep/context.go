@@ -2,6 +2,7 @@ package modelstep
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -73,6 +74,9 @@ func (contextKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		Platform: map[string]string{action.PropertyTool: "mllm-qwen3-aot-sha-c/" + toolVersion("mllm-qwen3-aot-sha-c")},
 	}
 	if gb := r.String("memory_gb"); gb != "" {
+		if n, err := strconv.Atoi(gb); err != nil || n < 1 {
+			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("memory_gb", "Not an amount of memory", "memory_gb is %s; give a whole number of gigabytes, 1 or more.", gb)}
+		}
 		compile.Platform[action.PropertyPool] = "memory_gb=" + gb
 	}
 	file := func(spec, p string) action.Artifact {

@@ -2,6 +2,7 @@ package runstep
 
 import (
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -60,6 +61,9 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if diag != nil {
 		return step.Planned{}, hcl.Diagnostics{diag}
 	}
+	if len(r.Strings("argv")) == 0 {
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("argv", "An empty command", "argv is empty. Its first element is the program.")}
+	}
 	in := []action.Input{adb.Input()}
 	push, diags := pushed(r)
 	if diags.HasErrors() {
@@ -88,18 +92,30 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	in = append(in, action.Input{Path: "stdin.txt", Content: &action.Content{Data: []byte(r.String("stdin"))}})
 	run := action.Spec{
-		Name: "run", Description: "run " + path.Base(first(r.Strings("argv"))) + " on the device",
+		Name: "run", Description: "run " + path.Base(r.Strings("argv")[0]) + " on the device",
 		Args: r.Strings("argv"), Env: r.Env, Platform: platform, Inputs: in,
 		Outputs: []action.Output{{Path: "stdout.txt"}},
 	}
 	results := action.Artifact{Class: action.Tree}
+	names := map[string]string{} // what is pulled, by its name among the results
 	for _, p := range r.Strings("pull") {
-		p = path.Clean(p)
-		if p == ".." || strings.HasPrefix(p, "../") || path.IsAbs(p) {
+		clean := path.Clean(p)
+		if !below(clean) {
 			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("pull", "Path leads out of the run's folder", "pull has %q; give paths relative to the run's folder.", p)}
 		}
-		run.Outputs = append(run.Outputs, action.Output{Path: p})
-		results.Parts = append(results.Parts, action.Input{Path: path.Base(p), Spec: &action.SpecOutput{Spec: run.Name, Path: p}})
+		name := path.Base(clean)
+		if other, ok := names[name]; ok || clean == "stdout.txt" {
+			if !ok {
+				other = "the standard output"
+			}
+			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("pull", "Two results have the same name", "%q and %q would both be %s among the results. Have the program write one of them under another name.", other, p, name)}
+		}
+		names[name] = p
+		run.Outputs = append(run.Outputs, action.Output{Path: clean})
+		results.Parts = append(results.Parts, action.Input{Path: name, Spec: &action.SpecOutput{Spec: run.Name, Path: clean}})
+	}
+	if r.String("expect") != "" && !slices.ContainsFunc(run.Outputs, func(o action.Output) bool { return o.Path == resultTokens }) {
+		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("expect", "Nothing to compare", "expect compares the run's %s, which pull does not bring back. Add it to pull.", resultTokens)}
 	}
 	metrics := metrics(r, run)
 	return step.Planned{
@@ -113,6 +129,14 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}, nil
 }
 
+// resultTokens is where a program writes the tokens it made, for expect.
+const resultTokens = "results/tokens.json"
+
+// below tells whether the clean slash path names something in the folder it is relative to.
+func below(p string) bool {
+	return p != "." && p != ".." && !strings.HasPrefix(p, "../") && !path.IsAbs(p)
+}
+
 // pushed are the inputs below push/, which is what goes to the device.
 func pushed(r step.Request) ([]action.Input, hcl.Diagnostics) {
 	files := r.Map("push")
@@ -121,13 +145,18 @@ func pushed(r step.Request) ([]action.Input, hcl.Diagnostics) {
 		names = append(names, name)
 	}
 	sort.Strings(names)
+	taken := map[string]string{}
 	var in []action.Input
 	for _, name := range names {
-		at := path.Clean(name)
-		if at == ".." || strings.HasPrefix(at, "../") || path.IsAbs(at) {
+		to := path.Clean(name)
+		if !below(to) && to != "." {
 			return nil, hcl.Diagnostics{r.ArgErrorf("push", "Path leads out of the run's folder", "push has %q; give names relative to the run's folder.", name)}
 		}
-		in = append(in, r.Input("push", files[name], path.Join("push", at)))
+		if other, ok := taken[to]; ok {
+			return nil, hcl.Diagnostics{r.ArgErrorf("push", "Two files at one place", "%q and %q of push are the same place on the device.", other, name)}
+		}
+		taken[to] = name
+		in = append(in, r.Input("push", files[name], path.Join("push", to)))
 	}
 	return in, nil
 }
@@ -143,18 +172,11 @@ func metrics(r step.Request, run action.Spec) action.Spec {
 	if want := r.String("expect"); want != "" {
 		flags = append(flags, "--tokens", "tokens.json", "--expect", "expected.json")
 		in = append(in, r.Input("expect", want, "expected.json"),
-			action.Input{Path: "tokens.json", Spec: &action.SpecOutput{Spec: run.Name, Path: "results/tokens.json"}})
+			action.Input{Path: "tokens.json", Spec: &action.SpecOutput{Spec: run.Name, Path: resultTokens}})
 	}
 	args, platform := step.Tool("metrics", runtool.MetricsVersion, flags...)
 	return action.Spec{
 		Name: "metrics", Description: "read what was measured", Args: args, Platform: platform, Inputs: in,
 		Outputs: []action.Output{{Path: "metrics.json"}},
 	}
-}
-
-func first(s []string) string {
-	if len(s) == 0 {
-		return ""
-	}
-	return s[0]
 }
