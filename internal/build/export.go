@@ -45,6 +45,7 @@ func (w *worker) export(ctx context.Context, p *plan.Plan) (ready []event.Output
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
+	_ = durable.SweepNamed(w.o.Out, tempPrefix, 0) // what killed runs left; what cannot be removed does no harm
 	if b, err := os.ReadFile(x.stateFile); err == nil && json.Unmarshal(b, &x.known) != nil {
 		x.known = map[string]exported{} // damaged: export everything again
 	}
@@ -120,9 +121,8 @@ func (x *exporter) prune(now map[string]string) error {
 	return nil
 }
 
-// save writes what is known for the next run, and removes what killed ones left.
+// save writes what is known for the next run.
 func (x *exporter) save() error {
-	_ = durable.SweepNamed(x.o.Out, tempPrefix, 0) // what cannot be removed does no harm
 	b, err := json.Marshal(x.known)
 	if err != nil {
 		return err
