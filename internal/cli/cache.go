@@ -216,7 +216,7 @@ func byteCount(n int64) string {
 func parseSize(s string) (int64, error) {
 	bad := fmt.Errorf("%q is no size: write it like 20GB, 500MB or 8GiB", s)
 	text := strings.TrimSpace(s)
-	number := strings.TrimRight(text, "kKMGTiBb ")
+	number := strings.TrimRight(text, "kKmMgGtTiIbB ")
 	unit := strings.ToUpper(strings.TrimSpace(text[len(number):]))
 	factor, ok := map[string]float64{
 		"": 1, "B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,

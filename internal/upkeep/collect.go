@@ -20,6 +20,7 @@ type CollectOptions struct {
 	MaxSize int64         // bytes on the disk of the whole folder; 0: as many as there are
 	MaxAge  time.Duration // since the last use; 0: any
 	DryRun  bool          // only say what would go
+	Now     time.Time     // what ages are counted from; zero: the time it is
 }
 
 // Collected is what a collection removed, or would.
@@ -54,7 +55,10 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 	if err != nil {
 		return Collected{}, err
 	}
-	p := s.plan(o, time.Now())
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	p := s.plan(o)
 	if !o.DryRun {
 		if err := p.carryOut(ctx); err != nil {
 			return p.sum, fmt.Errorf("collect garbage: %w", err)
@@ -83,7 +87,7 @@ type candidate struct {
 	remove func()
 }
 
-func (s *survey) plan(o CollectOptions, now time.Time) *plan {
+func (s *survey) plan(o CollectOptions) *plan {
 	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}, trees: map[*item]digest.Digest{}}
 	s.items(func(it *item) { p.ledger.add(it) })
 	p.sum.Before = p.ledger.total
@@ -94,7 +98,7 @@ func (s *survey) plan(o CollectOptions, now time.Time) *plan {
 		}
 	}
 	if o.MaxAge > 0 {
-		oldest := now.Add(-o.MaxAge)
+		oldest := o.Now.Add(-o.MaxAge)
 		for _, r := range s.results {
 			if r.used.Before(oldest) {
 				p.drop(r)

@@ -123,7 +123,7 @@ func (l locked) result() (func(), error) {
 	return func() { l.file.Close() }, nil
 }
 
-// running returns the processes, other than this one, that have a scratch folder tmp/run-PID and live.
+// running returns the processes, other than this one, that have a scratch folder tmp/run-PID-… and live.
 func running(root string) ([]int, error) {
 	entries, err := readDir(filepath.Join(root, "tmp"))
 	if err != nil {
@@ -132,6 +132,7 @@ func running(root string) ([]int, error) {
 	var pids []int
 	for _, e := range entries {
 		text, ok := strings.CutPrefix(e.Name(), "run-")
+		text, _, _ = strings.Cut(text, "-")
 		if pid, err := strconv.Atoi(text); ok && err == nil && pid > 0 && pid != os.Getpid() && alive(pid) {
 			pids = append(pids, pid)
 		}
