@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// updateTime is long enough for the lists over a slow line; apt-get itself may wait for ever.
+const updateTime = 15 * time.Minute
+
 // apt is one way of calling the client: with the system's package lists, or with lists of our own.
 type apt struct {
 	path    string
@@ -90,7 +93,7 @@ func (a *apt) run(ctx context.Context, conf, dir string, args ...string) (string
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return "", context.Cause(ctx)
 	}
 	if err != nil {
 		return "", fmt.Errorf("apt-get %s: %w: %s", args[0], err, tail(errOut.String()))
@@ -117,7 +120,12 @@ func (c *Client) update(ctx context.Context, a *apt) error {
 	if a.fresh {
 		return nil
 	}
+	if err := room(c.Dir, listsNeed, "package lists"); err != nil {
+		return err
+	}
 	c.progress(0, 0, "package lists")
+	ctx, cancel := context.WithTimeoutCause(ctx, updateTime, fmt.Errorf("apt-get update did not end within %s: look at the network and at /etc/apt/sources.list", updateTime))
+	defer cancel()
 	if _, err := a.run(ctx, a.private, c.Dir, "update"); err != nil {
 		return fmt.Errorf("update the package lists: %w", err)
 	}
@@ -202,6 +210,9 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package) error {
 	if len(need) == 0 {
 		return nil
 	}
+	if err := room(dir, total, "packages "+names(need)); err != nil {
+		return err
+	}
 	stop := c.watch(dir, total, names(need))
 	defer stop()
 	args := append([]string{"download"}, arguments(need)...)
@@ -217,14 +228,18 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package) error {
 			return ctx.Err()
 		}
 	}
-	if _, err := a.run(ctx, a.private, dir, args...); err == nil {
+	_, err := a.run(ctx, a.private, dir, args...)
+	if err == nil {
 		c.adopt(need)
 		return nil
+	}
+	if e := errors.Join(firstErr, err); full(e) {
+		return e
 	}
 	if err := c.update(ctx, a); err != nil {
 		return errors.Join(firstErr, err)
 	}
-	_, err := a.run(ctx, a.private, dir, args...)
+	_, err = a.run(ctx, a.private, dir, args...)
 	c.adopt(need)
 	return err
 }

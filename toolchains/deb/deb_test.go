@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -294,4 +295,19 @@ func FuzzPrintURIs(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFullDisk: nothing is downloaded that there is no room for, and the message says how much is missing.
+func TestFullDisk(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "1.0-1")
+	x.Size = 1 << 60
+	a.index(t, "system", x)
+	_, err := a.client(t).Get(t.Context(), []deb.Package{x})
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "packages xx take 1099511627776 MB in ") {
+		t.Errorf("error %v", err)
+	}
+	if n := a.calls(t); n != 1 { // the index was asked, nothing more
+		t.Errorf("%d calls of apt-get", n)
+	}
 }
