@@ -33,7 +33,7 @@ func TestCollectByAge(t *testing.T) {
 	old, _ := c.run(t, now, "a=only the old one has it", "b=both have it")
 	young, _ := c.run(t, later.Add(-29*day), "b=both have it", "c=only the young one has it")
 	c.put(t, "nobody names it")
-	for name, used := range map[string]time.Time{"old.zip": now, "young.zip": later.Add(-day), "deb/old.deb": now, "git/old/objects/pack": now} {
+	for name, used := range map[string]time.Time{"old.zip": now, "young.zip": later.Add(-day), "deb/old.deb": now, "deb/lock": now, "git/old/objects/pack": now} {
 		write(t, filepath.Join(c.root, "downloads", name), used)
 	}
 	write(t, filepath.Join(c.root, "state/logs/old.log"), now)
@@ -65,7 +65,7 @@ func TestCollectByAge(t *testing.T) {
 			t.Errorf("%q there: %v", content, !want)
 		}
 	}
-	for name, want := range map[string]bool{"downloads/old.zip": false, "downloads/young.zip": true, "downloads/deb/old.deb": false, "downloads/git/old": false,
+	for name, want := range map[string]bool{"downloads/old.zip": false, "downloads/young.zip": true, "downloads/deb/old.deb": false, "downloads/git/old": false, "downloads/deb/lock": true,
 		"state/logs/old.log": false, "state/statcache-blake3": true} {
 		if _, err := os.Lstat(filepath.Join(c.root, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)

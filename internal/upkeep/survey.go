@@ -177,7 +177,6 @@ func (s *survey) readOthers(ctx context.Context) error {
 		}
 		return nil
 	}
-	// Below downloads/ are files, and folders: one for each way to fetch, in which an archive, a package or a clone is one.
 	if err := s.readDownloads(filepath.Join(s.root, "downloads")); err != nil {
 		return err
 	}
@@ -196,7 +195,18 @@ func (s *survey) readOthers(ctx context.Context) error {
 	return nil
 }
 
+// readDownloads lists files below downloads/ and what is in its folders, one for each way to fetch: an archive, a package, a
+// clone is one. Lock files stay: removed while one is held, it would let a second process in.
 func (s *survey) readDownloads(dir string) error {
+	add := func(path string) error {
+		kind := Downloads
+		if name := filepath.Base(path); name == "lock" || strings.HasSuffix(name, ".lock") {
+			kind = State
+		}
+		it, err := folderItem(kind, 0, path)
+		s.others = append(s.others, it)
+		return err
+	}
 	entries, err := readDir(dir)
 	if err != nil {
 		return err
@@ -204,8 +214,8 @@ func (s *survey) readDownloads(dir string) error {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if !e.IsDir() {
-			if info, err := e.Info(); err == nil {
-				s.others = append(s.others, fileItem(Downloads, 0, path, info))
+			if err := add(path); err != nil {
+				return err
 			}
 			continue
 		}
@@ -214,11 +224,9 @@ func (s *survey) readDownloads(dir string) error {
 			return err
 		}
 		for _, e := range inner {
-			it, err := folderItem(Downloads, 0, filepath.Join(path, e.Name()))
-			if err != nil {
+			if err := add(filepath.Join(path, e.Name())); err != nil {
 				return err
 			}
-			s.others = append(s.others, it)
 		}
 	}
 	return nil
