@@ -87,13 +87,17 @@ func outcome(ctx context.Context, res build.Result, err error) error {
 
 // showOutputs prints the tables among the outputs, and where the others are.
 func (a *app) showOutputs(outs []event.OutputReady) error {
+	wide := 0
+	for _, o := range outs {
+		wide = max(wide, len(o.Name))
+	}
 	for _, o := range outs {
 		rel, err := filepath.Rel(a.env.Dir, o.Path)
 		if err != nil {
 			rel = o.Path
 		}
 		if o.Show != "table" {
-			fmt.Fprintf(a.env.Stdout, "%-14s %s\n", o.Name, rel)
+			fmt.Fprintf(a.env.Stdout, "  %-*s  %s\n", wide, o.Name, rel)
 			continue
 		}
 		b, err := os.ReadFile(o.Path)

@@ -29,13 +29,13 @@ func TestFromNothing(t *testing.T) {
 	}
 	w, o := firstRun(t)
 	t.Logf("from nothing in %v", o.took)
-	for _, want := range []string{`SM8750 +profile: open\n`, `\n +prefill_tokens_per_s +[0-9.]+ tokens/s\n`, `\n +decode_tokens_per_s +[0-9.]+ tokens/s\n`,
+	for _, want := range []string{`SM8750 +profile: open\n`, `\n +prefill speed +[0-9.]+ tokens/s\n`, `\n +decode speed +[0-9.]+ tokens/s\n`,
 		`emulated phone.*not a phone's speed`} {
 		if !regexp.MustCompile(want).MatchString(o.stdout) {
 			t.Errorf("standard output does not have %q:\n%s", want, o.stdout)
 		}
 	}
-	if m := regexp.MustCompile(`\n +tokens_equal_reference +(\d+) of (\d+) tokens\n`).FindStringSubmatch(o.stdout); m == nil || m[1] != m[2] || m[1] == "0" {
+	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).FindStringSubmatch(o.stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.stdout)
 	}
 	entries, err := os.ReadDir(w.home)

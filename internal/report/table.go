@@ -19,8 +19,9 @@ type Table struct {
 
 // Row is one measured value.
 type Row struct {
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"` // a number or a string
+	Name  string          `json:"name"`            // for programs
+	Label string          `json:"label,omitempty"` // for people; the name when empty
+	Value json.RawMessage `json:"value"`           // a number or a string
 	Unit  string          `json:"unit,omitempty"`
 }
 
@@ -39,7 +40,7 @@ func (t Table) Write(w io.Writer) {
 	values := make([]string, len(t.Rows))
 	for i, r := range t.Rows {
 		values[i] = r.text()
-		wide = max(wide, utf8.RuneCountInString(r.Name))
+		wide = max(wide, utf8.RuneCountInString(r.label()))
 		wideValue = max(wideValue, utf8.RuneCountInString(values[i]))
 	}
 	title := t.Title
@@ -49,12 +50,23 @@ func (t Table) Write(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("─", utf8.RuneCountInString(title)))
 	for i, r := range t.Rows {
 		gap := strings.Repeat(" ", wideValue-utf8.RuneCountInString(values[i]))
-		name := r.Name + strings.Repeat(" ", wide-utf8.RuneCountInString(r.Name))
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %s   %s%s %s", name, gap, values[i], r.Unit), " "))
+		label := r.label() + strings.Repeat(" ", wide-utf8.RuneCountInString(r.label()))
+		unit := r.Unit
+		if unit == "us" {
+			unit = "µs"
+		}
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %s   %s%s %s", label, gap, values[i], unit), " "))
 	}
 	if t.Note != "" {
 		fmt.Fprintf(w, "%s\n", t.Note)
 	}
+}
+
+func (r Row) label() string {
+	if r.Label != "" {
+		return r.Label
+	}
+	return r.Name
 }
 
 func (r Row) text() string {

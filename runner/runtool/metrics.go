@@ -9,12 +9,13 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/hexmage/hexmage/runner"
 )
 
 // MetricsVersion is the behaviour version of the tool metrics.
-const MetricsVersion = "2"
+const MetricsVersion = "3"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20
@@ -36,8 +37,19 @@ type table struct {
 
 type row struct {
 	Name  string `json:"name"`
+	Label string `json:"label"`
 	Value any    `json:"value"`
 	Unit  string `json:"unit,omitempty"`
+}
+
+// label spells a metric's name for people: "prefill_tokens_per_s" is "prefill speed".
+func label(name string) string {
+	for suffix, word := range map[string]string{"_tokens_per_s": " speed", "_time_us": " time"} {
+		if phase, ok := strings.CutSuffix(name, suffix); ok {
+			return phase + word
+		}
+	}
+	return strings.ReplaceAll(name, "_", " ")
 }
 
 // Metrics is the tool metrics: it reads what a run printed and compares its tokens with a reference's. Different tokens
@@ -84,7 +96,7 @@ func (t *table) fill(stdout, got, want string) error {
 	}
 	t.Rows = []row{}
 	for _, m := range runner.ParseMetrics(printed) {
-		t.Rows = append(t.Rows, row{m.Name, m.Value, m.Unit})
+		t.Rows = append(t.Rows, row{m.Name, label(m.Name), m.Value, m.Unit})
 	}
 	switch {
 	case len(t.Rows) == 0:
@@ -113,7 +125,7 @@ func (t *table) fill(stdout, got, want string) error {
 		}
 		return fmt.Errorf("the device's tokens differ from the reference's from token %d on: device %v, reference %v", n, g.Tokens, w.Tokens)
 	}
-	t.Rows = append(t.Rows, row{"tokens_equal_reference", fmt.Sprintf("%d of %d", len(g.Tokens), len(w.Tokens)), "tokens"})
+	t.Rows = append(t.Rows, row{"tokens_equal_reference", "tokens as the reference", fmt.Sprintf("%d of %d", len(g.Tokens), len(w.Tokens)), ""})
 	return nil
 }
 
