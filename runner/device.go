@@ -117,7 +117,7 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 		return nil, failed("use the device", err)
 	}
 	if err := errors.Join(CheckDevice(info, want), CheckFiles(ctx, q, want, dev)); err != nil {
-		return nil, failed("check before pushing to "+info.String(), err)
+		return nil, &execute.Error{Op: "check before pushing to " + info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
 	}
 	if a.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -278,6 +278,9 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		if !ok || mismatch.File != "run" || !strings.Contains(err.Error(), "libomp.so") {
 			t.Errorf("got %v", err)
 		}
+		if e, ok := errors.AsType[*execute.Error](err); !ok || !e.Refused || e.Retryable {
+			t.Errorf("%+v should be a refusal: the step's fault, not the engine's", e)
+		}
 	})
 }
 

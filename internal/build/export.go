@@ -190,11 +190,11 @@ const tempPrefix = ".hexmage"
 // place puts the entry at path, replacing what is there, so that path never holds a part of it.
 func (w *worker) place(ctx context.Context, e tree.Entry, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(path), durable.TempName(tempPrefix)+"*")
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
 	}
 	defer os.RemoveAll(tmp)
 	next := filepath.Join(tmp, "new")

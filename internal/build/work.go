@@ -66,6 +66,8 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		f := w.failure(u, late.Error(), late.Result)
 		f.Hints = append(f.Hints, "raise the step's `timeout`, or find out what the command waits for")
 		return outcome{kind: event.Failed, key: key.Hex(), took: time.Since(start), failure: f}
+	case refused(err) && ctx.Err() == nil:
+		return outcome{kind: event.Failed, key: key.Hex(), took: time.Since(start), failure: w.failure(u, err.Error(), nil)}
 	case err != nil:
 		return w.broken(ctx, u, err)
 	}
@@ -119,6 +121,12 @@ func (w *worker) run(ctx context.Context, u *unit, a *action.Action) (*action.Re
 		}
 		pause = min(2*pause, 10*time.Second)
 	}
+}
+
+// refused tells whether a check of what the step brought found that it cannot work.
+func refused(err error) bool {
+	var e *execute.Error
+	return errors.As(err, &e) && e.Refused
 }
 
 // again tells whether trying once more may help.

@@ -122,6 +122,9 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 			panic(r)
 		}
 	}()
+	if len(args) == 0 {
+		args = []string{"--help"} // what people want who do not know what to ask for
+	}
 	kctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "hexmage: %v\nSee: hexmage --help\n", err)
