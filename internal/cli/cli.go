@@ -113,11 +113,14 @@ func Main(args []string, env Env) int {
 type exitCode int
 
 func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
+	asked := args
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case exitCode:
-			code = int(r)
+			if code = int(r); len(asked) == 0 {
+				code = ExitUsage // help was shown, and nothing was asked for
+			}
 		default:
 			panic(r)
 		}

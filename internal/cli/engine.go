@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/upkeep"
 	"github.com/hexmage/hexmage/runner"
 )
 
@@ -28,19 +30,25 @@ type engineParts struct {
 	device   *runner.Device
 	scratch  string // folder of this process
 	state    string
+	inUse    func() // nothing is collected before it is called
 }
 
 // adbServer is where the user's own adb server listens.
 const adbServer = "127.0.0.1:5037"
 
 // openEngine puts the engine together on the cache folder.
-func (a *app) openEngine() (*engineParts, error) {
+func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	fn := digest.BLAKE3
 	if name := a.env.Var("HEXMAGE_DIGEST"); name != "" {
 		var err error
 		if fn, err = digest.ParseFunction(name); err != nil {
 			return nil, usage("HEXMAGE_DIGEST: %w", err)
 		}
+	}
+	upkeep.Tidy(ctx, a.cache)
+	inUse, err := upkeep.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
+	if err != nil {
+		return nil, err // also when interrupted
 	}
 	blobs, err := casdisk.New(a.cache)
 	if err != nil {
@@ -50,7 +58,7 @@ func (a *app) openEngine() (*engineParts, error) {
 	if err != nil {
 		return nil, engine(err)
 	}
-	e := &engineParts{fn: fn, sources: cas.WithSources(blobs), trees: tree.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
+	e := &engineParts{fn: fn, inUse: inUse, sources: cas.WithSources(blobs), trees: tree.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
 	e.stats = tree.OpenStatCache(filepath.Join(e.state, "statcache-"+fn.String()), fn)
 	if err := os.MkdirAll(e.state, 0o755); err != nil {
 		return nil, engine(err)
@@ -100,4 +108,5 @@ func (e *engineParts) close() {
 	_ = e.device.Close()
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
+	e.inUse()
 }

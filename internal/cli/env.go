@@ -43,7 +43,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 	if p, err = p.Select(steps...); err != nil {
 		return engine(err)
 	}
-	e, err := a.openEngine()
+	e, err := a.openEngine(ctx)
 	if err != nil {
 		return err
 	}

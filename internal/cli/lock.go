@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/upkeep"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/fetchstep"
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
@@ -60,6 +61,11 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return engine(err)
 	}
+	inUse, err := upkeep.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
+	if err != nil {
+		return err
+	}
+	defer inUse()
 	changes, err := relock.Update(ctx, d.catalogue, lock, reqs, fetchtool.Options{
 		Downloads: filepath.Join(a.cache, "downloads"),
 		Warn:      func(text string) { fmt.Fprintln(a.env.Stderr, "note:", text) },

@@ -33,7 +33,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		}
 		return usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile)
 	}
-	e, err := a.openEngine()
+	e, err := a.openEngine(ctx)
 	if err != nil {
 		return err
 	}
