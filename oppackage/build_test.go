@@ -51,7 +51,7 @@ func TestMakeBuilds(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "build")); err == nil {
 			before = mtimes(t, dir)
 		}
-		if out, err := runMake(dir, env, append(args, goals...)...); err != nil {
+		if out, err := runMake(t, dir, env, append(args, goals...)...); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		var made []string
@@ -118,7 +118,7 @@ func TestMakeBuilds(t *testing.T) {
 	}
 	check("a source less", build(), libs)
 
-	if out, err := runMake(dir, nil, "clean"); err != nil {
+	if out, err := runMake(t, dir, nil, "clean"); err != nil {
 		t.Fatalf("clean: %v\n%s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "build")); err == nil {
@@ -144,7 +144,7 @@ func TestSameObjects(t *testing.T) {
 	oppackagetest.Write(t, dir, oppackagetest.Package())
 	makefile(t, dir)
 	targets := []string{"htp_aarch64", "htp_v79"}
-	if out, err := runMake(dir, env, targets...); err != nil {
+	if out, err := runMake(t, dir, env, targets...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	oppackagetest.Write(t, filepath.Join(base, "steps/patch/ops/dir"), oppackagetest.Package())

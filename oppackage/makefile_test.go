@@ -14,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 // makefile writes the Makefile of TestPackage for all targets.
@@ -31,8 +32,9 @@ func makefile(t *testing.T, dir string) {
 }
 
 // runMake runs make in dir with no more environment than env.
-func runMake(dir string, env []string, args ...string) (string, error) {
-	cmd := exec.Command("make", append([]string{"-C", dir, "--no-print-directory"}, args...)...)
+func runMake(t *testing.T, dir string, env []string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(toolchaintest.Path(t, "make", "usr/bin/make"), append([]string{"-C", dir, "--no-print-directory"}, args...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}, env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -99,7 +101,7 @@ func TestMakeMatchesLines(t *testing.T) {
 				oppackagetest.Write(t, dir, map[string]string{f: ""})
 			}
 			makefile(t, dir)
-			out, err := runMake(dir, append(fakeRoots(t, dir), tt.env...), append([]string{"-n"}, tt.targets...)...)
+			out, err := runMake(t, dir, append(fakeRoots(t, dir), tt.env...), append([]string{"-n"}, tt.targets...)...)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -132,7 +134,7 @@ func TestMakeCompileCommands(t *testing.T) {
 		oppackagetest.Write(t, dir, map[string]string{f: ""})
 	}
 	makefile(t, dir)
-	if out, err := runMake(dir, fakeRoots(t, dir), "compile_commands.json"); err != nil {
+	if out, err := runMake(t, dir, fakeRoots(t, dir), "compile_commands.json"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "compile_commands.json"))
@@ -190,25 +192,25 @@ func TestMakeSays(t *testing.T) {
 		{"no such tools", append([]string{"HEXAGON_TOOLS_VERSION=8.9.9"}, env...), []string{"htp_v79"}, "no compiler at toolchains/hexagon/tools/HEXAGON_Tools/8.9.9/Tools/bin/hexagon-clang++"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if out, err := runMake(dir, tt.env, append([]string{"-n"}, tt.args...)...); err == nil || !strings.Contains(out, tt.want) {
+			if out, err := runMake(t, dir, tt.env, append([]string{"-n"}, tt.args...)...); err == nil || !strings.Contains(out, tt.want) {
 				t.Errorf("%v\n%s\nwant %q", err, out, tt.want)
 			}
 		})
 	}
 	for _, args := range [][]string{{"clean"}, {"help"}} {
-		if out, err := runMake(dir, nil, args...); err != nil {
+		if out, err := runMake(t, dir, nil, args...); err != nil {
 			t.Errorf("make %s without SDKs: %v\n%s", args, err, out)
 		}
 	}
-	if out, err := runMake(dir, env[:2], "-n", "htp_v79"); err != nil {
+	if out, err := runMake(t, dir, env[:2], "-n", "htp_v79"); err != nil {
 		t.Errorf("htp_v79 without the NDK: %v\n%s", err, out)
 	}
-	if out, err := runMake(dir, append([]string{"QNN_SDK_ROOT=toolchains/qairt"}, env[1:]...), "-n", "htp_v79"); err != nil {
+	if out, err := runMake(t, dir, append([]string{"QNN_SDK_ROOT=toolchains/qairt"}, env[1:]...), "-n", "htp_v79"); err != nil {
 		t.Errorf("with QNN_SDK_ROOT: %v\n%s", err, out)
 	}
 	empty := t.TempDir()
 	makefile(t, empty)
-	if out, err := runMake(empty, fakeRoots(t, empty), "htp_v79"); err == nil || !strings.Contains(out, "run make in the folder of the op package") {
+	if out, err := runMake(t, empty, fakeRoots(t, empty), "htp_v79"); err == nil || !strings.Contains(out, "run make in the folder of the op package") {
 		t.Errorf("without sources: %v\n%s", err, out)
 	}
 }

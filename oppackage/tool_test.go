@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 	if err != nil || !bytes.Contains(data, []byte("PACKAGE_NAME ?= TestPackage\n")) || !bytes.Contains(data, []byte("?= -mhvx=v66\n")) || bytes.Contains(data, []byte("htp_v75")) {
 		t.Errorf("Makefile: %v\n%s", err, data)
 	}
-	if text, err := runMake(out, fakeRoots(t, out), "-n"); err != nil || strings.Count(text, " -c ") != 4 {
+	if text, err := runMake(t, out, fakeRoots(t, out), "-n"); err != nil || strings.Count(text, " -c ") != 4 {
 		t.Errorf("make -n: %v\n%s", err, text)
 	}
 	alone := filepath.Join(t.TempDir(), "alone")

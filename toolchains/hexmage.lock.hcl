@@ -120,6 +120,16 @@ locked "llvm" "22" {
   }
 }
 
+locked "make" "4.3" {
+  source = "deb"
+  package "make" {
+    version = "4.3-4.1"
+    arch    = "amd64"
+    size    = 395632
+    sha256  = "a1a83af8cbd854af887b72ad196b1f4af58387815e21ced1000253a116a46e2a"
+  }
+}
+
 locked "qemu" "7.2" {
   source = "deb"
   package "qemu-user-static" {

@@ -142,3 +142,28 @@ toolchain "busybox" {
     }
   }
 }
+
+toolchain "make" {
+  description = "GNU make, for building op packages by hand"
+  page        = "https://www.gnu.org/software/make"
+  default     = "4.3"
+
+  verify {
+    layout = ["usr/bin/make"]
+    run "usr/bin/make" {
+      args  = ["--version"]
+      match = "GNU Make"
+    }
+  }
+
+  release "4.3" {
+    source "deb" {
+      packages = ["make"]
+    }
+    source "installed" {
+      program "usr/bin/make" {
+        names = ["make", "gmake"]
+      }
+    }
+  }
+}

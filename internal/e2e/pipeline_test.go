@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 const library = "libQnnLLaMAPackage.so"
@@ -142,10 +144,7 @@ func TestOneOp(t *testing.T) {
 // TestMakeByHand: the exported Makefile builds the same libraries, byte for byte, with the SDKs from `hexmage env`.
 func TestMakeByHand(t *testing.T) {
 	w, _ := firstRun(t)
-	maker, err := exec.LookPath("make")
-	if err != nil {
-		t.Fatalf("this test is about make: %v", err)
-	}
+	maker := toolchaintest.Path(t, "make", "usr/bin/make")
 	shell := &world{dir: w.dir, home: w.home, cache: w.cache, env: []string{"PATH=/usr/bin:/bin"}} // `env` puts the SDKs before it
 	o := shell.run(t, "env", pipeline)
 	if o.code != 0 || !strings.Contains(o.stdout, "export QAIRT_SDK_ROOT=") {
