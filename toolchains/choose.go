@@ -96,10 +96,15 @@ func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 			return false, "", err
 		}
 		spec.Kind, spec.File, spec.StripPrefix = fetchtool.KindArchive, EmbeddedFile, rel.Prefix
+		if e := q.Lock.Find(t.Name, r.Version, "embedded"); e != nil {
+			spec.Size, spec.SHA256 = e.Size, e.SHA256
+		} else if !q.Locking {
+			return false, "", fmt.Errorf("the digest of its open stand-in is not in %s: run `hexmage lock %s %s`", LockFile, t.Name, r.Version)
+		}
 		ch.Archive = func() ([]byte, error) { return embeddedArchive(t.Name, r.Version) }
 	case "deb":
 		spec.Kind = fetchtool.KindDeb
-		spec.Packages, err = lockedPackages(s, q.Lock.Find(t.Name, r.Version))
+		spec.Packages, err = lockedPackages(s, q.Lock.Find(t.Name, r.Version, "deb"))
 		if err != nil && !q.Locking {
 			return false, "", err
 		}
@@ -107,7 +112,7 @@ func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 		spec.Kind, spec.URLs, spec.StripPrefix = fetchtool.KindArchive, r.fillAll(s.URLs), r.fill(s.StripPrefix)
 		spec.Size, spec.SHA256, spec.SHA1, spec.MD5 = s.Size, s.SHA256, s.SHA1, s.MD5
 		spec.UserAgent, spec.HTTP1 = s.UserAgent, s.HTTP1
-		if e := q.Lock.Find(t.Name, r.Version); e != nil && e.Source == "archive" {
+		if e := q.Lock.Find(t.Name, r.Version, "archive"); e != nil {
 			if s.SHA256 != "" && s.SHA256 != e.SHA256 {
 				return false, "", fmt.Errorf("the catalogue and %s disagree about its sha256 (%s and %s): find out which is right and correct the other",
 					LockFile, s.SHA256, e.SHA256)
@@ -116,7 +121,7 @@ func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 		}
 		if !spec.Pinned() && !q.Locking {
 			return false, "", fmt.Errorf("its digest is neither in the catalogue nor in %s, and nothing is downloaded without one: "+
-				"run `hexmage lock %s %s`, which downloads it once and pins what came", LockFile, t.Name, r.Version)
+				"run `hexmage lock %s %s --profile %s`, which downloads it once and pins what came", LockFile, t.Name, r.Version, q.Profile)
 		}
 	case "installed":
 		return ch.installed(q, spec)

@@ -50,6 +50,12 @@ locked "busybox" "1.35.0" {
   }
 }
 
+locked "hexagon" "6.4.0.2" {
+  source = "embedded"
+  size   = 23193
+  sha256 = "527ccd774a2dd719fc49302e441846dd98757418c5e5cecbcdd192fd01eb8a9d"
+}
+
 locked "llvm" "22" {
   source = "deb"
   package "clang-22" {
@@ -128,6 +134,30 @@ locked "make" "4.3" {
     size    = 395632
     sha256  = "a1a83af8cbd854af887b72ad196b1f4af58387815e21ced1000253a116a46e2a"
   }
+}
+
+locked "mllm" "1" {
+  source = "embedded"
+  size   = 91536
+  sha256 = "c4de97f46429cedcfd4fcdd452d3ddd58b5a22d8011be5fc69e11e3b27316717"
+}
+
+locked "ndk" "r28b" {
+  source = "embedded"
+  size   = 17323
+  sha256 = "b4f887b120b248f89c66c7f1a8dd7bef2e3f363a19995522f179744627794d90"
+}
+
+locked "qairt" "2.31.0.250130" {
+  source = "embedded"
+  size   = 90203
+  sha256 = "30aece18226791e8cdfdf64294274430c965fc2d2cd6c8ddb720835bbeeb7a97"
+}
+
+locked "qairt" "2.41.0.251128" {
+  source = "embedded"
+  size   = 90195
+  sha256 = "c3311ddbfd32817cc3b504a8be2fb9421c17a122db238f50dc55ca2075c93928"
 }
 
 locked "qemu" "7.2" {

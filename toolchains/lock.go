@@ -26,7 +26,7 @@ type Locked struct {
 	Name    string `hcl:"name,label"`
 	Version string `hcl:"version,label"`
 
-	Source   string           `hcl:"source"` // archive, deb
+	Source   string           `hcl:"source"` // archive, deb, embedded: the stand-in of a release has an entry beside that of the real one
 	URL      string           `hcl:"url,optional"`
 	Size     int64            `hcl:"size,optional"`
 	SHA256   string           `hcl:"sha256,optional"`
@@ -60,12 +60,12 @@ func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
 			Detail: fmt.Sprintf("%s: %s %s: %s Run `hexmage lock` to write it again.", name, e.Name, e.Version, detail)})
 	}
 	for _, e := range l.Entries {
-		if key := e.Name + " " + e.Version; seen[key] {
+		if key := e.Name + " " + e.Version + " " + e.Source; seen[key] {
 			bad(e, "It is there twice.")
 		} else {
 			seen[key] = true
 		}
-		if e.Source == "archive" && !isHex(e.SHA256, 64) {
+		if e.Source != "deb" && !isHex(e.SHA256, 64) {
 			bad(e, fmt.Sprintf("Its sha256 %q is none.", e.SHA256))
 		}
 		for _, p := range e.Packages {
@@ -90,13 +90,13 @@ func BuiltinLock() (*Lock, hcl.Diagnostics) {
 	return ParseLock(b, "<hexmage>/toolchains/"+LockFile)
 }
 
-// Find returns the entry of a release, nil when it has none. A nil Lock has none.
-func (l *Lock) Find(name, version string) *Locked {
+// Find returns the entry of a release as it comes from that kind of source, nil when it has none. A nil Lock has none.
+func (l *Lock) Find(name, version, source string) *Locked {
 	if l == nil {
 		return nil
 	}
 	for _, e := range l.Entries {
-		if e.Name == name && e.Version == version {
+		if e.Name == name && e.Version == version && e.Source == source {
 			return e
 		}
 	}
@@ -111,7 +111,7 @@ func (l *Lock) Over(base *Lock) *Lock {
 	}
 	if base != nil {
 		for _, e := range base.Entries {
-			if l.Find(e.Name, e.Version) == nil {
+			if l.Find(e.Name, e.Version, e.Source) == nil {
 				out.Entries = append(out.Entries, e)
 			}
 		}
@@ -119,10 +119,10 @@ func (l *Lock) Over(base *Lock) *Lock {
 	return out
 }
 
-// Set adds the entry, or replaces the one of the same release.
+// Set adds the entry, or replaces the one of the same release and source.
 func (l *Lock) Set(e *Locked) {
 	for i, have := range l.Entries {
-		if have.Name == e.Name && have.Version == e.Version {
+		if have.Name == e.Name && have.Version == e.Version && have.Source == e.Source {
 			l.Entries[i] = e
 			return
 		}
@@ -137,7 +137,10 @@ func (l *Lock) Encode() []byte {
 		if entries[i].Name != entries[j].Name {
 			return entries[i].Name < entries[j].Name
 		}
-		return entries[i].Version < entries[j].Version
+		if entries[i].Version != entries[j].Version {
+			return entries[i].Version < entries[j].Version
+		}
+		return entries[i].Source < entries[j].Source
 	})
 	f := hclwrite.NewEmptyFile()
 	b := f.Body()

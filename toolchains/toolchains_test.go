@@ -71,15 +71,15 @@ func TestEveryRelease(t *testing.T) {
 				if profile == "device" && ch.Source.Kind == "embedded" {
 					t.Errorf("%s %s: profile device takes the stand-in", tc.Name, r.Version)
 				}
-				if ch.Source.Kind != "embedded" && !ch.Spec.Pinned() {
+				if !ch.Spec.Pinned() {
 					t.Errorf("%s %s in profile %s has no digest", tc.Name, r.Version, profile)
 				}
 			}
 		}
 	}
 	for _, r := range open.Releases() {
-		ch, err := c.Choose(toolchains.Request{Name: r.Name, Version: r.Version, Profile: "open"})
-		if err != nil || ch.Source.Kind != "embedded" {
+		ch, err := c.Choose(toolchains.Request{Name: r.Name, Version: r.Version, Profile: "open", Lock: l})
+		if err != nil || ch.Source.Kind != "embedded" || !ch.Spec.Pinned() {
 			t.Errorf("stand-in %s %s is not in the catalogue: %v", r.Name, r.Version, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestChoose(t *testing.T) {
 	}{
 		"open":                {q: toolchains.Request{Name: "qairt", Profile: "open"}, source: "embedded"},
 		"pinned archive":      {q: toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, source: "archive"},
-		"no digest":           {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device"}, says: []string{"hexmage lock qairt 2.40.0.251030"}},
+		"no digest":           {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device"}, says: []string{"hexmage lock qairt 2.40.0.251030 --profile device"}},
 		"locking":             {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device", Locking: true}, source: "archive"},
 		"sha1 is a digest":    {q: toolchains.Request{Name: "ndk", Version: "r28b", Profile: "device"}, source: "archive"},
 		"no stand-in":         {q: toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "open"}, says: []string{"no open stand-in", "2.41.0.251128", "--profile device"}},
@@ -168,7 +168,8 @@ func TestInstalled(t *testing.T) {
 // unpackStandIn fetches a stand-in through the fetch tool, which verifies it.
 func unpackStandIn(t testing.TB, c *toolchains.Catalogue, name, version, out string) {
 	t.Helper()
-	ch, err := c.Choose(toolchains.Request{Name: name, Version: version, Profile: "open"})
+	_, l := builtin(t)
+	ch, err := c.Choose(toolchains.Request{Name: name, Version: version, Profile: "open", Lock: l})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +311,7 @@ func TestLock(t *testing.T) {
 	}
 	own := &toolchains.Lock{}
 	own.Set(&toolchains.Locked{Name: "llvm", Version: "22", Source: "deb"})
-	if got := own.Over(l); len(got.Entries) != len(l.Entries) || len(got.Find("llvm", "22").Packages) != 0 || got.Find("qemu", "7.2") == nil {
+	if got := own.Over(l); len(got.Entries) != len(l.Entries) || len(got.Find("llvm", "22", "deb").Packages) != 0 || got.Find("qemu", "7.2", "deb") == nil {
 		t.Errorf("a workspace's lock over the embedded one: %+v", got)
 	}
 	for name, src := range map[string]string{

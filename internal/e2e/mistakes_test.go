@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -218,6 +219,28 @@ func TestBrokenLock(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.cache, "downloads")); err == nil {
 		t.Error("something was downloaded")
 	}
+}
+
+// TestWrongStandIn: the shipped stand-ins go the way of a download, so a wrong digest in the lock stops them too, and the
+// right one lets them through afterwards.
+func TestWrongStandIn(t *testing.T) {
+	w := newWorld(t)
+	lock, err := os.ReadFile(filepath.Join(shared.repo, "hexmage.lock.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?s)locked "hexagon" "6.4.0.2" \{\s+source = "embedded".*?sha256 = "([0-9a-f]{64})"`).FindSubmatch(lock)
+	if found == nil {
+		t.Fatal("the lock does not pin the stand-in of the Hexagon SDK")
+	}
+	right, wrong := string(found[1]), digestOf([]byte("another"))
+	w.write(t, "hexmage.lock.hcl", strings.ReplaceAll(string(lock), right, wrong))
+	wants(t, w.run(t, "run", pipeline, "toolchain.hexagon"), 1, "toolchain.hexagon", right, wrong, "`hexmage lock` pins it")
+	if left, _ := filepath.Glob(filepath.Join(w.cache, "trees", "*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	w.write(t, "hexmage.lock.hcl", string(lock))
+	wants(t, w.run(t, "run", pipeline, "toolchain.hexagon"), 0)
 }
 
 // box gives the workspace a catalogue with a toolchain, a lock, and a pipeline that uses it.

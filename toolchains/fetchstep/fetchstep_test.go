@@ -262,7 +262,7 @@ func TestPlanErrors(t *testing.T) {
 func TestNotPinned(t *testing.T) {
 	k := toolchainKind(t)
 	p, diags := k.Plan(request(k, addrs.Toolchain, "hexagon", "device", nil))
-	if diags.HasErrors() || len(p.Specs) != 1 || len(p.Missing) != 1 || !strings.Contains(p.Missing[0], "hexmage lock hexagon 6.4.0.2") {
+	if diags.HasErrors() || len(p.Specs) != 1 || len(p.Missing) != 1 || !strings.Contains(p.Missing[0], "hexmage lock hexagon 6.4.0.2 --profile device") {
 		t.Errorf("%d specs, missing %q, %v", len(p.Specs), p.Missing, diags)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/deb"
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/open"
 )
 
 // Change is what became of one release.
@@ -38,10 +39,10 @@ func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, re
 			return changes, fmt.Errorf("lock %s: %w", ch.Spec.Name, err)
 		}
 		if e == nil {
-			continue // nothing to pin: part of hexmage, or installed
+			continue // nothing to pin: installed
 		}
 		change := Change{Name: e.Name, Version: e.Version, Text: "as before"}
-		if have := l.Find(e.Name, e.Version); have == nil || !equal(have, e) {
+		if have := l.Find(e.Name, e.Version, e.Source); have == nil || !equal(have, e) {
 			change.Changed, change.Text = true, describe(have, e)
 			l.Set(e)
 		}
@@ -82,6 +83,10 @@ func pin(ctx context.Context, ch *toolchains.Choice, o fetchtool.Options) (*tool
 			return e, nil
 		}
 		return e, download(ctx, ch, e, o)
+	case "embedded":
+		size, sum, err := open.Digest(e.Name, e.Version)
+		e.Size, e.SHA256 = size, sum
+		return e, err
 	}
 	return nil, nil
 }
@@ -133,5 +138,9 @@ func describe(before, after *toolchains.Locked) string {
 		}
 		return text
 	}
-	return fmt.Sprintf("%s sha256 %s, %d bytes, from %s", verb, after.SHA256, after.Size, after.URL)
+	text := fmt.Sprintf("%s sha256 %s, %d bytes", verb, after.SHA256, after.Size)
+	if after.Source == "embedded" {
+		return text + ", the open stand-in"
+	}
+	return text + ", from " + after.URL
 }

@@ -41,7 +41,7 @@ toolchain "ours" {
 	}
 	reqs := []toolchains.Request{{Name: "ours", Profile: "device"}, {Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, {Name: "qairt", Profile: "open"}}
 	l := &toolchains.Lock{}
-	if errs := relock.Check(c, l, reqs); len(errs) != 1 || !strings.Contains(errs[0].Error(), "hexmage lock ours 1") {
+	if errs := relock.Check(c, l, reqs); len(errs) != 2 || !strings.Contains(errs[0].Error(), "hexmage lock ours 1") || !strings.Contains(errs[1].Error(), "stand-in") {
 		t.Errorf("Check before: %v", errs)
 	}
 	o := fetchtool.Options{Downloads: t.TempDir()}
@@ -49,14 +49,17 @@ toolchain "ours" {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(changes) != 2 || !changes[0].Changed || !strings.Contains(changes[0].Text, sum) || requests != 1 {
+	if len(changes) != 3 || !changes[0].Changed || !strings.Contains(changes[0].Text, sum) || requests != 1 {
 		t.Errorf("changes %+v, %d requests", changes, requests)
 	}
-	if e := l.Find("ours", "1"); e == nil || e.SHA256 != sum || e.Size != int64(b.Len()) {
+	if e := l.Find("ours", "1", "archive"); e == nil || e.SHA256 != sum || e.Size != int64(b.Len()) {
 		t.Errorf("entry %+v", e)
 	}
-	if e := l.Find("qairt", "2.42.0.251225"); e == nil || e.Size != 1543955191 {
+	if e := l.Find("qairt", "2.42.0.251225", "archive"); e == nil || e.Size != 1543955191 {
 		t.Errorf("entry %+v: a known digest is pinned without a download", e)
+	}
+	if e := l.Find("qairt", "2.41.0.251128", "embedded"); e == nil || e.Size == 0 || len(e.SHA256) != 64 {
+		t.Errorf("entry %+v: a stand-in is pinned like a download", e)
 	}
 	if errs := relock.Check(c, l, reqs); len(errs) != 0 {
 		t.Errorf("Check after: %v", errs)
