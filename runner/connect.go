@@ -220,7 +220,7 @@ func findADB(dir string) (adb.Options, error) {
 		return adb.Options{}, errors.New("no adb: declare toolchain \"adb\" in the pipeline, or start an adb server")
 	}
 	var tried []string
-	for _, at := range []string{"usr/lib/android-sdk/platform-tools/adb", "platform-tools/adb", "adb", "adb.exe", "platform-tools/adb.exe"} {
+	for _, at := range []string{"usr/lib/android-sdk/platform-tools/adb", "platform-tools/adb", "usr/bin/adb", "adb", "adb.exe", "platform-tools/adb.exe"} {
 		p := filepath.Join(dir, filepath.FromSlash(at))
 		if fi, err := os.Stat(p); err != nil || !fi.Mode().IsRegular() {
 			tried = append(tried, at)

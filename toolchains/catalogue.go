@@ -106,8 +106,9 @@ type Wrap struct {
 
 // Program is a program of the machine that stands for one of the toolchain.
 type Program struct {
-	Path  string   `hcl:"path,label"` // where the toolchain has it
-	Names []string `hcl:"names"`      // what to look for in PATH, in order
+	Path  string   `hcl:"path,label"`    // where the toolchain has it
+	Names []string `hcl:"names"`         // what to look for in PATH, in order
+	Copy  bool     `hcl:"copy,optional"` // take the file itself: for static programs that have to run where the machine's are not seen
 }
 
 // Checks are what a release must hold; package verify says what each means.

@@ -95,7 +95,7 @@ func (ch *Choice) programs(q Request, spec fetchtool.Spec) (bool, string, error)
 		if err != nil {
 			return false, "", err
 		}
-		spec.Programs = append(spec.Programs, fetchtool.Program{Path: p.Path, Target: file, Identity: id})
+		spec.Programs = append(spec.Programs, fetchtool.Program{Path: p.Path, Target: file, Identity: id, Copy: p.Copy})
 	}
 	ch.Spec = spec
 	return true, "", nil

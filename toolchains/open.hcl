@@ -81,10 +81,12 @@ toolchain "qemu" {
     }
     source "installed" {
       program "usr/bin/qemu-aarch64-static" {
-        names = ["qemu-aarch64-static", "qemu-aarch64"]
+        names = ["qemu-aarch64-static"]
+        copy  = true # it goes into the phone's image
       }
       program "usr/bin/qemu-hexagon-static" {
-        names = ["qemu-hexagon-static", "qemu-hexagon"]
+        names = ["qemu-hexagon-static"]
+        copy  = true
       }
     }
   }
@@ -137,7 +139,8 @@ toolchain "busybox" {
     }
     source "installed" {
       program "bin/busybox" {
-        names = ["busybox"]
+        names = ["busybox"] # has to be a static one
+        copy  = true
       }
     }
   }

@@ -3,7 +3,9 @@ package fetchtool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -178,7 +180,27 @@ func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
 	return verify.Tree(ctx, root.Name(), s.Verify)
 }
 
-// programs writes a script for each program of the machine that starts it.
+// maxProgram bounds what is copied of a program, in bytes.
+const maxProgram = 1 << 30
+
+func copyProgram(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(out, io.LimitReader(in, maxProgram+1))
+	if n > maxProgram {
+		err = fmt.Errorf("%s has more than %d bytes: no program", from, maxProgram)
+	}
+	return errors.Join(err, out.Close())
+}
+
+// programs writes, for each program of the machine, a script that starts it or a copy of it.
 func (s Spec) programs(ctx context.Context, out string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(out), ".programs-*")
 	if err != nil {
@@ -195,6 +217,12 @@ func (s Spec) programs(ctx context.Context, out string) error {
 		file := filepath.Join(tmp, filepath.FromSlash(p.Path))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
+		}
+		if p.Copy {
+			if err := copyProgram(p.Target, file); err != nil {
+				return err
+			}
+			continue
 		}
 		script := "#!/bin/sh\n# " + p.Identity + "\nexec '" + p.Target + "' \"$@\"\n"
 		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {

@@ -174,6 +174,24 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// A program that has to run where the machine's files are not seen is taken as it is.
+func TestProgramCopied(t *testing.T) {
+	prog := filepath.Join(t.TempDir(), "prog")
+	if err := os.WriteFile(prog, []byte("\x7fELF of a static program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := fetchtool.Spec{Kind: fetchtool.KindPrograms, Name: "x", Programs: []fetchtool.Program{{Path: "usr/bin/p", Target: prog, Identity: "id", Copy: true}}}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	file := filepath.Join(out, "usr/bin/p")
+	b, err := os.ReadFile(file)
+	if code != 0 || err != nil || string(b) != "\x7fELF of a static program" {
+		t.Fatalf("%q, %v, %s", b, err, printed)
+	}
+	if st, err := os.Lstat(file); err != nil || st.Mode().Perm() != 0o755 {
+		t.Errorf("%v, %v", st.Mode(), err)
+	}
+}
+
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")

@@ -64,6 +64,7 @@ type Program struct {
 	Path     string `json:"path"`   // in the tree
 	Target   string `json:"target"` // absolute path on this machine
 	Identity string `json:"identity"`
+	Copy     bool   `json:"copy,omitempty"` // the file itself, not a script that starts it
 }
 
 // Wrap is a program that is started through a script, with folders of the tree as LD_LIBRARY_PATH: so it runs on machines
