@@ -155,7 +155,7 @@ func TestPackages(t *testing.T) {
 func TestInstalledPrograms(t *testing.T) {
 	k := toolchainKind(t)
 	bin := t.TempDir()
-	for name, text := range map[string]string{"qemu-aarch64": "qemu-aarch64 version 9", "qemu-hexagon-static": "qemu-hexagon version 9"} {
+	for name, text := range map[string]string{"qemu-aarch64-static": "qemu-aarch64 version 9", "qemu-hexagon-static": "qemu-hexagon version 9"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+text+" $2\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestInstalledPrograms(t *testing.T) {
 	perform(t, p)
 	// Another program at the same place is another action.
 	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(filepath.Join(bin, "qemu-aarch64"), later, later); err != nil {
+	if err := os.Chtimes(filepath.Join(bin, "qemu-aarch64-static"), later, later); err != nil {
 		t.Fatal(err)
 	}
 	again, _ := k.Plan(r)
