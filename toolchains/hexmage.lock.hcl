@@ -138,8 +138,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 91536
-  sha256 = "c4de97f46429cedcfd4fcdd452d3ddd58b5a22d8011be5fc69e11e3b27316717"
+  size   = 91271
+  sha256 = "04e1c781b44cef42f0ac69357c40c401a95d7c639bd50bf4662fb649aa456441"
 }
 
 locked "ndk" "r28b" {

@@ -1,4 +1,4 @@
-# The programs of the model runtime: quantiser, context compiler, device runner. With the real SDKs they are built from
+# The programs of the model runtime: context compiler, device runner. With the real SDKs they are built from
 # the project's sources by the pipeline (a `git` step); the open stand-in is part of hexmage.
 
 toolchain "mllm" {
@@ -7,7 +7,7 @@ toolchain "mllm" {
   default     = "1"
 
   verify {
-    layout = ["bin/mllm-quantize", "bin/mllm-qwen3-aot-sha-c"]
+    layout = ["bin/mllm-qwen3-aot-sha-c", "src/runner/main.cc"]
   }
 
   release "1" {

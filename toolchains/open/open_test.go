@@ -166,7 +166,7 @@ func TestLayout(t *testing.T) {
 			"toolchains/llvm/prebuilt/linux-x86_64/bin/clang++", "toolchains/llvm/prebuilt/linux-x86_64/bin/aarch64-linux-android28-clang++",
 			"toolchains/llvm/prebuilt/linux-x86_64/sysroot/usr/include/c++/v1/array",
 		},
-		"mllm": {"bin/mllm-qwen3-aot-sha-c", "bin/mllm-quantize", "src/runner/main.cc"},
+		"mllm": {"bin/mllm-qwen3-aot-sha-c", "src/runner/main.cc"},
 	}
 	for _, r := range open.Releases() {
 		root := unpack(t, t.TempDir(), r.Name, r.Version)
