@@ -113,7 +113,7 @@ func SweepNamed(dir, prefix string, age time.Duration) error {
 	}
 	for _, e := range entries {
 		pid, ok := pidOf(e.Name())
-		if !ok || alive(pid) || prefix != "" && !strings.HasPrefix(e.Name(), prefix+"-") {
+		if !ok || Alive(pid) || prefix != "" && !strings.HasPrefix(e.Name(), prefix+"-") {
 			continue
 		}
 		limit := age

@@ -22,7 +22,8 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-func alive(pid int) bool {
+// Alive tells whether a process of that id runs on this machine, as far as this process can see.
+func Alive(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || errors.Is(err, unix.EPERM)
 }

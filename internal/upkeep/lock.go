@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // Who may be at work in a cache folder at once.
@@ -133,7 +135,7 @@ func running(root string) ([]int, error) {
 	for _, e := range entries {
 		text, ok := strings.CutPrefix(e.Name(), "run-")
 		text, _, _ = strings.Cut(text, "-")
-		if pid, err := strconv.Atoi(text); ok && err == nil && pid > 0 && pid != os.Getpid() && alive(pid) {
+		if pid, err := strconv.Atoi(text); ok && err == nil && pid > 0 && pid != os.Getpid() && durable.Alive(pid) {
 			pids = append(pids, pid)
 		}
 	}
