@@ -2,8 +2,6 @@ package runner
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"regexp"
 	"strconv"
 )
@@ -13,25 +11,6 @@ type Metric struct {
 	Name  string  `json:"name"` // "prefill_time_us", "decode_tokens_per_s", …
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"` // "us", "tokens/s", "tokens"
-}
-
-// Table is what was measured in one run. Profile says on what: numbers of profile "open" are no phone's.
-type Table struct {
-	Title   string   `json:"title"`
-	Profile string   `json:"profile"`
-	Rows    []Metric `json:"rows"`
-}
-
-// Encode returns the table as JSON, the same for the same table.
-func (t Table) Encode() ([]byte, error) {
-	if t.Rows == nil {
-		t.Rows = []Metric{}
-	}
-	b, err := json.MarshalIndent(t, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
-	}
-	return append(b, '\n'), nil
 }
 
 // patterns read the block that a runner prints at its end. They are compiled at each use: a variable of the package could be changed.

@@ -45,18 +45,6 @@ func TestParseMetrics(t *testing.T) {
 	}
 }
 
-func TestTableEncode(t *testing.T) {
-	t.Parallel()
-	b, err := runner.Table{Title: "tiny", Profile: "open", Rows: runner.ParseMetrics([]byte("Decode tokens : 7"))}.Encode()
-	want := "{\n  \"title\": \"tiny\",\n  \"profile\": \"open\",\n  \"rows\": [\n    {\n      \"name\": \"decode_tokens\",\n      \"value\": 7,\n      \"unit\": \"tokens\"\n    }\n  ]\n}\n"
-	if err != nil || string(b) != want {
-		t.Errorf("got %s, %v", b, err)
-	}
-	if b, _ := (runner.Table{}).Encode(); string(b) != "{\n  \"title\": \"\",\n  \"profile\": \"\",\n  \"rows\": []\n}\n" {
-		t.Errorf("an empty table: %s", b)
-	}
-}
-
 func FuzzParseMetrics(f *testing.F) {
 	f.Add([]byte(summary))
 	f.Add([]byte("Decode time : 1e999 us\x1b["))

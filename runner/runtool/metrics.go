@@ -27,7 +27,7 @@ type tokens struct {
 	Text   string `json:"text"`
 }
 
-// table is runner.Table with a note and rows of text.
+// table is what a report shows of a run: report.Table, as this tool writes it.
 type table struct {
 	Title   string `json:"title"`
 	Profile string `json:"profile"`
