@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
@@ -83,7 +84,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		fmt.Fprintf(a.env.Stdout, "export %s=%s\n", name, report.Quote([]string{vars[name]}))
+		fmt.Fprintf(a.env.Stdout, "export %s=%s\n", name, action.Quote([]string{vars[name]}))
 	}
 	return nil
 }

@@ -107,10 +107,10 @@ func textSpec(b *strings.Builder, n *Node, s action.Spec) {
 	}
 	b.WriteString("\n")
 	if len(s.Args) > 0 {
-		fmt.Fprintf(b, "    $ %s\n", Quote(s.Args))
+		fmt.Fprintf(b, "    $ %s\n", action.Quote(s.Args))
 	}
 	for _, k := range sortedKeys(s.Env) {
-		fmt.Fprintf(b, "    env %s=%s\n", k, quote(s.Env[k]))
+		fmt.Fprintf(b, "    env %s=%s\n", k, action.Quote([]string{s.Env[k]}))
 	}
 	if s.Stdin != "" {
 		fmt.Fprintf(b, "    stdin %s\n", s.Stdin)
@@ -167,26 +167,4 @@ func artifactText(a action.Artifact) string {
 		return fmt.Sprintf(" of %d parts", len(a.Parts))
 	}
 	return ""
-}
-
-// Quote spells a command line as a POSIX shell reads it.
-func Quote(args []string) string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = quote(a)
-	}
-	return strings.Join(out, " ")
-}
-
-func quote(s string) string {
-	plain := s != ""
-	for _, r := range s {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_", r)) {
-			plain = false
-		}
-	}
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

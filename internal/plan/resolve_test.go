@@ -53,8 +53,8 @@ func TestResolve(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if want := fmt.Sprintf("use %s-x steps/exec/probe/log --x=a --x=b", v); plan.Quote(got.Specs[0].Args) != want {
-				t.Errorf("argv %q, want %q", plan.Quote(got.Specs[0].Args), want)
+			if want := fmt.Sprintf("use %s-x steps/exec/probe/log --x=a --x=b", v); action.Quote(got.Specs[0].Args) != want {
+				t.Errorf("argv %q, want %q", action.Quote(got.Specs[0].Args), want)
 			}
 			if got.Specs[0].Env["V"] != v || len(got.Specs[0].Inputs) != 1 || got.Deferred != "" || got.Resolve != nil {
 				t.Errorf("resolved to %+v", got)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
@@ -111,7 +112,7 @@ func (l *lines) failure(e event.NodeFinished) string {
 		fmt.Fprintf(&b, "  %s %s\n", l.dim("│"), s)
 	}
 	if len(f.Command) > 0 {
-		fmt.Fprintf(&b, "  command: %s\n", Quote(f.Command))
+		fmt.Fprintf(&b, "  command: %s\n", action.Quote(f.Command))
 	}
 	if out := strings.TrimRight(f.Output, "\n"); out != "" {
 		b.WriteString(indent(shown(out), "  "+l.dim("▏")+" ") + "\n")
@@ -196,21 +197,4 @@ func withoutEscapes(s string) string {
 
 func indent(s, with string) string {
 	return with + strings.ReplaceAll(s, "\n", "\n"+with)
-}
-
-// Quote writes a command so that a POSIX shell reads it back as the same arguments.
-func Quote(args []string) string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		plain := a != ""
-		for _, r := range a {
-			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@%^", r)) {
-				plain = false
-			}
-		}
-		if out[i] = a; !plain {
-			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
 }

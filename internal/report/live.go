@@ -58,7 +58,7 @@ func (a *area) rows(s *steps, now time.Time) []string {
 }
 
 // String is what a live line says of a running action.
-func (r *action) String() string {
+func (r *activity) String() string {
 	text := r.step
 	if r.text != "" {
 		text += "  " + r.text

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/report"
 )
@@ -167,14 +168,14 @@ func TestTable(t *testing.T) {
 
 func TestQuoteIsReadBackByAShell(t *testing.T) {
 	args := []string{"plain", "", "two words", "it's", "$HOME", "a;b", "--x=y", "new\nline", "ü", "*", "~", "\\"}
-	out, err := exec.Command("sh", "-c", "printf '%s\\0' "+report.Quote(args)).Output()
+	out, err := exec.Command("sh", "-c", "printf '%s\\0' "+action.Quote(args)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(args, strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")); d != "" {
 		t.Error(d)
 	}
-	if got := report.Quote([]string{"clang++", "-O2", "-o", "a/b.o"}); got != "clang++ -O2 -o a/b.o" {
+	if got := action.Quote([]string{"clang++", "-O2", "-o", "a/b.o"}); got != "clang++ -O2 -o a/b.o" {
 		t.Errorf("quoted for no reason: %s", got)
 	}
 }

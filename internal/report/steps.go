@@ -10,7 +10,7 @@ import (
 type steps struct {
 	by      map[string]*stepState
 	order   []string
-	running map[int]*action
+	running map[int]*activity
 	total   int
 	ended   int
 }
@@ -25,7 +25,7 @@ type stepState struct {
 	printed  bool
 }
 
-type action struct {
+type activity struct {
 	step, name, text string
 	start            time.Time
 	done, total      int64
@@ -33,7 +33,7 @@ type action struct {
 }
 
 func newSteps() *steps {
-	return &steps{by: map[string]*stepState{}, running: map[int]*action{}}
+	return &steps{by: map[string]*stepState{}, running: map[int]*activity{}}
 }
 
 func (s *steps) step(name string) *stepState {
@@ -58,7 +58,7 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 		if text == "" {
 			text = e.Name
 		}
-		s.running[e.ID] = &action{step: e.Step, name: e.Name, text: text, start: now}
+		s.running[e.ID] = &activity{step: e.Step, name: e.Name, text: text, start: now}
 	case event.NodeProgress:
 		if a := s.running[e.ID]; a != nil {
 			a.done, a.total, a.progress = e.Done, e.Total, e.Text
