@@ -37,8 +37,7 @@ func (s *Store) Link(ctx context.Context, d digest.Digest, path string, executab
 	if err != nil {
 		return err
 	}
-	err = os.Link(from, path)
-	if err == nil {
+	if err = link(from, path); err == nil {
 		return nil
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
@@ -46,6 +45,24 @@ func (s *Store) Link(ctx context.Context, d digest.Digest, path string, executab
 	}
 	// Another file system, too many links, or a blob that another user owns.
 	return s.copyTo(ctx, d, path, perm)
+}
+
+// link is os.Link that bears with another goroutine or process putting the same blob in place meanwhile: that replaces the
+// file by one with the same content, and the kernel will not link to a file that has just lost its last name.
+func link(from, path string) error {
+	var err error
+	for range 100 {
+		if err = os.Link(from, path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if _, gone := os.Lstat(from); gone != nil {
+			return err
+		}
+		if _, gone := os.Lstat(filepath.Dir(path)); gone != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // source returns the file to hard-link from.
