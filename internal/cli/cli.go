@@ -136,11 +136,18 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
 	ctx, stop := in.watch(context.Background())
 	defer stop()
+	finish, err := profile(env)
+	if err != nil {
+		return exitWith(ctx, err, env)
+	}
 	app, err := newApp(c.Global, env)
 	if err == nil {
 		app.interrupts = in
 		kctx.BindTo(ctx, (*context.Context)(nil))
 		err = kctx.Run(app)
+	}
+	if e := finish(); err == nil {
+		err = e
 	}
 	return exitWith(ctx, err, env)
 }
