@@ -148,6 +148,16 @@ locked "ndk" "r28b" {
   sha256 = "b4f887b120b248f89c66c7f1a8dd7bef2e3f363a19995522f179744627794d90"
 }
 
+locked "ninja" "1.11.1" {
+  source = "deb"
+  package "ninja-build" {
+    version = "1.11.1-2~deb12u1"
+    arch    = "amd64"
+    size    = 134996
+    sha256  = "e75fe14ee81334f52efe955aaaddac07d26f117bac60488ea19ea7a8b564e62c"
+  }
+}
+
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
   size   = 90203

@@ -147,7 +147,7 @@ toolchain "busybox" {
 }
 
 toolchain "make" {
-  description = "GNU make, for building op packages by hand"
+  description = "GNU make, for building op packages by hand and for benchmarks"
   page        = "https://www.gnu.org/software/make"
   default     = "4.3"
 
@@ -166,6 +166,32 @@ toolchain "make" {
     source "installed" {
       program "usr/bin/make" {
         names = ["make", "gmake"]
+      }
+    }
+  }
+}
+
+toolchain "ninja" {
+  description = "the Ninja build system, which hexmage is measured against"
+  page        = "https://ninja-build.org"
+  default     = "1.11.1"
+
+  verify {
+    layout = ["usr/bin/ninja"]
+    run "usr/bin/ninja" {
+      args  = ["--version"]
+      match = "^[0-9]+\\.[0-9]+"
+    }
+  }
+
+  release "1.11.1" {
+    source "deb" {
+      packages = ["ninja-build"]
+      only     = ["usr/bin/**", "usr/share/doc/**"]
+    }
+    source "installed" {
+      program "usr/bin/ninja" {
+        names = ["ninja", "ninja-build"]
       }
     }
   }
