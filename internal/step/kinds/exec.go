@@ -168,12 +168,19 @@ func (e *execPlan) input(arg, name string) string {
 }
 
 func (e *execPlan) isOutput(name string) bool {
-	for p := range e.outputs {
-		if name == p || strings.HasPrefix(name, p+"/") {
-			return true
+	return atOrAbove(name, func(p string) bool { _, ok := e.outputs[p]; return ok })
+}
+
+// atOrAbove says whether a clean relative path, or a folder that it is in, is among the paths that has knows.
+func atOrAbove(name string, has func(string) bool) bool {
+	for !has(name) {
+		i := strings.LastIndexByte(name, '/')
+		if i < 0 {
+			return false
 		}
+		name = name[:i]
 	}
-	return false
+	return true
 }
 
 // program refuses a relative program that is not among the inputs: it would not be there.
@@ -182,10 +189,8 @@ func (e *execPlan) program(argv []string) {
 		return
 	}
 	name := path.Clean(argv[0])
-	for p := range e.seen {
-		if p == "" || name == p || strings.HasPrefix(name, p+"/") {
-			return
-		}
+	if e.seen[""] || atOrAbove(name, func(p string) bool { return e.seen[p] }) {
+		return
 	}
 	e.fail("argv", "A program that is not an input",
 		"%s runs %q, but a command sees its inputs only. If it is a file of the workspace, add it: inputs = [%q].", e.r.At, argv[0], name)

@@ -1,0 +1,127 @@
+package plan_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// wide is a pipeline with a copy of a step for each of n files, a step that takes all of them, and an export of each.
+func wide(b *testing.B, n int) (pipeline, workspace string) {
+	b.Helper()
+	workspace = b.TempDir()
+	if err := os.Mkdir(filepath.Join(workspace, "src"), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	for i := range n {
+		if err := os.WriteFile(filepath.Join(workspace, "src", fmt.Sprintf("s%05d", i)), nil, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return `step "exec" "obj" {
+  for_each = toset(fileset("src", "*"))
+  argv     = ["./tools/tiny", "o", "${each.value}"]
+  inputs   = ["tools/tiny", "${each.value}"]
+  output "o" { file = "o" }
+}
+step "exec" "all" {
+  argv   = ["./tools/tiny", "all", step.exec.obj["src/s00000"].outputs.o]
+  inputs = concat(["tools/tiny"], [for s in step.exec.obj : s.outputs.o])
+  output "all" { file = "all" }
+}
+output "all" { value = step.exec.all.outputs.all }
+output "objs" { value = [for s in step.exec.obj : s.outputs.o] }
+`, workspace
+}
+
+// blocks is a pipeline with n steps of their own, each with the inputs given by needs, and one that takes the last.
+func blocks(n int, needs func(i int) []int) string {
+	var b strings.Builder
+	for i := range n {
+		inputs := `"tools/tiny", "src/s"`
+		for _, d := range needs(i) {
+			inputs += fmt.Sprintf(", step.exec.s%d.outputs.o", d)
+		}
+		fmt.Fprintf(&b, "step \"exec\" \"s%d\" {\n  argv   = [\"./tools/tiny\", \"o\", \"src/s\"]\n  inputs = [%s]\n  output \"o\" { file = \"o\" }\n}\n", i, inputs)
+	}
+	fmt.Fprintf(&b, "output \"last\" { value = step.exec.s%d.outputs.o }\n", n-1)
+	return b.String()
+}
+
+// layers gives each step three inputs of the layer of a hundred before it.
+func layers(i int) []int {
+	const width = 100
+	if i < width {
+		return nil
+	}
+	first := (i/width - 1) * width
+	return []int{first + i%width, first + (i*7+1)%width, first + (i*13+2)%width}
+}
+
+func chain(i int) []int {
+	if i == 0 {
+		return nil
+	}
+	return []int{i - 1}
+}
+
+func benchPlan(b *testing.B, pipeline, workspace string, nodes int) {
+	b.Helper()
+	files := fstest.MapFS{"pipelines/x.hcl": {Data: []byte(pipeline)}}
+	load := func() *plan.Plan {
+		p, _, diags := plan.Load(files, "x", plan.Options{Kinds: kindsForTest(), Workspace: workspace})
+		if diags.HasErrors() || len(p.Nodes) != nodes {
+			b.Fatalf("%v", diags)
+		}
+		return p
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		load()
+	}
+	b.StopTimer()
+	b.ReportMetric(live(load), "live-B")
+}
+
+// live is how many bytes a plan holds.
+func live(load func() *plan.Plan) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	p := load()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(p)
+	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
+}
+
+func benchForEach(b *testing.B, n int) {
+	pipeline, workspace := wide(b, n)
+	benchPlan(b, pipeline, workspace, n+1)
+}
+
+func BenchmarkPlanForEach1000(b *testing.B)  { benchForEach(b, 1000) }
+func BenchmarkPlanForEach10000(b *testing.B) { benchForEach(b, 10000) }
+func BenchmarkPlanBlocks1000(b *testing.B)   { benchPlan(b, blocks(1000, layers), b.TempDir(), 1000) }
+func BenchmarkPlanBlocks10000(b *testing.B)  { benchPlan(b, blocks(10000, layers), b.TempDir(), 10000) }
+func BenchmarkPlanChain500(b *testing.B)     { benchPlan(b, blocks(500, chain), b.TempDir(), 500) }
+
+// BenchmarkParse10000 is what the parser of HCL alone takes of BenchmarkPlanBlocks10000.
+func BenchmarkParse10000(b *testing.B) {
+	src := []byte(blocks(10000, layers))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, diags := hclsyntax.ParseConfig(src, "x", hcl.InitialPos); diags.HasErrors() {
+			b.Fatal(diags)
+		}
+	}
+}
