@@ -1,0 +1,77 @@
+//go:build linux && (amd64 || arm64 || riscv64)
+
+package stat
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// folder is the open folder that relative paths start from; no is that of one which is not there.
+type folder struct{ fd int }
+
+const no = -1
+
+func openRoot(root string) (folder, error) {
+	if root == "" {
+		return folder{unix.AT_FDCWD}, nil
+	}
+	for {
+		fd, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		switch {
+		case err == nil:
+			return folder{fd}, nil
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.ENOTDIR):
+			return folder{no}, fs.ErrNotExist
+		default:
+			return folder{no}, err
+		}
+	}
+}
+
+func (f folder) close() {
+	if f.fd >= 0 {
+		unix.Close(f.fd)
+	}
+}
+
+func (f folder) looker() *looker { return &looker{fd: f.fd, path: make([]byte, 0, 256)} }
+
+// looker asks for one file after another, with memory of its own.
+type looker struct {
+	fd   int
+	path []byte
+	st   unix.Stat_t
+}
+
+func (l *looker) lstat(path string, s *Stamp) error {
+	if l.fd == no && !strings.HasPrefix(path, "/") {
+		return nil
+	}
+	if strings.IndexByte(path, 0) >= 0 {
+		return unix.EINVAL
+	}
+	flags := unix.AT_SYMLINK_NOFOLLOW
+	if path == "" {
+		path = "."
+	}
+	l.path = append(append(l.path[:0], path...), 0)
+	for {
+		_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(l.fd), uintptr(unsafe.Pointer(&l.path[0])), uintptr(unsafe.Pointer(&l.st)), uintptr(flags), 0, 0)
+		switch errno {
+		case 0:
+			*s = FromUnix(&l.st)
+			return nil
+		case unix.EINTR:
+		case unix.ENOENT, unix.ENOTDIR:
+			return nil
+		default:
+			return errno
+		}
+	}
+}

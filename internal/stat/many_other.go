@@ -1,0 +1,34 @@
+//go:build !linux || !(amd64 || arm64 || riscv64)
+
+package stat
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+)
+
+// folder is what relative paths start from.
+type folder struct{ root string }
+
+func openRoot(root string) (folder, error) { return folder{root}, nil }
+
+func (f folder) close() {}
+
+func (f folder) looker() *looker { return &looker{root: f.root} }
+
+// looker asks for one file after another.
+type looker struct{ root string }
+
+func (l *looker) lstat(path string, s *Stamp) error {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.root, path)
+	}
+	st, err := Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	*s = st
+	return err
+}

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package stat
+
+func fromSys(any) (Stamp, bool) { return Stamp{}, false }
