@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 )
@@ -46,7 +47,7 @@ type message struct {
 type outcome struct {
 	out     outputs
 	kind    event.Outcome
-	key     string
+	key     digest.Digest // of the Action; zero when there is none
 	took    time.Duration
 	worker  string
 	warning string
@@ -244,7 +245,7 @@ func (l *loop) take(m message) error {
 	}
 	l.sink.Send(event.NodeFinished{
 		ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.spec.Description, Outcome: o.kind,
-		Key: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
+		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
 	})
 	return l.release(u)
 }
@@ -332,6 +333,14 @@ func (l *loop) skipRest() {
 			}
 		}
 	}
+}
+
+// hexOf is how events name an action, "" for none.
+func hexOf(key digest.Digest) string {
+	if key.IsZero() {
+		return ""
+	}
+	return key.Hex()
 }
 
 func take[T any](s *[]T) []T {

@@ -48,7 +48,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 			return w.broken(ctx, u, err)
 		}
 		if ok {
-			return w.finish(u, a, res, outcome{kind: event.Cached, key: key.Hex(), took: time.Since(start)})
+			return w.finish(u, a, res, outcome{kind: event.Cached, key: key, took: time.Since(start)})
 		}
 	}
 	if err := errors.Join(w.keep(ctx, literals), w.keep(ctx, dirs)); err != nil {
@@ -65,13 +65,13 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	case errors.As(err, &late) && ctx.Err() == nil: // it ran, and what it printed may say what held it up
 		f := w.failure(u, late.Error(), late.Result)
 		f.Hints = append(f.Hints, "raise the step's `timeout`, or find out what the command waits for")
-		return outcome{kind: event.Failed, key: key.Hex(), took: time.Since(start), failure: f}
+		return outcome{kind: event.Failed, key: key, took: time.Since(start), failure: f}
 	case refused(err) && ctx.Err() == nil:
-		return outcome{kind: event.Failed, key: key.Hex(), took: time.Since(start), failure: w.failure(u, err.Error(), nil)}
+		return outcome{kind: event.Failed, key: key, took: time.Since(start), failure: w.failure(u, err.Error(), nil)}
 	case err != nil:
 		return w.broken(ctx, u, err)
 	}
-	o := outcome{kind: event.Executed, key: key.Hex(), took: time.Since(start), worker: res.Worker}
+	o := outcome{kind: event.Executed, key: key, took: time.Since(start), worker: res.Worker}
 	if res.Cached {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}

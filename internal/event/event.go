@@ -4,7 +4,11 @@
 // watches: a terminal, a program that reads JSON lines, a test.
 package event
 
-import "time"
+import (
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+)
 
 // Sink receives events. Send is called from one goroutine, in order, and must not block for long.
 type Sink interface {
@@ -63,6 +67,7 @@ type NodeFinished struct {
 	Description string        `json:"description,omitempty"`
 	Outcome     Outcome       `json:"outcome"`
 	Key         string        `json:"key,omitempty"`
+	Action      digest.Digest `json:"-"` // Key with its size: names the Action message in the store
 	Duration    time.Duration `json:"duration_ns"`
 	Worker      string        `json:"worker,omitempty"`
 	Failure     *Failure      `json:"failure,omitempty"`
