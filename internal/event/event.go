@@ -87,6 +87,13 @@ type Failure struct {
 	Engine   bool     `json:"engine,omitempty"` // could not run, as opposed to ran and failed
 }
 
+// BuildProgress says, now and then, how far the build is.
+type BuildProgress struct {
+	Ended       int     `json:"ended"`
+	Nodes       int     `json:"nodes"`  // actions known so far
+	LeftSeconds float64 `json:"left_s"` // how long it will take, about, going by earlier runs
+}
+
 // OutputReady says that an output of the pipeline is at its place.
 type OutputReady struct {
 	Name string `json:"name"`
@@ -109,5 +116,6 @@ func (NodePlanned) event()   {}
 func (NodeStarted) event()   {}
 func (NodeProgress) event()  {}
 func (NodeFinished) event()  {}
+func (BuildProgress) event() {}
 func (OutputReady) event()   {}
 func (BuildFinished) event() {}

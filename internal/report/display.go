@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,17 +11,24 @@ import (
 
 // Display shows a build to people. It is an event.Sink; its other methods may be called from any goroutine.
 type Display struct {
-	mu    sync.Mutex
-	w     io.Writer
-	lines *lines
-	area  *area // nil: no live lines
-	now   func() time.Time
-	stop  chan struct{}
-	done  chan struct{}
+	mu      sync.Mutex
+	w       io.Writer
+	lines   *lines
+	area    *area // nil: no live lines
+	now     func() time.Time
+	pending strings.Builder // to be written
+	last    time.Time       // of the last write
+	timer   *time.Timer     // writes what is pending; nil: nobody has to
+	closed  bool
+	stop    chan struct{}
+	done    chan struct{}
 }
 
-// redraw is how often live lines are brought up to date when nothing happens.
-const redraw = 100 * time.Millisecond
+const (
+	redraw  = 100 * time.Millisecond // how often live lines are brought up to date when nothing happens
+	linger  = 50 * time.Millisecond  // how long a line may wait for others, to be written with them
+	maxWait = 32 << 10               // bytes that may wait
+)
 
 // Lines returns a display that prints to w what the events add. Close it when no more events come.
 func Lines(w io.Writer, o Options) *Display {
@@ -32,7 +40,7 @@ func Lines(w io.Writer, o Options) *Display {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
-	d.area = &area{width: o.Width, start: d.now()}
+	d.area = &area{width: o.Width, start: d.now(), left: o.Left}
 	go d.tick()
 	return d
 }
@@ -47,7 +55,7 @@ func (d *Display) tick() {
 			return
 		case <-t.C:
 			d.mu.Lock()
-			d.print("")
+			d.flush()
 			d.mu.Unlock()
 		}
 	}
@@ -66,25 +74,50 @@ func (d *Display) Send(e event.Event) {
 func (d *Display) Note(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.print(text)
+	d.pending.WriteString(text)
+	d.flush()
 }
 
-// Close removes the live lines and returns when nothing is printed any more.
+// Close removes the live lines and returns when all is written.
 func (d *Display) Close() {
 	close(d.stop)
 	<-d.done
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.closed = true
+	text := d.pending.String()
+	d.pending.Reset()
 	if d.area != nil {
-		d.write(d.area.erase())
+		text = d.area.erase() + text
 		d.area = nil
+	}
+	d.write(text)
+}
+
+// print has text written, at once if nothing was for a while, else together with what comes soon.
+func (d *Display) print(text string) {
+	d.pending.WriteString(text)
+	if wait := linger - d.now().Sub(d.last); wait <= 0 || d.pending.Len() > maxWait {
+		d.flush()
+	} else if d.timer == nil && d.area == nil { // live lines are redrawn soon anyway
+		d.timer = time.AfterFunc(wait, func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.timer = nil
+			if !d.closed {
+				d.flush()
+			}
+		})
 	}
 }
 
-// print writes text, above a fresh live area if there is one, in one write so that nothing flickers.
-func (d *Display) print(text string) {
+// flush writes what is pending, above a fresh live area if there is one, in one write so that nothing flickers.
+func (d *Display) flush() {
+	text := d.pending.String()
+	d.pending.Reset()
+	d.last = d.now()
 	if d.area != nil {
-		text = d.area.erase() + text + d.area.draw(d.lines.steps, d.now())
+		text = d.area.erase() + text + d.area.draw(d.lines.steps, d.last)
 	}
 	d.write(text)
 }

@@ -4,18 +4,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"sync"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
 )
 
 // JSON returns a sink that writes one JSON object a line (NDJSON). Each begins with "event", the event's name in
-// snake_case; the last line of a build is "build_finished".
-func JSON(w io.Writer) event.Sink { return jsonSink{w} }
+// snake_case; the last line of a build is "build_finished". Lines that come close together are written together, a
+// moment later; after "build_finished" nothing waits.
+func JSON(w io.Writer) event.Sink { return &jsonSink{w: w} }
 
-type jsonSink struct{ w io.Writer }
+type jsonSink struct {
+	mu      sync.Mutex
+	w       io.Writer
+	pending bytes.Buffer
+	timer   *time.Timer // writes what is pending; nil: nobody has to
+}
 
-// Send writes the event's line. What the writer says is not looked at: a closed pipe must not end a build.
-func (j jsonSink) Send(e event.Event) {
+// Send has the event's line written.
+func (j *jsonSink) Send(e event.Event) {
 	name := eventName(e)
 	if name == "" {
 		return
@@ -24,14 +32,32 @@ func (j jsonSink) Send(e event.Event) {
 	if err != nil {
 		return // events are plain data: Marshal cannot fail on them
 	}
-	var line bytes.Buffer
-	line.WriteString(`{"event":"` + name + `"`)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pending.WriteString(`{"event":"` + name + `"`)
 	if len(b) > 2 { // more than {}
-		line.WriteByte(',')
+		j.pending.WriteByte(',')
 	}
-	line.Write(b[1:])
-	line.WriteByte('\n')
-	_, _ = j.w.Write(line.Bytes())
+	j.pending.Write(b[1:])
+	j.pending.WriteByte('\n')
+	if _, end := e.(event.BuildFinished); end || j.pending.Len() > maxWait {
+		j.flush()
+	} else if j.timer == nil {
+		j.timer = time.AfterFunc(linger, func() {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.timer = nil
+			j.flush()
+		})
+	}
+}
+
+// flush writes what is pending. What the writer says is not looked at: a closed pipe must not end a build.
+func (j *jsonSink) flush() {
+	if j.pending.Len() > 0 {
+		_, _ = j.w.Write(j.pending.Bytes())
+		j.pending.Reset()
+	}
 }
 
 func eventName(e event.Event) string {
@@ -46,6 +72,12 @@ func eventName(e event.Event) string {
 		return "node_progress"
 	case event.NodeFinished:
 		return "node_finished"
+	case event.BuildProgress:
+		return "build_progress"
+	case event.NodeVerified:
+		return "node_verified"
+	case event.VerifyFinished:
+		return "verify_finished"
 	case event.OutputReady:
 		return "output_ready"
 	case event.BuildFinished:

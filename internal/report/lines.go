@@ -6,6 +6,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ type Options struct {
 	Live    bool // a terminal whose last lines may be rewritten
 	Verbose bool // every action, and the output of those that succeed
 	Width   int  // columns of the live lines; 0 is 100
+
+	// Left, if not nil, says how long the build will go on, about, and whether that is known. Live lines show it.
+	Left func() (time.Duration, bool)
 }
 
 type lines struct {
@@ -47,22 +51,27 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		if e.Failure != nil {
 			b.WriteString(l.failure(e))
 		}
+	case event.NodeVerified:
+		b.WriteString(l.verified(e))
+	case event.VerifyFinished:
+		b.WriteString(l.verifySummary(e))
 	case event.OutputReady:
 		if l.o.Verbose {
 			fmt.Fprintf(&b, "  output   %s → %s\n", e.Name, e.Path)
 		}
 	case event.BuildFinished:
-		fmt.Fprintf(&b, "%s in %.2f s: %d executed, %d cached", plural(e.Nodes, "action"), e.Seconds, e.Executed, e.Cached)
+		b.WriteString(l.rest())
+		fmt.Fprintf(&b, "%s in %.2f s: %s executed, %s cached", plural(e.Nodes, "action"), e.Seconds, thousands(e.Executed), thousands(e.Cached))
 		if e.Failed > 0 {
-			fmt.Fprintf(&b, ", %s", l.red(fmt.Sprintf("%d failed", e.Failed)))
+			fmt.Fprintf(&b, ", %s", l.red(thousands(e.Failed)+" failed"))
 		}
 		if e.Skipped > 0 {
-			fmt.Fprintf(&b, ", %d not run", e.Skipped)
+			fmt.Fprintf(&b, ", %s not run", thousands(e.Skipped))
 		}
 		b.WriteString("\n")
 	}
 	if done != nil {
-		b.WriteString(l.stepLine(done))
+		b.WriteString(l.ended(done))
 	}
 	return b.String()
 }
@@ -70,20 +79,19 @@ func (l *lines) text(e event.Event, now time.Time) string {
 // stepLine is the line of a step that ended: "  ok       oppackage.llama          14 actions (3 cached)   2.1 s".
 func (l *lines) stepLine(st *stepState) string {
 	word, paint := "ok", l.green
-	cached, executed := st.outcomes[event.Cached], st.outcomes[event.Executed]
 	switch {
-	case st.outcomes[event.Failed] > 0:
+	case st.failed > 0:
 		word, paint = "failed", l.red
-	case st.outcomes[event.Skipped] > 0:
+	case st.skipped > 0:
 		word, paint = "not run", l.yellow
-	case executed == 0:
+	case st.executed == 0:
 		word, paint = "cached", l.dim
 	}
 	var notes []string
 	if st.nodes > 1 {
 		n := plural(st.nodes, "action")
-		if cached > 0 && executed > 0 {
-			n += fmt.Sprintf(" (%d cached)", cached)
+		if st.cached > 0 && st.executed > 0 {
+			n += fmt.Sprintf(" (%s cached)", thousands(st.cached))
 		}
 		notes = append(notes, n)
 	}
@@ -144,7 +152,16 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return thousands(n) + " " + what + "s"
+}
+
+// thousands writes a number with a comma between groups of three digits.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 func seconds(d time.Duration) string {

@@ -14,6 +14,7 @@ type area struct {
 	width int // columns
 	drawn int // lines now on the screen
 	start time.Time
+	left  func() (time.Duration, bool) // nil: nobody knows
 }
 
 // maxLive is how many running actions are shown; more than a few would hide the finished ones.
@@ -54,7 +55,29 @@ func (a *area) rows(s *steps, now time.Time) []string {
 		r := s.running[id]
 		rows = append(rows, a.cut(fmt.Sprintf("  %5.1fs   %s", now.Sub(r.start).Seconds(), r)))
 	}
-	return append(rows, a.cut(fmt.Sprintf("  %d of %s, %.0f s", s.ended, plural(s.total, "action"), now.Sub(a.start).Seconds())))
+	last := fmt.Sprintf("  %s of %s, %.0f s", thousands(s.ended), plural(s.total, "action"), now.Sub(a.start).Seconds())
+	if a.left != nil {
+		if left, ok := a.left(); ok {
+			last += " · about " + about(left) + " left"
+		}
+	}
+	return append(rows, a.cut(last))
+}
+
+// about rounds a time to what a guess deserves.
+func about(d time.Duration) string {
+	s := int(d.Seconds() + 0.5)
+	switch {
+	case s < 1:
+		return "1 s"
+	case s < 20:
+		return fmt.Sprintf("%d s", s)
+	case s < 120:
+		return fmt.Sprintf("%d s", (s+2)/5*5)
+	case s < 120*60:
+		return fmt.Sprintf("%d min", (s+30)/60)
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
 // String is what a live line says of a running action.

@@ -110,10 +110,10 @@ func TestCouldNotRunIsNotFailed(t *testing.T) {
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
 	s := report.JSON(&b)
+	s.Send(event.NodeFinished{ID: 5, Step: "exec.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
 	for _, e := range story() {
 		s.Send(e)
 	}
-	s.Send(event.NodeFinished{ID: 5, Step: "exec.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for _, want := range []string{
 		0:  `{"event":"build_started","pipeline":"qwen3","profile":"open","nodes":3}`,

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -8,21 +9,38 @@ import (
 
 // steps keeps, per step of a build, what a person wants to know: how many of its actions ended, and how.
 type steps struct {
-	by      map[string]*stepState
-	order   []string
+	by      map[string]*stepState // those that have not ended
+	groups  map[string]*group
+	order   []*group
 	running map[int]*activity
 	total   int
 	ended   int
 }
 
+// stepState is one instance of a step.
 type stepState struct {
 	name     string
+	group    *group
 	nodes    int // 0: not known yet
 	ended    int
-	outcomes map[event.Outcome]int
+	cached   int
+	executed int
+	failed   int
+	skipped  int
 	busy     time.Duration // of its actions, added up
 	worker   string
-	printed  bool
+}
+
+// group is all instances of a step: one, or the copies that for_each makes.
+type group struct {
+	name    string // exec.obj
+	planned int    // instances whose number of actions is known
+	ended   int    // of these
+	late    bool   // some became known only after others had ended: more may come
+
+	held  []*stepState // ended, not shown yet: the first few of them
+	nodes [2]int       // how many actions those that ended and are not shown have, by held word
+	count [2]int       // and how many instances they are
 }
 
 type activity struct {
@@ -33,17 +51,28 @@ type activity struct {
 }
 
 func newSteps() *steps {
-	return &steps{by: map[string]*stepState{}, running: map[int]*activity{}}
+	return &steps{by: map[string]*stepState{}, groups: map[string]*group{}, running: map[int]*activity{}}
 }
 
 func (s *steps) step(name string) *stepState {
 	st := s.by[name]
 	if st == nil {
-		st = &stepState{name: name, outcomes: map[event.Outcome]int{}}
+		st = &stepState{name: name, group: s.group(name)}
 		s.by[name] = st
-		s.order = append(s.order, name)
 	}
 	return st
+}
+
+// group returns the group of a step's instance: exec.obj for exec.obj["a.c"].
+func (s *steps) group(name string) *group {
+	base, _, _ := strings.Cut(name, "[")
+	g := s.groups[base]
+	if g == nil {
+		g = &group{name: base}
+		s.groups[base] = g
+		s.order = append(s.order, g)
+	}
+	return g
 }
 
 // add takes an event in. It returns the step that the event completed, if it did.
@@ -52,6 +81,8 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 	case event.NodePlanned:
 		st := s.step(e.Step)
 		st.nodes = e.Nodes
+		st.group.planned++
+		st.group.late = st.group.late || st.group.ended > 0
 		s.total += e.Nodes
 	case event.NodeStarted:
 		text := e.Description
@@ -66,19 +97,32 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 	case event.NodeFinished:
 		delete(s.running, e.ID)
 		st := s.step(e.Step)
-		st.ended++
 		s.ended++
-		st.outcomes[e.Outcome]++
-		if e.Outcome == event.Executed || e.Outcome == event.Failed {
-			st.busy += e.Duration
-		}
-		if e.Worker != "" && e.Worker != "local" {
-			st.worker = e.Worker
-		}
-		if st.nodes > 0 && st.ended == st.nodes && !st.printed {
-			st.printed = true
+		st.count(e)
+		if st.nodes > 0 && st.ended == st.nodes {
+			st.group.ended++
+			delete(s.by, e.Step)
 			return st
 		}
 	}
 	return nil
+}
+
+func (st *stepState) count(e event.NodeFinished) {
+	st.ended++
+	switch e.Outcome {
+	case event.Cached:
+		st.cached++
+	case event.Executed:
+		st.executed++
+		st.busy += e.Duration
+	case event.Failed:
+		st.failed++
+		st.busy += e.Duration
+	case event.Skipped:
+		st.skipped++
+	}
+	if e.Worker != "" && e.Worker != "local" {
+		st.worker = e.Worker
+	}
 }
