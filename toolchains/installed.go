@@ -15,6 +15,43 @@ type Machine struct {
 	Getenv   func(name string) string
 	LookPath func(program string) (string, error)
 	Home     string
+	Looked   func(path string) // told of each path that is looked at, there or not; may be nil
+}
+
+// Recording returns the machine that also keeps the paths that are looked at, there or not, and the names of the
+// variables that are asked for; each may be there several times.
+func (m Machine) Recording(paths, env *[]string) Machine {
+	out := Machine{Home: m.Home, Looked: func(path string) {
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+		*paths = append(*paths, path)
+	}}
+	out.Getenv = func(name string) string {
+		*env = append(*env, name)
+		return m.getenv(name)
+	}
+	if m.LookPath == nil {
+		return out
+	}
+	out.LookPath = func(program string) (string, error) {
+		file, err := m.LookPath(program)
+		for _, dir := range filepath.SplitList(out.Getenv("PATH")) {
+			at := filepath.Join(dir, program)
+			out.Looked(at)
+			if at == file {
+				break
+			}
+		}
+		return file, err
+	}
+	return out
+}
+
+func (m Machine) looked(path string) {
+	if m.Looked != nil {
+		m.Looked(path)
+	}
 }
 
 // Installed is what an installed SDK says it is.
@@ -35,6 +72,10 @@ func (ch *Choice) installed(q Request, spec fetchtool.Spec) (bool, string, error
 	}
 	var tried []string
 	for _, dir := range s.candidates(r, q.Machine) {
+		q.Machine.looked(dir.path)
+		for _, name := range verify.IdentityFiles() {
+			q.Machine.looked(filepath.Join(dir.path, name))
+		}
 		info, err := os.Stat(dir.path)
 		if err != nil || !info.IsDir() {
 			if dir.variable != "" {
@@ -73,6 +114,7 @@ func (s *Source) candidates(r *Release, m Machine) []candidate {
 	for _, p := range s.Paths {
 		p = r.fill(p)
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			m.getenv("HOME") // what Home was taken from
 			if m.Home == "" {
 				continue
 			}

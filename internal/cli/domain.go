@@ -29,6 +29,7 @@ type domain struct {
 	catalogue *toolchains.Catalogue
 	lock      *toolchains.Lock
 	machine   toolchains.Machine
+	reads     step.Reads // what was read to make it
 }
 
 // stepKinds is the table of kinds that need nothing of the workspace.
@@ -49,6 +50,7 @@ func stepKinds() map[string]step.Kind {
 // domain reads the workspace's own catalogue and lock, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
 	files := map[string][]byte{}
+	reads := step.Reads{Paths: []string{"toolchains", toolchains.LockFile}}
 	names, err := filepath.Glob(filepath.Join(workspace, "toolchains", "*.hcl"))
 	if err != nil {
 		return nil, engine(err)
@@ -62,6 +64,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 			return nil, engine(err)
 		}
 		files[name] = b
+		reads.Paths = append(reads.Paths, "toolchains/"+filepath.Base(name))
 	}
 	cat, diags := toolchains.Load(files)
 	if diags.HasErrors() {
@@ -72,7 +75,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &domain{kinds: stepKinds(), targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine()}
+	d := &domain{kinds: stepKinds(), targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
 	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine}
 	return d, nil
 }

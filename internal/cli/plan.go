@@ -52,7 +52,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 	}
 	p, diags := plan.Build(plan.Options{
 		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, Targets: d.targets,
-		EnvVars: a.envVars(), FlagVars: a.Set,
+		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	})
 	return p, diags, nil
 }

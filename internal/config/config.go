@@ -29,6 +29,7 @@ type Pipeline struct {
 
 	VarFiles []*VarFile           // in the order in which they apply: a later one wins
 	Files    map[string]*hcl.File // every file read, by its slash path in the workspace: sources for diagnostics
+	Dirs     []string             // every folder listed, as slash paths in the workspace
 }
 
 // Variable is a `variable` block.

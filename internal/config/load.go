@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -25,18 +26,25 @@ const MaxFile = 4 << 20
 
 // Names returns the names of the pipelines in a workspace, sorted. A workspace without a pipelines folder has none.
 func Names(workspace fs.FS) ([]string, error) {
+	names, _, err := list(workspace)
+	return names, err
+}
+
+// list is Names, and the folders that were listed for it.
+func list(workspace fs.FS) (names, dirs []string, err error) {
+	dirs = []string{Folder}
 	entries, err := fs.ReadDir(workspace, Folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, dirs, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list pipelines: %w", err)
+		return nil, dirs, fmt.Errorf("list pipelines: %w", err)
 	}
-	var names []string
 	for _, e := range entries {
 		name := e.Name()
 		switch {
 		case e.IsDir():
+			dirs = append(dirs, path.Join(Folder, name))
 			if found, err := fs.Glob(workspace, path.Join(Folder, name, "*.hcl")); err != nil || len(found) == 0 {
 				continue
 			}
@@ -46,7 +54,7 @@ func Names(workspace fs.FS) ([]string, error) {
 		}
 	}
 	sort.Strings(names)
-	return names, nil
+	return names, dirs, nil
 }
 
 // Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, and the
@@ -54,13 +62,17 @@ func Names(workspace fs.FS) ([]string, error) {
 // is returned also when there are errors, as far as it could be read, so that diagnostics can show their source.
 func Load(workspace fs.FS, name string) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Files: make(map[string]*hcl.File)}
-	names, err := Names(workspace)
+	names, dirs, err := list(workspace)
+	p.Dirs = dirs
 	if err != nil {
 		return p, errorf(nil, "The pipelines cannot be listed", "%s.", err)
 	}
 	files, diags := pipelineFiles(workspace, name, names)
 	if diags.HasErrors() {
 		return p, diags
+	}
+	if dir := path.Join(Folder, name); path.Dir(files[0]) == dir && !slices.Contains(p.Dirs, dir) { // a link to a folder
+		p.Dirs = append(p.Dirs, dir)
 	}
 	parser := hclparse.NewParser()
 	b := &builder{p: p}

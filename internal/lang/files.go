@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,43 +28,19 @@ const (
 	maxFileset = 200_000 // files of one fileset
 )
 
-// Files reads files for the functions file and fileset, and remembers what was read. It is safe for concurrent use.
+// Files reads files for the functions file and fileset, and remembers what was looked at. It is safe for concurrent use.
 type Files struct {
 	root string
 
 	mu    sync.Mutex
-	files map[string]bool
+	seen  map[string]presence
 	globs map[string]GlobRead
-}
-
-// GlobRead is a folder that fileset listed.
-type GlobRead struct {
-	Dir      string // slash path, relative to the workspace or absolute
-	Patterns []string
-	Found    []string
 }
 
 // NewFiles returns a reader whose relative paths start in the workspace, an absolute path.
 func NewFiles(workspace string) *Files {
-	return &Files{root: workspace, files: make(map[string]bool), globs: make(map[string]GlobRead)}
+	return &Files{root: workspace, seen: make(map[string]presence), globs: make(map[string]GlobRead)}
 }
-
-// Reads returns the files and globs read so far, sorted.
-func (f *Files) Reads() (files []string, globs []GlobRead) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for name := range f.files {
-		files = append(files, name)
-	}
-	sort.Strings(files)
-	for _, g := range f.globs {
-		globs = append(globs, g)
-	}
-	sort.Slice(globs, func(i, j int) bool { return globKey(globs[i]) < globKey(globs[j]) })
-	return files, globs
-}
-
-func globKey(g GlobRead) string { return g.Dir + "\x00" + strings.Join(g.Patterns, "\x00") }
 
 // place returns the cleaned slash name and the path on this machine; names that leave the workspace must be absolute.
 func (f *Files) place(name string) (slash, host string, err error) {
@@ -85,6 +62,7 @@ func (f *Files) read(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	f.Look(name) // also what cannot be read: try() goes on without it
 	in, err := os.Open(host)
 	if err != nil {
 		return "", cannotRead(slash, err)
@@ -102,9 +80,6 @@ func (f *Files) read(name string) (string, error) {
 	case !utf8.Valid(b):
 		return "", fmt.Errorf("%s is not text in UTF-8: give it to a step as an input instead", slash)
 	}
-	f.mu.Lock()
-	f.files[slash] = true
-	f.mu.Unlock()
 	return string(b), nil
 }
 
@@ -142,14 +117,17 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 	}
 	info, err := os.Stat(host)
 	if err != nil {
+		f.Look(dir)
 		return nil, cannotRead(slash, err)
 	}
 	if !info.IsDir() {
+		f.Look(dir)
 		return nil, fmt.Errorf("%s is not a folder: file reads files", slash)
 	}
 	seen := make(map[string]bool)
+	watched := &watchedFS{FS: os.DirFS(host), host: host, slash: slash, dirs: map[string]bool{slash: true}, links: make(map[string]bool)}
 	for _, p := range take {
-		err := doublestar.GlobWalk(os.DirFS(host), p, func(name string, _ fs.DirEntry) error {
+		err := doublestar.GlobWalk(watched, p, func(name string, _ fs.DirEntry) error {
 			for _, l := range leave {
 				if ok, _ := doublestar.Match(l, name); ok { // the pattern was validated
 					return nil
@@ -170,7 +148,10 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 		found = append(found, name)
 	}
 	sort.Strings(found)
-	g := GlobRead{Dir: slash, Patterns: patterns, Found: found}
+	g := GlobRead{Dir: slash, Patterns: patterns, Found: found, Dirs: slices.Sorted(maps.Keys(watched.dirs))}
+	for l := range watched.links {
+		f.Look(l)
+	}
 	f.mu.Lock()
 	f.globs[globKey(g)] = g
 	f.mu.Unlock()

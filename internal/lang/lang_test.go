@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -207,16 +208,30 @@ func TestFunctionsAreDocumented(t *testing.T) {
 func TestFilesRemembers(t *testing.T) {
 	dir := folder(t)
 	abs := filepath.ToSlash(filepath.Join(dir, "src"))
-	_, files, diags := evaluate(t, dir, `[file("a.txt"), fileset("`+abs+`", "*.c"), try(file("nope"), "")]`)
+	_, files, diags := evaluate(t, dir, `[file("a.txt"), fileset("`+abs+`", "*.c"), try(file("nope"), ""), try(fileset("none/at"), []),
+		try(file("bin"), ""), try(file("src"), ""), try(fileset("a.txt"), []), fileset("src", "**/*.c", "gone/x/y.c", "deep/c.c")]`)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	read, globs := files.Reads()
-	if strings.Join(read, " ") != "a.txt" {
-		t.Errorf("read %v", read)
+	want := lang.Reads{
+		Files:  []string{"a.txt", "bin"},
+		Dirs:   []string{"src"},
+		Absent: []string{"none/at", "nope"},
+		Globs: []lang.GlobRead{
+			{Dir: abs, Patterns: []string{"*.c"}, Found: []string{abs + "/a.c"}, Dirs: []string{abs}},
+			{Dir: "src", Patterns: []string{"**/*.c", "gone/x/y.c", "deep/c.c"}, Found: []string{"src/a.c", "src/deep/c.c"}, Dirs: []string{"src", "src/deep"}},
+		},
 	}
-	if len(globs) != 1 || globs[0].Dir != abs || strings.Join(globs[0].Found, " ") != abs+"/a.c" {
-		t.Errorf("globs %v", globs)
+	got := files.Reads()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	again, err := lang.Fileset(dir, "src", "**/*.c", "gone/x/y.c", "deep/c.c")
+	if d := cmp.Diff(want.Globs[1], again); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	if _, err := lang.Fileset(dir, "none"); err == nil {
+		t.Error("a folder that is not there was listed")
 	}
 }
 

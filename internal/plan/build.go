@@ -29,12 +29,15 @@ type Options struct {
 
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
 	FlagVars map[string]string // values of variables from the command line
+
+	// Reads is what was looked at to make these options: it becomes part of the plan's.
+	Reads step.Reads
 }
 
 // Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
 func Build(o Options) (*Plan, hcl.Diagnostics) {
 	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace),
-		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState)}
+		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool)}
 	diags := p.chooseProfile()
 	if diags.HasErrors() {
 		return nil, diags
@@ -69,6 +72,7 @@ type planner struct {
 	order   []string           // dependencies first
 	steps   map[addrs.Step]*stepState
 	exports []Export
+	env     map[string]bool // variables of the environment that kinds looked at
 }
 
 // object is one thing that is evaluated: a local, the target, a toolchain, a step or an output block.
@@ -316,16 +320,28 @@ func (p *planner) assemble() *Plan {
 			out.Nodes = append(out.Nodes, nodes[at])
 		}
 	}
-	for name := range p.cfg.Files {
-		out.Reads.Files = append(out.Reads.Files, name)
-	}
-	files, globs := p.files.Reads()
-	out.Reads.Files = append(out.Reads.Files, files...)
-	sort.Strings(out.Reads.Files)
-	for _, g := range globs {
-		out.Reads.Globs = append(out.Reads.Globs, Glob{Dir: g.Dir, Patterns: g.Patterns, Found: g.Found})
-	}
+	out.Reads = p.reads()
 	return out
+}
+
+// reads is all that was looked at.
+func (p *planner) reads() Reads {
+	p.looked(p.o.Reads)
+	r := p.files.Reads()
+	files := append(r.Files, sortedKeys(p.cfg.Files)...)
+	dirs := append(r.Dirs, p.cfg.Dirs...)
+	slices.Sort(files)
+	slices.Sort(dirs)
+	return Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: r.Absent, Globs: r.Globs, Env: sortedKeys(p.env)}
+}
+
+func (p *planner) looked(r step.Reads) {
+	for _, name := range r.Paths {
+		p.files.Look(name)
+	}
+	for _, name := range r.Env {
+		p.env[name] = true
+	}
 }
 
 func errorf(r *hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {

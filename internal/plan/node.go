@@ -145,7 +145,9 @@ func (p *planner) deferNode(s *stepState, in *instance, each cty.Value, req step
 		return resolved, nil
 	}
 	req.Args = placeholders(both.GetAttr("args"))
-	if planned, ds := s.kind.Plan(req); !ds.HasErrors() {
+	planned, ds := s.kind.Plan(req)
+	p.looked(planned.Reads)
+	if !ds.HasErrors() {
 		n.Specs, n.Outputs = planned.Specs, planned.Outputs
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -26,18 +27,19 @@ type Plan struct {
 	Reads       Reads // what planning read: a plan is as fresh as these
 }
 
-// Reads are the files that a plan was made from.
+// Reads is what of this machine a plan was made from, beside the Options themselves. As long as nothing of it has changed,
+// the same Options give the same plan. Paths are slash paths, relative to the workspace or absolute; lists are sorted,
+// without duplicates.
 type Reads struct {
-	Files []string // slash paths, relative to the workspace or absolute; sorted, no duplicates
-	Globs []Glob   // folders that were listed
+	Files  []string // files of which the content, or what file it is, was looked at
+	Dirs   []string // folders of which the list of names was looked at, or that there is a folder
+	Absent []string // what was looked for and is not there
+	Globs  []Glob   // folders that were listed by fileset(); what they list is not in Dirs
+	Env    []string // names of variables of the environment that kinds looked at, set or not
 }
 
 // Glob is a folder listed by fileset().
-type Glob struct {
-	Dir      string   // slash path, relative to the workspace or absolute
-	Patterns []string // doublestar patterns, those with "!" in front exclude
-	Found    []string // what it found, as fileset() gave it
-}
+type Glob = lang.GlobRead
 
 // Node is one instance of a step or toolchain.
 type Node struct {

@@ -176,6 +176,9 @@ func (p *planner) node(s *stepState, in *instance, each cty.Value, values map[ad
 		return n, nil, diags
 	}
 	planned, ds := s.kind.Plan(req)
+	if values == nil { // a plan is made, not resolved
+		p.looked(planned.Reads)
+	}
 	for _, d := range ds {
 		if d.Subject == nil {
 			d.Subject = b.Range.Ptr()

@@ -13,7 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Kind is a kind of step: `step "<kind>" "<name>"`.
+// Kind is a kind of step: `step "<kind>" "<name>"`. What it plans follows from the request, from how hexmage was built, and
+// from what it says it has read (Planned.Reads), also when it gives errors.
 type Kind interface {
 	Schema() Schema
 	// Plan makes the step's actions. It is called once per instance, with arguments that are wholly known.
@@ -111,8 +112,17 @@ type Planned struct {
 	// Programs are programs of the host that the actions start without naming them as argv[0].
 	Programs []string
 
+	// Reads is what the kind looked at beside the request. Most kinds look at nothing.
+	Reads Reads
+
 	// Explain, when set, turns a failed action's output into hints for people: cause and remedy, one a line.
 	Explain func(spec string, output []byte) []string
+}
+
+// Reads is what of this machine planning depended on. With the same of it, the same request gives the same answer.
+type Reads struct {
+	Paths []string // files and folders, there or not: absolute, or relative to the workspace
+	Env   []string // names of variables of the environment, set or not
 }
 
 // Listing has the slash paths of the files below each awaited input, sorted, by Input.Path.

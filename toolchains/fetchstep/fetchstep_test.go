@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,7 +161,9 @@ func TestInstalledPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k.Machine = toolchains.Machine{LookPath: func(n string) (string, error) {
+	empty := t.TempDir()
+	env := map[string]string{"PATH": empty + ":" + bin + ":/not/looked/at"}
+	k.Machine = toolchains.Machine{Getenv: func(n string) string { return env[n] }, LookPath: func(n string) (string, error) {
 		p := filepath.Join(bin, n)
 		_, err := os.Stat(p)
 		return p, err
@@ -169,6 +172,14 @@ func TestInstalledPrograms(t *testing.T) {
 	p, diags := k.Plan(r)
 	if diags.HasErrors() {
 		t.Fatal(diags)
+	}
+	for _, at := range []string{filepath.Join(empty, "qemu-hexagon-static"), filepath.Join(bin, "qemu-hexagon-static")} {
+		if !slices.Contains(p.Reads.Paths, at) {
+			t.Errorf("%s was looked at, but only %v is said", at, p.Reads)
+		}
+	}
+	if slices.Contains(p.Reads.Paths, "/not/looked/at/qemu-hexagon-static") || !slices.Contains(p.Reads.Env, "PATH") {
+		t.Errorf("reads %v", p.Reads)
 	}
 	perform(t, p)
 	// Another program at the same place is another action.
@@ -193,6 +204,11 @@ func TestInstalledSDK(t *testing.T) {
 	p, diags = k.Plan(r)
 	if diags.HasErrors() {
 		t.Fatal(diags)
+	}
+	for _, at := range []string{sdk, filepath.Join(sdk, "hexagon_sdk.json"), filepath.Join(sdk, "sdk.yaml")} {
+		if !slices.Contains(p.Reads.Paths, at) {
+			t.Errorf("%s was looked at, but only %v is said", at, p.Reads)
+		}
 	}
 	parts := p.Outputs["dir"].Parts
 	if len(parts) != 2 || parts[0].Host == nil || parts[0].Host.Path != sdk || parts[1].Spec == nil {

@@ -65,6 +65,14 @@ func (Toolchain) Schema() step.Schema {
 
 // Plan settles where the release comes from and plans its fetching.
 func (k Toolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	var reads step.Reads
+	k.Machine = k.Machine.Recording(&reads.Paths, &reads.Env)
+	planned, diags := k.plan(r)
+	planned.Reads = reads
+	return planned, diags
+}
+
+func (k Toolchain) plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	cat, q := k.override(r)
 	ch, missing, err := choose(cat, q)
 	if err != nil {

@@ -34,6 +34,14 @@ var (
 	sdkVersion  = regexp.MustCompile(`^\d+\.\d+\.\d+(\.\d+)?$`)
 )
 
+// toolsFolder has the Hexagon tools of an SDK.
+const toolsFolder = "tools/HEXAGON_Tools"
+
+// IdentityFiles returns the paths below an SDK's root that Identify may look at.
+func IdentityFiles() []string {
+	return []string{"sdk.yaml", "hexagon_sdk.json", "source.properties", toolsFolder}
+}
+
 // Identify reads the version files of the SDK at root.
 func Identify(root string) (SDK, error) {
 	t := tree{root: root}
@@ -96,12 +104,12 @@ func identifyHexagon(root string, b []byte) (SDK, error) {
 		}
 	}
 	if s.ToolsDir == "" { // an SDK whose file does not say it has one folder
-		names, err := os.ReadDir(filepath.Join(root, "tools", "HEXAGON_Tools"))
+		names, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(toolsFolder)))
 		if err != nil || len(names) == 0 {
 			return SDK{}, fmt.Errorf("%s: no Hexagon tools in tools/HEXAGON_Tools: add them there", root)
 		}
 		s.ToolsVersion = names[len(names)-1].Name()
-		s.ToolsDir = "tools/HEXAGON_Tools/" + s.ToolsVersion
+		s.ToolsDir = toolsFolder + "/" + s.ToolsVersion
 	}
 	return s, nil
 }

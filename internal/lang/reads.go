@@ -1,0 +1,128 @@
+package lang
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Reads are the paths that were looked at: slash paths, relative to the workspace or absolute, sorted, each once.
+type Reads struct {
+	Files  []string // there, and no folders: their content was read, or that there is a file was noticed
+	Dirs   []string // folders of which the names in them were read, or that there is a folder was noticed
+	Absent []string // looked for, and not there
+	Globs  []GlobRead
+}
+
+// GlobRead is a folder that fileset listed.
+type GlobRead struct {
+	Dir      string // slash path, relative to the workspace or absolute
+	Patterns []string
+	Found    []string // slash paths that start with Dir, sorted
+	// Dirs are the folders whose names were read, spelt as Dir is, sorted. While none of them has changed, Found is what
+	// fileset would find. Folders that patterns name and that are not there are told by the nearest one that is.
+	Dirs []string
+}
+
+// presence is what was there when a path was looked at.
+type presence uint8
+
+const (
+	absent presence = 1 + iota
+	file
+	folder
+)
+
+// Look remembers that planning depends on what is at a path: a file's content, a folder's list of names, or that there
+// is nothing. The path is absolute or relative to the workspace; any other is not remembered.
+func (f *Files) Look(name string) {
+	slash, host, err := f.place(name)
+	if err != nil {
+		return
+	}
+	is := file
+	if info, err := os.Stat(host); err != nil {
+		is = absent
+		if _, err := os.Lstat(host); err == nil {
+			is = file // a link to nowhere, or what may not be looked at
+		}
+	} else if info.IsDir() {
+		is = folder
+	}
+	f.mu.Lock()
+	f.seen[slash] = is
+	f.mu.Unlock()
+}
+
+// Reads returns what was looked at so far.
+func (f *Files) Reads() Reads {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var r Reads
+	for name, is := range f.seen {
+		switch is {
+		case absent:
+			r.Absent = append(r.Absent, name)
+		case file:
+			r.Files = append(r.Files, name)
+		case folder:
+			r.Dirs = append(r.Dirs, name)
+		}
+	}
+	sort.Strings(r.Absent)
+	sort.Strings(r.Files)
+	sort.Strings(r.Dirs)
+	for _, g := range f.globs {
+		r.Globs = append(r.Globs, g)
+	}
+	slices.SortFunc(r.Globs, func(a, b GlobRead) int { return strings.Compare(globKey(a), globKey(b)) })
+	return r
+}
+
+func globKey(g GlobRead) string { return g.Dir + "\x00" + strings.Join(g.Patterns, "\x00") }
+
+// Fileset lists a folder anew, as the function fileset does.
+func Fileset(workspace, dir string, patterns ...string) (GlobRead, error) {
+	f := NewFiles(workspace)
+	if _, err := f.list(dir, patterns); err != nil {
+		return GlobRead{}, err
+	}
+	return f.Reads().Globs[0], nil
+}
+
+// watchedFS notes the folders that are listed, and those in which a name is looked for.
+type watchedFS struct {
+	fs.FS
+	host, slash string
+	dirs, links map[string]bool
+}
+
+// ReadDir lists a folder.
+func (w *watchedFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	w.note(name)
+	return fs.ReadDir(w.FS, name)
+}
+
+// Stat looks for a name, which a pattern without wildcards does.
+func (w *watchedFS) Stat(name string) (fs.FileInfo, error) {
+	w.note(path.Dir(name))
+	if info, err := os.Lstat(filepath.Join(w.host, filepath.FromSlash(name))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		w.links[path.Join(w.slash, name)] = true
+	}
+	return fs.Stat(w.FS, name)
+}
+
+// note takes a folder, or the nearest above it that is there.
+func (w *watchedFS) note(name string) {
+	for name != "." {
+		if info, err := os.Stat(filepath.Join(w.host, filepath.FromSlash(name))); err == nil && info.IsDir() {
+			break
+		}
+		name = path.Dir(name)
+	}
+	w.dirs[path.Join(w.slash, name)] = true
+}
