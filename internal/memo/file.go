@@ -1,0 +1,349 @@
+package memo
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
+)
+
+// The file: magic, the digest function, for each section the number of its records and of its bytes; then for each
+// section the ends of its records and the records; at the end the BLAKE3 of everything before it. The first section has
+// the strings, the second the names of pipeline and profile.
+const (
+	magic    = "hexmage memo 2\n"
+	hashSize = 32
+)
+
+type section int
+
+const (
+	secStrings section = iota
+	secTitle
+	secReads
+	secGlobs
+	secLookups
+	secHosts
+	secNodes
+	secUnits
+	secExports
+	sections
+)
+
+// table is the records of a section.
+type table struct {
+	ends []byte // uint32 each: where in data a record ends
+	data []byte
+}
+
+func (t table) len() int { return len(t.ends) / 4 }
+
+func (t table) record(i int) []byte {
+	if i < 0 || i >= t.len() {
+		return nil
+	}
+	start := uint32(0)
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(t.ends[4*i-4:])
+	}
+	end := binary.LittleEndian.Uint32(t.ends[4*i:])
+	if start > end || uint64(end) > uint64(len(t.data)) {
+		return nil
+	}
+	return t.data[start:end]
+}
+
+// Reader reads a memo's records one by one: most runs need few of them. It may be used by several goroutines at once.
+type Reader struct {
+	fn     digest.Function
+	tables [sections]table
+	text   string // data of the strings
+}
+
+// Open reads the memo at path. The error is fs.ErrNotExist when there is none; any error means to go on without.
+func Open(path string) (*Reader, error) {
+	if st, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if st.Size() > maxFile {
+		return nil, errDamaged
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(b)
+}
+
+// Parse reads a memo. It keeps b.
+func Parse(b []byte) (*Reader, error) {
+	const head = len(magic) + 1 + int(sections)*8
+	if len(b) < head+hashSize || string(b[:len(magic)]) != magic {
+		return nil, errDamaged
+	}
+	body := b[:len(b)-hashSize]
+	if blake3.Sum256(body) != [hashSize]byte(b[len(body):]) {
+		return nil, errDamaged
+	}
+	r := &Reader{fn: digest.Function(b[len(magic)])}
+	if r.fn != digest.BLAKE3 && r.fn != digest.SHA256 {
+		return nil, errDamaged
+	}
+	rest := body[head:]
+	for i := range r.tables {
+		at := len(magic) + 1 + 8*i
+		n, size := uint64(binary.LittleEndian.Uint32(b[at:])), uint64(binary.LittleEndian.Uint32(b[at+4:]))
+		if 4*n+size > uint64(len(rest)) {
+			return nil, errDamaged
+		}
+		r.tables[i] = table{rest[:4*n], rest[4*n : 4*n+size]}
+		rest = rest[4*n+size:]
+	}
+	if len(rest) > 0 {
+		return nil, errDamaged
+	}
+	r.text = string(r.tables[secStrings].data)
+	return r, nil
+}
+
+func (r *Reader) len(s section) int { return r.tables[s].len() }
+
+func (r *Reader) str(n uint64) (string, bool) {
+	t := r.tables[secStrings]
+	if n >= uint64(t.len()) {
+		return "", false
+	}
+	start, i := uint32(0), int(n)
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(t.ends[4*i-4:])
+	}
+	end := binary.LittleEndian.Uint32(t.ends[4*i:])
+	if start > end || uint64(end) > uint64(len(r.text)) {
+		return "", false
+	}
+	return r.text[start:end], true
+}
+
+func (r *Reader) decoder(s section, i int) *decoder { return &decoder{r: r, b: r.tables[s].record(i)} }
+
+// one reads a whole record.
+func one[T any](r *Reader, s section, i int, read func(*decoder) T) (T, error) {
+	d := r.decoder(s, i)
+	v := read(d)
+	if d.bad || len(d.b) > 0 {
+		var none T
+		return none, errDamaged
+	}
+	return v, nil
+}
+
+func all[T any](r *Reader, s section, read func(*decoder) T) ([]T, error) {
+	l := make([]T, 0, r.len(s))
+	for i := range r.len(s) {
+		v, err := one(r, s, i, read)
+		if err != nil {
+			return nil, err
+		}
+		l = append(l, v)
+	}
+	return l, nil
+}
+
+// Fn is the function of all digests.
+func (r *Reader) Fn() digest.Function { return r.fn }
+
+// Title returns the names of the pipeline and of the profile.
+func (r *Reader) Title() (pipeline, profile string, err error) {
+	t, err := one(r, secTitle, 0, func(d *decoder) [2]string { return [2]string{d.string(), d.string()} })
+	return t[0], t[1], err
+}
+
+// Reads returns what the plan was made from.
+func (r *Reader) Reads() ([]Read, error) { return all(r, secReads, (*decoder).read) }
+
+// Globs returns the folders that planning listed.
+func (r *Reader) Globs() ([]Glob, error) { return all(r, secGlobs, (*decoder).glob) }
+
+// Lookups returns what else planning asked the machine.
+func (r *Reader) Lookups() ([]Lookup, error) { return all(r, secLookups, (*decoder).lookup) }
+
+// Hosts returns what the actions read of the machine's files.
+func (r *Reader) Hosts() ([]Host, error) { return all(r, secHosts, (*decoder).host) }
+
+// Exports returns the pipeline's outputs.
+func (r *Reader) Exports() ([]Export, error) { return all(r, secExports, (*decoder).export) }
+
+// Nodes returns how many nodes there are.
+func (r *Reader) Nodes() int { return r.len(secNodes) }
+
+// Node returns a node.
+func (r *Reader) Node(i int) (Node, error) { return one(r, secNodes, i, (*decoder).node) }
+
+// At returns the instance that a node is.
+func (r *Reader) At(i int) (Node, error) {
+	d := r.decoder(secNodes, i)
+	n := Node{At: d.instance()}
+	if d.bad {
+		return Node{}, errDamaged
+	}
+	return n, nil
+}
+
+// Units returns how many units there are.
+func (r *Reader) Units() int { return r.len(secUnits) }
+
+// Unit returns a unit.
+func (r *Reader) Unit(i int) (Unit, error) {
+	return one(r, secUnits, i, func(d *decoder) (u Unit) {
+		d.links(&u)
+		d.result(&u)
+		u.Spec = d.spec()
+		return u
+	})
+}
+
+// Links returns the node, needs, hosts and Always of a unit, and nothing else of it.
+func (r *Reader) Links(i int) (Unit, error) {
+	var u Unit
+	d := r.decoder(secUnits, i)
+	if d.links(&u); d.bad {
+		return Unit{}, errDamaged
+	}
+	return u, nil
+}
+
+// Result returns of a unit what Links does, and its key and outputs.
+func (r *Reader) Result(i int) (Unit, error) {
+	var u Unit
+	d := r.decoder(secUnits, i)
+	d.links(&u)
+	if d.result(&u); d.bad {
+		return Unit{}, errDamaged
+	}
+	return u, nil
+}
+
+// Update is what changed since a memo was written, by index.
+type Update struct {
+	Reads   map[int]Read
+	Hosts   map[int]Host
+	Units   map[int]Unit
+	Exports map[int]Export
+}
+
+// writer collects records.
+type writer struct {
+	encoder
+	tables [sections]table
+}
+
+func (w *writer) end(s section) {
+	t := &w.tables[s]
+	t.data = append(t.data, w.b...)
+	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.data)))
+	w.b = w.b[:0]
+}
+
+// Encode returns the memo's file.
+func (m *Build) Encode() ([]byte, error) {
+	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	w.string(m.Pipeline)
+	w.string(m.Profile)
+	w.end(secTitle)
+	each(w, secReads, m.Reads, func(v *Read) { w.read(*v) })
+	each(w, secGlobs, m.Globs, func(v *Glob) { w.glob(*v) })
+	each(w, secLookups, m.Lookups, func(v *Lookup) { w.lookup(*v) })
+	each(w, secHosts, m.Hosts, func(v *Host) { w.host(*v) })
+	each(w, secNodes, m.Nodes, func(v *Node) { w.node(*v) })
+	each(w, secUnits, m.Units, w.unit)
+	each(w, secExports, m.Exports, w.export)
+	return w.file(m.Fn)
+}
+
+func each[T any](w *writer, s section, l []T, write func(*T)) {
+	for i := range l {
+		write(&l[i])
+		w.end(s)
+	}
+}
+
+// Updated returns the memo's file with some records replaced.
+func (r *Reader) Updated(u Update) ([]byte, error) {
+	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	for i := range r.len(secStrings) {
+		s, _ := r.str(uint64(i))
+		w.all = append(w.all, s)
+		w.known[s] = uint64(i)
+	}
+	w.tables = r.tables
+	replace(w, r, secReads, u.Reads, func(v *Read) { w.read(*v) })
+	replace(w, r, secHosts, u.Hosts, func(v *Host) { w.host(*v) })
+	replace(w, r, secUnits, u.Units, w.unit)
+	replace(w, r, secExports, u.Exports, w.export)
+	return w.file(r.fn)
+}
+
+func replace[T any](w *writer, r *Reader, s section, with map[int]T, write func(*T)) {
+	if len(with) == 0 {
+		return
+	}
+	old := r.tables[s]
+	w.tables[s] = table{make([]byte, 0, len(old.ends)), make([]byte, 0, len(old.data)+4096)}
+	for i := range old.len() {
+		if v, ok := with[i]; ok {
+			write(&v)
+		} else {
+			w.b = append(w.b, old.record(i)...)
+		}
+		w.end(s)
+	}
+}
+
+func (w *writer) file(fn digest.Function) ([]byte, error) {
+	w.tables[secStrings] = table{}
+	w.b = w.b[:0]
+	for _, s := range w.all {
+		w.b = append(w.b, s...)
+		w.end(secStrings)
+	}
+	size := len(magic) + 1 + int(sections)*8 + hashSize
+	for _, t := range w.tables {
+		size += len(t.ends) + len(t.data)
+	}
+	if size > maxFile {
+		return nil, errors.New("the memo would be too large")
+	}
+	b := append(make([]byte, 0, size), magic...)
+	b = append(b, byte(fn))
+	for _, t := range w.tables {
+		b = binary.LittleEndian.AppendUint32(b, uint32(t.len()))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.data)))
+	}
+	for _, t := range w.tables {
+		b = append(append(b, t.ends...), t.data...)
+	}
+	sum := blake3.Sum256(b)
+	return append(b, sum[:]...), nil
+}
+
+// Save puts the file of a memo at path. It does not sync: a memo that a crash of the machine damaged counts as none.
+func Save(path string, file []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("save the memo: %w", err)
+	}
+	f, err := durable.Temp(filepath.Dir(path), "memo")
+	if err != nil {
+		return fmt.Errorf("save the memo: %w", err)
+	}
+	if _, err := f.Write(file); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return fmt.Errorf("save the memo: %w", err)
+	}
+	return durable.Place(f, path, 0o600)
+}

@@ -1,0 +1,42 @@
+package memo_test
+
+import (
+	"testing"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/hexmage/hexmage/internal/memo"
+)
+
+// Bytes that were not written by Encode never crash a reader: with their own checksum they are refused, and with a right
+// one (sealed here, as an attacker would) their records are errors or values within bounds.
+func FuzzParse(f *testing.F) {
+	b, err := full(f).Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b[:len(b)-32])
+	f.Add([]byte("hexmage memo 2\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		sum := blake3.Sum256(body)
+		if r, err := memo.Parse(append(append([]byte(nil), body...), sum[:]...)); err == nil {
+			m, err := read(r)
+			if err != nil {
+				return
+			}
+			for _, u := range m.Units {
+				for _, i := range append(u.Needs, u.Node) {
+					if i < 0 || i >= max(len(m.Units), len(m.Nodes)) {
+						t.Fatalf("unit needs %d", i)
+					}
+				}
+			}
+		}
+		if len(body) > 0 {
+			sum[0] ^= 1
+			if _, err := memo.Parse(append(append([]byte(nil), body...), sum[:]...)); err == nil {
+				t.Fatal("a memo with a wrong checksum was taken")
+			}
+		}
+	})
+}
