@@ -15,6 +15,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // MaterialiseOptions say how Materialise writes.
@@ -127,6 +128,9 @@ func (m *materialiser) file(ctx context.Context, f File, dest string) error {
 	}
 	if m.opts.Copy {
 		perm |= 0o200
+	}
+	if f.Executable {
+		return durable.WriteProgram(func() error { return CopyFile(ctx, m.store, f.Digest, dest, perm) })
 	}
 	return CopyFile(ctx, m.store, f.Digest, dest, perm)
 }

@@ -27,7 +27,7 @@ func (s *Store) Link(ctx context.Context, d digest.Digest, path string, executab
 		if err != nil {
 			return err
 		}
-		err = s.clone(src, path, perm)
+		err = durable.WriteProgram(func() error { return s.clone(src, path, perm) })
 		src.Close()
 		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
 			return err
@@ -44,7 +44,10 @@ func (s *Store) Link(ctx context.Context, d digest.Digest, path string, executab
 		return fmt.Errorf("link %s: %w", d, err)
 	}
 	// Another file system, too many links, or a blob that another user owns.
-	return s.copyTo(ctx, d, path, perm)
+	if !executable {
+		return s.copyTo(ctx, d, path, perm)
+	}
+	return durable.WriteProgram(func() error { return s.copyTo(ctx, d, path, perm) })
 }
 
 // link is os.Link that bears with another goroutine or process putting the same blob in place meanwhile: that replaces the
@@ -80,7 +83,7 @@ func (s *Store) source(ctx context.Context, d digest.Digest, executable bool) (s
 		return "", err
 	}
 	defer f.Close()
-	err = s.write(ctx, d, f, path, 0o555)
+	err = durable.WriteProgram(func() error { return s.write(ctx, d, f, path, 0o555) })
 	if errors.Is(err, cas.ErrCorrupt) {
 		if err = s.damaged(d, f); err == nil {
 			err = fmt.Errorf("blob %s: its file was damaged and is removed: %w", d, cas.ErrNotFound)

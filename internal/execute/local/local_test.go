@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ type fixture struct {
 	dir   string
 }
 
-func newFixture(t *testing.T) fixture {
+func newFixture(t testing.TB) fixture {
 	t.Helper()
 	root := t.TempDir()
 	store, err := disk.New(root)
@@ -40,8 +41,8 @@ func newFixture(t *testing.T) fixture {
 	return fixture{local.New(local.Options{Dir: dir, Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3}), store, dir}
 }
 
-// root stores a tree with these files and returns its digest.
-func (f fixture) root(t *testing.T, files map[string]string) digest.Digest {
+// root stores a tree with these files and returns its digest. A file called "prog" is executable.
+func (f fixture) root(t testing.TB, files map[string]string) digest.Digest {
 	t.Helper()
 	d := &tree.Dir{}
 	for p, content := range files {
@@ -49,7 +50,7 @@ func (f fixture) root(t *testing.T, files map[string]string) digest.Digest {
 		if err := f.store.Put(t.Context(), dg, strings.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Insert(t.Context(), f.store, p, tree.File{Digest: dg}); err != nil {
+		if err := d.Insert(t.Context(), f.store, p, tree.File{Digest: dg, Executable: path.Base(p) == "prog"}); err != nil {
 			t.Fatal(err)
 		}
 	}

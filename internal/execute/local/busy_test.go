@@ -1,0 +1,45 @@
+package local_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute/local"
+)
+
+// plain hides that a store can link: inputs are copied into the exec root.
+type plain struct{ cas.Store }
+
+// A process that another goroutine starts while a program is being written inherits the open file for a moment, and the
+// kernel runs no program that is open for writing.
+func TestProgramsThatWereJustWritten(t *testing.T) {
+	linked := newFixture(t)
+	copied := newFixture(t)
+	copied.x = local.New(local.Options{Dir: copied.dir, Store: plain{copied.store}, Fn: digest.BLAKE3})
+	for name, f := range map[string]fixture{"linked": linked, "copied": copied} {
+		t.Run(name, func(t *testing.T) {
+			var actions []*action.Action
+			for n := range 400 {
+				actions = append(actions, &action.Action{
+					Command:   action.Command{Args: []string{"./prog"}},
+					InputRoot: f.root(t, map[string]string{"prog": fmt.Sprintf("#!/bin/true\n# %d\n", n)}),
+				})
+			}
+			var wg sync.WaitGroup
+			for w := range 8 {
+				wg.Go(func() {
+					for n := w; n < len(actions); n += 8 {
+						if r, err := f.x.Execute(t.Context(), actions[n]); err != nil || r.ExitCode != 0 {
+							t.Errorf("%d: %+v, %v", n, r, err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
