@@ -33,6 +33,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if u.spec == nil {
 		return w.expand(ctx, u)
 	}
+	ctx = execute.WithStep(ctx, u.node.plan.At.Short(), u.spec.Name)
 	root, literals, err := w.root(ctx, u.node, u.spec.Inputs)
 	if err != nil {
 		return w.broken(ctx, u, err)
@@ -174,7 +175,7 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		return o
 	}
-	o.out = outputs{}
+	o.out, o.root = outputs{}, a.InputRoot
 	for _, f := range res.Files {
 		o.out[f.Path] = tree.Entry{File: &tree.File{Digest: f.Digest, Executable: f.Executable}}
 	}

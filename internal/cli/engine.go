@@ -26,6 +26,8 @@ type engineParts struct {
 	trees    *tree.Trees
 	stats    *tree.StatCache
 	executor build.Executor
+	again    execute.Executor // the same without memory
+	roots    string           // folder that all exec roots are below
 	flush    func(context.Context) error
 	device   *runner.Device
 	scratch  string // folder of this process
@@ -83,6 +85,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: adbServer, Home: a.env.Var("HOME"),
 	})
 	route := execute.Route(map[string]execute.Executor{"local": host, "device": e.device})
+	e.again, e.roots = route, filepath.Join(a.cache, "tmp")
 	e.executor = execute.Exclusive(execute.Cached(route, results, e.sources, fn, e.trees.Has), filepath.Join(e.state, "actions.lock"), fn)
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.

@@ -15,10 +15,11 @@ import (
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
 type runCmd struct {
-	Pipeline  string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
-	Steps     []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
-	KeepGoing bool     `short:"k" help:"After a failure, go on with what does not need it."`
-	Out       string   `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
+	Pipeline  string     `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Steps     []string   `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
+	KeepGoing bool       `short:"k" help:"After a failure, go on with what does not need it."`
+	Out       string     `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
+	Verify    verifyFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
 }
 
 // Run builds the pipeline.
@@ -39,6 +40,10 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer e.close()
 	defer survivePipes()()
+	verify, err := c.Verify.start(e, p)
+	if err != nil {
+		return err
+	}
 	var sink event.Sink
 	done := func() {}
 	if a.JSON {
@@ -47,14 +52,19 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		sink, done = a.display()
 	}
 	o := e.options(a)
-	o.Sink, o.Workspace, o.KeepGoing, o.Prune = sink, workspace, c.KeepGoing, len(c.Steps) == 0
+	o.Sink, o.Workspace, o.KeepGoing, o.Prune = verify.before(sink), workspace, c.KeepGoing, len(c.Steps) == 0
 	o.Out = filepath.Join(absolute(a.dir, c.Out), c.Pipeline)
 	res, err := build.Run(ctx, p, o)
 	done()
-	if err := outcome(ctx, res, err); err != nil || a.JSON {
+	if err := outcome(ctx, res, err); err != nil {
 		return err
 	}
-	return a.showOutputs(res.Outputs)
+	if !a.JSON {
+		if err := a.showOutputs(res.Outputs); err != nil {
+			return err
+		}
+	}
+	return verify.outcome()
 }
 
 // display returns a sink for people, and a function to call at its end.

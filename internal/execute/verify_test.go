@@ -1,0 +1,352 @@
+package execute_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/action"
+	acmemory "github.com/hexmage/hexmage/internal/actioncache/memory"
+	"github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/executetest"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// verifier is a Verifier over real processes, with a memory.
+type verifier struct {
+	*execute.Verifier
+	cached *execute.CachedExecutor
+	empty  *action.Action // an action without inputs, outputs or command
+}
+
+func newVerifier(t *testing.T, choose func(string) bool) verifier {
+	t.Helper()
+	root := t.TempDir()
+	store, err := disk.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := (&tree.Dir{}).Put(t.Context(), store, fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: fn})
+	cached := execute.Cached(host, acmemory.New(), store, fn, nil)
+	v := execute.Verify(execute.VerifyOptions{Next: cached, Again: host, Store: store, Roots: filepath.Join(root, "tmp"), Select: choose})
+	return verifier{v, cached, &action.Action{InputRoot: none}}
+}
+
+// sh is an action that runs a shell script and has one output.
+func (v verifier) sh(script, output string) *action.Action {
+	a := *v.empty
+	a.Command = action.Command{Args: []string{"sh", "-c", script}, Outputs: []string{output}}
+	return &a
+}
+
+// verify runs the action as a build does, and returns what it says of it.
+func (v verifier) verify(t *testing.T, a *action.Action) event.NodeVerified {
+	t.Helper()
+	ctx := execute.WithStep(t.Context(), "exec.a", "")
+	if _, ok, err := v.Lookup(ctx, a); ok || err != nil {
+		t.Fatalf("Lookup of what is to be verified: %v, %v", ok, err)
+	}
+	r, err := v.Execute(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known, ok, err := v.cached.Lookup(ctx, a); err != nil || !ok || !cmp.Equal(known.Files, r.Files, cmp.Comparer(func(x, y action.OutputFile) bool { return x == y })) {
+		t.Fatalf("the cache has %v (%v, %v), and the build got %v", known, ok, err, r)
+	}
+	e, ok := v.Take("exec.a", "")
+	if !ok {
+		t.Fatal("nothing was said")
+	}
+	return e
+}
+
+func TestVerify(t *testing.T) {
+	for name, c := range map[string]struct {
+		script, output string
+		want           string // path kind; "" is the same
+		detail         string
+		hint           string
+	}{
+		"deterministic":  {"echo a > o", "o", "", "", ""},
+		"folder":         {"mkdir -p o/d; echo a > o/d/f; ln -s d o/l", "o", "", "", ""},
+		"nanoseconds":    {"echo hello > o; date +%N >> o", "o", "o content", "", "digits"},
+		"seconds":        {"date +%s.%N > o", "o", "o content", "", "seconds since 1970"},
+		"date":           {"date '+made on %Y-%m-%d at %H:%M:%S.%N' > o", "o", "o content", "", "time of day"},
+		"exec root":      {"echo $HEXMAGE_ROOT > o", "o", "", "", "exec root"},
+		"working folder": {"mkdir o; pwd > o/w", "o", "", "", "exec root"},
+		"uuid":           {"cat /proc/sys/kernel/random/uuid > o", "o", "o content", "", "UUID"},
+		"random":         {"head -c 4000 /dev/urandom > o", "o", "o content", "of 4000 bytes differ", ""},
+		"order":          {"date +%N > r; (cat r; seq 100 | sort -R --random-source=/dev/urandom) | sed 1d > o", "o", "o content", "", "another order"},
+		"file name":      {"mkdir o; touch o/$(cat /proc/sys/kernel/random/uuid)", "o", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVerifier(t, nil)
+			a := v.sh(c.script, c.output)
+			for try := range 2 { // first an unknown result, then a known one
+				e := v.verify(t, a)
+				if e.Known != (try == 1) {
+					t.Errorf("known: %v at try %d", e.Known, try)
+				}
+				same := name == "deterministic" || name == "folder"
+				if same != (e.Verdict == event.Same) || same != (len(e.Differences) == 0) {
+					t.Fatalf("%+v", e)
+				}
+				if same {
+					continue
+				}
+				d := e.Differences[0]
+				if c.want != "" && d.Path+" "+d.Kind != c.want {
+					if !(d.Kind == "size" && strings.HasSuffix(c.want, "content")) {
+						t.Errorf("%s %s, want %s", d.Path, d.Kind, c.want)
+					}
+				}
+				if !strings.Contains(d.Detail, c.detail) || !strings.Contains(strings.Join(d.Hints, "\n"), c.hint) {
+					t.Errorf("%+v; want %q and the hint %q", d, c.detail, c.hint)
+				}
+			}
+		})
+	}
+}
+
+// What is neither content nor size: the steps look at a file outside of their exec roots, which changes between two runs.
+func TestVerifyKinds(t *testing.T) {
+	for name, c := range map[string]struct{ first, second, want string }{
+		"missing":    {"mkdir o; touch o/a o/b", "mkdir o; touch o/a", "o/b missing"},
+		"extra":      {"mkdir o; touch o/a", "mkdir -p o/b; touch o/a o/b/x", "o/b extra"},
+		"mode":       {"echo a > o", "echo a > o; chmod +x o", "o mode"},
+		"size":       {"echo a > o", "echo aa > o", "o size"},
+		"type":       {"echo a > o", "mkdir o", "o type"},
+		"symlink":    {"mkdir o; ln -s a o/l", "mkdir o; ln -s b o/l", "o/l content"},
+		"exit code":  {"echo a > o", "echo oh >&2; exit 3", " exit code"},
+		"not there":  {"echo a > o", "true", "o missing"},
+		"deep below": {"mkdir -p o/1/2 o/same; echo 1 > o/1/2/3", "mkdir -p o/1/2 o/same; echo 2 > o/1/2/3", "o/1/2/3 content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVerifier(t, nil)
+			flag := filepath.Join(t.TempDir(), "flag")
+			a := v.sh(fmt.Sprintf("if [ -e %s ]; then %s; else %s; fi", flag, c.second, c.first), "o")
+			if _, err := v.cached.Execute(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(flag, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			e := v.verify(t, a)
+			if len(e.Differences) != 1 || e.Differences[0].Path+" "+e.Differences[0].Kind != c.want {
+				t.Errorf("%+v, want %s", e.Differences, c.want)
+			}
+			if sum := v.Summary(); sum != (event.VerifyFinished{Different: 1}) {
+				t.Errorf("%+v", sum)
+			}
+		})
+	}
+}
+
+// What differs within files that have parts.
+func TestVerifyLocates(t *testing.T) {
+	counted := func(f func(n int64) []byte) func(context.Context, *executetest.Call) (int, error) {
+		var n atomic.Int64
+		return func(_ context.Context, c *executetest.Call) (int, error) {
+			c.Outputs["a.o"] = string(f(n.Add(1)))
+			c.Outputs["inc/x"] = "x"
+			return 0, nil
+		}
+	}
+	zipped := func(n int64) []byte {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, name := range []string{"a", "b"} {
+			h := &zip.FileHeader{Name: name}
+			if name == "b" {
+				h.Modified = time.Unix(1_700_000_000+10*n, 0)
+			}
+			f, err := w.CreateHeader(h)
+			if err == nil {
+				_, err = f.Write([]byte("content"))
+			}
+			if err != nil {
+				panic(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			panic(err)
+		}
+		return b.Bytes()
+	}
+	ar := func(n int64) []byte {
+		member := func(name string, when int64, content string) string {
+			return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8o%-10d`\n%s", name+"/", when, 0, 0, 0o644, len(content), content)
+		}
+		return []byte("!<arch>\n" + member("one.o", 0, "1111") + member("two.o", 1_700_000_000+n, fmt.Sprintf("222%d", n)))
+	}
+	for name, c := range map[string]struct {
+		f    func(int64) []byte
+		want []string
+	}{
+		"zip":  {zipped, []string{"b: time in the archive"}},
+		"ar":   {ar, []string{"two.o, header: 1 range, the first at +0x19", "two.o: 1 range, the first at +0x3"}},
+		"line": {func(n int64) []byte { return fmt.Appendf(nil, "one\ntwo\nthree %d\n", n) }, []string{"3: three 1", "3: three 2"}},
+		"large": {func(n int64) []byte {
+			b := make([]byte, 65<<20)
+			b[64<<20] = byte(n)
+			b[64<<20+20] = byte(n)
+			return b
+		}, []string{"2 of 68157440 bytes differ, in 2 ranges, the first at 0x4000000"}},
+		"no ELF": {func(n int64) []byte { return fmt.Appendf(nil, "\x7fELF\x02\x01\x01 %d", n) }, []string{"1 of 9 bytes differ, in 1 range, the first at 0x8"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			w.fake.Commands["make"] = counted(c.f)
+			v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.store})
+			if _, err := v.Execute(t.Context(), w.action("make")); err != nil {
+				t.Fatal(err)
+			}
+			e, _ := v.Take("", "")
+			if len(e.Differences) != 1 {
+				t.Fatalf("%+v", e)
+			}
+			d := e.Differences[0]
+			got := append(append([]string{}, d.Parts...), d.Lines...)
+			if len(got) == 0 {
+				got = []string{d.Detail}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// An ELF file of the Go tools, which are always there, with changed bytes at known places.
+func TestVerifySections(t *testing.T) {
+	dir := t.TempDir()
+	source := "package main\n\nvar stamp = [4]int64{7_777_777, 8_888_888, 9_999_999, 6_666_666}\n\nfunc main() { println(stamp[0]) }\n"
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-o", "prog", "main.go")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	prog, err := os.ReadFile(filepath.Join(dir, "prog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamp := bytes.Index(prog, binary.LittleEndian.AppendUint64(nil, 7_777_777))
+	w := newWorld(t, nil)
+	n := 0
+	w.fake.Commands["make"] = func(_ context.Context, c *executetest.Call) (int, error) {
+		b := bytes.Clone(prog)
+		b[stamp+8] += byte(n)
+		b[stamp+24] += byte(n)
+		n++
+		c.Outputs["a.o"], c.Outputs["inc/x"] = string(b), "x"
+		return 0, nil
+	}
+	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.store})
+	if _, err := v.Execute(t.Context(), w.action("make")); err != nil {
+		t.Fatal(err)
+	}
+	e, _ := v.Take("", "")
+	if len(e.Differences) != 1 || len(e.Differences[0].Parts) != 1 {
+		t.Fatalf("%+v", e)
+	}
+	if part := e.Differences[0].Parts[0]; !strings.HasPrefix(part, ".data: 2 ranges, ") && !strings.HasPrefix(part, ".noptrdata: 2 ranges, ") || !strings.HasSuffix(part, `(in "main.stamp")`) {
+		t.Errorf("%q", part)
+	}
+}
+
+// The host's own compiler, where there is one, and what makes its output differ most often.
+func TestVerifyELF(t *testing.T) {
+	if _, err := local.LookPath("gcc", ""); err != nil {
+		t.Skip("no gcc on this machine")
+	}
+	v := newVerifier(t, nil)
+	a := v.sh(`printf 'const char stamp[] = __TIME__;\nint main(void) { return stamp[0]; }\n' > t.c; gcc -o o t.c; while [ "$(date +%s%N | cut -c11)" != 0 ]; do sleep 0.05; done`, "o")
+	e := v.verify(t, a)
+	if len(e.Differences) != 1 {
+		t.Fatalf("%+v", e)
+	}
+	d := e.Differences[0]
+	if parts := strings.Join(d.Parts, "\n"); !strings.Contains(parts, ".rodata: ") || !strings.Contains(parts, `(in "stamp")`) {
+		t.Errorf("parts %q", d.Parts)
+	}
+	if !strings.Contains(strings.Join(d.Hints, "\n"), "time of day") {
+		t.Errorf("hints %q", d.Hints)
+	}
+}
+
+func TestVerifyLeavesOut(t *testing.T) {
+	v := newVerifier(t, func(step string) bool { return step == "exec.chosen" })
+	never := v.sh("date +%N > o", "o")
+	never.DoNotCache = true
+	device := v.sh("date +%N > o", "o")
+	device.Command.Platform = map[string]string{action.PropertyExecutor: "device"}
+	silent := v.sh("true", "o")
+	silent.Command.Outputs = nil
+	failing := v.sh("exit 4", "o")
+	for name, c := range map[string]struct {
+		step   string
+		a      *action.Action
+		reason string
+	}{
+		"another step": {"exec.other", v.sh("date +%N > o", "o"), ""},
+		"no cache":     {"exec.chosen", never, "cache = false"},
+		"device":       {"exec.chosen", device, "device"},
+		"no outputs":   {"exec.chosen", silent, "no outputs"},
+		"failed":       {"exec.chosen", failing, "exit code 4"},
+	} {
+		ctx := execute.WithStep(t.Context(), c.step, "")
+		if _, err := v.Execute(ctx, c.a); err != nil {
+			t.Fatal(err)
+		}
+		e, ok := v.Take(c.step, "")
+		if ok != (c.reason != "") || ok && (e.Verdict != event.Unverified || !strings.Contains(e.Reason, c.reason)) {
+			t.Errorf("%s: %+v, %v", name, e, ok)
+		}
+	}
+	// A known result of what cannot be verified is found as ever.
+	ctx := execute.WithStep(t.Context(), "exec.chosen", "")
+	if _, ok, err := v.Lookup(ctx, device); !ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+	if e, ok := v.Take("exec.chosen", ""); !ok || e.Verdict != event.Unverified {
+		t.Errorf("%+v, %v", e, ok)
+	}
+}
+
+func TestVerifyErrors(t *testing.T) {
+	w := newWorld(t, nil)
+	gone := errors.New("the second run could not start")
+	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: failing{gone}, Store: w.store})
+	if r, err := v.Execute(t.Context(), w.action("cc")); !errors.Is(err, gone) {
+		t.Errorf("%v, %v", r, err)
+	}
+	if _, ok := v.Take("", ""); ok {
+		t.Error("it says that it compared")
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Execute(context.Context, *action.Action) (*action.Result, error) { return nil, f.err }
