@@ -175,7 +175,7 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		return o
 	}
-	o.out, o.root = outputs{}, a.InputRoot
+	o.out = outputs{}
 	for _, f := range res.Files {
 		o.out[f.Path] = tree.Entry{File: &tree.File{Digest: f.Digest, Executable: f.Executable}}
 	}
