@@ -1,0 +1,17 @@
+// Command hexmage-bench measures hexmage against ninja and make.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/hexmage/hexmage/internal/bench"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := bench.Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// program is a command line that is measured.
+type program struct {
+	argv []string
+	dir  string
+	env  []string
+}
+
+func (p program) command(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.argv[0], p.argv[1:]...)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	return cmd
+}
+
+// measure runs the program with its output to /dev/null.
+func (p program) measure(ctx context.Context) (Sample, error) {
+	cmd := p.command(ctx)
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return Sample{}, err
+	}
+	read := awaitEnd(cmd.Process.Pid)
+	s := Sample{Wall: time.Since(begin), Read: read}
+	if err := cmd.Wait(); err != nil {
+		return Sample{}, p.explain(ctx, err)
+	}
+	s.CPU = cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()
+	s.MaxRSS = maxRSS(cmd.ProcessState)
+	return s, nil
+}
+
+// explain runs the program again, where it can be heard.
+func (p program) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out, again := p.command(ctx).CombinedOutput()
+	if again == nil {
+		out = []byte("(a second run did not fail)")
+	}
+	if n := len(out); n > 4096 {
+		out = out[n-4096:]
+	}
+	return fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, out)
+}
+
+// remove removes files and folders, also where a folder may not be written to.
+func remove(paths ...string) error {
+	var errs []error
+	for _, p := range paths {
+		errs = append(errs, os.RemoveAll(p))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,45 @@
+package bench
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// awaitEnd waits until the process has ended, leaves it to be waited for, and returns how many bytes it and what it
+// started have read.
+func awaitEnd(pid int) int64 {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err == nil {
+			break
+		}
+		if err != unix.EINTR {
+			return -1
+		}
+	}
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/io")
+	if err != nil {
+		return -1
+	}
+	_, after, ok := bytes.Cut(b, []byte("rchar: "))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	n, err := strconv.ParseInt(string(line), 10, 64)
+	if !ok || err != nil {
+		return -1
+	}
+	return n
+}
+
+func maxRSS(s *os.ProcessState) int64 {
+	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
+		return u.Maxrss << 10
+	}
+	return 0
+}
+
+// settle writes out what earlier runs left to be written, for which the next one should not pay.
+func settle() { unix.Sync() }
