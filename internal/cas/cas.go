@@ -42,9 +42,9 @@ type Linker interface {
 
 // Adopter is what a Store can do when it keeps blobs as files on the file system of path: take a file in by renaming it.
 type Adopter interface {
-	// Adopt hashes the regular file at path with fn, takes it into the store and returns its digest; path then is a
-	// read-only link to the blob, or a copy. The caller promises that nobody writes to the file any more. A decorator
-	// over a store that is no Adopter returns an error that is errors.ErrUnsupported.
+	// Adopt hashes the regular file at path with fn, takes it into the store and returns its digest. The caller promises that
+	// nobody writes to the file any more, and looks for it at path no longer: it may have been moved. A decorator over a
+	// store that is no Adopter returns an error that is errors.ErrUnsupported.
 	Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error)
 }
 

@@ -294,9 +294,6 @@ func adopt(t *testing.T, s cas.Store, fn digest.Function) {
 		if d != fn.Bytes(b) {
 			t.Fatalf("digest %v, want %v", d, fn.Bytes(b))
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatalf("the caller's file is gone: %v", err)
-		}
 		if got, err := read(ctx, s, d); err != nil || !bytes.Equal(got, b) {
 			t.Fatalf("adopted %d bytes, read %d, %v", size, len(got), err)
 		}

@@ -37,14 +37,20 @@ import (
 // staleAge is how old a temporary file of a dead process must be before New removes it.
 const staleAge = time.Hour
 
+// smallSize is the size in bytes up to which a blob is read at once, hashed and written at once.
+const smallSize = 64 << 10
+
 // Store is a cas.Store, cas.Linker, cas.Adopter and cas.Flusher on a folder.
 type Store struct {
 	root    string
+	dir     *durable.Dir
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
 	sync    *durable.Syncer
 
+	buffers sync.Pool // of *[]byte, for small blobs
+
 	mu    sync.Mutex
-	fresh map[string]bool // paths of files that are right, as this process wrote or hashed them, but not synced yet
+	fresh map[string]bool // names of files that are right, as this process wrote or hashed them, but not synced yet
 }
 
 // New returns the store in the folder root, which it creates if needed, and removes temporary files that dead processes
@@ -61,6 +67,10 @@ func New(root string) (*Store, error) {
 	if err := durable.Sweep(s.tmp(), staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: clean %s: %w", s.tmp(), err)
 	}
+	if s.dir, err = durable.OpenDir(root); err != nil {
+		return nil, fmt.Errorf("blob store: %w", err)
+	}
+	s.buffers.New = func() any { b := make([]byte, smallSize+1); return &b }
 	return s, nil
 }
 
@@ -70,14 +80,19 @@ func (s *Store) Root() string { return s.root }
 func (s *Store) tmp() string { return filepath.Join(s.root, "tmp") }
 
 // Path returns where the blob is, or would be. Nobody may write there.
-func (s *Store) Path(d digest.Digest) string { return s.path(d, "cas") }
+func (s *Store) Path(d digest.Digest) string { return s.dir.Path(name(d, "cas")) }
 
-func (s *Store) path(d digest.Digest, kind string) string {
-	h := d.Hex()
-	if d.Function() == digest.SHA256 {
-		return filepath.Join(s.root, kind, h[:2], h)
+// name returns the slash path below the root of the blob's file of a kind: cas or exec.
+func name(d digest.Digest, kind string) string {
+	var b [96]byte
+	p := b[:0]
+	if d.Function() != digest.SHA256 {
+		p = append(append(p, d.Function().String()...), '/')
 	}
-	return filepath.Join(s.root, d.Function().String(), kind, h[:2], h)
+	h := d.Hex()
+	p = append(append(p, kind...), '/')
+	p = append(append(p, h[:2]...), '/')
+	return string(append(p, h...))
 }
 
 // Missing implements cas.Store. A blob whose file is damaged, as far as its size and time tell, is missing.
@@ -143,7 +158,7 @@ func (s *Store) damaged(d digest.Digest, f *os.File) error {
 	if err != nil || !os.SameFile(mine, now) {
 		return nil
 	}
-	os.Remove(s.path(d, "exec"))
+	_ = s.dir.Remove(name(d, "exec"))
 	if err := durable.Rename(path, filepath.Join(s.root, "damaged", d.Function().String()+"-"+d.Hex())); err != nil {
 		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, cas.ErrCorrupt, err)
 	}
@@ -155,29 +170,63 @@ func (s *Store) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	if err := s.check(ctx, d); !errors.Is(err, cas.ErrNotFound) {
 		return err
 	}
-	return s.write(ctx, d, r, s.Path(d), 0o444)
+	return s.write(ctx, d, r, name(d, "cas"), 0o444)
 }
 
-// write makes path a file with the content of r, which must be d.
-func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, path string, perm fs.FileMode) error {
-	f, err := durable.Temp(s.tmp(), "put")
+// write makes to a file with the content of r, which must be d.
+func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, to string, perm fs.FileMode) error {
+	tmp, err := s.writeTemp(ctx, d, r, perm)
+	if err == nil {
+		if err = s.dir.Rename(tmp, to); err != nil {
+			_ = s.dir.Remove(tmp)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("store %s: %w", d, err)
+	}
+	s.placed(to)
+	return nil
+}
+
+// writeTemp makes a file in tmp with the content of r, which must be d, and returns its name.
+func (s *Store) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, perm fs.FileMode) (string, error) {
+	tmp := s.dir.TempName("tmp", "put")
+	if d.Size() <= smallSize {
+		b := s.buffers.Get().(*[]byte)
+		defer s.buffers.Put(b)
+		content, err := readSmall(ctx, d, r, *b)
+		if err != nil {
+			return "", err
+		}
+		return tmp, s.dir.Create(tmp, content, perm, unsynced())
+	}
+	f, err := os.OpenFile(s.dir.Path(tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
 	}
 	err = cas.Copy(ctx, f, r, d)
 	if err == nil {
-		err = os.Chtimes(f.Name(), time.Time{}, unsynced())
+		err = durable.SetFile(f, perm, unsynced())
 	}
-	if err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return fmt.Errorf("store %s: %w", d, err)
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = s.dir.Remove(tmp)
 	}
-	if err := durable.Place(f, path, perm); err != nil {
-		return err
+	return tmp, err
+}
+
+// readSmall returns the content of r, which must be d, in buf, which has room for one byte more.
+func readSmall(ctx context.Context, d digest.Digest, r io.Reader, buf []byte) ([]byte, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
 	}
-	s.placed(path)
-	return nil
+	n, err := io.ReadFull(r, buf[:d.Size()+1])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if d.Function().Bytes(buf[:n]) != d {
+		return nil, fmt.Errorf("blob %s: %w", d, cas.ErrCorrupt)
+	}
+	return buf[:n], nil
 }
 
 // Flush implements cas.Flusher.

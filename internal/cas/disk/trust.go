@@ -11,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // Mtime is the modification time of every blob that is safely on the disk: 2001-09-09 01:46:40 UTC, late enough for
@@ -20,39 +21,42 @@ func Mtime() time.Time { return time.Unix(1_000_000_000, 0) }
 // unsynced is the modification time of blobs until they are synced.
 func unsynced() time.Time { return Mtime().Add(10 * time.Second) }
 
-// placed notes that the file at path is right, and has it synced later, which its time then tells.
-func (s *Store) placed(path string) {
+// placed notes that the file of that name is right, and has it synced later, which its time then tells.
+func (s *Store) placed(file string) {
 	s.mu.Lock()
-	s.fresh[path] = true
+	s.fresh[file] = true
 	s.mu.Unlock()
-	s.sync.Later(path, func() {
-		// If something wrote to it meanwhile, its time tells that, and stays. Chtimes fails for a blob that is gone, or that
+	s.sync.Later(s.dir.Path(file), func() {
+		// If something wrote to it meanwhile, its time tells that, and stays. Setting it fails for a blob that is gone, or that
 		// another user owns: such a one is hashed again by each process.
-		if st, err := os.Lstat(path); err == nil && st.ModTime().Equal(unsynced()) {
-			_ = os.Chtimes(path, time.Time{}, Mtime())
+		if st, err := s.dir.Stat(file); err == nil && st.MTime == unsynced().UnixNano() {
+			_ = s.dir.SetTime(file, Mtime())
 		}
 		s.mu.Lock()
-		delete(s.fresh, path)
+		delete(s.fresh, file)
 		s.mu.Unlock()
 	})
 }
 
-// trusted tells whether the file at path, of which st is the status, is as it was written.
-func (s *Store) trusted(path string, st fs.FileInfo) bool {
-	if st.ModTime().Equal(Mtime()) {
+// trusted tells whether the file of that name, which has the stamp, is as it was written.
+func (s *Store) trusted(file string, st stat.Stamp) bool {
+	if st.MTime == Mtime().UnixNano() {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fresh[path] && st.ModTime().Equal(unsynced())
+	return s.fresh[file] && st.MTime == unsynced().UnixNano()
 }
 
 // check tells whether the blob is there: nil, or ErrNotFound, wrapped, or what kept it from finding out.
 func (s *Store) check(ctx context.Context, d digest.Digest) error {
-	path := s.Path(d)
-	st, err := os.Lstat(path)
-	if err == nil && st.Mode().IsRegular() && st.Size() == d.Size() && s.trusted(path, st) {
+	file := name(d, "cas")
+	st, err := s.dir.Stat(file)
+	if err == nil && st.IsRegular() && st.Size == d.Size() && s.trusted(file, st) {
 		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("blob %s: %w", d, cas.ErrNotFound)
 	}
 	f, err := s.sound(ctx, d)
 	if err != nil {
@@ -76,9 +80,9 @@ func (s *Store) sound(ctx context.Context, d digest.Digest) (*os.File, error) {
 }
 
 func (s *Store) verify(ctx context.Context, d digest.Digest, f *os.File) error {
-	path := s.Path(d)
+	file := name(d, "cas")
 	st, err := f.Stat()
-	if err != nil || s.trusted(path, st) {
+	if err != nil || s.trusted(file, stat.Of(st)) {
 		return err
 	}
 	err = cas.Copy(ctx, io.Discard, f, d)
@@ -91,8 +95,8 @@ func (s *Store) verify(ctx context.Context, d digest.Digest, f *os.File) error {
 		return err
 	}
 	// It is right, but perhaps only in memory.
-	if now, err := f.Stat(); err == nil && now.ModTime().Equal(st.ModTime()) && os.Chtimes(path, time.Time{}, unsynced()) == nil {
-		s.placed(path)
+	if now, err := f.Stat(); err == nil && now.ModTime().Equal(st.ModTime()) && s.dir.SetTime(file, unsynced()) == nil {
+		s.placed(file)
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return err

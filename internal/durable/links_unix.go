@@ -1,6 +1,6 @@
-//go:build unix
+//go:build unix && !linux
 
-package disk
+package durable
 
 import (
 	"io/fs"
