@@ -30,6 +30,7 @@ type assembler struct {
 	hasher    tree.Hasher
 	sources   *cas.Sources
 	workspace string
+	notes     *hostNotes // of what scan looks at; nil: none are taken
 
 	mu        sync.Mutex
 	hosts     map[string]*once
@@ -204,7 +205,7 @@ func (a *assembler) artifact(ctx context.Context, o addrs.Output) (tree.Entry, e
 }
 
 func (a *assembler) compose(ctx context.Context, o addrs.Output) (tree.Entry, error) {
-	n := a.g.nodes[o.Instance]
+	n := a.g.node(o.Instance)
 	if n == nil {
 		return tree.Entry{}, fmt.Errorf("%s is not in the plan", o)
 	}
@@ -246,9 +247,12 @@ func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte)
 	return nil
 }
 
+// hostKey tells what is read of the machine's files for an input.
+func hostKey(h action.HostPath) string { return h.Path + "\x00" + strings.Join(h.Globs, "\x00") }
+
 // host reads a file or folder of the workspace.
 func (a *assembler) host(ctx context.Context, h action.HostPath) (tree.Entry, error) {
-	key := h.Path + "\x00" + strings.Join(h.Globs, "\x00")
+	key := hostKey(h)
 	a.mu.Lock()
 	c := a.hosts[key]
 	if c == nil {
@@ -265,6 +269,8 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(a.workspace, at)
 	}
+	host, note := a.notes.note(h)
+	noteLink(at, note)
 	st, err := os.Stat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -272,9 +278,13 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	case err != nil:
 		return tree.Entry{}, err
 	case st.IsDir():
-		d, err := tree.Scan(ctx, a.hasher, at, tree.ScanOptions{Globs: h.Globs})
+		d, err := tree.Scan(ctx, a.hasher, at, tree.ScanOptions{Globs: h.Globs, Seen: note})
 		if err != nil {
 			return tree.Entry{}, err
+		}
+		host.Dir = true
+		if a.notes != nil {
+			host.Digest, _ = d.Encode(a.fn)
 		}
 		err = d.Walk(func(p string, e tree.Entry) error {
 			if e.File != nil {
@@ -286,10 +296,13 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	case !st.Mode().IsRegular():
 		return tree.Entry{}, fmt.Errorf("%s is neither a file nor a folder", h.Path)
 	}
+	note("", st)
 	d, err := a.hasher.Hash(at, st)
 	if err != nil {
 		return tree.Entry{}, err
 	}
 	a.sources.Add(d, at)
-	return tree.Entry{File: &tree.File{Digest: d, Executable: st.Mode()&0o111 != 0}}, nil
+	f := tree.File{Digest: d, Executable: st.Mode()&0o111 != 0}
+	host.Digest, host.Executable = f.Digest, f.Executable
+	return tree.Entry{File: &f}, nil
 }

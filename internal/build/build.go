@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/memo"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/tree"
 )
@@ -38,6 +39,8 @@ type Options struct {
 	LogDir    string                      // where the output of failed actions goes
 	Flush     func(context.Context) error // makes what was stored survive a crash of the machine; called before the end is reported
 
+	Memo *Memo // what is kept for the next run; nil: nothing
+
 	Roots []addrs.Output // trees whose root digests the caller wants
 
 	Jobs      int
@@ -63,27 +66,54 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		o.Sink.Send(event.BuildFinished{})
 		return Result{}, err
 	}
-	asm := newAssembler(g, o.Fn, o.Store, o.Hasher, o.Sources, o.Workspace)
-	w := &worker{assembler: asm, o: o}
+	w := newWorker(g, o)
+	if o.Memo != nil {
+		w.notes = &hostNotes{hosts: map[string]*memo.Host{}}
+	}
+	outs := make([]toExport, len(p.Exports))
+	for i, e := range p.Exports {
+		outs[i].Export = e
+	}
+	l := w.loop()
+	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Nodes: g.units})
+	return w.end(ctx, l, outs, start, l.run(ctx, units), func() { w.saveMemo(p, outs) })
+}
+
+// newWorker returns what the units of a graph are done with.
+func newWorker(g *graph, o Options) *worker {
+	return &worker{assembler: newAssembler(g, o.Fn, o.Store, o.Hasher, o.Sources, o.Workspace), o: o}
+}
+
+// loop returns what carries out the worker's graph.
+func (w *worker) loop() *loop {
 	pools := map[string]int{}
-	for k, v := range o.Pools {
+	for k, v := range w.o.Pools {
 		pools[k] = v
 	}
-	l := &loop{g: g, work: w.do, sink: o.Sink, jobs: max(1, o.Jobs), keepGoing: o.KeepGoing, pools: pools, messages: make(chan message, 16)}
-	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Nodes: g.units})
-	err = l.run(ctx, units)
-	var r Result
-	if err == nil && l.sum.Failed == 0 && o.Out != "" {
-		r.Outputs, err = w.export(ctx, p)
+	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
+}
+
+// end does what comes after a graph was carried out, which ended with err: it exports, makes what was stored safe, and has the
+// next run's memo kept.
+func (w *worker) end(ctx context.Context, l *loop, outs []toExport, start time.Time, err error, keep func()) (r Result, _ error) {
+	good := func() bool { return err == nil && l.sum.Failed == 0 }
+	if good() && w.o.Out != "" {
+		r.Outputs, err = w.export(ctx, outs)
 	}
-	if err == nil && l.sum.Failed == 0 {
+	if good() {
 		r.Roots, err = w.roots(ctx)
 	}
-	if o.Flush != nil && l.sum.Executed > 0 {
-		err = errors.Join(err, o.Flush(context.WithoutCancel(ctx)))
+	if w.o.Flush != nil && l.sum.Executed > 0 {
+		err = errors.Join(err, w.o.Flush(context.WithoutCancel(ctx)))
+	}
+	if good() && w.o.Memo != nil {
+		keep()
+	}
+	if w.recalled && lost(err) {
+		return r, err // the long way follows
 	}
 	l.sum.Seconds = time.Since(start).Seconds()
-	o.Sink.Send(l.sum)
+	w.o.Sink.Send(l.sum)
 	r.BuildFinished = l.sum
 	return r, err
 }

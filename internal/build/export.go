@@ -33,10 +33,47 @@ type exported struct {
 	Files  []fileStamp `json:"files"`
 }
 
-// export puts the pipeline's outputs in their place.
-func (w *worker) export(ctx context.Context, p *plan.Plan) (ready []event.OutputReady, err error) {
-	x := &exporter{worker: w, known: map[string]exported{}}
-	x.stateFile = filepath.Join(w.o.State, "exports-"+w.fn.Bytes([]byte(w.o.Out)).Hex()[:16]+".json")
+// exportsFile is where it is remembered what stands in the folder of outputs.
+func (o *Options) exportsFile() string {
+	return filepath.Join(o.State, "exports-"+o.Fn.Bytes([]byte(o.Out)).Hex()[:16]+".json")
+}
+
+// readExports returns what is remembered, by file name. What is damaged counts as nothing: everything is exported again.
+func readExports(file string) map[string]exported {
+	known := map[string]exported{}
+	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &known) != nil {
+		return map[string]exported{}
+	}
+	return known
+}
+
+// allStanding tells whether all outputs stand at their places, and nothing that would be removed beside them. Each is named by
+// the name and the id it was exported with.
+func (o *Options) allStanding(outs []toExport) bool {
+	known := readExports(o.exportsFile())
+	if o.Prune && len(known) != len(outs) {
+		return false
+	}
+	for _, x := range outs {
+		name, err := fileName(x.Name)
+		old, ok := known[name]
+		if err != nil || !ok || old.Digest != x.id || !standing(filepath.Join(o.Out, name), old) {
+			return false
+		}
+	}
+	return true
+}
+
+// toExport is an output of the pipeline that has to stand at its place.
+type toExport struct {
+	plan.Export
+	awaited []addrs.Output // whose content the literal was made from
+	id      string         // what it is, as identity says; "" when that has to be found out
+}
+
+// export puts the pipeline's outputs in their place. It fills in what it finds out about each of outs.
+func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.OutputReady, err error) {
+	x := &exporter{worker: w, stateFile: w.o.exportsFile()}
 	if err := os.MkdirAll(w.o.State, 0o755); err != nil {
 		return nil, err
 	}
@@ -46,18 +83,18 @@ func (w *worker) export(ctx context.Context, p *plan.Plan) (ready []event.Output
 	}
 	defer unlock()
 	_ = durable.SweepNamed(w.o.Out, tempPrefix, 0) // what killed runs left; what cannot be removed does no harm
-	if b, err := os.ReadFile(x.stateFile); err == nil && json.Unmarshal(b, &x.known) != nil {
-		x.known = map[string]exported{} // damaged: export everything again
-	}
+	x.known = readExports(x.stateFile)
 	defer func() {
 		if x.changed { // also after an error: what was exported until then is known
 			err = errors.Join(err, x.save())
 		}
 	}()
 	now := map[string]string{} // output by file name
-	for _, e := range p.Exports {
+	for i := range outs {
+		e := &outs[i]
 		if e.Resolve != nil {
-			if e, err = w.resolveExport(ctx, e); err != nil {
+			e.awaited = e.AwaitValues
+			if e.Export, err = w.resolveExport(ctx, e.Export); err != nil {
 				return ready, err
 			}
 		}
@@ -83,13 +120,17 @@ func (w *worker) export(ctx context.Context, p *plan.Plan) (ready []event.Output
 }
 
 // put makes sure that the output stands at its place.
-func (x *exporter) put(ctx context.Context, e plan.Export, name string) error {
-	entry, err := x.exportEntry(ctx, e)
+func (x *exporter) put(ctx context.Context, e *toExport, name string) error {
+	to := filepath.Join(x.o.Out, name)
+	old, known := x.known[name]
+	if known && e.id != "" && old.Digest == e.id && standing(to, old) {
+		return nil
+	}
+	entry, err := x.exportEntry(ctx, e.Export)
 	if err != nil {
 		return err
 	}
-	to, id := filepath.Join(x.o.Out, name), x.identity(entry)
-	if old, ok := x.known[name]; ok && old.Digest == id && standing(to, old) {
+	if e.id = x.identity(entry); known && old.Digest == e.id && standing(to, old) {
 		return nil
 	}
 	delete(x.known, name)
@@ -99,7 +140,7 @@ func (x *exporter) put(ctx context.Context, e plan.Export, name string) error {
 	}
 	files, err := stamps(to)
 	if err == nil {
-		x.known[name] = exported{Digest: id, Dir: entry.Dir != nil, Files: files}
+		x.known[name] = exported{Digest: e.id, Dir: entry.Dir != nil, Files: files}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
@@ -19,11 +20,14 @@ type graph struct {
 	order []*node
 	units int
 	ready readyHeap
+
+	library *library // of nodes that take no part; nil: all nodes take part
 }
 
 type node struct {
 	plan     *plan.Node
-	level    int // length of the longest chain of nodes that depend on this one
+	level    int            // length of the longest chain of nodes that depend on this one
+	awaited  []action.Input // what its expansion looked at
 	resolved bool
 	failed   bool // its expansion failed or was skipped
 	specs    []*unit
@@ -40,6 +44,9 @@ type unit struct {
 	wait    int // blockers not gone yet
 	waiters []*unit
 	out     outputs // when done
+	key     digest.Digest
+	root    digest.Digest // of its inputs
+	kept    int           // its number in the memo that the graph was made from
 }
 
 // state is where a unit stands.
@@ -84,6 +91,14 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 		units = append(units, us...)
 	}
 	return g, units, nil
+}
+
+// node returns the node of an instance, or nil. Unlike the rest of the graph it may be asked by workers.
+func (g *graph) node(at addrs.Instance) *node {
+	if n := g.nodes[at]; n != nil || g.library == nil {
+		return n
+	}
+	return g.library.node(at)
 }
 
 func (g *graph) newUnit(n *node, s *action.Spec) *unit {
@@ -161,6 +176,9 @@ func (g *graph) eachBlocker(n *node, inputs []action.Input, depth int, f func(*n
 			f(nil, b)
 		case in.Artifact != nil:
 			m := g.nodes[in.Artifact.Instance]
+			if m == nil && g.library != nil {
+				continue // all of it is done
+			}
 			if m == nil {
 				return fmt.Errorf("%s needs %s, which is not in the plan", n.plan.At, in.Artifact)
 			}

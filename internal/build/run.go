@@ -46,6 +46,7 @@ type message struct {
 // outcome is how a unit ended.
 type outcome struct {
 	out     outputs
+	root    digest.Digest // of the inputs
 	kind    event.Outcome
 	key     digest.Digest // of the Action; zero when there is none
 	took    time.Duration
@@ -236,7 +237,7 @@ func (l *loop) take(m message) error {
 		l.sum.Skipped++
 	default:
 		u.state = done
-		u.out = o.out
+		u.out, u.key, u.root = o.out, o.key, o.root
 		if o.kind == event.Cached {
 			l.sum.Cached++
 		} else {
@@ -265,6 +266,7 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 		return l.admit(take(&n.waiters))
 	}
 	u.state = done
+	n.awaited = append(n.awaited, u.inputs()...)
 	if o.node != nil { // a deferred step, decoded with its values; it may have to be expanded yet
 		n.plan = o.node
 		if o.node.Expand != nil {

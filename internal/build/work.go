@@ -25,7 +25,8 @@ import (
 // worker does what a unit needs: it makes the action, looks for its result, has it executed.
 type worker struct {
 	*assembler
-	o Options
+	o        Options
+	recalled bool // the graph is made from a memo, and what is in the way of that is no failure
 }
 
 // do is called by many goroutines at once, each with a unit of its own.
@@ -175,7 +176,7 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		return o
 	}
-	o.out = outputs{}
+	o.out, o.root = outputs{}, a.InputRoot
 	for _, f := range res.Files {
 		o.out[f.Path] = tree.Entry{File: &tree.File{Digest: f.Digest, Executable: f.Executable}}
 	}
@@ -226,6 +227,9 @@ func warnings(stderr []byte) string {
 func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	if ctx.Err() != nil {
 		return outcome{kind: event.Skipped}
+	}
+	if w.recalled && lost(err) {
+		return outcome{kind: event.Skipped, err: ErrStale}
 	}
 	f := w.failure(u, err.Error(), nil)
 	f.Engine = true

@@ -217,12 +217,13 @@ func (r *Reader) Links(i int) (Unit, error) {
 	return u, nil
 }
 
-// Result returns of a unit what Links does, and its key and outputs.
+// Result returns of a unit what Links does, its key and outputs, and the name of its Spec.
 func (r *Reader) Result(i int) (Unit, error) {
 	var u Unit
 	d := r.decoder(secUnits, i)
 	d.links(&u)
-	if d.result(&u); d.bad {
+	d.result(&u)
+	if u.Spec.Name = d.string(); d.bad {
 		return Unit{}, errDamaged
 	}
 	return u, nil

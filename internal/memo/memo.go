@@ -63,10 +63,9 @@ type Host struct {
 
 // File is one thing that was looked at for a Host.
 type File struct {
-	Path   string // as stat.Lstats takes it
-	Stamp  stat.Stamp
-	Digest digest.Digest // of a regular file
-	Clean  bool          // the Stamp will show a change; false for what changed just before it was read
+	Path  string // as stat.Lstats takes it
+	Stamp stat.Stamp
+	Clean bool // the Stamp will show a change; false for what changed just before it was read
 }
 
 // Node is one instance of a step.

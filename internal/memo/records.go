@@ -43,7 +43,6 @@ func (e *encoder) host(h Host) {
 	for _, f := range h.Files {
 		e.string(f.Path)
 		e.stamp(f.Stamp)
-		e.digest(f.Digest)
 		e.bool(f.Clean)
 	}
 }
@@ -53,7 +52,7 @@ func (d *decoder) host() Host {
 	n := d.count()
 	h.Files = make([]File, 0, n)
 	for range n {
-		h.Files = append(h.Files, File{Path: d.string(), Stamp: d.stamp(), Digest: d.digest(), Clean: d.bool()})
+		h.Files = append(h.Files, File{Path: d.string(), Stamp: d.stamp(), Clean: d.bool()})
 	}
 	return h
 }

@@ -45,12 +45,19 @@ type ScanOptions struct {
 	// Files and symlinks that match one are taken; with none, everything is, empty folders too.
 	Globs    []string
 	Parallel int // how many files are hashed at once; 0 is one for each processor
+
+	// Seen, if not nil, is called with every folder, file and symlink that the tree was made from, before it is read, with its
+	// slash path in the folder ("" for the folder itself) and what Lstat says. It is called from several goroutines at once.
+	Seen func(path string, info fs.FileInfo)
 }
 
 // Scan reads the folder dir into a tree without Refs. Symlinks are kept, not followed; one that is absolute or leads out
 // of dir is an error, and so is what is neither file, folder nor symlink.
 func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, error) {
-	s := &scanner{h: h}
+	s := &scanner{h: h, seen: opts.Seen}
+	if s.seen == nil {
+		s.seen = func(string, fs.FileInfo) {}
+	}
 	for _, g := range opts.Globs {
 		if !doublestar.ValidatePattern(g) {
 			return nil, fmt.Errorf("%q is no valid pattern", g)
@@ -89,6 +96,7 @@ type glob struct{ pattern, base string }
 type scanner struct {
 	h     Hasher
 	globs []glob
+	seen  func(string, fs.FileInfo)
 	g     *errgroup.Group
 	mu    sync.Mutex // held while a Dir is changed
 }
@@ -118,6 +126,11 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 	if depth > maxDepth {
 		return fmt.Errorf("folders are more than %d deep", maxDepth)
 	}
+	info, err := os.Stat(dir) // the folder itself may be reached by a symlink
+	if err != nil {
+		return err
+	}
+	s.seen(at, info)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -138,13 +151,16 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 		case !s.takes(p):
 		case e.Type() == fs.ModeSymlink:
 			var target string
+			if info, err := e.Info(); err == nil {
+				s.seen(p, info)
+			}
 			if target, err = os.Readlink(full); err == nil {
 				target = filepath.ToSlash(target)
 				err = CheckSymlink(at, target)
 			}
 			s.set(d, e.Name(), Entry{Symlink: target})
 		case e.Type().IsRegular():
-			err = s.run(func() error { return s.file(d, e, full) })
+			err = s.run(func() error { return s.file(d, e, p, full) })
 		default:
 			err = fmt.Errorf("it is neither file, folder nor symlink but %s: remove it or leave it out by a pattern", e.Type())
 		}
@@ -155,11 +171,12 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 	return nil
 }
 
-func (s *scanner) file(d *Dir, e fs.DirEntry, full string) error {
+func (s *scanner) file(d *Dir, e fs.DirEntry, p, full string) error {
 	info, err := e.Info()
 	if err != nil {
 		return err
 	}
+	s.seen(p, info)
 	dg, err := s.h.Hash(full, info)
 	if err != nil {
 		return err

@@ -1,0 +1,278 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// ErrStale says that a memo cannot be built from: the pipeline has to be planned and built the long way. It is no failure.
+var ErrStale = errors.New("what is remembered of the last build no longer holds")
+
+// Machine answers what a plan was made from, as it is now.
+type Machine struct {
+	Workspace string                                                                  // relative paths are seen from here
+	Lookup    func(name string) digest.Digest                                         // of a variable of the environment
+	Digest    func(path string) (digest.Digest, error)                                // of a file's content
+	Glob      func(dir string, patterns []string) (found, listed []string, err error) // what fileset() finds
+}
+
+// Recalled is what the last build left, where the plan it was made from still holds. It is for one use.
+type Recalled struct {
+	m        *memo.Reader
+	machine  Machine
+	pipeline string
+	profile  string
+	hosts    []memo.Host
+	exports  []memo.Export
+	changed  []int // of hosts: what has to be read again
+	always   bool  // some unit runs every time
+	update   memo.Update
+}
+
+// Recall reads the memo at path and looks at every file that the plan or an action was made from, one stat each. The error
+// says why there is nothing to build from; it is no failure.
+func Recall(path string, machine Machine) (*Recalled, error) {
+	m, err := memo.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recalled{m: m, machine: machine, update: memo.Update{Reads: map[int]memo.Read{}, Hosts: map[int]memo.Host{}, Units: map[int]memo.Unit{}, Exports: map[int]memo.Export{}}}
+	var errs [6]error
+	var reads []memo.Read
+	var globs []memo.Glob
+	var lookups []memo.Lookup
+	r.pipeline, r.profile, errs[0] = m.Title()
+	reads, errs[1] = m.Reads()
+	globs, errs[2] = m.Globs()
+	lookups, errs[3] = m.Lookups()
+	r.hosts, errs[4] = m.Hosts()
+	r.exports, errs[5] = m.Exports()
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	for _, l := range lookups {
+		if machine.Lookup(l.Name) != l.Value {
+			return nil, fmt.Errorf("%s changed: %w", l.Name, ErrStale)
+		}
+	}
+	paths := make([]string, 0, len(reads)+len(r.hosts))
+	for i := range reads {
+		paths = append(paths, reads[i].Path)
+	}
+	for i := range r.hosts {
+		for j := range r.hosts[i].Files {
+			paths = append(paths, r.hosts[i].Files[j].Path)
+		}
+	}
+	stamps, err := stat.Lstats(machine.Workspace, paths, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkReads(reads, globs, stamps); err != nil {
+		return nil, err
+	}
+	stamps = stamps[len(reads):]
+	for i := range r.hosts {
+		same := true
+		for j, f := range r.hosts[i].Files {
+			same = same && f.Clean && f.Stamp == stamps[j]
+		}
+		if stamps = stamps[len(r.hosts[i].Files):]; !same {
+			r.changed = append(r.changed, i)
+		}
+	}
+	for i := range m.Units() {
+		u, err := m.Links(i)
+		if err != nil {
+			return nil, err
+		}
+		r.always = r.always || u.Always
+	}
+	return r, nil
+}
+
+// checkReads tells whether planning would read what it read then.
+func (r *Recalled) checkReads(reads []memo.Read, globs []memo.Glob, stamps []stat.Stamp) error {
+	listed := map[int]bool{}
+	for _, g := range globs {
+		same := true
+		for _, i := range g.Dirs {
+			listed[i] = true
+			same = same && reads[i].Stamp == stamps[i]
+		}
+		if same {
+			continue
+		}
+		found, dirs, err := r.machine.Glob(g.Dir, g.Patterns)
+		if err != nil || !slices.Equal(found, g.Found) {
+			return fmt.Errorf("what is in %s changed: %w", g.Dir, ErrStale)
+		}
+		for _, i := range g.Dirs { // a folder that is new, or gone, needs a record of its own
+			if !slices.Contains(dirs, reads[i].Path) {
+				return fmt.Errorf("the folders in %s changed: %w", g.Dir, ErrStale)
+			}
+		}
+		if len(dirs) != len(g.Dirs) {
+			return fmt.Errorf("the folders in %s changed: %w", g.Dir, ErrStale)
+		}
+		for _, i := range g.Dirs {
+			if stamps[i].Racy(time.Now()) { // it was listed after it was looked at
+				continue
+			}
+			r.update.Reads[i] = memo.Read{Path: reads[i].Path, Stamp: stamps[i]}
+		}
+	}
+	for i, read := range reads {
+		if listed[i] || read.Stamp == stamps[i] {
+			continue
+		}
+		if !stamps[i].IsRegular() || read.Digest.IsZero() || !read.Stamp.IsRegular() {
+			return fmt.Errorf("%s changed: %w", read.Path, ErrStale)
+		}
+		d, err := r.machine.Digest(r.path(read.Path))
+		if err != nil || d != read.Digest {
+			return fmt.Errorf("%s changed: %w", read.Path, ErrStale)
+		}
+		if !stamps[i].Racy(time.Now()) {
+			r.update.Reads[i] = memo.Read{Path: read.Path, Stamp: stamps[i], Digest: d}
+		}
+	}
+	return nil
+}
+
+func (r *Recalled) path(p string) string {
+	if p = filepath.FromSlash(p); filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(r.machine.Workspace, p)
+}
+
+// UpToDate tells whether nothing that the last build read or exported has changed, so that there is nothing to do. If so,
+// it sends the events of a build in which every action was cached.
+func (r *Recalled) UpToDate(o Options) (Result, bool) {
+	start := time.Now()
+	if r.always || len(r.changed) > 0 || o.Out != "" && !o.allStanding(r.outs()) {
+		return Result{}, false
+	}
+	if len(r.update.Reads) > 0 {
+		r.save(o)
+	}
+	o.Sink.Send(event.BuildStarted{Pipeline: r.pipeline, Profile: r.profile, Nodes: r.m.Units()})
+	var res Result
+	for _, x := range r.exports {
+		name, _ := fileName(x.Name)
+		out := event.OutputReady{Name: x.Name, Path: filepath.Join(o.Out, name), Show: x.Show}
+		o.Sink.Send(out)
+		res.Outputs = append(res.Outputs, out)
+	}
+	res.BuildFinished = event.BuildFinished{Nodes: r.m.Units(), Cached: r.m.Units(), Seconds: time.Since(start).Seconds()}
+	o.Sink.Send(res.BuildFinished)
+	return res, true
+}
+
+// outs are the outputs of the pipeline, as they were exported.
+func (r *Recalled) outs() []toExport {
+	outs := make([]toExport, len(r.exports))
+	for i, x := range r.exports {
+		outs[i] = toExport{Export: plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, id: x.ID}
+	}
+	return outs
+}
+
+// save leaves the memo for the next run, with what changed.
+func (r *Recalled) save(o Options) {
+	if b, err := r.m.Updated(r.update); err == nil {
+		_ = memo.Save(o.Memo.Path, b)
+	}
+}
+
+// reread reads what changed of the machine's files again, and returns the hosts whose content is another.
+func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, error) {
+	other := map[int]bool{}
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, i := range r.changed {
+		g.Go(func() error {
+			was := &r.hosts[i]
+			h := hostPath(was)
+			e, err := a.host(ctx, h)
+			if err != nil {
+				return err
+			}
+			now := a.notes.of(h)
+			mu.Lock()
+			defer mu.Unlock()
+			if now.Dir != was.Dir || now.Digest != was.Digest || now.Executable != was.Executable || (e.Dir != nil) != was.Dir {
+				other[i] = true
+			}
+			r.update.Hosts[i] = *now
+			return nil
+		})
+	}
+	return other, g.Wait()
+}
+
+// affected tells which units may have to run: those that read what changed, those that always run, and all that need them.
+func (r *Recalled) affected(other map[int]bool) (map[int]bool, []memo.Unit, error) {
+	links := make([]memo.Unit, r.m.Units())
+	dependents := make([][]int32, len(links))
+	var todo []int
+	for i := range links {
+		u, err := r.m.Links(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		links[i] = u
+		for _, n := range u.Needs {
+			dependents[n] = append(dependents[n], int32(i))
+		}
+		dirty := u.Always
+		for _, h := range u.Hosts {
+			dirty = dirty || other[h]
+		}
+		if dirty {
+			todo = append(todo, i)
+		}
+	}
+	hit := map[int]bool{}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; hit[i] {
+			continue
+		}
+		hit[i] = true
+		for _, d := range dependents[i] {
+			todo = append(todo, int(d))
+		}
+	}
+	return hit, links, nil
+}
+
+// anyOf tells whether one of the numbers is in the set.
+func anyOf(of map[int]bool, in []int) bool {
+	return slices.ContainsFunc(in, func(i int) bool { return of[i] })
+}
+
+// entryOf is what an output of a unit is.
+func entryOf(o memo.Out) tree.Entry {
+	if o.Dir {
+		return tree.Entry{Dir: tree.Ref(o.Digest)}
+	}
+	return tree.Entry{File: &tree.File{Digest: o.Digest, Executable: o.Executable}}
+}

@@ -1,0 +1,202 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// library has the nodes of a memo. Those that take part in a build are in its graph from the start; of others only outputs
+// are wanted, and they are read when somebody asks.
+type library struct {
+	m     *memo.Reader
+	at    map[addrs.Instance]int
+	first []int // unit of each node; one more at the end
+
+	mu     sync.Mutex
+	loaded map[int]*node
+}
+
+func newLibrary(m *memo.Reader, links []memo.Unit) (*library, error) {
+	l := &library{m: m, at: make(map[addrs.Instance]int, m.Nodes()), loaded: map[int]*node{}}
+	unit := 0
+	for i := range m.Nodes() {
+		n, err := m.At(i)
+		if err != nil {
+			return nil, err
+		}
+		l.at[n.At] = i
+		l.first = append(l.first, unit)
+		for unit < len(links) && links[unit].Node == i {
+			unit++
+		}
+	}
+	l.first = append(l.first, unit)
+	if unit != len(links) {
+		return nil, ErrStale
+	}
+	return l, nil
+}
+
+// node returns the node of an instance, none of whose units runs in this build; nil if there is none.
+func (l *library) node(at addrs.Instance) *node {
+	i, ok := l.at[at]
+	if !ok {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.loaded[i]; n != nil {
+		return n
+	}
+	n, err := l.read(i, nil, nil)
+	if err != nil {
+		return nil
+	}
+	l.loaded[i] = n
+	return n
+}
+
+// read makes a node with its units. Those for which hit is set wait to run, in g; the others are done.
+func (l *library) read(i int, hit map[int]bool, g *graph) (*node, error) {
+	kept, err := l.m.Node(i)
+	if err != nil {
+		return nil, err
+	}
+	n := &node{level: kept.Level, resolved: true, outputs: kept.Outputs, byName: map[string]*unit{},
+		plan: &plan.Node{At: kept.At, Description: kept.Description, Where: kept.Where, Source: kept.Source, Retries: kept.Retries,
+			Resources: kept.Resources, Cache: kept.Cache}}
+	for at := l.first[i]; at < l.first[i+1]; at++ {
+		u := &unit{node: n, state: done, kept: at}
+		var k memo.Unit
+		if hit[at] {
+			if k, err = l.m.Unit(at); err == nil {
+				u = g.newUnit(n, &k.Spec)
+				u.kept = at
+			}
+		} else if k, err = l.m.Result(at); err == nil {
+			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, outputs{}
+			for _, o := range k.Outs {
+				u.out[o.Path] = entryOf(o)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.specs = append(n.specs, u)
+		n.byName[k.Spec.Name] = u
+	}
+	return n, nil
+}
+
+// Run builds what changed. It returns ErrStale when that takes the long way; actions that ran until then are remembered.
+func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
+	start := time.Now()
+	w := newWorker(&graph{nodes: map[addrs.Instance]*node{}}, o)
+	w.notes = &hostNotes{hosts: map[string]*memo.Host{}}
+	w.recalled = true
+	other, err := r.reread(ctx, w.assembler)
+	if err != nil {
+		return Result{}, errors.Join(ErrStale, err) // the long way says what is wrong, and where
+	}
+	hit, links, err := r.affected(other)
+	if err != nil {
+		return Result{}, ErrStale
+	}
+	units, err := r.graph(w.g, hit, other, links)
+	if err != nil {
+		return Result{}, ErrStale
+	}
+	outs := r.outs()
+	for i, x := range r.exports {
+		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
+			if x.Values {
+				return Result{}, ErrStale
+			}
+			outs[i].id = ""
+		}
+	}
+	l := w.loop()
+	l.sum.Nodes, l.sum.Cached = len(links)-len(units), len(links)-len(units)
+	o.Sink.Send(event.BuildStarted{Pipeline: r.pipeline, Profile: r.profile, Nodes: len(links)})
+	err = l.run(ctx, units)
+	if errors.Is(err, ErrStale) && ctx.Err() == nil {
+		return Result{}, ErrStale
+	}
+	res, err := w.end(ctx, l, outs, start, err, func() { r.keep(w, outs) })
+	if err != nil && ctx.Err() == nil && lost(err) {
+		return Result{}, ErrStale
+	}
+	return res, err
+}
+
+// graph puts the nodes with units that may have to run into g, and returns these units.
+func (r *Recalled) graph(g *graph, hit, other map[int]bool, links []memo.Unit) ([]*unit, error) {
+	var err error
+	if g.library, err = newLibrary(r.m, links); err != nil {
+		return nil, err
+	}
+	var units []*unit
+	for i := range r.m.Nodes() {
+		some := false
+		for at := g.library.first[i]; at < g.library.first[i+1]; at++ {
+			some = some || hit[at]
+		}
+		if !some {
+			continue
+		}
+		n, err := g.library.read(i, hit, g)
+		if err != nil {
+			return nil, err
+		}
+		kept, err := r.m.Node(i)
+		if err != nil || anyOf(hit, kept.AwaitUnits) || anyOf(other, kept.AwaitHosts) {
+			return nil, ErrStale // which actions the node has may be another answer now
+		}
+		g.nodes[n.plan.At] = n
+		g.order = append(g.order, n)
+		for _, u := range n.specs {
+			if u.state != done {
+				units = append(units, u)
+			}
+		}
+	}
+	return units, nil
+}
+
+// keep leaves the memo with what this build found out.
+func (r *Recalled) keep(w *worker, outs []toExport) {
+	for _, n := range w.g.order {
+		for _, u := range n.specs {
+			if u.state != done || u.key.IsZero() {
+				return
+			}
+			k, err := r.m.Unit(u.kept)
+			if err != nil {
+				return
+			}
+			k.Key, k.Root = u.key, u.root
+			if k.Outs, err = keptOuts(u.out); err != nil {
+				return
+			}
+			r.update.Units[u.kept] = k
+		}
+	}
+	for i := range outs {
+		if x := r.exports[i]; x.ID != outs[i].id {
+			x.ID = outs[i].id
+			r.update.Exports[i] = x
+		}
+	}
+	r.save(w.o)
+}
+
+// lost tells whether something that the memo names is no longer in the store.
+func lost(err error) bool { return errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) }

@@ -1,0 +1,252 @@
+package build
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/stat"
+)
+
+// Memo says where a build leaves what it found out, and what its plan was made from.
+type Memo struct {
+	Path    string // of the file
+	Reads   []memo.Read
+	Globs   []memo.Glob
+	Lookups []memo.Lookup
+}
+
+// hostNotes are what was looked at of the machine's files, with the Stamps from before they were read.
+type hostNotes struct {
+	mu    sync.Mutex
+	hosts map[string]*memo.Host // by hostKey
+}
+
+// note begins a Host's record. It returns what is to be called with every file, folder and symlink before it is read: the
+// path relative to the Host's own, what Lstat or Stat said.
+func (n *hostNotes) note(h action.HostPath) (*memo.Host, func(rel string, info fs.FileInfo)) {
+	if n == nil {
+		return &memo.Host{}, func(string, fs.FileInfo) {}
+	}
+	host := &memo.Host{Path: h.Path, Globs: h.Globs}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hosts[hostKey(h)] = host
+	return host, func(rel string, info fs.FileInfo) {
+		s := stat.Of(info)
+		f := memo.File{Path: path.Join(h.Path, rel), Stamp: s, Clean: !s.Racy(time.Now())}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		host.Files = append(host.Files, f)
+	}
+}
+
+// of returns the record of a Host.
+func (n *hostNotes) of(h action.HostPath) *memo.Host {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	host := n.hosts[hostKey(h)]
+	slices.SortFunc(host.Files, func(a, b memo.File) int { return strings.Compare(a.Path, b.Path) })
+	return host
+}
+
+// hostPath is the input that a Host is.
+func hostPath(h *memo.Host) action.HostPath { return action.HostPath{Path: h.Path, Globs: h.Globs} }
+
+// noteLink adds the symlink that a Host's own path may be: Stat has told of its target only.
+func noteLink(at string, note func(string, fs.FileInfo)) {
+	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		note("", info)
+	}
+}
+
+// rememberer makes a memo of a build that succeeded.
+type rememberer struct {
+	w     *worker
+	m     *memo.Build
+	hosts map[string]int // by hostKey
+	units map[*unit]int
+	nodes map[*node]int
+	links map[addrs.Output]*links
+}
+
+// links are the hosts and units that something was made from.
+type links struct{ hosts, units []int }
+
+func (l *links) add(more *links) {
+	l.hosts = append(l.hosts, more.hosts...)
+	l.units = append(l.units, more.units...)
+}
+
+func (l *links) compact() *links {
+	slices.Sort(l.hosts)
+	slices.Sort(l.units)
+	l.hosts, l.units = slices.Compact(l.hosts), slices.Compact(l.units)
+	return l
+}
+
+var errNotKept = errors.New("a part of the build is not known")
+
+// remember returns the memo of the build, or an error when something of it cannot be kept.
+func (w *worker) remember(p *plan.Plan, exports []toExport) (*memo.Build, error) {
+	o := w.o.Memo
+	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, nodes: map[*node]int{}, links: map[addrs.Output]*links{},
+		m: &memo.Build{Fn: w.fn, Pipeline: p.Pipeline, Profile: p.Profile, Reads: o.Reads, Globs: o.Globs, Lookups: o.Lookups}}
+	keys := make([]string, 0, len(w.notes.hosts))
+	for k := range w.notes.hosts {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for i, k := range keys {
+		h := w.notes.hosts[k]
+		slices.SortFunc(h.Files, func(a, b memo.File) int { return strings.Compare(a.Path, b.Path) })
+		r.hosts[k] = i
+		r.m.Hosts = append(r.m.Hosts, *h)
+	}
+	for i, n := range w.g.order {
+		r.nodes[n] = i
+		for _, u := range n.specs {
+			r.units[u] = len(r.units)
+		}
+	}
+	for _, n := range w.g.order {
+		if err := r.node(n); err != nil {
+			return nil, err
+		}
+	}
+	for i := range exports {
+		x := &exports[i]
+		l := &links{}
+		if err := r.inputs(nil, x.from(), l, 0); err != nil {
+			return nil, err
+		}
+		l.compact()
+		r.m.Exports = append(r.m.Exports, memo.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact,
+			Literal: x.Literal, Hosts: l.hosts, Units: l.units, Values: len(x.awaited) > 0, ID: x.id})
+	}
+	return r.m, nil
+}
+
+func (r *rememberer) node(n *node) error {
+	p := n.plan
+	await := &links{}
+	if err := r.inputs(n, n.awaited, await, 0); err != nil {
+		return err
+	}
+	await.compact()
+	r.m.Nodes = append(r.m.Nodes, memo.Node{At: p.At, Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
+		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
+	for _, u := range n.specs {
+		if u.key.IsZero() {
+			return errNotKept
+		}
+		l := &links{}
+		if err := r.inputs(n, u.spec.Inputs, l, 0); err != nil {
+			return err
+		}
+		l.add(await)
+		l.compact()
+		kept := memo.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache, Key: u.key, Root: u.root}
+		var err error
+		if kept.Outs, err = keptOuts(u.out); err != nil {
+			return err
+		}
+		r.m.Units = append(r.m.Units, kept)
+	}
+	return nil
+}
+
+// keptOuts are a unit's outputs, sorted by path.
+func keptOuts(of outputs) ([]memo.Out, error) {
+	var outs []memo.Out
+	for path, e := range of {
+		out := memo.Out{Path: path}
+		switch {
+		case e.File != nil:
+			out.Digest, out.Executable = e.File.Digest, e.File.Executable
+		case e.Dir != nil:
+			ref, ok := e.Dir.Ref()
+			if !ok {
+				return nil, errNotKept
+			}
+			out.Dir, out.Digest = true, ref
+		default:
+			return nil, errNotKept
+		}
+		outs = append(outs, out)
+	}
+	slices.SortFunc(outs, func(a, b memo.Out) int { return strings.Compare(a.Path, b.Path) })
+	return outs, nil
+}
+
+// inputs adds what the inputs, seen from node n, come from.
+func (r *rememberer) inputs(n *node, inputs []action.Input, to *links, depth int) error {
+	if depth > 100 {
+		return errNotKept
+	}
+	for i := range inputs {
+		switch in := &inputs[i]; {
+		case in.Host != nil:
+			h, ok := r.hosts[hostKey(*in.Host)]
+			if !ok {
+				return errNotKept
+			}
+			to.hosts = append(to.hosts, h)
+		case in.Spec != nil:
+			if n == nil || n.byName[in.Spec.Spec] == nil {
+				return errNotKept
+			}
+			to.units = append(to.units, r.units[n.byName[in.Spec.Spec]])
+		case in.Artifact != nil:
+			l := r.links[*in.Artifact]
+			if l == nil {
+				m := r.w.g.nodes[in.Artifact.Instance]
+				if m == nil {
+					return errNotKept
+				}
+				l = &links{}
+				if err := r.inputs(m, m.outputs[in.Artifact.Name].Parts, l, depth+1); err != nil {
+					return err
+				}
+				r.links[*in.Artifact] = l.compact()
+			}
+			to.add(l)
+		}
+	}
+	return nil
+}
+
+// from are the inputs that the output was made from.
+func (x *toExport) from() []action.Input {
+	var in []action.Input
+	if x.Class != 0 {
+		in = append(in, x.Artifact)
+	}
+	for i := range x.awaited {
+		in = append(in, action.Input{Artifact: &x.awaited[i]})
+	}
+	return in
+}
+
+// saveMemo leaves the memo for the next run. That it could not be is no failure: the next run takes the long way.
+func (w *worker) saveMemo(p *plan.Plan, exports []toExport) {
+	m, err := w.remember(p, exports)
+	if err != nil {
+		_ = os.Remove(w.o.Memo.Path)
+		return
+	}
+	if b, err := m.Encode(); err == nil {
+		_ = os.MkdirAll(filepath.Dir(w.o.Memo.Path), 0o755)
+		_ = memo.Save(w.o.Memo.Path, b)
+	}
+}
