@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // keepSize is the size in bytes from which a host file that is linked goes into the store first, where further links
@@ -146,15 +147,21 @@ func (s *Sources) Link(ctx context.Context, d digest.Digest, path string, execut
 	if err := Copy(ctx, &b, r, d); err != nil {
 		return err
 	}
-	w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
+	write := func() error {
+		w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b.Bytes())
+		if err = errors.Join(err, w.Close()); err != nil {
+			os.Remove(path)
+		}
 		return err
 	}
-	_, err = w.Write(b.Bytes())
-	if err = errors.Join(err, w.Close()); err != nil {
-		os.Remove(path)
+	if executable {
+		return durable.WriteProgram(write)
 	}
-	return err
+	return write()
 }
 
 // Adopt implements Adopter, if the next store does.

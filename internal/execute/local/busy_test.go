@@ -1,7 +1,11 @@
 package local_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -14,13 +18,33 @@ import (
 // plain hides that a store can link: inputs are copied into the exec root.
 type plain struct{ cas.Store }
 
+// onHost keeps blobs as files of the host, as those of a workspace are.
+type onHost struct {
+	*cas.Sources
+	dir string
+}
+
+func (h onHost) Put(_ context.Context, d digest.Digest, r io.Reader) error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(h.dir, d.Hex())
+	h.Add(d, path)
+	return os.WriteFile(path, b, 0o600)
+}
+
 // A process that another goroutine starts while a program is being written inherits the open file for a moment, and the
 // kernel runs no program that is open for writing.
 func TestProgramsThatWereJustWritten(t *testing.T) {
 	linked := newFixture(t)
 	copied := newFixture(t)
 	copied.x = local.New(local.Options{Dir: copied.dir, Store: plain{copied.store}, Fn: digest.BLAKE3})
-	for name, f := range map[string]fixture{"linked": linked, "copied": copied} {
+	host := newFixture(t)
+	sources := onHost{cas.WithSources(host.store), t.TempDir()}
+	host.store = sources
+	host.x = local.New(local.Options{Dir: host.dir, Store: sources.Sources, Fn: digest.BLAKE3})
+	for name, f := range map[string]fixture{"linked": linked, "copied": copied, "from the workspace": host} {
 		t.Run(name, func(t *testing.T) {
 			var actions []*action.Action
 			for n := range 400 {
