@@ -1,0 +1,159 @@
+// Package depfile reads the files in which compilers say what they read: makefile rules, as gcc and clang write them with
+// -MD, and many other tools do.
+//
+// It takes what is in use of that syntax, not all of make's: no variables, no patterns, no recipes. It knows names only;
+// whether such files exist, and where, is for whoever asks.
+package depfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Limits of what Parse takes.
+const (
+	maxNames = 1 << 20
+	maxName  = 1 << 16 // bytes
+)
+
+// Parse returns what the rules depend on: the names to the right of each colon, as they are written, sorted, each once.
+// Targets are passed over, and so are rules without anything to the right, which -MP adds. It understands lines that go on
+// after a backslash, comments, several targets, and the escapes \<space>, \#, \:, \\ before one of these, and $$.
+func Parse(text []byte) ([]string, error) {
+	p := parser{text: text, line: 1}
+	for p.at < len(p.text) {
+		if err := p.rule(); err != nil {
+			return nil, fmt.Errorf("line %d: %w", p.line, err)
+		}
+	}
+	slices.Sort(p.names)
+	return slices.Compact(p.names), nil
+}
+
+type parser struct {
+	text  []byte
+	at    int
+	line  int
+	names []string
+}
+
+// rule reads a logical line, which is a rule or empty.
+func (p *parser) rule() error {
+	targets, colon := 0, false
+	for {
+		name, end, err := p.word(!colon)
+		if err != nil {
+			return err
+		}
+		switch {
+		case name == "" || colon && name == "|": // the mark before what make only orders by
+		case colon:
+			if len(p.names) == maxNames {
+				return fmt.Errorf("it has more than %d names", maxNames)
+			}
+			p.names = append(p.names, name)
+		default:
+			targets++
+		}
+		switch end {
+		case ':':
+			if targets == 0 {
+				return errors.New("a rule without a target")
+			}
+			colon = true
+		case '\n':
+			if targets > 0 && !colon {
+				return errors.New("this is no rule, as it has no colon: it should be TARGET: NAME…, as gcc -MD writes it")
+			}
+			return nil
+		}
+	}
+}
+
+// word reads a name and what is after it: a space, a line end (also that of the text), or, where a colon ends names, ':'.
+func (p *parser) word(target bool) (string, byte, error) {
+	var name []byte
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		switch {
+		case c == '\\':
+			if p.escape(&name) {
+				return string(name), ' ', nil
+			}
+			continue
+		case c == '$' && p.next(1) == '$':
+			p.at++
+		case c == '#':
+			for p.at < len(p.text) && p.text[p.at] != '\n' {
+				p.at++
+			}
+			continue
+		case c == ' ' || c == '\t' || c == '\r':
+			p.at++
+			return string(name), ' ', nil
+		case c == '\n':
+			p.at++
+			p.line++
+			return string(name), '\n', nil
+		case c == ':' && target && (isSpace(p.next(1)) || p.next(1) == ':' && isSpace(p.next(2))):
+			p.at++
+			if p.next(0) == ':' {
+				p.at++
+			}
+			return string(name), ':', nil
+		case c == 0:
+			return "", 0, errors.New("a zero byte")
+		}
+		if len(name) == maxName {
+			return "", 0, fmt.Errorf("a name of more than %d bytes", maxName)
+		}
+		name = append(name, c)
+		p.at++
+	}
+	return string(name), '\n', nil
+}
+
+// escape reads backslashes and what they stand for, and tells whether they end the name. Of n backslashes before a space,
+// # or :, half are meant, and the odd one takes the meaning from what follows. Before anything else they mean themselves.
+func (p *parser) escape(name *[]byte) (ends bool) {
+	n := 0
+	for p.next(n) == '\\' {
+		n++
+	}
+	p.at += n
+	switch c := p.next(0); {
+	case n%2 == 1 && (c == '\n' && p.at < len(p.text) || c == '\r' && p.next(1) == '\n' && p.at+1 < len(p.text)):
+		for range n - 1 {
+			*name = append(*name, '\\')
+		}
+		p.line++
+		if p.at++; c == '\r' {
+			p.at++
+		}
+		return true
+	case c == ' ' || c == '\t' || c == '#' || c == ':' && !isSpace(p.next(1)):
+		for range n / 2 {
+			*name = append(*name, '\\')
+		}
+		if n%2 == 1 {
+			*name = append(*name, c)
+			p.at++
+		}
+	default:
+		for range n {
+			*name = append(*name, '\\')
+		}
+	}
+	return false
+}
+
+// next returns the byte n after the current one, a line end where the text ends.
+func (p *parser) next(n int) byte {
+	if p.at+n >= len(p.text) {
+		return '\n'
+	}
+	return p.text[p.at+n]
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
