@@ -119,9 +119,9 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 	if err := errors.Join(CheckDevice(info, want), CheckFiles(ctx, q, want, dev)); err != nil {
 		return nil, &execute.Error{Op: "check before pushing to " + info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
 	}
-	if a.Timeout > 0 {
+	if limit := a.TimeLimit(); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, &execute.TimeoutError{Limit: a.Timeout})
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
 		defer cancel()
 	}
 	var printed execute.Capped

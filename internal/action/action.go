@@ -8,6 +8,8 @@
 package action
 
 import (
+	"context"
+	"slices"
 	"sort"
 	"time"
 
@@ -28,8 +30,43 @@ type Command struct {
 type Action struct {
 	Command    Command
 	InputRoot  digest.Digest // of the root Directory message
-	Timeout    time.Duration
+	Timeout    time.Duration // REAPI's, and so part of the key; what a pipeline says is in Limit
 	DoNotCache bool
+
+	// What follows is in no wire form, and so not in the key: none of it changes what the command writes.
+
+	Limit       time.Duration // how long the command may run; 0: as long as it takes
+	OKExitCodes []int         // exit codes, beside 0, whose results count and are remembered
+	LocalOnly   bool          // its results stay on this machine
+	Reads       Reads         // not nil: it is remembered by what it read; see Reads
+}
+
+// TimeLimit is how long the command may run: the smaller of Limit and Timeout, 0 when there is none.
+func (a *Action) TimeLimit() time.Duration {
+	if a.Limit == 0 || a.Timeout > 0 && a.Timeout < a.Limit {
+		return a.Timeout
+	}
+	return a.Limit
+}
+
+// Succeeded tells whether the exit code is one that the action's results may have.
+func (a *Action) Succeeded(exitCode int) bool {
+	return exitCode == 0 || slices.Contains(a.OKExitCodes, exitCode)
+}
+
+// Reads makes an action remembered by what its command read, for commands that say so in a depfile. There are two levels.
+// Broad is an action that stands for all that is known before: the command, and of folders the names in them. Under its
+// key it is remembered which files were read. Narrow is the action with the content of just these files. The result is
+// under its key.
+type Reads interface {
+	Broad() *Action
+	// Narrow fails for paths that the broad action's folders do not have.
+	Narrow(ctx context.Context, reads []string) (*Action, error)
+	// Read returns the files that count, as slash paths in the exec root, sorted, from the depfile's content and the host
+	// path of the exec root in which the command ran ("" when it is not known). Its errors are for whoever wrote the step.
+	Read(ctx context.Context, depfile []byte, root string) ([]string, error)
+	// Depfile is the path of the output that says what was read.
+	Depfile() string
 }
 
 // Encoded is an Action in wire form, with the digests that name its parts.

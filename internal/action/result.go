@@ -21,6 +21,10 @@ type Result struct {
 	Worker   string        // where it ran: "local", "emulator SM8750", …
 	Duration time.Duration // of the command itself
 
+	// Root is the host path of the exec root in which the command ran just now, "" where nobody knows. Paths that the command
+	// wrote into its outputs may start with it. It is in no wire form.
+	Root string
+
 	// Cached says that the action was not executed for who asked. It is in no wire form, as it is true of an answer, not of
 	// the action.
 	Cached bool

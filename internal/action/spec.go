@@ -19,10 +19,20 @@ type Spec struct {
 	Outputs  []Output
 	Platform map[string]string // where it may run and with what: see the Property constants
 
-	Timeout     time.Duration // 0: no limit
-	NoCache     bool          // run every time, remember nothing
-	OKExitCodes []int         // exit codes, beside 0, that are not failures
+	// Depfile is where the command writes which files it read, as compilers do (gcc -MD): a path in the exec root. Then
+	// folders among the inputs count by the names in them and the contents of what was read; see Input.Whole. "": no such file.
+	Depfile string
+
+	Programs []string // programs of this machine that the command starts beside argv[0], by name or absolute path
+
+	Timeout        time.Duration // 0: no limit; in no key
+	NoCache        bool          // run every time, remember nothing
+	OKExitCodes    []int         // exit codes, beside 0, that are not failures
+	RetryExitCodes []int         // exit codes after which trying again may help; TimeoutExitCode is running out of time
 }
+
+// TimeoutExitCode stands for a command that ran out of time, as it does for timeout(1).
+const TimeoutExitCode = 124
 
 // Output is a path that the command promises to write.
 type Output struct {
@@ -42,6 +52,7 @@ type Input struct {
 
 	Sub    string // take only this slash path of a tree
 	Shared bool   // a large read-only tree (a toolchain): an executor may link to it instead of copying it
+	Whole  bool   // with a Depfile: a folder that counts in full all the same, as shared ones do
 }
 
 // SpecOutput names an output of a spec of the same instance.
@@ -98,6 +109,12 @@ const (
 	PropertyStdin    = "stdin"    // path of the input that is standard input; set by build from Spec.Stdin
 	PropertyStdout   = "stdout"   // path of an output: the command's whole standard output goes there too
 	PropertyPool     = "pool"     // comma list of name=amount: resources that limit how many run at once
+
+	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that the
+	// command starts. Executors need not look at it: it is there to be in the key. Set by build.
+	PropertyProgram = "program:"
+	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by build.
+	PropertyReads = "reads"
 )
 
 // ToolArg0 is argv[0] of an action that runs one of hexmage's own built-in tools: ["hexmage", "tool", NAME, …].

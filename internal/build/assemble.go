@@ -41,12 +41,16 @@ type assembler struct {
 // InputError says that a pipeline names a file or folder that is not there: a mistake in the pipeline, not a failure of
 // the engine.
 type InputError struct {
-	Path string
-	In   string // the artifact that does not have it; "" for the workspace
+	Path       string
+	In         string // the artifact that does not have it; "" for the workspace
+	NotProgram bool   // it is there, but cannot be started, as a step would have it
 }
 
 // Error returns the message, with the remedy.
 func (e *InputError) Error() string {
+	if e.NotProgram {
+		return fmt.Sprintf("argv[0] is %s of the workspace, which is no executable file: chmod +x %s, or name the program that runs it first, such as argv = [\"sh\", %q]", e.Path, e.Path, e.Path)
+	}
 	if e.In != "" {
 		return fmt.Sprintf("there is no %s in %s: correct the path, or the step that makes it", e.Path, e.In)
 	}
@@ -139,33 +143,39 @@ const maxLinks = 40
 
 // sub returns what is at p in the tree, following symlinks: whoever takes one file out of a tree wants the file.
 func (a *assembler) sub(ctx context.Context, d *tree.Dir, p string) (tree.Entry, error) {
+	_, e, err := a.locate(ctx, d, p)
+	return e, err
+}
+
+// locate is sub that also returns where the symlinks lead, as a path in d.
+func (a *assembler) locate(ctx context.Context, d *tree.Dir, p string) (string, tree.Entry, error) {
 	p = path.Clean(p)
 follow:
 	for range maxLinks {
 		e := tree.Entry{Dir: d}
 		if p == "." {
-			return e, nil
+			return p, e, nil
 		}
 		names := strings.Split(p, "/")
 		for i, name := range names {
 			if e.Dir == nil {
-				return e, fmt.Errorf("%s is no folder: %w", path.Join(names[:i]...), tree.ErrNotExist)
+				return p, e, fmt.Errorf("%s is no folder: %w", path.Join(names[:i]...), tree.ErrNotExist)
 			}
 			at, err := a.open(ctx, e.Dir)
 			if err != nil {
-				return e, err
+				return p, e, err
 			}
 			if e, err = at.Lookup(ctx, a.store, name); err != nil {
-				return e, err
+				return p, e, err
 			}
 			if e.Symlink != "" {
 				p = path.Join(path.Join(names[:i]...), e.Symlink, path.Join(names[i+1:]...))
 				continue follow
 			}
 		}
-		return e, nil
+		return p, e, nil
 	}
-	return tree.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
+	return p, tree.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
 }
 
 // open returns the folder with what is in it, one level deep. What it read it remembers: many inputs come out of the same

@@ -384,7 +384,17 @@ func TestRetries(t *testing.T) {
 	w := newWorld(t)
 	count := filepath.Join(t.TempDir(), "count")
 	flaky := sh("flaky", "echo x >> "+count+"; test $(wc -l < "+count+") -ge 3 && touch out")
-	flaky.Retries = 1
+	flaky.Retries = 5
+	if r, err := w.run(planOf(nil, flaky)); err != nil || r.Failed != 1 {
+		t.Errorf("an exit code that nobody named: %+v, %v", r, err)
+	}
+	if b, _ := os.ReadFile(count); string(b) != "x\n" {
+		t.Errorf("tried %d times", len(b)/2)
+	}
+	if err := os.Remove(count); err != nil {
+		t.Fatal(err)
+	}
+	flaky.Retries, flaky.Specs[0].RetryExitCodes = 1, []int{75, 1}
 	if r, err := w.run(planOf(nil, flaky)); err != nil || r.Failed != 1 {
 		t.Errorf("twice is not enough: %+v, %v", r, err)
 	}

@@ -47,6 +47,8 @@ type unit struct {
 	key     digest.Digest
 	root    digest.Digest // of its inputs
 	kept    int           // its number in the memo that the graph was made from
+
+	programs []string // of this machine that its action starts, as absolute paths; a worker sets it
 }
 
 // state is where a unit stands.

@@ -154,6 +154,13 @@ func (r *rememberer) node(n *node) error {
 		if err := r.inputs(n, u.spec.Inputs, l, 0); err != nil {
 			return err
 		}
+		for _, at := range u.programs {
+			h, ok := r.hosts[hostKey(action.HostPath{Path: at})]
+			if !ok {
+				return errNotKept
+			}
+			l.hosts = append(l.hosts, h)
+		}
 		l.add(await)
 		l.compact()
 		kept := memo.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache, Key: u.key, Root: u.root}

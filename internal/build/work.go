@@ -19,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/tree"
 )
 
@@ -26,7 +27,8 @@ import (
 type worker struct {
 	*assembler
 	o        Options
-	recalled bool // the graph is made from a memo, and what is in the way of that is no failure
+	recalled bool     // the graph is made from a memo, and what is in the way of that is no failure
+	listings sync.Map // *tree.Dir → *listing: folders that count by what was read of them
 }
 
 // do is called by many goroutines at once, each with a unit of its own.
@@ -42,6 +44,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	a := u.action()
 	inputRoot, dirs := root.Encode(w.fn)
 	a.InputRoot = inputRoot
+	if err := w.complete(ctx, u, a, root); err != nil {
+		return w.broken(ctx, u, err)
+	}
 	key := a.Key(w.fn)
 	start := time.Now()
 	if !w.o.Fresh {
@@ -69,7 +74,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		f.Hints = append(f.Hints, "raise the step's `timeout`, or find out what the command waits for")
 		return outcome{kind: event.Failed, key: key, took: time.Since(start), failure: f}
 	case refused(err) && ctx.Err() == nil:
-		return outcome{kind: event.Failed, key: key, took: time.Since(start), failure: w.failure(u, err.Error(), nil)}
+		f := w.failure(u, err.Error(), nil)
+		f.Hints = append(f.Hints, remedy(err)...)
+		return outcome{kind: event.Failed, key: key, took: time.Since(start), failure: f}
 	case err != nil:
 		return w.broken(ctx, u, err)
 	}
@@ -106,13 +113,13 @@ func seldom(p execute.Progress) execute.Progress {
 	}
 }
 
-// run executes the action, and again as often as the step allows: when it failed, and when it could not run for a reason
-// that may pass. It waits longer each time. It also returns how often it tried.
+// run executes the action, and again as often as the step allows: when it could not run for a reason that may pass, and
+// when it ended in a way of which the step says so. It waits longer each time. It also returns how often it tried.
 func (w *worker) run(ctx context.Context, u *unit, a *action.Action) (*action.Result, int, error) {
 	pause := 250 * time.Millisecond
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
-		if try > u.node.plan.Retries || ctx.Err() != nil || !again(u, res, err) {
+		if try > u.node.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}
 		execute.ReportProgress(ctx, 0, 0, fmt.Sprintf("failed; will be tried again (%d of %d)", try, u.node.plan.Retries))
@@ -132,13 +139,13 @@ func refused(err error) bool {
 }
 
 // again tells whether trying once more may help.
-func again(u *unit, res *action.Result, err error) bool {
+func again(s *action.Spec, res *action.Result, err error) bool {
 	var e *execute.Error
 	switch {
 	case err == nil:
-		return !u.succeeded(res.ExitCode)
+		return slices.Contains(s.RetryExitCodes, res.ExitCode)
 	case errors.As(err, new(*execute.TimeoutError)):
-		return true
+		return slices.Contains(s.RetryExitCodes, action.TimeoutExitCode)
 	}
 	return errors.As(err, &e) && e.Retryable
 }
@@ -152,8 +159,8 @@ func (u *unit) action() *action.Action {
 	s := u.spec
 	a := &action.Action{
 		Command:    action.Command{Args: s.Args, Env: s.Env, Platform: map[string]string{}},
-		Timeout:    s.Timeout,
-		DoNotCache: s.NoCache,
+		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes,
+		LocalOnly: u.node.plan.Cache == plan.CacheLocal,
 	}
 	for k, v := range s.Platform {
 		if k != action.PropertyPool { // how many run at once changes no result
@@ -165,6 +172,9 @@ func (u *unit) action() *action.Action {
 	}
 	for _, o := range s.Outputs {
 		a.Command.Outputs = append(a.Command.Outputs, o.Path)
+	}
+	if s.Depfile != "" && !slices.Contains(a.Command.Outputs, s.Depfile) {
+		a.Command.Outputs = append(a.Command.Outputs, s.Depfile)
 	}
 	return a
 }
@@ -223,6 +233,15 @@ func warnings(stderr []byte) string {
 	return strings.Join(found, "\n")
 }
 
+// remedy is what the user can do, if the error knows.
+func remedy(err error) []string {
+	var e *execute.Error
+	if errors.As(err, &e) && e.Remedy != "" {
+		return []string{e.Remedy}
+	}
+	return nil
+}
+
 // broken is the outcome of a unit that could not run. One that was stopped with the build has not failed.
 func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	if ctx.Err() != nil {
@@ -233,10 +252,7 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	}
 	f := w.failure(u, err.Error(), nil)
 	f.Engine = true
-	var e *execute.Error
-	if errors.As(err, &e) && e.Remedy != "" {
-		f.Hints = append(f.Hints, e.Remedy)
-	}
+	f.Hints = append(f.Hints, remedy(err)...)
 	return outcome{kind: event.Failed, failure: f, err: err}
 }
 

@@ -36,7 +36,7 @@ type CachedExecutor struct {
 }
 
 // Cached returns an Executor that has next execute actions and remembers the results of those that ended with exit code
-// 0 and all their outputs in results, under keys made with fn. Looking up and executing are two methods, so that the
+// 0, or another that the action allows, and all their outputs in results, under keys made with fn. Looking up and executing are two methods, so that the
 // caller knows which it was, and can ask for a run although a result is known: Execute always runs, Lookup never does.
 //
 // installed, if not nil, tells whether a whole tree stands unpacked somewhere (Trees.Has): the parts of such a tree are
@@ -47,15 +47,25 @@ func Cached(next Executor, results actioncache.Cache, store cas.Store, fn digest
 
 // Lookup implements Lookup. An action that must not be cached has no remembered result.
 func (c *CachedExecutor) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
-	if a.DoNotCache {
+	switch {
+	case a.DoNotCache:
 		return nil, false, nil
+	case a.Reads != nil:
+		return c.lookupReads(ctx, a)
 	}
+	return c.lookup(ctx, a)
+}
+
+func (c *CachedExecutor) lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
 	r, err := c.results.Get(ctx, a.Key(c.fn))
 	if errors.Is(err, actioncache.ErrNotFound) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, &Error{Op: "look for the action's result", Err: err}
+	}
+	if !a.Succeeded(r.ExitCode) { // remembered for a step that allows the exit code
+		return nil, false, nil
 	}
 	ok, err := c.complete(ctx, r)
 	if err != nil {
@@ -156,12 +166,23 @@ func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action
 	if err != nil {
 		return nil, err
 	}
-	if r.ExitCode != 0 || a.DoNotCache || !hasOutputs(a, r) {
+	if !a.Succeeded(r.ExitCode) || a.DoNotCache && a.Reads == nil {
 		return r, nil
 	}
 	// The command is done; what it did is worth remembering even if the build is being stopped.
-	if err := c.results.Put(context.WithoutCancel(ctx), e.Key, r); err != nil {
-		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", e.Key.Short(), err)}
+	ctx = context.WithoutCancel(ctx)
+	if a.Reads != nil {
+		return c.rememberReads(ctx, a, r)
+	}
+	if !hasOutputs(a, r) {
+		return r, nil
+	}
+	return c.put(ctx, e.Key, r)
+}
+
+func (c *CachedExecutor) put(ctx context.Context, key digest.Digest, r *action.Result) (*action.Result, error) {
+	if err := c.results.Put(ctx, key, r); err != nil {
+		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}
 	return r, nil
 }

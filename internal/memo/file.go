@@ -17,7 +17,7 @@ import (
 // section the ends of its records and the records; at the end the BLAKE3 of everything before it. The first section has
 // the strings, the second the names of pipeline and profile.
 const (
-	magic    = "hexmage memo 2\n"
+	magic    = "hexmage memo 3\n"
 	hashSize = 32
 )
 

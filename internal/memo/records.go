@@ -126,6 +126,7 @@ func (e *encoder) input(in *action.Input) {
 	e.string(in.Path)
 	e.string(in.Sub)
 	e.bool(in.Shared)
+	e.bool(in.Whole)
 	switch {
 	case in.Artifact != nil:
 		e.uint(fromArtifact)
@@ -153,7 +154,7 @@ func (e *encoder) input(in *action.Input) {
 }
 
 func (d *decoder) input() action.Input {
-	in := action.Input{Path: d.string(), Sub: d.string(), Shared: d.bool()}
+	in := action.Input{Path: d.string(), Sub: d.string(), Shared: d.bool(), Whole: d.bool()}
 	switch d.uint() {
 	case fromArtifact:
 		at := d.instance()
@@ -225,10 +226,16 @@ func (e *encoder) spec(s *action.Spec) {
 		e.bool(o.Tree)
 	}
 	encodeMap(e, s.Platform, e.string)
+	e.string(s.Depfile)
+	e.strings(s.Programs)
 	e.uint(uint64(s.Timeout))
 	e.bool(s.NoCache)
 	e.int(len(s.OKExitCodes))
 	for _, c := range s.OKExitCodes {
+		e.int(c)
+	}
+	e.int(len(s.RetryExitCodes))
+	for _, c := range s.RetryExitCodes {
 		e.int(c)
 	}
 }
@@ -239,10 +246,15 @@ func (d *decoder) spec() action.Spec {
 		s.Outputs = append(s.Outputs, action.Output{Path: d.string(), Tree: d.bool()})
 	}
 	s.Platform = decodeMap(d, d.string)
+	s.Depfile = d.string()
+	s.Programs = d.strings()
 	s.Timeout = time.Duration(d.uint())
 	s.NoCache = d.bool()
 	for range d.count() {
 		s.OKExitCodes = append(s.OKExitCodes, d.small())
+	}
+	for range d.count() {
+		s.RetryExitCodes = append(s.RetryExitCodes, d.small())
 	}
 	return s
 }

@@ -54,9 +54,6 @@ type Executor struct {
 // New returns an Executor.
 func New(o Options) *Executor { return &Executor{o: o, groups: map[int]bool{}} }
 
-// hostPath is where programs without a slash in their name are looked for: the host's base system.
-const hostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 // Execute runs the action's command in an exec root of its own.
 func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	root, done, err := x.Prepare(ctx, a)
@@ -64,9 +61,9 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		return nil, err
 	}
 	defer done()
-	if a.Timeout > 0 {
+	if limit := a.TimeLimit(); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, a.Timeout, &execute.TimeoutError{Limit: a.Timeout})
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
 		defer cancel()
 	}
 	res, err := x.start(ctx, a, root)
@@ -79,6 +76,7 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		}
 		return nil, err
 	}
+	res.Root = root
 	return res, Collect(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, root, a, res)
 }
 
@@ -247,7 +245,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, root string) (*a
 func (x *Executor) environ(a *action.Action, root string) []string {
 	base := filepath.Dir(root)
 	env := map[string]string{
-		"PATH": hostPath,
+		"PATH": execute.HostPath,
 		"LANG": "C.UTF-8",
 	}
 	if a.Command.Platform[action.PropertyTool] != "" || a.Command.Platform[action.PropertyNetwork] == "true" {
@@ -267,30 +265,8 @@ func (x *Executor) environ(a *action.Action, root string) []string {
 	return list
 }
 
-// LookPath finds a program of the host as actions see it: in the folders of list, by default the base system's, and not in
-// those of the user's own PATH. A name with a slash is a path already.
-func LookPath(name, list string) (string, error) {
-	if list == "" {
-		list = hostPath
-	}
-	if strings.Contains(name, "/") {
-		if isProgram(name) {
-			return name, nil
-		}
-		return "", fmt.Errorf("there is no program %s", name)
-	}
-	for _, dir := range filepath.SplitList(list) {
-		if p := filepath.Join(dir, name); isProgram(p) {
-			return p, nil
-		}
-	}
-	return "", fmt.Errorf("no program %s in %s", name, list)
-}
-
-func isProgram(p string) bool {
-	st, err := os.Stat(p)
-	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
-}
+// LookPath is execute.LookPath.
+func LookPath(name, list string) (string, error) { return execute.LookPath(name, list) }
 
 // removeAll removes an exec root, in which tools may have left folders without write permission.
 func removeAll(dir string) {

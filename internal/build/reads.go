@@ -1,0 +1,276 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/depfile"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// reads is the action.Reads of a unit with a depfile. Of its inputs, folders count by their names and by what was read of
+// them; all others count in full.
+//
+// The names matter because a compiler looks for a header in one folder after the other: a new file may take the place of
+// one that was read, though that has not changed.
+type reads struct {
+	w       *worker
+	u       *unit
+	a       action.Action // without this
+	root    *tree.Dir     // the whole exec root
+	still   *tree.Dir     // what counts in full
+	folders []readFolder
+	names   string // stands for all names in folders
+}
+
+// readFolder is an input that counts by what was read of it.
+type readFolder struct {
+	at  string // slash path in the exec root; "" is the root itself
+	dir *tree.Dir
+}
+
+// listing is a folder with all that is in it, and the digest of the names.
+type listing struct {
+	sync.Once
+	dir   *tree.Dir
+	names digest.Digest
+	err   error
+}
+
+func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *tree.Dir) (*reads, error) {
+	r := &reads{w: w, u: u, a: *a, root: root, still: &tree.Dir{}}
+	var names strings.Builder
+	literals := map[digest.Digest][]byte{} // the caller has them already
+	for _, in := range u.spec.Inputs {
+		e, err := w.entry(ctx, u.node, in, literals)
+		if err != nil {
+			return nil, err
+		}
+		if e.Dir == nil || in.Shared || in.Whole {
+			if err := w.put(ctx, r.still, in.Path, e); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		l := w.listing(ctx, e.Dir)
+		if l.err != nil {
+			return nil, l.err
+		}
+		r.folders = append(r.folders, readFolder{path.Clean("/" + in.Path)[1:], l.dir})
+		fmt.Fprintf(&names, "%q %s\n", in.Path, l.names)
+	}
+	r.names = w.fn.Bytes([]byte(names.String())).String()
+	return r, nil
+}
+
+// listing loads the folder and lists it, once for each folder of a build.
+func (w *worker) listing(ctx context.Context, d *tree.Dir) *listing {
+	known, _ := w.listings.LoadOrStore(d, &listing{})
+	l := known.(*listing)
+	l.Do(func() {
+		if l.dir, l.err = w.load(ctx, d); l.err != nil {
+			return
+		}
+		var names strings.Builder
+		l.err = l.dir.Walk(func(p string, e tree.Entry) error {
+			switch {
+			case e.Dir != nil:
+				p += "/"
+			case e.File == nil:
+				p += "\x00" + e.Symlink
+			case e.File.Executable:
+				p += "*"
+			}
+			fmt.Fprintf(&names, "%q\n", p)
+			return nil
+		})
+		l.names = w.fn.Bytes([]byte(names.String()))
+	})
+	return l
+}
+
+// load returns the folder with all that is in it.
+func (w *worker) load(ctx context.Context, d *tree.Dir) (*tree.Dir, error) {
+	at, whole := d.Ref()
+	whole = !whole
+	_ = d.Walk(func(_ string, e tree.Entry) error {
+		if e.Dir != nil {
+			_, ref := e.Dir.Ref()
+			whole = whole && !ref
+		}
+		return nil
+	})
+	if whole {
+		return d, nil
+	}
+	if at.IsZero() {
+		root, blobs := d.Encode(w.fn)
+		if err := w.keep(ctx, blobs); err != nil {
+			return nil, err
+		}
+		at = root
+	}
+	return tree.Load(ctx, w.store, at)
+}
+
+// Depfile implements action.Reads.
+func (r *reads) Depfile() string { return r.u.spec.Depfile }
+
+// Broad implements action.Reads.
+func (r *reads) Broad() *action.Action { return r.with(r.still, "names "+r.names) }
+
+// Narrow implements action.Reads.
+func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, error) {
+	root := r.still.Clone()
+	for _, p := range paths {
+		f, rel, ok := r.folder(p)
+		if !ok {
+			return nil, fmt.Errorf("%s is in no folder that counts by what was read", p)
+		}
+		e, err := f.dir.Lookup(ctx, nil, rel)
+		if err != nil {
+			return nil, err
+		}
+		if e.File == nil {
+			return nil, fmt.Errorf("%s is no file", p)
+		}
+		if err := root.Insert(ctx, r.w.store, p, *e.File); err != nil {
+			return nil, err
+		}
+	}
+	return r.with(root, "contents "+r.names), nil
+}
+
+func (r *reads) with(root *tree.Dir, what string) *action.Action {
+	a := r.a
+	a.InputRoot, _ = root.Encode(r.w.fn)
+	a.Command.Platform = maps.Clone(a.Command.Platform)
+	a.Command.Platform[action.PropertyReads] = what
+	return &a
+}
+
+// folder returns the folder that the path is in, and where in it.
+func (r *reads) folder(p string) (readFolder, string, bool) {
+	for _, f := range r.folders {
+		if f.at == "" {
+			return f, p, true
+		}
+		if rel, ok := strings.CutPrefix(p, f.at+"/"); ok {
+			return f, rel, true
+		}
+	}
+	return readFolder{}, "", false
+}
+
+// Read implements action.Reads.
+func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, error) {
+	names, err := depfile.Parse(text)
+	if err != nil {
+		return nil, &execute.Error{Op: "read the depfile " + r.Depfile(), Refused: true, Err: err}
+	}
+	roots := []string{root}
+	if base := filepath.Dir(filepath.Dir(root)); root != "" { // tools may follow symlinks on the way to it
+		if real, err := filepath.EvalSymlinks(base); err == nil && real != base {
+			roots = append(roots, real+strings.TrimPrefix(root, base))
+		}
+	}
+	var all []string
+	for _, name := range names {
+		p, ok := r.inside(name, roots)
+		if !ok {
+			if rel, ok := r.workspace(p); ok {
+				return nil, r.undeclared(name, rel)
+			}
+			continue // of the host's base system, of a toolchain, or the action's own temporary file
+		}
+		if r.own(p) {
+			continue
+		}
+		final, e, err := r.w.locate(ctx, r.root, p)
+		switch {
+		case errors.Is(err, tree.ErrNotExist):
+			return nil, r.undeclared(name, p)
+		case err != nil:
+			return nil, &execute.Error{Op: "find what the depfile " + r.Depfile() + " names", Err: err}
+		case e.Dir != nil:
+			all = append(all, r.below(final)...)
+		default:
+			if _, _, ok := r.folder(final); ok {
+				all = append(all, final)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// inside returns a name of the depfile as a slash path in the exec root, or false and the host path that it is.
+func (r *reads) inside(name string, roots []string) (string, bool) {
+	if !path.IsAbs(name) {
+		p := path.Clean(name)
+		if p != ".." && !strings.HasPrefix(p, "../") {
+			return p, true
+		}
+		name = path.Join(filepath.ToSlash(roots[0]), p)
+	}
+	name = path.Clean(name)
+	for _, root := range roots {
+		if rel, ok := strings.CutPrefix(name, filepath.ToSlash(root)+"/"); ok && root != "" {
+			return rel, true
+		}
+	}
+	return name, false
+}
+
+// workspace returns where in the workspace the host path is, if it is there. The cache may be in the workspace too; what is
+// there was put there by hexmage.
+func (r *reads) workspace(p string) (string, bool) {
+	if r.w.o.State != "" && strings.HasPrefix(p, filepath.ToSlash(filepath.Dir(r.w.o.State))+"/") {
+		return "", false
+	}
+	return strings.CutPrefix(p, filepath.ToSlash(filepath.Clean(r.w.workspace))+"/")
+}
+
+// own tells whether the action wrote the file itself, or has it of a toolchain, which counts in full.
+func (r *reads) own(p string) bool {
+	for _, o := range r.a.Command.Outputs {
+		if p == o || strings.HasPrefix(p, o+"/") {
+			return true
+		}
+	}
+	for _, in := range r.u.spec.Inputs {
+		if in.Shared && strings.HasPrefix(p, in.Path+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// below lists all files of the folders that count by what was read, below the path.
+func (r *reads) below(p string) []string {
+	var all []string
+	for _, f := range r.folders {
+		_ = f.dir.Walk(func(rel string, e tree.Entry) error {
+			if at := path.Join(f.at, rel); e.File != nil && (p == "." || strings.HasPrefix(at, p+"/")) {
+				all = append(all, at)
+			}
+			return nil
+		})
+	}
+	return all
+}
+
+func (r *reads) undeclared(name, p string) error {
+	return &execute.Error{Op: "read the depfile " + r.Depfile(), Refused: true, Err: fmt.Errorf("the command read %s, which is no input of the step", name),
+		Remedy: fmt.Sprintf("declare it: inputs = [%q], or the folder that it is in. What a command makes for itself alone belongs into $TMPDIR; names in a depfile are relative to the folder in which the command starts", p)}
+}

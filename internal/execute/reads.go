@@ -1,0 +1,165 @@
+package execute
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/actioncache"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Actions with a depfile are remembered in two steps (action.Reads). Under the key of the broad action is a Result with
+// one output file: the read sets, each the paths that the command once read. A set with the contents of today makes the
+// narrow action, under whose key the Result proper is. Anything that is damaged or gone on the way only means that the
+// action runs again.
+const (
+	maxReadSets = 8        // newest first; branches that are switched to and fro need a few
+	maxReads    = 1 << 20  // paths of a set
+	maxReadBlob = 64 << 20 // bytes
+	maxDepfile  = 16 << 20 // bytes
+	readsOutput = "reads"  // name of the output that the broad action's Result has
+)
+
+// lookupReads looks for the result by what the action read when it ran before.
+func (c *CachedExecutor) lookupReads(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+	sets, err := c.readSets(ctx, a.Reads.Broad())
+	if err != nil {
+		return nil, false, &Error{Op: "look for what the action read", Err: err}
+	}
+	for _, set := range sets {
+		narrow, err := a.Reads.Narrow(ctx, set)
+		if err != nil {
+			continue // no set that this program would store; the next one may be better
+		}
+		if r, ok, err := c.lookup(ctx, narrow); err != nil || ok {
+			return r, ok, err
+		}
+	}
+	return nil, false, nil
+}
+
+// rememberReads checks what the command says that it read, and remembers its result by that.
+func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r *action.Result) (*action.Result, error) {
+	name := a.Reads.Depfile()
+	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == name })
+	if i < 0 {
+		return nil, &Error{Op: "read the depfile " + name, Refused: true, Err: fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
+			Remedy: "make the command write it (gcc and clang: -MD -MF " + name + "), or leave `depfile` out"}
+	}
+	text, err := readBlob(ctx, c.store, r.Files[i].Digest, maxDepfile)
+	if err != nil {
+		return nil, &Error{Op: "read the depfile " + name, Err: err}
+	}
+	reads, err := a.Reads.Read(ctx, text, r.Root)
+	if err != nil {
+		return nil, err
+	}
+	if a.DoNotCache || !hasOutputs(a, r) {
+		return r, nil
+	}
+	narrow, err := a.Reads.Narrow(ctx, reads)
+	if err != nil {
+		return nil, &Error{Op: "remember the action's result", Err: err}
+	}
+	broad := a.Reads.Broad()
+	sets, err := c.readSets(ctx, broad)
+	if err != nil {
+		return nil, &Error{Op: "look for what the action read", Err: err}
+	}
+	sets = slices.DeleteFunc(sets, func(s []string) bool { return slices.Equal(s, reads) })
+	sets = append([][]string{reads}, sets...)
+	blob := encodeReads(sets[:min(len(sets), maxReadSets)])
+	at := c.fn.Bytes(blob)
+	e, b := narrow.Encode(c.fn), broad.Encode(c.fn)
+	for _, p := range [][]byte{blob, e.Action, e.Command, b.Action, b.Command} {
+		if err := c.store.Put(ctx, c.fn.Bytes(p), bytes.NewReader(p)); err != nil {
+			return nil, &Error{Op: "store what the action read", Err: err}
+		}
+	}
+	// The result first: a read set that leads to none is of no use.
+	if _, err := c.put(ctx, e.Key, r); err != nil {
+		return nil, err
+	}
+	if _, err := c.put(ctx, b.Key, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}}); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// readSets returns what is remembered under the broad action's key; nothing when it is not there or damaged.
+func (c *CachedExecutor) readSets(ctx context.Context, broad *action.Action) ([][]string, error) {
+	r, err := c.results.Get(ctx, broad.Key(c.fn))
+	if errors.Is(err, actioncache.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil || len(r.Files) != 1 || r.Files[0].Path != readsOutput {
+		return nil, err
+	}
+	b, err := readBlob(ctx, c.store, r.Files[0].Digest, maxReadBlob)
+	if errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	sets, err := decodeReads(b)
+	if err != nil {
+		return nil, nil // the blob is whole, but no read sets: another version's, or a lie; it is replaced
+	}
+	return sets, nil
+}
+
+func readBlob(ctx context.Context, store cas.Store, d digest.Digest, limit int64) ([]byte, error) {
+	if d.Size() > limit {
+		return nil, fmt.Errorf("it has %d bytes; %d are allowed", d.Size(), limit)
+	}
+	rc, err := store.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	return io.ReadAll(io.LimitReader(rc, limit+1))
+}
+
+// encodeReads writes a message with each set as field 1: a message with each path as field 1.
+func encodeReads(sets [][]string) []byte {
+	var b []byte
+	for _, set := range sets {
+		var m []byte
+		for _, p := range set {
+			m = protowire.AppendTag(m, 1, protowire.BytesType)
+			m = protowire.AppendString(m, p)
+		}
+		b = protowire.AppendTag(b, 1, protowire.BytesType)
+		b = protowire.AppendBytes(b, m)
+	}
+	return b
+}
+
+func decodeReads(b []byte) ([][]string, error) {
+	var sets [][]string
+	err := action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
+		if num != 1 || len(sets) == maxReadSets {
+			return errors.New("these are no read sets")
+		}
+		set := []string{}
+		err := action.EachField(m, func(num protowire.Number, _ uint64, m []byte) error {
+			if num != 1 || len(m) == 0 || len(set) == maxReads {
+				return errors.New("these are no read sets")
+			}
+			set = append(set, string(m))
+			return nil
+		})
+		sets = append(sets, set)
+		return err
+	})
+	return sets, err
+}
