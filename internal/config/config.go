@@ -82,6 +82,7 @@ type Block struct {
 
 	ForEach, When                           hcl.Expression // nil when not set, as are the others
 	Timeout, Retries, Resources, Env, Cache hcl.Expression
+	RetryExitCodes                          hcl.Expression
 	DependsOn                               []hcl.Traversal
 	Description                             string
 	Outputs                                 []*StepOutput

@@ -12,7 +12,7 @@ import (
 
 // MetaArguments returns the names of the arguments that every step has, whatever its kind.
 func MetaArguments() []string {
-	return []string{"cache", "depends_on", "description", "env", "for_each", "resources", "retries", "timeout", "when"}
+	return []string{"cache", "depends_on", "description", "env", "for_each", "resources", "retries", "retry_exit_codes", "timeout", "when"}
 }
 
 func newBlock(blk *hcl.Block, at addrs.Step) *Block {
@@ -58,7 +58,7 @@ func (b *Block) meta(c *hcl.BodyContent) hcl.Diagnostics {
 	diags := text(c, "description", &b.Description)
 	for name, to := range map[string]*hcl.Expression{
 		"for_each": &b.ForEach, "when": &b.When, "timeout": &b.Timeout, "retries": &b.Retries,
-		"resources": &b.Resources, "env": &b.Env, "cache": &b.Cache,
+		"resources": &b.Resources, "env": &b.Env, "cache": &b.Cache, "retry_exit_codes": &b.RetryExitCodes,
 	} {
 		if a := c.Attributes[name]; a != nil {
 			*to = a.Expr

@@ -200,7 +200,7 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 		}
 	}
 	o.failed = diags.HasErrors()
-	exprs := []hcl.Expression{b.ForEach, b.When, b.Timeout, b.Retries, b.Resources, b.Env, b.Cache}
+	exprs := []hcl.Expression{b.ForEach, b.When, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
 	for _, own := range b.Outputs {
 		exprs = append(exprs, own.Path)
 	}
@@ -315,7 +315,7 @@ func (p *planner) checkStatic() hcl.Diagnostics {
 		for _, m := range []struct {
 			name string
 			expr hcl.Expression
-		}{{"for_each", b.ForEach}, {"when", b.When}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"resources", b.Resources}, {"cache", b.Cache}} {
+		}{{"for_each", b.ForEach}, {"when", b.When}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache}} {
 			check(s.object, fmt.Sprintf("%s of %s", m.name, b.At), variables(m.expr))
 		}
 		for _, out := range b.Outputs {

@@ -126,6 +126,19 @@ func (p *planner) meta(b *config.Block, scope *lang.Scope, n *Node) hcl.Diagnost
 		n.Retries, err = wholeNumber(v, 100)
 		return err
 	})
+	take(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number), func(v cty.Value) error {
+		if n.Retries == 0 {
+			return fmt.Errorf("there are no retries: set retries too, such as retries = 2")
+		}
+		for _, c := range v.AsValueSlice() {
+			i, err := wholeNumber(c, 255)
+			if err != nil {
+				return err
+			}
+			n.RetryExitCodes = append(n.RetryExitCodes, i)
+		}
+		return nil
+	})
 	take(b.Resources, "resources", cty.Map(cty.Number), func(v cty.Value) error {
 		n.Resources = make(map[string]int)
 		for name, amount := range v.AsValueMap() {
@@ -143,10 +156,10 @@ func (p *planner) meta(b *config.Block, scope *lang.Scope, n *Node) hcl.Diagnost
 			n.Cache = CacheDefault
 		case "false", CacheOff:
 			n.Cache = CacheOff
-		case CacheLocal:
-			n.Cache = CacheLocal
+		case CacheLocal, CacheInputs:
+			n.Cache = s
 		default:
-			return fmt.Errorf("%q is not known; there are true, false and \"local\" (remember results on this machine only)", s)
+			return fmt.Errorf("%q is not known; there are true, false, \"inputs\" (run when the inputs are not those of the last run here) and \"local\" (remember results on this machine only)", s)
 		}
 		return nil
 	})

@@ -183,8 +183,8 @@ func placeholders(v cty.Value) cty.Value {
 
 // fill puts what the kind planned into a node, with the meta-arguments applied to each spec.
 func fill(n *Node, planned step.Planned) {
-	n.Specs, n.Outputs = withMeta(n, planned.Specs), planned.Outputs
 	n.Explain, n.Missing, n.Programs = planned.Explain, planned.Missing, planned.Programs
+	n.Specs, n.Outputs = withMeta(n, planned.Specs), planned.Outputs
 	if v, ok := planned.Attrs["version"]; ok && v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
 		n.Version = v.AsString()
 	}
@@ -216,6 +216,7 @@ func withMeta(n *Node, specs []action.Spec) []action.Spec {
 			s.Timeout = n.Timeout
 		}
 		s.NoCache = s.NoCache || n.Cache == CacheOff
+		s.Programs, s.RetryExitCodes = n.Programs, n.RetryExitCodes
 		out[i] = s
 	}
 	return out

@@ -74,10 +74,12 @@ type Node struct {
 	Programs []string                                  // programs of the host that it needs beside argv[0]
 	Version  string                                    // of a toolchain: its release
 
-	Timeout   time.Duration // the step's; already in each of Specs that has none of its own
-	Retries   int           // how many more times a failed spec is tried
-	Resources map[string]int
-	Cache     string // CacheDefault, CacheOff (already NoCache in each of Specs) or CacheLocal
+	Timeout time.Duration // the step's; already in each of Specs that has none of its own
+	Retries int           // how many more times a failed spec is tried
+	// RetryExitCodes are those after which it is tried again, beside reasons for which it could not run; in each of Specs.
+	RetryExitCodes []int
+	Resources      map[string]int
+	Cache          string // one of the Cache constants; CacheOff is already NoCache in each of Specs
 }
 
 // Output returns the address of an output of the node.
@@ -88,6 +90,9 @@ const (
 	CacheDefault = ""      // remember results wherever a cache is
 	CacheOff     = "off"   // run every time, remember nothing
 	CacheLocal   = "local" // remember results on this machine only
+	// CacheInputs is for what has effects beside its outputs: its result counts only while its inputs are those of its last
+	// run here, which must have succeeded.
+	CacheInputs = "inputs"
 )
 
 // Export is an `output` block of the pipeline. A block whose value is a collection of artifacts makes one Export for

@@ -83,6 +83,9 @@ func metaText(n *Node) string {
 	}
 	if n.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("retries %d", n.Retries))
+		if len(n.RetryExitCodes) > 0 {
+			parts = append(parts, fmt.Sprintf("also after exit codes %d", n.RetryExitCodes))
+		}
 	}
 	for _, r := range sortedKeys(n.Resources) {
 		parts = append(parts, fmt.Sprintf("%s %d", r, n.Resources[r]))

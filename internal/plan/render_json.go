@@ -28,6 +28,7 @@ type jsonNode struct {
 	Outputs     []jsonOutput   `json:"outputs"`
 	TimeoutS    float64        `json:"timeout_s,omitempty"`
 	Retries     int            `json:"retries,omitempty"`
+	RetryAfter  []int          `json:"retry_exit_codes,omitempty"`
 	Resources   map[string]int `json:"resources,omitempty"`
 	Cache       string         `json:"cache,omitempty"`
 }
@@ -104,7 +105,7 @@ func JSON(p *Plan) ([]byte, error) {
 func nodeJSON(n *Node) jsonNode {
 	j := jsonNode{Address: n.At.String(), Kind: n.At.Kind, Name: n.At.Name, Description: n.Description, Where: n.Where,
 		Needs: []string{}, Deferred: n.Deferred, Actions: []jsonSpec{}, Outputs: []jsonOutput{},
-		TimeoutS: n.Timeout.Seconds(), Retries: n.Retries, Resources: n.Resources, Cache: n.Cache}
+		TimeoutS: n.Timeout.Seconds(), Retries: n.Retries, RetryAfter: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
 	if n.At.Keyed {
 		key := n.At.Key
 		j.Key = &key

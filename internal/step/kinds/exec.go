@@ -25,12 +25,17 @@ type Exec struct{}
 // DefaultPath is PATH of a command whose env does not set it.
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
 
+// Shell runs the script of a step with shell = true.
+const Shell = "/bin/sh"
+
 // Schema returns the arguments of exec.
 func (Exec) Schema() step.Schema {
 	return step.Schema{
 		Summary: "Runs a command. It starts in the exec root, which holds the step's inputs and nothing else.",
 		Args: hcldec.ObjectSpec{
 			"argv":          &hcldec.AttrSpec{Name: "argv", Type: cty.List(cty.String), Required: true},
+			"shell":         &hcldec.AttrSpec{Name: "shell", Type: cty.Bool},
+			"depfile":       &hcldec.AttrSpec{Name: "depfile", Type: cty.String},
 			"inputs":        &hcldec.AttrSpec{Name: "inputs", Type: cty.List(cty.String)},
 			"stdin":         &hcldec.AttrSpec{Name: "stdin", Type: cty.String},
 			"programs":      &hcldec.AttrSpec{Name: "programs", Type: cty.List(cty.String)},
@@ -38,12 +43,14 @@ func (Exec) Schema() step.Schema {
 			"ok_exit_codes": &hcldec.AttrSpec{Name: "ok_exit_codes", Type: cty.List(cty.Number)},
 		},
 		ArgDocs: map[string]string{
-			"argv":          "The program and its arguments. Outputs and toolchains it refers to become inputs by themselves.",
+			"argv":          "The program and its arguments; no shell reads them. Outputs and toolchains it refers to become inputs by themselves, and so does a program of the workspace (`./tools/gen`). A name without a slash is a program of this machine.",
+			"shell":         "With `true`, argv is one text, which `/bin/sh -eu` runs: it ends at the first command that fails, and an unset variable is an error. The default is false.",
+			"depfile":       "A file that the command writes, in which it names what it read, as compilers do (`gcc -MD -MF a.d`). Then a changed file in a folder among the inputs runs the step again only if it was read; see [Depfiles](#depfiles).",
 			"inputs":        "More inputs: files and folders of the workspace (each appears at its own path), results of fileset(), outputs of steps.",
 			"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
-			"programs":      "Programs of this machine that the command needs beside argv[0]; `hexmage plan` says which are missing.",
+			"programs":      "Programs of this machine that the command starts beside argv[0]. When the file of one changes, the step runs again; `hexmage plan` says which are missing.",
 			"network":       "Whether the command may use the network. The default is false.",
-			"ok_exit_codes": "Exit codes, beside 0, that are not failures.",
+			"ok_exit_codes": "Exit codes, beside 0, that are not failures. Such a result counts and is remembered like any other.",
 		},
 		OwnOutputs: true,
 	}
@@ -57,10 +64,7 @@ func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	for k, v := range r.Env {
 		spec.Env[k] = v
 	}
-	spec.Args = e.strings("argv")
-	if len(spec.Args) == 0 {
-		e.fail("argv", "An empty command", "argv of %s is empty. Its first element is the program.", r.At)
-	}
+	spec.Args = e.command()
 	for _, in := range e.strings("inputs") {
 		e.input("inputs", in)
 	}
@@ -86,6 +90,7 @@ func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		planned.Outputs[o.Name] = action.Artifact{Class: o.Class, Parts: []action.Input{{Spec: &action.SpecOutput{Path: o.Path}}}}
 	}
 	e.program(spec.Args)
+	spec.Depfile = e.depfile()
 	spec.Inputs = e.inputs
 	planned.Specs = []action.Spec{spec}
 	planned.Programs = e.strings("programs")
@@ -183,17 +188,63 @@ func atOrAbove(name string, has func(string) bool) bool {
 	return true
 }
 
-// program refuses a relative program that is not among the inputs: it would not be there.
+// program makes a relative program an input, if it is in none.
 func (e *execPlan) program(argv []string) {
 	if len(argv) == 0 || !strings.Contains(argv[0], "/") || path.IsAbs(argv[0]) {
 		return
 	}
 	name := path.Clean(argv[0])
-	if e.seen[""] || atOrAbove(name, func(p string) bool { return e.seen[p] }) {
-		return
+	for i := range e.inputs {
+		if p := e.inputs[i].Path; p != "" && (name == p || strings.HasPrefix(name, p+"/")) {
+			// A depfile does not tell what the program has beside itself.
+			e.inputs[i].Whole = e.r.String("depfile") != "" && p != name && !e.inputs[i].Shared
+			return
+		}
 	}
-	e.fail("argv", "A program that is not an input",
-		"%s runs %q, but a command sees its inputs only. If it is a file of the workspace, add it: inputs = [%q].", e.r.At, argv[0], name)
+	e.input("argv", name)
+}
+
+// command returns what is run: argv itself, or the shell with it as its script.
+func (e *execPlan) command() []string {
+	argv := e.strings("argv")
+	shell := e.r.Bool("shell")
+	switch {
+	case len(argv) == 0:
+		e.fail("argv", "An empty command", "argv of %s is empty. Its first element is the program, or with shell = true the script.", e.r.At)
+	case !shell && len(argv) == 1 && isScript(argv[0]):
+		e.fail("argv", "A script without a shell", "%q of %s would be the name of a program: argv is a list of words. Set shell = true for a script, or write each word on its own: argv = [%q, …].",
+			argv[0], e.r.At, strings.Fields(argv[0])[0])
+	case shell && len(argv) > 1:
+		e.fail("argv", "A script and more", "With shell = true, argv of %s is one text, the script; here it has %d. Leave shell out if these are the words of one command. "+
+			"To give the script a value, use env = { NAME = … } and \"$NAME\".", e.r.At, len(argv))
+	case shell && strings.TrimSpace(argv[0]) == "":
+		e.fail("argv", "An empty script", "argv[0] of %s is the script that the shell runs, and has nothing in it.", e.r.At)
+	case shell:
+		return []string{Shell, "-eu", "-c", argv[0]}
+	}
+	return argv
+}
+
+// isScript tells whether what should be the name of a program is several words, or more than words.
+func isScript(s string) bool {
+	if strings.HasPrefix(s, "<") { // stands for a value that is not known yet
+		return false
+	}
+	words := strings.Fields(s)
+	return len(words) > 1 && !strings.Contains(words[0], "/") || len(words) == 1 && strings.ContainsAny(s, "|&;<>$`")
+}
+
+// depfile returns the path of the depfile.
+func (e *execPlan) depfile() string {
+	name := e.r.String("depfile")
+	if name == "" {
+		return ""
+	}
+	clean := path.Clean(name)
+	if path.IsAbs(name) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || e.seen[clean] {
+		e.fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that the command writes below the folder in which it starts.", name, e.r.At)
+	}
+	return clean
 }
 
 func (e *execPlan) exitCode(v cty.Value) int {

@@ -89,8 +89,15 @@ func TestExecRefuses(t *testing.T) {
 	}{
 		{map[string]cty.Value{"argv": cty.ListValEmpty(cty.String)}, "Its first element is the program"},
 		{map[string]cty.Value{"argv": null}, "argv[1] of step.exec.a is null"},
-		{map[string]cty.Value{"argv": texts("./prepare")}, `add it: inputs = ["prepare"]`},
-		{map[string]cty.Value{"argv": texts("a/b"), "inputs": texts("a/c")}, `add it: inputs = ["a/b"]`},
+		{map[string]cty.Value{"argv": texts("../prepare")}, "no path inside the workspace"},
+		{map[string]cty.Value{"argv": texts("steps/x/prepare")}, "Refer to the output itself"},
+		{map[string]cty.Value{"argv": texts("echo hi > out/x")}, `Set shell = true for a script, or write each word on its own: argv = ["echo", …]`},
+		{map[string]cty.Value{"argv": texts("ls|wc")}, "Set shell = true"},
+		{map[string]cty.Value{"argv": texts("echo", "hi"), "shell": cty.True}, "Leave shell out if these are the words of one command"},
+		{map[string]cty.Value{"argv": texts(" \n"), "shell": cty.True}, "has nothing in it"},
+		{map[string]cty.Value{"argv": texts("x"), "depfile": cty.StringVal("../a.d")}, "must be a relative path"},
+		{map[string]cty.Value{"argv": texts("x"), "depfile": cty.StringVal("/a.d")}, "must be a relative path"},
+		{map[string]cty.Value{"argv": texts("x"), "depfile": cty.StringVal("src/"), "inputs": texts("src")}, "must be a relative path"},
 		{map[string]cty.Value{"argv": texts("x"), "inputs": texts("..")}, "no path inside the workspace"},
 		{map[string]cty.Value{"argv": texts("x"), "inputs": texts("")}, "no path inside the workspace"},
 		{map[string]cty.Value{"argv": texts("x"), "stdin": cty.StringVal("toolchains/x")}, "Refer to the output itself"},
@@ -108,6 +115,8 @@ func TestExecRefuses(t *testing.T) {
 		{"argv": texts("tools/x"), "inputs": texts(".")},
 		{"argv": texts("sh"), "inputs": null},
 		{"argv": texts("/bin/sh")},
+		{"argv": texts("./my tools/gen")},
+		{"argv": texts("echo hi > x"), "shell": cty.True},
 	} {
 		if _, diags := (kinds.Exec{}).Plan(request(args)); diags.HasErrors() {
 			t.Errorf("%#v: %v", args, diags)
@@ -127,5 +136,43 @@ func TestExecDocs(t *testing.T) {
 		if s.Args[name] == nil {
 			t.Errorf("%s is documented but does not exist", name)
 		}
+	}
+}
+
+// A program of the workspace is an input by itself, and one in a folder makes that count in full.
+func TestExecProgram(t *testing.T) {
+	for _, c := range []struct {
+		argv   string
+		inputs []string
+		want   []action.Input
+	}{
+		{"./tools/gen", nil, []action.Input{{Path: "tools/gen", Host: &action.HostPath{Path: "tools/gen"}}}},
+		{"tools/gen", []string{"tools/lib"}, []action.Input{{Path: "tools/lib", Host: &action.HostPath{Path: "tools/lib"}}, {Path: "tools/gen", Host: &action.HostPath{Path: "tools/gen"}}}},
+		{"tools/gen", []string{"tools", "src"}, []action.Input{{Path: "tools", Host: &action.HostPath{Path: "tools"}, Whole: true}, {Path: "src", Host: &action.HostPath{Path: "src"}}}},
+		{"tools/gen", []string{"."}, []action.Input{{Path: "", Host: &action.HostPath{Path: "."}}, {Path: "tools/gen", Host: &action.HostPath{Path: "tools/gen"}}}},
+		{"gen", nil, nil},
+	} {
+		args := map[string]cty.Value{"argv": texts(c.argv), "depfile": cty.StringVal("x.d")}
+		if c.inputs != nil {
+			args["inputs"] = texts(c.inputs...)
+		}
+		got, diags := kinds.Exec{}.Plan(request(args))
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if d := cmp.Diff(c.want, got.Specs[0].Inputs); d != "" {
+			t.Errorf("%s with %q (-want +got):\n%s", c.argv, c.inputs, d)
+		}
+	}
+}
+
+func TestExecShell(t *testing.T) {
+	got, diags := kinds.Exec{}.Plan(request(map[string]cty.Value{"argv": texts("echo hi > x"), "shell": cty.True, "depfile": cty.StringVal("./x.d")}))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	s := got.Specs[0]
+	if d := cmp.Diff([]string{"/bin/sh", "-eu", "-c", "echo hi > x"}, s.Args); d != "" || s.Depfile != "x.d" {
+		t.Errorf("%s, depfile %q", d, s.Depfile)
 	}
 }
