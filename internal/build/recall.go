@@ -162,13 +162,17 @@ func (r *Recalled) path(p string) string {
 	return filepath.Join(r.machine.Workspace, p)
 }
 
-// UpToDate tells whether nothing that the last build read or exported has changed, so that there is nothing to do. If so,
-// it sends the events of a build in which every action was cached.
-func (r *Recalled) UpToDate(o Options) (Result, bool) {
-	start := time.Now()
-	if r.always || len(r.changed) > 0 || o.Out != "" && !o.allStanding(r.outs()) {
-		return Result{}, false
-	}
+// Unchanged tells whether nothing that the last build read or exported has changed, so that there is nothing to do. Of the
+// Options it needs Fn, State, Out and Prune.
+func (r *Recalled) Unchanged(o Options) bool {
+	return !r.always && len(r.changed) == 0 && (o.Out == "" || o.allStanding(r.outs()))
+}
+
+// Profile is the profile that the last build was made with.
+func (r *Recalled) Profile() string { return r.profile }
+
+// Finish ends a run in which nothing had changed: it sends the events of a build in which every action was cached.
+func (r *Recalled) Finish(o Options, start time.Time) Result {
 	if len(r.update.Reads) > 0 {
 		r.save(o)
 	}
@@ -182,7 +186,7 @@ func (r *Recalled) UpToDate(o Options) (Result, bool) {
 	}
 	res.BuildFinished = event.BuildFinished{Nodes: r.m.Units(), Cached: r.m.Units(), Seconds: time.Since(start).Seconds()}
 	o.Sink.Send(res.BuildFinished)
-	return res, true
+	return res
 }
 
 // outs are the outputs of the pipeline, as they were exported.

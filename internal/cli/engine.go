@@ -38,14 +38,24 @@ type engineParts struct {
 // adbServer is where the user's own adb server listens.
 const adbServer = "127.0.0.1:5037"
 
+// digestFunction is the one that HEXMAGE_DIGEST names, or BLAKE3.
+func (a *app) digestFunction() (digest.Function, error) {
+	name := a.env.Var("HEXMAGE_DIGEST")
+	if name == "" {
+		return digest.BLAKE3, nil
+	}
+	fn, err := digest.ParseFunction(name)
+	if err != nil {
+		return 0, usage("HEXMAGE_DIGEST: %w", err)
+	}
+	return fn, nil
+}
+
 // openEngine puts the engine together on the cache folder.
 func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
-	fn := digest.BLAKE3
-	if name := a.env.Var("HEXMAGE_DIGEST"); name != "" {
-		var err error
-		if fn, err = digest.ParseFunction(name); err != nil {
-			return nil, usage("HEXMAGE_DIGEST: %w", err)
-		}
+	fn, err := a.digestFunction()
+	if err != nil {
+		return nil, err
 	}
 	upkeep.Tidy(ctx, a.cache)
 	inUse, err := upkeep.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
@@ -24,38 +25,20 @@ type runCmd struct {
 
 // Run builds the pipeline.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
-	p, workspace, err := a.plan(c.Pipeline, c.Steps)
+	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err
 	}
-	if missing := p.Missing(); len(missing) > 0 {
-		for _, m := range missing {
-			fmt.Fprintf(a.env.Stderr, "missing: %s\n", m)
-		}
-		return usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile)
+	r := &running{c: c, a: a, out: filepath.Join(absolute(a.dir, c.Out), c.Pipeline), workspace: workspace}
+	defer r.close()
+	res, err := r.recall(ctx)
+	if errors.Is(err, build.ErrStale) {
+		res, err = r.build(ctx)
 	}
-	e, err := a.openEngine(ctx)
-	if err != nil {
+	r.done()
+	if r.over {
 		return err
 	}
-	defer e.close()
-	defer survivePipes()()
-	verify, err := c.Verify.start(e, p)
-	if err != nil {
-		return err
-	}
-	var sink event.Sink
-	done := func() {}
-	if a.JSON {
-		sink = report.JSON(a.env.Stdout)
-	} else {
-		sink, done = a.display()
-	}
-	o := e.options(a)
-	o.Sink, o.Workspace, o.KeepGoing, o.Prune = verify.before(sink), workspace, c.KeepGoing, len(c.Steps) == 0
-	o.Out = filepath.Join(absolute(a.dir, c.Out), c.Pipeline)
-	res, err := build.Run(ctx, p, o)
-	done()
 	if err := outcome(ctx, res, err); err != nil {
 		return err
 	}
@@ -64,12 +47,140 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	return verify.outcome()
+	return r.verify.outcome()
 }
 
-// display returns a sink for people, and a function to call at its end.
-func (a *app) display() (event.Sink, func()) {
-	d := report.Lines(a.env.Stderr, a.reportOptions())
+// running is one `hexmage run`.
+type running struct {
+	c         *runCmd
+	a         *app
+	workspace string
+	out       string
+	machine   build.Machine
+	memo      string // path of the memo; "" when none is of use
+
+	engine  *engineParts
+	survive func()
+	sink    event.Sink
+	end     func()
+	verify  *verifying
+	over    bool // the error is what the command ends with: no build began
+}
+
+// recall does without a plan, if what the last run left still holds; else it returns build.ErrStale.
+func (r *running) recall(ctx context.Context) (build.Result, error) {
+	c, a := r.c, r.a
+	if a.Fresh || c.Verify.on {
+		return build.Result{}, build.ErrStale
+	}
+	began := time.Now()
+	fn, err := a.digestFunction()
+	if err != nil {
+		return r.not(err)
+	}
+	r.machine = a.machineNow(r.workspace, fn)
+	r.memo = a.memoPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
+		EnvVars: a.envVars(), FlagVars: a.Set}, fn)
+	last, err := build.Recall(r.memo, r.machine)
+	if err != nil {
+		return build.Result{}, build.ErrStale
+	}
+	o := build.Options{Fn: fn, State: filepath.Join(a.cache, "state"), Out: r.out, Prune: len(c.Steps) == 0, Memo: &build.Memo{Path: r.memo}}
+	if last.Unchanged(o) {
+		o.Sink = r.watchers()
+		return last.Finish(o, began), nil
+	}
+	if err := r.open(ctx); err != nil {
+		return r.not(err)
+	}
+	full := r.options()
+	full.Memo = o.Memo
+	return last.Run(ctx, full)
+}
+
+// build plans the pipeline and builds it.
+func (r *running) build(ctx context.Context) (build.Result, error) {
+	began := time.Now()
+	p, _, err := r.a.plan(r.c.Pipeline, r.c.Steps)
+	if err != nil {
+		return r.not(err)
+	}
+	if missing := p.Missing(); len(missing) > 0 {
+		for _, m := range missing {
+			fmt.Fprintf(r.a.env.Stderr, "missing: %s\n", m)
+		}
+		return r.not(usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile))
+	}
+	if err := r.open(ctx); err != nil {
+		return r.not(err)
+	}
+	if r.verify, err = r.c.Verify.start(r.engine, p); err != nil {
+		return r.not(err)
+	}
+	o := r.options()
+	o.Sink = r.verify.before(o.Sink)
+	if r.memo != "" {
+		o.Memo = r.a.remembering(r.memo, p.Reads, r.machine, began)
+	}
+	return build.Run(ctx, p, o)
+}
+
+// not ends the command before a build began.
+func (r *running) not(err error) (build.Result, error) {
+	r.over = true
+	return build.Result{}, err
+}
+
+// open puts the engine together, once.
+func (r *running) open(ctx context.Context) (err error) {
+	if r.engine != nil {
+		return nil
+	}
+	if r.engine, err = r.a.openEngine(ctx); err == nil {
+		r.survive = survivePipes()
+	}
+	return err
+}
+
+// watchers is where the build's events go.
+func (r *running) watchers() event.Sink {
+	switch {
+	case r.sink != nil:
+	case r.a.JSON:
+		r.sink = report.JSON(r.a.env.Stdout)
+	default:
+		r.sink, r.end = r.a.display(nil)
+	}
+	return r.sink
+}
+
+func (r *running) options() build.Options {
+	o := r.engine.options(r.a)
+	o.Sink, o.Workspace, o.KeepGoing, o.Prune, o.Out = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0, r.out
+	return o
+}
+
+// done ends what shows the build.
+func (r *running) done() {
+	if r.end != nil {
+		r.end()
+		r.end = nil
+	}
+}
+
+func (r *running) close() {
+	r.done()
+	if r.engine != nil {
+		r.survive()
+		r.engine.close()
+	}
+}
+
+// display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.
+func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
+	o := a.reportOptions()
+	o.Left = left
+	d := report.Lines(a.env.Stderr, o)
 	back := a.interrupts.tell(d.Note)
 	return d, func() { back(); d.Close() }
 }
