@@ -1,0 +1,200 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestKilled kills hexmage, its process group, or one of the commands that it runs, at random points of a build: the next
+// build has the outputs of a clean one, whatever was there before.
+func TestKilled(t *testing.T) {
+	const size, variants = 20_000_000, 3
+	want := clean(t, size, variants)
+	w := newWorld(t, size)
+	r := chance(t)
+	start := time.Now()
+	if o := w.run(t); o.code != exitOK {
+		t.Fatal(o)
+	}
+	whole := time.Since(start)
+	ended := map[string]int{}
+	for round := range rounds(12, 300) {
+		v := r.IntN(variants)
+		w.variant(t, v)
+		if r.IntN(2) == 0 {
+			remove(w.cache)
+		}
+		if r.IntN(3) == 0 {
+			remove(filepath.Join(w.dir, "out"))
+		}
+		for range 1 + r.IntN(3) {
+			ended[w.kill(t, r, whole)]++
+		}
+		w.builds(t, want[v])
+		w.tidy(t)
+		if round%4 == 0 {
+			w.sound(t)
+			if o := w.builds(t, want[v]); o.executed != 0 {
+				t.Errorf("what was done is not known: %s", o)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("in round %d", round)
+		}
+	}
+	t.Logf("a build takes %v; %v", whole, ended)
+	if ended["hexmage"]+ended["group"] == 0 {
+		t.Error("no build was killed")
+	}
+}
+
+// kill starts a build and kills something of it. It says what.
+func (w *world) kill(t *testing.T, r *rand.Rand, whole time.Duration) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	cmd := w.command(ctx, "run", "p")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	what := [...]string{"hexmage", "group", "command"}[r.IntN(3)]
+	select {
+	case <-time.After(time.Duration(r.Int64N(int64(whole) * 11 / 10))):
+	case err := <-ended:
+		if err != nil {
+			t.Fatalf("it failed before it was killed: %v\n%s", err, &out)
+		}
+		return "ended before"
+	}
+	switch what {
+	case "hexmage":
+		_ = cmd.Process.Kill()
+	case "group":
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	default:
+		children := descendants(cmd.Process.Pid)
+		if len(children) == 0 {
+			what = "no command"
+			break
+		}
+		_ = syscall.Kill(children[r.IntN(len(children))], syscall.SIGKILL)
+	}
+	<-ended
+	if what == "command" || what == "no command" {
+		// The step has failed, or it got around it; nothing is wrong with the engine.
+		if code := cmd.ProcessState.ExitCode(); code != exitOK && code != exitFailed {
+			t.Errorf("a command was killed, and hexmage ended with exit code %d\n%s", code, &out)
+		}
+	}
+	if left := w.running(); len(left) > 0 {
+		t.Errorf("%s was killed; still running: %q", what, left)
+	}
+	return what
+}
+
+// descendants returns the processes that a process started, and those that they did.
+func descendants(pid int) []int {
+	parents := map[int][]int{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		_, rest, ok := strings.Cut(string(b), ") ")
+		fields := strings.Fields(rest)
+		child, err := strconv.Atoi(strings.Split(f, "/")[2])
+		if !ok || len(fields) < 2 || err != nil {
+			continue
+		}
+		parent, _ := strconv.Atoi(fields[1])
+		parents[parent] = append(parents[parent], child)
+	}
+	var all []int
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		all = append(all, parents[next[0]]...)
+		next = append(next, parents[next[0]]...)
+	}
+	return all
+}
+
+// TestProcesses has several processes build at once, in workspaces of their own, on one cache: the same pipeline, or
+// one that has half of its steps in common. Each action is executed once in all.
+func TestProcesses(t *testing.T) {
+	const size = 2_000_000
+	want := clean(t, size, 1)[0]
+	for round := range rounds(1, 20) {
+		for _, n := range []int{2, 8} {
+			var worlds []*world
+			for i := range n {
+				w := newWorld(t, size)
+				if i > 0 {
+					w.cache = worlds[0].cache
+				}
+				if i%2 == 1 { // another pipeline, with most steps in common
+					w.write(t, "pipelines/p.hcl", mixed+fmt.Sprintf(`
+step "exec" "own" {
+  argv = ["sh", "-c", "cat \"$0\" > own", step.exec.link.outputs.prog]
+  output "own" { file = "own" }
+}
+output "own" { value = step.exec.own.outputs.own }
+`))
+				}
+				worlds = append(worlds, w)
+			}
+			done := make(chan *outcome, n)
+			for _, w := range worlds {
+				go func() { done <- w.run(t) }()
+			}
+			times := map[string]int{}
+			for range n {
+				o := <-done
+				if o.code != exitOK {
+					t.Errorf("one of %d: %s", n, o)
+				}
+				for _, key := range o.ran {
+					times[key]++
+				}
+			}
+			if len(times) != actions+1 {
+				t.Errorf("%d processes executed %d actions, want %d", n, len(times), actions+1)
+			}
+			for key, k := range times {
+				if k != 1 {
+					t.Errorf("%d processes executed action %s %d times", n, key, k)
+				}
+			}
+			for i, w := range worlds {
+				got := w.outputs(t)
+				if i%2 == 1 {
+					if got["own"] == "" {
+						t.Error("there is no output own")
+					}
+					delete(got, "own")
+				}
+				if d := differ(want, got); d != "" {
+					t.Errorf("process %d of %d:\n%s", i, n, d)
+				}
+			}
+			worlds[0].sound(t)
+			for _, w := range worlds {
+				w.tidy(t)
+			}
+			if t.Failed() {
+				t.Fatalf("in round %d", round)
+			}
+		}
+	}
+}
