@@ -53,7 +53,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 	var sink event.Sink = report.Lines(io.Discard, report.Options{})
 	done := func() {}
 	if a.live {
-		sink, done = a.display()
+		sink, done = a.display(nil)
 	}
 	failures := &failureSink{next: sink}
 	o.Sink, o.Workspace, o.Roots = failures, workspace, roots
