@@ -59,12 +59,12 @@ type running struct {
 	machine   build.Machine
 	memo      string // path of the memo; "" when none is of use
 
-	engine  *engineParts
-	survive func()
-	sink    event.Sink
-	end     func()
-	verify  *verifying
-	over    bool // the error is what the command ends with: no build began
+	engine   *engineParts
+	survive  func()
+	watching *watching
+	end      func()
+	verify   *verifying
+	over     bool // the error is what the command ends with: no build began
 }
 
 // recall does without a plan, if what the last run left still holds; else it returns build.ErrStale.
@@ -118,6 +118,7 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 		return r.not(err)
 	}
 	o := r.options()
+	r.watching.plan(p)
 	o.Sink = r.verify.before(o.Sink)
 	if r.memo != "" {
 		o.Memo = r.a.remembering(r.memo, p.Reads, r.machine, began)
@@ -144,14 +145,11 @@ func (r *running) open(ctx context.Context) (err error) {
 
 // watchers is where the build's events go.
 func (r *running) watchers() event.Sink {
-	switch {
-	case r.sink != nil:
-	case r.a.JSON:
-		r.sink = report.JSON(r.a.env.Stdout)
-	default:
-		r.sink, r.end = r.a.display(nil)
+	if r.watching == nil {
+		r.watching = r.a.watch(r.workspace, r.c.Pipeline)
+		r.end = r.watching.end
 	}
-	return r.sink
+	return r.watching
 }
 
 func (r *running) options() build.Options {

@@ -69,11 +69,16 @@ type active struct {
 // sayEvery is how often a BuildProgress is sent, at most.
 const sayEvery = time.Second
 
-// Estimate returns an Estimator for a build of nodes, which are in topological order, with so many workers. load is called
-// when the first action begins to run: a build in which nothing runs does without.
-func Estimate(next event.Sink, nodes []Node, jobs int, load func() *Book) *Estimator {
-	e := &Estimator{next: next, load: load, now: time.Now, jobs: max(1, jobs),
+// Estimate returns an Estimator for a build with so many workers. load is called when the first action begins to run: a build in which nothing runs does without.
+func Estimate(next event.Sink, jobs int, load func() *Book) *Estimator {
+	return &Estimator{next: next, load: load, now: time.Now, jobs: max(1, jobs),
 		by: map[string]*estimate{}, groups: map[string]*groupEstimate{}, running: map[int]active{}}
+}
+
+// Plan says which steps need which; nodes are in topological order. Without it all steps count as independent.
+func (e *Estimator) Plan(nodes []Node) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, n := range nodes {
 		to := e.node(n.Step)
 		for _, from := range n.Needs {
@@ -82,7 +87,6 @@ func Estimate(next event.Sink, nodes []Node, jobs int, load func() *Book) *Estim
 			}
 		}
 	}
-	return e
 }
 
 func (e *Estimator) node(step string) *estimate {

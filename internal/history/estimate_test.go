@@ -61,7 +61,8 @@ func TestEstimate(t *testing.T) {
 			time.Sleep(time.Second)
 			record(t, dir, did("exec.a", "", event.Cached, "x", time.Millisecond), event.BuildFinished{Cached: 1}) // tells no duration
 			var s sink
-			e := history.Estimate(&s, nodes, c.jobs, func() *history.Book { return history.Open(dir) })
+			e := history.Estimate(&s, c.jobs, func() *history.Book { return history.Open(dir) })
+			e.Plan(nodes)
 			sent := 0
 			for _, ev := range begin {
 				e.Send(ev)
@@ -108,7 +109,8 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 	record(t, dir, append(es[:8:8], event.BuildFinished{Executed: 8})...)
 	open := func() *history.Book { return history.Open(dir) }
 	var s sink
-	e := history.Estimate(&s, nodes, 1, open)
+	e := history.Estimate(&s, 1, open)
+	e.Plan(nodes)
 	e.Send(event.BuildStarted{Profile: "open"})
 	for _, n := range nodes {
 		e.Send(event.NodePlanned{Step: n.Step, Nodes: 1})
@@ -117,7 +119,8 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 	if left, ok := e.Left(); !ok || (left-20*time.Second).Abs() > time.Second {
 		t.Errorf("%v, %v", left, ok)
 	}
-	e = history.Estimate(&s, []history.Node{{Step: "exec.new"}, {Step: "exec.newer"}, nodes[0]}, 1, open)
+	e = history.Estimate(&s, 1, open)
+	e.Plan([]history.Node{{Step: "exec.new"}, {Step: "exec.newer"}, nodes[0]})
 	e.Send(event.BuildStarted{Profile: "open"})
 	e.Send(event.NodeStarted{ID: 1, Step: "exec.new"})
 	if left, ok := e.Left(); ok {

@@ -38,10 +38,14 @@ type Recorder struct {
 }
 
 // Record returns a Recorder that writes to the folder (see Folder), which it makes if there is something to write. The
-// run's start is Info.Started.
+// run's start is Info.Started; its pipeline and profile are those of BuildStarted.
 func Record(dir string, info Info, limit Limits) *Recorder {
 	return &Recorder{dir: dir, info: info, now: time.Now, limit: limit, start: info.Started}
 }
+
+// Toolchains adds the versions of the toolchains that the run uses, by name, to what is recorded of it. It is to be called
+// before the build begins.
+func (r *Recorder) Toolchains(versions map[string]string) { r.info.Toolchains = versions }
 
 // Err returns what first went wrong.
 func (r *Recorder) Err() error { return r.err }
@@ -49,6 +53,8 @@ func (r *Recorder) Err() error { return r.err }
 // Send implements event.Sink. The record is finished with BuildFinished.
 func (r *Recorder) Send(e event.Event) {
 	switch e := e.(type) {
+	case event.BuildStarted:
+		r.info.Pipeline, r.info.Profile = e.Pipeline, e.Profile
 	case event.NodeFinished:
 		r.finished(e)
 	case event.BuildFinished:
