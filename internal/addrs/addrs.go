@@ -6,7 +6,6 @@ package addrs
 
 import (
 	"fmt"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -97,21 +96,6 @@ func (o Output) Path() string {
 		return o.Dir()
 	}
 	return o.Dir() + "/" + o.Name
-}
-
-// Less orders outputs by address.
-func Less(a, b Output) bool { return a.String() < b.String() }
-
-// SortOutputs sorts os by address, in place, and returns it without duplicates.
-func SortOutputs(os []Output) []Output {
-	sort.Slice(os, func(i, j int) bool { return Less(os[i], os[j]) })
-	out := os[:0]
-	for i, o := range os {
-		if i == 0 || o != os[i-1] {
-			out = append(out, o)
-		}
-	}
-	return out
 }
 
 // ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.qairt".

@@ -10,14 +10,14 @@ package dag
 // that is not among the keys is passed over. When keys depend on each other in a circle, cycles has one shortest circle
 // for each group of such keys (each key depends on the next and the last on the first), and order has no meaning.
 func Order[K comparable](keys []K, deps func(K) []K) (order []K, cycles [][]K) {
-	s := &tarjan[K]{deps: deps, index: make(map[K]int, len(keys)), low: make(map[K]int, len(keys))}
-	s.known = make(map[K]bool, len(keys))
-	for _, k := range keys {
-		s.known[k] = true
+	s := &tarjan[K]{keys: keys, deps: deps, at: make(map[K]int32, len(keys)), state: make([]state, len(keys))}
+	for i, k := range keys {
+		s.at[k] = int32(i)
 	}
+	s.order = make([]K, 0, len(keys))
 	for _, k := range keys {
-		if s.index[k] == 0 {
-			s.visit(k)
+		if i := s.at[k]; s.state[i].index == 0 {
+			s.visit(i)
 		}
 	}
 	for _, group := range s.groups {
@@ -29,68 +29,86 @@ func Order[K comparable](keys []K, deps func(K) []K) (order []K, cycles [][]K) {
 }
 
 // tarjan finds strongly connected groups; it keeps its own stack of frames so that a chain of 100,000 keys is no deep
-// recursion.
+// recursion. Inside, a key is its place in keys.
 type tarjan[K comparable] struct {
-	deps       func(K) []K
-	known      map[K]bool
-	index, low map[K]int // index 0: not seen
-	onStack    map[K]bool
-	stack      []K
-	order      []K
-	groups     [][]K
+	keys   []K
+	deps   func(K) []K
+	at     map[K]int32
+	state  []state
+	seen   int32
+	stack  []int32
+	frames []frame[K]
+	order  []K
+	groups [][]K // those that may have a circle
+}
+
+type state struct {
+	index, low int32 // index 0: not seen
+	onStack    bool
+	itself     bool // it depends on itself
 }
 
 type frame[K comparable] struct {
-	key  K
+	key  int32
 	deps []K
 	next int
 }
 
-func (s *tarjan[K]) visit(root K) {
-	if s.onStack == nil {
-		s.onStack = make(map[K]bool)
-	}
-	var frames []frame[K]
-	enter := func(k K) {
-		n := len(s.index) + 1
-		s.index[k], s.low[k] = n, n
-		s.stack, s.onStack[k] = append(s.stack, k), true
-		frames = append(frames, frame[K]{key: k, deps: s.deps(k)})
-	}
-	enter(root)
-	for len(frames) > 0 {
-		f := &frames[len(frames)-1]
+func (s *tarjan[K]) enter(i int32) {
+	s.seen++
+	s.state[i] = state{index: s.seen, low: s.seen, onStack: true}
+	s.stack = append(s.stack, i)
+	s.frames = append(s.frames, frame[K]{key: i, deps: s.deps(s.keys[i])})
+}
+
+func (s *tarjan[K]) visit(root int32) {
+	s.enter(root)
+	for len(s.frames) > 0 {
+		f := &s.frames[len(s.frames)-1]
 		if f.next < len(f.deps) {
-			d := f.deps[f.next]
+			d, known := s.at[f.deps[f.next]]
 			f.next++
 			switch {
-			case !s.known[d]:
-			case s.low[d] == 0:
-				enter(d)
-			case s.onStack[d]:
-				s.low[f.key] = min(s.low[f.key], s.index[d])
+			case !known:
+			case s.state[d].index == 0:
+				s.enter(d)
+			case s.state[d].onStack:
+				s.state[f.key].low = min(s.state[f.key].low, s.state[d].index)
+				s.state[d].itself = s.state[d].itself || d == f.key
 			}
 			continue
 		}
-		k := f.key
-		frames = frames[:len(frames)-1]
-		if len(frames) > 0 {
-			up := frames[len(frames)-1].key
-			s.low[up] = min(s.low[up], s.low[k])
-		}
-		s.order = append(s.order, k)
-		if s.low[k] != s.index[k] {
-			continue
-		}
-		for i := len(s.stack) - 1; ; i-- {
-			s.onStack[s.stack[i]] = false
-			if s.stack[i] == k {
-				s.groups = append(s.groups, append([]K(nil), s.stack[i:]...))
-				s.stack = s.stack[:i]
-				break
-			}
-		}
+		s.leave(f.key)
 	}
+}
+
+func (s *tarjan[K]) leave(k int32) {
+	s.frames = s.frames[:len(s.frames)-1]
+	if len(s.frames) > 0 {
+		up := &s.state[s.frames[len(s.frames)-1].key]
+		up.low = min(up.low, s.state[k].low)
+	}
+	s.order = append(s.order, s.keys[k])
+	if s.state[k].low != s.state[k].index {
+		return
+	}
+	first := len(s.stack) - 1
+	for s.stack[first] != k {
+		first--
+	}
+	group := s.stack[first:]
+	s.stack = s.stack[:first]
+	for _, i := range group {
+		s.state[i].onStack = false
+	}
+	if len(group) == 1 && !s.state[k].itself {
+		return
+	}
+	keys := make([]K, len(group))
+	for i, at := range group {
+		keys[i] = s.keys[at]
+	}
+	s.groups = append(s.groups, keys)
 }
 
 // shortestCircle returns a shortest circle through the first key of a strongly connected group, or nil when the group is
@@ -129,16 +147,21 @@ func shortestCircle[K comparable](group []K, deps func(K) []K) []K {
 
 // Reach returns the roots and everything they depend on, directly or not.
 func Reach[K comparable](roots []K, deps func(K) []K) map[K]bool {
-	seen := make(map[K]bool)
-	queue := append([]K(nil), roots...)
+	seen := make(map[K]bool, len(roots))
+	queue := make([]K, 0, len(roots))
+	add := func(ks []K) {
+		for _, k := range ks {
+			if !seen[k] {
+				seen[k] = true
+				queue = append(queue, k)
+			}
+		}
+	}
+	add(roots)
 	for len(queue) > 0 {
 		k := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		queue = append(queue, deps(k)...)
+		add(deps(k))
 	}
 	return seen
 }
