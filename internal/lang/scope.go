@@ -70,24 +70,3 @@ func put(to map[string]cty.Value, name string, from map[string]cty.Value) {
 		to[name] = v
 	}
 }
-
-// OutputMarks returns the outputs that a value was made from, at any depth, sorted.
-func OutputMarks(v cty.Value) []addrs.Output {
-	_, pvms := v.UnmarkDeepWithPaths()
-	var out []addrs.Output
-	for _, p := range pvms {
-		for m := range p.Marks {
-			if o, ok := m.(addrs.Output); ok {
-				out = append(out, o)
-			}
-		}
-	}
-	return addrs.SortOutputs(out)
-}
-
-// IsSensitive says whether a value, or any part of it, is sensitive.
-func IsSensitive(v cty.Value) bool {
-	_, marks := v.UnmarkDeep()
-	_, yes := marks[Sensitive]
-	return yes
-}
