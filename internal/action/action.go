@@ -39,6 +39,9 @@ type Action struct {
 	OKExitCodes []int         // exit codes, beside 0, whose results count and are remembered
 	LocalOnly   bool          // its results stay on this machine
 	Reads       Reads         // not nil: it is remembered by what it read; see Reads
+
+	// Directories are the Directory messages of the inputs, by their digests, as far as they need not be in the store.
+	Directories map[digest.Digest][]byte
 }
 
 // TimeLimit is how long the command may run: the smaller of Limit and Timeout, 0 when there is none.

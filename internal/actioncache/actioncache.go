@@ -23,6 +23,15 @@ type Cache interface {
 	Put(ctx context.Context, key digest.Digest, r *action.Result) error
 }
 
+// Keeper is what a Cache can do beside a result: keep the messages that tell what the key was made of (the Action, its
+// Command, Directories of its inputs), so that they need no file each.
+type Keeper interface {
+	// PutWith is Put with messages.
+	PutWith(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error
+	// Messages returns what was kept with the result for the key, checked, or an error that is ErrNotFound.
+	Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error)
+}
+
 // Flusher is what a Cache can do when it keeps results on disk.
 type Flusher interface {
 	// Flush returns when every result put so far survives a crash of the machine. A build calls it, after that of the

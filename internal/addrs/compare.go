@@ -33,9 +33,10 @@ func plainKey(k string) bool {
 }
 
 // Less orders outputs by address.
-func Less(a, b Output) bool { return compareOutputs(a, b) < 0 }
+func Less(a, b Output) bool { return CompareOutputs(a, b) < 0 }
 
-func compareOutputs(a, b Output) int {
+// CompareOutputs orders outputs as their spellings are ordered.
+func CompareOutputs(a, b Output) int {
 	switch {
 	case a == b:
 		return 0

@@ -58,9 +58,11 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 			return w.finish(u, a, res, outcome{kind: event.Cached, key: key, took: time.Since(start)})
 		}
 	}
-	if err := errors.Join(w.keep(ctx, literals), w.keep(ctx, dirs)); err != nil {
+	if err := w.keep(ctx, literals); err != nil {
 		return w.broken(ctx, u, err)
 	}
+	a.Directories = dirs
+	defer w.o.Sources.Hold(dirs)()
 	say(message{u: u, started: true})
 	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
 		say(message{u: u, progress: event.NodeProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})

@@ -48,6 +48,14 @@ type Adopter interface {
 	Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error)
 }
 
+// Holder is what a Store can do when it can serve blobs from memory for a while: the messages of an action that is being
+// executed, which need no file each.
+type Holder interface {
+	// Hold has Open know the blobs, which must be what their digests say and not change, until release is called. They still
+	// count as missing: who needs them for longer puts them.
+	Hold(blobs map[digest.Digest][]byte) (release func())
+}
+
 // Flusher is what a Store can do when it keeps blobs on disk.
 type Flusher interface {
 	// Flush returns when every blob stored so far survives a crash of the machine. A build calls it before it reports that

@@ -6,33 +6,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/durable"
 )
 
-// keepSize is the size in bytes from which a host file that is linked goes into the store first, where further links
-// of it are cheap; below it, a copy costs less than making a blob durable.
-const keepSize = 1 << 20
-
 // Sources is a Store over another that also knows files of the host by their digests, such as those of the workspace. So
 // a source file need not be copied into the store for its digest to name something: it is read where it is when someone
 // wants it. Whoever reads a file that has changed since Add gets a *ChangedError.
 //
-// Open, Link and Missing ask the next store first.
+// Open, Link and Missing ask the next store before they look at files. Messages that only an action in the works needs
+// can be held in memory.
 type Sources struct {
 	next Store
+	find func(context.Context, digest.Digest) (map[digest.Digest][]byte, error) // or nil
 
 	mu    sync.RWMutex
 	files map[digest.Digest]string
+	held  map[digest.Digest]held
+}
+
+// held is a blob that is in memory for those who use it.
+type held struct {
+	content []byte
+	users   int
 }
 
 // WithSources returns a Store over next that knows no files yet.
 func WithSources(next Store) *Sources {
-	return &Sources{next: next, files: map[digest.Digest]string{}}
+	return &Sources{next: next, files: map[digest.Digest]string{}, held: map[digest.Digest]held{}}
 }
 
 // ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.
@@ -74,23 +77,80 @@ func (s *Sources) file(d digest.Digest) (string, bool) {
 
 // Open implements Store.
 func (s *Sources) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
+	if b, ok := s.message(d); ok {
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
 	r, err := s.next.Open(ctx, d)
 	if !errors.Is(err, ErrNotFound) {
 		return r, err
 	}
-	path, ok := s.file(d)
-	if !ok {
+	if own, oerr := s.own(d); own != nil || oerr != nil {
+		return own, oerr
+	}
+	if s.find == nil {
 		return nil, err
 	}
-	return openFile(d, path)
+	found, ferr := s.find(ctx, d)
+	if ferr != nil || len(found) == 0 {
+		return nil, err
+	}
+	s.Hold(found)
+	if b, ok := s.message(d); ok {
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
+	return nil, err
 }
 
-func openFile(d digest.Digest, path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
+// own opens what the Sources know themselves; of what they do not know, it returns nil.
+func (s *Sources) own(d digest.Digest) (io.ReadCloser, error) {
+	if b, ok := s.message(d); ok {
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
+	path, ok := s.file(d)
+	if !ok {
+		return nil, nil
+	}
+	f, err := durable.OpenRegular(path)
 	if err != nil {
 		return nil, &ChangedError{Path: path, Digest: d, Err: err}
 	}
 	return Verify(f, d, func() error { return &ChangedError{Path: path, Digest: d} }), nil
+}
+
+// Hold implements Holder.
+func (s *Sources) Hold(messages map[digest.Digest][]byte) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for d, b := range messages {
+		h := s.held[d]
+		h.content, h.users = b, h.users+1
+		s.held[d] = h
+	}
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for d := range messages {
+			h := s.held[d]
+			if h.users--; h.users > 0 {
+				s.held[d] = h
+			} else {
+				delete(s.held, d)
+			}
+		}
+	})
+}
+
+// FindWith has Open ask find, last, for messages that are kept elsewhere than in a store, such as those that lie beside
+// the result of the action whose key it is asked for. What find returns stays in memory. It is called before the first Open.
+func (s *Sources) FindWith(find func(context.Context, digest.Digest) (map[digest.Digest][]byte, error)) {
+	s.find = find
+}
+
+func (s *Sources) message(d digest.Digest) ([]byte, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	h, ok := s.held[d]
+	return h.content, ok
 }
 
 // Put implements Store.
@@ -113,8 +173,9 @@ func (s *Sources) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Dig
 	return still, nil
 }
 
-// Link implements Linker, if the next store does. A file of the host is copied, never linked: an editor that writes in
-// place would change an exec root through the link.
+// Link implements Linker, if the next store does. A file of the host goes into the store first and is linked from there:
+// an editor that writes to it in place would change an exec root through a link of its own, and an input that is copied
+// into one exec root after the other makes and removes a file each time, which costs more than a link.
 func (s *Sources) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	l, ok := s.next.(Linker)
 	if !ok {
@@ -124,44 +185,15 @@ func (s *Sources) Link(ctx context.Context, d digest.Digest, path string, execut
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	from, ok := s.file(d)
-	if !ok {
-		return err
-	}
-	r, err := openFile(d, from)
-	if err != nil {
-		return err
+	r, oerr := s.own(d)
+	if oerr != nil || r == nil {
+		return errors.Join(oerr, err)
 	}
 	defer r.Close()
-	if d.Size() >= keepSize {
-		if err := s.next.Put(ctx, d, r); err != nil {
-			return err
-		}
-		return l.Link(ctx, d, path, executable)
-	}
-	perm := fs.FileMode(0o444)
-	if executable {
-		perm = 0o555
-	}
-	var b bytes.Buffer // small, and so nothing is made at path when the content is wrong
-	if err := Copy(ctx, &b, r, d); err != nil {
+	if err := s.next.Put(ctx, d, r); err != nil {
 		return err
 	}
-	write := func() error {
-		w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(b.Bytes())
-		if err = errors.Join(err, w.Close()); err != nil {
-			os.Remove(path)
-		}
-		return err
-	}
-	if executable {
-		return durable.WriteProgram(write)
-	}
-	return write()
+	return l.Link(ctx, d, path, executable)
 }
 
 // Adopt implements Adopter, if the next store does.

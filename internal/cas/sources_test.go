@@ -123,3 +123,48 @@ func TestSourceChanged(t *testing.T) {
 		}
 	}
 }
+
+// What is held is there for readers, by its digest, as long as somebody holds it; and still is missing.
+func TestSourcesHold(t *testing.T) {
+	s := cas.WithSources(memory.New())
+	b := []byte("message")
+	d := fn.Bytes(b)
+	held := map[digest.Digest][]byte{d: b}
+	first := s.Hold(held)
+	second := s.Hold(held)
+	first()
+	first()
+	if got, err := readAll(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
+		t.Errorf("held: %q, %v", got, err)
+	}
+	if m, err := s.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
+		t.Errorf("what is only held counts as stored: %v, %v", m, err)
+	}
+	second()
+	if _, err := readAll(t.Context(), s, d); !errors.Is(err, cas.ErrNotFound) {
+		t.Errorf("no longer held: %v, want ErrNotFound", err)
+	}
+}
+
+// What is kept beside a result is found by the action's key, and then by its own digest.
+func TestSourcesFind(t *testing.T) {
+	s := cas.WithSources(memory.New())
+	key, other := fn.Bytes([]byte("action")), fn.Bytes([]byte("command"))
+	s.FindWith(func(_ context.Context, d digest.Digest) (map[digest.Digest][]byte, error) {
+		if d != key {
+			return nil, cas.ErrNotFound
+		}
+		return map[digest.Digest][]byte{key: []byte("action"), other: []byte("command")}, nil
+	})
+	if _, err := readAll(t.Context(), s, other); !errors.Is(err, cas.ErrNotFound) {
+		t.Errorf("before the key was asked for: %v, want ErrNotFound", err)
+	}
+	for d, want := range map[digest.Digest]string{key: "action"} {
+		if got, err := readAll(t.Context(), s, d); err != nil || string(got) != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	if got, err := readAll(t.Context(), s, other); err != nil || string(got) != "command" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

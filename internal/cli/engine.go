@@ -71,6 +71,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 		return nil, engine(err)
 	}
 	e := &engineParts{fn: fn, inUse: inUse, sources: cas.WithSources(blobs), trees: tree.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
+	e.sources.FindWith(results.Messages)
 	e.stats = tree.OpenStatCache(filepath.Join(e.state, "statcache-"+fn.String()), fn)
 	if err := os.MkdirAll(e.state, 0o755); err != nil {
 		return nil, engine(err)

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -18,6 +19,9 @@ type Dir struct {
 	pid  string
 	mask fs.FileMode // what the process's umask takes from new files; all bits where it is not known
 }
+
+// ErrUnfit is what Read returns, wrapped, for what is no regular file, or too large.
+var ErrUnfit = errors.New("it is no regular file, or too large")
 
 // OpenDir opens the folder, which must be there.
 func OpenDir(path string) (*Dir, error) {

@@ -177,7 +177,7 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 	}
 	s := stat.FromUnix(&st)
 	if !s.IsRegular() || s.Size > limit {
-		return nil, s, pathError("read", d.Path(name), errors.New("it is no regular file, or too large"))
+		return nil, s, pathError("read", d.Path(name), ErrUnfit)
 	}
 	b := make([]byte, 0, max(expect, int(s.Size))+1)
 	for {
@@ -192,7 +192,7 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 			return b, s, nil
 		}
 		if int64(len(b)) > limit {
-			return nil, s, pathError("read", d.Path(name), errors.New("it grows beyond what is sensible"))
+			return nil, s, pathError("read", d.Path(name), ErrUnfit)
 		}
 		b = append(b, 0)[:len(b)]
 	}

@@ -77,7 +77,7 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 	s := stat.Of(info)
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && (!s.IsRegular() || int64(len(b)) > limit) {
-		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errors.New("it is no regular file, or too large")}
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: ErrUnfit}
 	}
 	return b, s, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -151,37 +152,82 @@ func load(ctx context.Context, store cas.Store, d action.OutputDir) (*tree.Dir, 
 	return tree.LoadTree(ctx, store, d.Tree)
 }
 
-// Execute implements Executor. The encoded Action and Command are put into the store too, while the command runs, for
-// remote workers and for explaining later what a key was made of.
+// maxBeside is how many bytes of messages are kept beside a result. Larger ones, such as the Directory of a link's 10,000
+// inputs, go to the store, where actions share them.
+const maxBeside = 16 << 10
+
+// Execute implements Executor. The encoded Action and Command and the Directories of its inputs are kept too, for remote
+// workers and for explaining later what a key was made of: beside the result where that is possible, as a file for each
+// would cost more than a small command does; else in the store.
 func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	e := a.Encode(c.fn)
-	g, gctx := errgroup.WithContext(ctx)
-	for _, b := range [][]byte{e.Action, e.Command} {
-		g.Go(func() error { return c.store.Put(gctx, c.fn.Bytes(b), bytes.NewReader(b)) })
+	messages := make(map[digest.Digest][]byte, len(a.Directories)+2)
+	maps.Copy(messages, a.Directories)
+	messages[e.Key], messages[c.fn.Bytes(e.Command)] = e.Action, e.Command
+	beside := c.beside(a, messages)
+	var g errgroup.Group
+	if beside != nil {
+		defer c.store.(cas.Holder).Hold(beside)()
+	} else if err := c.keep(ctx, a.Directories); err != nil { // the command needs them
+		return nil, err
+	} else {
+		delete(messages, a.InputRoot)
+		g.Go(func() error { return c.keep(ctx, messages) })
 	}
 	r, err := c.next.Execute(ctx, a)
-	if perr := g.Wait(); err == nil && perr != nil {
-		err = &Error{Op: "store the action", Err: perr}
+	if perr := g.Wait(); err == nil {
+		err = perr
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !a.Succeeded(r.ExitCode) || a.DoNotCache && a.Reads == nil {
-		return r, nil
-	}
 	// The command is done; what it did is worth remembering even if the build is being stopped.
 	ctx = context.WithoutCancel(ctx)
-	if a.Reads != nil {
+	succeeded := a.Succeeded(r.ExitCode)
+	switch {
+	case succeeded && a.Reads != nil:
 		return c.rememberReads(ctx, a, r)
+	case !succeeded || a.DoNotCache || !hasOutputs(a, r):
+		return r, c.keep(ctx, beside)
 	}
-	if !hasOutputs(a, r) {
-		return r, nil
-	}
-	return c.put(ctx, e.Key, r)
+	return c.put(ctx, e.Key, r, beside)
 }
 
-func (c *CachedExecutor) put(ctx context.Context, key digest.Digest, r *action.Result) (*action.Result, error) {
-	if err := c.results.Put(ctx, key, r); err != nil {
+// beside returns the messages if they can be kept beside the action's result, and served from memory until then.
+func (c *CachedExecutor) beside(a *action.Action, messages map[digest.Digest][]byte) map[digest.Digest][]byte {
+	_, keeps := c.results.(actioncache.Keeper)
+	_, holds := c.store.(cas.Holder)
+	if !keeps || !holds || a.DoNotCache || a.Reads != nil {
+		return nil
+	}
+	n := 0
+	for _, b := range messages {
+		n += len(b)
+	}
+	if n > maxBeside {
+		return nil
+	}
+	return messages
+}
+
+// keep puts messages into the store.
+func (c *CachedExecutor) keep(ctx context.Context, messages map[digest.Digest][]byte) error {
+	for d, b := range messages {
+		if err := c.store.Put(ctx, d, bytes.NewReader(b)); err != nil {
+			return &Error{Op: "store the action", Err: err}
+		}
+	}
+	return nil
+}
+
+func (c *CachedExecutor) put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) (*action.Result, error) {
+	var err error
+	if k, ok := c.results.(actioncache.Keeper); ok && messages != nil {
+		err = k.PutWith(ctx, key, r, messages)
+	} else {
+		err = c.results.Put(ctx, key, r)
+	}
+	if err != nil {
 		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}
 	return r, nil

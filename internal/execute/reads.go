@@ -85,10 +85,10 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 		}
 	}
 	// The result first: a read set that leads to none is of no use.
-	if _, err := c.put(ctx, e.Key, r); err != nil {
+	if _, err := c.put(ctx, e.Key, r, nil); err != nil {
 		return nil, err
 	}
-	if _, err := c.put(ctx, b.Key, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}}); err != nil {
+	if _, err := c.put(ctx, b.Key, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}}, nil); err != nil {
 		return nil, err
 	}
 	return r, nil

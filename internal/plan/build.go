@@ -86,6 +86,9 @@ type object struct {
 	deps     []string   // objects
 	eval     func() hcl.Diagnostics
 	failed   bool // itself, or something it needs, could not be evaluated
+
+	static  [2]staticDeps // [1] for when all values are known
+	awaited awaitedOutputs
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -286,38 +289,47 @@ func attrNames(v cty.Value) []string {
 // assemble makes the plan of what was evaluated, without the toolchains that nothing needs.
 func (p *planner) assemble() *Plan {
 	out := &Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Exports: p.exports}
-	nodes := make(map[addrs.Instance]*Node)
-	var all, roots []addrs.Instance
-	for _, name := range p.order {
+	toolchains := make(map[addrs.Instance]*Node)
+	var needed []addrs.Instance // toolchains, by others than toolchains
+	note := func(deps []addrs.Instance) {
+		for _, d := range deps {
+			if d.Kind == addrs.Toolchain {
+				needed = append(needed, d)
+			}
+		}
+	}
+	n := 0
+	for _, s := range p.steps {
+		for _, in := range s.instances {
+			switch {
+			case in.node == nil:
+			case in.at.Kind == addrs.Toolchain:
+				toolchains[in.at] = in.node
+			default:
+				n++
+				note(in.node.Deps)
+			}
+		}
+	}
+	for _, e := range p.exports {
+		note(e.Deps)
+	}
+	reached := dag.Reach(needed, func(at addrs.Instance) []addrs.Instance {
+		if n := toolchains[at]; n != nil {
+			return n.Deps
+		}
+		return nil
+	})
+	out.Nodes = make([]*Node, 0, n+len(reached))
+	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
 		s := p.objects[name].step
 		if s == nil {
 			continue
 		}
 		for _, in := range s.instances {
-			if in.node == nil {
-				continue
+			if in.node != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
+				out.Nodes = append(out.Nodes, in.node)
 			}
-			nodes[in.at] = in.node
-			all = append(all, in.at)
-			if in.at.Kind != addrs.Toolchain {
-				roots = append(roots, in.at)
-			}
-		}
-	}
-	for _, e := range p.exports {
-		roots = append(roots, e.Deps...)
-	}
-	deps := func(at addrs.Instance) []addrs.Instance {
-		if n := nodes[at]; n != nil {
-			return n.Deps
-		}
-		return nil
-	}
-	needed := dag.Reach(roots, deps)
-	ordered, _ := dag.Order(all, deps) // a circle was found when the blocks were put in order
-	for _, at := range ordered {
-		if needed[at] {
-			out.Nodes = append(out.Nodes, nodes[at])
 		}
 	}
 	out.Reads = p.reads()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -26,6 +27,7 @@ type stepState struct {
 	object    *object
 	instances []*instance // those that exist; for a step with when = false and without for_each one without a node
 	byAt      map[addrs.Instance]*instance
+	attrs     cty.Value // of a toolchain: what kinds see of it
 }
 
 // instance returns the instance of that address, or nil.
@@ -40,7 +42,8 @@ func (s *stepState) add(in *instance) {
 type instance struct {
 	at      addrs.Instance
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
-	node    *Node                 // nil when when = false
+	classes map[string]action.Class
+	node    *Node // nil when when = false
 }
 
 // declare makes an object for everything in the pipeline and checks every reference, before anything is evaluated.
@@ -105,7 +108,7 @@ func (p *planner) declareBlocks() hcl.Diagnostics {
 				p.steps[b.At] = &stepState{block: b, decl: b}
 				continue
 			}
-			p.steps[b.At] = &stepState{block: b, decl: b, kind: k, schema: k.Schema(), body: b.Body, byAt: make(map[addrs.Instance]*instance)}
+			p.steps[b.At] = &stepState{block: b, decl: b, kind: k, schema: k.Schema(), body: b.Body}
 		}
 	}
 	if p.profile != nil {

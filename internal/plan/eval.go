@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -24,26 +23,37 @@ func eval(scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	return e.Value(scope.EvalContext(refs))
 }
 
-// evalTo evaluates an expression to a known, plain value of a type, for a meta-argument; what is for messages.
+// evalTo evaluates an expression to a known, plain value of a type; what is for messages.
 func evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
 	val, diags := eval(scope, e)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	r := e.Range()
-	if lang.IsSensitive(val) {
-		return cty.NilVal, errorf(&r, "A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what)
+	return plainOf(val, e, ty, what)
+}
+
+// plainOf makes the value of an expression a known, plain value of a type; what is for messages.
+func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
+	traits := lang.TraitsOf(val)
+	fail := func(summary, detail string, args ...any) (cty.Value, hcl.Diagnostics) {
+		r := e.Range()
+		return cty.NilVal, errorf(&r, summary, detail, args...)
 	}
-	if outs := lang.OutputMarks(val); len(outs) > 0 {
-		return cty.NilVal, errorf(&r, "An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what, outs[0])
+	if traits.Sensitive {
+		return fail("A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what)
 	}
-	val, _ = val.UnmarkDeep()
-	val, err := convert.Convert(val, ty)
+	if traits.Marked {
+		if outs := lang.OutputMarks(val); len(outs) > 0 {
+			return fail("An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what, outs[0])
+		}
+		val, _ = val.UnmarkDeep()
+	}
+	val, err := convertTo(val, ty)
 	if err != nil {
-		return cty.NilVal, errorf(&r, "A value has the wrong type", "%s: %s.", what, err)
+		return fail("A value has the wrong type", "%s: %s.", what, err)
 	}
-	if !val.IsWhollyKnown() {
-		return cty.NilVal, errorf(&r, "A value is not known", "%s must be known while planning.", what)
+	if traits.Unknown {
+		return fail("A value is not known", "%s must be known while planning.", what)
 	}
 	return val, nil
 }
@@ -98,35 +108,44 @@ func (p *planner) evalTarget() hcl.Diagnostics {
 	return diags
 }
 
-// meta evaluates the meta-arguments of an instance into its node.
-func (p *planner) meta(b *config.Block, scope *lang.Scope, n *Node) hcl.Diagnostics {
+// metaArguments evaluates the meta-arguments of an instance into its node.
+func (e *evaluator) metaArguments(ctx *hcl.EvalContext, n *Node) hcl.Diagnostics {
+	if m := e.metaNode; m != nil {
+		n.Timeout, n.Retries, n.RetryExitCodes, n.Resources, n.Cache = m.Timeout, m.Retries, m.RetryExitCodes, m.Resources, m.Cache
+		return nil
+	}
 	var diags hcl.Diagnostics
-	take := func(e hcl.Expression, name string, ty cty.Type, set func(cty.Value) error) {
-		if e == nil {
-			return
+	same := true
+	for _, k := range e.meta {
+		if k == nil {
+			continue
 		}
-		what := fmt.Sprintf("%s of %s", name, b.At)
-		v, ds := evalTo(scope, e, ty, what)
+		same = same && !k.each
+		v, ds := k.value(ctx)
 		if diags = append(diags, ds...); ds.HasErrors() || v.IsNull() {
-			return
+			continue
 		}
-		if err := set(v); err != nil {
-			r := e.Range()
-			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", what, err)...)
+		if err := n.setMeta(k.name, v); err != nil {
+			r := k.expr.Range()
+			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.what, err)...)
 		}
 	}
-	take(b.Timeout, "timeout", cty.String, func(v cty.Value) (err error) {
+	if same && !diags.HasErrors() {
+		e.metaNode = &Node{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
+	}
+	return diags
+}
+
+func (n *Node) setMeta(name string, v cty.Value) (err error) {
+	switch name {
+	case "timeout":
 		n.Timeout, err = time.ParseDuration(v.AsString())
 		if err != nil || n.Timeout <= 0 {
 			return fmt.Errorf("%q is no duration above zero; write it as \"90s\", \"10m\" or \"2h\"", v.AsString())
 		}
-		return nil
-	})
-	take(b.Retries, "retries", cty.Number, func(v cty.Value) (err error) {
+	case "retries":
 		n.Retries, err = wholeNumber(v, 100)
-		return err
-	})
-	take(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number), func(v cty.Value) error {
+	case "retry_exit_codes":
 		if n.Retries == 0 {
 			return fmt.Errorf("there are no retries: set retries too, such as retries = 2")
 		}
@@ -137,20 +156,14 @@ func (p *planner) meta(b *config.Block, scope *lang.Scope, n *Node) hcl.Diagnost
 			}
 			n.RetryExitCodes = append(n.RetryExitCodes, i)
 		}
-		return nil
-	})
-	take(b.Resources, "resources", cty.Map(cty.Number), func(v cty.Value) error {
+	case "resources":
 		n.Resources = make(map[string]int)
 		for name, amount := range v.AsValueMap() {
-			i, err := wholeNumber(amount, 1<<30)
-			if err != nil {
+			if n.Resources[name], err = wholeNumber(amount, 1<<30); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			n.Resources[name] = i
 		}
-		return nil
-	})
-	take(b.Cache, "cache", cty.String, func(v cty.Value) error {
+	case "cache":
 		switch s := v.AsString(); s {
 		case "true", "on":
 			n.Cache = CacheDefault
@@ -161,9 +174,8 @@ func (p *planner) meta(b *config.Block, scope *lang.Scope, n *Node) hcl.Diagnost
 		default:
 			return fmt.Errorf("%q is not known; there are true, false, \"inputs\" (run when the inputs are not those of the last run here) and \"local\" (remember results on this machine only)", s)
 		}
-		return nil
-	})
-	return diags
+	}
+	return err
 }
 
 func wholeNumber(v cty.Value, most int64) (int, error) {
@@ -225,26 +237,27 @@ func (p *planner) keys(b *config.Block) (keys []string, values []cty.Value, diag
 // stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files and
 // trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
 func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
-	byKey := make(map[string]cty.Value)
+	byKey := make(map[string]cty.Value, len(s.instances))
+	outs, whole := make(map[string]cty.Value), make(map[string]cty.Value, 1) // ObjectVal keeps neither
 	for _, in := range s.instances {
-		outs := make(map[string]cty.Value)
+		clear(outs)
 		for _, o := range in.outputs {
-			at := addrs.Output{Instance: in.at, Name: o.Name}
-			v := cty.StringVal(at.Path())
-			if o.Class == action.Value {
-				v = cty.DynamicVal
-				if f, ok := filled[at]; ok {
-					v = f
-				}
-			}
 			if in.node == nil {
-				v = cty.NullVal(cty.String)
-			} else {
-				v = v.Mark(at)
+				outs[o.Name] = cty.NullVal(cty.String)
+				continue
 			}
-			outs[o.Name] = v
+			at := addrs.Output{Instance: in.at, Name: o.Name}
+			v, ok := filled[at]
+			switch {
+			case o.Class != action.Value:
+				v = cty.StringVal(at.Path())
+			case !ok:
+				v = cty.DynamicVal
+			}
+			outs[o.Name] = v.Mark(at)
 		}
-		obj := cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(outs)})
+		whole["outputs"] = cty.ObjectVal(outs)
+		obj := cty.ObjectVal(whole)
 		if !in.at.Keyed {
 			return obj
 		}

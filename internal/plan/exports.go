@@ -32,13 +32,13 @@ func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
 // export makes the exports of a value: one, or one for each part of a collection that holds artifacts.
 func (p *planner) export(out *config.Output, o *object, base Export, val cty.Value) ([]Export, hcl.Diagnostics) {
 	marks := lang.OutputMarks(val)
-	base.Deps = p.dependencies(o, instancesOf(marks), true)
-	if lang.IsSensitive(val) {
+	traits := lang.TraitsOf(val)
+	if traits.Sensitive {
 		base.Literal = redacted
+		base.Deps = p.dependencies(o, instancesOf(marks), true)
 		return []Export{base}, nil
 	}
-	plain, _ := val.UnmarkDeep()
-	if plain.IsNull() {
+	if val.IsNull() {
 		return nil, nil // of a step that does not exist with this profile
 	}
 	artifacts := false
@@ -46,30 +46,43 @@ func (p *planner) export(out *config.Output, o *object, base Export, val cty.Val
 		artifacts = artifacts || p.class(m) != action.Value
 	}
 	switch {
-	case len(marks) == 1 && !artifacts && isWhole(out.Value, marks[0]):
-		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
-	case !artifacts && !plain.IsWhollyKnown():
-		base.AwaitValues = p.awaited(o, marks)
-		base.Resolve = func(values map[addrs.Output][]byte) (Export, error) { return p.resolveExport(out, base, values) }
-	case !artifacts:
-		base.Literal = literal(plain)
-	case plain.Type() == cty.String && plain.IsKnown():
-		for _, m := range marks {
-			rest, ok := strings.CutPrefix(plain.AsString(), m.Path())
-			if ok && (rest == "" || rest[0] == '/' && p.class(m) == action.Tree) {
-				base.Class = p.class(m)
-				base.Artifact = action.Input{Artifact: &m, Sub: strings.TrimPrefix(rest, "/")}
-				base.Deps = []addrs.Instance{m.Instance}
-				return []Export{base}, nil
-			}
-		}
-		r := out.Value.Range()
-		return nil, errorf(&r, "An output is an artifact or a value",
-			"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
-	default:
+	case artifacts && (val.Type() != cty.String || traits.Unknown):
 		return p.exportParts(out, o, base, val)
+	case artifacts:
+		e, diags := p.exportArtifact(out, base, val, marks)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		return []Export{e}, nil
+	case len(marks) == 1 && isWhole(out.Value, marks[0]):
+		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
+	case traits.Unknown:
+		base.AwaitValues, _ = p.awaited(o, marks)
+		base.Resolve = func(values map[addrs.Output][]byte) (Export, error) { return p.resolveExport(out, base, values) }
+	default:
+		plain, _ := val.UnmarkDeep()
+		base.Literal = literal(plain)
 	}
+	base.Deps = p.dependencies(o, instancesOf(marks), true)
 	return []Export{base}, nil
+}
+
+// exportArtifact makes the export of a path: an output's, or one below it.
+func (p *planner) exportArtifact(out *config.Output, e Export, val cty.Value, marks []addrs.Output) (Export, hcl.Diagnostics) {
+	plain, _ := val.Unmark()
+	for i := range marks {
+		m := &marks[i]
+		rest, ok := strings.CutPrefix(plain.AsString(), m.Path())
+		if ok && (rest == "" || rest[0] == '/' && p.class(*m) == action.Tree) {
+			e.Class = p.class(*m)
+			e.Artifact = action.Input{Artifact: m, Sub: strings.TrimPrefix(rest, "/")}
+			e.Deps = []addrs.Instance{m.Instance}
+			return e, nil
+		}
+	}
+	r := out.Value.Range()
+	return e, errorf(&r, "An output is an artifact or a value",
+		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
 }
 
 func (p *planner) exportParts(out *config.Output, o *object, base Export, val cty.Value) ([]Export, hcl.Diagnostics) {
@@ -78,7 +91,7 @@ func (p *planner) exportParts(out *config.Output, o *object, base Export, val ct
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
 		return nil, errorf(&r, "An output is an artifact or a value", "The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
 	}
-	var exports []Export
+	exports := make([]Export, 0, shallow.LengthInt())
 	var diags hcl.Diagnostics
 	i := 0
 	for it := shallow.ElementIterator(); it.Next(); i++ {
@@ -147,10 +160,10 @@ func literal(v cty.Value) string {
 	return string(b)
 }
 
-func instancesOf(os []addrs.Output) map[addrs.Instance]bool {
-	m := make(map[addrs.Instance]bool, len(os))
-	for _, o := range os {
-		m[o.Instance] = true
+func instancesOf(os []addrs.Output) []addrs.Instance {
+	is := make([]addrs.Instance, len(os))
+	for i, o := range os {
+		is[i] = o.Instance
 	}
-	return m
+	return is
 }

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -15,10 +17,8 @@ import (
 
 // class returns the class of an output, 0 when there is no such output.
 func (p *planner) class(o addrs.Output) action.Class {
-	if s := p.steps[o.Step]; s != nil {
-		if in := s.instance(o.Instance); in != nil {
-			return outputClass(in.outputs, o.Name)
-		}
+	if in := p.instance(o.Instance); in != nil {
+		return outputClass(in.outputs, o.Name)
 	}
 	return 0
 }
@@ -28,27 +28,50 @@ func (p *planner) useToolchain(to map[string]step.Toolchain, at addrs.Step) {
 	if s == nil || len(s.instances) == 0 || s.instances[0].node == nil {
 		return
 	}
-	attrs := make(map[string]cty.Value)
-	v, _ := p.scope.Toolchains[at.Name].UnmarkDeep()
-	for name, a := range v.AsValueMap() {
-		if name != "dir" {
-			attrs[name] = a
-		}
-	}
-	to[at.Name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: cty.ObjectVal(attrs)}
+	to[at.Name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: s.attrs}
 }
 
 // dependencies are the instances an object may need. Marks are exact when all values are known, so of a step with
-// for_each only the copies that were used count then; before that, all of them.
-func (p *planner) dependencies(o *object, used map[addrs.Instance]bool, known bool) []addrs.Instance {
-	deps := make(map[addrs.Instance]bool)
-	for at := range used {
-		deps[at] = true
+// for_each only the copies that were used count then; before that, all of them. The result may be shared; used may have
+// duplicates.
+func (p *planner) dependencies(o *object, used []addrs.Instance, known bool) []addrs.Instance {
+	static := &o.static[0]
+	if known {
+		static = &o.static[1]
 	}
+	static.once.Do(func() { static.deps = slices.Clip(p.staticDependencies(o, known)) })
+	var out []addrs.Instance
+	for _, at := range used {
+		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
+			continue
+		}
+		if in := p.instance(at); in != nil && in.node != nil {
+			out = append(out, at)
+		}
+	}
+	if len(out) == 0 {
+		return static.deps
+	}
+	return slices.Clip(addrs.SortInstances(append(out, static.deps...)))
+}
+
+// staticDeps are dependencies of an object that follow from its references, whatever their values are.
+type staticDeps struct {
+	once sync.Once
+	deps []addrs.Instance // sorted
+}
+
+func (p *planner) staticDependencies(o *object, known bool) []addrs.Instance {
 	direct := make(map[hcl.Range]bool)
 	if s := o.step; s != nil {
 		for _, t := range s.block.DependsOn {
 			direct[t.SourceRange()] = true
+		}
+	}
+	var deps []addrs.Instance
+	add := func(in *instance) {
+		if in != nil && in.node != nil {
+			deps = append(deps, in.at)
 		}
 	}
 	p.eachRef(o, make(map[string]bool), func(r lang.Ref) {
@@ -56,26 +79,26 @@ func (p *planner) dependencies(o *object, used map[addrs.Instance]bool, known bo
 			return // known now: nothing to wait for
 		}
 		s := p.steps[r.Step]
-		if s == nil {
-			return
-		}
-		for _, in := range s.instances {
-			if r.Keyed && in.at.Key != r.Key {
-				continue
+		switch {
+		case s == nil:
+		case r.Keyed:
+			add(s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}))
+		case s.block.ForEach != nil && known && !direct[r.Range]: // those that count are used
+		default:
+			for _, in := range s.instances {
+				add(in)
 			}
-			if in.at.Keyed && !r.Keyed && known && !direct[r.Range] {
-				continue // those that count are in used
-			}
-			deps[in.at] = true
 		}
 	})
-	var out []addrs.Instance
-	for at := range deps {
-		if in := p.steps[at.Step].instance(at); in != nil && in.node != nil {
-			out = append(out, at)
-		}
+	return addrs.SortInstances(deps)
+}
+
+// instance returns the instance of that address, or nil.
+func (p *planner) instance(at addrs.Instance) *instance {
+	if s := p.steps[at.Step]; s != nil {
+		return s.instance(at)
 	}
-	return sortInstances(out)
+	return nil
 }
 
 // eachRef calls f for the references of an object to steps and toolchains, also for those by way of locals.
@@ -96,55 +119,90 @@ func (p *planner) eachRef(o *object, seen map[string]bool, f func(lang.Ref)) {
 	}
 }
 
-// awaited are the value outputs that an object may depend on.
-func (p *planner) awaited(o *object, marked []addrs.Output) []addrs.Output {
-	var out []addrs.Output
+// awaited are the value outputs that an object may depend on, and they in words. The result may be shared.
+func (p *planner) awaited(o *object, marked []addrs.Output) ([]addrs.Output, string) {
+	o.awaited.once.Do(func() { o.awaited.set(p.staticAwaited(o)) })
+	var more []addrs.Output
 	for _, m := range marked {
-		if p.class(m) == action.Value {
-			out = append(out, m)
+		if p.class(m) != action.Value {
+			continue
+		}
+		if _, found := slices.BinarySearchFunc(o.awaited.outputs, m, addrs.CompareOutputs); !found {
+			more = append(more, m)
+		}
+	}
+	if len(more) == 0 {
+		return o.awaited.outputs, o.awaited.words
+	}
+	var all awaitedOutputs
+	all.set(append(more, o.awaited.outputs...))
+	return all.outputs, all.words
+}
+
+// awaitedOutputs are the value outputs that an object refers to.
+type awaitedOutputs struct {
+	once    sync.Once
+	outputs []addrs.Output // sorted
+	words   string
+}
+
+func (a *awaitedOutputs) set(outs []addrs.Output) {
+	a.outputs = slices.Clip(addrs.SortOutputs(outs))
+	names := make([]string, len(a.outputs))
+	for i, o := range a.outputs {
+		names[i] = o.String()
+	}
+	a.words = strings.Join(names, ", ")
+}
+
+func (p *planner) staticAwaited(o *object) []addrs.Output {
+	var out []addrs.Output
+	add := func(in *instance, r lang.Ref) {
+		if in == nil || in.node == nil {
+			return
+		}
+		for _, d := range in.outputs {
+			if d.Class == action.Value && (r.Output == "" || r.Output == d.Name) {
+				out = append(out, addrs.Output{Instance: in.at, Name: d.Name})
+			}
 		}
 	}
 	p.eachRef(o, make(map[string]bool), func(r lang.Ref) {
 		s := p.steps[r.Step]
-		if s == nil || r.Root != lang.StepRoot {
-			return
-		}
-		for _, in := range s.instances {
-			if in.node == nil || r.Keyed && in.at.Key != r.Key {
-				continue
-			}
-			for _, d := range in.outputs {
-				if d.Class == action.Value && (r.Output == "" || r.Output == d.Name) {
-					out = append(out, addrs.Output{Instance: in.at, Name: d.Name})
-				}
+		switch {
+		case s == nil || r.Root != lang.StepRoot:
+		case r.Keyed:
+			add(s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}), r)
+		default:
+			for _, in := range s.instances {
+				add(in, r)
 			}
 		}
 	})
-	return addrs.SortOutputs(out)
+	return out
 }
 
 // deferNode makes a node that waits for values. Its specs are a preview, made with the names of the values in their
 // place, when the kind accepts that.
-func (p *planner) deferNode(s *stepState, in *instance, each cty.Value, req step.Request, both cty.Value, n *Node) {
-	n.AwaitValues = p.awaited(s.object, lang.OutputMarks(both))
-	var names []string
-	for _, o := range n.AwaitValues {
-		names = append(names, o.String())
-	}
-	n.Deferred = "waits for the value of " + strings.Join(names, ", ")
+func (e *evaluator) deferNode(in *instance, each cty.Value, req step.Request, args []*argValue, env *argValue, n *Node) {
+	p, s := e.p, e.s
+	argsVal, envVal := e.both(args, env)
+	var words string
+	n.AwaitValues, words = p.awaited(s.object, append(lang.OutputMarks(argsVal), lang.OutputMarks(envVal)...))
+	n.Deferred = "waits for the value of " + words
 	n.Resolve = func(values map[addrs.Output][]byte) (*Node, error) {
 		for _, o := range n.AwaitValues {
 			if _, ok := values[o]; !ok {
 				return nil, fmt.Errorf("%s: the value of %s is not there", in.at, o)
 			}
 		}
-		resolved, _, diags := p.node(s, in, each, values)
+		resolved, diags := p.resolve(s, in, each, values)
 		if diags.HasErrors() {
 			return nil, diags
 		}
 		return resolved, nil
 	}
-	req.Args = placeholders(both.GetAttr("args"))
+	req.Args = placeholders(argsVal)
 	planned, ds := s.kind.Plan(req)
 	p.looked(planned.Reads)
 	if !ds.HasErrors() {
@@ -210,6 +268,9 @@ func fill(n *Node, planned step.Planned) {
 }
 
 func withMeta(n *Node, specs []action.Spec) []action.Spec {
+	if n.Timeout == 0 && n.Cache != CacheOff && len(n.Programs) == 0 && len(n.RetryExitCodes) == 0 {
+		return specs
+	}
 	out := make([]action.Spec, len(specs))
 	for i, s := range specs {
 		if s.Timeout == 0 {
@@ -238,18 +299,22 @@ func (p *planner) checkPlanned(s *stepState, in *instance, n *Node, planned step
 			}
 		}
 	}
-	deps := make(map[addrs.Instance]bool)
-	for _, d := range n.Deps {
-		deps[d] = true
+	var names map[string]bool
+	if len(n.Specs) > 1 {
+		names = make(map[string]bool, len(n.Specs))
 	}
-	names := make(map[string]bool)
 	for _, sp := range n.Specs {
 		if names[sp.Name] {
 			bug("two actions have the name %q", sp.Name)
 		}
-		names[sp.Name] = true
+		if names != nil {
+			names[sp.Name] = true
+		}
 		for _, i := range sp.Inputs {
-			if i.Artifact != nil && !deps[i.Artifact.Instance] {
+			if i.Artifact == nil {
+				continue
+			}
+			if _, found := slices.BinarySearchFunc(n.Deps, i.Artifact.Instance, addrs.Compare); !found {
 				bug("action %q uses %s, which the step does not refer to", sp.Name, i.Artifact)
 			}
 		}

@@ -8,7 +8,6 @@ package plan
 
 import (
 	"fmt"
-	"sort"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -186,15 +185,4 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 		}
 	}
 	return &out, nil
-}
-
-func sortInstances(is []addrs.Instance) []addrs.Instance {
-	sort.Slice(is, func(i, j int) bool { return is[i].String() < is[j].String() })
-	out := is[:0]
-	for i, at := range is {
-		if i == 0 || at != is[i-1] {
-			out = append(out, at)
-		}
-	}
-	return out
 }

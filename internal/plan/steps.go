@@ -3,18 +3,16 @@ package plan
 import (
 	"fmt"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -29,15 +27,21 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 		}
 	}
 	var diags hcl.Diagnostics
+	e := p.evaluator(s, &p.scope)
+	s.instances = make([]*instance, 0, len(keys))
+	s.byAt = make(map[addrs.Instance]*instance, len(keys))
+	all := make([]instance, len(keys))
 	for i, k := range keys {
-		in := &instance{at: addrs.Instance{Step: b.At, Key: k, Keyed: b.ForEach != nil}}
-		scope := p.scope
+		in := &all[i]
+		in.at = addrs.Instance{Step: b.At, Key: k, Keyed: b.ForEach != nil}
+		each := cty.NilVal
 		if in.at.Keyed {
-			scope.Each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(k), "value": values[i]})
+			each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(k), "value": values[i]})
 		}
+		ctx := e.with(each)
 		exists := true
-		if b.When != nil {
-			v, ds := evalTo(&scope, b.When, cty.Bool, fmt.Sprintf("when of %s", b.At))
+		if e.when != nil {
+			v, ds := e.when.value(ctx)
 			if diags = append(diags, ds...); ds.HasErrors() {
 				return diags
 			}
@@ -47,13 +51,13 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 			continue
 		}
 		var ds hcl.Diagnostics
-		in.outputs, ds = p.instanceOutputs(s, &scope)
+		in.outputs, in.classes, ds = e.instanceOutputs(ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return diags
 		}
 		var attrs map[string]cty.Value
 		if exists {
-			in.node, attrs, ds = p.node(s, in, scope.Each, nil)
+			in.node, attrs, ds = e.node(in, each, ctx, false)
 			diags = append(diags, ds...)
 			if ds.HasErrors() && b.ForEach != nil {
 				return diags // the other copies would say the same
@@ -62,6 +66,7 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 		s.add(in)
 		if b.At.Kind == addrs.Toolchain {
 			p.scope.Toolchains[b.At.Name] = toolchainValue(in, attrs)
+			s.attrs = plainAttrs(p.scope.Toolchains[b.At.Name])
 		}
 	}
 	if b.At.Kind != addrs.Toolchain {
@@ -84,17 +89,32 @@ func toolchainValue(in *instance, attrs map[string]cty.Value) cty.Value {
 	return cty.ObjectVal(obj)
 }
 
-// instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own.
-func (p *planner) instanceOutputs(s *stepState, scope *lang.Scope) ([]step.DeclaredOutput, hcl.Diagnostics) {
-	var outs []step.DeclaredOutput
+// plainAttrs is what kinds see of a toolchain's value.
+func plainAttrs(v cty.Value) cty.Value {
+	v, _ = v.UnmarkDeep()
+	attrs := v.AsValueMap()
+	delete(attrs, "dir")
+	return cty.ObjectVal(attrs)
+}
+
+// instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own; and their
+// classes by name. Instances may share both.
+func (e *evaluator) instanceOutputs(ctx *hcl.EvalContext) ([]step.DeclaredOutput, map[string]action.Class, hcl.Diagnostics) {
+	if e.outputs != nil {
+		return e.outputs, e.classes, nil
+	}
+	s := e.s
+	outs := make([]step.DeclaredOutput, 0, len(s.schema.Outputs)+len(s.block.Outputs))
 	for _, o := range s.schema.Outputs {
 		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class})
 	}
 	var diags hcl.Diagnostics
-	if a := attribute(s.body, s.schema.OutputsFrom); a != nil {
-		v, ds := evalTo(scope, a.Expr, cty.List(cty.String), fmt.Sprintf("%s of %s", a.Name, s.block.At))
+	same := true
+	if k := e.outputsFrom; k != nil {
+		same = !k.each
+		v, ds := k.value(ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
-			return nil, diags
+			return nil, nil, diags
 		}
 		seen := make(map[string]bool)
 		if !v.IsNull() {
@@ -106,8 +126,9 @@ func (p *planner) instanceOutputs(s *stepState, scope *lang.Scope) ([]step.Decla
 			}
 		}
 	}
-	for _, o := range s.block.Outputs {
-		v, ds := evalTo(scope, o.Path, cty.String, fmt.Sprintf("The path of output %s of %s", o.Name, s.block.At))
+	for i, o := range s.block.Outputs {
+		same = same && !e.paths[i].each
+		v, ds := e.paths[i].value(ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			continue
 		}
@@ -124,59 +145,59 @@ func (p *planner) instanceOutputs(s *stepState, scope *lang.Scope) ([]step.Decla
 		}
 		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class, Path: clean})
 	}
-	return outs, diags
+	classes := e.classes // paths change nothing in them
+	if classes == nil || e.outputsFrom != nil {
+		classes = make(map[string]action.Class, len(outs))
+		for _, o := range outs {
+			classes[o.Name] = o.Class
+		}
+		e.classes = classes
+	}
+	if same && !diags.HasErrors() {
+		e.outputs = slices.Clip(outs)
+	}
+	return outs, classes, diags
 }
 
-// node plans an instance. With values nil it is called while planning, else to resolve a deferred instance.
-func (p *planner) node(s *stepState, in *instance, each cty.Value, values map[addrs.Output][]byte) (*Node, map[string]cty.Value, hcl.Diagnostics) {
-	b := s.block
+// resolve plans an instance anew, with values that were awaited.
+func (p *planner) resolve(s *stepState, in *instance, each cty.Value, values map[addrs.Output][]byte) (*Node, hcl.Diagnostics) {
 	scope, diags := p.scopeWith(values)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	e := p.evaluator(s, scope)
+	n, _, ds := e.node(in, each, e.with(each), true)
+	return n, append(diags, ds...)
+}
+
+// node plans an instance, while planning or to resolve a deferred one.
+func (e *evaluator) node(in *instance, each cty.Value, ctx *hcl.EvalContext, resolving bool) (*Node, map[string]cty.Value, hcl.Diagnostics) {
+	p, s, b := e.p, e.s, e.s.block
+	n := &Node{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
+	diags := e.metaArguments(ctx, n)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	scope.Each = each
-	n := &Node{At: in.at, Description: b.Description, Where: config.Where(b.Range), Source: p.cfg.Source(b.Whole)}
-	n.Classes = make(map[string]action.Class, len(in.outputs))
-	for _, o := range in.outputs {
-		n.Classes[o.Name] = o.Class
-	}
-	if diags = p.meta(b, scope, n); diags.HasErrors() {
-		return nil, nil, diags
-	}
-	ctx := scope.EvalContext(s.object.refs)
-	args, ds := hcldec.Decode(s.body, s.schema.Args, ctx)
+	args, env, ds := e.arguments(ctx)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, nil, diags
 	}
-	env := cty.NullVal(cty.Map(cty.String))
-	if b.Env != nil {
-		v, ds := b.Env.Value(ctx)
-		if diags = append(diags, ds...); ds.HasErrors() {
-			return nil, nil, diags
-		}
-		var err error
-		if env, err = convert.Convert(v, cty.Map(cty.String)); err != nil {
-			r := b.Env.Range()
-			return nil, nil, append(diags, errorf(&r, "A value has the wrong type", "env of %s is a map from names to texts: %s.", b.At, err)...)
-		}
-	}
-	both := cty.ObjectVal(map[string]cty.Value{"args": args, "env": env})
-	if ds := p.checkArguments(s, both); ds.HasErrors() {
+	if ds := e.checkArguments(args, env); ds.HasErrors() {
 		return nil, nil, append(diags, ds...)
 	}
-	req, known := p.request(s, in, both, n)
+	req, known := e.request(in, args, env, n)
 	if !known {
-		if values != nil {
+		if resolving {
 			return nil, nil, append(diags, errorf(&b.Range, "A value is still not known", "%s depends on a value that no step has given.", b.At)...)
 		}
-		p.deferNode(s, in, each, req, both, n)
+		e.deferNode(in, each, req, args, env, n)
 		return n, nil, diags
 	}
 	if p.cfg.Target != nil && p.scope.Target == cty.NilVal { // what is wrong with the target was said there
 		return n, nil, diags
 	}
 	planned, ds := s.kind.Plan(req)
-	if values == nil { // a plan is made, not resolved
+	if !resolving {
 		p.looked(planned.Reads)
 	}
 	for _, d := range ds {
@@ -191,35 +212,53 @@ func (p *planner) node(s *stepState, in *instance, each cty.Value, values map[ad
 	if ds := p.checkPlanned(s, in, n, planned); ds.HasErrors() {
 		return nil, nil, append(diags, ds...)
 	}
+	share(n, e.last)
+	e.last = n
 	return n, planned.Attrs, diags
 }
 
-// checkArguments refuses sensitive values, and null for what is required.
-func (p *planner) checkArguments(s *stepState, both cty.Value) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	_, pvms := both.UnmarkDeepWithPaths()
-	said := make(map[string]bool)
-	for _, pvm := range pvms {
-		if _, secret := pvm.Marks[lang.Sensitive]; !secret {
-			continue
-		}
-		name := argName(pvm.Path)
-		if said[name] {
-			continue
-		}
-		said[name] = true
-		r := p.argRange(s, name)
-		diags = append(diags, errorf(&r, "A sensitive value cannot be used here",
-			"%s of %s becomes part of a command, which is shown, logged and hashed. Use a variable that is not sensitive.", name, s.block.At)...)
+// arguments evaluates the arguments of the kind, in the order of e.args, and env.
+func (e *evaluator) arguments(ctx *hcl.EvalContext) (args []*argValue, env *argValue, diags hcl.Diagnostics) {
+	if e.broken {
+		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, ctx)
+		return nil, nil, diags
 	}
-	for name, spec := range s.schema.Args {
-		a, ok := spec.(*hcldec.AttrSpec)
-		if !ok || !a.Required || !both.GetAttr("args").GetAttr(name).IsNull() {
+	args = make([]*argValue, len(e.args))
+	for i, a := range e.args {
+		v, ds := e.value(a, ctx)
+		diags = append(diags, ds...)
+		args[i] = v
+	}
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	env, ds := e.environment(ctx)
+	return args, env, append(diags, ds...)
+}
+
+// checkArguments refuses sensitive values, and null for what is required.
+func (e *evaluator) checkArguments(args []*argValue, env *argValue) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	sensitive := func(name string) {
+		r := e.argRange(name)
+		diags = append(diags, errorf(&r, "A sensitive value cannot be used here",
+			"%s of %s becomes part of a command, which is shown, logged and hashed. Use a variable that is not sensitive.", name, e.s.block.At)...)
+	}
+	for i, v := range args {
+		if v.Sensitive {
+			sensitive(e.args[i].name)
+		}
+	}
+	if env.Sensitive {
+		sensitive("env")
+	}
+	for i, a := range e.args {
+		if !a.required || !args[i].plain.IsNull() {
 			continue
 		}
-		r := p.argRange(s, a.Name)
-		detail := fmt.Sprintf("%s of %s is null.", a.Name, s.block.At)
-		if outs := lang.OutputMarks(both.GetAttr("args").GetAttr(name)); len(outs) == 0 {
+		r := e.argRange(a.name)
+		detail := fmt.Sprintf("%s of %s is null.", a.name, e.s.block.At)
+		if len(args[i].uses) == 0 {
 			detail += " The outputs of a step whose when is false are null: use coalesce(…), or give this step the same when."
 		}
 		diags = append(diags, errorf(&r, "A required argument is null", "%s", detail)...)
@@ -227,46 +266,36 @@ func (p *planner) checkArguments(s *stepState, both cty.Value) hcl.Diagnostics {
 	return diags
 }
 
-// argName returns the argument in a path that starts with args or env.
-func argName(path cty.Path) string {
-	if len(path) > 0 {
-		if a, ok := path[0].(cty.GetAttrStep); ok && a.Name == "env" {
-			return "env"
-		}
-	}
-	if len(path) > 1 {
-		if a, ok := path[1].(cty.GetAttrStep); ok {
-			return a.Name
-		}
-	}
-	return "an argument"
-}
-
-func (p *planner) argRange(s *stepState, name string) hcl.Range {
-	if r, ok := p.argRanges(s)[name]; ok {
+func (e *evaluator) argRange(name string) hcl.Range {
+	if r, ok := e.ranges[name]; ok {
 		return r
 	}
-	return s.block.Range
+	return e.s.block.Range
 }
 
-func (p *planner) argRanges(s *stepState) map[string]hcl.Range {
-	m := make(map[string]hcl.Range, len(s.block.Names)+1)
-	if s.block.Env != nil {
-		m["env"] = s.block.Env.Range()
+func argRanges(b *config.Block) map[string]hcl.Range {
+	m := make(map[string]hcl.Range, len(b.Names)+1)
+	if b.Env != nil {
+		m["env"] = b.Env.Range()
 	}
-	for _, n := range s.block.Names { // the profile's come last
+	for _, n := range b.Names { // the profile's come last
 		m[n.Name] = n.Range
 	}
 	return m
 }
 
 // request makes what the kind is given, and the node's dependencies. It says whether all arguments are known.
-func (p *planner) request(s *stepState, in *instance, both cty.Value, n *Node) (step.Request, bool) {
-	plain, pvms := both.UnmarkDeepWithPaths()
-	known := plain.IsWhollyKnown()
-	req := step.Request{At: in.at, Args: plain.GetAttr("args"), Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range,
+func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *Node) (step.Request, bool) {
+	p, s := e.p, e.s
+	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges,
 		Toolchains: make(map[string]step.Toolchain), Env: make(map[string]string)}
-	req.ArgRanges = p.argRanges(s)
+	known := !env.Unknown
+	plain := make(map[string]cty.Value, len(args))
+	for i, v := range args {
+		plain[e.args[i].name] = v.plain
+		known = known && !v.Unknown
+	}
+	req.Args = cty.ObjectVal(plain)
 	if req.Target == cty.NilVal {
 		req.Target = cty.NullVal(cty.DynamicPseudoType)
 	}
@@ -275,46 +304,110 @@ func (p *planner) request(s *stepState, in *instance, both cty.Value, n *Node) (
 			req.Outputs = append(req.Outputs, o)
 		}
 	}
-	if env := plain.GetAttr("env"); env.IsKnown() && !env.IsNull() {
-		for name, v := range env.AsValueMap() {
+	if env.plain != cty.NilVal && env.plain.IsKnown() && !env.plain.IsNull() {
+		for name, v := range env.plain.AsValueMap() {
 			if v.IsKnown() && !v.IsNull() {
 				req.Env[name] = v.AsString()
 			}
 		}
 	}
-	used := make(map[addrs.Instance]bool)
-	for _, pvm := range pvms {
-		at := pvm.Path
-		if at[0].(cty.GetAttrStep).Name == "args" {
-			at = at[1:]
+	var used []addrs.Instance
+	use := func(v *argValue) {
+		if len(v.uses) > 0 {
+			req.Uses = slices.Grow(req.Uses, len(v.uses))
+			used = slices.Grow(used, len(v.uses))
 		}
-		for m := range pvm.Marks {
-			o, ok := m.(addrs.Output)
-			if !ok {
-				continue
+		for _, u := range v.uses {
+			used = append(used, u.Output.Instance)
+			if u.Output.Kind == addrs.Toolchain {
+				p.useToolchain(req.Toolchains, u.Output.Step)
 			}
-			used[o.Instance] = true
-			if o.Kind == addrs.Toolchain {
-				p.useToolchain(req.Toolchains, o.Step)
-			}
-			if p.class(o) != action.Value {
-				req.Uses = append(req.Uses, step.Use{Path: at, Output: o})
+			if p.class(u.Output) != action.Value {
+				req.Uses = append(req.Uses, u)
 			}
 		}
 	}
-	sort.Slice(req.Uses, func(i, j int) bool {
-		a, b := req.Uses[i], req.Uses[j]
-		if pa, pb := fmt.Sprintf("%#v", a.Path), fmt.Sprintf("%#v", b.Path); pa != pb {
-			return pa < pb
+	pending := env
+	for i, v := range args { // sorted by the argument, env among them
+		if pending != nil && e.args[i].name > "env" {
+			use(pending)
+			pending = nil
 		}
-		return addrs.Less(a.Output, b.Output)
-	})
+		use(v)
+	}
+	if pending != nil {
+		use(pending)
+	}
 	for _, name := range s.schema.Toolchains {
 		p.useToolchain(req.Toolchains, addrs.Step{Kind: addrs.Toolchain, Name: name})
 	}
 	for _, t := range req.Toolchains {
-		used[t.Output.Instance] = true
+		used = append(used, t.Output.Instance)
 	}
 	n.Deps = p.dependencies(s.object, used, known)
 	return req, known
+}
+
+// both is the object of all arguments, and env.
+func (e *evaluator) both(args []*argValue, env *argValue) (cty.Value, cty.Value) {
+	vals := make(map[string]cty.Value, len(args))
+	for i, v := range args {
+		vals[e.args[i].name] = v.val
+	}
+	environment := cty.NullVal(cty.Map(cty.String))
+	if env.val != cty.NilVal {
+		environment = env.val
+	}
+	return cty.ObjectVal(vals), environment
+}
+
+// share makes a node's parts those of the node of the instance before where they are the same: plans are not changed,
+// and most copies of a step differ in little.
+func share(n, last *Node) {
+	if last == nil || len(n.Specs) != len(last.Specs) {
+		return
+	}
+	for i := range n.Specs {
+		a, b := &n.Specs[i], &last.Specs[i]
+		a.Env = sameMap(a.Env, b.Env)
+		a.Platform = sameMap(a.Platform, b.Platform)
+		if slices.Equal(a.Outputs, b.Outputs) {
+			a.Outputs = b.Outputs
+		}
+		if a.Description == b.Description {
+			a.Description = b.Description
+		}
+	}
+	n.Resources = sameMap(n.Resources, last.Resources)
+	if len(n.Outputs) != len(last.Outputs) {
+		return
+	}
+	for name, o := range n.Outputs {
+		l, ok := last.Outputs[name]
+		if !ok || o.Class != l.Class || !slices.EqualFunc(o.Parts, l.Parts, sameSpecOutput) {
+			return
+		}
+	}
+	n.Outputs = last.Outputs
+}
+
+func sameMap[V comparable](m, last map[string]V) map[string]V {
+	if len(m) != len(last) || len(m) == 0 {
+		return m
+	}
+	for k, v := range m {
+		if l, ok := last[k]; !ok || l != v {
+			return m
+		}
+	}
+	return last
+}
+
+// sameSpecOutput says whether both inputs are the same output of a spec of their own instance.
+func sameSpecOutput(a, b action.Input) bool {
+	if a.Spec == nil || b.Spec == nil || *a.Spec != *b.Spec {
+		return false
+	}
+	a.Spec, b.Spec = nil, nil
+	return a == b
 }

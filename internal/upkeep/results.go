@@ -41,10 +41,13 @@ func (s *survey) readResults(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// The checksum is of the key, too, whose size only the Action tells.
+		// The checksum is of the key, too, whose size only the Action tells: it is in the file, or in the store.
 		if a := s.action(r); a != nil {
 			r.key = a.digest
 			r.value, err = actiondisk.Decode(r.key, b)
+		} else if key, ok := actiondisk.KeyOf(r.fn, r.name.Hex(), b); ok {
+			r.key = key
+			r.value, err = actiondisk.Decode(key, b)
 		} else {
 			r.value, err = action.DecodeResult(b, r.fn)
 		}

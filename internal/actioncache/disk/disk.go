@@ -5,6 +5,9 @@
 // checksum of the key and of all bytes before that field: so a result that was cut short, changed, or moved to another
 // key is noticed, removed and not found. A result without the field (another program's) is not trusted either.
 //
+// Before that field stand, as field 64999 each, the messages that were kept with the result: the Action first, then its
+// Command and Directories of its inputs. They are for people who ask later what a key was made of, and need no file each.
+//
 // Files are placed without a sync each, and synced together a second later or on Flush: the checksum tells which of them a
 // crash of the machine left unfinished.
 //
@@ -19,8 +22,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/zeebo/blake3"
@@ -30,9 +35,11 @@ import (
 	"github.com/hexmage/hexmage/internal/actioncache"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 const (
+	messageField  = 64999
 	checksumField = 65000
 	maxEntry      = 64 << 20 // bytes: 300,000 output files; a larger file is damage
 	usedEvery     = time.Hour
@@ -42,6 +49,7 @@ const (
 // Cache is an actioncache.Cache on a folder, which many processes may use at once.
 type Cache struct {
 	root string
+	dir  *durable.Dir
 	sync *durable.Syncer
 }
 
@@ -58,77 +66,107 @@ func New(root string) (*Cache, error) {
 	if err := durable.Sweep(c.tmp(), staleAge); err != nil {
 		return nil, fmt.Errorf("action cache: clean %s: %w", c.tmp(), err)
 	}
+	if c.dir, err = durable.OpenDir(root); err != nil {
+		return nil, fmt.Errorf("action cache: %w", err)
+	}
 	return c, nil
 }
 
 func (c *Cache) tmp() string { return filepath.Join(c.root, "tmp") }
 
 // Path returns where the result for key is, or would be.
-func (c *Cache) Path(key digest.Digest) string {
+func (c *Cache) Path(key digest.Digest) string { return c.dir.Path(name(key)) }
+
+// name returns the slash path of the result below the root.
+func name(key digest.Digest) string {
 	h := key.Hex()
 	if key.Function() == digest.SHA256 {
-		return filepath.Join(c.root, "ac", h[:2], h)
+		return "ac/" + h[:2] + "/" + h
 	}
-	return filepath.Join(c.root, key.Function().String(), "ac", h[:2], h)
+	return key.Function().String() + "/ac/" + h[:2] + "/" + h
 }
+
+// usual is a size in bytes that most results do not exceed: they are read in one go.
+const usual = 4 << 10
 
 // Get implements actioncache.Cache.
 func (c *Cache) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
-	path := c.Path(key)
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("action %s: %w", key, actioncache.ErrNotFound)
-	}
+	file := name(key)
+	b, st, err := c.read(key)
 	if err != nil {
-		return nil, fmt.Errorf("action %s: %w", key, err)
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("action %s: %w", key, err)
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxEntry+1))
-	if err != nil {
-		return nil, fmt.Errorf("action %s: %w", key, err)
+		return nil, err
 	}
 	r, err := decode(key, b)
 	if err != nil {
 		// Not when another process has replaced it since.
-		if now, serr := os.Lstat(path); serr == nil && os.SameFile(st, now) {
-			if rerr := os.Remove(path); rerr != nil {
+		if now, serr := c.dir.Stat(file); serr == nil && now.Dev == st.Dev && now.Inode == st.Inode {
+			if rerr := c.dir.Remove(file); rerr != nil {
 				return nil, fmt.Errorf("action %s: %w, and its entry cannot be removed: %w", key, err, rerr)
 			}
 		}
 		return nil, fmt.Errorf("action %s: %w, so its entry is removed: %w", key, err, actioncache.ErrNotFound)
 	}
-	if time.Since(st.ModTime()) > usedEvery {
-		_ = os.Chtimes(path, time.Time{}, time.Now()) // only a hint for garbage collection
+	if now := time.Now(); now.Sub(time.Unix(0, st.MTime)) > usedEvery {
+		_ = c.dir.SetTime(file, now) // only a hint for garbage collection
 	}
 	return r, nil
 }
 
+func (c *Cache) read(key digest.Digest) ([]byte, stat.Stamp, error) {
+	b, st, err := c.dir.Read(name(key), usual, maxEntry+1)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = actioncache.ErrNotFound
+	case errors.Is(err, durable.ErrUnfit):
+		return nil, st, nil // damage, which decoding finds
+	}
+	if err != nil {
+		err = fmt.Errorf("action %s: %w", key, err)
+	}
+	return b, st, err
+}
+
+// Messages implements actioncache.Keeper.
+func (c *Cache) Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error) {
+	b, _, err := c.read(key)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := decode(key, b); err != nil {
+		return nil, fmt.Errorf("action %s: %w: %w", key, err, actioncache.ErrNotFound)
+	}
+	found := map[digest.Digest][]byte{}
+	for _, m := range messages(b) {
+		found[key.Function().Bytes(m)] = m
+	}
+	return found, nil
+}
+
 // Put implements actioncache.Cache.
 func (c *Cache) Put(ctx context.Context, key digest.Digest, r *action.Result) error {
+	return c.PutWith(ctx, key, r, nil)
+}
+
+// PutWith implements actioncache.Keeper.
+func (c *Cache) PutWith(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	b := encode(key, r)
+	b := encode(key, r, messages)
 	if len(b) > maxEntry {
 		return fmt.Errorf("action %s: a result of %d bytes is too large to remember", key, len(b))
 	}
-	f, err := durable.Temp(c.tmp(), "result")
+	tmp, file := c.dir.TempName("tmp", "result"), name(key)
+	err := c.dir.Create(tmp, b, 0o644, time.Time{})
+	if err == nil {
+		if err = c.dir.Rename(tmp, file); err != nil {
+			_ = c.dir.Remove(tmp)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("action %s: remember its result: %w", key, err)
 	}
-	if _, err := f.Write(b); err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return fmt.Errorf("action %s: remember its result: %w", key, err)
-	}
-	if err := durable.Place(f, c.Path(key), 0o644); err != nil {
-		return fmt.Errorf("action %s: remember its result: %w", key, err)
-	}
-	c.sync.Later(c.Path(key), nil)
+	c.sync.Later(c.dir.Path(file), nil)
 	return nil
 }
 
@@ -140,10 +178,35 @@ func (c *Cache) Flush(ctx context.Context) error {
 	return nil
 }
 
-func encode(key digest.Digest, r *action.Result) []byte {
+func encode(key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) []byte {
 	b := r.Encode()
+	if m, ok := messages[key]; ok { // the Action first: see KeyOf
+		b = appendMessage(b, m)
+	}
+	for _, d := range slices.SortedFunc(maps.Keys(messages), byHash) {
+		if d != key {
+			b = appendMessage(b, messages[d])
+		}
+	}
 	sum := checksum(key, b)
 	return append(appendHead(b), sum[:]...)
+}
+
+func byHash(a, b digest.Digest) int { return bytes.Compare(a.AppendHash(nil), b.AppendHash(nil)) }
+
+func appendMessage(b, m []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, messageField, protowire.BytesType), m)
+}
+
+// messages returns the messages in a result's file.
+func messages(b []byte) (found [][]byte) {
+	_ = action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
+		if num == messageField {
+			found = append(found, m)
+		}
+		return nil
+	})
+	return found
 }
 
 func decode(key digest.Digest, b []byte) (*action.Result, error) {

@@ -137,3 +137,75 @@ func FuzzEntry(f *testing.F) {
 		}
 	})
 }
+
+// The messages that a key was made of are kept with its result, and found by the key alone.
+func TestMessages(t *testing.T) {
+	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
+		c := open(t, t.TempDir())
+		a := &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: fn.Bytes([]byte("directory"))}
+		e := a.Encode(fn)
+		want := map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command, a.InputRoot: []byte("directory"), fn.Bytes(nil): {}}
+		r := actioncachetest.Result(fn, 1)
+		if _, err := c.Messages(t.Context(), e.Key); !errors.Is(err, actioncache.ErrNotFound) {
+			t.Errorf("messages of nothing: %v", err)
+		}
+		if err := c.PutWith(t.Context(), e.Key, r, want); err != nil {
+			t.Fatal(err)
+		}
+		actioncachetest.Want(t, c, e.Key, r)
+		got, err := c.Messages(t.Context(), e.Key)
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%d messages, %v; want %d", len(got), err, len(want))
+		}
+		for d, m := range want {
+			if !bytes.Equal(got[d], m) {
+				t.Errorf("%v is %q, want %q", d, got[d], m)
+			}
+		}
+		b, err := os.ReadFile(c.Path(e.Key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key, ok := disk.KeyOf(fn, e.Key.Hex(), b); !ok || key != e.Key {
+			t.Errorf("the file is of %v, %v; want %v", key, ok, e.Key)
+		}
+		if key, ok := disk.KeyOf(fn, a.InputRoot.Hex(), b); ok {
+			t.Errorf("the file under another name is of %v", key)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(c.Path(e.Key), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := c.Messages(t.Context(), e.Key); !errors.Is(err, actioncache.ErrNotFound) {
+			t.Errorf("messages of a damaged result: %v, %v", m, err)
+		}
+	}
+}
+
+func BenchmarkPutWith(b *testing.B) {
+	c := open(b, b.TempDir())
+	r := actioncachetest.Result(digest.BLAKE3, 1)
+	m := map[digest.Digest][]byte{}
+	for i := range 4 {
+		content := bytes.Repeat([]byte{byte(i)}, 200)
+		m[digest.BLAKE3.Bytes(content)] = content
+	}
+	for i := 0; b.Loop(); i++ {
+		if err := c.PutWith(b.Context(), digest.BLAKE3.Bytes([]byte{byte(i), byte(i >> 8), byte(i >> 16)}), r, m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	c := open(b, b.TempDir())
+	key := digest.BLAKE3.Bytes([]byte("k"))
+	if err := c.Put(b.Context(), key, actioncachetest.Result(digest.BLAKE3, 1)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := c.Get(b.Context(), key); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

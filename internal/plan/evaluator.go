@@ -1,0 +1,262 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// evaluator evaluates the block of a step for one instance after the other. What does not depend on each.key and
+// each.value it evaluates once; what it gives may be shared by all instances. It is not safe for concurrent use.
+type evaluator struct {
+	p   *planner
+	s   *stepState
+	ctx *hcl.EvalContext // all but each
+
+	when, outputsFrom *known
+	meta              []*known
+	metaNode          *Node // what the meta-arguments gave, when it is the same for all
+	paths             []*known
+	outputs           []step.DeclaredOutput   // when they are the same for all
+	classes           map[string]action.Class // of outputs
+
+	args   []*argument // sorted by name
+	env    *argument   // nil when the block has none
+	broken bool        // the body does not fit the schema: hcldec says how
+
+	where  string
+	source []string
+	ranges map[string]hcl.Range
+	last   *Node // the instance before
+}
+
+// known is an expression that must be known while planning.
+type known struct {
+	expr hcl.Expression
+	ty   cty.Type
+	name string // of the argument
+	what string // for messages
+	each bool   // it depends on the instance
+	done bool
+	val  cty.Value
+}
+
+// argument is an argument of the kind, or env.
+type argument struct {
+	name     string
+	spec     hcldec.Spec
+	attr     *hcl.Attribute // of an AttrSpec that is set
+	required bool
+	each     bool      // it depends on the instance
+	value    *argValue // when it does not, and was evaluated
+}
+
+// argValue is the value of an argument.
+type argValue struct {
+	val, plain cty.Value // with marks and without
+	lang.Traits
+	uses []step.Use // outputs it was made from, also value outputs
+}
+
+func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
+	b := s.block
+	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs)}
+	e.where, e.source, e.ranges = config.Where(b.Range), p.cfg.Source(b.Whole), argRanges(b)
+	e.when = e.known(b.When, "when", cty.Bool)
+	e.meta = []*known{e.known(b.Timeout, "timeout", cty.String), e.known(b.Retries, "retries", cty.Number),
+		e.known(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number)), e.known(b.Resources, "resources", cty.Map(cty.Number)), e.known(b.Cache, "cache", cty.String)}
+	if a := attribute(s.body, s.schema.OutputsFrom); a != nil {
+		e.outputsFrom = e.known(a.Expr, a.Name, cty.List(cty.String))
+	}
+	for _, o := range b.Outputs {
+		k := e.known(o.Path, "", cty.String)
+		k.what = fmt.Sprintf("The path of output %s of %s", o.Name, b.At)
+		e.paths = append(e.paths, k)
+	}
+	content, diags := s.body.Content(hcldec.ImpliedSchema(s.schema.Args))
+	if e.broken = diags.HasErrors(); e.broken {
+		return e
+	}
+	for _, name := range sortedKeys(s.schema.Args) {
+		a := &argument{name: name, spec: s.schema.Args[name]}
+		if spec, ok := a.spec.(*hcldec.AttrSpec); ok && customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
+			a.required = spec.Required
+			if a.attr = content.Attributes[spec.Name]; a.attr != nil {
+				a.each = e.usesEach(a.attr.Expr)
+			}
+		} else {
+			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.body, hcldec.ObjectSpec{name: a.spec}), isEach)
+			if ok {
+				a.required = spec.Required
+			}
+		}
+		e.args = append(e.args, a)
+	}
+	if b.Env != nil {
+		e.env = &argument{name: "env", each: e.usesEach(b.Env)}
+	}
+	return e
+}
+
+func isEach(t hcl.Traversal) bool { return t.RootName() == lang.Each }
+
+func (e *evaluator) usesEach(x hcl.Expression) bool {
+	return e.s.block.ForEach != nil && slices.ContainsFunc(x.Variables(), isEach)
+}
+
+func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
+	if x == nil {
+		return nil
+	}
+	return &known{expr: x, ty: ty, name: name, what: fmt.Sprintf("%s of %s", name, e.s.block.At), each: e.usesEach(x)}
+}
+
+// with is the context of one instance; each is the zero Value for a step without for_each.
+func (e *evaluator) with(each cty.Value) *hcl.EvalContext {
+	if each == cty.NilVal {
+		return e.ctx
+	}
+	ctx := e.ctx.NewChild()
+	ctx.Variables = map[string]cty.Value{lang.Each: each}
+	return ctx
+}
+
+func (k *known) value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if k.done {
+		return k.val, nil
+	}
+	v, diags := k.expr.Value(ctx)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	v, ds := plainOf(v, k.expr, k.ty, k.what)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return cty.NilVal, diags
+	}
+	if !k.each {
+		k.done, k.val = true, v
+	}
+	return v, diags
+}
+
+// value evaluates an argument of the kind.
+func (e *evaluator) value(a *argument, ctx *hcl.EvalContext) (*argValue, hcl.Diagnostics) {
+	if a.value != nil {
+		return a.value, nil
+	}
+	v, diags := e.decode(a, ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	out := argValueOf(a.name, v)
+	if !a.each {
+		a.value = out
+	}
+	return out, diags
+}
+
+func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if spec, ok := a.spec.(*hcldec.AttrSpec); ok {
+		if a.attr == nil {
+			return cty.NullVal(spec.Type.WithoutOptionalAttributesDeep()), nil
+		}
+		v, diags := a.attr.Expr.Value(ctx)
+		if !diags.HasErrors() {
+			if v, err := convertTo(v, spec.Type); err == nil {
+				return v, diags
+			}
+		}
+	}
+	// Blocks and the like, and what fails: hcldec says how.
+	v, _, diags := hcldec.PartialDecode(e.s.body, hcldec.ObjectSpec{a.name: a.spec}, ctx)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	return v.GetAttr(a.name), diags
+}
+
+// environment evaluates env to a map of strings, null when there is none.
+func (e *evaluator) environment(ctx *hcl.EvalContext) (*argValue, hcl.Diagnostics) {
+	x := e.s.block.Env
+	if x == nil {
+		return &argValue{}, nil
+	}
+	if e.env.value != nil {
+		return e.env.value, nil
+	}
+	v, diags := x.Value(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	v, err := convert.Convert(v, cty.Map(cty.String))
+	if err != nil {
+		r := x.Range()
+		return nil, append(diags, errorf(&r, "A value has the wrong type", "env of %s is a map from names to texts: %s.", e.s.block.At, err)...)
+	}
+	out := argValueOf("env", v)
+	if !e.env.each {
+		e.env.value = out
+	}
+	return out, diags
+}
+
+func argValueOf(name string, v cty.Value) *argValue {
+	out := &argValue{val: v, plain: v, Traits: lang.TraitsOf(v)}
+	if !out.Marked {
+		return out
+	}
+	plain, pvms := v.UnmarkDeepWithPaths()
+	out.plain = plain
+	for _, pvm := range pvms { // in the order of the value's parts
+		first := len(out.uses)
+		var at cty.Path
+		for m := range pvm.Marks {
+			if o, ok := m.(addrs.Output); ok {
+				if at == nil {
+					at = append(cty.GetAttrPath(name), pvm.Path...)
+				}
+				out.uses = append(out.uses, step.Use{Path: at, Output: o})
+			}
+		}
+		if same := out.uses[first:]; len(same) > 1 {
+			slices.SortFunc(same, func(a, b step.Use) int { return addrs.CompareOutputs(a.Output, b.Output) })
+		}
+	}
+	return out
+}
+
+// convertTo is convert.Convert, which takes a time quadratic in the length of a tuple and makes a path for each element,
+// with a short way for the lists of texts that most arguments are.
+func convertTo(v cty.Value, ty cty.Type) (cty.Value, error) {
+	if ty.IsListType() && ty.ElementType() == cty.String && v.Type().IsTupleType() {
+		plain, marks := v.Unmark()
+		if texts(plain) {
+			return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), nil
+		}
+	}
+	return convert.Convert(v, ty)
+}
+
+// texts says whether a tuple has strings, and nothing else.
+func texts(v cty.Value) bool {
+	if v.IsNull() || !v.IsKnown() || v.Type().Length() == 0 {
+		return false
+	}
+	for _, ty := range v.Type().TupleElementTypes() {
+		if ty != cty.String {
+			return false
+		}
+	}
+	return true
+}
