@@ -37,6 +37,11 @@ func Test() error {
 	return race()
 }
 
+// Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.
+func Faults() error {
+	return sh.RunV("go", "test", "-timeout=2h", "-count=1", "-v", "./internal/faults", "-long")
+}
+
 // Lint runs gofmt, go vet, staticcheck and the go.mod check.
 func Lint() error {
 	for _, c := range [][]string{{"go", "vet", "./..."}, {"go", "tool", "staticcheck", "./..."}, {"go", "mod", "tidy", "-diff"}} {

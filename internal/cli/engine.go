@@ -52,7 +52,8 @@ func (a *app) digestFunction() (digest.Function, error) {
 }
 
 // openEngine puts the engine together on the cache folder.
-func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
+func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
+	defer func() { err = a.writable(err) }()
 	fn, err := a.digestFunction()
 	if err != nil {
 		return nil, err

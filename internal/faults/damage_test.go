@@ -71,13 +71,13 @@ func TestDamage(t *testing.T) {
 	}
 	r, w := chance(t), fresh()
 	kinds, failures, limit := map[string]int{}, 0, 0
-	sly := false                          // a blob was damaged in a way that only reading it finds
+	unread := 0                           // blobs that were damaged in a way that only reading it finds
 	for round := range rounds(80, 1500) { // in one world: what is not healed is found sooner or later
 		file, damage := w.damage(t, r)
 		top := kindOf(file)
 		kinds[top]++
 		if damage.sly && (top == "blob" || top == "executable copy") {
-			sly = true
+			unread++
 		}
 		v := 0
 		if r.IntN(4) == 0 {
@@ -87,9 +87,12 @@ func TestDamage(t *testing.T) {
 		did := w.meddle(t, r)
 		what := fmt.Sprintf("round %d: %s: %s; %s; variant %d", round, file, damage.name, did, v)
 		o := w.run(t)
-		if o.code != exitOK {
+		for range unread + 1 { // each run finds one blob of those that are damaged, and drops it
+			if o.code == exitOK {
+				break
+			}
 			failures++
-			if said := o.stdout + o.stderr; len(strings.TrimSpace(said)) < 20 || o.code != exitEngine && o.code != exitFailed {
+			if len(strings.TrimSpace(o.failure())) < 20 || o.code != exitEngine && o.code != exitFailed {
 				t.Errorf("%s: no clear error: %s", what, o)
 			}
 			t.Logf("%s: it failed at first: %s", what, o.failure())
@@ -98,10 +101,10 @@ func TestDamage(t *testing.T) {
 		if o.code != exitOK {
 			t.Errorf("%s: it does not heal: %s", what, o)
 		} else if d := differ(want[v], w.outputs(t)); d != "" {
-			if found := w.hexmage(t, "cache", "verify").code == exitFailed; sly && o.executed > 0 && found {
+			if found := w.hexmage(t, "cache", "verify").code == exitFailed; unread > 0 && o.executed > 0 && found {
 				limit++
 				remove(w.base)
-				w, sly = fresh(), false
+				w, unread = fresh(), 0
 			} else {
 				t.Errorf("%s: wrong outputs, %d executed, verify finds it: %v\n%s", what, o.executed, found, d)
 			}
@@ -228,7 +231,7 @@ func (w *world) meddle(t *testing.T, r *rand.Rand) string {
 		remove(out)
 		return "outputs removed"
 	case 1:
-		remove(filepath.Join(out, "p", "trees", "y", "sub"))
+		remove(filepath.Join(out, "p", "trees.y", "sub"))
 		return "a part of an output removed"
 	case 2:
 		p := filepath.Join(out, "p", "prog")

@@ -32,13 +32,13 @@ func TestKilled(t *testing.T) {
 	for round := range rounds(12, 300) {
 		v := r.IntN(variants)
 		w.variant(t, v)
-		if r.IntN(2) == 0 {
-			remove(w.cache)
-		}
 		if r.IntN(3) == 0 {
 			remove(filepath.Join(w.dir, "out"))
 		}
 		for range 1 + r.IntN(3) {
+			if r.IntN(3) > 0 { // else it goes on from what the last one left
+				remove(w.cache)
+			}
 			ended[w.kill(t, r, whole)]++
 		}
 		w.builds(t, want[v])
@@ -74,7 +74,7 @@ func (w *world) kill(t *testing.T, r *rand.Rand, whole time.Duration) string {
 	go func() { ended <- cmd.Wait() }()
 	what := [...]string{"hexmage", "group", "command"}[r.IntN(3)]
 	select {
-	case <-time.After(time.Duration(r.Int64N(int64(whole) * 11 / 10))):
+	case <-time.After(time.Duration(r.Float64() * r.Float64() * float64(whole) * 1.5)):
 	case err := <-ended:
 		if err != nil {
 			t.Fatalf("it failed before it was killed: %v\n%s", err, &out)
