@@ -49,15 +49,15 @@ func (i Instance) suffix() string {
 	return "[" + strconv.Quote(i.Key) + "]"
 }
 
-// Dir returns the slash path under which the instance's artifacts appear in an exec root:
-// "toolchains/qairt", "steps/patch/ops", "steps/exec/gen/v75". Two instances never share one.
+// Dir returns a slash path of an exec root that is the instance's own: "toolchains/qairt", "steps/patch/ops",
+// "steps/exec/gen/+v75". No other instance has it, and no output of another is below it.
 func (i Instance) Dir() string {
 	if i.Kind == Toolchain {
 		return "toolchains/" + i.Name
 	}
 	dir := "steps/" + i.Kind + "/" + i.Name
 	if i.Keyed {
-		dir += "/" + pathKey(i.Key)
+		dir += "/+" + pathKey(i.Key) // no output's name begins so
 	}
 	return dir
 }
@@ -90,12 +90,18 @@ func (o Output) String() string {
 	return o.Instance.String() + ".outputs." + o.Name
 }
 
-// Path returns the output's slash path in an exec root.
+// Path returns the output's slash path in an exec root: "toolchains/qairt", "steps/patch/ops/dir", and
+// "steps/exec/gen/so/v75" for one of many copies. These stand together in one folder: to use the outputs of ten thousand copies then takes
+// one folder, not ten thousand.
 func (o Output) Path() string {
 	if o.Kind == Toolchain {
 		return o.Dir()
 	}
-	return o.Dir() + "/" + o.Name
+	path := "steps/" + o.Kind + "/" + o.Step.Name + "/" + o.Name
+	if o.Keyed {
+		path += "/" + pathKey(o.Key)
+	}
+	return path
 }
 
 // ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.qairt".
