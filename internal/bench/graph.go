@@ -29,7 +29,7 @@ func Wide(n int) Graph {
 	g := Graph{Name: fmt.Sprintf("wide %d", n), Sources: sources(n)}
 	link := Node{Out: "out/all"}
 	for i, s := range g.Sources {
-		out := fmt.Sprintf("out/objs.%d", i)
+		out := fmt.Sprintf("out/o.%d", i) // short: ninja hands the link's line to a shell, as one argument of at most 128 KiB
 		g.Nodes = append(g.Nodes, Node{Out: out, In: []string{s}})
 		link.In = append(link.In, out)
 	}
@@ -49,7 +49,7 @@ step "exec" "all" {
 }
 
 output "all" { value = step.exec.all.outputs.all }
-output "objs" { value = [for s in step.exec.obj : s.outputs.o] }
+output "o" { value = [for s in step.exec.obj : s.outputs.o] }
 `
 	return g
 }

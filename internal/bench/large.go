@@ -15,8 +15,11 @@ import (
 
 const (
 	largeFiles = 8
+	// oldEnough are sources when hexmage first sees them: the stat data of a file that is younger than the clock of a
+	// file system is fine may not be relied on.
+	oldEnough = 2500 * time.Millisecond
 	// smallRead is what a run may read that reads no file of the user's: itself, pipelines, its own notes. Bytes.
-	smallRead = 8 << 20
+	smallRead = 1 << 20
 )
 
 // LargeResult is what was measured on large files.
@@ -41,9 +44,10 @@ func measureLarge(ctx context.Context, o Options, dir string) (*LargeResult, err
 	if err := writeLarge(o.Large, dir, filepath.Join(filepath.Dir(dir), "programs", "flip")); err != nil {
 		return nil, err
 	}
+	time.Sleep(oldEnough)
 	var script strings.Builder
 	for i := range largeFiles {
-		fmt.Fprintf(&script, "./tools/flip plain/%d src/%d & ", i, i)
+		fmt.Fprintf(&script, "./tools/flip plain/o.%d src/%d & ", i, i)
 	}
 	script.WriteString("wait")
 	env := environment(dir)
@@ -130,16 +134,8 @@ step "exec" "flip" {
   output "o" { file = "o" }
 }
 
-# Named like the outputs of the plain commands.
-`+largeOutputs()), 0o644)
-}
-
-func largeOutputs() string {
-	var b strings.Builder
-	for i := range largeFiles {
-		fmt.Fprintf(&b, "output \"%d\" { value = step.exec.flip[\"src/%d\"].outputs.o }\n", i, i)
-	}
-	return b.String()
+output "o" { value = [for s in step.exec.flip : s.outputs.o] }
+`), 0o644)
 }
 
 // hashSources reads and hashes the sources, as many at once as there are jobs.

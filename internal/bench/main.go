@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,7 +21,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	fs.SetOutput(stderr)
 	o := Options{Log: stderr, Env: env}
 	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files: under a minute")
-	only := fs.String("only", "", "only graphs whose name contains this, such as \"wide 1000\"; no large files or examples")
+	only := fs.String("only", "", "only the graph of this name, such as \"wide 1000\", or \"large\"")
 	doc := fs.String("o", "", "also put the report between the marks of this document")
 	mainPipeline := fs.String("main", "", "also measure the no-op of this pipeline, in the working directory and with the user's cache")
 	fs.StringVar(&o.Hexmage, "hexmage", "bin/hexmage", "the binary")
@@ -48,12 +49,10 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 }
 
 func (o *Options) keep(name string) {
-	all := o.Graphs
-	o.Graphs, o.Large, o.Examples = nil, 0, nil
-	for _, g := range all {
-		if strings.Contains(g.Name, name) {
-			o.Graphs = append(o.Graphs, g)
-		}
+	o.Graphs = slices.DeleteFunc(o.Graphs, func(g Graph) bool { return g.Name != name })
+	o.Examples = nil
+	if name != "large" {
+		o.Large = 0
 	}
 }
 

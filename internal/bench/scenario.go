@@ -154,7 +154,9 @@ func (r *graphRun) each(ctx context.Context, s Scenario, tools []*tool) error {
 	r.turn++
 	for i := range tools {
 		t := tools[(i+r.turn)%len(tools)]
-		settle()
+		if s == Cold || s == Restored {
+			settle()
+		}
 		x, err := t.program.measure(ctx)
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", s, t.name, err)

@@ -52,7 +52,7 @@ func newTools(o Options, dir string) []*tool {
 	built := []string{"out", "obj", ".ninja_log", ".ninja_deps"}
 	add(ninja, "out", built, o.Ninja, j)
 	add(ninjaDefault, "out", built, o.Ninja)
-	add(maketool, "out", built, o.Make, "-s", j)
+	add(maketool, "out", built, o.Make, "-rs", j) // -r: no search for implicit rules, as in makefiles that care
 	return all
 }
 

@@ -1,0 +1,133 @@
+package bench_test
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/bench"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// options measure with the real tools, and hexmage as it is in this checkout.
+func options(t *testing.T) bench.Options {
+	t.Helper()
+	hexmage := filepath.Join(t.TempDir(), "hexmage")
+	if out, err := exec.Command("go", "build", "-o", hexmage, "github.com/hexmage/hexmage/cmd/hexmage").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bench.Options{
+		Hexmage: hexmage,
+		Ninja:   toolchaintest.Path(t, "ninja", "usr/bin/ninja"),
+		Make:    toolchaintest.Path(t, "make", "usr/bin/make"),
+		CC:      bench.Clang(toolchaintest.Root(t, "llvm")),
+		Dir:     t.TempDir(),
+		Repeat:  1,
+		Log:     t.Output(),
+	}
+}
+
+func TestHarness(t *testing.T) {
+	o := options(t)
+	t.Run("measures", func(t *testing.T) { measures(t, o) })
+	t.Run("notices", func(t *testing.T) { notices(t, o) })
+}
+
+// Every scenario on small graphs: all tools make the same, and hexmage runs what it must and no more.
+func measures(t *testing.T, o bench.Options) {
+	o.Graphs = []bench.Graph{bench.Wide(20), bench.Chain(5), bench.Layered(3, 12)}
+	o.Large = 1 << 20
+	o.Profiles = t.TempDir()
+	r, err := bench.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems() {
+		t.Error(p)
+	}
+	want := map[bench.Scenario][]string{
+		bench.Cold:     {"hexmage", "hexmage staged", "ninja", "ninja, own -j", "make", "floor"},
+		bench.NoOp:     {"hexmage", "ninja", "make", "floor"},
+		bench.Changed:  {"hexmage", "ninja", "make"},
+		bench.Back:     {"hexmage", "ninja", "make"},
+		bench.Touched:  {"hexmage", "ninja", "make"},
+		bench.Restored: {"hexmage", "floor"},
+	}
+	for _, g := range r.Graphs {
+		for scenario, tools := range want {
+			for _, tool := range tools {
+				s := g.Find(scenario, tool)
+				if s == nil || len(s.Samples) == 0 {
+					t.Errorf("%s, %s: %s was not measured", g.Graph.Name, scenario, tool)
+					continue
+				}
+				for _, x := range s.Samples {
+					if x.Wall <= 0 || tool != "floor" && (x.MaxRSS < 1<<10 || x.Read < 0) {
+						t.Errorf("%s, %s: %s took %+v", g.Graph.Name, scenario, tool, x)
+					}
+				}
+			}
+		}
+	}
+	if limit := r.Large.Limit(); limit <= 0 || math.IsInf(limit, 0) {
+		t.Errorf("limit of large files: %v", limit)
+	}
+	text := r.Markdown("the test")
+	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+		t.Errorf("not all numbers are finite:\n%s", text)
+	}
+	for _, name := range []string{"wide-20-cold.cpu", "chain-5-no-op.mem"} {
+		if fi, err := os.Stat(filepath.Join(o.Profiles, name)); err != nil || fi.Size() == 0 {
+			t.Errorf("profile %s: %v", name, err)
+		}
+	}
+}
+
+// A tool that makes something else is noticed, and so are actions that run for nothing.
+func notices(t *testing.T, o bench.Options) {
+	o.Graphs = []bench.Graph{bench.Wide(3)}
+	o.Make = filepath.Join(t.TempDir(), "make")
+	script := "#!/bin/sh\nmkdir -p out\necho wrong > out/all\n"
+	if err := os.WriteFile(o.Make, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// A source that is in every action's inputs: an edit of one runs all.
+	o.Graphs[0].HCL = strings.Replace(o.Graphs[0].HCL, `inputs   = ["tools/tiny", each.value]`, `inputs   = ["tools/tiny", "src/s00000", each.value]`, 1)
+	r, err := bench.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(r.Problems(), "\n")
+	for _, want := range []string{"the outputs in make/out are not those in floor/out", "one changed: hexmage ran 4 actions, not 2"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not among the problems:\n%s", want, all)
+		}
+	}
+	// A tool that fails says what it said.
+	if err := os.WriteFile(o.Make, []byte("#!/bin/sh\necho no rule to make it\nexit 2\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bench.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no rule to make it") {
+		t.Errorf("a tool that fails: %v", err)
+	}
+}
+
+func TestInsert(t *testing.T) {
+	doc := "before\n<!-- bench: generated, do not edit -->\nold\n<!-- end of bench -->\nafter\n"
+	got, err := bench.Insert([]byte(doc), "new\n")
+	if err != nil || !bytes.Contains(got, []byte("\nnew\n")) || bytes.Contains(got, []byte("old")) ||
+		!bytes.HasPrefix(got, []byte("before\n")) || !bytes.HasSuffix(got, []byte("\nafter\n")) {
+		t.Errorf("%q, %v", got, err)
+	}
+	again, err := bench.Insert(got, "new\n")
+	if err != nil || !bytes.Equal(again, got) {
+		t.Errorf("inserted twice: %q, %v", again, err)
+	}
+	if _, err := bench.Insert([]byte("no marks"), "new\n"); err == nil {
+		t.Error("a document without marks was taken")
+	}
+}
