@@ -110,6 +110,10 @@ const (
 	PropertyStdout   = "stdout"   // path of an output: the command's whole standard output goes there too
 	PropertyPool     = "pool"     // comma list of name=amount: resources that limit how many run at once
 
+	// PropertyHost has a word that says why a command needs the machine as it is, such as "apt": it runs unrestricted. Only
+	// kinds whose commands are known set it; what a user writes into a pipeline cannot.
+	PropertyHost = "host"
+
 	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that the
 	// command starts. Executors need not look at it: it is there to be in the key. Set by build.
 	PropertyProgram = "program:"

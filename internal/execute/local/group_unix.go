@@ -2,10 +2,7 @@
 
 package local
 
-import (
-	"os/exec"
-	"syscall"
-)
+import "syscall"
 
 // endGroup tells all processes of the group to end, or ends them at once. That none is left is not an error.
 func endGroup(pgid int, atOnce bool) {
@@ -14,12 +11,4 @@ func endGroup(pgid int, atOnce bool) {
 		sig = syscall.SIGKILL
 	}
 	_ = syscall.Kill(-pgid, sig)
-}
-
-// exitCode is the command's exit code, 128+n when signal n ended it.
-func exitCode(e *exec.ExitError) int {
-	if ws, ok := e.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	return e.ExitCode()
 }

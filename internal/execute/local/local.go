@@ -6,28 +6,21 @@
 package local
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"maps"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/tree"
 )
 
@@ -40,33 +33,47 @@ type Options struct {
 	Self  string            // hexmage's own binary, for actions that run a built-in tool
 	Extra map[string]string // variables of this machine, such as its proxies, for built-in tools and what may use the network; in no key
 	Keep  bool              // leave exec roots behind, for people to look at
+
+	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
+	Workspace string        // where files are that a command that failed may have looked for; "": nowhere
 }
 
 // Executor is an execute.Executor.
 type Executor struct {
 	o     Options
-	count atomic.Int64
+	slots slots
+
+	programs sync.Map // of the host, by name: where they are
 
 	mu     sync.Mutex
 	groups map[int]bool // process groups that run
 }
 
 // New returns an Executor.
-func New(o Options) *Executor { return &Executor{o: o, groups: map[int]bool{}} }
+func New(o Options) *Executor {
+	adoptOrphans()
+	return &Executor{o: o, groups: map[int]bool{}}
+}
+
+// Close removes what is left of exec roots. Nothing is executed any more.
+func (x *Executor) Close() error { return x.slots.close() }
 
 // Execute runs the action's command in an exec root of its own.
 func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
-	root, done, err := x.Prepare(ctx, a)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	s, err := x.prepare(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer x.done(s)
 	if limit := a.TimeLimit(); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
 		defer cancel()
 	}
-	res, err := x.start(ctx, a, root)
+	res, err := x.start(ctx, a, s)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +83,8 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		}
 		return nil, err
 	}
-	res.Root = root
-	return res, Collect(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, root, a, res)
+	res.Root = s.root()
+	return res, Collect(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a, res)
 }
 
 // Collect brings the action's outputs below root into the store and names them in res.
@@ -90,150 +97,182 @@ func Collect(ctx context.Context, store cas.Store, fn digest.Function, root stri
 	return nil
 }
 
-// Prepare makes the action's exec root and returns it, with a function that removes it.
-func (x *Executor) Prepare(ctx context.Context, a *action.Action) (string, func(), error) {
-	base := filepath.Join(x.o.Dir, fmt.Sprintf("exec-%d-%d", os.Getpid(), x.count.Add(1)))
-	remove := func() {
-		if !x.o.Keep {
-			removeAll(base)
-		}
-	}
-	fail := func(op string, err error) (string, func(), error) {
-		remove()
-		return "", nil, &execute.Error{Op: op, Err: err}
-	}
-	root := filepath.Join(base, "root")
-	if err := os.MkdirAll(filepath.Join(base, "tmp"), 0o755); err != nil {
-		return fail("make an exec root", err)
-	}
-	if err := os.Mkdir(filepath.Join(base, "home"), 0o755); err != nil {
-		return fail("make an exec root", err)
-	}
+// prepare returns a slot with the action's inputs, in which its command can start.
+func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error) {
 	shared, err := x.toolchains(ctx, a.InputRoot)
 	if err != nil {
-		return fail("unpack a toolchain", err)
+		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
 	}
-	opts := tree.MaterialiseOptions{Shared: func(root digest.Digest) (string, bool) {
-		dir, ok := shared[root]
-		return dir, ok
-	}}
-	if err := tree.Materialise(ctx, x.o.Store, tree.Ref(a.InputRoot), root, opts); err != nil {
-		return fail("lay out the inputs", err)
+	s, open, err := x.slot(a, shared)
+	if err != nil {
+		return nil, &execute.Error{Op: "make an exec root", Err: err}
+	}
+	l := &layout{x: x, s: s, shared: shared, open: open}
+	l.linker, _ = x.o.Store.(cas.Linker)
+	if err := l.inputs(ctx, a.InputRoot); err != nil {
+		x.done(s)
+		return nil, &execute.Error{Op: "lay out the inputs", Err: err}
 	}
 	for _, o := range a.Command.Outputs {
-		if err := outputFolder(root, o); err != nil {
-			return fail("make the folder of output "+o, err)
+		if err := l.output(o); err != nil {
+			x.done(s)
+			return nil, &execute.Error{Op: "make the folder of output " + o, Err: err}
 		}
 	}
-	return root, remove, nil
+	return s, nil
 }
 
-// outputFolder makes the folder that the output is written to. It goes through no symlink: behind the one of a toolchain
-// is a folder that all actions share.
-func outputFolder(root, output string) error {
-	at := root
-	for _, name := range strings.Split(path.Dir(path.Clean(output)), "/") {
-		at = filepath.Join(at, name)
-		switch st, err := os.Lstat(at); {
-		case errors.Is(err, fs.ErrNotExist):
-			if err := os.Mkdir(at, 0o755); err != nil {
-				return err
-			}
-		case err != nil:
-			return err
-		case !st.IsDir():
-			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
+// done takes back a slot after an action.
+func (x *Executor) done(s *slot) {
+	if x.o.Keep {
+		s.release()
+		return
+	}
+	if s.clean() != nil {
+		_ = s.close() // it may only take room
+		return
+	}
+	x.slots.give(s)
+}
+
+// slot returns an empty slot that is fit for the action: one with a worker if the action is restricted, and then also the
+// slash paths of the folders in which its command may write.
+func (x *Executor) slot(a *action.Action, shared map[digest.Digest]string) (*slot, []string, error) {
+	restricted := x.o.Base != nil && a.Command.Platform[action.PropertyHost] == ""
+	shape, network := "", a.Command.Platform[action.PropertyNetwork] == "true"
+	var open, read []string
+	if restricted {
+		open = folders(a.Command.Outputs)
+		read = readable(a, shared)
+		shape = strings.Join(slices.Concat(open, []string{"", a.Command.Platform[action.PropertyNetwork]}, read), "\x00")
+	}
+	s, n := x.slots.take(shape)
+	dir := filepath.Join(x.o.Dir, "exec-"+strconv.Itoa(n))
+	if s != nil {
+		err := os.Rename(s.dir, dir)
+		if err == nil {
+			s.dir = dir
+			return s, open, nil
 		}
+		_ = s.close() // someone took its folder away
 	}
-	return nil
-}
-
-// create makes a new file at path. An input that is there goes away first: its content may be shared with the store.
-func create(path string) (*os.File, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	s, err := newSlot(dir, shape, open)
+	if err != nil || !restricted {
+		return s, nil, err
 	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-}
-
-// toolchains unpacks the folders below toolchains/ of the input root, each once for all actions, and returns where they
-// are. In the exec root a link stands in their place.
-func (x *Executor) toolchains(ctx context.Context, root digest.Digest) (map[digest.Digest]string, error) {
-	if x.o.Trees == nil {
-		return nil, nil
+	access := sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}}
+	for _, o := range open {
+		access.Write = append(access.Write, filepath.Join(s.root(), filepath.FromSlash(o)))
 	}
-	dir, err := tree.Ref(root).Sub(ctx, x.o.Store, "toolchains")
-	if errors.Is(err, tree.ErrNotExist) {
-		return nil, nil
+	rules, err := x.o.Base.Ruleset(access)
+	if err == nil {
+		s.worker, err = rules.NewWorker(network)
+		rules.Close()
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, s.close())
 	}
-	if dir, err = dir.Open(ctx, x.o.Store); err != nil {
-		return nil, err
-	}
-	at := map[digest.Digest]string{}
-	for _, sub := range dir.Dirs {
-		if ref, ok := sub.Ref(); ok {
-			if at[ref], err = x.o.Trees.Path(ctx, x.o.Store, ref); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return at, nil
+	return s, open, nil
 }
 
-func (x *Executor) start(ctx context.Context, a *action.Action, root string) (*action.Result, error) {
-	argv := a.Command.Args
+// folders returns the folders that the outputs are written to, without those inside others.
+func folders(outputs []string) []string {
+	var all []string
+	for _, o := range outputs {
+		all = append(all, filepath.ToSlash(filepath.Dir(filepath.FromSlash(o))))
+	}
+	slices.Sort(all)
+	var out []string
+	for _, dir := range all {
+		inside := slices.ContainsFunc(out, func(o string) bool { return o == "." || dir == o || strings.HasPrefix(dir, o+"/") })
+		if !inside {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// readable returns what the action may read beside its exec root and the base system, in order: its toolchains, and the
+// programs of the host that it names.
+func readable(a *action.Action, shared map[digest.Digest]string) []string {
+	var paths []string
+	for _, dir := range shared {
+		paths = append(paths, dir)
+	}
+	for name := range a.Command.Platform {
+		if p, ok := strings.CutPrefix(name, action.PropertyProgram); ok && filepath.IsAbs(p) {
+			paths = append(paths, p)
+		}
+	}
+	if len(a.Command.Args) > 0 && filepath.IsAbs(a.Command.Args[0]) {
+		paths = append(paths, a.Command.Args[0])
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*action.Result, error) {
+	argv, root := a.Command.Args, s.root()
 	if len(argv) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
 	}
-	prog := argv[0]
-	isTool := prog == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != ""
+	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s)}
 	switch {
-	case isTool:
-		prog = x.o.Self
-	case strings.Contains(prog, "/") && !filepath.IsAbs(prog):
-		prog = filepath.Join(root, filepath.FromSlash(prog))
-	case !strings.Contains(prog, "/"):
-		found, err := LookPath(prog, "")
+	case c.path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
+		c.path = x.o.Self
+	case strings.Contains(c.path, "/") && !filepath.IsAbs(c.path):
+		c.path = filepath.Join(root, filepath.FromSlash(c.path))
+	case !strings.Contains(c.path, "/"):
+		found, err := x.lookPath(c.path)
 		if err != nil {
-			return nil, &execute.Error{Op: "start " + prog, Err: err, Remedy: "install it, or name a program of a toolchain or an input by its path"}
+			return nil, &execute.Error{Op: "start " + c.path, Err: err, Remedy: "install it, or name a program of a toolchain or an input by its path"}
 		}
-		prog = found
+		c.path = found
 	}
-	cmd := exec.Command(prog)
-	cmd.Args = argv
-	cmd.Dir = root
-	cmd.Env = x.environ(a, root)
+	stdin := os.DevNull
 	if in := a.Command.Platform[action.PropertyStdin]; in != "" {
-		f, err := os.Open(filepath.Join(root, filepath.FromSlash(in)))
-		if err != nil {
-			return nil, &execute.Error{Op: "open standard input", Err: err}
-		}
-		defer f.Close()
-		cmd.Stdin = f
+		stdin = filepath.Join(root, filepath.FromSlash(in))
 	}
+	var err error
+	if c.stdin, err = os.Open(stdin); err != nil {
+		return nil, &execute.Error{Op: "open standard input", Err: err}
+	}
+	defer c.stdin.Close()
 	var stdout, stderr execute.Capped
-	var out io.Writer = &stdout
+	c.stdout = func(b []byte) { _, _ = stdout.Write(b) }
 	var file *os.File
+	var ferr error
 	if path := a.Command.Platform[action.PropertyStdout]; path != "" {
-		f, err := create(filepath.Join(root, filepath.FromSlash(path)))
-		if err != nil {
+		if file, err = create(filepath.Join(root, filepath.FromSlash(path))); err != nil {
 			return nil, &execute.Error{Op: "create the file for standard output", Err: err}
 		}
-		defer f.Close()
-		file, out = f, io.MultiWriter(&stdout, f)
+		defer file.Close()
+		c.stdout = func(b []byte) {
+			_, _ = stdout.Write(b)
+			if _, err := file.Write(b); ferr == nil {
+				ferr = err
+			}
+		}
 	}
 	progress := &progressLines{ctx: ctx, next: &stderr}
+	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
 	start := time.Now()
-	code, err := x.run(ctx, cmd, out, progress)
+	var code int
+	do := func() { code, err = x.run(ctx, c, &s.pipes) }
+	if s.worker != nil {
+		s.worker.Do(do)
+	} else {
+		do()
+	}
+	if endOrphans(root, x.alone()) {
+		s.pipes.close() // they may have them open
+	}
 	if err != nil {
 		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: "is the program there, executable, and built for this machine?"}
 	}
 	progress.flush()
 	if file != nil {
-		if err := file.Close(); err != nil {
+		if err := errors.Join(ferr, file.Close()); err != nil {
 			return nil, &execute.Error{Op: "write standard output", Err: err}
 		}
 	}
@@ -242,92 +281,44 @@ func (x *Executor) start(ctx context.Context, a *action.Action, root string) (*a
 
 // environ is the command's whole environment: what the action says, the host's program path unless it says another, where
 // things are, and a home and a temporary folder of its own.
-func (x *Executor) environ(a *action.Action, root string) []string {
-	base := filepath.Dir(root)
-	env := map[string]string{
-		"PATH": execute.HostPath,
-		"LANG": "C.UTF-8",
+func (x *Executor) environ(a *action.Action, s *slot) []string {
+	own := []string{"HEXMAGE_ROOT=" + s.root(), "HEXMAGE_SELF=" + x.o.Self, "HOME=" + s.home(), "TMPDIR=" + s.tmp()}
+	env := make([]string, 0, len(own)+len(a.Command.Env)+len(x.o.Extra)+2)
+	add := func(name, value string) {
+		if _, ok := a.Command.Env[name]; !ok {
+			env = append(env, name+"="+value)
+		}
 	}
+	add("PATH", execute.HostPath)
+	add("LANG", "C.UTF-8")
 	if a.Command.Platform[action.PropertyTool] != "" || a.Command.Platform[action.PropertyNetwork] == "true" {
-		maps.Copy(env, x.o.Extra)
+		for name, value := range x.o.Extra {
+			add(name, value)
+		}
 	}
-	for k, v := range a.Command.Env {
-		env[k] = v
+	for name, value := range a.Command.Env {
+		switch name {
+		case "HEXMAGE_ROOT", "HEXMAGE_SELF", "HOME", "TMPDIR":
+		default:
+			env = append(env, name+"="+value)
+		}
 	}
-	env["HEXMAGE_ROOT"] = root
-	env["HEXMAGE_SELF"] = x.o.Self
-	env["HOME"] = filepath.Join(base, "home")
-	env["TMPDIR"] = filepath.Join(base, "tmp")
-	list := make([]string, 0, len(env))
-	for k, v := range env {
-		list = append(list, k+"="+v)
-	}
-	return list
+	env = append(env, own...)
+	slices.Sort(env) // a command that prints it must print the same each time
+	return env
 }
 
 // LookPath is execute.LookPath.
 func LookPath(name, list string) (string, error) { return execute.LookPath(name, list) }
 
-// removeAll removes an exec root, in which tools may have left folders without write permission.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
+// lookPath is LookPath for a command, which asks the host once for each name.
+func (x *Executor) lookPath(name string) (string, error) {
+	if p, ok := x.programs.Load(name); ok {
+		return p.(string), nil
 	}
-	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = os.Chmod(p, 0o755)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
-}
-
-// progressLines takes lines "progress DONE TOTAL TEXT" out of standard error and reports them; the rest goes on to next.
-type progressLines struct {
-	ctx  context.Context // of one Execute
-	next io.Writer
-	line []byte
-	last time.Time
-}
-
-// Write never fails.
-func (p *progressLines) Write(b []byte) (int, error) {
-	n := len(b)
-	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			break
-		}
-		p.line = append(p.line, b[:i+1]...)
-		p.emit()
-		b = b[i+1:]
+	p, err := LookPath(name, "")
+	if err == nil {
+		x.programs.Store(name, p)
 	}
-	if p.line = append(p.line, b...); len(p.line) > bufio.MaxScanTokenSize {
-		p.emit()
-	}
-	return n, nil
-}
-
-func (p *progressLines) emit() {
-	if rest, ok := bytes.CutPrefix(p.line, []byte("progress ")); ok {
-		f := strings.SplitN(strings.TrimSpace(string(rest)), " ", 3)
-		if len(f) >= 2 {
-			done, err1 := strconv.ParseInt(f[0], 10, 64)
-			total, err2 := strconv.ParseInt(f[1], 10, 64)
-			if err1 == nil && err2 == nil {
-				if time.Since(p.last) > 50*time.Millisecond {
-					p.last = time.Now()
-					execute.ReportProgress(p.ctx, done, total, strings.Join(f[2:], " "))
-				}
-				p.line = p.line[:0]
-				return
-			}
-		}
-	}
-	p.flush()
-}
-
-func (p *progressLines) flush() {
-	_, _ = p.next.Write(p.line)
-	p.line = p.line[:0]
+	return p, err
 }

@@ -79,6 +79,9 @@ func TestToolchainsAreLinked(t *testing.T) {
 			t.Error("toolchains/sdk is no link")
 		}
 	}
+	if err := f.x.Close(); err != nil {
+		t.Error(err)
+	}
 	if left, _ := os.ReadDir(f.dir); len(left) > 0 {
 		t.Errorf("exec roots were left behind: %v", left)
 	}

@@ -1,0 +1,69 @@
+package local
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+// grace is how long a cancelled command may take to end after it was asked to, before its whole process group is killed.
+const grace = 2 * time.Second
+
+// command is a process to run.
+type command struct {
+	path   string   // of the program
+	args   []string // with its name
+	env    []string
+	dir    string
+	stdin  *os.File
+	stdout func([]byte) // told what comes, in the order it comes; the bytes are valid until it returns
+	stderr func([]byte)
+}
+
+// run starts the command in a process group of its own, waits for it and for nothing it left behind: when it ends, is
+// cancelled or times out, the whole group ends. When hexmage itself is killed the command is, too, where the system can do
+// that. It returns the exit code, 128+n for signal n. p is where the command's output comes through, used by one command
+// at a time.
+func (x *Executor) run(ctx context.Context, c *command, p *pipes) (int, error) {
+	return start(c, p, func(pid int) (forget func()) {
+		x.mu.Lock()
+		x.groups[pid] = true
+		x.mu.Unlock()
+		stop := context.AfterFunc(ctx, func() {
+			x.end(pid, false)
+			time.Sleep(grace)
+			x.end(pid, true)
+		})
+		return func() {
+			stop()
+			x.mu.Lock()
+			delete(x.groups, pid)
+			x.mu.Unlock()
+		}
+	})
+}
+
+// end ends a group that still runs. Its number is not given to another while it is known here.
+func (x *Executor) end(pgid int, atOnce bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.groups[pgid] {
+		endGroup(pgid, atOnce)
+	}
+}
+
+// alone tells whether no command runs.
+func (x *Executor) alone() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.groups) == 0
+}
+
+// Kill ends all commands and what they started, at once. It is for a process that is about to exit.
+func (x *Executor) Kill() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for pgid := range x.groups {
+		endGroup(pgid, true)
+	}
+}

@@ -1,0 +1,200 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pipes carry the output of commands, one after the other. Making them anew costs more system calls than all else that a
+// short command needs.
+type pipes struct {
+	read, write [2]int // 0: standard output, 1: standard error; both ends closed: -1
+	buf         []byte
+}
+
+const pipeBuffer = 64 << 10 // what a pipe holds
+
+func (p *pipes) open() error {
+	if p.buf != nil {
+		return nil
+	}
+	for i := range p.read {
+		var fds [2]int
+		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+			p.close()
+			return fmt.Errorf("make a pipe: %w", err)
+		}
+		p.read[i], p.write[i] = fds[0], fds[1]
+		p.buf = make([]byte, pipeBuffer)
+		// Only our end: programs are not made for standard output that does not wait.
+		if err := unix.SetNonblock(fds[0], true); err != nil {
+			p.close()
+			return fmt.Errorf("make a pipe: %w", err)
+		}
+	}
+	return nil
+}
+
+// close lets go of the pipes; open makes others.
+func (p *pipes) close() {
+	for i := range p.read {
+		if p.write[i] > 0 {
+			unix.Close(p.read[i])
+			unix.Close(p.write[i])
+		}
+	}
+	*p = pipes{}
+}
+
+// drain reads what is in pipe i.
+func (p *pipes) drain(i int, to func([]byte)) error {
+	for {
+		n, err := unix.Read(p.read[i], p.buf)
+		switch {
+		case n > 0:
+			to(p.buf[:n])
+			if n < len(p.buf) {
+				return nil
+			}
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN), err == nil:
+			return nil
+		default:
+			return fmt.Errorf("read a command's output: %w", err)
+		}
+	}
+}
+
+// start runs the command to its end on the thread that it is called on. It costs no goroutine: the thread sleeps in poll
+// until there is output or the process ended. started is told the process id, which is also that of the process group,
+// and returns what to call before another process may get it.
+func start(c *command, p *pipes, started func(pid int) (forget func())) (int, error) {
+	if err := p.open(); err != nil {
+		return 0, err
+	}
+	// The kernel takes the end of the thread that started a child for the end of its parent: the thread stays until then.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	pid, pidfd, err := fork(c, p)
+	if err != nil {
+		return 0, &os.PathError{Op: "fork/exec", Path: c.path, Err: err}
+	}
+	forget := started(pid)
+	perr := p.wait(c, pid, pidfd)
+	if pidfd >= 0 {
+		unix.Close(pidfd)
+	}
+	// While the first process is not waited for, its group's number stays its own.
+	endGroup(pid, true)
+	forget()
+	var status unix.WaitStatus
+	for {
+		_, err := unix.Wait4(pid, &status, 0, nil)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return 0, fmt.Errorf("wait for %s: %w", c.path, err)
+		}
+	}
+	if perr == nil {
+		perr = p.rest(c)
+	}
+	if reapGroup(pid) {
+		p.close() // what was left behind may hold the pipes for a moment, or for good
+	}
+	if perr != nil {
+		return 0, perr
+	}
+	if status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return status.ExitStatus(), nil
+}
+
+// fork starts the command. A program that another process has open for writing, such as a compiler that is being
+// installed, is tried again for a moment.
+func fork(c *command, p *pipes) (pid, pidfd int, err error) {
+	pidfd = -1
+	attr := &syscall.ProcAttr{
+		Dir: c.dir, Env: c.env,
+		Files: []uintptr{c.stdin.Fd(), uintptr(p.write[0]), uintptr(p.write[1])},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd},
+	}
+	for pause := time.Millisecond; ; pause *= 2 {
+		pid, err = syscall.ForkExec(c.path, c.args, attr)
+		if !errors.Is(err, syscall.ETXTBSY) || pause > 500*time.Millisecond {
+			return pid, pidfd, err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// wait passes output on until the process has ended. Kernels before 5.4 cannot tell of a process's end by a file: there
+// it looks from time to time.
+func (p *pipes) wait(c *command, pid, pidfd int) error {
+	fds := [3]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}, {Fd: int32(p.read[0]), Events: unix.POLLIN}, {Fd: int32(p.read[1]), Events: unix.POLLIN}}
+	var look *unix.Timespec
+	for {
+		if pidfd < 0 {
+			look = &unix.Timespec{Nsec: int64(5 * time.Millisecond)}
+		}
+		if _, err := unix.Ppoll(fds[:], look, nil); err != nil {
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			return fmt.Errorf("wait for a command: %w", err)
+		}
+		for i, to := range []func([]byte){c.stdout, c.stderr} {
+			if fds[1+i].Revents != 0 {
+				if err := p.drain(i, to); err != nil {
+					return err
+				}
+			}
+		}
+		if fds[0].Revents != 0 || pidfd < 0 && ended(pid) {
+			return nil
+		}
+	}
+}
+
+// ended tells whether the child has, and leaves it to be waited for.
+func ended(pid int) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
+}
+
+// rest passes on what others of the group wrote meanwhile.
+func (p *pipes) rest(c *command) error {
+	fds := [2]unix.PollFd{{Fd: int32(p.read[0]), Events: unix.POLLIN}, {Fd: int32(p.read[1]), Events: unix.POLLIN}}
+	if n, err := unix.Poll(fds[:], 0); err != nil || n == 0 {
+		return nil
+	}
+	return errors.Join(p.drain(0, c.stdout), p.drain(1, c.stderr))
+}
+
+// reapGroup waits until the processes of a group that was killed are gone, and tells whether there were any beside the
+// first. Those that became our children it waits for; what others have to wait for may take a moment.
+func reapGroup(pgid int) bool {
+	for pause, left := time.Millisecond, false; ; {
+		pid, err := unix.Wait4(-pgid, nil, unix.WNOHANG, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err == nil && pid > 0:
+			left = true
+		case pause > grace, unix.Kill(-pgid, 0) != nil:
+			return left
+		default:
+			left = true
+			time.Sleep(pause)
+			pause *= 2
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package local
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// entries returns the names in an open folder.
+func entries(dir *os.File) ([]string, error) {
+	fd := int(dir.Fd())
+	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
+		return nil, &os.PathError{Op: "seek", Path: dir.Name(), Err: err}
+	}
+	var names []string
+	var buf [4096]byte
+	for {
+		n, err := unix.Getdents(fd, buf[:])
+		if err != nil {
+			return nil, &os.PathError{Op: "read", Path: dir.Name(), Err: err}
+		}
+		if n == 0 {
+			return names, nil
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+		if n < len(buf)-512 { // the longest entry would have fitted: this was all
+			return names, nil
+		}
+	}
+}
+
+func rmdir(p string) error  { return unix.Rmdir(p) }
+func unlink(p string) error { return unix.Unlink(p) }
+
+// links is how many names the file has.
+func links(st fs.FileInfo) uint64 {
+	if s, ok := st.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 2
+}

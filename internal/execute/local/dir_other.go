@@ -1,0 +1,24 @@
+//go:build !linux
+
+package local
+
+import (
+	"io/fs"
+	"os"
+)
+
+// entries returns the names in an open folder.
+func entries(dir *os.File) ([]string, error) {
+	again, err := os.Open(dir.Name())
+	if err != nil {
+		return nil, err
+	}
+	defer again.Close()
+	return again.Readdirnames(-1)
+}
+
+func rmdir(p string) error  { return os.Remove(p) }
+func unlink(p string) error { return os.Remove(p) }
+
+// links does not know how many names the file has.
+func links(fs.FileInfo) uint64 { return 2 }

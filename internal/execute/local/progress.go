@@ -1,0 +1,62 @@
+package local
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/execute"
+)
+
+// progressLines takes lines "progress DONE TOTAL TEXT" out of standard error and reports them; the rest goes on to next.
+type progressLines struct {
+	ctx  context.Context // of one Execute
+	next *execute.Capped
+	line []byte
+	last time.Time
+}
+
+// Write never fails.
+func (p *progressLines) Write(b []byte) (int, error) {
+	n := len(b)
+	for {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			break
+		}
+		p.line = append(p.line, b[:i+1]...)
+		p.emit()
+		b = b[i+1:]
+	}
+	if p.line = append(p.line, b...); len(p.line) > bufio.MaxScanTokenSize {
+		p.emit()
+	}
+	return n, nil
+}
+
+func (p *progressLines) emit() {
+	if rest, ok := bytes.CutPrefix(p.line, []byte("progress ")); ok {
+		f := strings.SplitN(strings.TrimSpace(string(rest)), " ", 3)
+		if len(f) >= 2 {
+			done, err1 := strconv.ParseInt(f[0], 10, 64)
+			total, err2 := strconv.ParseInt(f[1], 10, 64)
+			if err1 == nil && err2 == nil {
+				if time.Since(p.last) > 50*time.Millisecond {
+					p.last = time.Now()
+					execute.ReportProgress(p.ctx, done, total, strings.Join(f[2:], " "))
+				}
+				p.line = p.line[:0]
+				return
+			}
+		}
+	}
+	p.flush()
+}
+
+func (p *progressLines) flush() {
+	_, _ = p.next.Write(p.line)
+	p.line = p.line[:0]
+}

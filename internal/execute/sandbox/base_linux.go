@@ -1,0 +1,18 @@
+package sandbox
+
+// basePaths is what every action may read and run: programs, libraries, and what these read of the system's settings and
+// state. What tells about users, such as /etc/shadow, is not among it.
+var basePaths = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives",
+	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/locale.alias", "/etc/os-release",
+	"/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf",
+	"/etc/protocols", "/etc/services", "/etc/fonts", "/etc/perl", "/etc/java", "/etc/mime.types", "/etc/magic", "/etc/debian_version",
+	"/proc", "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm", "/sys/fs/cgroup",
+}
+
+// baseDevices are the devices that every action may use.
+var baseDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
+
+// baseShared is where every action may write although it is nobody's own: semaphores and shared memory of libc are there.
+var baseShared = []string{"/dev/shm"}

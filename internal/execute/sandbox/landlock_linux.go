@@ -1,0 +1,192 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a rule may allow. Rights that the kernel does not know are taken away from all of them.
+const (
+	readAccess  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	writeAccess = readAccess | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REFER |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
+		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO
+	deviceAccess = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	fileAccess   = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | deviceAccess // what a rule for something else than a folder may have
+	allAccess    = writeAccess | deviceAccess | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+)
+
+// Versions of Landlock's interface that brought something.
+const (
+	abiTruncate = 3 // before it a file that may only be read could be truncated: too little for us (Linux 6.2)
+	abiIoctl    = 5
+	abiScope    = 6
+)
+
+// errataSignals is set among the errata that the kernel has fixed if a scoped thread may send signals to others of its own
+// process, as Go's runtime does.
+const errataSignals = 1 << 1
+
+// Base is the part of the host that every action may use. It keeps files open, once for all rulesets.
+type Base struct {
+	handled uint64 // the rights that this kernel knows
+	scoped  uint64
+	rules   []baseRule
+}
+
+type baseRule struct {
+	file   *os.File
+	access uint64
+}
+
+// Open returns the host's base system as rules, or an error that says why this machine can have no strict sandbox.
+func Open() (*Base, error) {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	switch {
+	case errno == unix.ENOSYS || errno == unix.EOPNOTSUPP:
+		return nil, errors.New("the kernel has no Landlock (it came with Linux 5.13, and may be switched off)")
+	case errno != 0:
+		return nil, fmt.Errorf("the kernel refuses Landlock: %w", errno)
+	case abi < abiTruncate:
+		return nil, fmt.Errorf("the kernel has version %d of Landlock, and %d is needed (Linux 6.2)", abi, abiTruncate)
+	case nativeArch == 0:
+		return nil, errors.New("there is no filter of system calls for this processor")
+	}
+	b := &Base{handled: allAccess}
+	if abi < abiIoctl {
+		b.handled &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if abi >= abiScope {
+		b.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+		if fixed, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_ERRATA); errno == 0 && fixed&errataSignals != 0 {
+			b.scoped |= unix.LANDLOCK_SCOPE_SIGNAL
+		}
+	}
+	for _, list := range []struct {
+		paths  []string
+		access uint64
+	}{{basePaths, readAccess}, {baseDevices, deviceAccess}, {baseShared, writeAccess}} {
+		for _, p := range list.paths {
+			f, err := openPath(p)
+			switch {
+			case err != nil: // not on this machine
+			case list.access == readAccess && belowUsr(f):
+				f.Close()
+			default:
+				b.rules = append(b.rules, baseRule{f, list.access})
+			}
+		}
+	}
+	return b, nil
+}
+
+// belowUsr tells whether a rule for /usr covers the file: /bin is /usr/bin on most systems.
+func belowUsr(f *os.File) bool {
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	return err == nil && strings.HasPrefix(name, "/usr/")
+}
+
+func openPath(p string) (*os.File, error) {
+	return os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0)
+}
+
+// Ruleset is what a thread may do once it is restricted. It may be used for any number of threads.
+type Ruleset struct {
+	fd   int
+	once sync.Once
+}
+
+// Ruleset makes the rules for an access. The caller closes them.
+func (b *Base) Ruleset(a Access) (*Ruleset, error) {
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: b.handled, Scoped: b.scoped}
+	// Older kernels take a longer structure as long as what they do not know is zero.
+	size := unsafe.Offsetof(attr.Scoped) + unsafe.Sizeof(attr.Scoped)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
+	if errno != 0 {
+		return nil, fmt.Errorf("sandbox: make rules: %w", errno)
+	}
+	r := &Ruleset{fd: int(fd)}
+	err := b.fill(r, a)
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return r, nil
+}
+
+func (b *Base) fill(r *Ruleset, a Access) error {
+	for _, rule := range b.rules {
+		if err := r.add(int(rule.file.Fd()), rule.access&b.handled); err != nil {
+			return err
+		}
+	}
+	for _, p := range a.Read {
+		if err := r.path(p, readAccess&b.handled); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	for _, p := range a.Write {
+		if err := r.path(p, writeAccess&b.handled); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (r *Ruleset) path(p string, access uint64) error {
+	fd, err := unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return r.add(fd, access)
+}
+
+// add allows access to what fd is, and to what is in it. Of something that is no folder only a part can be allowed.
+func (r *Ruleset) add(fd int, access uint64) error {
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	if errno == unix.EINVAL && access&^fileAccess != 0 {
+		return r.add(fd, access&fileAccess)
+	}
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// Close lets go of the rules. Threads that are restricted stay so.
+func (r *Ruleset) Close() { r.once.Do(func() { unix.Close(r.fd) }) }
+
+// Restrict restricts the calling thread, for good, and everything that it starts from then on. The caller has locked its
+// goroutine to the thread and ends without unlocking it, which ends the thread.
+//
+// Go's runtime starts no thread from a locked one, which might have been changed like this: it has a template thread for
+// that, made before the first lock. So no other goroutine ever runs restricted.
+func (r *Ruleset) Restrict(network bool) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("sandbox: give up new privileges: %w", err)
+	}
+	if err := dropPrivileges(); err != nil {
+		return fmt.Errorf("sandbox: give up root's privileges: %w", err)
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
+		return fmt.Errorf("sandbox: restrict a thread: %w", errno)
+	}
+	if network {
+		return nil
+	}
+	if err := refuseNetwork(); err != nil {
+		return fmt.Errorf("sandbox: refuse the network: %w", err)
+	}
+	return nil
+}

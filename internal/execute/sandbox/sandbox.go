@@ -1,0 +1,49 @@
+// Package sandbox keeps a process from what it was not given: files, the network, other processes.
+//
+// It uses what the Linux kernel lets any user do to himself: Landlock for files, a filter of system calls for the network,
+// and giving up root's privileges. All three act on the calling thread and on what that thread starts, so the caller
+// restricts a thread and starts the command from it; no other program is put in between, which keeps it cheap.
+//
+// The package knows paths and threads. It does not know actions, exec roots or the store.
+package sandbox
+
+import "fmt"
+
+// Level is how far an action is kept from what it does not declare.
+type Level uint8
+
+const (
+	// Staged gives an action a folder with its inputs and an environment of its own, and relies on it to stay there.
+	Staged Level = iota
+	// Strict has the kernel refuse everything else, too.
+	Strict
+	// Off is Staged, for commands that must see the machine as it is: nothing is looked for when one fails.
+	Off
+)
+
+// String returns the level's name, which ParseLevel reads.
+func (l Level) String() string {
+	switch l {
+	case Strict:
+		return "strict"
+	case Off:
+		return "off"
+	}
+	return "staged"
+}
+
+// ParseLevel reads a level's name.
+func ParseLevel(name string) (Level, error) {
+	for _, l := range []Level{Strict, Staged, Off} {
+		if l.String() == name {
+			return l, nil
+		}
+	}
+	return Staged, fmt.Errorf("no sandbox level %q: use strict, staged or off", name)
+}
+
+// Access is what a Ruleset allows beside the host's base system. Paths are absolute. One where nothing is, is left out.
+type Access struct {
+	Read  []string // files and folders to read and run
+	Write []string // folders in which everything may be done
+}

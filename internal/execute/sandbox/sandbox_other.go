@@ -1,0 +1,35 @@
+//go:build !linux
+
+package sandbox
+
+import "errors"
+
+// Base is the part of the host that every action may use.
+type Base struct{}
+
+// Open fails: only Linux has what a strict sandbox needs.
+func Open() (*Base, error) { return nil, errors.New("only Linux has what it needs") }
+
+// Ruleset is what a thread may do once it is restricted.
+type Ruleset struct{}
+
+// Ruleset fails.
+func (*Base) Ruleset(Access) (*Ruleset, error) { return nil, errors.ErrUnsupported }
+
+// Close does nothing.
+func (*Ruleset) Close() {}
+
+// Restrict fails.
+func (*Ruleset) Restrict(bool) error { return errors.ErrUnsupported }
+
+// Worker is a restricted thread.
+type Worker struct{}
+
+// NewWorker fails.
+func (*Ruleset) NewWorker(bool) (*Worker, error) { return nil, errors.ErrUnsupported }
+
+// Do calls f.
+func (*Worker) Do(f func()) { f() }
+
+// Close does nothing.
+func (*Worker) Close() {}
