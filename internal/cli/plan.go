@@ -85,23 +85,36 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) {
 type planCmd struct {
 	Pipeline string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
 	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
+	Status   bool     `default:"true" negatable:"" help:"Say what is cached and what will run, and why. It reads what changed of the workspace's files; --no-status does without."`
 }
 
 // Run prints what the pipeline would run.
-func (c *planCmd) Run(_ context.Context, a *app) error {
-	p, _, err := a.plan(c.Pipeline, c.Steps)
+func (c *planCmd) Run(ctx context.Context, a *app) error {
+	p, workspace, err := a.plan(c.Pipeline, c.Steps)
 	if err != nil {
 		return err
 	}
+	var s *planStatus
+	if c.Status {
+		w, err := a.preview(ctx, p, workspace, nil)
+		if err != nil {
+			return err
+		}
+		s = w.status()
+	}
 	if a.JSON {
-		b, err := plan.JSON(p)
+		var status any
+		if s != nil {
+			status = s
+		}
+		b, err := plan.JSONWith(p, status)
 		if err != nil {
 			return engine(err)
 		}
 		fmt.Fprintln(a.env.Stdout, string(b))
 		return nil
 	}
-	fmt.Fprint(a.env.Stdout, plan.Text(p))
+	fmt.Fprint(a.env.Stdout, plan.TextWith(p, s.notes()))
 	return nil
 }
 

@@ -8,9 +8,19 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 )
 
+// Notes add to a plan what is not part of it: what a build would do.
+type Notes struct {
+	Spec func(n *Node, spec string) string // a line for an action, "" for none; nil: none for any
+	Node func(n *Node) string              // a line for a step, the same
+	Last string                            // the last line of all; "" for none
+}
+
 // Text returns the plan for people: each step in order, its actions with their command lines, and its outputs. It says
 // why a step is deferred, and shows what is known of it.
-func Text(p *Plan) string {
+func Text(p *Plan) string { return TextWith(p, Notes{}) }
+
+// TextWith is Text with notes.
+func TextWith(p *Plan, notes Notes) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pipeline %s", p.Pipeline)
 	if p.Profile != "" {
@@ -21,7 +31,7 @@ func Text(p *Plan) string {
 		fmt.Fprintf(&b, "%s\n", p.Description)
 	}
 	for _, n := range p.Nodes {
-		textNode(&b, n)
+		textNode(&b, n, notes)
 	}
 	if len(p.Exports) > 0 {
 		b.WriteString("\noutputs\n")
@@ -34,6 +44,9 @@ func Text(p *Plan) string {
 		for _, m := range missing {
 			fmt.Fprintf(&b, "  missing: %s\n", m)
 		}
+	}
+	if notes.Last != "" {
+		fmt.Fprintf(&b, "\n%s\n", notes.Last)
 	}
 	return b.String()
 }
@@ -54,13 +67,18 @@ func exportText(e Export) string {
 	return e.Literal
 }
 
-func textNode(b *strings.Builder, n *Node) {
+func textNode(b *strings.Builder, n *Node, notes Notes) {
 	fmt.Fprintf(b, "\n%s  (%s)\n", n.At, n.Where)
 	if n.Description != "" {
 		fmt.Fprintf(b, "  %s\n", n.Description)
 	}
 	if n.Deferred != "" {
 		fmt.Fprintf(b, "  deferred: %s\n", n.Deferred)
+	}
+	if notes.Node != nil {
+		if line := notes.Node(n); line != "" {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
 	}
 	for _, m := range n.Missing {
 		fmt.Fprintf(b, "  missing: %s\n", m)
@@ -69,7 +87,7 @@ func textNode(b *strings.Builder, n *Node) {
 		fmt.Fprintf(b, "  %s\n", s)
 	}
 	for _, s := range n.Specs {
-		textSpec(b, n, s)
+		textSpec(b, n, s, notes)
 	}
 	for _, name := range sortedKeys(n.Classes) {
 		fmt.Fprintf(b, "  output %s (%s)%s\n", name, n.Classes[name], artifactText(n.Outputs[name]))
@@ -96,7 +114,7 @@ func metaText(n *Node) string {
 	return strings.Join(parts, ", ")
 }
 
-func textSpec(b *strings.Builder, n *Node, s action.Spec) {
+func textSpec(b *strings.Builder, n *Node, s action.Spec, notes Notes) {
 	name := s.Name
 	if name == "" {
 		name = n.At.Kind
@@ -109,6 +127,11 @@ func textSpec(b *strings.Builder, n *Node, s action.Spec) {
 		fmt.Fprintf(b, ": %s", s.Description)
 	}
 	b.WriteString("\n")
+	if notes.Spec != nil {
+		if line := notes.Spec(n, s.Name); line != "" {
+			fmt.Fprintf(b, "    %s\n", line)
+		}
+	}
 	if len(s.Args) > 0 {
 		fmt.Fprintf(b, "    $ %s\n", action.Quote(s.Args))
 	}

@@ -13,6 +13,7 @@ type jsonPlan struct {
 	Steps       []jsonNode   `json:"steps"`
 	Outputs     []jsonExport `json:"outputs"`
 	Reads       jsonReads    `json:"reads"`
+	Status      any          `json:"status,omitempty"`
 }
 
 type jsonNode struct {
@@ -87,8 +88,11 @@ type jsonGlob struct {
 }
 
 // JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change.
-func JSON(p *Plan) ([]byte, error) {
-	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile,
+func JSON(p *Plan) ([]byte, error) { return JSONWith(p, nil) }
+
+// JSONWith is JSON with a field "status", which says what a build would do; nil for none.
+func JSONWith(p *Plan, status any) ([]byte, error) {
+	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Status: status,
 		Steps: []jsonNode{}, Outputs: []jsonExport{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
 	for _, n := range p.Nodes {
 		out.Steps = append(out.Steps, nodeJSON(n))

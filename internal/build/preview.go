@@ -1,0 +1,242 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sort"
+	"sync"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// Status is what a build would do with an action, as far as that can be told without running anything.
+type Status string
+
+// The statuses.
+const (
+	WillUse  Status = "cached"     // its result is known
+	WillRun  Status = "will run"   // its inputs are there, its result is not
+	Deferred Status = "deferred"   // what it will be made of is not known before others ran
+	WillFail Status = "cannot run" // something that it needs is not there, or the plan is wrong
+)
+
+// Previewed is what a build would do with one action, or with a step's instance whose actions are not known yet.
+type Previewed struct {
+	Node   *plan.Node   // with the step's specs, where they could be found out
+	Spec   *action.Spec // nil: the instance's actions are not known yet
+	Status Status
+	Key    digest.Digest  // of WillUse and WillRun
+	Action *action.Action // of the same
+	Waits  []string       // of Deferred: the instances it waits for, sorted
+	Err    error          // of WillFail
+}
+
+// Previews is what a build would do.
+type Previews struct {
+	Actions []Previewed // in the plan's order
+	// Store has, beside all of Options.Store, the messages of actions that will run, and of those that were asked for.
+	Store cas.Store
+}
+
+// Preview finds out what a build would do. It runs nothing, and writes nothing to the store or anywhere else. Of the
+// options it needs those of the stores, Workspace, Jobs and Fresh. Of actions for which keep returns true, the messages
+// are kept in Previews.Store although their result is known; keep may be nil. The error is about the engine.
+func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec string) bool) (*Previews, error) {
+	g, units, err := newGraph(p)
+	if err != nil {
+		return nil, err
+	}
+	over := &overlay{Store: o.Store, blobs: map[digest.Digest][]byte{}}
+	o.Store, o.LogDir, o.State, o.Out, o.Memo = over, "", "", "", nil
+	v := &previewer{
+		worker: newWorker(g, o),
+		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*node]Previewed{},
+	}
+	l := &loop{g: g, work: v.do, sink: nowhere{}, jobs: max(1, o.Jobs), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
+	if err := l.run(ctx, units); err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	return &Previews{Actions: v.all(g, units), Store: over}, nil
+}
+
+// previewer looks at units as a worker does that may not execute anything. What it would have to execute ends as skipped,
+// and so does what waits for it.
+type previewer struct {
+	*worker
+	keepIt func(step, spec string) bool
+
+	mu   sync.Mutex
+	seen map[*unit]Previewed // WillUse, WillRun and WillFail
+	bad  map[*node]Previewed // of those whose actions cannot be found out
+}
+
+func (v *previewer) do(ctx context.Context, u *unit, _ func(message)) outcome {
+	if u.spec == nil {
+		o := v.expand(ctx, u)
+		if o.failure != nil {
+			v.mu.Lock()
+			v.bad[u.node] = Previewed{Status: WillFail, Err: errors.New(o.failure.Summary)}
+			v.mu.Unlock()
+		}
+		o.err = nil
+		return o
+	}
+	p, out := v.look(ctx, u)
+	v.saw(u, p)
+	if p.Status != WillUse {
+		return outcome{kind: event.Skipped}
+	}
+	return out
+}
+
+func (v *previewer) saw(u *unit, p Previewed) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.seen[u] = p
+}
+
+func (v *previewer) look(ctx context.Context, u *unit) (Previewed, outcome) {
+	fail := func(err error) (Previewed, outcome) { return Previewed{Status: WillFail, Err: err}, outcome{} }
+	root, literals, err := v.root(ctx, u.node, u.spec.Inputs)
+	if err != nil {
+		return fail(err)
+	}
+	a := u.action()
+	inputRoot, dirs := root.Encode(v.fn)
+	a.InputRoot = inputRoot
+	if err := v.complete(ctx, u, a, root); err != nil {
+		return fail(err)
+	}
+	p := Previewed{Status: WillRun, Key: a.Key(v.fn), Action: a}
+	var out outcome
+	if !v.o.Fresh {
+		res, ok, err := v.o.Executor.Lookup(ctx, a)
+		if err != nil {
+			return fail(err)
+		}
+		if ok {
+			if out = v.finish(u, a, res, outcome{kind: event.Cached}); out.kind == event.Cached {
+				p.Status = WillUse
+			}
+		}
+	}
+	if p.Status == WillRun || v.keepIt != nil && v.keepIt(u.node.plan.At.Short(), u.spec.Name) {
+		if err := errors.Join(v.keep(ctx, literals), v.keep(ctx, dirs)); err != nil {
+			return fail(err)
+		}
+	}
+	return p, out
+}
+
+// all returns what was seen, and what was not seen because it waits for something.
+func (v *previewer) all(g *graph, units []*unit) []Previewed {
+	expansions := map[*node]*unit{}
+	for _, u := range units {
+		if u.spec == nil {
+			expansions[u.node] = u
+		}
+	}
+	var all []Previewed
+	add := func(u *unit) {
+		p, ok := v.seen[u]
+		if u.spec == nil {
+			p, ok = v.bad[u.node]
+		}
+		if !ok {
+			p = Previewed{Status: Deferred, Waits: waitsFor(g, u)}
+		}
+		p.Node, p.Spec = u.node.plan, u.spec
+		all = append(all, p)
+	}
+	for _, n := range g.order {
+		if !n.resolved {
+			if u := expansions[n]; u != nil {
+				add(u)
+			}
+			continue
+		}
+		for _, u := range n.specs {
+			add(u)
+		}
+	}
+	return all
+}
+
+// waitsFor returns the instances whose actions keep u waiting.
+func waitsFor(g *graph, u *unit) []string {
+	on := map[string]bool{}
+	_ = g.eachBlocker(u.node, u.inputs(), 0, func(n *node, b *unit) { // a wrong plan has failed before
+		switch {
+		case n != nil:
+			on[n.plan.At.Short()] = true
+		case b.state != done:
+			on[b.node.plan.At.Short()] = true
+		}
+	})
+	names := make([]string, 0, len(on))
+	for n := range on {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// nowhere is a sink for what nobody wants to know.
+type nowhere struct{}
+
+// Send implements event.Sink.
+func (nowhere) Send(event.Event) {}
+
+// overlay is a store to which nothing is written: what is put stays in memory.
+type overlay struct {
+	cas.Store
+	mu    sync.Mutex
+	blobs map[digest.Digest][]byte
+}
+
+func (o *overlay) get(d digest.Digest) ([]byte, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	b, ok := o.blobs[d]
+	return b, ok
+}
+
+// Open implements cas.Store.
+func (o *overlay) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
+	if b, ok := o.get(d); ok {
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
+	return o.Store.Open(ctx, d)
+}
+
+// Put implements cas.Store.
+func (o *overlay) Put(_ context.Context, d digest.Digest, r io.Reader) error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if d.Function().Bytes(b) != d {
+		return cas.ErrCorrupt
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.blobs[d] = b
+	return nil
+}
+
+// Missing implements cas.Store.
+func (o *overlay) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
+	var ask []digest.Digest
+	for _, d := range ds {
+		if _, ok := o.get(d); !ok {
+			ask = append(ask, d)
+		}
+	}
+	return o.Store.Missing(ctx, ask)
+}
