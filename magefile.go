@@ -6,6 +6,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"strings"
 
 	"github.com/magefile/mage/mg"
 	"github.com/magefile/mage/sh"
@@ -50,6 +51,13 @@ func Lint() error {
 		}
 	}
 	return sh.RunV("go", "run", "./internal/archtest/gofmtcheck")
+}
+
+// Bench measures hexmage against ninja and make (docs/performance.md). HEXMAGE_BENCH has arguments, such as -quick.
+func Bench() error {
+	mg.Deps(Build)
+	args := []string{"run", "./cmd/hexmage-bench"}
+	return sh.RunV("go", append(args, strings.Fields(os.Getenv("HEXMAGE_BENCH"))...)...)
 }
 
 // race runs the engine's and the runner's tests under the race detector, which needs a C compiler.
