@@ -103,7 +103,7 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkReader(b *testing.B) {
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
-		for name, size := range map[string]int{"4K": 4 << 10, "64M": 64 << 20} {
+		for name, size := range map[string]int{"4K": 4 << 10, "256K": 256 << 10, "64M": 64 << 20} {
 			content := make([]byte, size)
 			b.Run(fn.String()+"/"+name, func(b *testing.B) {
 				b.SetBytes(int64(size))

@@ -77,6 +77,24 @@ func BenchmarkEncode10000(b *testing.B) {
 	})
 }
 
+// BenchmarkMerge10000 makes the input root of an action with 10,000 input files, as a link step has them.
+func BenchmarkMerge10000(b *testing.B) {
+	one := fn.Bytes([]byte("content"))
+	inputs := make([]string, 10_000)
+	for i := range inputs {
+		inputs[i] = fmt.Sprintf("steps/exec/obj/%05d/o", i)
+	}
+	for b.Loop() {
+		root := &tree.Dir{}
+		for _, path := range inputs {
+			if err := root.Insert(b.Context(), nil, path, tree.File{Digest: one}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		root.Encode(fn)
+	}
+}
+
 func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
 	store := diskStore(b)
 	top := b.TempDir()
