@@ -21,7 +21,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	fs.SetOutput(stderr)
 	o := Options{Log: stderr, Env: env}
 	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files: under a minute")
-	only := fs.String("only", "", "only the graph of this name, such as \"wide 1000\", or \"large\"")
+	only := fs.String("only", "", "only the graph of this name, such as wide-1000, or large")
 	doc := fs.String("o", "", "also put the report between the marks of this document")
 	mainPipeline := fs.String("main", "", "also measure the no-op of this pipeline, in the working directory and with the user's cache")
 	fs.StringVar(&o.Hexmage, "hexmage", "bin/hexmage", "the binary")
@@ -49,7 +49,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 }
 
 func (o *Options) keep(name string) {
-	o.Graphs = slices.DeleteFunc(o.Graphs, func(g Graph) bool { return g.Name != name })
+	o.Graphs = slices.DeleteFunc(o.Graphs, func(g Graph) bool { return strings.ReplaceAll(g.Name, " ", "-") != name })
 	o.Examples = nil
 	if name != "large" {
 		o.Large = 0
