@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -129,5 +130,40 @@ func TestInsert(t *testing.T) {
 	}
 	if _, err := bench.Insert([]byte("no marks"), "new\n"); err == nil {
 		t.Error("a document without marks was taken")
+	}
+}
+
+// The page names benchmarks that exist, and has a place for the report.
+func TestPage(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "docs", "performance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bench.Insert(page, ""); err != nil {
+		t.Error(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| ([a-z/]+) \\| ((?:`\\w+`(?:, )?)+) \\|").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 5 {
+		t.Errorf("the page has %d rows of benchmarks", len(rows))
+	}
+	for _, row := range rows {
+		files, err := filepath.Glob(filepath.Join(root, "internal", row[1], "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tests []byte
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests = append(tests, b...)
+		}
+		for _, name := range strings.Split(row[2], ", ") {
+			if !bytes.Contains(tests, []byte("func Benchmark"+strings.Trim(name, "`")+"(")) {
+				t.Errorf("internal/%s has no benchmark %s", row[1], name)
+			}
+		}
 	}
 }
