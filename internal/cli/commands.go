@@ -6,6 +6,7 @@ type commands struct {
 
 	Run      runCmd      `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
 	Plan     planCmd     `cmd:"" help:"Print what a pipeline would run, and run nothing."`
+	Explain  explainCmd  `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
 	Graph    graphCmd    `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
 	Validate validateCmd `cmd:"" help:"Check pipeline files."`
 	Fmt      fmtCmd      `cmd:"" help:"Rewrite pipeline files in the canonical format."`

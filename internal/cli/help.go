@@ -17,7 +17,8 @@ Examples:
 
 // Help has the examples of `hexmage plan --help`.
 func (*planCmd) Help() string {
-	return `The last lines say what this machine lacks.
+	return `It says of each action whether its result is known, and if not, what changed since it last ran.
+It also says what this machine lacks.
 
 Examples:
 
@@ -25,6 +26,17 @@ Examples:
     hexmage plan qwen3-aot-v79 context.qwen3           one step and what it needs
     hexmage plan qwen3-aot-v79 --profile device        before the SDKs are there
     hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
+}
+
+// Help has the examples of `hexmage explain --help`.
+func (*explainCmd) Help() string {
+	return `It runs nothing. What changed is told by digests, for input files with their paths.
+
+Examples:
+
+    hexmage explain qwen3-aot-v79 oppackage.llama                  every action of the step that is not cached
+    hexmage explain qwen3-aot-v79 context.qwen3 --json             for programs
+    hexmage explain wide exec.obj["src/a.c"]                       one copy of a step with for_each`
 }
 
 // Help has the examples of `hexmage graph --help`.

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/trace"
 )
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
@@ -21,6 +24,7 @@ type runCmd struct {
 	KeepGoing bool       `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string     `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
 	Verify    verifyFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
+	Trace     string     `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
 }
 
 // Run builds the pipeline.
@@ -30,6 +34,9 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	r := &running{c: c, a: a, out: filepath.Join(absolute(a.dir, c.Out), c.Pipeline), workspace: workspace}
+	if err := r.startTrace(); err != nil {
+		return err
+	}
 	defer r.close()
 	res, err := r.recall(ctx)
 	if errors.Is(err, build.ErrStale) {
@@ -62,6 +69,7 @@ type running struct {
 	engine   *engineParts
 	survive  func()
 	watching *watching
+	trace    *trace.Tracer // nil: nothing is traced
 	end      func()
 	verify   *verifying
 	over     bool // the error is what the command ends with: no build began
@@ -81,8 +89,11 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	r.machine = a.machineNow(r.workspace, fn)
 	r.memo = a.memoPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
 		EnvVars: a.envVars(), FlagVars: a.Set}, fn)
+	end := r.phase("recall")
 	last, err := build.Recall(r.memo, r.machine)
+	end()
 	if err != nil {
+		r.because(err)
 		return build.Result{}, build.ErrStale
 	}
 	o := build.Options{Fn: fn, State: filepath.Join(a.cache, "state"), Out: r.out, Prune: len(c.Steps) == 0, Memo: &build.Memo{Path: r.memo}}
@@ -95,13 +106,27 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	}
 	full := r.options()
 	full.Memo = o.Memo
+	defer r.phase("build")()
 	return last.Run(ctx, full)
+}
+
+// because says, to those who asked for more, why the pipeline is planned anew.
+func (r *running) because(err error) {
+	if r.a.Verbose {
+		why := strings.TrimSuffix(err.Error(), ": "+build.ErrStale.Error())
+		if errors.Is(err, fs.ErrNotExist) {
+			why = "there is no memo of an earlier run"
+		}
+		fmt.Fprintf(r.a.env.Stderr, "hexmage: planned: %s\n", why)
+	}
 }
 
 // build plans the pipeline and builds it.
 func (r *running) build(ctx context.Context) (build.Result, error) {
 	began := time.Now()
+	end := r.phase("plan")
 	p, _, err := r.a.plan(r.c.Pipeline, r.c.Steps)
+	end()
 	if err != nil {
 		return r.not(err)
 	}
@@ -123,6 +148,7 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 	if r.memo != "" {
 		o.Memo = r.a.remembering(r.memo, p.Reads, r.machine, began)
 	}
+	defer r.phase("build")()
 	return build.Run(ctx, p, o)
 }
 
@@ -137,6 +163,7 @@ func (r *running) open(ctx context.Context) (err error) {
 	if r.engine != nil {
 		return nil
 	}
+	defer r.phase("open the cache")()
 	if r.engine, err = r.a.openEngine(ctx); err == nil {
 		r.survive = survivePipes()
 	}
@@ -147,6 +174,9 @@ func (r *running) open(ctx context.Context) (err error) {
 func (r *running) watchers() event.Sink {
 	if r.watching == nil {
 		r.watching = r.a.watch(r.workspace, r.c.Pipeline)
+		if r.trace != nil {
+			r.watching.Sink = sinks{r.watching.Sink, r.trace}
+		}
 		r.end = r.watching.end
 	}
 	return r.watching
@@ -155,6 +185,9 @@ func (r *running) watchers() event.Sink {
 func (r *running) options() build.Options {
 	o := r.engine.options(r.a)
 	o.Sink, o.Workspace, o.KeepGoing, o.Prune, o.Out = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0, r.out
+	if r.trace != nil {
+		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)
+	}
 	return o
 }
 
@@ -168,6 +201,7 @@ func (r *running) done() {
 
 func (r *running) close() {
 	r.done()
+	r.endTrace()
 	if r.engine != nil {
 		r.survive()
 		r.engine.close()
