@@ -280,7 +280,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 		at = filepath.Join(a.workspace, at)
 	}
 	host, note := a.notes.note(h)
-	noteLink(at, note)
+	note = noteLink(at, note)
 	st, err := os.Stat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -12,7 +12,6 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/memo"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/tree"
 )
@@ -68,7 +67,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	}
 	w := newWorker(g, o)
 	if o.Memo != nil {
-		w.notes = &hostNotes{hosts: map[string]*memo.Host{}}
+		w.notes = newNotes()
 	}
 	outs := make([]toExport, len(p.Exports))
 	for i, e := range p.Exports {

@@ -31,6 +31,7 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 		if err != nil {
 			return &execute.Error{Op: "read the program " + at, Err: err}
 		}
+		w.notes.shadows(at, name, list)
 		a.Command.Platform[action.PropertyProgram+name] = e.File.Digest.String()
 		u.programs = append(u.programs, at)
 	}

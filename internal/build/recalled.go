@@ -100,7 +100,7 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*node, error) {
 func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	w := newWorker(&graph{nodes: map[addrs.Instance]*node{}}, o)
-	w.notes = &hostNotes{hosts: map[string]*memo.Host{}}
+	w.notes = newNotes()
 	w.recalled = true
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/memo"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -30,10 +31,16 @@ type Memo struct {
 type hostNotes struct {
 	mu    sync.Mutex
 	hosts map[string]*memo.Host // by hostKey
+
+	shadowed map[string]bool // programs, by name and where they were looked for
+}
+
+func newNotes() *hostNotes {
+	return &hostNotes{hosts: map[string]*memo.Host{}, shadowed: map[string]bool{}}
 }
 
 // note begins a Host's record. It returns what is to be called with every file, folder and symlink before it is read: the
-// path relative to the Host's own, what Lstat or Stat said.
+// path relative to the Host's own, or absolute, and what Lstat says of it.
 func (n *hostNotes) note(h action.HostPath) (*memo.Host, func(rel string, info fs.FileInfo)) {
 	if n == nil {
 		return &memo.Host{}, func(string, fs.FileInfo) {}
@@ -45,9 +52,41 @@ func (n *hostNotes) note(h action.HostPath) (*memo.Host, func(rel string, info f
 	return host, func(rel string, info fs.FileInfo) {
 		s := stat.Of(info)
 		f := memo.File{Path: path.Join(h.Path, rel), Stamp: s, Clean: !s.Racy(time.Now())}
+		if path.IsAbs(rel) {
+			f.Path = rel
+		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		host.Files = append(host.Files, f)
+	}
+}
+
+// shadows notes the places where a program was looked for before it was found: one that is put there will be found instead.
+func (n *hostNotes) shadows(at, name, list string) {
+	if n == nil || name == at {
+		return
+	}
+	if list == "" {
+		list = execute.HostPath
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	host := n.hosts[hostKey(action.HostPath{Path: at})]
+	key := name + "\x00" + list
+	if host == nil || n.shadowed[key] {
+		return
+	}
+	n.shadowed[key] = true
+	for _, dir := range filepath.SplitList(list) {
+		p := filepath.Join(dir, name)
+		if p == at {
+			return
+		}
+		if s, err := stat.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+			host.Files = append(host.Files, memo.File{Path: filepath.ToSlash(p), Clean: true})
+		} else {
+			host.Files = append(host.Files, memo.File{Path: filepath.ToSlash(p), Stamp: s}) // something that is no program
+		}
 	}
 }
 
@@ -63,11 +102,18 @@ func (n *hostNotes) of(h action.HostPath) *memo.Host {
 // hostPath is the input that a Host is.
 func hostPath(h *memo.Host) action.HostPath { return action.HostPath{Path: h.Path, Globs: h.Globs} }
 
-// noteLink adds the symlink that a Host's own path may be: Stat has told of its target only.
-func noteLink(at string, note func(string, fs.FileInfo)) {
-	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		note("", info)
+// noteLink notes the symlink that a Host's own path may be, and returns the function to note its target with.
+func noteLink(at string, note func(string, fs.FileInfo)) func(string, fs.FileInfo) {
+	info, err := os.Lstat(at)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return note
 	}
+	note("", info)
+	target, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return func(string, fs.FileInfo) {} // what reads it will say so
+	}
+	return func(rel string, info fs.FileInfo) { note(path.Join(filepath.ToSlash(target), rel), info) }
 }
 
 // rememberer makes a memo of a build that succeeded.

@@ -1,0 +1,66 @@
+package build_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/stat"
+)
+
+// wideMemo writes a workspace of n source files and the memo of a build with an action for each, and one that needs them all.
+func wideMemo(tb testing.TB, n int) (workspace, path string) {
+	workspace = tb.TempDir()
+	path = filepath.Join(workspace, "memo")
+	m := &memo.Build{Fn: digest.BLAKE3, Pipeline: "wide"}
+	if err := os.Mkdir(filepath.Join(workspace, "src"), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	last := memo.Unit{Node: n}
+	for i := range n {
+		name := fmt.Sprintf("src/s%05d", i)
+		if err := os.WriteFile(filepath.Join(workspace, name), nil, 0o644); err != nil {
+			tb.Fatal(err)
+		}
+		s, err := stat.Lstat(filepath.Join(workspace, name))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		d := digest.BLAKE3.Bytes([]byte(name))
+		at := addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "obj"}, Key: name, Keyed: true}
+		m.Hosts = append(m.Hosts, memo.Host{Path: name, Digest: d, Files: []memo.File{{Path: name, Stamp: s, Clean: true}}})
+		m.Nodes = append(m.Nodes, memo.Node{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
+			Outputs: map[string]action.Artifact{"o": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "o"}}}}}})
+		m.Units = append(m.Units, memo.Unit{Node: i, Hosts: []int{i}, Key: d, Root: d, Outs: []memo.Out{{Path: "o", Digest: d}},
+			Spec: action.Spec{Args: []string{"cc", name}, Inputs: []action.Input{{Path: name, Host: &action.HostPath{Path: name}}}}})
+		last.Needs = append(last.Needs, i)
+		m.Exports = append(m.Exports, memo.Export{Name: fmt.Sprint("objs.", i), Class: action.File, Units: []int{i}, ID: d.String(),
+			Artifact: action.Input{Artifact: &addrs.Output{Instance: at, Name: "o"}}})
+	}
+	m.Nodes = append(m.Nodes, memo.Node{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})
+	m.Units = append(m.Units, last)
+	b, err := m.Encode()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := memo.Save(path, b); err != nil {
+		tb.Fatal(err)
+	}
+	return workspace, path
+}
+
+func BenchmarkRecall10000(b *testing.B) {
+	workspace, path := wideMemo(b, 10_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := build.Recall(path, build.Machine{Workspace: workspace}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
