@@ -109,7 +109,7 @@ func (p *planner) evalTarget() hcl.Diagnostics {
 }
 
 // metaArguments evaluates the meta-arguments of an instance into its node.
-func (e *evaluator) metaArguments(ctx *hcl.EvalContext, n *Node) hcl.Diagnostics {
+func (e *evaluator) metaArguments(c *copyOf, n *Node) hcl.Diagnostics {
 	if m := e.metaNode; m != nil {
 		n.Timeout, n.Retries, n.RetryExitCodes, n.Resources, n.Cache = m.Timeout, m.Retries, m.RetryExitCodes, m.Resources, m.Cache
 		return nil
@@ -121,7 +121,7 @@ func (e *evaluator) metaArguments(ctx *hcl.EvalContext, n *Node) hcl.Diagnostics
 			continue
 		}
 		same = same && !k.each
-		v, ds := k.value(ctx)
+		v, ds := k.value(c)
 		if diags = append(diags, ds...); ds.HasErrors() || v.IsNull() {
 			continue
 		}
@@ -192,6 +192,13 @@ func wholeNumber(v cty.Value, most int64) (int, error) {
 
 // keys evaluates for_each.
 func (p *planner) keys(b *config.Block) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
+	if values, ok := setOfTexts(&p.scope, b.ForEach); ok {
+		keys = make([]string, len(values))
+		for i, v := range values {
+			keys[i] = v.AsString()
+		}
+		return keys, values, nil
+	}
 	val, diags := eval(&p.scope, b.ForEach)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -237,9 +244,11 @@ func (p *planner) keys(b *config.Block) (keys []string, values []cty.Value, diag
 // stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files and
 // trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
 func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
+	const chunk = 256
 	byKey := make(map[string]cty.Value, len(s.instances))
+	objs := make([]cty.Value, 0, min(chunk, len(s.instances)))
 	outs, whole := make(map[string]cty.Value), make(map[string]cty.Value, 1) // ObjectVal keeps neither
-	for _, in := range s.instances {
+	for i, in := range s.instances {
 		clear(outs)
 		for _, o := range in.outputs {
 			if in.node == nil {
@@ -261,9 +270,22 @@ func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
 		if !in.at.Keyed {
 			return obj
 		}
-		byKey[in.at.Key] = obj
+		if objs = append(objs, obj); len(objs) == chunk || i == len(s.instances)-1 {
+			for j, obj := range sameType(objs) {
+				byKey[s.instances[i+1-len(objs)+j].at.Key] = obj
+			}
+			objs = objs[:0]
+		}
 	}
 	return cty.ObjectVal(byKey)
+}
+
+// sameType gives the values, if they are all of one type, the same type in memory: each object made has its own.
+func sameType(vs []cty.Value) []cty.Value {
+	if len(vs) < 2 || !cty.CanListVal(vs) {
+		return vs
+	}
+	return cty.ListVal(vs).AsValueSlice()
 }
 
 // content turns the content of a value output into a value: JSON if it parses as such, else text without the last line

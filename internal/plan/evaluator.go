@@ -58,8 +58,16 @@ type argument struct {
 	spec     hcldec.Spec
 	attr     *hcl.Attribute // of an AttrSpec that is set
 	required bool
-	each     bool      // it depends on the instance
-	value    *argValue // when it does not, and was evaluated
+	each     bool       // it depends on the instance
+	value    *argValue  // when it does not, and was evaluated
+	texts    []template // when it is a text, or a list of texts, that is made of what is known
+}
+
+// copyOf is what expressions see of one instance.
+type copyOf struct {
+	e          *evaluator
+	key, value cty.Value        // each.key and each.value; zero Values for a step without for_each
+	ctx        *hcl.EvalContext // made when it is needed
 }
 
 // argValue is the value of an argument.
@@ -93,7 +101,9 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 		if spec, ok := a.spec.(*hcldec.AttrSpec); ok && customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
 			a.required = spec.Required
 			if a.attr = content.Attributes[spec.Name]; a.attr != nil {
-				a.each = e.usesEach(a.attr.Expr)
+				if a.each = e.usesEach(a.attr.Expr); a.each {
+					a.texts = e.compileArgument(a.attr.Expr, spec.Type)
+				}
 			}
 		} else {
 			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.body, hcldec.ObjectSpec{name: a.spec}), isEach)
@@ -122,21 +132,23 @@ func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
 	return &known{expr: x, ty: ty, name: name, what: fmt.Sprintf("%s of %s", name, e.s.block.At), each: e.usesEach(x)}
 }
 
-// with is the context of one instance; each is the zero Value for a step without for_each.
-func (e *evaluator) with(each cty.Value) *hcl.EvalContext {
-	if each == cty.NilVal {
-		return e.ctx
+// context is what HCL is given to evaluate an expression.
+func (c *copyOf) context() *hcl.EvalContext {
+	if c.key == cty.NilVal {
+		return c.e.ctx
 	}
-	ctx := e.ctx.NewChild()
-	ctx.Variables = map[string]cty.Value{lang.Each: each}
-	return ctx
+	if c.ctx == nil {
+		c.ctx = c.e.ctx.NewChild()
+		c.ctx.Variables = map[string]cty.Value{lang.Each: cty.ObjectVal(map[string]cty.Value{"key": c.key, "value": c.value})}
+	}
+	return c.ctx
 }
 
-func (k *known) value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if k.done {
 		return k.val, nil
 	}
-	v, diags := k.expr.Value(ctx)
+	v, diags := k.expr.Value(c.context())
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
@@ -151,11 +163,14 @@ func (k *known) value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 }
 
 // value evaluates an argument of the kind.
-func (e *evaluator) value(a *argument, ctx *hcl.EvalContext) (*argValue, hcl.Diagnostics) {
+func (e *evaluator) value(a *argument, c *copyOf) (*argValue, hcl.Diagnostics) {
 	if a.value != nil {
 		return a.value, nil
 	}
-	v, diags := e.decode(a, ctx)
+	if a.texts != nil && text(c.value) {
+		return argValueOf(a.name, a.fill(c)), nil
+	}
+	v, diags := e.decode(a, c.context())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -164,6 +179,18 @@ func (e *evaluator) value(a *argument, ctx *hcl.EvalContext) (*argValue, hcl.Dia
 		a.value = out
 	}
 	return out, diags
+}
+
+// fill makes the value of an argument that consists of texts.
+func (a *argument) fill(c *copyOf) cty.Value {
+	if a.spec.(*hcldec.AttrSpec).Type == cty.String {
+		return a.texts[0].fill(c.key, c.value)
+	}
+	elems := make([]cty.Value, len(a.texts))
+	for i, t := range a.texts {
+		elems[i] = t.fill(c.key, c.value)
+	}
+	return cty.ListVal(elems)
 }
 
 func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -187,7 +214,7 @@ func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Di
 }
 
 // environment evaluates env to a map of strings, null when there is none.
-func (e *evaluator) environment(ctx *hcl.EvalContext) (*argValue, hcl.Diagnostics) {
+func (e *evaluator) environment(c *copyOf) (*argValue, hcl.Diagnostics) {
 	x := e.s.block.Env
 	if x == nil {
 		return &argValue{}, nil
@@ -195,7 +222,7 @@ func (e *evaluator) environment(ctx *hcl.EvalContext) (*argValue, hcl.Diagnostic
 	if e.env.value != nil {
 		return e.env.value, nil
 	}
-	v, diags := x.Value(ctx)
+	v, diags := x.Value(c.context())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -216,24 +243,51 @@ func argValueOf(name string, v cty.Value) *argValue {
 	if !out.Marked {
 		return out
 	}
+	if ty := v.Type(); !v.IsMarked() && !out.Unknown && ty.IsListType() && ty.ElementType() == cty.String {
+		out.unmarkTexts(cty.GetAttrPath(name))
+		return out
+	}
 	plain, pvms := v.UnmarkDeepWithPaths()
 	out.plain = plain
 	for _, pvm := range pvms { // in the order of the value's parts
-		first := len(out.uses)
-		var at cty.Path
-		for m := range pvm.Marks {
-			if o, ok := m.(addrs.Output); ok {
-				if at == nil {
-					at = append(cty.GetAttrPath(name), pvm.Path...)
-				}
-				out.uses = append(out.uses, step.Use{Path: at, Output: o})
+		out.use(append(cty.GetAttrPath(name), pvm.Path...), func(f func(any)) {
+			for m := range pvm.Marks {
+				f(m)
 			}
-		}
-		if same := out.uses[first:]; len(same) > 1 {
-			slices.SortFunc(same, func(a, b step.Use) int { return addrs.CompareOutputs(a.Output, b.Output) })
-		}
+		})
 	}
 	return out
+}
+
+// unmarkTexts is for a list of strings, of which there may be ten thousand: no path for each.
+func (a *argValue) unmarkTexts(at cty.Path) {
+	elems := a.val.AsValueSlice()
+	a.uses = make([]step.Use, 0, len(elems))
+	for i, v := range elems {
+		if !v.IsMarked() {
+			continue
+		}
+		a.use(at, func(f func(any)) {
+			for m := range cty.ValueMarksOfType[any](v) {
+				f(m)
+			}
+		})
+		elems[i], _ = v.Unmark()
+	}
+	a.plain = cty.ListVal(elems)
+}
+
+// use adds the outputs among marks.
+func (a *argValue) use(at cty.Path, marks func(func(any))) {
+	first := len(a.uses)
+	marks(func(m any) {
+		if o, ok := m.(addrs.Output); ok {
+			a.uses = append(a.uses, step.Use{Path: at, Output: o})
+		}
+	})
+	if same := a.uses[first:]; len(same) > 1 {
+		slices.SortFunc(same, func(a, b step.Use) int { return addrs.CompareOutputs(a.Output, b.Output) })
+	}
 }
 
 // convertTo is convert.Convert, which takes a time quadratic in the length of a tuple and makes a path for each element,

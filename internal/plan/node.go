@@ -184,7 +184,7 @@ func (p *planner) staticAwaited(o *object) []addrs.Output {
 
 // deferNode makes a node that waits for values. Its specs are a preview, made with the names of the values in their
 // place, when the kind accepts that.
-func (e *evaluator) deferNode(in *instance, each cty.Value, req step.Request, args []*argValue, env *argValue, n *Node) {
+func (e *evaluator) deferNode(in *instance, c *copyOf, req step.Request, args []*argValue, env *argValue, n *Node) {
 	p, s := e.p, e.s
 	argsVal, envVal := e.both(args, env)
 	var words string
@@ -196,7 +196,7 @@ func (e *evaluator) deferNode(in *instance, each cty.Value, req step.Request, ar
 				return nil, fmt.Errorf("%s: the value of %s is not there", in.at, o)
 			}
 		}
-		resolved, diags := p.resolve(s, in, each, values)
+		resolved, diags := p.resolve(in, c, values)
 		if diags.HasErrors() {
 			return nil, diags
 		}

@@ -34,14 +34,13 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 	for i, k := range keys {
 		in := &all[i]
 		in.at = addrs.Instance{Step: b.At, Key: k, Keyed: b.ForEach != nil}
-		each := cty.NilVal
+		c := &copyOf{e: e, value: values[i]}
 		if in.at.Keyed {
-			each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(k), "value": values[i]})
+			c.key = cty.StringVal(k)
 		}
-		ctx := e.with(each)
 		exists := true
 		if e.when != nil {
-			v, ds := e.when.value(ctx)
+			v, ds := e.when.value(c)
 			if diags = append(diags, ds...); ds.HasErrors() {
 				return diags
 			}
@@ -51,13 +50,13 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 			continue
 		}
 		var ds hcl.Diagnostics
-		in.outputs, in.classes, ds = e.instanceOutputs(ctx)
+		in.outputs, in.classes, ds = e.instanceOutputs(c)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return diags
 		}
 		var attrs map[string]cty.Value
 		if exists {
-			in.node, attrs, ds = e.node(in, each, ctx, false)
+			in.node, attrs, ds = e.node(in, c, false)
 			diags = append(diags, ds...)
 			if ds.HasErrors() && b.ForEach != nil {
 				return diags // the other copies would say the same
@@ -99,7 +98,7 @@ func plainAttrs(v cty.Value) cty.Value {
 
 // instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own; and their
 // classes by name. Instances may share both.
-func (e *evaluator) instanceOutputs(ctx *hcl.EvalContext) ([]step.DeclaredOutput, map[string]action.Class, hcl.Diagnostics) {
+func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[string]action.Class, hcl.Diagnostics) {
 	if e.outputs != nil {
 		return e.outputs, e.classes, nil
 	}
@@ -112,7 +111,7 @@ func (e *evaluator) instanceOutputs(ctx *hcl.EvalContext) ([]step.DeclaredOutput
 	same := true
 	if k := e.outputsFrom; k != nil {
 		same = !k.each
-		v, ds := k.value(ctx)
+		v, ds := k.value(c)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return nil, nil, diags
 		}
@@ -128,7 +127,7 @@ func (e *evaluator) instanceOutputs(ctx *hcl.EvalContext) ([]step.DeclaredOutput
 	}
 	for i, o := range s.block.Outputs {
 		same = same && !e.paths[i].each
-		v, ds := e.paths[i].value(ctx)
+		v, ds := e.paths[i].value(c)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			continue
 		}
@@ -160,25 +159,25 @@ func (e *evaluator) instanceOutputs(ctx *hcl.EvalContext) ([]step.DeclaredOutput
 }
 
 // resolve plans an instance anew, with values that were awaited.
-func (p *planner) resolve(s *stepState, in *instance, each cty.Value, values map[addrs.Output][]byte) (*Node, hcl.Diagnostics) {
+func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*Node, hcl.Diagnostics) {
 	scope, diags := p.scopeWith(values)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	e := p.evaluator(s, scope)
-	n, _, ds := e.node(in, each, e.with(each), true)
+	e := p.evaluator(c.e.s, scope)
+	n, _, ds := e.node(in, &copyOf{e: e, key: c.key, value: c.value}, true)
 	return n, append(diags, ds...)
 }
 
 // node plans an instance, while planning or to resolve a deferred one.
-func (e *evaluator) node(in *instance, each cty.Value, ctx *hcl.EvalContext, resolving bool) (*Node, map[string]cty.Value, hcl.Diagnostics) {
+func (e *evaluator) node(in *instance, c *copyOf, resolving bool) (*Node, map[string]cty.Value, hcl.Diagnostics) {
 	p, s, b := e.p, e.s, e.s.block
 	n := &Node{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
-	diags := e.metaArguments(ctx, n)
+	diags := e.metaArguments(c, n)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	args, env, ds := e.arguments(ctx)
+	args, env, ds := e.arguments(c)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, nil, diags
 	}
@@ -190,7 +189,7 @@ func (e *evaluator) node(in *instance, each cty.Value, ctx *hcl.EvalContext, res
 		if resolving {
 			return nil, nil, append(diags, errorf(&b.Range, "A value is still not known", "%s depends on a value that no step has given.", b.At)...)
 		}
-		e.deferNode(in, each, req, args, env, n)
+		e.deferNode(in, c, req, args, env, n)
 		return n, nil, diags
 	}
 	if p.cfg.Target != nil && p.scope.Target == cty.NilVal { // what is wrong with the target was said there
@@ -218,21 +217,21 @@ func (e *evaluator) node(in *instance, each cty.Value, ctx *hcl.EvalContext, res
 }
 
 // arguments evaluates the arguments of the kind, in the order of e.args, and env.
-func (e *evaluator) arguments(ctx *hcl.EvalContext) (args []*argValue, env *argValue, diags hcl.Diagnostics) {
+func (e *evaluator) arguments(c *copyOf) (args []*argValue, env *argValue, diags hcl.Diagnostics) {
 	if e.broken {
-		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, ctx)
+		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, c.context())
 		return nil, nil, diags
 	}
 	args = make([]*argValue, len(e.args))
 	for i, a := range e.args {
-		v, ds := e.value(a, ctx)
+		v, ds := e.value(a, c)
 		diags = append(diags, ds...)
 		args[i] = v
 	}
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	env, ds := e.environment(ctx)
+	env, ds := e.environment(c)
 	return args, env, append(diags, ds...)
 }
 

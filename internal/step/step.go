@@ -69,7 +69,8 @@ func (r Request) ArgRange(name string) *hcl.Range {
 	return &at
 }
 
-// Use says that the argument at Path was made from Output. The string value in the argument holds Output.Path().
+// Use says that what is at Path was made from Output. The string value there holds Output.Path(); for a list of strings
+// it is one of them, and Path leads to the list.
 type Use struct {
 	Path   cty.Path
 	Output addrs.Output

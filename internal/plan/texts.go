@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/lang"
+)
+
+// template is an expression that joins known texts with each.key and each.value. For thousands of copies of a step it is
+// filled in much faster than HCL evaluates it, to the same value; it cannot fail.
+type template []piece
+
+// piece is a text and what it was made from, or where each.key or each.value go.
+type piece struct {
+	text       string
+	marks      cty.ValueMarks
+	key, value bool
+}
+
+// compile makes a template of an expression, if it is one.
+func (e *evaluator) compile(x hcl.Expression) (template, bool) {
+	switch x := x.(type) {
+	case *hclsyntax.TemplateWrapExpr:
+		return e.compile(x.Wrapped)
+	case *hclsyntax.ParenthesesExpr:
+		return e.compile(x.Expression)
+	case *hclsyntax.TemplateExpr:
+		var all template
+		for _, part := range x.Parts {
+			t, ok := e.compile(part)
+			if !ok {
+				return nil, false
+			}
+			all = append(all, t...)
+		}
+		return all, true
+	case *hclsyntax.ScopeTraversalExpr:
+		if r, diags := lang.ParseRef(x.Traversal); !diags.HasErrors() && r.Root == lang.Each && len(r.Rest) == 0 {
+			return template{{key: r.Name == "key", value: r.Name == "value"}}, r.Name == "key" || r.Name == "value"
+		}
+	}
+	if e.usesEach(x) {
+		return nil, false
+	}
+	v, diags := x.Value(e.ctx)
+	v, marks := v.Unmark()
+	if len(diags) > 0 || !text(v) {
+		return nil, false
+	}
+	return template{{text: v.AsString(), marks: marks}}, true
+}
+
+// compileArgument makes templates of the elements of a list of texts, or one of a text.
+func (e *evaluator) compileArgument(x hcl.Expression, ty cty.Type) []template {
+	xs := []hcl.Expression{x}
+	if ty != cty.String {
+		list, ok := x.(*hclsyntax.TupleConsExpr)
+		if !ok || len(list.Exprs) == 0 || !ty.IsListType() || ty.ElementType() != cty.String {
+			return nil
+		}
+		xs = xs[:0]
+		for _, x := range list.Exprs {
+			xs = append(xs, x)
+		}
+	}
+	all := make([]template, len(xs))
+	for i, x := range xs {
+		t, ok := e.compile(x)
+		if !ok {
+			return nil
+		}
+		all[i] = t
+	}
+	return all
+}
+
+func (t template) fill(key, value cty.Value) cty.Value {
+	if len(t) == 1 {
+		switch p := t[0]; {
+		case p.key:
+			return key
+		case p.value:
+			return value
+		default:
+			return cty.StringVal(p.text).WithMarks(p.marks)
+		}
+	}
+	var b strings.Builder
+	var marks []cty.ValueMarks
+	for _, p := range t {
+		if p.marks != nil {
+			marks = append(marks, p.marks)
+		}
+		switch {
+		case p.key:
+			b.WriteString(key.AsString())
+		case p.value:
+			b.WriteString(value.AsString())
+		default:
+			b.WriteString(p.text)
+		}
+	}
+	return cty.StringVal(b.String()).WithMarks(marks...)
+}
+
+// text says whether a value is a string, known and without marks.
+func text(v cty.Value) bool {
+	return v.Type() == cty.String && !v.IsMarked() && v.IsKnown() && !v.IsNull()
+}
+
+// setOfTexts evaluates toset(…) of a list of texts to its elements, as they are ordered in the set, which cty takes long
+// to make and to order. ok is false for anything else.
+func setOfTexts(scope *lang.Scope, x hcl.Expression) (elems []cty.Value, ok bool) {
+	call, ok := x.(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "toset" || len(call.Args) != 1 || call.ExpandFinal {
+		return nil, false
+	}
+	v, diags := eval(scope, call.Args[0])
+	if len(diags) > 0 || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsListType() && !v.Type().IsTupleType() {
+		return nil, false
+	}
+	elems = v.AsValueSlice()
+	if len(elems) == 0 || slices.ContainsFunc(elems, func(v cty.Value) bool { return !text(v) }) {
+		return nil, false
+	}
+	slices.SortFunc(elems, func(a, b cty.Value) int { return strings.Compare(a.AsString(), b.AsString()) })
+	return slices.CompactFunc(elems, func(a, b cty.Value) bool { return a.AsString() == b.AsString() }), true
+}
