@@ -63,7 +63,9 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	end := execute.Span(ctx, "lay out inputs")
 	s, err := x.prepare(ctx, a)
+	end()
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,9 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
 		defer cancel()
 	}
+	end = execute.Span(ctx, "run")
 	res, err := x.start(ctx, a, s)
+	end()
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +93,7 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 
 // Collect brings the action's outputs below root into the store and names them in res.
 func Collect(ctx context.Context, store cas.Store, fn digest.Function, root string, a *action.Action, res *action.Result) error {
+	defer execute.Span(ctx, "store outputs")()
 	files, dirs, err := tree.Capture(ctx, store, fn, root, a.Command.Outputs)
 	if err != nil {
 		return &execute.Error{Op: "store the outputs", Err: err}
