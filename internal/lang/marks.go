@@ -34,6 +34,17 @@ func OutputMarks(v cty.Value) []addrs.Output {
 	return addrs.SortOutputs(out)
 }
 
+// HasOutput says whether a value was made, at any depth, from an output of which yes is true.
+func HasOutput(v cty.Value, yes func(addrs.Output) bool) bool {
+	found := false
+	visit(v, func(m any) {
+		if o, ok := m.(addrs.Output); ok && !found {
+			found = yes(o)
+		}
+	}, new(bool))
+	return found
+}
+
 // IsSensitive says whether a value, or any part of it, is sensitive.
 func IsSensitive(v cty.Value) bool { return TraitsOf(v).Sensitive }
 

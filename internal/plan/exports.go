@@ -31,23 +31,26 @@ func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
 
 // export makes the exports of a value: one, or one for each part of a collection that holds artifacts.
 func (p *planner) export(out *config.Output, o *object, base Export, val cty.Value) ([]Export, hcl.Diagnostics) {
-	marks := lang.OutputMarks(val)
 	traits := lang.TraitsOf(val)
+	if !traits.Sensitive {
+		if val.IsNull() {
+			return nil, nil // of a step that does not exist with this profile
+		}
+		if (val.Type() != cty.String || traits.Unknown) && lang.HasOutput(val, func(m addrs.Output) bool { return p.class(m) != action.Value }) {
+			return p.exportParts(out, o, base, val)
+		}
+	}
+	marks := lang.OutputMarks(val)
 	if traits.Sensitive {
 		base.Literal = redacted
 		base.Deps = p.dependencies(o, instancesOf(marks), true)
 		return []Export{base}, nil
-	}
-	if val.IsNull() {
-		return nil, nil // of a step that does not exist with this profile
 	}
 	artifacts := false
 	for _, m := range marks {
 		artifacts = artifacts || p.class(m) != action.Value
 	}
 	switch {
-	case artifacts && (val.Type() != cty.String || traits.Unknown):
-		return p.exportParts(out, o, base, val)
 	case artifacts:
 		e, diags := p.exportArtifact(out, base, val, marks)
 		if diags.HasErrors() {

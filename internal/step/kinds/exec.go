@@ -58,14 +58,18 @@ func (Exec) Schema() step.Schema {
 
 // Plan makes one action.
 func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	e := &execPlan{r: r, outputs: make(map[string]addrs.Output), seen: make(map[string]bool)}
+	e := &execPlan{r: r}
 	e.useOutputs()
 	spec := action.Spec{Env: map[string]string{"PATH": DefaultPath}}
 	for k, v := range r.Env {
 		spec.Env[k] = v
 	}
 	spec.Args = e.command()
-	for _, in := range e.strings("inputs") {
+	inputs := e.strings("inputs")
+	if len(inputs) > 0 {
+		e.inputs = slices.Grow(e.inputs, min(len(inputs), 1000)+1) // those among the outputs are there already
+	}
+	for _, in := range inputs {
 		e.input("inputs", in)
 	}
 	if v := r.Args.GetAttr("stdin"); !v.IsNull() {
@@ -79,8 +83,8 @@ func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 			spec.OKExitCodes = append(spec.OKExitCodes, e.exitCode(c))
 		}
 	}
-	planned := step.Planned{Outputs: make(map[string]action.Artifact)}
-	byPath := make(map[string]string)
+	planned := step.Planned{Outputs: make(map[string]action.Artifact, len(r.Outputs))}
+	byPath := make(map[string]string, len(r.Outputs))
 	for _, o := range r.Outputs {
 		if other, ok := byPath[o.Path]; ok {
 			e.fail("output", "Two outputs have the same path", "Outputs %s and %s of %s are both %q.", other, o.Name, r.At, o.Path)
@@ -101,7 +105,7 @@ type execPlan struct {
 	r       step.Request
 	outputs map[string]addrs.Output // outputs used, by path
 	inputs  []action.Input
-	seen    map[string]bool // paths of inputs
+	seen    map[string]bool // paths of inputs, when there are many
 	diags   hcl.Diagnostics
 }
 
@@ -111,10 +115,15 @@ func (e *execPlan) fail(arg, summary, detail string, args ...any) {
 
 // useOutputs makes an input of every output that an argument was made from.
 func (e *execPlan) useOutputs() {
+	if n := len(e.r.Uses); n > 0 {
+		e.outputs = make(map[string]addrs.Output, n)
+		e.inputs = make([]action.Input, 0, n+1)
+	}
 	for _, u := range e.r.Uses {
 		o := u.Output
-		e.outputs[o.Path()] = o
-		e.add(action.Input{Path: o.Path(), Artifact: &o, Shared: o.Kind == addrs.Toolchain})
+		at := o.Path()
+		e.outputs[at] = o
+		e.add(action.Input{Path: at, Artifact: &o, Shared: o.Kind == addrs.Toolchain})
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.r.Toolchains)) {
 		e.add(e.r.Toolchains[name].Input())
@@ -122,21 +131,41 @@ func (e *execPlan) useOutputs() {
 }
 
 func (e *execPlan) add(in action.Input) {
-	if !e.seen[in.Path] {
-		e.seen[in.Path] = true
-		e.inputs = append(e.inputs, in)
+	if e.has(in.Path) {
+		return
 	}
+	e.inputs = append(e.inputs, in)
+	switch {
+	case e.seen != nil:
+		e.seen[in.Path] = true
+	case len(e.inputs) > 16: // so many that to look through them all takes longer
+		e.seen = make(map[string]bool, max(len(e.r.Uses), len(e.inputs)))
+		for _, in := range e.inputs {
+			e.seen[in.Path] = true
+		}
+	}
+}
+
+// has says whether there is an input at the path.
+func (e *execPlan) has(at string) bool {
+	if e.seen != nil {
+		return e.seen[at]
+	}
+	return slices.ContainsFunc(e.inputs, func(in action.Input) bool { return in.Path == at })
 }
 
 // strings returns a list argument. Null elements, which come from steps that do not exist, are left out of inputs and
 // refused elsewhere.
 func (e *execPlan) strings(name string) []string {
 	v := e.r.Args.GetAttr(name)
-	if v.IsNull() {
+	if v.IsNull() || v.LengthInt() == 0 {
 		return nil
 	}
-	var out []string
-	for i, s := range v.AsValueSlice() {
+	out := make([]string, 0, v.LengthInt())
+	i := -1
+	for it := v.ElementIterator(); it.Next(); {
+		_, s := it.Element()
+		i++
 		switch {
 		case !s.IsNull():
 			out = append(out, s.AsString())
@@ -241,7 +270,7 @@ func (e *execPlan) depfile() string {
 		return ""
 	}
 	clean := path.Clean(name)
-	if path.IsAbs(name) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || e.seen[clean] {
+	if path.IsAbs(name) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || e.has(clean) {
 		e.fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that the command writes below the folder in which it starts.", name, e.r.At)
 	}
 	return clean
