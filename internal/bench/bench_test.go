@@ -42,6 +42,8 @@ func TestHarness(t *testing.T) {
 func measures(t *testing.T, o bench.Options) {
 	o.Graphs = []bench.Graph{bench.Wide(20), bench.Chain(5), bench.Layered(3, 12)}
 	o.Large = 1 << 20
+	o.Examples = []string{filepath.Join("..", "..", "examples", "hello")}
+	o.Env = []string{"PATH=" + os.Getenv("PATH"), "HEXMAGE_CACHE=" + t.TempDir()}
 	o.Profiles = t.TempDir()
 	r, err := bench.Run(t.Context(), o)
 	if err != nil {
@@ -76,6 +78,9 @@ func measures(t *testing.T, o bench.Options) {
 	}
 	if limit := r.Large.Limit(); limit <= 0 || math.IsInf(limit, 0) {
 		t.Errorf("limit of large files: %v", limit)
+	}
+	if len(r.Examples) != 1 || r.Examples[0].Name != "hello/hello" || len(r.Examples[0].NoOp.Samples) == 0 {
+		t.Errorf("examples: %+v", r.Examples)
 	}
 	text := r.Markdown("the test")
 	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {

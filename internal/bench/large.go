@@ -80,6 +80,14 @@ func measureLarge(ctx context.Context, o Options, dir string) (*LargeResult, err
 		}
 		l.Hash.Samples = append(l.Hash.Samples, s)
 	}
+	if o.Profiles != "" {
+		if err := remove(filepath.Join(dir, "cache"), filepath.Join(dir, "out")); err != nil {
+			return nil, err
+		}
+		if err := profile(ctx, hexmage, o.Profiles, "large-cold"); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range l.Again.Samples {
 		if s.Read > smallRead {
 			l.Problems = append(l.Problems, fmt.Sprintf("large files: with nothing changed, %d bytes were read", s.Read))

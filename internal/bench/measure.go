@@ -30,8 +30,8 @@ func (p program) measure(ctx context.Context) (Sample, error) {
 	if err := cmd.Start(); err != nil {
 		return Sample{}, err
 	}
-	read := awaitEnd(cmd.Process.Pid)
-	s := Sample{Wall: time.Since(begin), Read: read}
+	read, written := awaitEnd(cmd.Process.Pid)
+	s := Sample{Wall: time.Since(begin), Read: read, Written: written}
 	if err := cmd.Wait(); err != nil {
 		return Sample{}, p.explain(ctx, err)
 	}

@@ -10,22 +10,26 @@ import (
 )
 
 // awaitEnd waits until the process has ended, leaves it to be waited for, and returns how many bytes it and what it
-// started have read.
-func awaitEnd(pid int) int64 {
+// started have read and written; -1 where that is not known.
+func awaitEnd(pid int) (read, written int64) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err == nil {
 			break
 		}
 		if err != unix.EINTR {
-			return -1
+			return -1, -1
 		}
 	}
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/io")
 	if err != nil {
-		return -1
+		return -1, -1
 	}
-	_, after, ok := bytes.Cut(b, []byte("rchar: "))
+	return ioField(b, "rchar: "), ioField(b, "wchar: ")
+}
+
+func ioField(b []byte, name string) int64 {
+	_, after, ok := bytes.Cut(b, []byte(name))
 	line, _, _ := bytes.Cut(after, []byte("\n"))
 	n, err := strconv.ParseInt(string(line), 10, 64)
 	if !ok || err != nil {

@@ -27,15 +27,20 @@ func (r *graphRun) profiles(ctx context.Context) error {
 		if err := c.before(); err != nil {
 			return err
 		}
-		base, err := filepath.Abs(filepath.Join(r.Profiles, strings.ReplaceAll(r.g.Name+"-"+string(c.Scenario), " ", "-")))
-		if err != nil {
-			return err
-		}
-		p := t.program
-		p.env = append(slices.Clone(p.env), "HEXMAGE_CPUPROFILE="+base+".cpu", "HEXMAGE_MEMPROFILE="+base+".mem")
-		if _, err := p.measure(ctx); err != nil {
+		if err := profile(ctx, t.program, r.Profiles, strings.ReplaceAll(r.g.Name+"-"+string(c.Scenario), " ", "-")); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// profile runs hexmage and keeps dir/NAME.cpu and .mem.
+func profile(ctx context.Context, hexmage program, dir, name string) error {
+	base, err := filepath.Abs(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	hexmage.env = append(slices.Clone(hexmage.env), "HEXMAGE_CPUPROFILE="+base+".cpu", "HEXMAGE_MEMPROFILE="+base+".mem")
+	_, err = hexmage.measure(ctx)
+	return err
 }

@@ -11,7 +11,8 @@ type Sample struct {
 	Wall   time.Duration
 	CPU    time.Duration // of the program and of all it started
 	MaxRSS int64         // bytes: the peak of the largest process among them
-	Read   int64         // bytes that they read in all, from disk or memory; -1: not known
+
+	Read, Written int64 // bytes that they read and wrote in all, from and to disk or memory; -1: not known
 }
 
 // Series are the samples of one tool in one scenario. The n-th sample was taken next to the n-th of the other tools.
@@ -29,9 +30,11 @@ func (s *Series) values(of func(Sample) float64) []float64 {
 	return all
 }
 
-func wall(s Sample) float64 { return s.Wall.Seconds() }
-func cpu(s Sample) float64  { return s.CPU.Seconds() }
-func rss(s Sample) float64  { return float64(s.MaxRSS) }
+func wall(s Sample) float64    { return s.Wall.Seconds() }
+func cpu(s Sample) float64     { return s.CPU.Seconds() }
+func written(s Sample) float64 { return float64(s.Written) }
+func read(s Sample) float64    { return float64(s.Read) }
+func rss(s Sample) float64     { return float64(s.MaxRSS) }
 
 // median returns the middle value, or the mean of the two in the middle. It is 0 of nothing.
 func median(v []float64) float64 {

@@ -96,11 +96,10 @@ func (l *LargeResult) markdown(b *strings.Builder) {
 	} {
 		fmt.Fprintf(b, "| %s | %s |\n", row.what, cell(row.s, wall))
 	}
-	fmt.Fprintf(b, "\nPeak memory of hexmage %s. Read by hexmage and its children: %s, then again %s.\n", megabytes(median(l.Hexmage.values(rss))),
-		megabytes(median(l.Hexmage.values(read))), megabytes(median(l.Again.values(read))))
+	fmt.Fprintf(b, "\nPeak memory of hexmage %s. With its children it read %s and wrote %s; again %s and %s.\n", megabytes(median(l.Hexmage.values(rss))),
+		megabytes(median(l.Hexmage.values(read))), megabytes(median(l.Hexmage.values(written))),
+		megabytes(median(l.Again.values(read))), megabytes(median(l.Again.values(written))))
 }
-
-func read(s Sample) float64 { return float64(s.Read) }
 
 func cell(s *Series, of func(Sample) float64) string {
 	if s == nil || len(s.Samples) == 0 {
