@@ -32,7 +32,7 @@ const fn = digest.BLAKE3
 // world is a workspace and an engine: real stores, real processes.
 type world struct {
 	build.Options
-	t      *testing.T
+	t      testing.TB
 	cache  string
 	events []event.Event
 }
@@ -40,13 +40,13 @@ type world struct {
 // Send implements event.Sink.
 func (w *world) Send(e event.Event) { w.events = append(w.events, e) }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	cache := filepath.Join(t.TempDir(), "cache")
 	return openWorld(t, cache, t.TempDir(), filepath.Join(t.TempDir(), "out"))
 }
 
-func openWorld(t *testing.T, cache, workspace, out string) *world {
+func openWorld(t testing.TB, cache, workspace, out string) *world {
 	t.Helper()
 	store, err := disk.New(cache)
 	if err != nil {

@@ -2,12 +2,11 @@ package build
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -26,25 +25,9 @@ type exporter struct {
 	changed   bool
 }
 
-// exported remembers what stands at an output's place, so that an unchanged output costs one stat a file.
-type exported struct {
-	Digest string      `json:"digest"`
-	Dir    bool        `json:"dir,omitempty"`
-	Files  []fileStamp `json:"files"`
-}
-
 // exportsFile is where it is remembered what stands in the folder of outputs.
 func (o *Options) exportsFile() string {
-	return filepath.Join(o.State, "exports-"+o.Fn.Bytes([]byte(o.Out)).Hex()[:16]+".json")
-}
-
-// readExports returns what is remembered, by file name. What is damaged counts as nothing: everything is exported again.
-func readExports(file string) map[string]exported {
-	known := map[string]exported{}
-	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &known) != nil {
-		return map[string]exported{}
-	}
-	return known
+	return filepath.Join(o.State, "exports-"+o.Fn.Bytes([]byte(o.Out)).Hex()[:16])
 }
 
 // allStanding tells whether all outputs stand at their places, and nothing that would be removed beside them. Each is named by
@@ -54,14 +37,17 @@ func (o *Options) allStanding(outs []toExport) bool {
 	if o.Prune && len(known) != len(outs) {
 		return false
 	}
-	for _, x := range outs {
+	names := make([]string, len(outs))
+	for i, x := range outs {
 		name, err := fileName(x.Name)
 		old, ok := known[name]
-		if err != nil || !ok || old.Digest != x.id || !standing(filepath.Join(o.Out, name), old) {
+		if err != nil || !ok || old.id != x.id {
 			return false
 		}
+		names[i] = name
 	}
-	return true
+	there, err := standing(o.Out, names, known)
+	return err == nil && !slices.Contains(there, false)
 }
 
 // toExport is an output of the pipeline that has to stand at its place.
@@ -82,76 +68,143 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
-	_ = durable.SweepNamed(w.o.Out, tempPrefix, 0) // what killed runs left; what cannot be removed does no harm
 	x.known = readExports(x.stateFile)
 	defer func() {
 		if x.changed { // also after an error: what was exported until then is known
-			err = errors.Join(err, x.save())
+			err = errors.Join(err, writeExports(w.o.State, x.stateFile, x.known))
 		}
 	}()
-	now := map[string]string{} // output by file name
-	for i := range outs {
-		e := &outs[i]
-		if e.Resolve != nil {
-			e.awaited = e.AwaitValues
-			if e.Export, err = w.resolveExport(ctx, e.Export); err != nil {
-				return ready, err
-			}
+	items, now, err := x.prepare(ctx, outs)
+	if perr := x.put(ctx, items); perr != nil {
+		err = perr // of an output before the one that could not be prepared
+	}
+	for _, it := range items {
+		if !it.stands {
+			return ready, err
 		}
-		name, err := fileName(e.Name)
-		if other, ok := now[name]; ok && err == nil {
-			err = fmt.Errorf("its place is that of output %q too: rename one of them", other)
-		}
-		if err == nil {
-			now[name] = e.Name
-			err = x.put(ctx, e, name)
-		}
-		if err != nil {
-			return ready, fmt.Errorf("output %q: %w", e.Name, err)
-		}
-		out := event.OutputReady{Name: e.Name, Path: filepath.Join(w.o.Out, name), Show: e.Show}
+		out := event.OutputReady{Name: it.Name, Path: filepath.Join(w.o.Out, it.name), Show: it.Show}
 		w.o.Sink.Send(out)
 		ready = append(ready, out)
 	}
-	if w.o.Prune {
+	if err == nil && w.o.Prune {
 		err = x.prune(now)
 	}
 	return ready, err
 }
 
-// put makes sure that the output stands at its place.
-func (x *exporter) put(ctx context.Context, e *toExport, name string) error {
-	to := filepath.Join(x.o.Out, name)
-	old, known := x.known[name]
-	if known && e.id != "" && old.Digest == e.id && standing(to, old) {
+// item is an output that is being exported.
+type item struct {
+	*toExport
+	name   string // of its file in Out
+	entry  *tree.Entry
+	stands bool // it is in its place
+	found  exported
+	err    error
+}
+
+// prepare finds out what the outputs are called and are. It returns those before the first with which that fails, and all
+// names with the outputs that have them.
+func (x *exporter) prepare(ctx context.Context, outs []toExport) ([]*item, map[string]string, error) {
+	items, now := make([]*item, 0, len(outs)), make(map[string]string, len(outs))
+	all := make([]item, len(outs))
+	for i := range outs {
+		it := &all[i]
+		it.toExport = &outs[i]
+		err := it.prepare(ctx, x, now)
+		if err != nil {
+			return items, now, fmt.Errorf("output %q: %w", it.Name, err)
+		}
+		items = append(items, it)
+	}
+	return items, now, nil
+}
+
+func (it *item) prepare(ctx context.Context, x *exporter, now map[string]string) (err error) {
+	if it.Resolve != nil {
+		it.awaited = it.AwaitValues
+		if it.Export, err = x.resolveExport(ctx, it.Export); err != nil {
+			return err
+		}
+	}
+	if it.name, err = fileName(it.Name); err != nil {
+		return err
+	}
+	if other, ok := now[it.name]; ok {
+		return fmt.Errorf("its place is that of output %q too: rename one of them", other)
+	}
+	now[it.name] = it.Name
+	if it.id == "" {
+		if err := it.find(ctx, x); err != nil {
+			return err
+		}
+		it.id = x.identity(*it.entry)
+	}
+	return nil
+}
+
+// find finds out what the output is.
+func (it *item) find(ctx context.Context, x *exporter) error {
+	if it.entry != nil {
 		return nil
 	}
-	entry, err := x.exportEntry(ctx, e.Export)
+	e, err := x.exportEntry(ctx, it.Export)
+	it.entry = &e
+	return err
+}
+
+// put makes sure that the outputs stand in their places.
+func (x *exporter) put(ctx context.Context, items []*item) error {
+	var old []*item
+	var names []string
+	for _, it := range items {
+		if k, ok := x.known[it.name]; ok && k.id == it.id {
+			old, names = append(old, it), append(names, it.name)
+		}
+	}
+	there, err := standing(x.o.Out, names, x.known)
 	if err != nil {
 		return err
 	}
-	if e.id = x.identity(entry); known && old.Digest == e.id && standing(to, old) {
-		return nil
+	for i, it := range old {
+		it.stands = there[i]
 	}
-	delete(x.known, name)
-	x.changed = true
-	if err := x.place(ctx, entry, to); err != nil {
-		return err
+	var missing []*item
+	for _, it := range items {
+		if it.stands {
+			continue
+		}
+		delete(x.known, it.name)
+		x.changed = true
+		if err = it.find(ctx, x); err != nil {
+			err = fmt.Errorf("output %q: %w", it.Name, err)
+			break // those before it are put in place
+		}
+		missing = append(missing, it)
 	}
-	files, err := stamps(to)
-	if err == nil {
-		x.known[name] = exported{Digest: e.id, Dir: entry.Dir != nil, Files: files}
+	if len(missing) > 0 {
+		if perr := x.place(ctx, missing); perr != nil {
+			err = perr
+		}
+	}
+	for _, it := range missing {
+		if it.stands {
+			x.known[it.name] = it.found
+		}
 	}
 	return err
 }
 
 // prune removes the outputs of earlier runs that the pipeline no longer has. What somebody changed since stays.
 func (x *exporter) prune(now map[string]string) error {
-	for name, old := range x.known {
+	for name := range x.known {
 		if _, ok := now[name]; ok {
 			continue
 		}
-		if base, err := fileName(name); err == nil && base == name && standing(filepath.Join(x.o.Out, name), old) {
+		there, err := standing(x.o.Out, []string{name}, x.known)
+		if err != nil {
+			return err
+		}
+		if base, err := fileName(name); err == nil && base == name && there[0] {
 			if err := os.RemoveAll(filepath.Join(x.o.Out, name)); err != nil {
 				return fmt.Errorf("remove output %q, which the pipeline no longer has: %w", name, err)
 			}
@@ -160,24 +213,6 @@ func (x *exporter) prune(now map[string]string) error {
 		x.changed = true
 	}
 	return nil
-}
-
-// save writes what is known for the next run.
-func (x *exporter) save() error {
-	b, err := json.Marshal(x.known)
-	if err != nil {
-		return err
-	}
-	tmp, err := durable.Temp(x.o.State, "exports")
-	if err != nil {
-		return err
-	}
-	if _, err := tmp.Write(b); err != nil {
-		tmp.Close()
-		os.Remove(tmp.Name())
-		return err
-	}
-	return durable.Place(tmp, x.stateFile, 0o644) // after a crash it may be damaged: then everything is exported again
 }
 
 // fileName is what an output of the pipeline is called in the folder of outputs.
@@ -223,58 +258,4 @@ func (w *worker) identity(e tree.Entry) string {
 	}
 	root, _ := e.Dir.Encode(w.fn)
 	return root.String()
-}
-
-// tempPrefix begins the names of folders in which outputs are made ready, beside their place.
-const tempPrefix = ".hexmage"
-
-// place puts the entry at path, replacing what is there, so that path never holds a part of it.
-func (w *worker) place(ctx context.Context, e tree.Entry, path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(path), durable.TempName(tempPrefix)+"*")
-	if err != nil {
-		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
-	}
-	defer os.RemoveAll(tmp)
-	next := filepath.Join(tmp, "new")
-	if e.File != nil {
-		perm := fs.FileMode(0o644)
-		if e.File.Executable {
-			perm = 0o755
-		}
-		err = tree.CopyFile(ctx, w.store, e.File.Digest, next, perm)
-	} else {
-		root, blobs := e.Dir.Encode(w.fn)
-		if err = w.keep(ctx, blobs); err == nil {
-			err = tree.Materialise(ctx, w.store, tree.Ref(root), next, tree.MaterialiseOptions{Copy: true})
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return replace(next, path, filepath.Join(tmp, "old"))
-}
-
-// replace moves next to path; what is there goes away at the same time, or to old, if the system can do no better. Another
-// process, with another store, may be doing the same.
-func replace(next, path, old string) error {
-	var err error
-	for range 10 {
-		// A file goes over a file, and anything over nothing.
-		if err = os.Rename(next, path); err == nil {
-			return nil
-		}
-		if exchange(next, path) == nil {
-			return nil // next is what was there, and goes away with its folder
-		}
-		if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := os.RemoveAll(old); err != nil {
-			return err
-		}
-	}
-	return err
 }

@@ -76,7 +76,7 @@ func TestExportMendsWhatWasChanged(t *testing.T) {
 		},
 		"state lost": func(string) error { return os.RemoveAll(w.State) },
 		"state damaged": func(string) error {
-			files, err := filepath.Glob(filepath.Join(w.State, "exports-*.json"))
+			files, err := filepath.Glob(filepath.Join(w.State, "exports-????????????????"))
 			if err == nil {
 				err = os.WriteFile(files[0], []byte(`{"f": 1`), 0o644)
 			}
@@ -147,7 +147,7 @@ func TestPrune(t *testing.T) {
 		t.Error(d)
 	}
 	// What a state file says is not trusted with anything outside of the folder.
-	files, _ := filepath.Glob(filepath.Join(w.State, "exports-*.json"))
+	files, _ := filepath.Glob(filepath.Join(w.State, "exports-????????????????"))
 	if err := os.WriteFile(files[0], []byte(`{"..":{"dir":true,"files":null},"../..":{"dir":true},"":{"dir":true},"/etc":{"dir":true},".":{"dir":true}}`), 0o644); err != nil {
 		t.Fatal(err)
 	}

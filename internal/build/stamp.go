@@ -1,51 +1,75 @@
 package build
 
 import (
+	"errors"
 	"io/fs"
-	"os"
+	"path"
 	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/stat"
 )
+
+// exported remembers what stands at an output's place, so that an unchanged output costs one stat a file.
+type exported struct {
+	id    string // what it is, as identity says
+	dir   bool
+	files []fileStamp
+}
 
 // fileStamp is what the file system says of an exported file. A tampered, replaced or deleted one has another stamp.
 type fileStamp struct {
-	Path  string `json:"path"` // relative to the output's place; "" for a file
-	Size  int64  `json:"size"`
-	MTime int64  `json:"mtime"`
-	Inode uint64 `json:"inode"`
-	CTime int64  `json:"ctime"`
+	path  string // slash path relative to the output's place; "" for a file
+	stamp stat.Stamp
 }
 
-func stamps(path string) ([]fileStamp, error) {
+// stamps returns those of all files below a folder that was just exported.
+func stamps(dir string) ([]fileStamp, error) {
 	var out []fileStamp
-	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(path, p)
+		rel, err := filepath.Rel(dir, p)
 		if err != nil {
 			return err
 		}
-		if rel == "." {
-			rel = ""
-		}
-		s, err := stamp(p)
-		s.Path = filepath.ToSlash(rel)
-		out = append(out, s)
+		st, err := stat.Lstat(p)
+		out = append(out, fileStamp{filepath.ToSlash(rel), st})
 		return err
 	})
 	return out, err
 }
 
-// standing tells whether what was exported to path is still there, every file with its stamp.
-func standing(path string, e exported) bool {
-	if st, err := os.Lstat(path); err != nil || st.IsDir() != e.Dir {
-		return false
-	}
-	for _, f := range e.Files {
-		s, err := stamp(filepath.Join(path, filepath.FromSlash(f.Path)))
-		if s.Path = f.Path; err != nil || s != f {
-			return false
+// standing tells of each of names whether what was exported under it to the folder out is still there, every file with
+// its stamp. It looks at many files at once.
+func standing(out string, names []string, known map[string]exported) ([]bool, error) {
+	there := make([]bool, len(names))
+	var paths []string
+	for _, name := range names {
+		e := known[name]
+		if e.dir || len(e.files) == 0 {
+			paths = append(paths, name)
+		}
+		for _, f := range e.files {
+			paths = append(paths, path.Join(name, f.path))
 		}
 	}
-	return true
+	found, err := stat.Lstats(out, paths, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		err = nil // what cannot be looked at does not stand: exporting it says what is wrong
+	}
+	for i, name := range names {
+		e := known[name]
+		ok := true
+		if e.dir || len(e.files) == 0 {
+			ok = e.dir && found[0].IsDir()
+			found = found[1:]
+		}
+		for _, f := range e.files {
+			ok = ok && found[0] == f.stamp && found[0].Exists()
+			found = found[1:]
+		}
+		there[i] = ok
+	}
+	return there, err
 }

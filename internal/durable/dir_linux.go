@@ -60,14 +60,28 @@ func (d *Dir) Stat(name string) (stat.Stamp, error) {
 // Create makes the new file name with content b, exactly the permissions perm, and the modification time (the zero time:
 // now). When it fails, there is no such file, unless there was one before.
 func (d *Dir) Create(name string, b []byte, perm fs.FileMode, mtime time.Time) error {
+	_, err := d.create(name, "", b, perm, mtime, false)
+	return err
+}
+
+// CreateStamped is Create, at the time of now, under the name tmp, if that is not "", and then moves the file to name,
+// replacing a file that is there. It returns the Stamp that the file has in its place.
+func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode) (stat.Stamp, error) {
+	if tmp == "" {
+		return d.create(name, "", b, perm, time.Time{}, true)
+	}
+	return d.create(tmp, name, b, perm, time.Time{}, true)
+}
+
+func (d *Dir) create(name, to string, b []byte, perm fs.FileMode, mtime time.Time, stamp bool) (s stat.Stamp, err error) {
 	defer runtime.KeepAlive(d)
 	var fd int
-	err := again(func() (err error) {
+	err = again(func() (err error) {
 		fd, err = unix.Openat(d.fd(), name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, uint32(perm))
 		return err
 	})
 	if err != nil {
-		return pathError("create", d.Path(name), err)
+		return s, pathError("create", d.Path(name), err)
 	}
 	for err == nil && len(b) > 0 {
 		var n int
@@ -80,14 +94,22 @@ func (d *Dir) Create(name string, b []byte, perm fs.FileMode, mtime time.Time) e
 	if err == nil && !mtime.IsZero() {
 		err = setTime(fd, mtime)
 	}
+	if err == nil && to != "" {
+		err = again(func() error { return unix.Renameat(d.fd(), name, d.fd(), to) })
+	}
+	if err == nil && stamp { // after the rename, which sets the change time
+		var st unix.Stat_t
+		err = again(func() error { return unix.Fstat(fd, &st) })
+		s = stat.FromUnix(&st)
+	}
 	if cerr := unix.Close(fd); err == nil && !errors.Is(cerr, unix.EINTR) {
 		err = cerr
 	}
 	if err != nil {
 		_ = unix.Unlinkat(d.fd(), name, 0)
-		return pathError("write", d.Path(name), err)
+		return stat.Stamp{}, pathError("write", d.Path(name), err)
 	}
-	return nil
+	return s, nil
 }
 
 // setTime sets the modification time of an open file, and leaves its access time.

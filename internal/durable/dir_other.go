@@ -34,6 +34,25 @@ func (d *Dir) Create(name string, b []byte, perm fs.FileMode, mtime time.Time) e
 	return err
 }
 
+// CreateStamped is Create, at the time of now, under the name tmp, if that is not "", and then moves the file to name,
+// replacing a file that is there. It returns the Stamp that the file has in its place.
+func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode) (stat.Stamp, error) {
+	at := name
+	if tmp != "" {
+		at = tmp
+	}
+	if err := d.Create(at, b, perm, time.Time{}); err != nil {
+		return stat.Stamp{}, err
+	}
+	if at != name {
+		if err := os.Rename(d.Path(at), d.Path(name)); err != nil {
+			os.Remove(d.Path(at))
+			return stat.Stamp{}, err
+		}
+	}
+	return d.Stat(name)
+}
+
 // SetTime sets the modification time of what is at name.
 func (d *Dir) SetTime(name string, mtime time.Time) error {
 	return os.Chtimes(d.Path(name), time.Time{}, mtime)

@@ -1,0 +1,225 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// tempPrefix begins the names of files and folders in which outputs are made ready, beside their place.
+const tempPrefix = ".hexmage"
+
+// atOnce is the size in bytes up to which a file is read whole and written at once.
+const atOnce = 64 << 10
+
+// place puts outputs in their places, replacing what is there, so that no place ever holds a part of one. Several are
+// written at once. The error is that of the first, in their order, that failed.
+func (x *exporter) place(ctx context.Context, items []*item) error {
+	fresh, err := x.placeFresh(ctx, items)
+	if err == nil && !fresh {
+		err = x.placeIn(ctx, items, x.o.Out, true)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
+	}
+	for _, it := range items {
+		if it.err != nil {
+			return fmt.Errorf("output %q: %w", it.Name, it.err)
+		}
+	}
+	return nil
+}
+
+// placeFresh makes the whole folder of outputs elsewhere and moves it to its place, if there is none yet: that saves a rename
+// for each output. It returns false when there is one.
+func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) {
+	if _, err := os.Lstat(x.o.Out); !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	parent := filepath.Dir(x.o.Out)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return false, err
+	}
+	_ = durable.SweepNamed(parent, tempPrefix, 0) // what killed runs left; what cannot be removed does no harm
+	tmp, err := os.MkdirTemp(parent, durable.TempName(tempPrefix)+"*")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(tmp) // if it is still there
+	if err := errors.Join(os.Chmod(tmp, 0o755), x.placeIn(ctx, items, tmp, false)); err != nil {
+		return false, err
+	}
+	// Also after a failure: what could be exported is there. Another process, with another store, may have made the folder.
+	if err := os.Rename(tmp, x.o.Out); err != nil {
+		for _, it := range items {
+			it.stands, it.err = false, nil
+		}
+		return false, nil
+	}
+	return true, nil
+}
+
+// placeIn writes outputs to the folder, on several goroutines. Each is moved to its name when it is whole, if move is true.
+func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, move bool) error {
+	if move {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+		_ = durable.SweepNamed(folder, tempPrefix, 0)
+	}
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		return err
+	}
+	var next atomic.Int64
+	var failed atomic.Bool
+	work := func() {
+		p := placer{worker: x.worker, dir: dir, move: move}
+		for !failed.Load() {
+			i := int(next.Add(1)) - 1
+			if i >= len(items) {
+				return
+			}
+			it := items[i]
+			if it.found, it.err = p.place(ctx, it); it.err != nil {
+				failed.Store(true)
+			} else {
+				it.stands = true
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (len(items)+7)/8) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	return nil
+}
+
+// placer puts one output after another in place.
+type placer struct {
+	*worker
+	dir  *durable.Dir
+	move bool
+	buf  []byte
+}
+
+func (p *placer) place(ctx context.Context, it *item) (exported, error) {
+	e := exported{id: it.id, dir: it.entry.Dir != nil}
+	to := p.dir.Path(it.name)
+	if f := it.entry.File; f != nil {
+		perm := fs.FileMode(0o644)
+		if f.Executable {
+			perm = 0o755
+		}
+		var err error
+		if e.files, err = p.file(ctx, f.Digest, it.name, perm); !errors.Is(err, errInTheWay) {
+			return e, err
+		}
+	}
+	var err error
+	e.files, err = p.replace(ctx, *it.entry, to)
+	return e, err
+}
+
+// replace puts the entry at path with a folder beside it to help, in which the entry becomes whole, and what is at path goes.
+func (p *placer) replace(ctx context.Context, e tree.Entry, path string) (files []fileStamp, err error) {
+	tmp, err := os.MkdirTemp(filepath.Dir(path), durable.TempName(tempPrefix)+"*")
+	if err != nil {
+		return nil, fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
+	}
+	defer os.RemoveAll(tmp)
+	next := filepath.Join(tmp, "new")
+	if e.File != nil {
+		perm := fs.FileMode(0o644)
+		if e.File.Executable {
+			perm = 0o755
+		}
+		err = tree.CopyFile(ctx, p.store, e.File.Digest, next, perm)
+	} else {
+		root, blobs := e.Dir.Encode(p.fn)
+		if err = p.keep(ctx, blobs); err == nil {
+			err = tree.Materialise(ctx, p.store, tree.Ref(root), next, tree.MaterialiseOptions{Copy: true})
+		}
+	}
+	if err == nil && e.Dir != nil {
+		files, err = stamps(next) // moving the folder does not change them
+	}
+	if err == nil {
+		err = replace(next, path, filepath.Join(tmp, "old"))
+	}
+	if err == nil && e.File != nil {
+		files = p.stamp(path)
+	}
+	return files, err
+}
+
+// stamp returns the stamp of the file that was just moved to path: none if somebody has moved it away since.
+func (p *placer) stamp(path string) []fileStamp {
+	st, err := p.dir.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return []fileStamp{{"", st}}
+}
+
+// read returns the content of a small blob, verified, in memory that the next read reuses.
+func (p *placer) read(ctx context.Context, d digest.Digest) ([]byte, error) {
+	r, err := p.store.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if p.buf == nil {
+		p.buf = make([]byte, atOnce+1)
+	}
+	n := 0
+	for {
+		k, err := r.Read(p.buf[n:]) // the reader fails where there is more than d says
+		n += k
+		if err == io.EOF {
+			return p.buf[:n], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n == len(p.buf) {
+			return nil, fmt.Errorf("blob %s: %w", d, cas.ErrCorrupt)
+		}
+	}
+}
+
+// replace moves next to path; what is there goes away at the same time, or to old, if the system can do no better. Another
+// process, with another store, may be doing the same.
+func replace(next, path, old string) error {
+	var err error
+	for range 10 {
+		// A file goes over a file, and anything over nothing.
+		if err = os.Rename(next, path); err == nil {
+			return nil
+		}
+		if exchange(next, path) == nil {
+			return nil // next is what was there, and goes away with its folder
+		}
+		if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.RemoveAll(old); err != nil {
+			return err
+		}
+	}
+	return err
+}
