@@ -5,6 +5,7 @@
 package addrs
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
@@ -62,18 +63,29 @@ func (i Instance) Dir() string {
 	return dir
 }
 
-// pathKey spells a for_each key so that it is one path element and different keys stay different.
+// maxPathKey is how long a spelt key may be: file systems take names of 255 bytes.
+const maxPathKey = 200
+
+// pathKey spells a for_each key so that it is one path element and different keys stay different: "src/a.c" is "src=2fa.c".
 func pathKey(k string) string {
-	plain := k != "" && k[0] != '.' && k[0] != '='
-	for _, r := range k {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-+", r)) {
-			plain = false
+	var b strings.Builder
+	for i := range len(k) {
+		switch c := k[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '+', c == '.' && i > 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "=%02x", c)
 		}
 	}
-	if plain {
-		return k
+	switch s := b.String(); {
+	case s == "":
+		return "="
+	case len(s) > maxPathKey:
+		sum := sha256.Sum256([]byte(k))
+		return fmt.Sprintf("%s=~%x", s[:maxPathKey/2], sum[:16]) // no other key is spelt with "=~"
+	default:
+		return s
 	}
-	return fmt.Sprintf("=%x", k)
 }
 
 // Output is the address of one output of an instance.
