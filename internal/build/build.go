@@ -66,6 +66,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		return Result{}, err
 	}
 	w := newWorker(g, o)
+	w.last = newLastRuns(o, p.Pipeline)
 	if o.Memo != nil {
 		w.notes = newNotes()
 	}

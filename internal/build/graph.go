@@ -48,7 +48,7 @@ type unit struct {
 	root    digest.Digest // of its inputs
 	kept    int           // its number in the memo that the graph was made from
 
-	programs []string // of this machine that its action starts, as absolute paths; a worker sets it
+	programs []*program // of this machine that its action starts; a worker sets them
 }
 
 // state is where a unit stands.

@@ -5,11 +5,41 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/tree"
 )
+
+// program is a program of this machine that actions start.
+type program struct {
+	sync.Once
+	at     string   // where it is
+	digest string   // of the file
+	err    error
+}
+
+// program finds and reads a program of this machine, once for each name of a build.
+func (w *worker) program(ctx context.Context, name, list string) *program {
+	known, _ := w.programs.LoadOrStore(name+"\x00"+list, &program{})
+	p := known.(*program)
+	p.Do(func() {
+		if p.at, p.err = execute.LookPath(name, list); p.err != nil {
+			p.err = &execute.Error{Op: "find a program of this machine", Err: p.err,
+				Remedy: "install it; or name a program of a toolchain or an input by its path, such as \"${toolchain.llvm.dir}/bin/clang\""}
+			return
+		}
+		e, err := w.host(ctx, action.HostPath{Path: p.at})
+		if err != nil {
+			p.err = &execute.Error{Op: "read the program " + p.at, Err: err}
+			return
+		}
+		w.notes.shadows(p.at, name, list)
+		p.digest = e.File.Digest.String()
+	})
+	return p
+}
 
 // complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the host
 // that it starts, and how it is remembered. root is its exec root.
@@ -22,18 +52,12 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 		if name != u.spec.Args[0] {
 			list = u.spec.Env["PATH"]
 		}
-		at, err := execute.LookPath(name, list)
-		if err != nil {
-			return &execute.Error{Op: "find a program of this machine", Err: err,
-				Remedy: "install it; or name a program of a toolchain or an input by its path, such as \"${toolchain.llvm.dir}/bin/clang\""}
+		p := w.program(ctx, name, list)
+		if p.err != nil {
+			return p.err
 		}
-		e, err := w.host(ctx, action.HostPath{Path: at})
-		if err != nil {
-			return &execute.Error{Op: "read the program " + at, Err: err}
-		}
-		w.notes.shadows(at, name, list)
-		a.Command.Platform[action.PropertyProgram+name] = e.File.Digest.String()
-		u.programs = append(u.programs, at)
+		a.Command.Platform[action.PropertyProgram+name] = p.digest
+		u.programs = append(u.programs, p)
 	}
 	if u.spec.Depfile == "" || a.DoNotCache && w.o.Fresh {
 		return nil

@@ -101,6 +101,7 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	w := newWorker(&graph{nodes: map[addrs.Instance]*node{}}, o)
 	w.notes = newNotes()
+	w.last = newLastRuns(o, r.pipeline)
 	w.recalled = true
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {

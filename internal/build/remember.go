@@ -200,8 +200,8 @@ func (r *rememberer) node(n *node) error {
 		if err := r.inputs(n, u.spec.Inputs, l, 0); err != nil {
 			return err
 		}
-		for _, at := range u.programs {
-			h, ok := r.hosts[hostKey(action.HostPath{Path: at})]
+		for _, p := range u.programs {
+			h, ok := r.hosts[hostKey(action.HostPath{Path: p.at})]
 			if !ok {
 				return errNotKept
 			}
@@ -209,7 +209,7 @@ func (r *rememberer) node(n *node) error {
 		}
 		l.add(await)
 		l.compact()
-		kept := memo.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache, Key: u.key, Root: u.root}
+		kept := memo.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
 		var err error
 		if kept.Outs, err = keptOuts(u.out); err != nil {
 			return err

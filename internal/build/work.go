@@ -27,7 +27,9 @@ import (
 type worker struct {
 	*assembler
 	o        Options
-	recalled bool     // the graph is made from a memo, and what is in the way of that is no failure
+	recalled bool // the graph is made from a memo, and what is in the way of that is no failure
+	last     lastRuns
+	programs sync.Map // name and path list → *program
 	listings sync.Map // *tree.Dir → *listing: folders that count by what was read of them
 }
 
@@ -49,7 +51,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 	key := a.Key(w.fn)
 	start := time.Now()
-	if !w.o.Fresh {
+	if !w.o.Fresh && w.last.counts(u, key) {
 		res, ok, err := w.o.Executor.Lookup(ctx, a)
 		if err != nil {
 			return w.broken(ctx, u, err)
@@ -58,7 +60,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 			return w.finish(u, a, res, outcome{kind: event.Cached, key: key, took: time.Since(start)})
 		}
 	}
-	if err := w.keep(ctx, literals); err != nil {
+	if err := errors.Join(w.keep(ctx, literals), w.last.begin(u)); err != nil {
 		return w.broken(ctx, u, err)
 	}
 	a.Directories = dirs
@@ -87,6 +89,11 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}
 	o = w.finish(u, a, res, o)
+	if o.kind != event.Failed {
+		if err := w.last.end(u, key); err != nil {
+			return w.broken(ctx, u, err)
+		}
+	}
 	if tries > 1 && o.kind == event.Executed {
 		o.warning = strings.TrimSpace(fmt.Sprintf("it succeeded when tried for time %d\n%s", tries, o.warning))
 	}
@@ -162,7 +169,7 @@ func (u *unit) action() *action.Action {
 	a := &action.Action{
 		Command:    action.Command{Args: s.Args, Env: s.Env, Platform: map[string]string{}},
 		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes,
-		LocalOnly: u.node.plan.Cache == plan.CacheLocal,
+		LocalOnly: u.node.plan.Cache == plan.CacheLocal || u.node.plan.Cache == plan.CacheInputs,
 	}
 	for k, v := range s.Platform {
 		if k != action.PropertyPool { // how many run at once changes no result

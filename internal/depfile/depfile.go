@@ -23,8 +23,9 @@ const (
 func Parse(text []byte) ([]string, error) {
 	p := parser{text: text, line: 1}
 	for p.at < len(p.text) {
+		line := p.line
 		if err := p.rule(); err != nil {
-			return nil, fmt.Errorf("line %d: %w", p.line, err)
+			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 	slices.Sort(p.names)

@@ -1,0 +1,73 @@
+package build
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// lastRuns remembers, for steps with cache = "inputs", the key with which each action last ran here, if it succeeded. Such
+// an action has effects that are in no output: flashing a board, deploying. What it did for other inputs undid what it had
+// done for these, so an older result does not count, and nor does another machine's.
+//
+// The zero value remembers nothing.
+type lastRuns struct {
+	dir      string
+	pipeline string // with the workspace: step names are unique in it
+	fn       digest.Function
+}
+
+func newLastRuns(o Options, pipeline string) lastRuns {
+	if o.State == "" {
+		return lastRuns{}
+	}
+	return lastRuns{dir: filepath.Join(o.State, "last-runs"), pipeline: o.Workspace + "\x00" + pipeline, fn: o.Fn}
+}
+
+func (l lastRuns) path(u *unit) string {
+	return filepath.Join(l.dir, l.fn.Bytes([]byte(l.pipeline+"\x00"+u.node.plan.At.String()+"\x00"+u.spec.Name)).Hex())
+}
+
+func lastRun(key digest.Digest) []byte { return []byte("hexmage last run 1\n" + key.String() + "\n") }
+
+// counts tells whether a remembered result of the unit may be used.
+func (l lastRuns) counts(u *unit, key digest.Digest) bool {
+	if u.node.plan.Cache != plan.CacheInputs {
+		return true
+	}
+	if l.dir == "" {
+		return false
+	}
+	b, err := os.ReadFile(l.path(u))
+	return err == nil && string(b) == string(lastRun(key))
+}
+
+// begin forgets the last run, before the next one has any effect.
+func (l lastRuns) begin(u *unit) error {
+	if u.node.plan.Cache != plan.CacheInputs || l.dir == "" {
+		return nil
+	}
+	if err := os.Remove(l.path(u)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return durable.SyncDir(l.dir)
+}
+
+// end remembers a run that succeeded.
+func (l lastRuns) end(u *unit, key digest.Digest) error {
+	if u.node.plan.Cache != plan.CacheInputs || l.dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(l.dir, 0o755); err != nil {
+		return err
+	}
+	return durable.WriteFile(l.dir, l.path(u), lastRun(key), 0o644)
+}
