@@ -7,6 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
@@ -48,7 +49,8 @@ type unit struct {
 	root    digest.Digest // of its inputs
 	kept    int           // its number in the memo that the graph was made from
 
-	programs []*program // of this machine that its action starts; a worker sets them
+	printed  *execute.Printed // of the action that runs
+	programs []*program       // of this machine that its action starts; a worker sets them
 }
 
 // state is where a unit stands.

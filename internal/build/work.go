@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -69,6 +70,11 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
 		say(message{u: u, progress: event.NodeProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
 	}))
+	if w.o.LogDir != "" {
+		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, durable.TempName("printed")))
+		ctx = execute.WithPrinted(ctx, u.printed)
+		defer u.printed.Remove()
+	}
 	start = time.Now()
 	res, tries, err := w.run(ctx, u, a)
 	var late *execute.TimeoutError
@@ -283,11 +289,28 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	}
 	if w.o.LogDir != "" && len(all) > 0 {
 		path := filepath.Join(w.o.LogDir, w.logName(n.At.Short()+"-"+u.spec.Name))
-		if os.MkdirAll(w.o.LogDir, 0o755) == nil && os.WriteFile(path, all, 0o644) == nil {
+		if w.log(path, u, res) == nil {
 			f.Log = path
 		}
 	}
 	return f
+}
+
+// log writes all that the unit's command printed to a file, or the end of it that the result has.
+func (w *worker) log(path string, u *unit, res *action.Result) error {
+	if err := os.MkdirAll(w.o.LogDir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	printed := u.printed
+	if printed == nil {
+		printed = &execute.Printed{}
+	}
+	return errors.Join(printed.CopyTo(f, res), f.Close())
 }
 
 // logName makes a file name of an action's name. A long one is cut and gets a part of its digest.

@@ -205,8 +205,10 @@ func readable(a *action.Action, shared map[digest.Digest]string) []string {
 		paths = append(paths, dir)
 	}
 	for name := range a.Command.Platform {
-		if p, ok := strings.CutPrefix(name, action.PropertyProgram); ok && filepath.IsAbs(p) {
-			paths = append(paths, p)
+		if p, ok := strings.CutPrefix(name, action.PropertyProgram); ok {
+			if p, err := LookPath(p, a.Command.Env["PATH"]); err == nil {
+				paths = append(paths, p)
+			}
 		}
 	}
 	if len(a.Command.Args) > 0 && filepath.IsAbs(a.Command.Args[0]) {
@@ -243,7 +245,9 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*actio
 		return nil, &execute.Error{Op: "open standard input", Err: err}
 	}
 	defer c.stdin.Close()
-	var stdout, stderr execute.Capped
+	stdout, stderr := execute.Outputs(ctx)
+	defer stdout.Close()
+	defer stderr.Close()
 	c.stdout = func(b []byte) { _, _ = stdout.Write(b) }
 	var file *os.File
 	var ferr error
@@ -259,7 +263,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*actio
 			}
 		}
 	}
-	progress := &progressLines{ctx: ctx, next: &stderr}
+	progress := &progressLines{ctx: ctx, next: stderr}
 	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
 	start := time.Now()
 	var code int
