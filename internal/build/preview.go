@@ -45,7 +45,7 @@ type Previews struct {
 }
 
 // Preview finds out what a build would do. It runs nothing, and writes nothing to the store or anywhere else. Of the
-// options it needs those of the stores, Workspace, Jobs and Fresh. Of actions for which keep returns true, the messages
+// options it needs those of the stores, Workspace, State, Jobs and Fresh. Of actions for which keep returns true, the messages
 // are kept in Previews.Store although their result is known; keep may be nil. The error is about the engine.
 func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec string) bool) (*Previews, error) {
 	g, units, err := newGraph(p)
@@ -53,11 +53,13 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 		return nil, err
 	}
 	over := &overlay{Store: o.Store, blobs: map[digest.Digest][]byte{}}
+	last := newLastRuns(o, p.Pipeline)
 	o.Store, o.LogDir, o.State, o.Out, o.Memo = over, "", "", "", nil
 	v := &previewer{
 		worker: newWorker(g, o),
 		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*node]Previewed{},
 	}
+	v.last = last
 	l := &loop{g: g, work: v.do, sink: nowhere{}, jobs: max(1, o.Jobs), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
 	if err := l.run(ctx, units); err != nil && ctx.Err() != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (v *previewer) look(ctx context.Context, u *unit) (Previewed, outcome) {
 	}
 	p := Previewed{Status: WillRun, Key: a.Key(v.fn), Action: a}
 	var out outcome
-	if !v.o.Fresh {
+	if !v.o.Fresh && v.last.counts(u, p.Key) {
 		res, ok, err := v.o.Executor.Lookup(ctx, a)
 		if err != nil {
 			return fail(err)

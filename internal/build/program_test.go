@@ -143,6 +143,16 @@ func TestCacheInputs(t *testing.T) {
 	flash("a", 0, 0)
 	flash("bad", 0, 1)
 	flash("a", 1, 0) // the board has what the failed run left
+	status := func(want build.Status) {
+		t.Helper()
+		v, err := build.Preview(t.Context(), p, w.Options, nil)
+		if err != nil || len(v.Actions) != 1 || v.Actions[0].Status != want {
+			t.Errorf("%+v, %v; want %s", v, err, want)
+		}
+	}
+	status(build.WillUse)
+	w.write(map[string]string{"image": "b"})
+	status(build.WillRun)
 	other := openWorld(t, w.cache, t.TempDir(), t.TempDir())
 	other.write(map[string]string{"image": "a"})
 	other.ok(p, 1) // another workspace's step is another step
