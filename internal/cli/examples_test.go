@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +35,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]func(*testing.T, string){"hello": exampleHello, "oppackage-only": exampleOpPackage}
+	tests := map[string]func(*testing.T, string){"hello": exampleHello, "oppackage-only": exampleOpPackage, "c-project": exampleCProject}
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "pipelines"))
 	if err != nil || len(dirs) != len(tests) {
 		t.Errorf("examples %q, %v; tests of %d", dirs, err, len(tests))
@@ -92,6 +93,34 @@ func exampleHello(t *testing.T, dir string) {
 
 	run("6 executed, 0 cached", "--var", "greeting=Hi")
 	letter("4 greetings\nHi, Ada!\nHi, Grace!\nHi, Hedy!\nHi, Katherine!\n")
+}
+
+// exampleCProject does what the example's README says.
+func exampleCProject(t *testing.T, dir string) {
+	cache := t.TempDir()
+	for _, c := range []struct{ file, add, want string }{
+		{"", "", "5 executed, 0 cached"},
+		{"", "", "0 executed, 5 cached"},
+		{"include/greeting.h", "\n", "1 executed, 4 cached"},
+		{"version.txt", ".1\n", "4 executed, 1 cached"},
+	} {
+		if c.file != "" {
+			f, err := os.OpenFile(filepath.Join(dir, c.file), os.O_APPEND|os.O_WRONLY, 0)
+			if err == nil {
+				_, err = f.WriteString(c.add)
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, said := hexmage(t, dir, cache, "run", "app"); !strings.Contains(said, c.want) {
+			t.Errorf("after %s: run said %q, want %q", c.file, said, c.want)
+		}
+	}
+	if st, err := os.Stat(filepath.Join(dir, "out", "app", "app")); err != nil || st.Mode()&0o111 == 0 {
+		t.Errorf("the program: %v, %v", st, err)
+	}
 }
 
 // exampleOpPackage plans only: the compilers are packages of the distribution.

@@ -1,0 +1,2 @@
+#pragma once
+#define GREETING "The product is"
