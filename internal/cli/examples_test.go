@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,19 +97,14 @@ func exampleHello(t *testing.T, dir string) {
 // exampleCProject does what the example's README says.
 func exampleCProject(t *testing.T, dir string) {
 	cache := t.TempDir()
-	for _, c := range []struct{ file, add, want string }{
+	for _, c := range []struct{ file, content, want string }{
 		{"", "", "5 executed, 0 cached"},
 		{"", "", "0 executed, 5 cached"},
-		{"include/greeting.h", "\n", "1 executed, 4 cached"},
-		{"version.txt", ".1\n", "4 executed, 1 cached"},
+		{"include/greeting.h", "#define GREETING \"The product is\"\n", "1 executed, 4 cached"},
+		{"version.txt", "1.1\n", "4 executed, 1 cached"},
 	} {
 		if c.file != "" {
-			f, err := os.OpenFile(filepath.Join(dir, c.file), os.O_APPEND|os.O_WRONLY, 0)
-			if err == nil {
-				_, err = f.WriteString(c.add)
-				err = errors.Join(err, f.Close())
-			}
-			if err != nil {
+			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.content), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
