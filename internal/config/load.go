@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclparse"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 )
@@ -74,10 +73,9 @@ func Load(workspace fs.FS, name string) (*Pipeline, hcl.Diagnostics) {
 	if dir := path.Join(Folder, name); path.Dir(files[0]) == dir && !slices.Contains(p.Dirs, dir) { // a link to a folder
 		p.Dirs = append(p.Dirs, dir)
 	}
-	parser := hclparse.NewParser()
 	b := &builder{p: p}
 	for _, f := range files {
-		file, ds := parse(parser, workspace, f)
+		file, ds := parse(workspace, f)
 		diags = append(diags, ds...)
 		if file == nil {
 			continue
@@ -85,7 +83,7 @@ func Load(workspace fs.FS, name string) (*Pipeline, hcl.Diagnostics) {
 		p.Files[f] = file
 		diags = append(diags, b.file(file.Body)...)
 	}
-	diags = append(diags, loadVarFiles(p, parser, workspace, names)...)
+	diags = append(diags, loadVarFiles(p, workspace, names)...)
 	return p, diags
 }
 
@@ -122,22 +120,7 @@ func nameAdvice(name string, names []string) string {
 	return "There are: " + strings.Join(names, ", ") + "."
 }
 
-func parse(parser *hclparse.Parser, workspace fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
-	info, err := fs.Stat(workspace, name)
-	if err == nil && info.Size() > MaxFile {
-		err = fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), MaxFile)
-	}
-	var src []byte
-	if err == nil {
-		src, err = fs.ReadFile(workspace, name)
-	}
-	if err != nil {
-		return nil, errorf(nil, "A file cannot be read", "%s: %s.", name, err)
-	}
-	return parser.ParseHCL(src, name)
-}
-
-func loadVarFiles(p *Pipeline, parser *hclparse.Parser, workspace fs.FS, names []string) hcl.Diagnostics {
+func loadVarFiles(p *Pipeline, workspace fs.FS, names []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	found, _ := fs.Glob(workspace, path.Join(Folder, "*"+varSuffix)) // the pattern is well formed
 	isPipeline := make(map[string]bool, len(names))
@@ -150,7 +133,7 @@ func loadVarFiles(p *Pipeline, parser *hclparse.Parser, workspace fs.FS, names [
 		if base != p.Name && isPipeline[base] {
 			continue
 		}
-		file, ds := parse(parser, workspace, f)
+		file, ds := parse(workspace, f)
 		diags = append(diags, ds...)
 		if file == nil {
 			continue
