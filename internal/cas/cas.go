@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // ErrNotFound is what Open and Link return, wrapped, for a blob the store does not have.
@@ -38,6 +39,13 @@ type Linker interface {
 	// owner, by reflink, else hard link, else copy. A decorator over a store that is no Linker returns an error that is
 	// errors.ErrUnsupported.
 	Link(ctx context.Context, d digest.Digest, path string, executable bool) error
+}
+
+// Prover is what a Linker can do whose links tell whether something wrote to them.
+type Prover interface {
+	// Untouched tells whether a file that Link made of the blob, and of which s is the Stamp now, is as it was made. False
+	// may also mean that this is not known.
+	Untouched(d digest.Digest, s stat.Stamp) bool
 }
 
 // Adopter is what a Store can do when it keeps blobs as files on the file system of path: take a file in by renaming it.

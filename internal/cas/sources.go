@@ -10,6 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // Sources is a Store over another that also knows files of the host by their digests, such as those of the workspace. So
@@ -194,6 +195,12 @@ func (s *Sources) Link(ctx context.Context, d digest.Digest, path string, execut
 		return err
 	}
 	return l.Link(ctx, d, path, executable)
+}
+
+// Untouched implements Prover, if the next store does.
+func (s *Sources) Untouched(d digest.Digest, st stat.Stamp) bool {
+	p, ok := s.next.(Prover)
+	return ok && p.Untouched(d, st)
 }
 
 // Adopt implements Adopter, if the next store does.

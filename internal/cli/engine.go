@@ -90,7 +90,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 			extra[name] = v
 		}
 	}
-	host := local.New(local.Options{Dir: e.scratch, Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra})
+	host := local.New(local.Options{Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra})
 	a.interrupts.onKill(host.Kill)
 	e.device = runner.New(runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/durable"
@@ -22,6 +23,7 @@ const maxDepth = 256
 // layout puts the inputs of an action into a slot.
 type layout struct {
 	x      *Executor
+	a      *action.Action
 	s      *slot
 	shared map[digest.Digest]string // toolchains that stand elsewhere
 	linker cas.Linker               // nil: the store can only be copied from
@@ -44,6 +46,10 @@ func (l *layout) dir(ctx context.Context, d *tree.Dir, at, dest string, depth in
 	if err != nil {
 		return err
 	}
+	done, keep, err := l.kept(ctx, d, at, dest)
+	if done || err != nil {
+		return err
+	}
 	// Folders of the slot are the action's own and names are checked when a tree is read: nothing is written through a symlink.
 	if err := l.folder(dest); err != nil {
 		return err
@@ -51,7 +57,9 @@ func (l *layout) dir(ctx context.Context, d *tree.Dir, at, dest string, depth in
 	writable := l.writable(at)
 	for name, f := range d.Files {
 		p := dest + string(filepath.Separator) + name
-		l.s.made = append(l.s.made, made{path: p})
+		if !keep {
+			l.s.made = append(l.s.made, made{path: p})
+		}
 		if err := l.file(ctx, f, p, writable); err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
 		}

@@ -32,6 +32,7 @@ type Options struct {
 	Fn    digest.Function
 	Self  string            // hexmage's own binary, for actions that run a built-in tool
 	Extra map[string]string // variables of this machine, such as its proxies, for built-in tools and what may use the network; in no key
+	Kept  string            // folder for large folders of inputs that are kept from run to run, on the store's file system; "": none are
 	Keep  bool              // leave exec roots behind, for people to look at
 
 	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
@@ -40,8 +41,9 @@ type Options struct {
 
 // Executor is an execute.Executor.
 type Executor struct {
-	o     Options
-	slots slots
+	o      Options
+	slots  slots
+	larder larder
 
 	programs sync.Map // of the host, by name: where they are
 
@@ -52,7 +54,7 @@ type Executor struct {
 // New returns an Executor.
 func New(o Options) *Executor {
 	adoptOrphans()
-	return &Executor{o: o, groups: map[int]bool{}}
+	return &Executor{o: o, larder: larder{o.Kept, o.Store, o.Fn}, groups: map[int]bool{}}
 }
 
 // Close removes what is left of exec roots. Nothing is executed any more.
@@ -112,11 +114,17 @@ func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error)
 	if err != nil {
 		return nil, &execute.Error{Op: "make an exec root", Err: err}
 	}
-	l := &layout{x: x, s: s, shared: shared, open: open}
+	l := &layout{x: x, a: a, s: s, shared: shared, open: open}
 	l.linker, _ = x.o.Store.(cas.Linker)
 	if err := l.inputs(ctx, a.InputRoot); err != nil {
 		x.done(s)
 		return nil, &execute.Error{Op: "lay out the inputs", Err: err}
+	}
+	for _, f := range s.laid {
+		if err := f.note(); err != nil {
+			x.done(s)
+			return nil, &execute.Error{Op: "lay out the inputs", Err: err}
+		}
 	}
 	for _, o := range a.Command.Outputs {
 		if err := l.output(o); err != nil {
@@ -133,6 +141,7 @@ func (x *Executor) done(s *slot) {
 		s.release()
 		return
 	}
+	x.putBack(s)
 	if s.clean() != nil {
 		_ = s.close() // it may only take room
 		return

@@ -18,10 +18,11 @@ import (
 // action, since making and removing folders costs more than looking whether they are empty. It has another name each time,
 // so that what depends on where it ran can be told by running it again; rules for its folders hold whatever their names.
 type slot struct {
-	dir    string // absolute
-	shape  string // what actions have in common that may use it
-	kept   []kept // folders that stay from one action to the next
-	made   []made // what is in the way of the next action, in the order it was made
+	dir    string  // absolute
+	shape  string  // what actions have in common that may use it
+	kept   []kept  // folders that stay from one action to the next
+	laid   []*laid // folders that are kept elsewhere when the action is done
+	made   []made  // what is in the way of the next action, in the order it was made
 	pipes  pipes
 	worker *sandbox.Worker // where commands start when they are restricted; nil: anywhere
 }

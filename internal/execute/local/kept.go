@@ -1,0 +1,332 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+const (
+	// keepFrom is how many files a folder of inputs must have to be kept: making and removing so many costs more than to look
+	// whether they are as they were.
+	keepFrom = 512
+	// maxKept is how many folders are kept. Each takes the names of its files only, which are links to the store.
+	maxKept = 16
+
+	keptMagic = "hexmage kept folder 1\n"
+)
+
+// larder keeps large folders of inputs, laid out, from one run of an action to the next, in which mostly few of the files are
+// others. A folder is one action's at a time: who takes it moves it away.
+//
+// Beside each folder stands a list of what is in it. It counts only if the folder has the stamp that it had, so that no
+// file came, went, or took the place of another, and a file in it only if it is untouched since the store linked it.
+type larder struct {
+	dir   string // "": nothing is kept
+	store cas.Store
+	fn    digest.Function
+}
+
+// laid is a folder of an exec root that goes back to the larder.
+type laid struct {
+	key    string
+	path   string
+	files  map[string]tree.File
+	names  []string
+	stamps []stat.Stamp // of names, when the command had not started
+}
+
+// key names the folder at a slash path of the action's exec root. It is the same for the next run of the same command.
+func (l *larder) key(a *action.Action, at string) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%q %q %q", at, a.Command.Outputs, a.Command.Args[:min(len(a.Command.Args), 2)])
+	return l.fn.Bytes(b.Bytes()).Hex()[:32]
+}
+
+// keeps tells whether a folder is one of those that are kept.
+func (l *larder) keeps(d *tree.Dir) bool {
+	_, ok := l.store.(cas.Prover)
+	return ok && l.dir != "" && len(d.Files) >= keepFrom && len(d.Dirs)+len(d.Symlinks) == 0
+}
+
+// take puts a kept folder at path and makes its files those of d, by link for each that is another. It returns false, and
+// leaves nothing at path, where that is no gain.
+func (l *larder) take(key string, d *tree.Dir, path string, link func(name string, f tree.File) error) (bool, error) {
+	at := filepath.Join(l.dir, key)
+	st, err := stat.Lstat(at)
+	if err != nil || !st.IsDir() {
+		return false, nil
+	}
+	has, ok := l.list(key, st)
+	if !ok || os.Rename(at, path) != nil {
+		return false, nil // somebody else has taken it, or nobody knows what is in it
+	}
+	var names, drop, want []string
+	for name, f := range has {
+		if now, ok := d.Files[name]; ok && now == f {
+			names = append(names, name)
+		} else {
+			drop = append(drop, name)
+		}
+	}
+	prover := l.store.(cas.Prover)
+	stamps, err := stat.Lstats(path, names, 0)
+	if err != nil {
+		return false, removeAll(path)
+	}
+	same := make(map[string]bool, len(names))
+	for i, name := range names {
+		if same[name] = prover.Untouched(d.Files[name].Digest, stamps[i]) && stamps[i].Executable() == d.Files[name].Executable; !same[name] {
+			drop = append(drop, name)
+		}
+	}
+	for name := range d.Files {
+		if !same[name] {
+			want = append(want, name)
+		}
+	}
+	if len(drop)+len(want) > len(d.Files)/2 {
+		return false, removeAll(path)
+	}
+	for _, name := range drop {
+		if err := os.Remove(filepath.Join(path, name)); err != nil {
+			return false, removeAll(path)
+		}
+	}
+	for _, name := range want {
+		if err := link(name, d.Files[name]); err != nil {
+			return false, errors.Join(err, removeAll(path))
+		}
+	}
+	return true, nil
+}
+
+// give takes a folder back. That it cannot is no failure: it is removed with the exec root.
+func (l *larder) give(f *laid) {
+	at := filepath.Join(l.dir, f.key)
+	if !f.holds() {
+		return // the command left something, or took something away
+	}
+	_ = os.Mkdir(l.dir, 0o755)
+	if st, err := stat.Lstat(at); err == nil {
+		if _, ok := l.list(f.key, st); ok {
+			return // another process was first
+		}
+		_ = removeAll(at) // left by one that was killed
+	}
+	if os.Rename(f.path, at) != nil {
+		return
+	}
+	st, err := stat.Lstat(at)
+	if err == nil {
+		err = l.write(f, st)
+	}
+	if err != nil {
+		_ = removeAll(at)
+	}
+	l.bound()
+}
+
+// note looks at the files, as they were laid out.
+func (f *laid) note() (err error) {
+	f.names = make([]string, 0, len(f.files))
+	for name := range f.files {
+		f.names = append(f.names, name)
+	}
+	f.stamps, err = stat.Lstats(f.path, f.names, 0)
+	return err
+}
+
+// holds tells whether the folder has its files, each where it was laid out, and nothing else.
+func (f *laid) holds() bool {
+	dir, err := os.Open(f.path)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil || len(names) != len(f.files) {
+		return false
+	}
+	now, err := stat.Lstats(f.path, f.names, 0)
+	if err != nil {
+		return false
+	}
+	for i := range now {
+		if now[i].Inode != f.stamps[i].Inode || now[i].Dev != f.stamps[i].Dev || !now[i].Exists() {
+			return false
+		}
+	}
+	return true
+}
+
+// bound removes what was used longest ago, and what writers left that were killed.
+func (l *larder) bound() {
+	_ = durable.SweepNamed(l.dir, "kept", time.Hour)
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return
+	}
+	type one struct {
+		name string
+		used time.Time
+	}
+	var lists []one
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".list"); ok {
+			if info, err := e.Info(); err == nil {
+				lists = append(lists, one{name, info.ModTime()})
+			}
+		}
+	}
+	slices.SortFunc(lists, func(a, b one) int { return b.used.Compare(a.used) })
+	for i, o := range lists {
+		if i >= maxKept {
+			_ = os.Remove(filepath.Join(l.dir, o.name+".list"))
+			_ = removeAll(filepath.Join(l.dir, o.name))
+		}
+	}
+}
+
+// The list: magic, the folder's stamp, the files with their digests, and the BLAKE3 of all that.
+
+func (l *larder) write(f *laid, st stat.Stamp) error {
+	b := []byte(keptMagic)
+	b = appendStamp(b, st)
+	b = binary.AppendUvarint(b, uint64(len(f.files)))
+	for name, file := range f.files {
+		b = binary.AppendUvarint(b, uint64(len(name)))
+		b = append(b, name...)
+		b = file.Digest.AppendHash(b)
+		exec := uint64(0)
+		if file.Executable {
+			exec = 1
+		}
+		b = binary.AppendUvarint(b, uint64(file.Digest.Size())<<1|exec)
+	}
+	sum := blake3.Sum256(b)
+	tmp, err := durable.Temp(l.dir, "kept")
+	if err != nil {
+		return err
+	}
+	if _, err := tmp.Write(append(b, sum[:]...)); err != nil {
+		tmp.Close()
+		os.Remove(tmp.Name())
+		return err
+	}
+	return durable.Place(tmp, filepath.Join(l.dir, f.key+".list"), 0o600)
+}
+
+// list returns what is in the kept folder that has the stamp.
+func (l *larder) list(key string, st stat.Stamp) (map[string]tree.File, bool) {
+	b, err := os.ReadFile(filepath.Join(l.dir, key+".list"))
+	if err != nil {
+		return nil, false
+	}
+	return parseKept(b, l.fn, st)
+}
+
+func parseKept(b []byte, fn digest.Function, st stat.Stamp) (map[string]tree.File, bool) {
+	const sumSize = 32
+	if len(b) < sumSize {
+		return nil, false
+	}
+	body := b[:len(b)-sumSize]
+	if blake3.Sum256(body) != [sumSize]byte(b[len(body):]) {
+		return nil, false
+	}
+	rest, ok := bytes.CutPrefix(body, appendStamp([]byte(keptMagic), st))
+	if !ok {
+		return nil, false
+	}
+	uint := func() uint64 {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 {
+			rest, ok = nil, false
+			return 0
+		}
+		rest = rest[n:]
+		return v
+	}
+	take := func(n uint64) []byte {
+		if n > uint64(len(rest)) {
+			rest, ok = nil, false
+			return nil
+		}
+		v := rest[:n]
+		rest = rest[n:]
+		return v
+	}
+	n := uint()
+	if n > uint64(len(rest)) {
+		return nil, false
+	}
+	files := make(map[string]tree.File, n)
+	for range n {
+		name := string(take(uint()))
+		hash := take(sumSize)
+		size := uint()
+		if !ok || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+			return nil, false
+		}
+		d, err := digest.FromHash(fn, hash, int64(size>>1))
+		if err != nil {
+			return nil, false
+		}
+		files[name] = tree.File{Digest: d, Executable: size&1 == 1}
+	}
+	return files, ok && len(rest) == 0 && uint64(len(files)) == n
+}
+
+func appendStamp(b []byte, s stat.Stamp) []byte {
+	for _, v := range [...]uint64{s.Dev, s.Inode, uint64(s.Size), uint64(s.MTime), uint64(s.CTime), uint64(s.Mode)} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}
+
+// kept lays a folder of inputs out from what is kept, if that can be. It also tells whether the folder is one that will be kept.
+func (l *layout) kept(ctx context.Context, d *tree.Dir, at, dest string) (done, keep bool, err error) {
+	k := &l.x.larder
+	if at == "" || l.writable(at) || !k.keeps(d) || l.s.keeps(dest) {
+		return false, false, nil
+	}
+	f := laid{key: k.key(l.a, at), path: dest, files: d.Files}
+	done, err = k.take(f.key, d, dest, func(name string, f tree.File) error {
+		return l.file(ctx, f, filepath.Join(dest, name), false)
+	})
+	if err == nil {
+		l.s.laid = append(l.s.laid, &f)
+	}
+	return done, true, err
+}
+
+// putBack gives the larder what came from it, and what is worth keeping.
+func (x *Executor) putBack(s *slot) {
+	for _, f := range s.laid {
+		if len(f.stamps) == 0 {
+			continue
+		}
+		if st, err := os.Lstat(f.path); err == nil && st.Mode().Type() == fs.ModeDir {
+			x.larder.give(f)
+		}
+	}
+	s.laid = nil
+}

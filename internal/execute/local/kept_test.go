@@ -1,0 +1,204 @@
+package local
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// wide is an action over a folder of many inputs, which it adds up to one output.
+type wide struct {
+	t     *testing.T
+	x     *Executor
+	store *disk.Store
+	kept  string
+	files map[string]tree.File
+}
+
+func newWide(t *testing.T) *wide {
+	root := t.TempDir()
+	store, err := disk.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wide{t: t, store: store, kept: filepath.Join(root, "laid"), files: map[string]tree.File{}}
+	if err := os.MkdirAll(filepath.Join(root, "tmp", "run"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: store, Fn: digest.BLAKE3, Kept: w.kept})
+	t.Cleanup(func() { _ = w.x.Close() })
+	for i := range 2 * keepFrom {
+		w.set(fmt.Sprintf("f%04d", i), fmt.Sprintf("content %d\n", i))
+	}
+	return w
+}
+
+func (w *wide) set(name, content string) {
+	w.t.Helper()
+	d := digest.BLAKE3.Bytes([]byte(content))
+	if err := w.store.Put(w.t.Context(), d, strings.NewReader(content)); err != nil {
+		w.t.Fatal(err)
+	}
+	w.files[name] = tree.File{Digest: d}
+}
+
+// run adds all files up with a command, which script may follow, and checks the sum.
+func (w *wide) run(script string) {
+	w.t.Helper()
+	root := &tree.Dir{}
+	var want strings.Builder
+	in := &tree.Dir{Files: w.files}
+	if err := root.Merge(w.t.Context(), w.store, "in", in); err != nil {
+		w.t.Fatal(err)
+	}
+	at, err := root.Put(w.t.Context(), w.store, digest.BLAKE3)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "cat in/* > sum; " + script}, Outputs: []string{"sum"},
+		Env: map[string]string{"PATH": "/usr/bin:/bin", "LC_ALL": "C"}}, InputRoot: at}
+	res, err := w.x.Execute(w.t.Context(), a)
+	if err != nil || res.ExitCode != 0 || len(res.Files) != 1 {
+		w.t.Fatalf("%+v, %v", res, err)
+	}
+	for _, n := range slices.Sorted(maps.Keys(w.files)) {
+		r, err := w.store.Open(w.t.Context(), w.files[n].Digest)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		b := make([]byte, w.files[n].Digest.Size())
+		if _, err := r.Read(b); err != nil {
+			w.t.Fatal(err)
+		}
+		r.Close()
+		want.Write(b)
+	}
+	if got := res.Files[0].Digest; got != digest.BLAKE3.Bytes([]byte(want.String())) {
+		w.t.Fatalf("the command saw other files than its inputs: %v", got)
+	}
+	if err := w.store.Flush(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// folder is the one kept folder with its stamp.
+func (w *wide) folder() (string, stat.Stamp) {
+	w.t.Helper()
+	lists, err := filepath.Glob(filepath.Join(w.kept, "*.list"))
+	if err != nil || len(lists) != 1 {
+		w.t.Fatalf("kept are %v, %v", lists, err)
+	}
+	at := strings.TrimSuffix(lists[0], ".list")
+	s, err := stat.Lstat(at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return at, s
+}
+
+func TestKeptFolderIsUsedAgain(t *testing.T) {
+	w := newWide(t)
+	w.run("")
+	at, first := w.folder()
+	w.set("f0003", "another\n")
+	w.set("new", "a new one\n")
+	delete(w.files, "f0004")
+	w.run("")
+	if now, s := w.folder(); now != at || s.Inode != first.Inode {
+		t.Errorf("the folder was laid out anew: %v, %v", first, s)
+	}
+}
+
+// Whatever happens to a kept folder, no command sees anything but its inputs.
+func TestKeptFolderThatIsNotAsItWas(t *testing.T) {
+	file := func(w *wide, name string) string { at, _ := w.folder(); return filepath.Join(at, name) }
+	cases := map[string]func(t *testing.T, w *wide) error{
+		"a file more":  func(_ *testing.T, w *wide) error { return os.WriteFile(file(w, "more"), nil, 0o444) },
+		"a file less":  func(_ *testing.T, w *wide) error { return os.Remove(file(w, "f0001")) },
+		"two exchange": func(_ *testing.T, w *wide) error { return os.Rename(file(w, "f0001"), file(w, "f0002")) },
+		"a copy with the times": func(_ *testing.T, w *wide) error {
+			p := file(w, "f0001")
+			if err := os.Remove(p); err != nil {
+				return err
+			}
+			if err := os.WriteFile(p, []byte("content x\n"), 0o444); err != nil {
+				return err
+			}
+			return os.Chtimes(p, disk.Mtime(), disk.Mtime())
+		},
+		"a link": func(_ *testing.T, w *wide) error {
+			p := file(w, "f0001")
+			if err := os.Remove(p); err != nil {
+				return err
+			}
+			return os.Symlink("f0002", p)
+		},
+		"a list that is cut": func(_ *testing.T, w *wide) error { at, _ := w.folder(); return os.Truncate(at+".list", 100) },
+		"no list":            func(_ *testing.T, w *wide) error { at, _ := w.folder(); return os.Remove(at + ".list") },
+		"no folder":          func(_ *testing.T, w *wide) error { at, _ := w.folder(); return os.RemoveAll(at) },
+	}
+	for name, harm := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWide(t)
+			w.run("")
+			if err := harm(t, w); err != nil {
+				t.Fatal(err)
+			}
+			w.run("")
+			w.set("f0003", "another\n")
+			w.run("")
+		})
+	}
+}
+
+// A command that changes its own inputs, as one can that is not restricted, leaves nothing for the next.
+func TestKeptFolderAfterACommandThatWritesToIt(t *testing.T) {
+	for name, script := range map[string]string{
+		"renames": "mv in/f0001 x && mv in/f0002 in/f0001 && mv x in/f0002",
+		"removes": "rm in/f0005", "adds": "echo > in/more", "replaces": "rm in/f0005 && echo > in/f0005",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWide(t)
+			w.run(script)
+			w.run("")
+			w.run(script)
+			w.run("")
+		})
+	}
+}
+
+func FuzzKeptList(f *testing.F) {
+	l := larder{dir: f.TempDir(), fn: digest.BLAKE3}
+	st := stat.Stamp{Dev: 1, Inode: 2, MTime: 3, CTime: 4, Mode: 0o40755}
+	if err := l.write(&laid{key: "k", files: map[string]tree.File{"a": {Digest: digest.BLAKE3.Bytes(nil)}, "b": {Digest: digest.BLAKE3.Bytes([]byte("b")), Executable: true}}}, st); err != nil {
+		f.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(l.dir, "k.list"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	if files, ok := parseKept(b, digest.BLAKE3, st); !ok || len(files) != 2 || !files["b"].Executable {
+		f.Fatal(files, ok)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, c []byte) {
+		if files, ok := parseKept(c, digest.BLAKE3, st); ok && string(c) != string(b) && len(files) == 2 && files["a"].Digest == digest.BLAKE3.Bytes(nil) {
+			t.Skip() // another order of the same
+		}
+		other := st
+		other.CTime++
+		if _, ok := parseKept(c, digest.BLAKE3, other); ok {
+			t.Fatal("a list counts for a folder with another stamp")
+		}
+	})
+}
