@@ -54,13 +54,10 @@ func floorNoOp(g Graph, dir string, jobs int) (Sample, error) {
 
 // floorRestore makes a hard link for every output.
 func floorRestore(g Graph, dir string) (Sample, error) {
-	to := filepath.Join(dir, "restored")
-	if err := os.RemoveAll(to); err != nil {
-		return Sample{}, err
-	}
 	settle()
 	begin := time.Now()
-	if err := os.Mkdir(to, 0o755); err != nil {
+	to, err := os.MkdirTemp(dir, "restored-")
+	if err != nil {
 		return Sample{}, err
 	}
 	for i, out := range g.outputs() {

@@ -19,6 +19,10 @@ func describe(dir string) string {
 	if fs := fileSystem(dir); fs != "" {
 		s += ", " + fs
 	}
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		load, _, _ := strings.Cut(string(b), " ")
+		s += ", load before " + load
+	}
 	return s
 }
 

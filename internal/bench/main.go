@@ -25,7 +25,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	doc := fs.String("o", "", "also put the report between the marks of this document")
 	mainPipeline := fs.String("main", "", "also measure the no-op of this pipeline, in the working directory and with the user's cache")
 	fs.StringVar(&o.Hexmage, "hexmage", "bin/hexmage", "the binary")
-	fs.StringVar(&o.Dir, "dir", "", "measure on this folder's file system (default: that of temporary files)")
+	fs.StringVar(&o.Dir, "dir", "", "measure on this folder's file system (default: /var/tmp)")
 	fs.StringVar(&o.Profiles, "profiles", "", "keep CPU and memory profiles of hexmage in this folder")
 	fs.IntVar(&o.Jobs, "j", 0, "jobs of every tool (default: one a processor)")
 	fs.IntVar(&o.Repeat, "n", 3, "cold builds of each graph by each tool, at least")
@@ -62,9 +62,9 @@ func run(ctx context.Context, o Options, doc, command string, args []string, std
 		return err
 	}
 	if o.Dir == "" {
-		o.Dir = os.TempDir()
-		if fileSystem(o.Dir) == "tmpfs" {
-			o.Dir = "/var/tmp" // memory is not where people build
+		o.Dir = "/var/tmp" // /tmp may be memory, where people don't build, and is where all others make and remove files
+		if _, err := os.Stat(o.Dir); err != nil {
+			o.Dir = os.TempDir()
 		}
 	}
 	if err := o.programs(ctx); err != nil {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -41,12 +43,17 @@ type graphRun struct {
 	res     *GraphResult
 	turn    int    // who begins: the order rotates
 	edition uint64 // of changed sources
+	moved   int    // folders aside
 }
 
 func measureGraph(ctx context.Context, o Options, g Graph, programs string) (*GraphResult, error) {
 	dir := filepath.Join(programs, "graph")
 	r := &graphRun{Options: o, g: g, dir: dir, floor: filepath.Join(dir, "floor"), tools: newTools(o, dir), res: &GraphResult{Graph: g}}
 	defer remove(dir)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, err
+	}
+	apart(dir)
 	workspaces := []string{r.floor}
 	for _, t := range r.tools {
 		workspaces = append(workspaces, t.program.dir)
@@ -113,11 +120,11 @@ func (r *graphRun) round(ctx context.Context) error {
 }
 
 func (r *graphRun) cold(ctx context.Context) error {
-	if err := remove(filepath.Join(r.floor, "out"), filepath.Join(r.floor, "obj")); err != nil {
+	if err := r.aside(filepath.Join(r.floor, "out"), filepath.Join(r.floor, "obj")); err != nil {
 		return err
 	}
 	for _, t := range r.tools {
-		if err := remove(t.state...); err != nil {
+		if err := r.aside(t.state...); err != nil {
 			return err
 		}
 	}
@@ -128,6 +135,21 @@ func (r *graphRun) cold(ctx context.Context) error {
 	}
 	r.res.add(Cold, floor, s)
 	return r.each(ctx, Cold, r.tools)
+}
+
+// aside takes files and folders away without freeing an inode (see apart). They are removed at the end.
+func (r *graphRun) aside(paths ...string) error {
+	trash := filepath.Join(r.dir, "trash")
+	if err := os.MkdirAll(trash, 0o755); err != nil {
+		return err
+	}
+	for _, p := range paths {
+		r.moved++
+		if err := os.Rename(p, filepath.Join(trash, strconv.Itoa(r.moved))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *graphRun) restore(ctx context.Context) error {
