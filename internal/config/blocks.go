@@ -244,8 +244,9 @@ func sortedAttributes(attrs hcl.Attributes) []*hcl.Attribute {
 
 func toolchain(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	b := newBlock(blk, addrs.Step{Kind: addrs.Toolchain, Name: blk.Labels[0]})
-	c, remain, diags := blk.Body.PartialContent(attributes("when", "description"))
+	schema := attributes("when", "description")
+	c, remain, diags := blk.Body.PartialContent(schema)
 	diags = append(diags, b.meta(c)...)
-	b.Body, b.Names = remain, names(remain)
+	b.Body, b.Names = remain, names(blk.Body, schema)
 	return b, diags
 }

@@ -53,7 +53,7 @@ func source(files map[string]*hcl.File, r hcl.Range) []string {
 
 // content decodes a body by the schema, with a did-you-mean for names that the schema does not have.
 func content(body hcl.Body, schema *hcl.BodySchema, what string) (*hcl.BodyContent, hcl.Diagnostics) {
-	c, remain, diags := body.PartialContent(schema)
+	c, _, diags := body.PartialContent(schema)
 	var args, blocks []string
 	for _, a := range schema.Attributes {
 		args = append(args, a.Name)
@@ -61,7 +61,7 @@ func content(body hcl.Body, schema *hcl.BodySchema, what string) (*hcl.BodyConte
 	for _, b := range schema.Blocks {
 		blocks = append(blocks, b.Type)
 	}
-	return c, append(diags, Unexpected(names(remain), args, blocks, what)...)
+	return c, append(diags, Unexpected(names(body, schema), args, blocks, what)...)
 }
 
 // Unexpected returns a diagnostic for each name that is neither among the arguments nor among the blocks; what says

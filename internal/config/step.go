@@ -1,7 +1,8 @@
 package config
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -49,7 +50,7 @@ func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 		first[o.Name] = o.Range
 		b.Outputs = append(b.Outputs, o)
 	}
-	b.Body, b.Names = remain, names(remain)
+	b.Body, b.Names = remain, names(blk.Body, schema)
 	return b, diags
 }
 
@@ -108,47 +109,24 @@ func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 	return o, diags
 }
 
-// names lists what a body holds, in the order of the source. Bodies that do not come from native syntax have none:
-// HCL's own messages are good enough for them.
-func names(body hcl.Body) []Name {
+// names lists what a body holds beside what the schema takes, in the order of the source. Bodies that do not come from
+// native syntax have none: HCL's own messages are good enough for them.
+func names(body hcl.Body, taken *hcl.BodySchema) []Name {
 	b, ok := body.(*hclsyntax.Body)
 	if !ok {
 		return nil
 	}
 	var out []Name
-	// PartialContent hides what it took by asking: an empty schema with the same hidden names is not to be had, so ask
-	// for everything and see what is given.
-	schema := &hcl.BodySchema{}
-	for n := range b.Attributes {
-		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: n})
+	for _, a := range b.Attributes {
+		if !slices.ContainsFunc(taken.Attributes, func(t hcl.AttributeSchema) bool { return t.Name == a.Name }) {
+			out = append(out, Name{Name: a.Name, Range: a.NameRange})
+		}
 	}
-	types := make(map[string]bool)
 	for _, blk := range b.Blocks {
-		types[blk.Type] = true
-	}
-	c, _, _ := b.PartialContent(schema)
-	for _, a := range c.Attributes {
-		out = append(out, Name{Name: a.Name, Range: a.NameRange})
-	}
-	out = append(out, blockNames(b, types)...)
-	sort.Slice(out, func(i, j int) bool { return out[i].Range.Start.Byte < out[j].Range.Start.Byte })
-	return out
-}
-
-// blockNames lists the blocks that are not hidden, whatever their labels.
-func blockNames(b *hclsyntax.Body, types map[string]bool) []Name {
-	var out []Name
-	for t := range types {
-		// Asked for with no labels, a visible type gives either a block or a diagnostic; a hidden one gives neither.
-		c, _, diags := b.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: t}}})
-		if len(c.Blocks) == 0 && len(diags) == 0 {
-			continue
-		}
-		for _, blk := range b.Blocks {
-			if blk.Type == t {
-				out = append(out, Name{Name: t, Block: true, Range: blk.TypeRange})
-			}
+		if !slices.ContainsFunc(taken.Blocks, func(t hcl.BlockHeaderSchema) bool { return t.Type == blk.Type }) {
+			out = append(out, Name{Name: blk.Type, Block: true, Range: blk.TypeRange})
 		}
 	}
+	slices.SortFunc(out, func(a, b Name) int { return cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte) })
 	return out
 }

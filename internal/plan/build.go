@@ -67,6 +67,8 @@ type planner struct {
 	files    *lang.Files
 	scope    lang.Scope
 	declared lang.Declared
+	copies   bool  // any step has for_each
+	last     *Node // that was planned
 
 	objects map[string]*object // by address
 	order   []string           // dependencies first
@@ -147,14 +149,24 @@ func (p *planner) add(o *object) *object {
 // sort puts the objects in order, and reports circles as the chain of references that makes them.
 func (p *planner) sort() hcl.Diagnostics {
 	for _, o := range p.objects {
-		seen := make(map[string]bool)
+		var seen map[string]bool
+		if len(o.refs) > 8 {
+			seen = make(map[string]bool, len(o.refs))
+		}
 		dep := func(name string) {
-			if p.objects[name] != nil && !seen[name] {
-				seen[name] = true
-				o.deps = append(o.deps, name)
+			if seen[name] || seen == nil && slices.Contains(o.deps, name) || p.objects[name] == nil {
+				return
 			}
+			if seen != nil {
+				seen[name] = true
+			}
+			o.deps = append(o.deps, name)
 		}
 		for _, r := range o.refs {
+			if s := p.steps[r.Step]; s != nil && s.object != nil { // spelt once
+				dep(s.object.name)
+				continue
+			}
 			dep(r.Object())
 		}
 		for _, name := range o.implicit {

@@ -19,15 +19,42 @@ import (
 
 // stepState is what is known of a step or toolchain block.
 type stepState struct {
-	block     *config.Block // with what the profile overrides
-	decl      *config.Block // as written in the pipeline
-	kind      step.Kind
-	schema    step.Schema
+	block *config.Block // with what the profile overrides
+	decl  *config.Block // as written in the pipeline
+	*kindSchema
 	body      hcl.Body
+	content   *hcl.BodyContent // of body; nil when it does not fit the schema
 	object    *object
 	instances []*instance // those that exist; for a step with when = false and without for_each one without a node
 	byAt      map[addrs.Instance]*instance
 	attrs     cty.Value // of a toolchain: what kinds see of it
+}
+
+// kindSchema is a kind and what its blocks may hold.
+type kindSchema struct {
+	kind         step.Kind
+	schema       step.Schema
+	implied      *hcl.BodySchema
+	args, blocks []string // names, for did-you-mean; sorted
+}
+
+func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
+	k := &kindSchema{kind: kind, schema: kind.Schema()}
+	k.implied = hcldec.ImpliedSchema(k.schema.Args)
+	for _, a := range k.implied.Attributes {
+		k.args = append(k.args, a.Name)
+	}
+	for _, bl := range k.implied.Blocks {
+		k.blocks = append(k.blocks, bl.Type)
+	}
+	if toolchain {
+		k.args = append(k.args, "description", "when")
+	} else {
+		k.args = append(k.args, config.MetaArguments()...)
+		k.blocks = append(k.blocks, "output")
+	}
+	sort.Strings(k.args)
+	return k
 }
 
 // instance returns the instance of that address, or nil.
@@ -84,6 +111,7 @@ func (p *planner) declare() hcl.Diagnostics {
 func (p *planner) declareBlocks() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	var kinds []string
+	schemas := make(map[string]*kindSchema)
 	for _, k := range sortedKeys(p.o.Kinds) {
 		if k != addrs.Toolchain {
 			kinds = append(kinds, k)
@@ -105,10 +133,13 @@ func (p *planner) declareBlocks() hcl.Diagnostics {
 				}
 				diags = append(diags, errorf(&b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
 				// References to it should not be reported as well.
-				p.steps[b.At] = &stepState{block: b, decl: b}
+				p.steps[b.At] = &stepState{block: b, decl: b, kindSchema: new(kindSchema)}
 				continue
 			}
-			p.steps[b.At] = &stepState{block: b, decl: b, kind: k, schema: k.Schema(), body: b.Body}
+			if schemas[b.At.Kind] == nil {
+				schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
+			}
+			p.steps[b.At] = &stepState{block: b, decl: b, kindSchema: schemas[b.At.Kind], body: b.Body}
 		}
 	}
 	if p.profile != nil {
@@ -149,6 +180,7 @@ func (p *planner) declareNames() {
 			continue
 		}
 		ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
+		p.copies = p.copies || ds.ForEach
 		if s.kind != nil && s.schema.OutputsFrom == "" {
 			ds.Outputs = []string{}
 			for _, o := range s.schema.Outputs {
@@ -172,24 +204,11 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 	if s.kind == nil {
 		return nil
 	}
-	schema := hcldec.ImpliedSchema(s.schema.Args)
-	var args, blocks []string
-	for _, a := range schema.Attributes {
-		args = append(args, a.Name)
+	what := "a toolchain"
+	if b.At.Kind != addrs.Toolchain {
+		what = fmt.Sprintf("a step of kind %s", b.At.Kind)
 	}
-	for _, bl := range schema.Blocks {
-		blocks = append(blocks, bl.Type)
-	}
-	what := fmt.Sprintf("a step of kind %s", b.At.Kind)
-	if b.At.Kind == addrs.Toolchain {
-		what = "a toolchain"
-		args = append(args, "description", "when")
-	} else {
-		args = append(args, config.MetaArguments()...)
-		blocks = append(blocks, "output")
-	}
-	sort.Strings(args)
-	diags := config.Unexpected(b.Names, args, blocks, what)
+	diags := config.Unexpected(b.Names, s.args, s.blocks, what)
 	if len(b.Outputs) > 0 && !s.schema.OwnOutputs {
 		r := b.Outputs[0].Range
 		diags = append(diags, errorf(&r, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(s.schema)))...)
@@ -207,7 +226,7 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 	for _, own := range b.Outputs {
 		exprs = append(exprs, own.Path)
 	}
-	ts := append(hcldec.Variables(s.body, s.schema.Args), variables(exprs...)...)
+	ts := append(s.variables(), variables(exprs...)...)
 	ts = append(ts, b.DependsOn...)
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
@@ -223,6 +242,24 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 		o.implicit = append(o.implicit, addrs.Step{Kind: addrs.Toolchain, Name: t}.String())
 	}
 	return diags
+}
+
+// variables are those of the arguments of the kind. It decodes the body.
+func (s *stepState) variables() []hcl.Traversal {
+	content, diags := s.body.Content(s.implied)
+	if diags.HasErrors() {
+		return hcldec.Variables(s.body, s.schema.Args)
+	}
+	s.content = content
+	var ts []hcl.Traversal
+	for name, spec := range s.schema.Args {
+		if spec, ok := spec.(*hcldec.AttrSpec); !ok {
+			ts = append(ts, hcldec.Variables(s.body, hcldec.ObjectSpec{name: s.schema.Args[name]})...)
+		} else if a := content.Attributes[spec.Name]; a != nil {
+			ts = append(ts, a.Expr.Variables()...)
+		}
+	}
+	return ts
 }
 
 func schemaOutputs(s step.Schema) []string {
@@ -250,12 +287,17 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	}
 	refs, ds := lang.Refs(known)
 	diags = append(diags, ds...)
-	seen := make(map[hcl.Range]bool)
+	var seen map[hcl.Range]bool
+	if len(refs) > 1 {
+		seen = make(map[hcl.Range]bool, len(refs))
+	}
 	for _, r := range refs {
 		if seen[r.Range] {
 			continue
 		}
-		seen[r.Range] = true
+		if seen != nil {
+			seen[r.Range] = true
+		}
 		ds := p.declared.Check(r, each)
 		diags = append(diags, ds...)
 		if !ds.HasErrors() {
@@ -269,6 +311,9 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 // referEach does the same for what is taken from all copies of a step.
 func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
 	var diags hcl.Diagnostics
+	if !p.copies {
+		return nil // a look at every part of the expression for nothing
+	}
 	for _, r := range lang.EachRefs(node) {
 		diags = append(diags, p.declared.CheckEach(r)...)
 		o.each = append(o.each, r)

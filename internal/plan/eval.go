@@ -29,31 +29,31 @@ func evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what string) (cty.
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	return plainOf(val, e, ty, what)
+	return plainOf(val, e, ty, func() string { return what })
 }
 
 // plainOf makes the value of an expression a known, plain value of a type; what is for messages.
-func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
+func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what func() string) (cty.Value, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	fail := func(summary, detail string, args ...any) (cty.Value, hcl.Diagnostics) {
 		r := e.Range()
 		return cty.NilVal, errorf(&r, summary, detail, args...)
 	}
 	if traits.Sensitive {
-		return fail("A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what)
+		return fail("A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what())
 	}
 	if traits.Marked {
 		if outs := lang.OutputMarks(val); len(outs) > 0 {
-			return fail("An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what, outs[0])
+			return fail("An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what(), outs[0])
 		}
 		val, _ = val.UnmarkDeep()
 	}
 	val, err := convertTo(val, ty)
 	if err != nil {
-		return fail("A value has the wrong type", "%s: %s.", what, err)
+		return fail("A value has the wrong type", "%s: %s.", what(), err)
 	}
 	if traits.Unknown {
-		return fail("A value is not known", "%s must be known while planning.", what)
+		return fail("A value is not known", "%s must be known while planning.", what())
 	}
 	return val, nil
 }
@@ -127,7 +127,7 @@ func (e *evaluator) metaArguments(c *copyOf, n *Node) hcl.Diagnostics {
 		}
 		if err := n.setMeta(k.name, v); err != nil {
 			r := k.expr.Range()
-			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.what, err)...)
+			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.what(), err)...)
 		}
 	}
 	if same && !diags.HasErrors() {

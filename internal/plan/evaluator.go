@@ -38,7 +38,6 @@ type evaluator struct {
 	where  string
 	source []string
 	ranges map[string]hcl.Range
-	last   *Node // the instance before
 }
 
 // known is an expression that must be known while planning.
@@ -46,8 +45,8 @@ type known struct {
 	expr hcl.Expression
 	ty   cty.Type
 	name string // of the argument
-	what string // for messages
-	each bool   // it depends on the instance
+	of   addrs.Step
+	each bool // it depends on the instance
 	done bool
 	val  cty.Value
 }
@@ -88,12 +87,10 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 		e.outputsFrom = e.known(a.Expr, a.Name, cty.List(cty.String))
 	}
 	for _, o := range b.Outputs {
-		k := e.known(o.Path, "", cty.String)
-		k.what = fmt.Sprintf("The path of output %s of %s", o.Name, b.At)
-		e.paths = append(e.paths, k)
+		e.paths = append(e.paths, e.known(o.Path, "The path of output "+o.Name, cty.String))
 	}
-	content, diags := s.body.Content(hcldec.ImpliedSchema(s.schema.Args))
-	if e.broken = diags.HasErrors(); e.broken {
+	content := s.content
+	if e.broken = content == nil; e.broken {
 		return e
 	}
 	for _, name := range sortedKeys(s.schema.Args) {
@@ -129,7 +126,7 @@ func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
 	if x == nil {
 		return nil
 	}
-	return &known{expr: x, ty: ty, name: name, what: fmt.Sprintf("%s of %s", name, e.s.block.At), each: e.usesEach(x)}
+	return &known{expr: x, ty: ty, name: name, of: e.s.block.At, each: e.usesEach(x)}
 }
 
 // context is what HCL is given to evaluate an expression.
@@ -143,6 +140,9 @@ func (c *copyOf) context() *hcl.EvalContext {
 	}
 	return c.ctx
 }
+
+// what says what the expression is, for messages.
+func (k *known) what() string { return fmt.Sprintf("%s of %s", k.name, k.of) }
 
 func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if k.done {

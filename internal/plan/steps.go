@@ -211,8 +211,10 @@ func (e *evaluator) node(in *instance, c *copyOf, resolving bool) (*Node, map[st
 	if ds := p.checkPlanned(s, in, n, planned); ds.HasErrors() {
 		return nil, nil, append(diags, ds...)
 	}
-	share(n, e.last)
-	e.last = n
+	if !resolving {
+		share(n, p.last)
+		p.last = n
+	}
 	return n, planned.Attrs, diags
 }
 
@@ -360,8 +362,8 @@ func (e *evaluator) both(args []*argValue, env *argValue) (cty.Value, cty.Value)
 	return cty.ObjectVal(vals), environment
 }
 
-// share makes a node's parts those of the node of the instance before where they are the same: plans are not changed,
-// and most copies of a step differ in little.
+// share makes a node's parts those of the node before where they are the same: plans are not changed, and most copies of a
+// step, and many steps, differ in little.
 func share(n, last *Node) {
 	if last == nil || len(n.Specs) != len(last.Specs) {
 		return
@@ -378,6 +380,7 @@ func share(n, last *Node) {
 		}
 	}
 	n.Resources = sameMap(n.Resources, last.Resources)
+	n.Classes = sameMap(n.Classes, last.Classes)
 	if len(n.Outputs) != len(last.Outputs) {
 		return
 	}
