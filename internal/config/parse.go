@@ -11,7 +11,7 @@ import (
 
 // partSize is about how many bytes of a file are parsed at once. HCL keeps a list of all tokens, 96 bytes each, and grows
 // it as it goes: for a file of a megabyte, which has ten thousand steps, that takes 200 MB more than what is made of it.
-const partSize = 16 << 10
+const partSize = 4 << 10
 
 func parse(workspace fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
 	info, err := fs.Stat(workspace, name)

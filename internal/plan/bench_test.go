@@ -124,6 +124,25 @@ func benchForEach(b *testing.B, n int) {
 	benchPlan(b, pipeline, workspace, n+1)
 }
 
+// BenchmarkEvaluate is a pipeline of ten steps whose copies refer to a toolchain and to the copy of the same key before
+// them, which HCL has to evaluate.
+func BenchmarkEvaluate(b *testing.B) {
+	const steps, copies = 10, 500
+	_, workspace := wide(b, copies)
+	var s strings.Builder
+	s.WriteString("toolchain \"llvm\" {\n  version = \"22\"\n}\n")
+	for i := range steps {
+		in := "each.value"
+		if i > 0 {
+			in = fmt.Sprintf("step.exec.s%d[each.key].outputs.o", i-1)
+		}
+		fmt.Fprintf(&s, "step \"exec\" \"s%d\" {\n  for_each = toset(fileset(\"src\", \"*\"))\n", i)
+		fmt.Fprintf(&s, "  argv = [\"${toolchain.llvm.dir}/bin/clang\", \"-o\", \"${basename(each.key)}.o\", %s]\n  inputs = [%s]\n", in, in)
+		s.WriteString("  output \"o\" { file = \"${basename(each.key)}.o\" }\n}\n")
+	}
+	benchPlan(b, s.String(), workspace, steps*copies+1)
+}
+
 func BenchmarkPlanForEach1000(b *testing.B)  { benchForEach(b, 1000) }
 func BenchmarkPlanForEach10000(b *testing.B) { benchForEach(b, 10000) }
 func BenchmarkPlanBlocks1000(b *testing.B)   { benchPlan(b, blocks(1000, layers), b.TempDir(), 1000) }
@@ -134,9 +153,11 @@ func BenchmarkPlanChain500(b *testing.B)     { benchPlan(b, blocks(500, chain), 
 func BenchmarkParse10000(b *testing.B) {
 	src := []byte(blocks(10000, layers))
 	b.ReportAllocs()
+	before := cpu(b)
 	for b.Loop() {
 		if _, diags := hclsyntax.ParseConfig(src, "x", hcl.InitialPos); diags.HasErrors() {
 			b.Fatal(diags)
 		}
 	}
+	b.ReportMetric(float64((cpu(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")
 }
