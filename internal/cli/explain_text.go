@@ -37,7 +37,7 @@ func (t *then) text(b *strings.Builder, what string) {
 	}
 	how := string(t.Outcome)
 	if t.Outcome != event.Cached {
-		how += fmt.Sprintf(" in %.1f s", t.Seconds)
+		how += " in " + seconds(t.Seconds)
 	}
 	fmt.Fprintf(b, "  %s: %s, %s, key %.12s\n", what, t.Started.Local().Format("2006-01-02 15:04:05"), how, t.Key)
 	if t.Same {
@@ -53,6 +53,14 @@ func (t *then) text(b *strings.Builder, what string) {
 	for _, n := range t.Notes {
 		fmt.Fprintf(b, "    not known: %s\n", n)
 	}
+}
+
+// seconds is a duration for people.
+func seconds(s float64) string {
+	if s < 1 {
+		return fmt.Sprintf("%.0f ms", 1000*s)
+	}
+	return fmt.Sprintf("%.1f s", s)
 }
 
 // MarshalJSON puts the differences beside what else is known of the run.

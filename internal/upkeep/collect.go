@@ -63,8 +63,10 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 		if err := p.carryOut(ctx); err != nil {
 			return p.sum, fmt.Errorf("collect garbage: %w", err)
 		}
-		if err := durable.Sweep(filepath.Join(root, "tmp"), time.Hour); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return p.sum, fmt.Errorf("collect garbage: %w", err)
+		for _, name := range []string{durable.NewFolders, durable.NewFiles} {
+			if err := durable.Sweep(filepath.Join(root, name), time.Hour); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return p.sum, fmt.Errorf("collect garbage: %w", err)
+			}
 		}
 	}
 	return p.sum, nil
@@ -161,7 +163,7 @@ func (p *plan) candidates() []candidate {
 		}
 	}
 	for _, it := range p.s.others {
-		if it.kind == Downloads || it.kind == Logs || it.kind == Damaged {
+		if it.kind == Downloads || it.kind == Logs || it.kind == History || it.kind == Damaged {
 			add(it, func() { p.remove(it) })
 		}
 	}

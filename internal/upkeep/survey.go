@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // survey is what a cache folder holds, and which result needs what.
@@ -180,18 +182,15 @@ func (s *survey) readOthers(ctx context.Context) error {
 	if err := s.readDownloads(filepath.Join(s.root, "downloads")); err != nil {
 		return err
 	}
-	if err := errors.Join(single(Logs, "state", "logs"), single(Damaged, "damaged"), single(Scratch, "tmp")); err != nil {
+	if err := errors.Join(single(Logs, "state", "logs"), single(History, "state", "history"), single(Damaged, "damaged"), single(Scratch, durable.NewFolders), single(Scratch, durable.NewFiles)); err != nil {
 		return err
 	}
 	if err := errors.Join(single(State, "state"), single(State, "shipped")); err != nil {
 		return err
 	}
-	for i, it := range s.others {
-		if it.kind == State && it.path == filepath.Join(s.root, "state", "logs") {
-			s.others = append(s.others[:i], s.others[i+1:]...)
-			break
-		}
-	}
+	s.others = slices.DeleteFunc(s.others, func(it *item) bool { // these are listed by themselves
+		return it.kind == State && (it.path == filepath.Join(s.root, "state", "logs") || it.path == filepath.Join(s.root, "state", "history"))
+	})
 	return nil
 }
 

@@ -28,13 +28,14 @@ const (
 	Trees      Kind = "trees"       // unpacked toolchains
 	Downloads  Kind = "downloads"
 	Logs       Kind = "logs"    // state/logs
+	History    Kind = "history" // state/history: the runs of a pipeline
 	Damaged    Kind = "damaged" // what was moved away
 	Scratch    Kind = "scratch" // tmp
 	State      Kind = "state"   // all other files of the cache
 )
 
 func kinds() []Kind {
-	return []Kind{Results, Blobs, Executable, Trees, Downloads, Logs, Damaged, Scratch, State}
+	return []Kind{Results, Blobs, Executable, Trees, Downloads, Logs, History, Damaged, Scratch, State}
 }
 
 // block is what files are counted in: a file takes whole blocks on the disk.
