@@ -38,6 +38,7 @@ type evaluator struct {
 	where  string
 	source []string
 	ranges map[string]hcl.Range
+	plain  map[string]cty.Value // of the arguments of one instance, for ObjectVal, which does not keep it
 }
 
 // known is an expression that must be known while planning.
@@ -80,6 +81,7 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 	b := s.block
 	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs)}
 	e.where, e.source, e.ranges = config.Where(b.Range), p.cfg.Source(b.Whole), argRanges(b)
+	e.plain = make(map[string]cty.Value, len(s.schema.Args))
 	e.when = e.known(b.When, "when", cty.Bool)
 	e.meta = []*known{e.known(b.Timeout, "timeout", cty.String), e.known(b.Retries, "retries", cty.Number),
 		e.known(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number)), e.known(b.Resources, "resources", cty.Map(cty.Number)), e.known(b.Cache, "cache", cty.String)}

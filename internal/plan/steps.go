@@ -291,12 +291,11 @@ func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *No
 	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges,
 		Toolchains: make(map[string]step.Toolchain), Env: make(map[string]string)}
 	known := !env.Unknown
-	plain := make(map[string]cty.Value, len(args))
 	for i, v := range args {
-		plain[e.args[i].name] = v.plain
+		e.plain[e.args[i].name] = v.plain
 		known = known && !v.Unknown
 	}
-	req.Args = cty.ObjectVal(plain)
+	req.Args = cty.ObjectVal(e.plain)
 	if req.Target == cty.NilVal {
 		req.Target = cty.NullVal(cty.DynamicPseudoType)
 	}
