@@ -1,0 +1,165 @@
+package explain_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/cas/memory"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/explain"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+const fn = digest.BLAKE3
+
+// made returns an action with these input files ("path" or "path*" for an executable one → content), whose messages are in
+// the store.
+func made(t *testing.T, store cas.Store, files map[string]string, change func(*action.Action)) *action.Action {
+	t.Helper()
+	root := &tree.Dir{}
+	for p, content := range files {
+		f := tree.File{Digest: fn.Bytes([]byte(content)), Executable: strings.HasSuffix(p, "*")}
+		if err := root.Insert(t.Context(), store, strings.TrimSuffix(p, "*"), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, dirs := root.Encode(fn)
+	for d, b := range dirs {
+		put(t, store, d, b)
+	}
+	a := &action.Action{Command: action.Command{Args: []string{"cc", "-c", "a.c"}, Env: map[string]string{"A": "1", "B": "2"},
+		Outputs: []string{"a.o"}, Platform: map[string]string{"executor": "local", action.PropertyProgram + "cc": fn.Bytes([]byte("cc")).String()}}, InputRoot: in}
+	if change != nil {
+		change(a)
+	}
+	return a
+}
+
+func put(t *testing.T, store cas.Store, d digest.Digest, b []byte) {
+	t.Helper()
+	if err := store.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	files := map[string]string{"a.c": "1", "src/x/b.c": "2", "src/y/c.c": "3", "toolchains/llvm/bin/cc": "cc", "toolchains/qairt/lib": "q"}
+	with := func(more map[string]string, without ...string) map[string]string {
+		all := map[string]string{}
+		for p, c := range files {
+			all[p] = c
+		}
+		for _, p := range without {
+			delete(all, p)
+		}
+		for p, c := range more {
+			all[p] = c
+		}
+		return all
+	}
+	short := func(s string) string { return fn.Bytes([]byte(s)).Short() }
+	for name, c := range map[string]struct {
+		files  map[string]string
+		change func(*action.Action)
+		want   []string
+		reason string
+	}{
+		"the same":     {files: files},
+		"a file":       {files: with(map[string]string{"src/x/b.c": "two"}), want: []string{"input src/x/b.c changed: " + short("2") + " (1 bytes) → " + short("two") + " (3 bytes)   from workspace lib/x/b.c"}, reason: "lib/x/b.c changed"},
+		"a new file":   {files: with(map[string]string{"src/x/d.c": ""}), want: []string{"input src/x/d.c is new: " + short("") + " (0 bytes)   from workspace lib/x/d.c"}, reason: "lib/x/d.c is new"},
+		"a file gone":  {files: with(nil, "a.c"), want: []string{"input a.c is gone: " + short("1") + " (1 bytes)   from step.gen.code.outputs.c"}, reason: "a.c is gone"},
+		"executable":   {files: with(map[string]string{"a.c*": "1"}, "a.c"), want: []string{"input a.c changed: " + short("1") + " (1 bytes) → " + short("1") + " (1 bytes), executable   from step.gen.code.outputs.c"}, reason: "a.c changed"},
+		"a toolchain":  {files: with(map[string]string{"toolchains/llvm/bin/cc": "new", "a.c": "x"}), reason: "toolchain llvm changed, and 1 more"},
+		"no toolchain": {files: with(nil, "toolchains/llvm/bin/cc", "toolchains/qairt/lib"), reason: "toolchain llvm is gone, and 1 more"},
+		"arguments": {files: files, change: func(a *action.Action) { a.Command.Args = []string{"cc", "-O2", "-g", "a.c"} },
+			want: []string{"argument 1 changed: -c → -O2", "argument 2 is new: -g"}, reason: "argument -c is now -O2, and 1 more"},
+		"fewer arguments": {files: files, change: func(a *action.Action) { a.Command.Args = a.Command.Args[:1] },
+			want: []string{"argument 1 is gone: -c", "argument 2 is gone: a.c"}, reason: "argument -c is gone, and 1 more"},
+		"variables": {files: files, change: func(a *action.Action) { a.Command.Env = map[string]string{"A": "", "C": "3"} },
+			want: []string{"variable A changed: 1 → ", "variable B is gone: 2", "variable C is new: 3"}, reason: "variable A changed, and 2 more"},
+		"outputs":  {files: files, change: func(a *action.Action) { a.Command.Outputs = []string{"b.o"} }, want: []string{"output a.o is gone", "output b.o is new"}, reason: "output a.o is gone, and 1 more"},
+		"property": {files: files, change: func(a *action.Action) { a.Command.Platform["executor"] = "device" }, want: []string{"property executor changed: local → device"}, reason: "property executor changed"},
+		"program": {files: files, change: func(a *action.Action) {
+			a.Command.Platform[action.PropertyProgram+"cc"] = fn.Bytes([]byte("new cc")).String()
+		}, want: []string{"program cc changed: " + short("cc") + " → " + short("new cc")}, reason: "program cc changed"},
+		"timeout": {files: files, change: func(a *action.Action) { a.Timeout = time.Minute }, want: []string{"timeout changed: 0s → 1m0s"}, reason: "timeout changed"},
+		"caching": {files: files, change: func(a *action.Action) { a.DoNotCache = true }, want: []string{"caching changed: on → off"}, reason: "caching changed"},
+	} {
+		store := memory.New()
+		before, now := made(t, store, files, nil), made(t, store, c.files, c.change)
+		got, err := explain.Compare(t.Context(), store, before, now, 100)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got.Place(&action.Spec{Inputs: []action.Input{
+			{Path: "src", Host: &action.HostPath{Path: "lib"}}, {Path: "a.c", Artifact: &addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "gen", Name: "code"}}, Name: "c"}},
+		}})
+		var lines []string
+		for _, d := range got.Differences {
+			lines = append(lines, d.String())
+		}
+		if d := cmp.Diff(c.want, lines); c.want != nil && d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		if got.Reason() != c.reason {
+			t.Errorf("%s: reason %q, want %q", name, got.Reason(), c.reason)
+		}
+		if (before.Key(fn) != now.Key(fn)) != (len(got.Differences) > 0) || len(got.Unknown) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Of more differences than the limit, the others are counted.
+func TestLimit(t *testing.T) {
+	store := memory.New()
+	now := made(t, store, nil, func(a *action.Action) { a.Command.Args = make([]string, 50) })
+	got, err := explain.Compare(t.Context(), store, made(t, store, map[string]string{"x": "1"}, nil), now, 10)
+	if err != nil || len(got.Differences) != 10 || got.More != 41 {
+		t.Errorf("%d and %d more, %v", len(got.Differences), got.More, err)
+	}
+}
+
+// What is gone from the store is said to be unknown; the rest is told.
+func TestGone(t *testing.T) {
+	store, full := memory.New(), memory.New()
+	before := made(t, full, map[string]string{"a": "1", "sub/b": "1"}, nil)
+	now := made(t, store, map[string]string{"a": "2", "sub/b": "2"}, func(a *action.Action) { a.Command.Args = nil })
+	got, err := explain.Compare(t.Context(), store, before, now, 10)
+	if err != nil || len(got.Unknown) != 1 || len(got.Differences) != 3 || !strings.Contains(got.Unknown[0], "among the inputs") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	e := before.Encode(fn)
+	if _, _, err := explain.Load(t.Context(), store, nil, e.Key); !errors.Is(err, cas.ErrNotFound) {
+		t.Errorf("an action that is not there: %v", err)
+	}
+	put(t, store, e.Key, e.Action)
+	if _, _, err := explain.Load(t.Context(), store, nil, e.Key); !errors.Is(err, cas.ErrNotFound) {
+		t.Errorf("an action without its command: %v", err)
+	}
+	put(t, store, fn.Bytes(e.Command), e.Command)
+	a, _, err := explain.Load(t.Context(), store, nil, e.Key)
+	if err != nil || a.Key(fn) != e.Key {
+		t.Errorf("%+v, %v", a, err)
+	}
+	store = memory.New() // also when all of it is beside the result
+	beside := func(_ context.Context, key digest.Digest) (map[digest.Digest][]byte, error) {
+		if key != e.Key {
+			return nil, cas.ErrNotFound
+		}
+		return map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command}, nil
+	}
+	if a, _, err = explain.Load(t.Context(), store, beside, e.Key); err != nil || a.Key(fn) != e.Key {
+		t.Errorf("beside: %+v, %v", a, err)
+	}
+}
