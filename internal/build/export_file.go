@@ -18,7 +18,7 @@ var errInTheWay = errors.New("a folder is in the way")
 func (p *placer) file(ctx context.Context, d digest.Digest, name string, perm fs.FileMode) ([]fileStamp, error) {
 	tmp := ""
 	if p.move {
-		tmp = p.dir.TempName("", tempPrefix)
+		tmp = p.dir.TempName(p.temp, tempPrefix)
 	}
 	if d.Size() <= atOnce {
 		b, err := p.read(ctx, d)

@@ -21,6 +21,9 @@ import (
 // tempPrefix begins the names of files and folders in which outputs are made ready, beside their place.
 const tempPrefix = ".hexmage"
 
+// manyFiles is the number of files for which a folder of their own is made, see durable.Spread.
+const manyFiles = 64
+
 // atOnce is the size in bytes up to which a file is read whole and written at once.
 const atOnce = 64 << 10
 
@@ -57,12 +60,17 @@ func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	defer os.RemoveAll(tmp) // if it is still there
-	if err := errors.Join(os.Chmod(tmp, 0o755), x.placeIn(ctx, items, tmp, false)); err != nil {
+	defer os.RemoveAll(tmp)
+	durable.Spread(tmp)
+	next := filepath.Join(tmp, "new")
+	if err := os.Mkdir(next, 0o755); err != nil {
+		return false, err
+	}
+	if err := x.placeIn(ctx, items, next, false); err != nil {
 		return false, err
 	}
 	// Also after a failure: what could be exported is there. Another process, with another store, may have made the folder.
-	if err := os.Rename(tmp, x.o.Out); err != nil {
+	if err := os.Rename(next, x.o.Out); err != nil {
 		for _, it := range items {
 			it.stands, it.err = false, nil
 		}
@@ -79,6 +87,19 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 		}
 		_ = durable.SweepNamed(folder, tempPrefix, 0)
 	}
+	temp := ""
+	if move && len(items) >= manyFiles {
+		dir, err := os.MkdirTemp(folder, durable.TempName(tempPrefix)+"*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		durable.Spread(dir)
+		if err := os.Mkdir(filepath.Join(dir, "new"), 0o755); err != nil {
+			return err
+		}
+		temp = filepath.Base(dir) + "/new"
+	}
 	dir, err := durable.OpenDir(folder)
 	if err != nil {
 		return err
@@ -86,7 +107,7 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 	var next atomic.Int64
 	var failed atomic.Bool
 	work := func() {
-		p := placer{worker: x.worker, dir: dir, move: move}
+		p := placer{worker: x.worker, dir: dir, move: move, temp: temp}
 		for !failed.Load() {
 			i := int(next.Add(1)) - 1
 			if i >= len(items) {
@@ -114,6 +135,7 @@ type placer struct {
 	*worker
 	dir  *durable.Dir
 	move bool
+	temp string // folder in dir where files are made that are moved, or "" for dir itself
 	buf  []byte
 }
 

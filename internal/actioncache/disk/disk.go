@@ -23,7 +23,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -60,19 +59,14 @@ func New(root string) (*Cache, error) {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
 	c := &Cache{root: root, sync: durable.NewSyncer(root)}
-	if err := os.MkdirAll(c.tmp(), 0o755); err != nil {
-		return nil, fmt.Errorf("action cache: create %s: %w", c.tmp(), err)
-	}
-	if err := durable.Sweep(c.tmp(), staleAge); err != nil {
-		return nil, fmt.Errorf("action cache: clean %s: %w", c.tmp(), err)
+	if err := durable.Scratch(root, staleAge); err != nil {
+		return nil, fmt.Errorf("action cache: %w", err)
 	}
 	if c.dir, err = durable.OpenDir(root); err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
 	return c, nil
 }
-
-func (c *Cache) tmp() string { return filepath.Join(c.root, "tmp") }
 
 // Path returns where the result for key is, or would be.
 func (c *Cache) Path(key digest.Digest) string { return c.dir.Path(name(key)) }
@@ -156,7 +150,7 @@ func (c *Cache) PutWith(ctx context.Context, key digest.Digest, r *action.Result
 	if len(b) > maxEntry {
 		return fmt.Errorf("action %s: a result of %d bytes is too large to remember", key, len(b))
 	}
-	tmp, file := c.dir.TempName("tmp", "result"), name(key)
+	tmp, file := c.dir.TempName(durable.NewFiles, "result"), name(key)
 	err := c.dir.Create(tmp, b, 0o644, time.Time{})
 	if err == nil {
 		if err = c.dir.Rename(tmp, file); err != nil {

@@ -120,8 +120,8 @@ func TestKilled(t *testing.T) {
 		}
 	}
 
-	// What was being written lies in tmp until it is old.
-	tmp := filepath.Join(root, "tmp")
+	// What was being written lies in new until it is old.
+	tmp := filepath.Join(root, "new")
 	left, err := os.ReadDir(tmp)
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +134,6 @@ func TestKilled(t *testing.T) {
 	}
 	open(t, root)
 	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
-		t.Errorf("left in tmp after it is old: %v, %v", left, err)
+		t.Errorf("left in new after it is old: %v, %v", left, err)
 	}
 }

@@ -1,7 +1,7 @@
 // Package disk keeps blobs as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash>, and
 // <root>/cas/ab/<hash> for SHA-256.
 //
-// Blobs are read-only files. They are written to <root>/tmp and renamed, so any number of processes may share a root, and
+// Blobs are read-only files. They are written to <root>/new and renamed, so any number of processes may share a root, and
 // a blob is there either whole or not at all, but for two dangers. A crash of the machine may leave a file whose content
 // was not yet on the disk. And where links are hard links (the file system has no reflinks), a program that runs as root,
 // whom modes do not stop, may write into a blob through one. Both are noticed by the file's modification time: it is
@@ -62,11 +62,8 @@ func New(root string) (*Store, error) {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
 	s := &Store{root: root, sync: durable.NewSyncer(root), fresh: map[string]bool{}}
-	if err := os.MkdirAll(s.tmp(), 0o755); err != nil {
-		return nil, fmt.Errorf("blob store: create %s: %w", s.tmp(), err)
-	}
-	if err := durable.Sweep(s.tmp(), staleAge); err != nil {
-		return nil, fmt.Errorf("blob store: clean %s: %w", s.tmp(), err)
+	if err := durable.Scratch(root, staleAge); err != nil {
+		return nil, fmt.Errorf("blob store: %w", err)
 	}
 	if s.dir, err = durable.OpenDir(root); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
@@ -77,8 +74,6 @@ func New(root string) (*Store, error) {
 
 // Root returns the store's folder, as an absolute path.
 func (s *Store) Root() string { return s.root }
-
-func (s *Store) tmp() string { return filepath.Join(s.root, "tmp") }
 
 // Path returns where the blob is, or would be. Nobody may write there.
 func (s *Store) Path(d digest.Digest) string { return s.dir.Path(name(d, "cas")) }
@@ -197,7 +192,7 @@ func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, to stri
 
 // writeTemp makes a file in tmp with the content of r, which must be d, and returns its name.
 func (s *Store) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, perm fs.FileMode) (string, error) {
-	tmp := s.dir.TempName("tmp", "put")
+	tmp := s.dir.TempName(durable.NewFiles, "put")
 	if d.Size() <= smallSize {
 		b := s.buffers.Get().(*[]byte)
 		defer s.buffers.Put(b)

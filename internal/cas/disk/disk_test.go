@@ -83,8 +83,8 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s has mode %v, time %v", path, st.Mode(), st.ModTime())
 		}
 	}
-	if left, err := os.ReadDir(filepath.Join(root, "tmp")); err != nil || len(left) != 0 {
-		t.Errorf("left in tmp: %v, %v", left, err)
+	if left, err := os.ReadDir(filepath.Join(root, "new")); err != nil || len(left) != 0 {
+		t.Errorf("left in new: %v, %v", left, err)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestFull(t *testing.T) {
 	perr := s.Put(t.Context(), d, bytes.NewReader(b))
 	_, aerr := s.Adopt(t.Context(), digest.BLAKE3, work)
 	missing, merr := s.Missing(t.Context(), []digest.Digest{d})
-	left, rerr := os.ReadDir(filepath.Join(root, "tmp"))
+	left, rerr := os.ReadDir(filepath.Join(root, "new"))
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
 		t.Fatal(err)
 	}
