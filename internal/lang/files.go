@@ -125,7 +125,8 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 		return nil, fmt.Errorf("%s is not a folder: file reads files", slash)
 	}
 	seen := make(map[string]bool)
-	watched := &watchedFS{FS: os.DirFS(host), host: host, slash: slash, dirs: map[string]bool{slash: true}, links: make(map[string]bool)}
+	watched := &watchedFS{FS: os.DirFS(host), files: f, host: host, slash: slash, dirs: make(map[string]bool)}
+	watched.note(".")
 	for _, p := range take {
 		err := doublestar.GlobWalk(watched, p, func(name string, _ fs.DirEntry) error {
 			for _, l := range leave {
@@ -149,9 +150,6 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 	}
 	sort.Strings(found)
 	g := GlobRead{Dir: slash, Patterns: patterns, Found: found, Dirs: slices.Sorted(maps.Keys(watched.dirs))}
-	for l := range watched.links {
-		f.Look(l)
-	}
 	f.mu.Lock()
 	f.globs[globKey(g)] = g
 	f.mu.Unlock()

@@ -235,6 +235,34 @@ func TestFilesRemembers(t *testing.T) {
 	}
 }
 
+// Of a symbolic link both the link and what it leads to are remembered: lstat of the link alone stays the same.
+func TestFilesRemembersLinks(t *testing.T) {
+	dir, other := folder(t), folder(t)
+	for link, to := range map[string]string{
+		"one.txt": "two.txt", "two.txt": filepath.Join(other, "a.txt"), "gone.txt": "nowhere", "lib": other + "/src", "src/up.c": "../a.txt",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, files, diags := evaluate(t, dir, `[file("one.txt"), try(file("gone.txt"), ""), fileset("lib", "*.c"), fileset("src", "up.c")]`)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	out := filepath.ToSlash(other)
+	want := lang.Reads{
+		Files:  []string{out + "/a.txt", "gone.txt", "one.txt", "two.txt"},
+		Absent: []string{"nowhere"},
+		Globs: []lang.GlobRead{
+			{Dir: "lib", Patterns: []string{"*.c"}, Found: []string{"lib/a.c"}, Dirs: []string{out + "/src", "lib"}},
+			{Dir: "src", Patterns: []string{"up.c"}, Found: []string{"src/up.c"}, Dirs: []string{"a.txt", "src"}},
+		},
+	}
+	if d := cmp.Diff(want, files.Reads()); d != "" {
+		t.Error(d)
+	}
+}
+
 // Marks tell which outputs a value was made from, through everything the language has.
 func TestMarks(t *testing.T) {
 	for _, tt := range []struct{ src, want string }{

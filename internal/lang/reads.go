@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -8,11 +9,12 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
 )
 
 // Reads are the paths that were looked at: slash paths, relative to the workspace or absolute, sorted, each once.
 type Reads struct {
-	Files  []string // there, and no folders: their content was read, or that there is a file was noticed
+	Files  []string // there, and no folders: their content was read, or that there is a file was noticed; or links
 	Dirs   []string // folders of which the names in them were read, or that there is a folder was noticed
 	Absent []string // looked for, and not there
 	Globs  []GlobRead
@@ -23,8 +25,9 @@ type GlobRead struct {
 	Dir      string // slash path, relative to the workspace or absolute
 	Patterns []string
 	Found    []string // slash paths that start with Dir, sorted
-	// Dirs are the folders whose names were read, spelt as Dir is, sorted. While none of them has changed, Found is what
-	// fileset would find. Folders that patterns name and that are not there are told by the nearest one that is.
+	// Dirs are the folders whose names were read, sorted. While lstat of none of them has changed, Found is what fileset
+	// would find. Folders that patterns name and that are not there are told by the nearest one that is; of symbolic links
+	// both the link and what it leads to are there.
 	Dirs []string
 }
 
@@ -38,24 +41,71 @@ const (
 )
 
 // Look remembers that planning depends on what is at a path: a file's content, a folder's list of names, or that there
-// is nothing. The path is absolute or relative to the workspace; any other is not remembered.
+// is nothing. The path is absolute or relative to the workspace; any other is not remembered. A symbolic link counts as a
+// file, and what it leads to is remembered too, so that lstat of each tells whether anything changed.
 func (f *Files) Look(name string) {
-	slash, host, err := f.place(name)
+	_, host, err := f.place(name)
 	if err != nil {
 		return
 	}
-	is := file
-	if info, err := os.Stat(host); err != nil {
-		is = absent
-		if _, err := os.Lstat(host); err == nil {
-			is = file // a link to nowhere, or what may not be looked at
+	f.look(host)
+	f.Follow(name)
+}
+
+// Follow remembers what a path leads to, if it is a symbolic link, and nothing otherwise.
+func (f *Files) Follow(name string) {
+	if _, host, err := f.place(name); err == nil {
+		for _, to := range hops(host) {
+			f.look(to)
 		}
-	} else if info.IsDir() {
+	}
+}
+
+// look remembers what lstat says of a path of this machine.
+func (f *Files) look(host string) {
+	is := file
+	if info, err := os.Lstat(host); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		is = absent
+	} else if err == nil && info.IsDir() {
 		is = folder
 	}
 	f.mu.Lock()
-	f.seen[slash] = is
+	f.seen[f.spell(host)] = is
 	f.mu.Unlock()
+}
+
+// spell is the path relative to the workspace, if it is in there.
+func (f *Files) spell(host string) string {
+	if rel, err := filepath.Rel(f.root, host); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(host)
+}
+
+// hops are the paths that a symbolic link leads to, one link after the other.
+func hops(host string) []string {
+	var out []string
+	for len(out) < 40 { // as many as Linux follows
+		to, err := os.Readlink(host)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(realDir(host), to)
+		}
+		host = filepath.Clean(to)
+		out = append(out, host)
+	}
+	return out
+}
+
+// realDir is the folder that a path is in, without links: ".." of a link's target starts there.
+func realDir(host string) string {
+	dir := filepath.Dir(host)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // Reads returns what was looked at so far.
@@ -97,8 +147,9 @@ func Fileset(workspace, dir string, patterns ...string) (GlobRead, error) {
 // watchedFS notes the folders that are listed, and those in which a name is looked for.
 type watchedFS struct {
 	fs.FS
+	files       *Files
 	host, slash string
-	dirs, links map[string]bool
+	dirs        map[string]bool
 }
 
 // ReadDir lists a folder.
@@ -110,8 +161,8 @@ func (w *watchedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 // Stat looks for a name, which a pattern without wildcards does.
 func (w *watchedFS) Stat(name string) (fs.FileInfo, error) {
 	w.note(path.Dir(name))
-	if info, err := os.Lstat(filepath.Join(w.host, filepath.FromSlash(name))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		w.links[path.Join(w.slash, name)] = true
+	for _, to := range hops(filepath.Join(w.host, filepath.FromSlash(name))) {
+		w.dirs[w.files.spell(to)] = true
 	}
 	return fs.Stat(w.FS, name)
 }
@@ -125,4 +176,7 @@ func (w *watchedFS) note(name string) {
 		name = path.Dir(name)
 	}
 	w.dirs[path.Join(w.slash, name)] = true
+	for _, to := range hops(filepath.Join(w.host, filepath.FromSlash(name))) {
+		w.dirs[w.files.spell(to)] = true
+	}
 }

@@ -351,6 +351,9 @@ func (p *planner) assemble() *Plan {
 // reads is all that was looked at.
 func (p *planner) reads() Reads {
 	p.looked(p.o.Reads)
+	for _, name := range append(sortedKeys(p.cfg.Files), p.cfg.Dirs...) {
+		p.files.Follow(name)
+	}
 	r := p.files.Reads()
 	files := append(r.Files, sortedKeys(p.cfg.Files)...)
 	dirs := append(r.Dirs, p.cfg.Dirs...)

@@ -68,7 +68,7 @@ step "look" "c" {
 	}
 	want := plan.Reads{
 		Files:  []string{"note.txt", "pipelines/all.hexvars.hcl", "pipelines/p.hcl", "pipelines/p.hexvars.hcl", "toolchains/own.hcl"},
-		Dirs:   []string{absolute, "pipelines", "pipelines/folder", "toolchains"},
+		Dirs:   []string{"elsewhere", "pipelines", "pipelines/folder", "toolchains"},
 		Absent: []string{"gone.txt", "hexmage.lock.hcl", "sdk"},
 		Globs: []plan.Glob{{Dir: "src", Patterns: []string{"**/*.c"}, Found: []string{"src/a.c", "src/deep/b.c"},
 			Dirs: []string{"src", "src/deep", "src/deep/deeper"}}},
