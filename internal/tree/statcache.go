@@ -24,6 +24,9 @@ const (
 	racyWindow = 2 * time.Second
 	// forgetAfter is how many days an entry may go unused before Save drops it.
 	forgetAfter = 30
+	// staleTemp is how old a temporary file of a dead process is before it is removed, and tempPrefix begins its name.
+	staleTemp  = time.Hour
+	tempPrefix = "statcache"
 	// hashAttempts is how often a file that changes while it is hashed is tried.
 	hashAttempts = 3
 )
@@ -66,6 +69,7 @@ type fileEntry struct {
 // OpenStatCache reads the cache at path, usually <root>/state/statcache; the file need not exist.
 func OpenStatCache(path string, fn digest.Function) *StatCache {
 	c := &StatCache{path: path, fn: fn, day: uint32(time.Now().Unix() / (24 * 60 * 60)), entries: map[fileID]fileEntry{}}
+	_ = durable.SweepNamed(filepath.Dir(path), tempPrefix, staleTemp) // what killed processes left; it does no harm
 	c.read(func(id fileID, e fileEntry) { c.entries[id] = e })
 	return c
 }
@@ -129,7 +133,7 @@ func (c *StatCache) remember(id fileID, st stamp, d digest.Digest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hashed++
-	if time.Since(newest) < racyWindow {
+	if time.Since(newest) < racyWindow { // also when it changed in the future, by a clock that went back since
 		if _, ok := c.entries[id]; ok {
 			delete(c.entries, id)
 			c.dirty = true
@@ -178,7 +182,7 @@ func (c *StatCache) Save() error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("save the stat cache: %w", err)
 	}
-	f, err := durable.Temp(dir, "statcache")
+	f, err := durable.Temp(dir, tempPrefix)
 	if err != nil {
 		return fmt.Errorf("save the stat cache: %w", err)
 	}

@@ -127,3 +127,49 @@ func TestStatCache(t *testing.T) {
 		}
 	}
 }
+
+// What a killed process left of its file goes when a later one opens the cache; the cache itself and what is not ours stay.
+func TestStatCacheSweeps(t *testing.T) {
+	dir := t.TempDir()
+	names := map[string]bool{ // stays
+		"statcache-4194304-123": false, // no process has this id: it is above the limit
+		"statcache-blake3":      true,
+		"notes-4194304-123":     true,
+		"exports-4194304-9":     true,
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	for name := range names {
+		write(t, filepath.Join(dir, name), "x")
+		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree.OpenStatCache(filepath.Join(dir, "statcache-blake3"), fn)
+	for name, stays := range names {
+		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != stays {
+			t.Errorf("%s: %v, stays %v", name, err, stays)
+		}
+	}
+}
+
+// By a clock that was ahead when a file was written, and is right now, the file changes in the future. It is read each time
+// rather than taken as it was.
+func TestStatCacheClockWentBack(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f")
+	write(t, file, "one")
+	ahead := time.Now().Add(time.Hour)
+	c := tree.OpenStatCache(filepath.Join(dir, "state", "statcache"), fn)
+	for _, content := range []string{"one", "two", "six"} {
+		write(t, file, content)
+		if err := os.Chtimes(file, ahead, ahead); err != nil {
+			t.Fatal(err)
+		}
+		hash(t, c, file, content)
+	}
+	n := c.Hashed()
+	hash(t, c, file, "six")
+	if c.Hashed() == n {
+		t.Error("a file that changed in the future was taken as unchanged")
+	}
+}
