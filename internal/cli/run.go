@@ -42,6 +42,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if errors.Is(err, build.ErrStale) {
 		res, err = r.build(ctx)
 	}
+	res, err = r.heal(ctx, res, err)
 	r.done()
 	if r.over {
 		return err
@@ -202,10 +203,7 @@ func (r *running) done() {
 func (r *running) close() {
 	r.done()
 	r.endTrace()
-	if r.engine != nil {
-		r.survive()
-		r.engine.close()
-	}
+	r.shut()
 }
 
 // display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.

@@ -49,8 +49,8 @@ func flip(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// TestDamage damages any file below the cache folder, whatever it is, and may change the workspace besides. A build then
-// has the right outputs, or it says clearly what is wrong and the next one has them.
+// TestDamage damages any file below the cache folder, whatever it is, and may change the workspace besides. The next build
+// has the right outputs all the same.
 //
 // What is promised of blobs (docs/cache.md, "A flipped bit") is that a sly change is found where a blob is read; a command
 // that reads it through a link in its exec root sees it. So outputs may be wrong after that, but only if a command ran,
@@ -70,7 +70,7 @@ func TestDamage(t *testing.T) {
 		return w
 	}
 	r, w := chance(t), fresh()
-	kinds, failures, limit := map[string]int{}, 0, 0
+	kinds, healed, limit := map[string]int{}, 0, 0
 	unread := 0                           // blobs that were damaged in a way that only reading it finds
 	for round := range rounds(80, 1500) { // in one world: what is not healed is found sooner or later
 		file, damage := w.damage(t, r)
@@ -87,16 +87,8 @@ func TestDamage(t *testing.T) {
 		did := w.meddle(t, r)
 		what := fmt.Sprintf("round %d: %s: %s; %s; variant %d", round, file, damage.name, did, v)
 		o := w.run(t)
-		for range unread + 1 { // each run finds one blob of those that are damaged, and drops it
-			if o.code == exitOK {
-				break
-			}
-			failures++
-			if len(strings.TrimSpace(o.failure())) < 20 || o.code != exitEngine && o.code != exitFailed {
-				t.Errorf("%s: no clear error: %s", what, o)
-			}
-			t.Logf("%s: it failed at first: %s", what, o.failure())
-			o = w.run(t)
+		if strings.Contains(o.stderr, "damaged and is dropped") {
+			healed++
 		}
 		if o.code != exitOK {
 			t.Errorf("%s: it does not heal: %s", what, o)
@@ -113,7 +105,7 @@ func TestDamage(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("damaged %v; %d failed at first; %d wrong within the limit that docs/cache.md states", kinds, failures, limit)
+	t.Logf("damaged %v; %d builds began again; %d were wrong within the limit that docs/cache.md states", kinds, healed, limit)
 }
 
 // settled is after how long the stat cache takes a file as unchanged by its times.

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/cas"
+)
+
+// maxHeals is how often a build begins again because something in the cache was damaged. Each time at least one blob was
+// found and dropped; a disk that damages more than that needs more than hexmage.
+const maxHeals = 10
+
+// heal builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
+// again. The engine is put together anew: what it knows to be in the store is no longer so.
+func (r *running) heal(ctx context.Context, res build.Result, err error) (build.Result, error) {
+	for range maxHeals {
+		if r.over || ctx.Err() != nil || !errors.Is(err, cas.ErrCorrupt) {
+			return res, err
+		}
+		r.done()
+		r.watching = nil
+		fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+		r.shut()
+		res, err = r.build(ctx)
+	}
+	if errors.Is(err, cas.ErrCorrupt) {
+		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
+	}
+	return res, err
+}
+
+// shut ends the engine, if there is one.
+func (r *running) shut() {
+	if r.engine != nil {
+		r.survive()
+		r.engine.close()
+		r.engine = nil
+	}
+}
