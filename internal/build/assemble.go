@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/memo"
 	"github.com/hexmage/hexmage/internal/tree"
 )
 
@@ -30,7 +31,8 @@ type assembler struct {
 	hasher    tree.Hasher
 	sources   *cas.Sources
 	workspace string
-	notes     *hostNotes // of what scan looks at; nil: none are taken
+	notes     *hostNotes           // of what scan looks at; nil: none are taken
+	others    map[string]memo.Host // by hostKey: what was something else in the last build
 
 	mu        sync.Mutex
 	hosts     map[string]*once

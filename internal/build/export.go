@@ -30,21 +30,32 @@ func (o *Options) exportsFile() string {
 	return filepath.Join(o.State, "exports-"+o.Fn.Bytes([]byte(o.Out)).Hex()[:16])
 }
 
-// allStanding tells whether all outputs stand at their places, and nothing that would be removed beside them. Each is named by
-// the name and the id it was exported with.
-func (o *Options) allStanding(outs []toExport) bool {
-	known := readExports(o.exportsFile())
-	if o.Prune && len(known) != len(outs) {
+// exportsSum names what is remembered of what stands there: it is the checksum of the file.
+func (o *Options) exportsSum() digest.Digest {
+	b, err := os.ReadFile(o.exportsFile())
+	if err != nil || len(b) < 32 {
+		return digest.Digest{}
+	}
+	d, err := digest.FromHash(o.Fn, b[len(b)-32:], int64(len(b)))
+	if err != nil {
+		return digest.Digest{}
+	}
+	return d
+}
+
+// standAsLeft tells whether the outputs stand as they did when exportsSum gave sum, and nothing else was exported since.
+func (o *Options) standAsLeft(sum digest.Digest) bool {
+	b, err := os.ReadFile(o.exportsFile())
+	if err != nil || len(b) < 32 {
 		return false
 	}
-	names := make([]string, len(outs))
-	for i, x := range outs {
-		name, err := fileName(x.Name)
-		old, ok := known[name]
-		if err != nil || !ok || old.id != x.id {
-			return false
-		}
-		names[i] = name
+	if d, err := digest.FromHash(o.Fn, b[len(b)-32:], int64(len(b))); err != nil || d != sum {
+		return false
+	}
+	known := decodeExports(b)
+	names := make([]string, 0, len(known))
+	for name := range known {
+		names = append(names, name)
 	}
 	there, err := standing(o.Out, names, known)
 	return err == nil && !slices.Contains(there, false)
@@ -55,6 +66,7 @@ type toExport struct {
 	plan.Export
 	awaited []addrs.Output // whose content the literal was made from
 	id      string         // what it is, as identity says; "" when that has to be found out
+	was     string         // its id in the last build, where that is known
 }
 
 // export puts the pipeline's outputs in their place. It fills in what it finds out about each of outs.

@@ -15,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/memo"
-	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/tree"
 )
@@ -33,15 +32,11 @@ type Machine struct {
 
 // Recalled is what the last build left, where the plan it was made from still holds. It is for one use.
 type Recalled struct {
-	m        *memo.Reader
-	machine  Machine
-	pipeline string
-	profile  string
-	hosts    []memo.Host
-	exports  []memo.Export
-	changed  []int // of hosts: what has to be read again
-	always   bool  // some unit runs every time
-	update   memo.Update
+	m       *memo.Reader
+	machine Machine
+	title   memo.Title
+	changed []int // of hosts: what has to be read again
+	update  memo.Update
 }
 
 // Recall reads the memo at path and looks at every file that the plan or an action was made from, one stat each. The error
@@ -51,17 +46,15 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recalled{m: m, machine: machine, update: memo.Update{Reads: map[int]memo.Read{}, Hosts: map[int]memo.Host{}, Units: map[int]memo.Unit{}, Exports: map[int]memo.Export{}}}
-	var errs [6]error
+	r := &Recalled{m: m, machine: machine, update: memo.Update{Reads: map[int]memo.Read{}, Hosts: map[int]memo.Host{}, Results: map[int]memo.Unit{}, Exports: map[int]memo.Export{}}}
+	var errs [4]error
 	var reads []memo.Read
 	var globs []memo.Glob
 	var lookups []memo.Lookup
-	r.pipeline, r.profile, errs[0] = m.Title()
+	r.title, errs[0] = m.Title()
 	reads, errs[1] = m.Reads()
 	globs, errs[2] = m.Globs()
 	lookups, errs[3] = m.Lookups()
-	r.hosts, errs[4] = m.Hosts()
-	r.exports, errs[5] = m.Exports()
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -70,14 +63,12 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 			return nil, fmt.Errorf("%s changed: %w", l.Name, ErrStale)
 		}
 	}
-	paths := make([]string, 0, len(reads)+len(r.hosts))
+	paths := make([]string, 0, len(reads)+m.Hosts()+m.Hosts()/8)
 	for i := range reads {
 		paths = append(paths, reads[i].Path)
 	}
-	for i := range r.hosts {
-		for j := range r.hosts[i].Files {
-			paths = append(paths, r.hosts[i].Files[j].Path)
-		}
+	if err := m.EachFile(func(_ int, f memo.File) { paths = append(paths, f.Path) }); err != nil {
+		return nil, err
 	}
 	stamps, err := stat.Lstats(machine.Workspace, paths, 0)
 	if err != nil {
@@ -86,24 +77,14 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 	if err := r.checkReads(reads, globs, stamps); err != nil {
 		return nil, err
 	}
-	stamps = stamps[len(reads):]
-	for i := range r.hosts {
-		same := true
-		for j, f := range r.hosts[i].Files {
-			same = same && f.Clean && f.Stamp == stamps[j]
+	next := len(reads)
+	err = m.EachFile(func(host int, f memo.File) {
+		if known := len(r.changed) > 0 && r.changed[len(r.changed)-1] == host; !known && (!f.Clean || f.Stamp != stamps[next]) {
+			r.changed = append(r.changed, host)
 		}
-		if stamps = stamps[len(r.hosts[i].Files):]; !same {
-			r.changed = append(r.changed, i)
-		}
-	}
-	for i := range m.Units() {
-		u, err := m.Links(i)
-		if err != nil {
-			return nil, err
-		}
-		r.always = r.always || u.Always
-	}
-	return r, nil
+		next++
+	})
+	return r, err
 }
 
 // checkReads tells whether planning would read what it read then.
@@ -165,20 +146,24 @@ func (r *Recalled) path(p string) string {
 // Unchanged tells whether nothing that the last build read or exported has changed, so that there is nothing to do. Of the
 // Options it needs Fn, State, Out and Prune.
 func (r *Recalled) Unchanged(o Options) bool {
-	return !r.always && len(r.changed) == 0 && (o.Out == "" || o.allStanding(r.outs()))
+	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exports))
 }
 
 // Profile is the profile that the last build was made with.
-func (r *Recalled) Profile() string { return r.profile }
+func (r *Recalled) Profile() string { return r.title.Profile }
 
 // Finish ends a run in which nothing had changed: it sends the events of a build in which every action was cached.
 func (r *Recalled) Finish(o Options, start time.Time) Result {
 	if len(r.update.Reads) > 0 {
 		r.save(o)
 	}
-	o.Sink.Send(event.BuildStarted{Pipeline: r.pipeline, Profile: r.profile, Nodes: r.m.Units()})
+	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: r.m.Units()})
 	var res Result
-	for _, x := range r.exports {
+	for i := range r.m.Exports() {
+		x, err := r.m.ExportName(i)
+		if err != nil {
+			break // it has a right checksum, so this cannot be
+		}
 		name, _ := fileName(x.Name)
 		out := event.OutputReady{Name: x.Name, Path: filepath.Join(o.Out, name), Show: x.Show}
 		o.Sink.Send(out)
@@ -187,15 +172,6 @@ func (r *Recalled) Finish(o Options, start time.Time) Result {
 	res.BuildFinished = event.BuildFinished{Nodes: r.m.Units(), Cached: r.m.Units(), Seconds: time.Since(start).Seconds()}
 	o.Sink.Send(res.BuildFinished)
 	return res
-}
-
-// outs are the outputs of the pipeline, as they were exported.
-func (r *Recalled) outs() []toExport {
-	outs := make([]toExport, len(r.exports))
-	for i, x := range r.exports {
-		outs[i] = toExport{Export: plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, id: x.ID}
-	}
-	return outs
 }
 
 // save leaves the memo for the next run, with what changed.
@@ -213,8 +189,11 @@ func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, erro
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, i := range r.changed {
 		g.Go(func() error {
-			was := &r.hosts[i]
-			h := hostPath(was)
+			was, err := r.m.Host(i)
+			if err != nil {
+				return ErrStale
+			}
+			h := hostPath(&was)
 			e, err := a.host(ctx, h)
 			if err != nil {
 				return err
@@ -224,6 +203,7 @@ func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, erro
 			defer mu.Unlock()
 			if now.Dir != was.Dir || now.Digest != was.Digest || now.Executable != was.Executable || (e.Dir != nil) != was.Dir {
 				other[i] = true
+				a.others[hostKey(h)] = was
 			}
 			r.update.Hosts[i] = *now
 			return nil

@@ -18,7 +18,7 @@ import (
 func wideMemo(tb testing.TB, n int) (workspace, path string) {
 	workspace = tb.TempDir()
 	path = filepath.Join(workspace, "memo")
-	m := &memo.Build{Fn: digest.BLAKE3, Pipeline: "wide"}
+	m := &memo.Build{Fn: digest.BLAKE3, Title: memo.Title{Pipeline: "wide"}}
 	if err := os.Mkdir(filepath.Join(workspace, "src"), 0o755); err != nil {
 		tb.Fatal(err)
 	}

@@ -17,22 +17,17 @@ import (
 // are wanted, and they are read when somebody asks.
 type library struct {
 	m     *memo.Reader
-	at    map[addrs.Instance]int
 	first []int // unit of each node; one more at the end
 
 	mu     sync.Mutex
+	at     map[addrs.Instance]int // nil until somebody asks
 	loaded map[int]*node
 }
 
 func newLibrary(m *memo.Reader, links []memo.Unit) (*library, error) {
-	l := &library{m: m, at: make(map[addrs.Instance]int, m.Nodes()), loaded: map[int]*node{}}
+	l := &library{m: m, loaded: map[int]*node{}}
 	unit := 0
 	for i := range m.Nodes() {
-		n, err := m.At(i)
-		if err != nil {
-			return nil, err
-		}
-		l.at[n.At] = i
 		l.first = append(l.first, unit)
 		for unit < len(links) && links[unit].Node == i {
 			unit++
@@ -47,12 +42,15 @@ func newLibrary(m *memo.Reader, links []memo.Unit) (*library, error) {
 
 // node returns the node of an instance, none of whose units runs in this build; nil if there is none.
 func (l *library) node(at addrs.Instance) *node {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at == nil {
+		l.index()
+	}
 	i, ok := l.at[at]
 	if !ok {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if n := l.loaded[i]; n != nil {
 		return n
 	}
@@ -62,6 +60,16 @@ func (l *library) node(at addrs.Instance) *node {
 	}
 	l.loaded[i] = n
 	return n
+}
+
+// index finds out which instance each node is.
+func (l *library) index() {
+	l.at = make(map[addrs.Instance]int, l.m.Nodes())
+	for i := range l.m.Nodes() {
+		if n, err := l.m.At(i); err == nil {
+			l.at[n.At] = i
+		}
+	}
 }
 
 // read makes a node with its units. Those for which hit is set wait to run, in g; the others are done.
@@ -79,13 +87,10 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*node, error) {
 		if hit[at] {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
-				u.kept = at
+				u.kept, u.before = at, &before{key: k.Key, root: k.Root, outs: outputsOf(k.Outs)}
 			}
 		} else if k, err = l.m.Result(at); err == nil {
-			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, outputs{}
-			for _, o := range k.Outs {
-				u.out[o.Path] = entryOf(o)
-			}
+			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, outputsOf(k.Outs)
 		}
 		if err != nil {
 			return nil, err
@@ -101,8 +106,8 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	w := newWorker(&graph{nodes: map[addrs.Instance]*node{}}, o)
 	w.notes = newNotes()
-	w.last = newLastRuns(o, r.pipeline)
-	w.recalled = true
+	w.last = newLastRuns(o, r.title.Pipeline)
+	w.recalled, w.others = true, map[string]memo.Host{}
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {
 		return Result{}, errors.Join(ErrStale, err) // the long way says what is wrong, and where
@@ -115,8 +120,13 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, ErrStale
 	}
-	outs := r.outs()
-	for i, x := range r.exports {
+	outs := make([]toExport, r.m.Exports())
+	for i := range outs {
+		x, err := r.m.Export(i)
+		if err != nil {
+			return Result{}, ErrStale
+		}
+		outs[i] = toExport{Export: plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, id: x.ID, was: x.ID}
 		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
 			if x.Values {
 				return Result{}, ErrStale
@@ -126,7 +136,7 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	}
 	l := w.loop()
 	l.sum.Nodes, l.sum.Cached = len(links)-len(units), len(links)-len(units)
-	o.Sink.Send(event.BuildStarted{Pipeline: r.pipeline, Profile: r.profile, Nodes: len(links)})
+	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(links)})
 	err = l.run(ctx, units)
 	if errors.Is(err, ErrStale) && ctx.Err() == nil {
 		return Result{}, ErrStale
@@ -179,23 +189,28 @@ func (r *Recalled) keep(w *worker, outs []toExport) {
 			if u.state != done || u.key.IsZero() {
 				return
 			}
-			k, err := r.m.Unit(u.kept)
+			if u.before == nil {
+				continue
+			}
+			outs, err := keptOuts(u.out)
 			if err != nil {
 				return
 			}
-			k.Key, k.Root = u.key, u.root
-			if k.Outs, err = keptOuts(u.out); err != nil {
-				return
-			}
-			r.update.Units[u.kept] = k
+			r.update.Results[u.kept] = memo.Unit{Key: u.key, Root: u.root, Outs: outs}
 		}
 	}
 	for i := range outs {
-		if x := r.exports[i]; x.ID != outs[i].id {
-			x.ID = outs[i].id
-			r.update.Exports[i] = x
+		if outs[i].was == outs[i].id {
+			continue
 		}
+		x, err := r.m.Export(i)
+		if err != nil {
+			return
+		}
+		x.ID = outs[i].id
+		r.update.Exports[i] = x
 	}
+	r.update.Exported = w.o.exportsSum()
 	r.save(w.o)
 }
 

@@ -145,9 +145,9 @@ var errNotKept = errors.New("a part of the build is not known")
 
 // remember returns the memo of the build, or an error when something of it cannot be kept.
 func (w *worker) remember(p *plan.Plan, exports []toExport) (*memo.Build, error) {
-	o := w.o.Memo
+	o := &w.o
 	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, nodes: map[*node]int{}, links: map[addrs.Output]*links{},
-		m: &memo.Build{Fn: w.fn, Pipeline: p.Pipeline, Profile: p.Profile, Reads: o.Reads, Globs: o.Globs, Lookups: o.Lookups}}
+		m: &memo.Build{Fn: w.fn, Title: memo.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsSum()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
 	keys := make([]string, 0, len(w.notes.hosts))
 	for k := range w.notes.hosts {
 		keys = append(keys, k)
@@ -207,6 +207,7 @@ func (r *rememberer) node(n *node) error {
 			}
 			l.hosts = append(l.hosts, h)
 		}
+		r.m.Title.Always = r.m.Title.Always || u.spec.NoCache
 		l.add(await)
 		l.compact()
 		kept := memo.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}

@@ -40,7 +40,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		return w.expand(ctx, u)
 	}
 	ctx = execute.WithStep(ctx, u.node.plan.At.Short(), u.spec.Name)
-	root, literals, err := w.root(ctx, u.node, u.spec.Inputs)
+	root, literals, err := w.inputRoot(ctx, u)
 	if err != nil {
 		return w.broken(ctx, u, err)
 	}

@@ -32,6 +32,7 @@ const (
 	secHosts
 	secNodes
 	secUnits
+	secResults // of the units
 	secExports
 	sections
 )
@@ -157,11 +158,8 @@ func all[T any](r *Reader, s section, read func(*decoder) T) ([]T, error) {
 // Fn is the function of all digests.
 func (r *Reader) Fn() digest.Function { return r.fn }
 
-// Title returns the names of the pipeline and of the profile.
-func (r *Reader) Title() (pipeline, profile string, err error) {
-	t, err := one(r, secTitle, 0, func(d *decoder) [2]string { return [2]string{d.string(), d.string()} })
-	return t[0], t[1], err
-}
+// Title returns what there is to say of the whole build.
+func (r *Reader) Title() (Title, error) { return one(r, secTitle, 0, (*decoder).title) }
 
 // Reads returns what the plan was made from.
 func (r *Reader) Reads() ([]Read, error) { return all(r, secReads, (*decoder).read) }
@@ -172,11 +170,43 @@ func (r *Reader) Globs() ([]Glob, error) { return all(r, secGlobs, (*decoder).gl
 // Lookups returns what else planning asked the machine.
 func (r *Reader) Lookups() ([]Lookup, error) { return all(r, secLookups, (*decoder).lookup) }
 
-// Hosts returns what the actions read of the machine's files.
-func (r *Reader) Hosts() ([]Host, error) { return all(r, secHosts, (*decoder).host) }
+// Hosts returns how many of the machine's files and folders the actions read.
+func (r *Reader) Hosts() int { return r.len(secHosts) }
 
-// Exports returns the pipeline's outputs.
-func (r *Reader) Exports() ([]Export, error) { return all(r, secExports, (*decoder).export) }
+// Host returns what was looked at for an input.
+func (r *Reader) Host(i int) (Host, error) { return one(r, secHosts, i, (*decoder).host) }
+
+// EachFile calls f with all Files of all Hosts, in order, and the number of the Host.
+func (r *Reader) EachFile(f func(host int, file File)) error {
+	d := decoder{r: r}
+	for i := range r.len(secHosts) {
+		d.b = r.tables[secHosts].record(i)
+		d.skipHost()
+		for range d.count() {
+			f(i, d.file())
+		}
+		if d.bad || len(d.b) > 0 {
+			return errDamaged
+		}
+	}
+	return nil
+}
+
+// Exports returns how many outputs the pipeline has.
+func (r *Reader) Exports() int { return r.len(secExports) }
+
+// Export returns an output of the pipeline.
+func (r *Reader) Export(i int) (Export, error) { return one(r, secExports, i, (*decoder).export) }
+
+// ExportName returns how an output is called and shown, and what it is, and nothing else of it.
+func (r *Reader) ExportName(i int) (Export, error) {
+	d := decoder{r: r, b: r.tables[secExports].record(i)}
+	x := Export{Name: d.string(), Show: d.string(), ID: d.string()}
+	if d.bad {
+		return Export{}, errDamaged
+	}
+	return x, nil
+}
 
 // Nodes returns how many nodes there are.
 func (r *Reader) Nodes() int { return r.len(secNodes) }
@@ -201,8 +231,10 @@ func (r *Reader) Units() int { return r.len(secUnits) }
 func (r *Reader) Unit(i int) (Unit, error) {
 	return one(r, secUnits, i, func(d *decoder) (u Unit) {
 		d.links(&u)
-		d.result(&u)
 		u.Spec = d.spec()
+		res := d.r.decoder(secResults, i)
+		res.result(&u)
+		d.bad = d.bad || res.bad || len(res.b) > 0
 		return u
 	})
 }
@@ -220,10 +252,10 @@ func (r *Reader) Links(i int) (Unit, error) {
 // Result returns of a unit what Links does, its key and outputs, and the name of its Spec.
 func (r *Reader) Result(i int) (Unit, error) {
 	var u Unit
-	d := r.decoder(secUnits, i)
+	d, res := r.decoder(secUnits, i), r.decoder(secResults, i)
 	d.links(&u)
-	d.result(&u)
-	if u.Spec.Name = d.string(); d.bad {
+	u.Spec.Name = d.string()
+	if res.result(&u); d.bad || res.bad || len(res.b) > 0 {
 		return Unit{}, errDamaged
 	}
 	return u, nil
@@ -231,10 +263,11 @@ func (r *Reader) Result(i int) (Unit, error) {
 
 // Update is what changed since a memo was written, by index.
 type Update struct {
-	Reads   map[int]Read
-	Hosts   map[int]Host
-	Units   map[int]Unit
-	Exports map[int]Export
+	Exported digest.Digest // as Title.Exports; none: as it was
+	Reads    map[int]Read
+	Hosts    map[int]Host
+	Results  map[int]Unit // of which only Key, Root and Outs count
+	Exports  map[int]Export
 }
 
 // writer collects records.
@@ -253,8 +286,7 @@ func (w *writer) end(s section) {
 // Encode returns the memo's file.
 func (m *Build) Encode() ([]byte, error) {
 	w := &writer{encoder: encoder{known: map[string]uint64{}}}
-	w.string(m.Pipeline)
-	w.string(m.Profile)
+	w.title(m.Title)
 	w.end(secTitle)
 	each(w, secReads, m.Reads, func(v *Read) { w.read(*v) })
 	each(w, secGlobs, m.Globs, func(v *Glob) { w.glob(*v) })
@@ -262,6 +294,7 @@ func (m *Build) Encode() ([]byte, error) {
 	each(w, secHosts, m.Hosts, func(v *Host) { w.host(*v) })
 	each(w, secNodes, m.Nodes, func(v *Node) { w.node(*v) })
 	each(w, secUnits, m.Units, w.unit)
+	each(w, secResults, m.Units, w.result)
 	each(w, secExports, m.Exports, w.export)
 	return w.file(m.Fn)
 }
@@ -275,16 +308,25 @@ func each[T any](w *writer, s section, l []T, write func(*T)) {
 
 // Updated returns the memo's file with some records replaced.
 func (r *Reader) Updated(u Update) ([]byte, error) {
-	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	w := &writer{encoder: encoder{known: map[string]uint64{}}, tables: r.tables}
 	for i := range r.len(secStrings) {
 		s, _ := r.str(uint64(i))
 		w.all = append(w.all, s)
-		w.known[s] = uint64(i)
 	}
-	w.tables = r.tables
+	w.old = len(w.all)
+	if !u.Exported.IsZero() {
+		t, err := r.Title()
+		if err != nil {
+			return nil, err
+		}
+		t.Exports = u.Exported
+		w.tables[secTitle] = table{}
+		w.title(t)
+		w.end(secTitle)
+	}
 	replace(w, r, secReads, u.Reads, func(v *Read) { w.read(*v) })
 	replace(w, r, secHosts, u.Hosts, func(v *Host) { w.host(*v) })
-	replace(w, r, secUnits, u.Units, w.unit)
+	replace(w, r, secResults, u.Results, w.result)
 	replace(w, r, secExports, u.Exports, w.export)
 	return w.file(r.fn)
 }

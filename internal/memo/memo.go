@@ -17,16 +17,23 @@ import (
 
 // Build is what is kept of a build.
 type Build struct {
-	Fn       digest.Function
+	Fn      digest.Function
+	Title   Title
+	Reads   []Read
+	Globs   []Glob
+	Lookups []Lookup
+	Hosts   []Host
+	Nodes   []Node   // in dependency order
+	Units   []Unit   // in dependency order; the units of one node stand together
+	Exports []Export // in the order in which they are shown
+}
+
+// Title is what a memo says of the whole build.
+type Title struct {
 	Pipeline string
 	Profile  string
-	Reads    []Read
-	Globs    []Glob
-	Lookups  []Lookup
-	Hosts    []Host
-	Nodes    []Node   // in dependency order
-	Units    []Unit   // in dependency order; the units of one node stand together
-	Exports  []Export // in the order in which they are shown
+	Always   bool          // some unit runs every time
+	Exports  digest.Digest // of the file in which it is remembered what stands at the exports' places
 }
 
 // Read is a file or folder that the plan was made from.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -100,14 +101,31 @@ func full(t testing.TB) *memo.Build {
 // read takes a whole memo apart.
 func read(r *memo.Reader) (*memo.Build, error) {
 	m := &memo.Build{Fn: r.Fn()}
-	var errs [6]error
-	m.Pipeline, m.Profile, errs[0] = r.Title()
+	var errs [4]error
+	m.Title, errs[0] = r.Title()
 	m.Reads, errs[1] = r.Reads()
 	m.Globs, errs[2] = r.Globs()
 	m.Lookups, errs[3] = r.Lookups()
-	m.Hosts, errs[4] = r.Hosts()
-	m.Exports, errs[5] = r.Exports()
 	err := errors.Join(errs[:]...)
+	files := make([][]memo.File, r.Hosts())
+	err = errors.Join(err, r.EachFile(func(host int, f memo.File) { files[host] = append(files[host], f) }))
+	for i := range r.Hosts() {
+		h, e := r.Host(i)
+		if e == nil && !slices.Equal(h.Files, files[i]) {
+			e = fmt.Errorf("host %d has %v and %v", i, h.Files, files[i])
+		}
+		m.Hosts = append(m.Hosts, h)
+		err = errors.Join(err, e)
+	}
+	for i := range r.Exports() {
+		x, e := r.Export(i)
+		name, e2 := r.ExportName(i)
+		if e == nil && (e2 != nil || name.Name != x.Name || name.ID != x.ID || name.Show != x.Show) {
+			e = fmt.Errorf("export %d is %v and %v, %v", i, x, name, e2)
+		}
+		m.Exports = append(m.Exports, x)
+		err = errors.Join(err, e)
+	}
 	for i := range r.Nodes() {
 		n, e := r.Node(i)
 		at, e2 := r.At(i)
@@ -163,9 +181,10 @@ func TestUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Reads[1].Path, m.Hosts[0].Path, m.Units[1].Spec.Args, m.Exports[0].ID = "new read", "new host", []string{"new", "args", "s1"}, "new id"
-	b, err = r.Updated(memo.Update{Reads: map[int]memo.Read{1: m.Reads[1]}, Hosts: map[int]memo.Host{0: m.Hosts[0]},
-		Units: map[int]memo.Unit{1: m.Units[1]}, Exports: map[int]memo.Export{0: m.Exports[0]}})
+	m.Reads[1].Path, m.Hosts[0].Path, m.Units[1].Outs[0].Path, m.Exports[0].ID = "new read", "new host", "new out", "new id"
+	m.Title.Exports = digest.BLAKE3.Bytes([]byte("exports"))
+	b, err = r.Updated(memo.Update{Exported: m.Title.Exports, Reads: map[int]memo.Read{1: m.Reads[1]}, Hosts: map[int]memo.Host{0: m.Hosts[0]},
+		Results: map[int]memo.Unit{1: {Key: m.Units[1].Key, Root: m.Units[1].Root, Outs: m.Units[1].Outs}}, Exports: map[int]memo.Export{0: m.Exports[0]}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,17 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
+func (e *encoder) title(t Title) {
+	e.string(t.Pipeline)
+	e.string(t.Profile)
+	e.bool(t.Always)
+	e.digest(t.Exports)
+}
+
+func (d *decoder) title() Title {
+	return Title{Pipeline: d.string(), Profile: d.string(), Always: d.bool(), Exports: d.digest()}
+}
+
 func (e *encoder) read(r Read) {
 	e.string(r.Path)
 	e.stamp(r.Stamp)
@@ -52,9 +63,22 @@ func (d *decoder) host() Host {
 	n := d.count()
 	h.Files = make([]File, 0, n)
 	for range n {
-		h.Files = append(h.Files, File{Path: d.string(), Stamp: d.stamp(), Clean: d.bool()})
+		h.Files = append(h.Files, d.file())
 	}
 	return h
+}
+
+func (d *decoder) file() File { return File{Path: d.string(), Stamp: d.stamp(), Clean: d.bool()} }
+
+// skipHost reads what stands before a Host's files.
+func (d *decoder) skipHost() {
+	d.string()
+	for range d.count() {
+		d.string()
+	}
+	d.bool()
+	d.bool()
+	d.digest()
 }
 
 func (e *encoder) node(n Node) {
@@ -183,6 +207,10 @@ func (e *encoder) links(u *Unit) {
 
 func (e *encoder) unit(u *Unit) {
 	e.links(u)
+	e.spec(&u.Spec)
+}
+
+func (e *encoder) result(u *Unit) {
 	e.digest(u.Key)
 	e.digest(u.Root)
 	e.int(len(u.Outs))
@@ -192,7 +220,6 @@ func (e *encoder) unit(u *Unit) {
 		e.bool(o.Executable)
 		e.digest(o.Digest)
 	}
-	e.spec(&u.Spec)
 }
 
 func (d *decoder) links(u *Unit) {
@@ -202,7 +229,7 @@ func (d *decoder) links(u *Unit) {
 	u.Needs = d.ints(d.r.len(secUnits))
 }
 
-// result reads what came of the unit, after its links.
+// result reads what came of the unit.
 func (d *decoder) result(u *Unit) {
 	u.Key = d.digest()
 	u.Root = d.digest()
@@ -262,16 +289,16 @@ func (d *decoder) spec() action.Spec {
 func (e *encoder) export(x *Export) {
 	e.string(x.Name)
 	e.string(x.Show)
+	e.string(x.ID)
 	e.int(int(x.Class))
 	e.input(&x.Artifact)
 	e.string(x.Literal)
 	e.ints(x.Hosts)
 	e.ints(x.Units)
 	e.bool(x.Values)
-	e.string(x.ID)
 }
 
 func (d *decoder) export() Export {
-	return Export{Name: d.string(), Show: d.string(), Class: action.Class(d.index(256)), Artifact: d.input(), Literal: d.string(),
-		Hosts: d.ints(d.r.len(secHosts)), Units: d.ints(d.r.len(secUnits)), Values: d.bool(), ID: d.string()}
+	return Export{Name: d.string(), Show: d.string(), ID: d.string(), Class: action.Class(d.index(256)), Artifact: d.input(), Literal: d.string(),
+		Hosts: d.ints(d.r.len(secHosts)), Units: d.ints(d.r.len(secUnits)), Values: d.bool()}
 }

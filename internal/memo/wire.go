@@ -3,6 +3,7 @@ package memo
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sort"
 
 	"github.com/hexmage/hexmage/internal/digest"
@@ -14,6 +15,8 @@ type encoder struct {
 	b     []byte
 	known map[string]uint64
 	all   []string
+	scans int // through the old ones
+	old   int // how many of all are in known only once somebody asked for them, which few are
 }
 
 func (e *encoder) uint(v uint64) { e.b = binary.AppendUvarint(e.b, v) }
@@ -34,11 +37,35 @@ func (e *encoder) bool(v bool) {
 func (e *encoder) string(s string) {
 	id, ok := e.known[s]
 	if !ok {
-		id = uint64(len(e.all))
+		id = e.find(s)
 		e.known[s] = id
-		e.all = append(e.all, s)
 	}
 	e.uint(id)
+}
+
+// maxScans is how often all old strings are gone through before they are put into the map.
+const maxScans = 32
+
+// find returns the number of a string that is not in known, which may be a new one.
+func (e *encoder) find(s string) uint64 {
+	switch {
+	case e.old == 0:
+	case e.scans < maxScans:
+		e.scans++
+		if i := slices.Index(e.all[:e.old], s); i >= 0 {
+			return uint64(i)
+		}
+	default:
+		for i, o := range e.all[:e.old] {
+			e.known[o] = uint64(i)
+		}
+		e.old = 0
+		if id, ok := e.known[s]; ok {
+			return id
+		}
+	}
+	e.all = append(e.all, s)
+	return uint64(len(e.all) - 1)
 }
 
 func (e *encoder) strings(l []string) {

@@ -1,0 +1,199 @@
+package build
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// before is what came of a unit in the last build.
+type before struct {
+	key  digest.Digest
+	root digest.Digest // of its inputs
+	outs outputs
+}
+
+func outputsOf(outs []memo.Out) outputs {
+	o := make(outputs, len(outs))
+	for _, out := range outs {
+		o[out.Path] = entryOf(out)
+	}
+	return o
+}
+
+// inputRoot merges the unit's inputs into the tree of an exec root, as root does. Where it is known what tree that was the
+// last time, only what is something else now is replaced in it: of ten thousand inputs that is mostly one.
+func (w *worker) inputRoot(ctx context.Context, u *unit) (*tree.Dir, map[digest.Digest][]byte, error) {
+	if u.before != nil && len(u.spec.Inputs) >= rebaseFrom {
+		if root := w.rebase(ctx, u); root != nil {
+			return root, nil, nil
+		}
+	}
+	return w.root(ctx, u.node, u.spec.Inputs)
+}
+
+const (
+	rebaseFrom = 64 // inputs, fewer of which are merged as quickly
+	maxMoved   = 64 // inputs, more of which are not worth it
+)
+
+// moved is an input that is something else than the last time.
+type moved struct {
+	path     string
+	old, now tree.Entry
+}
+
+// rebase returns the last tree with what moved, or nil where it cannot tell what that is.
+func (w *worker) rebase(ctx context.Context, u *unit) *tree.Dir {
+	var all []moved
+	folders := map[string]bool{}
+	for i := range u.spec.Inputs {
+		in := &u.spec.Inputs[i]
+		for at := folderOf(in.Path); at != "" && !folders[at]; at = folderOf(at) {
+			folders[at] = true
+		}
+		m, ok := w.moved(ctx, u.node, in)
+		if !ok || in.Path == "" || len(all) > maxMoved {
+			return nil
+		}
+		if m.path != "" {
+			all = append(all, m)
+		}
+	}
+	places := make(map[string]int, len(all))
+	for _, m := range all {
+		places[m.path] = 0
+	}
+	for i := range u.spec.Inputs {
+		p := u.spec.Inputs[i].Path
+		if folders[p] {
+			return nil // one input is inside another: what is there is of both
+		}
+		if n, ok := places[p]; ok {
+			if n > 0 {
+				return nil
+			}
+			places[p] = n + 1
+		}
+	}
+	// The messages of what was put together for the action lie beside its result, and are found by its key.
+	if r, err := w.store.Open(ctx, u.before.key); err != nil {
+		return nil
+	} else if r.Close() != nil {
+		return nil
+	}
+	root, err := tree.Ref(u.before.root).Open(ctx, w.store)
+	if err != nil {
+		return nil
+	}
+	open := map[string]*tree.Dir{"": root}
+	order := make([]string, 0, len(folders))
+	for f := range folders {
+		order = append(order, f)
+	}
+	slices.Sort(order) // a folder comes after the one it is in
+	for _, f := range order {
+		in, name := open[folderOf(f)], path.Base(f)
+		if in.Dirs[name] == nil {
+			return nil
+		}
+		d, err := in.Dirs[name].Open(ctx, w.store)
+		if err != nil {
+			return nil
+		}
+		in.Dirs[name], open[f] = d, d
+	}
+	for _, m := range all {
+		if !replaced(open[folderOf(m.path)], path.Base(m.path), m) {
+			return nil
+		}
+	}
+	return root
+}
+
+// folderOf is the folder that something of an exec root is in; "" is the root.
+func folderOf(p string) string {
+	i := strings.LastIndexByte(p, '/')
+	return p[:max(i, 0)]
+}
+
+// same tells whether two outputs of a unit are the same.
+func same(a, b tree.Entry) bool {
+	switch {
+	case a.File != nil && b.File != nil:
+		return *a.File == *b.File
+	case a.Dir != nil && b.Dir != nil:
+		x, ok := a.Dir.Ref()
+		y, _ := b.Dir.Ref()
+		return ok && x == y
+	}
+	return false
+}
+
+// replaced puts what an input is now in the place of what it was, if that is there.
+func replaced(d *tree.Dir, name string, m moved) bool {
+	switch {
+	case m.old.File != nil && m.now.File != nil:
+		if have, ok := d.Files[name]; !ok || have != *m.old.File {
+			return false
+		}
+		d.Files[name] = *m.now.File
+	case m.old.Dir != nil && m.now.Dir != nil:
+		have := d.Dirs[name]
+		if have == nil {
+			return false
+		}
+		was, ok := m.old.Dir.Ref()
+		if is, isRef := have.Ref(); !ok || !isRef || is != was {
+			return false
+		}
+		d.Dirs[name] = m.now.Dir
+	default:
+		return false
+	}
+	return true
+}
+
+// moved tells what an input was and is, if that is not the same: else the path is "". It returns false where it cannot tell.
+func (w *worker) moved(ctx context.Context, n *node, in *action.Input) (moved, bool) {
+	if in.Path != path.Clean(in.Path) {
+		return moved{}, false
+	}
+	from := in.Spec
+	if in.Artifact != nil {
+		if n = w.g.nodes[in.Artifact.Instance]; n == nil {
+			return moved{}, true // it takes no part in this build
+		}
+		parts := n.outputs[in.Artifact.Name].Parts
+		if len(parts) != 1 || parts[0].Path != "" || parts[0].Sub != "" || parts[0].Spec == nil {
+			return moved{}, false
+		}
+		from = parts[0].Spec
+	}
+	switch {
+	case from != nil:
+		by := n.byName[from.Spec]
+		if by == nil || in.Sub != "" {
+			return moved{}, false
+		}
+		if by.before == nil || same(by.before.outs[from.Path], by.out[from.Path]) {
+			return moved{}, true
+		}
+		return moved{in.Path, by.before.outs[from.Path], by.out[from.Path]}, true
+	case in.Host != nil:
+		was, ok := w.others[hostKey(*in.Host)]
+		if !ok {
+			return moved{}, true
+		}
+		e, err := w.host(ctx, *in.Host)
+		old := entryOf(memo.Out{Dir: was.Dir, Executable: was.Executable, Digest: was.Digest})
+		return moved{in.Path, old, e}, err == nil && in.Sub == ""
+	}
+	return moved{}, in.Content != nil
+}
