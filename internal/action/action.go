@@ -38,6 +38,7 @@ type Action struct {
 	Limit       time.Duration // how long the command may run; 0: as long as it takes
 	OKExitCodes []int         // exit codes, beside 0, whose results count and are remembered
 	LocalOnly   bool          // its results stay on this machine
+	Depfile     string        // the output that says what was read; for Reads
 	Reads       Reads         // not nil: it is remembered by what it read; see Reads
 
 	// Directories are the Directory messages of the inputs, by their digests, as far as they need not be in the store.
@@ -68,8 +69,6 @@ type Reads interface {
 	// Read returns the files that count, as slash paths in the exec root, sorted, from the depfile's content and the host
 	// path of the exec root in which the command ran ("" when it is not known). Its errors are for whoever wrote the step.
 	Read(ctx context.Context, depfile []byte, root string) ([]string, error)
-	// Depfile is the path of the output that says what was read.
-	Depfile() string
 }
 
 // Encoded is an Action in wire form, with the digests that name its parts.

@@ -157,3 +157,22 @@ func TestCacheInputs(t *testing.T) {
 	other.write(map[string]string{"image": "a"})
 	other.ok(p, 1) // another workspace's step is another step
 }
+
+// A step that ran out of time is tried again only where it says so.
+func TestRetryAfterTimeout(t *testing.T) {
+	w := newWorld(t)
+	count := filepath.Join(t.TempDir(), "count")
+	n := sh("slow", "echo x >> "+count+"; test $(wc -l < "+count+") -ge 2 || sleep 60; touch out")
+	n.Retries, n.Specs[0].Timeout = 3, 300*time.Millisecond
+	if r, err := w.run(planOf(nil, n)); err != nil || r.Failed != 1 {
+		t.Errorf("%+v, %v", r.BuildFinished, err)
+	}
+	if b, _ := os.ReadFile(count); string(b) != "x\n" {
+		t.Errorf("tried %d times", len(b)/2)
+	}
+	if err := os.Remove(count); err != nil {
+		t.Fatal(err)
+	}
+	n.Specs[0].RetryExitCodes = []int{action.TimeoutExitCode}
+	w.ok(planOf(nil, n), 1)
+}

@@ -123,9 +123,6 @@ func (w *worker) load(ctx context.Context, d *tree.Dir) (*tree.Dir, error) {
 	return tree.Load(ctx, w.store, at)
 }
 
-// Depfile implements action.Reads.
-func (r *reads) Depfile() string { return r.u.spec.Depfile }
-
 // Broad implements action.Reads.
 func (r *reads) Broad() *action.Action { return r.with(r.still, "names "+r.names) }
 
@@ -176,7 +173,7 @@ func (r *reads) folder(p string) (readFolder, string, bool) {
 func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, error) {
 	names, err := depfile.Parse(text)
 	if err != nil {
-		return nil, &execute.Error{Op: "read the depfile " + r.Depfile(), Refused: true, Err: err}
+		return nil, &execute.Error{Op: "read the depfile " + r.a.Depfile, Refused: true, Err: err}
 	}
 	roots := []string{root}
 	if base := filepath.Dir(filepath.Dir(root)); root != "" { // tools may follow symlinks on the way to it
@@ -201,7 +198,7 @@ func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, e
 		case errors.Is(err, tree.ErrNotExist):
 			return nil, r.undeclared(name, p)
 		case err != nil:
-			return nil, &execute.Error{Op: "find what the depfile " + r.Depfile() + " names", Err: err}
+			return nil, &execute.Error{Op: "find what the depfile " + r.a.Depfile + " names", Err: err}
 		case e.Dir != nil:
 			all = append(all, r.below(final)...)
 		default:
@@ -271,6 +268,6 @@ func (r *reads) below(p string) []string {
 }
 
 func (r *reads) undeclared(name, p string) error {
-	return &execute.Error{Op: "read the depfile " + r.Depfile(), Refused: true, Err: fmt.Errorf("the command read %s, which is no input of the step", name),
+	return &execute.Error{Op: "read the depfile " + r.a.Depfile, Refused: true, Err: fmt.Errorf("the command read %s, which is no input of the step", name),
 		Remedy: fmt.Sprintf("declare it: inputs = [%q], or the folder that it is in. What a command makes for itself alone belongs into $TMPDIR; names in a depfile are relative to the folder in which the command starts", p)}
 }

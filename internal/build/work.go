@@ -188,7 +188,7 @@ func (u *unit) action() *action.Action {
 	for _, o := range s.Outputs {
 		a.Command.Outputs = append(a.Command.Outputs, o.Path)
 	}
-	if s.Depfile != "" && !slices.Contains(a.Command.Outputs, s.Depfile) {
+	if a.Depfile = s.Depfile; s.Depfile != "" && !slices.Contains(a.Command.Outputs, s.Depfile) {
 		a.Command.Outputs = append(a.Command.Outputs, s.Depfile)
 	}
 	return a

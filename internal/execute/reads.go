@@ -48,7 +48,7 @@ func (c *CachedExecutor) lookupReads(ctx context.Context, a *action.Action) (*ac
 
 // rememberReads checks what the command says that it read, and remembers its result by that.
 func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r *action.Result) (*action.Result, error) {
-	name := a.Reads.Depfile()
+	name := a.Depfile
 	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == name })
 	if i < 0 {
 		return nil, &Error{Op: "read the depfile " + name, Refused: true, Err: fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
