@@ -15,8 +15,8 @@ import (
 // program is a program of this machine that actions start.
 type program struct {
 	sync.Once
-	at     string   // where it is
-	digest string   // of the file
+	at     string // where it is
+	digest string // of the file
 	err    error
 }
 
