@@ -28,8 +28,8 @@ func TestKilled(t *testing.T) {
 		t.Fatal(o)
 	}
 	whole := time.Since(start)
-	ended := map[string]int{}
-	for round := range rounds(12, 300) {
+	ended, left := map[string]int{}, int64(0)
+	for round := range rounds(8, 300) {
 		v := r.IntN(variants)
 		w.variant(t, v)
 		if r.IntN(3) == 0 {
@@ -42,7 +42,7 @@ func TestKilled(t *testing.T) {
 			ended[w.kill(t, r, whole)]++
 		}
 		w.builds(t, want[v])
-		w.tidy(t)
+		left = max(left, w.tidy(t))
 		if round%4 == 0 {
 			w.sound(t)
 			if o := w.builds(t, want[v]); o.executed != 0 {
@@ -53,7 +53,10 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("in round %d", round)
 		}
 	}
-	t.Logf("a build takes %v; %v", whole, ended)
+	t.Logf("a build takes %v; %v; at most %d bytes were left in tmp/", whole, ended, left)
+	if left > 3*size {
+		t.Errorf("%d bytes of the dead were left in tmp/", left)
+	}
 	if ended["hexmage"]+ended["group"] == 0 {
 		t.Error("no build was killed")
 	}

@@ -318,7 +318,8 @@ func (w *world) sound(t *testing.T) {
 }
 
 // tidy checks that nothing is left of the dead: no process, nothing in the cache's tmp/ nor beside the outputs.
-func (w *world) tidy(t *testing.T) {
+// It returns how large what stays for a while is.
+func (w *world) tidy(t *testing.T) int64 {
 	t.Helper()
 	if left := w.running(); len(left) > 0 {
 		t.Errorf("still running: %q", left)
@@ -335,11 +336,11 @@ func (w *world) tidy(t *testing.T) {
 		}
 		return nil
 	})
-	// Single files stay for an hour, since nobody knows whose they are; exec roots go at once. One 20 MB file at a time is
-	// what a kill may leave.
+	// Single files that were being written stay for an hour; exec roots, in which the large ones are, go at once.
 	if dirs, _ := filepath.Glob(filepath.Join(w.cache, "tmp", "run-*")); len(dirs) > 0 {
 		t.Errorf("left in tmp/: %q, %d bytes", dirs, size)
 	}
+	return size
 }
 
 // running returns the processes that have to do with the world. What was just killed gets a moment to be gone.
