@@ -25,6 +25,9 @@ type Result struct {
 	// wrote into its outputs may start with it. It is in no wire form.
 	Root string
 
+	// Hints say what the user can do about a command that failed, one sentence each. They are in no wire form.
+	Hints []string
+
 	// Cached says that the action was not executed for who asked. It is in no wire form, as it is true of an answer, not of
 	// the action.
 	Cached bool

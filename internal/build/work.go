@@ -287,6 +287,7 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	if n.Explain != nil {
 		f.Hints = n.Explain(u.spec.Name, all)
 	}
+	f.Hints = append(f.Hints, res.Hints...)
 	if w.o.LogDir != "" && len(all) > 0 {
 		path := filepath.Join(w.o.LogDir, w.logName(n.At.Short()+"-"+u.spec.Name))
 		if w.log(path, u, res) == nil {

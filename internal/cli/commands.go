@@ -27,6 +27,7 @@ type Global struct {
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
 	Fresh   bool              `help:"Run every action even if its result is known."`
 	Offline bool              `help:"Never use the network."`
+	Sandbox string            `placeholder:"LEVEL" help:"How far actions are kept from what they do not declare: strict, staged or off. Default: HEXMAGE_SANDBOX, else strict where the kernel can."`
 	Jobs    int               `short:"j" placeholder:"N" help:"Run at most N actions at once. Default: one a processor."`
 	Verbose bool              `short:"v" help:"Show every action."`
 	Colour  string            `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`

@@ -30,6 +30,7 @@ type engineParts struct {
 	roots    string           // folder that all exec roots are below
 	flush    func(context.Context) error
 	device   *runner.Device
+	host     *local.Executor
 	scratch  string // folder of this process
 	state    string
 	inUse    func() // nothing is collected before it is called
@@ -90,7 +91,15 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 			extra[name] = v
 		}
 	}
-	host := local.New(local.Options{Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra})
+	base, workspace, err := a.sandbox()
+	if err != nil {
+		return nil, err
+	}
+	host := local.New(local.Options{
+		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
+		Base: base, Workspace: workspace,
+	})
+	e.host = host
 	a.interrupts.onKill(host.Kill)
 	e.device = runner.New(runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
@@ -121,6 +130,7 @@ func (e *engineParts) options(a *app) build.Options {
 // close ends devices and writes what the next run can use. What fails here costs time later, nothing else.
 func (e *engineParts) close() {
 	_ = e.device.Close()
+	_ = e.host.Close()
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
 	e.inUse()

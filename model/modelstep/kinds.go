@@ -168,7 +168,7 @@ cp model/config.json model/tokenizer.json dir/
 			strconv.Itoa(r.Int("max_length", 1024)), strconv.Itoa(r.Int("num_samples", 128))},
 		Env:      map[string]string{"HF_HOME": "cache", "MODELSCOPE_CACHE": "cache"},
 		Inputs:   in,
-		Platform: map[string]string{action.PropertyNetwork: "true", action.PropertyPool: "gpu=1"},
+		Platform: map[string]string{action.PropertyNetwork: "true", action.PropertyHost: "gpu", action.PropertyPool: "gpu=1"},
 	}, action.Output{Path: "dir", Tree: true})
 	planned.Programs = []string{python, "nvidia-smi"} // upstream's program runs on CUDA only
 	if model == "" {

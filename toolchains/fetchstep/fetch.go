@@ -73,6 +73,7 @@ func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	args, platform := step.Tool(fetchtool.Name, fetchtool.Version, "--spec", specFile, "--out", file)
 	platform[action.PropertyNetwork] = "true"
+	platform[action.PropertyHost] = "fetch" // it keeps downloads in the cache
 	get := fetchtool.Spec{Kind: fetchtool.KindFile, Name: base, URLs: append([]string{addr}, r.Strings("mirrors")...), Size: int64(r.Int("size", 0)),
 		SHA256: sum, UserAgent: r.String("user_agent"), Executable: r.Bool("executable")}
 	p := step.Planned{

@@ -53,6 +53,7 @@ func (Git) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	spec := action.Spec{Description: "check out " + short + " of " + addr, Env: environment(), Platform: platform, Timeout: fetchTimeout, Outputs: []action.Output{{Path: treeDir, Tree: true}}}
 	if schemeRE.MatchString(addr) || scpRE.MatchString(addr) {
 		platform[action.PropertyNetwork] = "true"
+		platform[action.PropertyHost] = "git" // ssh needs the user's keys
 		spec.Args = append(args, "--url", addr)
 	} else {
 		const at = "repository"

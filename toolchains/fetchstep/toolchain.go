@@ -154,6 +154,7 @@ func (k Toolchain) planned(ch *toolchains.Choice) (step.Planned, error) {
 		art.Parts = []action.Input{{Host: &action.HostPath{Path: ch.Host}}, {Path: ".hexmage/" + verifiedFile, Spec: &action.SpecOutput{Path: out}}}
 	default:
 		platform[action.PropertyNetwork] = "true"
+		platform[action.PropertyHost] = "fetch" // apt needs the system's lists, a vendor's client the user's login
 	}
 	if art.Parts == nil {
 		art.Parts = []action.Input{{Spec: &action.SpecOutput{Path: out}}}

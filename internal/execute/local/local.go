@@ -31,7 +31,7 @@ type Options struct {
 	Trees *tree.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
 	Fn    digest.Function
 	Self  string            // hexmage's own binary, for actions that run a built-in tool
-	Extra map[string]string // variables of this machine, such as its proxies, for built-in tools and what may use the network; in no key
+	Extra map[string]string // variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
 	Kept  string            // folder for large folders of inputs that are kept from run to run, on the store's file system; "": none are
 	Keep  bool              // leave exec roots behind, for people to look at
 
@@ -45,6 +45,7 @@ type Executor struct {
 	slots  slots
 	larder larder
 
+	adopt    sync.Once
 	programs sync.Map // of the host, by name: where they are
 
 	mu     sync.Mutex
@@ -53,7 +54,6 @@ type Executor struct {
 
 // New returns an Executor.
 func New(o Options) *Executor {
-	adoptOrphans()
 	return &Executor{o: o, larder: larder{o.Kept, o.Store, o.Fn}, groups: map[int]bool{}}
 }
 
@@ -65,6 +65,7 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	x.adopt.Do(adoptOrphans)
 	end := execute.Span(ctx, "lay out inputs")
 	s, err := x.prepare(ctx, a)
 	end()
@@ -90,7 +91,13 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		return nil, err
 	}
 	res.Root = s.root()
-	return res, Collect(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a, res)
+	if err := Collect(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a, res); err != nil {
+		return nil, err
+	}
+	if res.ExitCode != 0 || len(res.Files)+len(res.Dirs) < len(a.Command.Outputs) {
+		res.Hints = x.hints(a, s, res)
+	}
+	return res, nil
 }
 
 // Collect brings the action's outputs below root into the store and names them in res.
@@ -309,7 +316,7 @@ func (x *Executor) environ(a *action.Action, s *slot) []string {
 	}
 	add("PATH", execute.HostPath)
 	add("LANG", "C.UTF-8")
-	if a.Command.Platform[action.PropertyTool] != "" || a.Command.Platform[action.PropertyNetwork] == "true" {
+	if a.Command.Platform[action.PropertyHost] != "" || a.Command.Platform[action.PropertyNetwork] == "true" {
 		for name, value := range x.o.Extra {
 			add(name, value)
 		}

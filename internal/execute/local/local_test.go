@@ -140,7 +140,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Variables of this machine reach built-in tools and what may use the network; other commands must not depend on them.
+// Variables of this machine reach what may use the network or needs the machine; other commands must not depend on them.
 func TestVariablesOfTheMachine(t *testing.T) {
 	root := t.TempDir()
 	store, err := disk.New(root)
@@ -148,7 +148,7 @@ func TestVariablesOfTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: digest.BLAKE3, Extra: map[string]string{"PROXY": "here"}}), store, root}
-	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here", action.PropertyTool + "=x/1": "here"} {
+	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here", action.PropertyHost + "=apt": "here", action.PropertyTool + "=x/1": "none"} {
 		name, value, _ := strings.Cut(platform, "=")
 		a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo ${PROXY:-none}"}, Platform: map[string]string{name: value}}, InputRoot: f.root(t, nil)}
 		if r, err := f.x.Execute(t.Context(), a); err != nil || string(r.Stdout) != want+"\n" {

@@ -187,7 +187,8 @@ func (l *slots) give(s *slot) {
 	l.free = append(l.free, s)
 	var old *slot
 	if len(l.free) > maxFree {
-		old, l.free = l.free[0], slices.Delete(l.free, 0, 1)
+		old = l.free[0]
+		l.free = slices.Delete(l.free, 0, 1)
 	}
 	l.mu.Unlock()
 	if old != nil {

@@ -1,0 +1,182 @@
+package local
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/action"
+)
+
+// Limits of what is looked at when a command failed.
+const (
+	maxHints     = 5
+	maxHintWords = 400
+	maxHintDirs  = 200
+)
+
+var (
+	refusedRE = regexp.MustCompile(`(?i)permission denied|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
+	missingRE = regexp.MustCompile(`(?i)no such file|not found|cannot find|can't find|cannot open|can't open|does not exist|ENOENT`)
+	networkRE = regexp.MustCompile(`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}(permission denied|not permitted)|(connect|network)[^\n]{0,80}permission denied|EAI_AGAIN`)
+	namedRE   = regexp.MustCompile("([^\\s'\"`‘’“”:]+)['\"’”]?: *(?i:permission denied|operation not permitted|no such file)")
+	wordRE    = regexp.MustCompile("[^\\s'\"`‘’“”:,;()<>\\[\\]=]+")
+)
+
+// hints say which undeclared files the command of a failed action wanted, as far as what it printed tells, and which
+// attribute would declare them.
+func (x *Executor) hints(a *action.Action, s *slot, res *action.Result) []string {
+	restricted := s.worker != nil
+	if !restricted && x.o.Workspace == "" {
+		return nil
+	}
+	h := &hinter{x: x, a: a, s: s, restricted: restricted, seen: map[string]bool{}}
+	text := string(res.Stderr) + "\n" + string(res.Stdout)
+	if restricted && a.Command.Platform[action.PropertyNetwork] != "true" && networkRE.MatchString(text) {
+		h.say("the step may not use the network: add `network = true` to it if its result cannot depend on what is there")
+	}
+	words := 0
+	for _, line := range strings.Split(text, "\n") {
+		denied := refusedRE.MatchString(line)
+		if !denied && !missingRE.MatchString(line) {
+			continue
+		}
+		named := ""
+		if m := namedRE.FindStringSubmatch(line); m != nil {
+			named = m[1]
+		}
+		for _, word := range wordRE.FindAllString(line, -1) {
+			if words++; words > maxHintWords || len(h.list) >= maxHints {
+				return h.list
+			}
+			if word != named {
+				word = strings.TrimRight(word, ".!")
+			}
+			if len(word) < 4096 && !h.seen[word] && (word == named || len(word) > 1 && strings.ContainsAny(word, "./")) {
+				h.seen[word] = true
+				h.word(word, denied)
+			}
+		}
+	}
+	return h.list
+}
+
+type hinter struct {
+	x          *Executor
+	a          *action.Action
+	s          *slot
+	restricted bool
+	seen       map[string]bool
+	dirs       []string // slash paths in which the command may have looked for files
+	list       []string
+}
+
+func (h *hinter) say(text string) { h.list = append(h.list, text) }
+
+// word looks whether a word of a message is a path that explains it.
+func (h *hinter) word(word string, denied bool) {
+	if rel, ok := inside(h.s.root(), word); ok {
+		h.relative(rel, denied)
+		return
+	}
+	if !filepath.IsAbs(word) {
+		h.relative(path.Clean(filepath.ToSlash(word)), denied)
+		return
+	}
+	if _, own := inside(h.s.dir, word); own {
+		return
+	}
+	if rel, ok := inside(h.x.o.Workspace, word); ok && exists(word) {
+		h.say(fmt.Sprintf("%s is in the workspace, which the step does not see: add it to `inputs` and name it by its path from there", rel))
+		return
+	}
+	if !h.restricted || !denied {
+		return
+	}
+	switch {
+	case exists(word):
+		h.say(fmt.Sprintf("%s is outside of what the step may use: make it an input, a toolchain, or a program that the step names; files that it makes go to an output or below $TMPDIR", word))
+	case exists(filepath.Dir(word)):
+		h.say(fmt.Sprintf("%s is outside of where the step may write: write to an output or below $TMPDIR", word))
+	}
+}
+
+// relative looks at a slash path in the exec root.
+func (h *hinter) relative(rel string, denied bool) {
+	if rel == ".." || strings.HasPrefix(rel, "../") {
+		return
+	}
+	if exists(filepath.Join(h.s.root(), filepath.FromSlash(rel))) {
+		if denied && !h.isOutput(rel) {
+			h.say(fmt.Sprintf("%s is an input, and inputs are read-only: write to an output or below $TMPDIR, after copying it there if it is to be changed", rel))
+		}
+		return
+	}
+	if h.x.o.Workspace != "" {
+		for _, dir := range append([]string{""}, h.folders()...) {
+			p := path.Join(dir, rel)
+			if exists(filepath.Join(h.x.o.Workspace, filepath.FromSlash(p))) && !exists(filepath.Join(h.s.root(), filepath.FromSlash(p))) {
+				h.say(fmt.Sprintf("%s is in the workspace but is no input of this step: add it to `inputs`", p))
+				return
+			}
+		}
+	}
+	if h.restricted && denied && exists(filepath.Join(h.s.root(), filepath.FromSlash(path.Dir(rel)))) {
+		h.say(fmt.Sprintf("%s is not in a folder of an output: name it in an `output` block, or write below $TMPDIR", rel))
+	}
+}
+
+func (h *hinter) isOutput(rel string) bool {
+	for _, o := range h.a.Command.Outputs {
+		if rel == o || strings.HasPrefix(rel, o+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// folders are those of the exec root, and those that arguments such as -Iinclude name.
+func (h *hinter) folders() []string {
+	if h.dirs != nil {
+		return h.dirs
+	}
+	h.dirs = []string{}
+	for _, arg := range h.a.Command.Args {
+		for _, flag := range []string{"-I", "-L", "-isystem", "-iquote"} {
+			if dir, ok := strings.CutPrefix(arg, flag); ok && dir != "" && !filepath.IsAbs(dir) {
+				h.dirs = append(h.dirs, path.Clean(dir))
+			}
+		}
+	}
+	_ = filepath.WalkDir(h.s.root(), func(p string, d fs.DirEntry, err error) error {
+		if len(h.dirs) > maxHintDirs {
+			return fs.SkipAll
+		}
+		if err == nil && d.IsDir() && p != h.s.root() {
+			h.dirs = append(h.dirs, filepath.ToSlash(p[len(h.s.root())+1:]))
+		}
+		return nil
+	})
+	return h.dirs
+}
+
+// inside returns p's slash path below dir.
+func inside(dir, p string) (string, bool) {
+	if dir == "" || !filepath.IsAbs(p) {
+		return "", false
+	}
+	rel, err := filepath.Rel(dir, p)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+func exists(p string) bool {
+	_, err := os.Lstat(p)
+	return err == nil
+}
