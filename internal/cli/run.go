@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -234,34 +233,6 @@ func outcome(ctx context.Context, res build.Result, err error) error {
 		return nil
 	}
 	return exit
-}
-
-// showOutputs prints the tables among the outputs, and where the others are.
-func (a *app) showOutputs(outs []event.OutputReady) error {
-	wide := 0
-	for _, o := range outs {
-		wide = max(wide, len(o.Name))
-	}
-	for _, o := range outs {
-		rel, err := filepath.Rel(a.env.Dir, o.Path)
-		if err != nil {
-			rel = o.Path
-		}
-		if o.Show != "table" {
-			fmt.Fprintf(a.env.Stdout, "  %-*s  %s\n", wide, o.Name, rel)
-			continue
-		}
-		b, err := os.ReadFile(o.Path)
-		if err != nil {
-			return engine(err)
-		}
-		t, err := report.ParseTable(b)
-		if err != nil {
-			return engine(fmt.Errorf("output %q: %w", o.Name, err))
-		}
-		t.Write(a.env.Stdout)
-	}
-	return nil
 }
 
 // selected parses step addresses of the command line.
