@@ -5,7 +5,6 @@ package faults_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -147,13 +146,13 @@ func TestProcesses(t *testing.T) {
 					w.cache = worlds[0].cache
 				}
 				if i%2 == 1 { // another pipeline, with most steps in common
-					w.write(t, "pipelines/p.hcl", mixed+fmt.Sprintf(`
+					w.write(t, "pipelines/p.hcl", mixed+`
 step "exec" "own" {
   argv = ["sh", "-c", "cat \"$0\" > own", step.exec.link.outputs.prog]
   output "own" { file = "own" }
 }
 output "own" { value = step.exec.own.outputs.own }
-`))
+`)
 				}
 				worlds = append(worlds, w)
 			}
