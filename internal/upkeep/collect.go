@@ -163,7 +163,7 @@ func (p *plan) candidates() []candidate {
 		}
 	}
 	for _, it := range p.s.others {
-		if it.kind == Downloads || it.kind == Logs || it.kind == History || it.kind == Damaged {
+		if it.kind == Downloads || it.kind == Logs || it.kind == History || it.kind == Memos || it.kind == Laid || it.kind == Damaged {
 			add(it, func() { p.remove(it) })
 		}
 	}

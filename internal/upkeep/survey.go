@@ -182,14 +182,14 @@ func (s *survey) readOthers(ctx context.Context) error {
 	if err := s.readDownloads(filepath.Join(s.root, "downloads")); err != nil {
 		return err
 	}
-	if err := errors.Join(single(Logs, "state", "logs"), single(History, "state", "history"), single(Damaged, "damaged"), single(Scratch, durable.NewFolders), single(Scratch, durable.NewFiles)); err != nil {
+	if err := errors.Join(single(Logs, "state", "logs"), single(History, "state", "history"), single(Memos, "state", "memo"), single(Laid, "laid"), single(Damaged, "damaged"), single(Scratch, durable.NewFolders), single(Scratch, durable.NewFiles)); err != nil {
 		return err
 	}
 	if err := errors.Join(single(State, "state"), single(State, "shipped")); err != nil {
 		return err
 	}
 	s.others = slices.DeleteFunc(s.others, func(it *item) bool { // these are listed by themselves
-		return it.kind == State && (it.path == filepath.Join(s.root, "state", "logs") || it.path == filepath.Join(s.root, "state", "history"))
+		return it.kind == State && slices.Contains([]string{"logs", "history", "memo"}, filepath.Base(it.path)) && filepath.Dir(it.path) == filepath.Join(s.root, "state")
 	})
 	return nil
 }
