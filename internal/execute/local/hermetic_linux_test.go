@@ -278,3 +278,23 @@ func testBackground(t *testing.T, r room) {
 		wants(t, r.sh(t, "kill -0 "+strconv.Itoa(os.Getpid()), nil), "")
 	}
 }
+
+// A program that an action changed, which it may where it also writes its output, is as it was for the next one.
+func TestProgramsThatAreWrittenTo(t *testing.T) {
+	for _, l := range levels(t) {
+		r := newRoom(t, l)
+		prog := "#!/bin/sh\necho right\n"
+		for _, script := range []string{"true", "chmod u+w prog; echo 'echo wrong' >> prog", "chmod u+w prog; printf X | dd of=prog bs=1 conv=notrunc; touch -d 2001-01-01 prog", "rm -f prog", "true"} {
+			a := &action.Action{
+				Command:   action.Command{Args: []string{"sh", "-c", "./prog; (" + script + ") 2>/dev/null"}, Outputs: []string{"o"}},
+				InputRoot: r.root(t, map[string]string{"prog": prog}),
+			}
+			if res := r.execute(t, a); string(res.Stdout) != "right\n" {
+				t.Errorf("%s: before %q it printed %q %s", l.name, script, res.Stdout, res.Stderr)
+			}
+			if got := r.content(t, digest.BLAKE3.Bytes([]byte(prog))); l.base != nil && got != prog {
+				t.Errorf("%s: after %q the store has %q", l.name, script, got)
+			}
+		}
+	}
+}

@@ -118,6 +118,20 @@ const maxOwn = 1 << 20
 // file puts an input at p. Where a restricted command may write to it after it changed the mode, which nothing keeps a
 // file's owner from, it gets a copy of its own. A large file is linked even so: what is written to it the store notices.
 func (l *layout) file(ctx context.Context, f tree.File, p string, writable bool) error {
+	if !writable || !f.Executable || f.Digest.Size() > maxOwn {
+		return l.put(ctx, f, p, writable)
+	}
+	if l.s.reuse(f.Digest, p) {
+		return nil
+	}
+	if err := l.put(ctx, f, p, true); err != nil {
+		return err
+	}
+	l.s.reusable(f.Digest, p)
+	return nil
+}
+
+func (l *layout) put(ctx context.Context, f tree.File, p string, writable bool) error {
 	if l.linker != nil {
 		err := l.linker.Link(ctx, f.Digest, p, f.Executable)
 		if err == nil && writable && f.Digest.Size() <= maxOwn {

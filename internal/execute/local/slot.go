@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
@@ -18,11 +19,12 @@ import (
 // action, since making and removing folders costs more than looking whether they are empty. It has another name each time,
 // so that what depends on where it ran can be told by running it again; rules for its folders hold whatever their names.
 type slot struct {
-	dir    string  // absolute
-	shape  string  // what actions have in common that may use it
-	kept   []kept  // folders that stay from one action to the next
-	laid   []*laid // folders that are kept elsewhere when the action is done
-	made   []made  // what is in the way of the next action, in the order it was made
+	dir    string                        // absolute
+	shape  string                        // what actions have in common that may use it
+	kept   []kept                        // folders that stay from one action to the next
+	laid   []*laid                       // folders that are kept elsewhere when the action is done
+	made   []made                        // what is in the way of the next action, in the order it was made
+	own    map[digest.Digest]fs.FileInfo // copies of programs, in the folder own, for one action after the other
 	pipes  pipes
 	worker *sandbox.Worker // where commands start when they are restricted; nil: anywhere
 }
@@ -136,6 +138,41 @@ func (s *slot) clean() error {
 		}
 	}
 	return nil
+}
+
+// maxPrograms is how many copies of programs a slot has.
+const maxPrograms = 16
+
+// reuse puts the slot's copy of a program at p, if there is one that is as it was made. A command may have changed it.
+func (s *slot) reuse(d digest.Digest, p string) bool {
+	was, ok := s.own[d]
+	if !ok {
+		return false
+	}
+	at := filepath.Join(s.dir, "own", d.Hex())
+	st, err := os.Lstat(at)
+	if err == nil && os.SameFile(st, was) && st.Mode() == was.Mode() && st.Size() == was.Size() && st.ModTime().Equal(was.ModTime()) && os.Link(at, p) == nil {
+		return true
+	}
+	delete(s.own, d)
+	_ = os.Remove(at)
+	return false
+}
+
+// reusable keeps p, a copy of a program that nobody else has, for the next action. That it cannot costs time only.
+func (s *slot) reusable(d digest.Digest, p string) {
+	st, err := os.Lstat(p)
+	if err != nil || links(st) != 1 || len(s.own) >= maxPrograms {
+		return
+	}
+	dir := filepath.Join(s.dir, "own")
+	if s.own == nil {
+		s.own = map[digest.Digest]fs.FileInfo{}
+		_ = os.Mkdir(dir, 0o755)
+	}
+	if os.Link(p, filepath.Join(dir, d.Hex())) == nil {
+		s.own[d] = st
+	}
 }
 
 // close removes the slot.
