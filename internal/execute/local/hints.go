@@ -94,7 +94,7 @@ func (h *hinter) word(word string, denied bool) {
 		h.say(fmt.Sprintf("%s is in the workspace, which the step does not see: add it to `inputs` and name it by its path from there", rel))
 		return
 	}
-	if !h.restricted || !denied {
+	if !h.restricted || !denied || h.x.o.Base.Allows(word) {
 		return
 	}
 	switch {

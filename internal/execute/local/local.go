@@ -8,6 +8,7 @@ package local
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,7 @@ type Executor struct {
 	slots  slots
 	larder larder
 
+	mark     string // in the names of exec roots
 	adopt    sync.Once
 	programs sync.Map // of the host, by name: where they are
 
@@ -54,7 +56,9 @@ type Executor struct {
 
 // New returns an Executor.
 func New(o Options) *Executor {
-	return &Executor{o: o, larder: larder{o.Kept, o.Store, o.Fn}, groups: map[int]bool{}}
+	// Several executors may have one folder.
+	mark := strconv.FormatUint(uint64(rand.Uint32()), 36)
+	return &Executor{o: o, mark: mark, larder: larder{o.Kept, o.Store, o.Fn}, groups: map[int]bool{}}
 }
 
 // Close removes what is left of exec roots. Nothing is executed any more.
@@ -168,7 +172,7 @@ func (x *Executor) slot(a *action.Action, shared map[digest.Digest]string) (*slo
 		shape = strings.Join(slices.Concat(open, []string{"", a.Command.Platform[action.PropertyNetwork]}, read), "\x00")
 	}
 	s, n := x.slots.take(shape)
-	dir := filepath.Join(x.o.Dir, "exec-"+strconv.Itoa(n))
+	dir := filepath.Join(x.o.Dir, "exec-"+x.mark+"-"+strconv.Itoa(n))
 	if s != nil {
 		err := os.Rename(s.dir, dir)
 		if err == nil {

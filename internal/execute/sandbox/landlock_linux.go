@@ -92,6 +92,18 @@ func belowUsr(f *os.File) bool {
 	return err == nil && strings.HasPrefix(name, "/usr/")
 }
 
+// Allows tells whether an absolute path is part of the base system, by its name.
+func (b *Base) Allows(p string) bool {
+	for _, list := range [][]string{basePaths, baseDevices, baseShared} {
+		for _, base := range list {
+			if p == base || strings.HasPrefix(p, base+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func openPath(p string) (*os.File, error) {
 	return os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 }

@@ -10,6 +10,9 @@ type Base struct{}
 // Open fails: only Linux has what a strict sandbox needs.
 func Open() (*Base, error) { return nil, errors.New("only Linux has what it needs") }
 
+// Allows is false: there is no base.
+func (*Base) Allows(string) bool { return false }
+
 // Ruleset is what a thread may do once it is restricted.
 type Ruleset struct{}
 
