@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// entries returns the names in an open folder.
-func entries(dir *os.File) ([]string, error) {
-	fd := int(dir.Fd())
+// entries returns the names in an open folder, whose descriptor is fd.
+func entries(dir *os.File, fd int) ([]string, error) {
 	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
 		return nil, &os.PathError{Op: "seek", Path: dir.Name(), Err: err}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // entries returns the names in an open folder.
-func entries(dir *os.File) ([]string, error) {
+func entries(dir *os.File, _ int) ([]string, error) {
 	again, err := os.Open(dir.Name())
 	if err != nil {
 		return nil, err

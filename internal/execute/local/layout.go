@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas"
@@ -132,41 +133,37 @@ func (l *layout) file(ctx context.Context, f tree.File, p string, writable bool)
 }
 
 func (l *layout) put(ctx context.Context, f tree.File, p string, writable bool) error {
+	if writable && f.Digest.Size() <= maxOwn {
+		return l.copy(ctx, f, p)
+	}
 	if l.linker != nil {
 		err := l.linker.Link(ctx, f.Digest, p, f.Executable)
-		if err == nil && writable && f.Digest.Size() <= maxOwn {
-			st, err := os.Lstat(p)
-			if err != nil || links(st) == 1 {
-				return err // a copy already
-			}
-			if err := os.Remove(p); err != nil {
-				return err
-			}
-			return l.copy(ctx, f, p, st)
-		}
 		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 	}
-	return l.copy(ctx, f, p, nil)
+	return l.copy(ctx, f, p)
 }
 
-// copy makes p a copy, with the times of like.
-func (l *layout) copy(ctx context.Context, f tree.File, p string, like fs.FileInfo) error {
+// copyTime is the modification time of copies. That of blobs is fixed too: a command that looks at times of its inputs must
+// not see when they were laid out.
+func copyTime() time.Time { return time.Unix(1_000_000_000, 0) }
+
+// copy makes p a copy.
+func (l *layout) copy(ctx context.Context, f tree.File, p string) error {
 	perm := fs.FileMode(0o444)
+	write := func() error { return tree.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm) }
+	var err error
 	if f.Executable {
 		perm = 0o555
+		err = durable.WriteProgram(write)
+	} else {
+		err = write()
 	}
-	write := func() error { return tree.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm) }
-	if f.Executable {
-		write = func() error {
-			return durable.WriteProgram(func() error { return tree.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm) })
-		}
-	}
-	if err := write(); err != nil || like == nil {
+	if err != nil {
 		return err
 	}
-	return os.Chtimes(p, like.ModTime(), like.ModTime())
+	return os.Chtimes(p, time.Time{}, copyTime())
 }
 
 // output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is a

@@ -46,7 +46,7 @@ func endOrphans(root string, alone bool) bool {
 }
 
 func endOrphan(pid int, root string, alone bool) bool {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	env, err := environment(pid)
 	if err != nil || len(env) == 0 && !(alone && restricted(pid)) {
 		return false // most likely it has ended
 	}
@@ -58,6 +58,22 @@ func endOrphan(pid int, root string, alone bool) bool {
 	_ = unix.Kill(pid, unix.SIGKILL)
 	_, _ = unix.Wait4(pid, nil, 0, nil)
 	return true
+}
+
+// environment is what the process started with: nothing for one that has ended. One that is just starting its program has
+// none either, for a moment.
+func environment(pid int) ([]byte, error) {
+	for try := 0; ; try++ {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || len(env) > 0 || try == 50 {
+			return env, err
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || bytes.Contains(stat, []byte(") Z ")) || bytes.Contains(stat, []byte(") X ")) {
+			return nil, err
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // restricted tells whether the process was started by a restricted thread. Nothing else that this process starts is.

@@ -33,6 +33,7 @@ type slot struct {
 type kept struct {
 	path string // below the slot's folder
 	file *os.File
+	fd   int // of file: asking for it costs system calls
 	is   fs.FileInfo
 	has  []string // names of folders that stay in it
 }
@@ -96,7 +97,7 @@ func (s *slot) keep(p string, has []string) error {
 		f.Close()
 		return err
 	}
-	s.kept = append(s.kept, kept{path: p, file: f, is: st, has: has})
+	s.kept = append(s.kept, kept{path: p, file: f, fd: int(f.Fd()), is: st, has: has})
 	return nil
 }
 
@@ -125,7 +126,7 @@ func (s *slot) clean() error {
 		if !os.SameFile(st, k.is) || st.Mode() != k.is.Mode() {
 			return fmt.Errorf("%s is not as it was made", at)
 		}
-		names, err := entries(k.file)
+		names, err := entries(k.file, k.fd)
 		if err != nil {
 			return err
 		}
