@@ -187,11 +187,11 @@ func (w *worker) moved(ctx context.Context, n *node, in *action.Input) (moved, b
 		}
 		return moved{in.Path, by.before.outs[from.Path], by.out[from.Path]}, true
 	case in.Host != nil:
+		e, err := w.host(ctx, *in.Host) // also so that the file can be found by its digest
 		was, ok := w.others[hostKey(*in.Host)]
 		if !ok {
-			return moved{}, true
+			return moved{}, err == nil
 		}
-		e, err := w.host(ctx, *in.Host)
 		old := entryOf(memo.Out{Dir: was.Dir, Executable: was.Executable, Digest: was.Digest})
 		return moved{in.Path, old, e}, err == nil && in.Sub == ""
 	}

@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -110,7 +111,7 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	w.recalled, w.others = true, map[string]memo.Host{}
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {
-		return Result{}, errors.Join(ErrStale, err) // the long way says what is wrong, and where
+		return Result{}, fmt.Errorf("%w: %w", err, ErrStale) // the long way says what is wrong, and where
 	}
 	hit, links, err := r.affected(other)
 	if err != nil {
@@ -139,11 +140,11 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(links)})
 	err = l.run(ctx, units)
 	if errors.Is(err, ErrStale) && ctx.Err() == nil {
-		return Result{}, ErrStale
+		return Result{}, err
 	}
 	res, err := w.end(ctx, l, outs, start, err, func() { r.keep(w, outs) })
 	if err != nil && ctx.Err() == nil && lost(err) {
-		return Result{}, ErrStale
+		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
 	return res, err
 }

@@ -261,7 +261,7 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 		return outcome{kind: event.Skipped}
 	}
 	if w.recalled && lost(err) {
-		return outcome{kind: event.Skipped, err: ErrStale}
+		return outcome{kind: event.Skipped, err: fmt.Errorf("%w: %w", err, ErrStale)}
 	}
 	f := w.failure(u, err.Error(), nil)
 	f.Engine = true

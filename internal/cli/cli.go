@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -29,8 +30,15 @@ const (
 	ExitInterrupted = 130 // by Ctrl-C
 )
 
-// gcPercent is by how much the heap grows between two rounds of the garbage collector. Built-in tools keep Go's own 100.
-const gcPercent = 400
+// firstGC lets the heap grow to about 40 MB before it is looked through for the first time: most commands end before.
+const firstGC = 1000
+
+// lateGC begins to collect garbage late, and then goes on as Go does by itself: what is large here is read in streams, and the graph
+// of a large pipeline should not cost several times its size.
+func lateGC() {
+	debug.SetGCPercent(firstGC)
+	runtime.SetFinalizer(new(struct{ _ [16]byte }), func(any) { debug.SetGCPercent(100) })
+}
 
 // Env is what the process was given: everything the command line takes from outside its arguments.
 type Env struct {
@@ -91,8 +99,7 @@ func Main(args []string, env Env) int {
 	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
 		return runTool(args[2:], env)
 	}
-	// Most commands end before the heap is worth looking through; what is big here is read in streams.
-	debug.SetGCPercent(gcPercent)
+	lateGC()
 	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("hexmage"),

@@ -39,6 +39,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	defer r.close()
 	res, err := r.recall(ctx)
 	if errors.Is(err, build.ErrStale) {
+		r.because(err)
 		res, err = r.build(ctx)
 	}
 	res, err = r.heal(ctx, res, err)
@@ -79,7 +80,7 @@ type running struct {
 func (r *running) recall(ctx context.Context) (build.Result, error) {
 	c, a := r.c, r.a
 	if a.Fresh || c.Verify.on {
-		return build.Result{}, build.ErrStale
+		return build.Result{}, fmt.Errorf("as it was asked for: %w", build.ErrStale)
 	}
 	began := time.Now()
 	fn, err := a.digestFunction()
@@ -92,9 +93,11 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	end := r.phase("recall")
 	last, err := build.Recall(r.memo, r.machine)
 	end()
+	if err != nil && !errors.Is(err, build.ErrStale) {
+		err = fmt.Errorf("%w: %w", err, build.ErrStale)
+	}
 	if err != nil {
-		r.because(err)
-		return build.Result{}, build.ErrStale
+		return build.Result{}, err
 	}
 	o := build.Options{Fn: fn, State: filepath.Join(a.cache, "state"), Out: r.out, Prune: len(c.Steps) == 0, Memo: &build.Memo{Path: r.memo}}
 	if last.Unchanged(o) {
