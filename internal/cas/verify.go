@@ -2,6 +2,7 @@ package cas
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -56,8 +57,27 @@ func (v *verifier) WriteTo(w io.Writer) (int64, error) {
 
 // Copy writes what r holds to w, and fails with ErrCorrupt unless that is exactly d. It stops when ctx ends.
 func Copy(ctx context.Context, w io.Writer, r io.Reader, d digest.Digest) error {
+	if d.Size() <= smallBlob {
+		return copySmall(ctx, w, r, d)
+	}
 	v := &verifier{ReadCloser: io.NopCloser(&stopper{ctx, r}), want: d, h: d.Function().New()}
 	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{v}, make([]byte, bufferSize(d)))
+	return err
+}
+
+// smallBlob is the size in bytes up to which a blob is copied in one piece: a hasher takes more memory.
+const smallBlob = 8 << 10
+
+func copySmall(ctx context.Context, w io.Writer, r io.Reader, d digest.Digest) error {
+	b := make([]byte, d.Size()+1)
+	n, err := io.ReadFull(&stopper{ctx, r}, b)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
+		return err
+	}
+	if d.Function().Bytes(b[:n]) != d {
+		return fmt.Errorf("blob %s: %w", d, ErrCorrupt)
+	}
+	_, err = w.Write(b[:n])
 	return err
 }
 

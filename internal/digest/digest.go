@@ -73,12 +73,24 @@ func (f Function) Bytes(b []byte) Digest {
 	return d
 }
 
+// small is the size in bytes up to which content is hashed in one piece: a hasher takes twice the memory.
+const small = 4<<10 + 512
+
 // Reader returns the digest of all that r holds.
 func (f Function) Reader(r io.Reader) (Digest, error) {
+	first := make([]byte, small)
+	k, err := io.ReadFull(r, first)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return f.Bytes(first[:k]), nil
+	}
+	if err != nil {
+		return Digest{}, err
+	}
 	h := f.New()
-	var n int64
-	// Most files are small, and clearing a large buffer takes longer than hashing one; large files want large reads.
-	buf := make([]byte, 16<<10)
+	h.Write(first)
+	n := int64(k)
+	// Clearing a large buffer takes longer than hashing a small file; large files want large reads.
+	buf := make([]byte, 32<<10)
 	for {
 		k, err := r.Read(buf)
 		h.Write(buf[:k])
@@ -156,6 +168,9 @@ func (d Digest) Size() int64 { return d.size }
 
 // Hex returns the hash as 64 hexadecimal digits.
 func (d Digest) Hex() string { return hex.EncodeToString(d.hash[:]) }
+
+// AppendHex appends the hash as Hex spells it.
+func (d Digest) AppendHex(b []byte) []byte { return hex.AppendEncode(b, d.hash[:]) }
 
 // AppendHash appends the 32 bytes of the hash to b.
 func (d Digest) AppendHash(b []byte) []byte { return append(b, d.hash[:]...) }

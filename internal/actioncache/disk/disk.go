@@ -73,11 +73,14 @@ func (c *Cache) Path(key digest.Digest) string { return c.dir.Path(name(key)) }
 
 // name returns the slash path of the result below the root.
 func name(key digest.Digest) string {
-	h := key.Hex()
-	if key.Function() == digest.SHA256 {
-		return "ac/" + h[:2] + "/" + h
+	var path [96]byte
+	var hash [64]byte
+	p, h := path[:0], key.AppendHex(hash[:0])
+	if key.Function() != digest.SHA256 {
+		p = append(append(p, key.Function().String()...), '/')
 	}
-	return key.Function().String() + "/ac/" + h[:2] + "/" + h
+	p = append(append(p, "ac/"...), h[:2]...)
+	return string(append(append(p, '/'), h...))
 }
 
 // usual is a size in bytes that most results do not exceed: they are read in one go.

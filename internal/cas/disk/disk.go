@@ -85,7 +85,8 @@ func name(d digest.Digest, kind string) string {
 	if d.Function() != digest.SHA256 {
 		p = append(append(p, d.Function().String()...), '/')
 	}
-	h := d.Hex()
+	var hash [64]byte
+	h := d.AppendHex(hash[:0])
 	p = append(append(p, kind...), '/')
 	p = append(append(p, h[:2]...), '/')
 	return string(append(p, h...))
