@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/durable"
@@ -23,9 +25,10 @@ type Sources struct {
 	next Store
 	find func(context.Context, digest.Digest) (map[digest.Digest][]byte, error) // or nil
 
-	mu    sync.RWMutex
-	files map[digest.Digest]string
-	held  map[digest.Digest]held
+	mu     sync.RWMutex
+	files  map[digest.Digest]string
+	copied map[digest.Digest]bool // files of which somebody has a copy
+	held   map[digest.Digest]held
 }
 
 // held is a blob that is in memory for those who use it.
@@ -36,7 +39,7 @@ type held struct {
 
 // WithSources returns a Store over next that knows no files yet.
 func WithSources(next Store) *Sources {
-	return &Sources{next: next, files: map[digest.Digest]string{}, held: map[digest.Digest]held{}}
+	return &Sources{next: next, files: map[digest.Digest]string{}, copied: map[digest.Digest]bool{}, held: map[digest.Digest]held{}}
 }
 
 // ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.
@@ -174,9 +177,12 @@ func (s *Sources) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Dig
 	return still, nil
 }
 
-// Link implements Linker, if the next store does. A file of the host goes into the store first and is linked from there:
-// an editor that writes to it in place would change an exec root through a link of its own, and an input that is copied
-// into one exec root after the other makes and removes a file each time, which costs more than a link.
+// maxCopy is how large a file of the host may be, in bytes, that is copied for the first who wants it.
+const maxCopy = 64 << 10
+
+// Link implements Linker, if the next store does. A file of the host is never linked itself: an editor that writes to it in place
+// would change an exec root. The first who wants a small one gets a copy, as most are wanted by one action only; for the next it goes into
+// the store and is linked from there, since making and removing a copy for each costs more than a link.
 func (s *Sources) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	l, ok := s.next.(Linker)
 	if !ok {
@@ -191,10 +197,39 @@ func (s *Sources) Link(ctx context.Context, d digest.Digest, path string, execut
 		return errors.Join(oerr, err)
 	}
 	defer r.Close()
+	if !executable && d.Size() <= maxCopy && s.first(d) {
+		return copyFile(ctx, r, d, path)
+	}
 	if err := s.next.Put(ctx, d, r); err != nil {
 		return err
 	}
 	return l.Link(ctx, d, path, executable)
+}
+
+// first tells whether nobody has asked for a copy of the file before.
+func (s *Sources) first(d digest.Digest) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.copied[d] {
+		return false
+	}
+	s.copied[d] = true
+	return true
+}
+
+// copyFile makes path a read-only copy of what r holds, with a time that does not tell when.
+func copyFile(ctx context.Context, r io.Reader, d digest.Digest, path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	if err = Copy(ctx, f, r, d); err == nil {
+		err = durable.SetFile(f, 0o444, time.Unix(1_000_000_000, 0))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path)
+	}
+	return err
 }
 
 // Untouched implements Prover, if the next store does.

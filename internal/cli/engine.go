@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,19 +22,19 @@ import (
 
 // engineParts is the engine put together: stores, executors, and what they leave to be closed.
 type engineParts struct {
-	fn       digest.Function
-	sources  *cas.Sources
-	trees    *tree.Trees
-	stats    *tree.StatCache
-	executor build.Executor
-	again    execute.Executor // the same without memory
-	roots    string           // folder that all exec roots are below
-	flush    func(context.Context) error
-	device   *runner.Device
-	host     *local.Executor
-	scratch  string // folder of this process
-	state    string
-	inUse    func() // nothing is collected before it is called
+	fn          digest.Function
+	sources     *cas.Sources
+	trees       *tree.Trees
+	stats       *tree.StatCache
+	executor    build.Executor
+	again       execute.Executor // the same without memory
+	roots       string           // folder that all exec roots are below
+	flush       func(context.Context) error
+	device      *runner.Device
+	host, other *local.Executor
+	scratch     string // folder of this process
+	state       string
+	inUse       func() // nothing is collected before it is called
 }
 
 // adbServer is where the user's own adb server listens.
@@ -95,18 +96,21 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	host := local.New(local.Options{
+	here := local.Options{
 		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
 		Base: base, Workspace: workspace,
-	})
-	e.host = host
-	a.interrupts.onKill(host.Kill)
+	}
+	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
+	e.host, e.other = local.New(here), local.New(here)
+	a.interrupts.onKill(e.host.Kill)
+	a.interrupts.onKill(e.other.Kill)
 	e.device = runner.New(runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
 		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: adbServer, Home: a.env.Var("HOME"),
 	})
-	route := execute.Route(map[string]execute.Executor{"local": host, "device": e.device})
-	e.again, e.roots = route, filepath.Join(a.cache, "tmp")
+	route := execute.Route(map[string]execute.Executor{"local": e.host, "device": e.device})
+	e.again = execute.Route(map[string]execute.Executor{"local": e.other, "device": e.device})
+	e.roots = filepath.Join(a.cache, "tmp")
 	e.executor = execute.Exclusive(execute.Cached(route, results, e.sources, fn, e.trees.Has), filepath.Join(e.state, "actions.lock"), fn)
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.
@@ -130,7 +134,7 @@ func (e *engineParts) options(a *app) build.Options {
 // close ends devices and writes what the next run can use. What fails here costs time later, nothing else.
 func (e *engineParts) close() {
 	_ = e.device.Close()
-	_ = e.host.Close()
+	_ = errors.Join(e.host.Close(), e.other.Close())
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
 	e.inUse()

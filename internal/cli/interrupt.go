@@ -36,11 +36,17 @@ func (i *interrupts) tell(say func(string)) func() {
 	}
 }
 
-// onKill sets what ends the children.
+// onKill adds to what ends the children.
 func (i *interrupts) onKill(kill func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.kill = kill
+	before := i.kill
+	i.kill = func() {
+		if before != nil {
+			before()
+		}
+		kill()
+	}
 }
 
 func (i *interrupts) first() {

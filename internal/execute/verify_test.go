@@ -47,7 +47,7 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	}
 	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: fn})
 	cached := execute.Cached(host, acmemory.New(), store, fn, nil)
-	v := execute.Verify(execute.VerifyOptions{Next: cached, Again: host, Store: store, Roots: filepath.Join(root, "tmp"), Select: choose})
+	v := execute.Verify(execute.VerifyOptions{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: fn}), Store: store, Roots: filepath.Join(root, "tmp"), Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
 

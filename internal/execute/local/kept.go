@@ -302,12 +302,17 @@ func appendStamp(b []byte, s stat.Stamp) []byte {
 	return b
 }
 
-// kept lays a folder of inputs out from what is kept, if that can be. It also tells whether the folder is one that will be kept.
-func (l *layout) kept(ctx context.Context, d *tree.Dir, at, dest string) (done, keep bool, err error) {
+// kept lays a folder of inputs out from what is kept, if that can be. Its files are links, also where a restricted command could
+// write to them once it changed their mode: the store notices. It also tells whether the folder is one that will be kept.
+func (l *layout) kept(ctx context.Context, d *tree.Dir, at, rel string) (done, keep bool, err error) {
 	k := &l.x.larder
-	if at == "" || l.writable(at) || !k.keeps(d) || l.s.keeps(dest) {
+	if s := l.s.stands[rel]; at == "" || !k.keeps(d) || s != nil && s.own {
 		return false, false, nil
 	}
+	if err := l.s.clear(rel); err != nil {
+		return false, false, err
+	}
+	dest := l.s.path(rel)
 	f := laid{key: k.key(l.a, at), path: dest, files: d.Files}
 	done, err = k.take(f.key, d, dest, func(name string, f tree.File) error {
 		return l.file(ctx, f, filepath.Join(dest, name), false)

@@ -33,10 +33,14 @@ type layout struct {
 
 // inputs lays the action's inputs out.
 func (l *layout) inputs(ctx context.Context, root digest.Digest) error {
-	return l.dir(ctx, tree.Ref(root), "", l.s.root(), 0)
+	if err := l.dir(ctx, tree.Ref(root), "", "root", 0); err != nil {
+		return err
+	}
+	return l.s.drop()
 }
 
-func (l *layout) dir(ctx context.Context, d *tree.Dir, at, dest string, depth int) error {
+// dir lays a folder out that is at a slash path of the exec root, and at rel below the slot's folder.
+func (l *layout) dir(ctx context.Context, d *tree.Dir, at, rel string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("folders are more than %d deep", maxDepth)
 	}
@@ -47,41 +51,44 @@ func (l *layout) dir(ctx context.Context, d *tree.Dir, at, dest string, depth in
 	if err != nil {
 		return err
 	}
-	done, keep, err := l.kept(ctx, d, at, dest)
+	done, keep, err := l.kept(ctx, d, at, rel)
 	if done || err != nil {
 		return err
 	}
 	// Folders of the slot are the action's own and names are checked when a tree is read: nothing is written through a symlink.
-	if err := l.folder(dest); err != nil {
+	if keep {
+		if err := os.Mkdir(l.s.path(rel), 0o755); err != nil {
+			return err
+		}
+	} else if _, err := l.s.folder(rel, false); err != nil {
 		return err
 	}
 	writable := l.writable(at)
 	for name, f := range d.Files {
-		p := dest + string(filepath.Separator) + name
-		if !keep {
-			l.s.made = append(l.s.made, made{path: p})
+		p := rel + "/" + name
+		if keep {
+			err = l.file(ctx, f, l.s.path(p), false)
+		} else {
+			err = l.stands(p, stands{file: f, copy: l.copies(f, writable)}, func(to string) error { return l.file(ctx, f, to, writable) })
 		}
-		if err := l.file(ctx, f, p, writable); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
 		}
 	}
 	for name, target := range d.Symlinks {
-		p := filepath.Join(dest, name)
-		l.s.made = append(l.s.made, made{path: p})
 		err := tree.CheckSymlink(at, target)
 		if err == nil {
-			err = os.Symlink(filepath.FromSlash(target), p)
+			err = l.symlink(rel+"/"+name, filepath.FromSlash(target))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
 		}
 	}
 	for name, sub := range d.Dirs {
-		p := dest + string(filepath.Separator) + name
+		p := rel + "/" + name
 		if ref, ok := sub.Ref(); ok {
 			if shared, ok := l.shared[ref]; ok {
-				l.s.made = append(l.s.made, made{path: p})
-				if err := os.Symlink(shared, p); err != nil {
+				if err := l.symlink(p, shared); err != nil {
 					return err
 				}
 				continue
@@ -94,13 +101,21 @@ func (l *layout) dir(ctx context.Context, d *tree.Dir, at, dest string, depth in
 	return nil
 }
 
-// folder makes a folder, unless it is one that stays in the slot.
-func (l *layout) folder(p string) error {
-	if l.s.keeps(p) {
-		return nil
+func (l *layout) symlink(rel, target string) error {
+	return l.stands(rel, stands{link: target}, func(to string) error { return os.Symlink(target, to) })
+}
+
+// stands sees to it that what is wanted is at the slash path, and has it made if the last action did not leave it there.
+func (l *layout) stands(rel string, want stands, put func(to string) error) error {
+	there, err := l.s.has(rel, want)
+	if there || err != nil {
+		return err
 	}
-	l.s.made = append(l.s.made, made{path: p, dir: true})
-	return os.Mkdir(p, 0o755)
+	if err := put(l.s.path(rel)); err != nil {
+		return err
+	}
+	l.s.stays(rel, want)
+	return nil
 }
 
 // writable tells whether a restricted command may write to the files of the folder at the slash path.
@@ -119,21 +134,7 @@ const maxOwn = 1 << 20
 // file puts an input at p. Where a restricted command may write to it after it changed the mode, which nothing keeps a
 // file's owner from, it gets a copy of its own. A large file is linked even so: what is written to it the store notices.
 func (l *layout) file(ctx context.Context, f tree.File, p string, writable bool) error {
-	if !writable || !f.Executable || f.Digest.Size() > maxOwn {
-		return l.put(ctx, f, p, writable)
-	}
-	if l.s.reuse(f.Digest, p) {
-		return nil
-	}
-	if err := l.put(ctx, f, p, true); err != nil {
-		return err
-	}
-	l.s.reusable(f.Digest, p)
-	return nil
-}
-
-func (l *layout) put(ctx context.Context, f tree.File, p string, writable bool) error {
-	if writable && f.Digest.Size() <= maxOwn {
+	if l.copies(f, writable) {
 		return l.copy(ctx, f, p)
 	}
 	if l.linker != nil {
@@ -143,6 +144,11 @@ func (l *layout) put(ctx context.Context, f tree.File, p string, writable bool) 
 		}
 	}
 	return l.copy(ctx, f, p)
+}
+
+// copies tells whether an input is copied.
+func (l *layout) copies(f tree.File, writable bool) bool {
+	return writable && f.Digest.Size() <= maxOwn
 }
 
 // copyTime is the modification time of copies. That of blobs is fixed too: a command that looks at times of its inputs must
@@ -169,23 +175,20 @@ func (l *layout) copy(ctx context.Context, f tree.File, p string) error {
 // output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is a
 // folder that all actions share.
 func (l *layout) output(o string) error {
-	dir := path.Dir(path.Clean(o))
-	l.s.made = append(l.s.made, made{path: filepath.Join(l.s.root(), filepath.FromSlash(o))})
-	if dir == "." || l.s.keeps(filepath.Join(l.s.root(), filepath.FromSlash(dir))) {
+	o = path.Clean(o)
+	l.s.outs = append(l.s.outs, l.s.path("root/"+o))
+	dir := path.Dir(o)
+	if dir == "." {
 		return nil
 	}
-	at := l.s.root()
+	at := "root"
 	for _, name := range strings.Split(dir, "/") {
-		at = filepath.Join(at, name)
-		switch st, err := os.Lstat(at); {
-		case errors.Is(err, fs.ErrNotExist):
-			if err := l.folder(at); err != nil {
-				return err
-			}
-		case err != nil:
-			return err
-		case !st.IsDir():
+		at += "/" + name
+		if k := l.s.stands[at]; k != nil && k.dir == nil {
 			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
+		}
+		if _, err := l.s.folder(at, false); err != nil {
+			return err
 		}
 	}
 	return nil

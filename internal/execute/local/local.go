@@ -172,16 +172,11 @@ func (x *Executor) slot(a *action.Action, shared map[digest.Digest]string) (*slo
 		shape = strings.Join(slices.Concat(open, []string{"", a.Command.Platform[action.PropertyNetwork]}, read), "\x00")
 	}
 	s, n := x.slots.take(shape)
-	dir := filepath.Join(x.o.Dir, "exec-"+x.mark+"-"+strconv.Itoa(n))
 	if s != nil {
-		err := os.Rename(s.dir, dir)
-		if err == nil {
-			s.dir = dir
-			return s, open, nil
-		}
-		_ = s.close() // someone took its folder away
+		s.use++
+		return s, open, nil
 	}
-	s, err := newSlot(dir, shape, open)
+	s, err := newSlot(filepath.Join(x.o.Dir, "exec-"+x.mark+"-"+strconv.Itoa(n)), shape, open)
 	if err != nil || !restricted {
 		return s, nil, err
 	}

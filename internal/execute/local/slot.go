@@ -11,38 +11,40 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/tree"
 )
 
-// slot is a place where one action at a time runs: its exec root, a home and a temporary folder, used again for the next
-// action, since making and removing folders costs more than looking whether they are empty. It has another name each time,
-// so that what depends on where it ran can be told by running it again; rules for its folders hold whatever their names.
+// slot is a place where one action at a time runs: its exec root, a home and a temporary folder. It is used again for the
+// next action, and what that has in common with the last one stays where it is: to make and remove files costs more than to
+// look whether they are as they were.
 type slot struct {
-	dir    string                        // absolute
-	shape  string                        // what actions have in common that may use it
-	kept   []kept                        // folders that stay from one action to the next
-	laid   []*laid                       // folders that are kept elsewhere when the action is done
-	made   []made                        // what is in the way of the next action, in the order it was made
-	own    map[digest.Digest]fs.FileInfo // copies of programs, in the folder own, for one action after the other
+	dir    string             // absolute
+	shape  string             // what actions have in common that may use it
+	stands map[string]*stands // by slash path below dir: what was made, but for what the command made
+	use    int                // counts actions
+	laid   []*laid            // folders that are kept elsewhere when the action is done
+	outs   []string           // outputs of the action, absolute
 	pipes  pipes
 	worker *sandbox.Worker // where commands start when they are restricted; nil: anywhere
 }
 
-// kept is a folder of a slot that stays.
-type kept struct {
-	path string // below the slot's folder
-	file *os.File
-	fd   int // of file: asking for it costs system calls
-	is   fs.FileInfo
-	has  []string // names of folders that stay in it
+// stands is a file, symlink or folder of a slot.
+type stands struct {
+	use  int             // the last action that wanted it
+	is   stat.Stamp      // when it was made
+	file tree.File       // of a file
+	link string          // of a symlink: where to
+	dir  *os.File        // of a folder
+	fd   int             // of dir: asking for it costs system calls
+	copy bool            // nothing else has the file's inode
+	own  bool            // it belongs to the slot and stays whatever the actions want
+	has  map[string]bool // names of what stands in a folder
 }
 
-// made is something that was made for an action.
-type made struct {
-	path string
-	dir  bool
-}
+// maxStands is how many files and folders of inputs stay in a slot at most.
+const maxStands = 512
 
 func (s *slot) root() string { return filepath.Join(s.dir, "root") }
 func (s *slot) home() string { return filepath.Join(s.dir, "home") }
@@ -50,88 +52,174 @@ func (s *slot) tmp() string  { return filepath.Join(s.dir, "tmp") }
 
 // newSlot makes a slot in a new folder dir, with these folders, slash paths below the exec root, that stay.
 func newSlot(dir, shape string, outputs []string) (*slot, error) {
-	s := &slot{dir: dir, shape: shape}
-	has := map[string][]string{"": nil} // by slash path below the root
-	order := []string{""}
-	for _, o := range outputs {
-		at := ""
-		for _, name := range strings.Split(o, "/") {
-			if o == "." {
-				break
-			}
-			next := path.Join(at, name)
-			if _, ok := has[next]; !ok {
-				has[next], has[at] = nil, append(has[at], name)
-				order = append(order, next)
-			}
-			at = next
-		}
-	}
+	s := &slot{dir: dir, shape: shape, stands: map[string]*stands{}}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	for _, p := range []string{"home", "tmp"} {
-		if err := s.keep(p, nil); err != nil {
-			return nil, errors.Join(err, s.close())
+	order := []string{"home", "tmp", "root"}
+	for _, o := range outputs {
+		at := "root"
+		for _, name := range strings.Split(o, "/") {
+			if o != "." {
+				at = path.Join(at, name)
+				order = append(order, at)
+			}
 		}
 	}
 	for _, p := range order {
-		if err := s.keep(filepath.Join("root", filepath.FromSlash(p)), has[p]); err != nil {
+		if _, err := s.folder(p, true); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
 	return s, nil
 }
 
-func (s *slot) keep(p string, has []string) error {
-	full := filepath.Join(s.dir, p)
+// folder makes a folder at the slash path below the slot's, and tells whether it was there already.
+func (s *slot) folder(rel string, own bool) (stood bool, err error) {
+	if k := s.stands[rel]; k != nil && k.dir != nil {
+		k.use = s.use
+		return true, nil
+	}
+	if err := s.clear(rel); err != nil {
+		return false, err
+	}
+	full := s.path(rel)
 	if err := os.Mkdir(full, 0o755); err != nil {
-		return err
+		return false, err
 	}
 	f, err := os.Open(full)
 	if err != nil {
-		return err
+		return false, err
 	}
 	st, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return err
+		return false, err
 	}
-	s.kept = append(s.kept, kept{path: p, file: f, fd: int(f.Fd()), is: st, has: has})
+	s.add(rel, &stands{is: stat.Of(st), dir: f, fd: int(f.Fd()), own: own, has: map[string]bool{}})
+	return false, nil
+}
+
+func (s *slot) path(rel string) string {
+	return s.dir + string(filepath.Separator) + filepath.FromSlash(rel)
+}
+
+func (s *slot) add(rel string, k *stands) {
+	k.use = s.use
+	s.stands[rel] = k
+	if in := s.stands[folderOf(rel)]; in != nil {
+		in.has[path.Base(rel)] = true
+	}
+}
+
+func folderOf(rel string) string {
+	i := strings.LastIndexByte(rel, '/')
+	return rel[:max(i, 0)]
+}
+
+// has tells whether the file or symlink that is wanted at the slash path stands there as it was made. If something else
+// does, it goes away.
+func (s *slot) has(rel string, want stands) (bool, error) {
+	k := s.stands[rel]
+	if k == nil {
+		return false, nil
+	}
+	if k.dir == nil && k.file == want.file && k.link == want.link {
+		if now, err := stat.Lstat(s.path(rel)); err == nil && k.untouched(now) {
+			k.use = s.use
+			return true, nil
+		}
+	}
+	return false, s.clear(rel)
+}
+
+// untouched tells whether a file is as it was made. The change time of a link changes with each name that the file gets.
+func (k *stands) untouched(now stat.Stamp) bool {
+	was := k.is
+	if !k.copy {
+		was.CTime, now.CTime = 0, 0
+	}
+	return was == now
+}
+
+// stays notes what was made at the slash path, for the next action.
+func (s *slot) stays(rel string, k stands) {
+	if len(s.stands) >= maxStands {
+		s.outs = append(s.outs, s.path(rel))
+		return
+	}
+	if st, err := stat.Lstat(s.path(rel)); err == nil {
+		k.is = st
+		s.add(rel, &k)
+	}
+}
+
+// clear removes what stands at the slash path, and below it.
+func (s *slot) clear(rel string) error {
+	k := s.stands[rel]
+	if k == nil {
+		return nil
+	}
+	if k.dir != nil {
+		for name := range k.has {
+			if err := s.clear(rel + "/" + name); err != nil {
+				return err
+			}
+		}
+		k.dir.Close()
+	}
+	delete(s.stands, rel)
+	if in := s.stands[folderOf(rel)]; in != nil {
+		delete(in.has, path.Base(rel))
+	}
+	full := s.path(rel)
+	if k.dir == nil {
+		if err := unlink(full); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	} else if rmdir(full) == nil {
+		return nil
+	}
+	return removeAll(full)
+}
+
+// drop removes what the action does not want of what the last one left.
+func (s *slot) drop() error {
+	for rel, k := range s.stands {
+		if k.use != s.use && !k.own {
+			if err := s.clear(rel); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-// keeps tells whether the folder at the path, which is below the slot's, stays.
-func (s *slot) keeps(p string) bool {
-	return slices.ContainsFunc(s.kept, func(k kept) bool { return k.path == p[len(s.dir)+1:] })
-}
-
-// clean makes the slot as it was when it was new, or fails: then nobody may use it again.
+// clean removes what the command left, or fails: then nobody may use the slot again. Whether files are as they were is
+// looked at when the next action wants them.
 func (s *slot) clean() error {
-	for i := len(s.made) - 1; i >= 0; i-- {
-		// What cannot be removed like this, or is not there any more, is seen below.
-		if m := s.made[i]; m.dir {
-			_ = rmdir(m.path)
-		} else {
-			_ = unlink(m.path)
-		}
+	for _, p := range s.outs {
+		_ = unlink(p) // what cannot be removed like this, or is not there any more, is seen below
 	}
-	s.made = s.made[:0]
-	for _, k := range s.kept {
-		at := s.dir + string(filepath.Separator) + k.path
-		st, err := os.Lstat(at)
+	s.outs = s.outs[:0]
+	for rel, k := range s.stands {
+		if k.dir == nil {
+			continue
+		}
+		at := s.path(rel)
+		now, err := stat.Lstat(at)
 		if err != nil {
 			return err
 		}
-		if !os.SameFile(st, k.is) || st.Mode() != k.is.Mode() {
+		if now.Inode != k.is.Inode || now.Dev != k.is.Dev || now.Mode != k.is.Mode {
 			return fmt.Errorf("%s is not as it was made", at)
 		}
-		names, err := entries(k.file, k.fd)
+		names, err := entries(k.dir, k.fd)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			if !slices.Contains(k.has, name) {
+			if !k.has[name] {
 				if err := removeAll(filepath.Join(at, name)); err != nil {
 					return err
 				}
@@ -139,41 +227,6 @@ func (s *slot) clean() error {
 		}
 	}
 	return nil
-}
-
-// maxPrograms is how many copies of programs a slot has.
-const maxPrograms = 16
-
-// reuse puts the slot's copy of a program at p, if there is one that is as it was made. A command may have changed it.
-func (s *slot) reuse(d digest.Digest, p string) bool {
-	was, ok := s.own[d]
-	if !ok {
-		return false
-	}
-	at := filepath.Join(s.dir, "own", d.Hex())
-	st, err := os.Lstat(at)
-	if err == nil && os.SameFile(st, was) && st.Mode() == was.Mode() && st.Size() == was.Size() && st.ModTime().Equal(was.ModTime()) && os.Link(at, p) == nil {
-		return true
-	}
-	delete(s.own, d)
-	_ = os.Remove(at)
-	return false
-}
-
-// reusable keeps p, a copy of a program that nobody else has, for the next action. That it cannot costs time only.
-func (s *slot) reusable(d digest.Digest, p string) {
-	st, err := os.Lstat(p)
-	if err != nil || links(st) != 1 || len(s.own) >= maxPrograms {
-		return
-	}
-	dir := filepath.Join(s.dir, "own")
-	if s.own == nil {
-		s.own = map[digest.Digest]fs.FileInfo{}
-		_ = os.Mkdir(dir, 0o755)
-	}
-	if os.Link(p, filepath.Join(dir, d.Hex())) == nil {
-		s.own[d] = st
-	}
 }
 
 // close removes the slot.
@@ -189,33 +242,35 @@ func (s *slot) release() {
 		s.worker = nil
 	}
 	s.pipes.close()
-	for _, k := range s.kept {
-		k.file.Close()
+	for _, k := range s.stands {
+		if k.dir != nil {
+			k.dir.Close()
+		}
 	}
-	s.kept = nil
+	s.stands = nil
 }
 
 // slots are those that no action uses. The zero value has none.
 type slots struct {
 	mu   sync.Mutex
 	free []*slot
-	next int // number of the next use
+	next int // number of the next slot
 }
 
 // maxFree is how many slots wait at most. There are some shapes, and for each as many slots as actions run at once.
 const maxFree = 24
 
-// take returns a slot of the shape that waits, or nil, and a number for this use.
+// take returns a slot of the shape that waits, or nil and a number for a new one.
 func (l *slots) take(shape string) (*slot, int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.next++
 	for i := len(l.free) - 1; i >= 0; i-- {
 		if s := l.free[i]; s.shape == shape {
 			l.free = slices.Delete(l.free, i, i+1)
-			return s, l.next
+			return s, 0
 		}
 	}
+	l.next++
 	return nil, l.next
 }
 
