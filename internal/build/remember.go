@@ -153,6 +153,7 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*memo.Build, error)
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
+	r.m.Hosts = make([]memo.Host, 0, len(keys))
 	for i, k := range keys {
 		h := w.notes.hosts[k]
 		slices.SortFunc(h.Files, func(a, b memo.File) int { return strings.Compare(a.Path, b.Path) })
@@ -165,6 +166,7 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*memo.Build, error)
 			r.units[u] = len(r.units)
 		}
 	}
+	r.m.Nodes, r.m.Units, r.m.Exports = make([]memo.Node, 0, len(r.nodes)), make([]memo.Unit, 0, len(r.units)), make([]memo.Export, 0, len(exports))
 	for _, n := range w.g.order {
 		if err := r.node(n); err != nil {
 			return nil, err

@@ -29,6 +29,8 @@ type loop struct {
 	pools     map[string]int // what is free of each resource; not in the map: one
 
 	messages chan message
+	units    chan *unit // to the workers
+	workers  int
 	over     chan struct{} // closed when nobody reads messages any more
 	running  int
 	sum      event.BuildFinished
@@ -63,8 +65,9 @@ type outcome struct {
 
 // run builds everything in the graph. It returns when nothing runs any more.
 func (l *loop) run(ctx context.Context, units []*unit) error {
-	l.over = make(chan struct{})
+	l.over, l.units = make(chan struct{}), make(chan *unit)
 	defer close(l.over)
+	defer close(l.units)
 	for _, n := range l.g.order {
 		if n.resolved {
 			l.announce(n)
@@ -192,18 +195,28 @@ func (l *loop) reserve(u *unit) bool {
 	return true
 }
 
+// start gives the unit to a worker, and hires one if all are busy. Workers stay for the whole build: the stack of a new one would have to
+// grow with each unit.
 func (l *loop) start(ctx context.Context, u *unit) {
 	u.state = running
-	l.running++
-	go func() {
+	if l.running++; l.running > l.workers {
+		l.workers++
+		go l.serve(ctx)
+	}
+	l.units <- u
+}
+
+// serve does units until there are no more. It says of each that it ended; the loop waits for that.
+func (l *loop) serve(ctx context.Context) {
+	for u := range l.units {
 		o := l.work(ctx, u, func(m message) {
 			select {
 			case l.messages <- m:
 			case <-l.over: // somebody still reports on an action that ended
 			}
 		})
-		l.messages <- message{u: u, out: &o} // the loop waits for it
-	}()
+		l.messages <- message{u: u, out: &o}
+	}
 }
 
 // take applies what a worker said.

@@ -145,6 +145,7 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 	if r.verify, err = r.c.Verify.start(r.engine, p); err != nil {
 		return r.not(err)
 	}
+	boundHeap(len(p.Nodes))
 	o := r.options()
 	r.watching.plan(p)
 	o.Sink = r.verify.before(o.Sink)
