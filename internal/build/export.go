@@ -23,6 +23,7 @@ type exporter struct {
 	stateFile string
 	known     map[string]exported // by file name in Out
 	changed   bool
+	sweep     bool // a killed run may have left files beside the outputs
 }
 
 // exportsFile is where it is remembered what stands in the folder of outputs.

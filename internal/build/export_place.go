@@ -30,6 +30,18 @@ const atOnce = 64 << 10
 // place puts outputs in their places, replacing what is there, so that no place ever holds a part of one. Several are
 // written at once. The error is that of the first, in their order, that failed.
 func (x *exporter) place(ctx context.Context, items []*item) error {
+	// A marker stands while outputs are written. One that stands already was left by a run that was killed, and so may be other things.
+	marker := x.stateFile + ".writing"
+	f, err := os.OpenFile(marker, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err == nil {
+		err = f.Close()
+	} else if errors.Is(err, fs.ErrExist) {
+		x.sweep, err = true, nil
+	}
+	if err != nil {
+		return err
+	}
+	defer os.Remove(marker)
 	fresh, err := x.placeFresh(ctx, items)
 	if err == nil && !fresh {
 		err = x.placeIn(ctx, items, x.o.Out, true)
@@ -55,7 +67,9 @@ func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) 
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return false, err
 	}
-	_ = durable.SweepNamed(parent, tempPrefix, 0) // what killed runs left; what cannot be removed does no harm
+	if x.sweep {
+		_ = durable.SweepNamed(parent, tempPrefix, 0) // what cannot be removed does no harm
+	}
 	tmp, err := os.MkdirTemp(parent, durable.TempName(tempPrefix)+"*")
 	if err != nil {
 		return false, err
@@ -85,7 +99,9 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
 		}
-		_ = durable.SweepNamed(folder, tempPrefix, 0)
+		if x.sweep {
+			_ = durable.SweepNamed(folder, tempPrefix, 0)
+		}
 	}
 	temp := ""
 	if move && len(items) >= manyFiles {

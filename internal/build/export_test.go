@@ -2,7 +2,9 @@ package build_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -198,7 +200,18 @@ func TestExportTidiesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// It was killed while it wrote outputs.
+	if err := os.MkdirAll(w.State, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	marker := filepath.Join(w.State, "exports-"+w.Fn.Bytes([]byte(w.Out)).Hex()[:16]+".writing")
+	if err := os.WriteFile(marker, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	w.ok(planOf([]plan.Export{export("a", "a", "")}, sh("a", "touch out")), 1)
+	if _, err := os.Lstat(marker); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the marker stays: %v", err)
+	}
 	want := map[string]string{"a": "", fmt.Sprintf(".hexmage-%d-1/", os.Getpid()): "", fmt.Sprintf("model-%d-b/", pid): ""}
 	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 		t.Error(d)

@@ -30,8 +30,8 @@ const (
 	ExitInterrupted = 130 // by Ctrl-C
 )
 
-// firstGC lets the heap grow to about 40 MB before it is looked through for the first time: most commands end before.
-const firstGC = 1000
+// firstGC lets the heap grow to about 64 MB before it is looked through for the first time: most commands end before.
+const firstGC = 1600
 
 // lateGC begins to collect garbage late, and then goes on as Go does by itself: what is large here is read in streams, and the graph
 // of a large pipeline should not cost several times its size.

@@ -46,11 +46,10 @@ type larder struct {
 
 // laid is a folder of an exec root that goes back to the larder.
 type laid struct {
-	key    string
-	path   string
-	files  map[string]tree.File
-	names  []string
-	stamps []stat.Stamp // of names, when the command had not started
+	key   string
+	path  string
+	files map[string]tree.File
+	stamp stat.Stamp // of the folder, before the command started
 }
 
 // key names the folder at a slash path of the action's exec root. It is the same for the next run of the same command.
@@ -144,37 +143,23 @@ func (l *larder) give(f *laid) {
 	l.bound()
 }
 
-// note looks at the files, as they were laid out.
+// laidTime is the modification time of a folder that was laid out. Whatever comes, goes or changes places in it later sets another, however
+// short the time between.
+func laidTime() time.Time { return time.Unix(1_000_000_001, 0) }
+
+// note begins to watch the folder, which is laid out.
 func (f *laid) note() (err error) {
-	f.names = make([]string, 0, len(f.files))
-	for name := range f.files {
-		f.names = append(f.names, name)
+	if err = os.Chtimes(f.path, time.Time{}, laidTime()); err == nil {
+		f.stamp, err = stat.Lstat(f.path)
 	}
-	f.stamps, err = stat.Lstats(f.path, f.names, 0)
 	return err
 }
 
-// holds tells whether the folder has its files, each where it was laid out, and nothing else.
+// holds tells whether the folder has its files, each where it was laid out, and nothing else. Whether something wrote to
+// them is looked at when they are taken.
 func (f *laid) holds() bool {
-	dir, err := os.Open(f.path)
-	if err != nil {
-		return false
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil || len(names) != len(f.files) {
-		return false
-	}
-	now, err := stat.Lstats(f.path, f.names, 0)
-	if err != nil {
-		return false
-	}
-	for i := range now {
-		if now[i].Inode != f.stamps[i].Inode || now[i].Dev != f.stamps[i].Dev || !now[i].Exists() {
-			return false
-		}
-	}
-	return true
+	now, err := stat.Lstat(f.path)
+	return err == nil && f.stamp.Exists() && now == f.stamp
 }
 
 // bound removes what was used longest ago, and what writers left that were killed.
@@ -326,9 +311,6 @@ func (l *layout) kept(ctx context.Context, d *tree.Dir, at, rel string) (done, k
 // putBack gives the larder what came from it, and what is worth keeping.
 func (x *Executor) putBack(s *slot) {
 	for _, f := range s.laid {
-		if len(f.stamps) == 0 {
-			continue
-		}
 		if st, err := os.Lstat(f.path); err == nil && st.Mode().Type() == fs.ModeDir {
 			x.larder.give(f)
 		}
