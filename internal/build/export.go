@@ -22,6 +22,7 @@ type exporter struct {
 	*worker
 	stateFile string
 	known     map[string]exported // by file name in Out
+	there     map[string]bool     // what is known ahead of it; nil: nothing
 	changed   bool
 	sweep     bool // a killed run may have left files beside the outputs
 }
@@ -81,7 +82,11 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
-	x.known = readExports(x.stateFile)
+	if w.ahead.holds(w.o.exportsSum()) {
+		x.known, x.there = w.ahead.known, w.ahead.there
+	} else {
+		x.known = readExports(x.stateFile)
+	}
 	defer func() {
 		if x.changed { // also after an error: what was exported until then is known
 			err = errors.Join(err, writeExports(w.o.State, x.stateFile, x.known))
@@ -174,7 +179,7 @@ func (x *exporter) put(ctx context.Context, items []*item) error {
 			old, names = append(old, it), append(names, it.name)
 		}
 	}
-	there, err := standing(x.o.Out, names, x.known)
+	there, err := x.standing(names)
 	if err != nil {
 		return err
 	}

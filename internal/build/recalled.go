@@ -135,6 +135,10 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 			outs[i].id = ""
 		}
 	}
+	if len(units) > 0 && o.Out != "" {
+		w.ahead = o.lookAhead()
+		defer func() { <-w.ahead.done }()
+	}
 	l := w.loop()
 	l.sum.Nodes, l.sum.Cached = len(links)-len(units), len(links)-len(units)
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(links)})

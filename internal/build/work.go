@@ -26,7 +26,8 @@ import (
 type worker struct {
 	*assembler
 	o        Options
-	recalled bool // the graph is made from a memo, and what is in the way of that is no failure
+	ahead    *ahead // nil: nobody looks at the exports meanwhile
+	recalled bool   // the graph is made from a memo, and what is in the way of that is no failure
 	last     lastRuns
 	programs sync.Map // name and path list → *program
 	listings sync.Map // *tree.Dir → *listing: folders that count by what was read of them
