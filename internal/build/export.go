@@ -66,9 +66,10 @@ func (o *Options) standAsLeft(sum digest.Digest) bool {
 // toExport is an output of the pipeline that has to stand at its place.
 type toExport struct {
 	plan.Export
-	awaited []addrs.Output // whose content the literal was made from
-	id      string         // what it is, as identity says; "" when that has to be found out
-	was     string         // its id in the last build, where that is known
+	awaited []addrs.Output              // whose content the literal was made from
+	id      string                      // what it is, as identity says; "" when that has to be found out
+	was     string                      // its id in the last build, where that is known
+	load    func() (plan.Export, error) // nil: Export has all; else only Name and Show
 }
 
 // export puts the pipeline's outputs in their place. It fills in what it finds out about each of outs.
@@ -164,6 +165,13 @@ func (it *item) prepare(ctx context.Context, x *exporter, now map[string]string)
 func (it *item) find(ctx context.Context, x *exporter) error {
 	if it.entry != nil {
 		return nil
+	}
+	if it.load != nil {
+		full, err := it.load()
+		if err != nil {
+			return err
+		}
+		it.Export, it.load = full, nil
 	}
 	e, err := x.exportEntry(ctx, it.Export)
 	it.entry = &e

@@ -160,7 +160,7 @@ func (r *Recalled) Finish(o Options, start time.Time) Result {
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: r.m.Units()})
 	var res Result
 	for i := range r.m.Exports() {
-		x, err := r.m.ExportName(i)
+		x, err := r.m.ExportLinks(i)
 		if err != nil {
 			break // it has a right checksum, so this cannot be
 		}

@@ -123,11 +123,11 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	}
 	outs := make([]toExport, r.m.Exports())
 	for i := range outs {
-		x, err := r.m.Export(i)
+		x, err := r.m.ExportLinks(i)
 		if err != nil {
 			return Result{}, ErrStale
 		}
-		outs[i] = toExport{Export: plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, id: x.ID, was: x.ID}
+		outs[i] = toExport{Export: plan.Export{Name: x.Name, Show: x.Show}, id: x.ID, was: x.ID, load: func() (plan.Export, error) { return r.export(i) }}
 		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
 			if x.Values {
 				return Result{}, ErrStale
@@ -151,6 +151,12 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
 	return res, err
+}
+
+// export returns an output of the pipeline in full.
+func (r *Recalled) export(i int) (plan.Export, error) {
+	x, err := r.m.Export(i)
+	return plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, err
 }
 
 // graph puts the nodes with units that may have to run into g, and returns these units.

@@ -66,6 +66,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	a.Directories = dirs
 	defer w.o.Sources.Hold(dirs)()
 	say(message{u: u, started: true})
+	ctx = tree.WithOpened(ctx, inputRoot, root)
 	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
 		say(message{u: u, progress: event.NodeProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
 	}))

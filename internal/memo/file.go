@@ -17,7 +17,7 @@ import (
 // section the ends of its records and the records; at the end the BLAKE3 of everything before it. The first section has
 // the strings, the second the names of pipeline and profile.
 const (
-	magic    = "hexmage memo 3\n"
+	magic    = "hexmage memo 4\n"
 	hashSize = 32
 )
 
@@ -198,14 +198,13 @@ func (r *Reader) Exports() int { return r.len(secExports) }
 // Export returns an output of the pipeline.
 func (r *Reader) Export(i int) (Export, error) { return one(r, secExports, i, (*decoder).export) }
 
-// ExportName returns how an output is called and shown, and what it is, and nothing else of it.
-func (r *Reader) ExportName(i int) (Export, error) {
+// ExportLinks returns how an output is called and shown, what it is and what it was made from, and nothing else of it.
+func (r *Reader) ExportLinks(i int) (Export, error) {
 	d := decoder{r: r, b: r.tables[secExports].record(i)}
-	x := Export{Name: d.string(), Show: d.string(), ID: d.string()}
-	if d.bad {
-		return Export{}, errDamaged
+	if x := d.exportLinks(); !d.bad {
+		return x, nil
 	}
-	return x, nil
+	return Export{}, errDamaged
 }
 
 // Nodes returns how many nodes there are.

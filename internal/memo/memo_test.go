@@ -119,7 +119,7 @@ func read(r *memo.Reader) (*memo.Build, error) {
 	}
 	for i := range r.Exports() {
 		x, e := r.Export(i)
-		name, e2 := r.ExportName(i)
+		name, e2 := r.ExportLinks(i)
 		if e == nil && (e2 != nil || name.Name != x.Name || name.ID != x.ID || name.Show != x.Show) {
 			e = fmt.Errorf("export %d is %v and %v, %v", i, x, name, e2)
 		}

@@ -290,15 +290,21 @@ func (e *encoder) export(x *Export) {
 	e.string(x.Name)
 	e.string(x.Show)
 	e.string(x.ID)
-	e.int(int(x.Class))
-	e.input(&x.Artifact)
-	e.string(x.Literal)
 	e.ints(x.Hosts)
 	e.ints(x.Units)
 	e.bool(x.Values)
+	e.int(int(x.Class))
+	e.input(&x.Artifact)
+	e.string(x.Literal)
 }
 
 func (d *decoder) export() Export {
-	return Export{Name: d.string(), Show: d.string(), ID: d.string(), Class: action.Class(d.index(256)), Artifact: d.input(), Literal: d.string(),
-		Hosts: d.ints(d.r.len(secHosts)), Units: d.ints(d.r.len(secUnits)), Values: d.bool()}
+	x := d.exportLinks()
+	x.Class, x.Artifact, x.Literal = action.Class(d.index(256)), d.input(), d.string()
+	return x
+}
+
+// exportLinks reads what tells whether an export has to be made again.
+func (d *decoder) exportLinks() Export {
+	return Export{Name: d.string(), Show: d.string(), ID: d.string(), Hosts: d.ints(d.r.len(secHosts)), Units: d.ints(d.r.len(secUnits)), Values: d.bool()}
 }

@@ -33,7 +33,7 @@ type layout struct {
 
 // inputs lays the action's inputs out.
 func (l *layout) inputs(ctx context.Context, root digest.Digest) error {
-	if err := l.dir(ctx, tree.Ref(root), "", "root", 0); err != nil {
+	if err := l.dir(ctx, tree.Opened(ctx, root), "", "root", 0); err != nil {
 		return err
 	}
 	return l.s.drop()
@@ -208,7 +208,7 @@ func (x *Executor) toolchains(ctx context.Context, root digest.Digest) (map[dige
 	if x.o.Trees == nil {
 		return nil, nil
 	}
-	dir, err := tree.Ref(root).Sub(ctx, x.o.Store, "toolchains")
+	dir, err := tree.Opened(ctx, root).Sub(ctx, x.o.Store, "toolchains")
 	if errors.Is(err, tree.ErrNotExist) {
 		return nil, nil
 	}
