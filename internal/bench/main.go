@@ -21,7 +21,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	fs.SetOutput(stderr)
 	o := Options{Log: stderr, Env: env}
 	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files: under a minute")
-	only := fs.String("only", "", "only the graph of this name, such as wide-1000, or large")
+	only := fs.String("only", "", "only these, with commas between: names of graphs or how they begin, such as wide-1000, and large")
 	doc := fs.String("o", "", "also put the report between the marks of this document")
 	mainPipeline := fs.String("main", "", "also measure the no-op of this pipeline, in the working directory and with the user's cache")
 	fs.StringVar(&o.Hexmage, "hexmage", "bin/hexmage", "the binary")
@@ -38,7 +38,10 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 		o.Graphs, o.Large, o.Repeat, o.Budget = []Graph{Wide(1000), Chain(100)}, 16<<20, min(o.Repeat, 2), 0
 	}
 	if *only != "" {
-		o.keep(*only)
+		if err := o.keep(*only); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return 2
+		}
 	}
 	o.Main = *mainPipeline
 	if err := run(ctx, o, *doc, "go tool mage bench", args, stdout); err != nil {
@@ -48,12 +51,28 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	return 0
 }
 
-func (o *Options) keep(name string) {
-	o.Graphs = slices.DeleteFunc(o.Graphs, func(g Graph) bool { return strings.ReplaceAll(g.Name, " ", "-") != name })
+// keep leaves only what is named: names of graphs, or how they begin, and "large", with commas between.
+func (o *Options) keep(names string) error {
+	all := o.Graphs
+	wanted := func(name string) bool {
+		return slices.ContainsFunc(strings.Split(names, ","), func(n string) bool { return n != "" && strings.HasPrefix(name, n) })
+	}
+	o.Graphs = nil
+	var known []string
+	for _, g := range all {
+		name := strings.ReplaceAll(g.Name, " ", "-")
+		if known = append(known, name); wanted(name) {
+			o.Graphs = append(o.Graphs, g)
+		}
+	}
 	o.Examples = nil
-	if name != "large" {
+	if !wanted("large") {
 		o.Large = 0
 	}
+	if len(o.Graphs) == 0 && o.Large == 0 {
+		return fmt.Errorf("-only %s: there are %s and large", names, strings.Join(known, ", "))
+	}
+	return nil
 }
 
 func run(ctx context.Context, o Options, doc, command string, args []string, stdout io.Writer) error {
