@@ -119,7 +119,7 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	}
 	units, err := r.graph(w.g, hit, other, links)
 	if err != nil {
-		return Result{}, ErrStale
+		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
 	outs := make([]toExport, r.m.Exports())
 	for i := range outs {
@@ -179,8 +179,11 @@ func (r *Recalled) graph(g *graph, hit, other map[int]bool, links []memo.Unit) (
 			return nil, err
 		}
 		kept, err := r.m.Node(i)
-		if err != nil || anyOf(hit, kept.AwaitUnits) || anyOf(other, kept.AwaitHosts) {
-			return nil, ErrStale // which actions the node has may be another answer now
+		if err != nil {
+			return nil, err
+		}
+		if anyOf(hit, kept.AwaitUnits) || anyOf(other, kept.AwaitHosts) {
+			return nil, fmt.Errorf("which actions %s has may be another answer now: %w", n.plan.At, ErrStale)
 		}
 		g.nodes[n.plan.At] = n
 		g.order = append(g.order, n)

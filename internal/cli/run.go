@@ -116,7 +116,7 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 // because says, to those who asked for more, why the pipeline is planned anew.
 func (r *running) because(err error) {
 	if r.a.Verbose {
-		why := strings.TrimSuffix(err.Error(), ": "+build.ErrStale.Error())
+		why := strings.ReplaceAll(err.Error(), ": "+build.ErrStale.Error(), "")
 		if errors.Is(err, fs.ErrNotExist) {
 			why = "there is no memo of an earlier run"
 		}
