@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/tree"
 )
 
@@ -283,6 +285,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	}
 	host, note := a.notes.note(h)
 	note = noteLink(at, note)
+	now := time.Now()
 	st, err := os.Stat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -290,7 +293,8 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	case err != nil:
 		return tree.Entry{}, err
 	case st.IsDir():
-		d, err := tree.Scan(ctx, a.hasher, at, tree.ScanOptions{Globs: h.Globs, Seen: note})
+		large := largeFiles{}
+		d, err := tree.Scan(ctx, a.hasher, at, tree.ScanOptions{Globs: h.Globs, Seen: large.note(note)})
 		if err != nil {
 			return tree.Entry{}, err
 		}
@@ -300,7 +304,12 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 		}
 		err = d.Walk(func(p string, e tree.Entry) error {
 			if e.File != nil {
-				a.sources.Add(e.File.Digest, filepath.Join(at, filepath.FromSlash(p)))
+				file := filepath.Join(at, filepath.FromSlash(p))
+				if st, ok := large.stamps[p]; ok {
+					a.sources.Lend(e.File.Digest, file, st, now)
+				} else {
+					a.sources.Add(e.File.Digest, file)
+				}
 			}
 			return nil
 		})
@@ -313,8 +322,32 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	if err != nil {
 		return tree.Entry{}, err
 	}
-	a.sources.Add(d, at)
+	a.sources.Lend(d, at, stat.Of(st), now)
 	f := tree.File{Digest: d, Executable: st.Mode()&0o111 != 0}
 	host.Digest, host.Executable = f.Digest, f.Executable
 	return tree.Entry{File: &f}, nil
+}
+
+// largeFiles are those of a folder that can be lent, with their stamps of before they were hashed.
+type largeFiles struct {
+	mu     sync.Mutex
+	stamps map[string]stat.Stamp // by slash path in the folder
+}
+
+// note returns a callback of tree.Scan that notes large files and calls next.
+func (l *largeFiles) note(next func(string, fs.FileInfo)) func(string, fs.FileInfo) {
+	return func(p string, info fs.FileInfo) {
+		if next != nil {
+			next(p, info)
+		}
+		if info.Size() < cas.MinLoan || !info.Mode().IsRegular() {
+			return
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.stamps == nil {
+			l.stamps = map[string]stat.Stamp{}
+		}
+		l.stamps[p] = stat.Of(info)
+	}
 }

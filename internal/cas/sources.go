@@ -27,6 +27,7 @@ type Sources struct {
 
 	mu     sync.RWMutex
 	files  map[digest.Digest]string
+	lent   map[digest.Digest]Loan
 	copied map[digest.Digest]bool // files of which somebody has a copy
 	held   map[digest.Digest]held
 }
@@ -39,7 +40,7 @@ type held struct {
 
 // WithSources returns a Store over next that knows no files yet.
 func WithSources(next Store) *Sources {
-	return &Sources{next: next, files: map[digest.Digest]string{}, copied: map[digest.Digest]bool{}, held: map[digest.Digest]held{}}
+	return &Sources{next: next, files: map[digest.Digest]string{}, lent: map[digest.Digest]Loan{}, copied: map[digest.Digest]bool{}, held: map[digest.Digest]held{}}
 }
 
 // ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.

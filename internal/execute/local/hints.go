@@ -20,7 +20,7 @@ const (
 )
 
 var (
-	refusedRE = regexp.MustCompile(`(?i)permission denied|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
+	refusedRE = regexp.MustCompile(`(?i)permission denied|resource busy|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
 	missingRE = regexp.MustCompile(`(?i)no such file|not found|cannot find|can't find|cannot open|can't open|does not exist|ENOENT`)
 	networkRE = regexp.MustCompile(`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}(permission denied|not permitted)|(connect|network)[^\n]{0,80}permission denied|EAI_AGAIN`)
 	namedRE   = regexp.MustCompile("([^\\s'\"`‘’“”:]+)['\"’”]?: *(?i:permission denied|operation not permitted|no such file)")

@@ -300,6 +300,9 @@ func (l *layout) kept(ctx context.Context, d *tree.Dir, at, rel string) (done, k
 	dest := l.s.path(rel)
 	f := laid{key: k.key(l.a, at), path: dest, files: d.Files}
 	done, err = k.take(f.key, d, dest, func(name string, f tree.File) error {
+		if lent, err := l.borrow(f, rel+"/"+name); lent || err != nil {
+			return err
+		}
 		return l.file(ctx, f, filepath.Join(dest, name), false)
 	})
 	if err == nil {

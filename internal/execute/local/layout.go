@@ -66,7 +66,9 @@ func (l *layout) dir(ctx context.Context, d *tree.Dir, at, rel string, depth int
 	writable := l.writable(at)
 	for name, f := range d.Files {
 		p := rel + "/" + name
-		if keep {
+		if lent, lerr := l.borrow(f, p); lent || lerr != nil {
+			err = lerr
+		} else if keep {
 			err = l.file(ctx, f, l.s.path(p), false)
 		} else {
 			err = l.stands(p, stands{file: f, copy: l.copies(f, writable)}, func(to string) error { return l.file(ctx, f, to, writable) })

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -52,6 +53,8 @@ type Executor struct {
 
 	mu     sync.Mutex
 	groups map[int]bool // process groups that run
+
+	noMounts atomic.Bool // this process may show a command no files elsewhere
 }
 
 // New returns an Executor.
@@ -92,6 +95,9 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		if late := (*execute.TimeoutError)(nil); errors.As(err, &late) {
 			return nil, &execute.TimeoutError{Limit: late.Limit, Result: res}
 		}
+		return nil, err
+	}
+	if err := x.giveBack(context.WithoutCancel(ctx), a, s, res.ExitCode); err != nil {
 		return nil, err
 	}
 	res.Root = s.root()
@@ -143,11 +149,16 @@ func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error)
 			return nil, &execute.Error{Op: "make the folder of output " + o, Err: err}
 		}
 	}
+	if err := l.mount(ctx); err != nil {
+		x.done(s)
+		return nil, &execute.Error{Op: "lay out the large inputs", Err: err}
+	}
 	return s, nil
 }
 
 // done takes back a slot after an action.
 func (x *Executor) done(s *slot) {
+	s.endLoans(x.o.Keep)
 	if x.o.Keep {
 		s.release()
 		return
@@ -180,11 +191,11 @@ func (x *Executor) slot(a *action.Action, shared map[digest.Digest]string) (*slo
 	if err != nil || !restricted {
 		return s, nil, err
 	}
-	access := sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}}
+	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}}
 	for _, o := range open {
-		access.Write = append(access.Write, filepath.Join(s.root(), filepath.FromSlash(o)))
+		s.access.Write = append(s.access.Write, filepath.Join(s.root(), filepath.FromSlash(o)))
 	}
-	rules, err := x.o.Base.Ruleset(access)
+	rules, err := x.o.Base.Ruleset(s.access)
 	if err == nil {
 		s.worker, err = rules.NewWorker(network)
 		rules.Close()
@@ -256,7 +267,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*actio
 		stdin = filepath.Join(root, filepath.FromSlash(in))
 	}
 	var err error
-	if c.stdin, err = os.Open(stdin); err != nil {
+	if c.stdin, err = os.Open(s.host(stdin)); err != nil {
 		return nil, &execute.Error{Op: "open standard input", Err: err}
 	}
 	defer c.stdin.Close()
@@ -283,9 +294,12 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*actio
 	start := time.Now()
 	var code int
 	do := func() { code, err = x.run(ctx, c, &s.pipes) }
-	if s.worker != nil {
+	switch {
+	case s.mounted != nil:
+		s.mounted.Do(do)
+	case s.worker != nil:
 		s.worker.Do(do)
-	} else {
+	default:
 		do()
 	}
 	if endOrphans(root, x.alone()) {

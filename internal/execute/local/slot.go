@@ -28,6 +28,10 @@ type slot struct {
 	outs   []string           // outputs of the action, absolute
 	pipes  pipes
 	worker *sandbox.Worker // where commands start when they are restricted; nil: anywhere
+	access sandbox.Access  // of the worker
+
+	loans   []borrowed      // of the action
+	mounted *sandbox.Worker // where its command starts instead, if it has any
 }
 
 // stands is a file, symlink or folder of a slot.
@@ -237,6 +241,7 @@ func (s *slot) close() error {
 
 // release lets go of everything but the folders.
 func (s *slot) release() {
+	s.endLoans(false)
 	if s.worker != nil {
 		s.worker.Close()
 		s.worker = nil

@@ -2,12 +2,18 @@
 //
 // It uses what the Linux kernel lets any user do to himself: Landlock for files, a filter of system calls for the network,
 // and giving up root's privileges. All three act on the calling thread and on what that thread starts, so the caller
-// restricts a thread and starts the command from it; no other program is put in between, which keeps it cheap.
+// restricts a thread and starts the command from it; no other program is put in between, which keeps it cheap. A thread can
+// also be given files at other places than where they are, in a mount namespace of its own.
 //
 // The package knows paths and threads. It does not know actions, exec roots or the store.
 package sandbox
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hexmage/hexmage/internal/stat"
+)
 
 // Level is how far an action is kept from what it does not declare.
 type Level uint8
@@ -47,3 +53,14 @@ type Access struct {
 	Read  []string // files and folders to read and run
 	Write []string // folders in which everything may be done
 }
+
+// Mount is a file that a thread, and what it starts, sees at another place, and cannot change there: nobody can, whatever his
+// powers and the file's mode. To programs it is a file like any other, with the owner, mode and times of File.
+type Mount struct {
+	File  string     // absolute
+	At    string     // absolute, something that is neither a folder nor a symlink; a thread without the mount sees that
+	Stamp stat.Stamp // of File
+}
+
+// ErrMoved says that the File of a Mount has not the Stamp.
+var ErrMoved = errors.New("it is another file than before")

@@ -31,6 +31,9 @@ type Worker struct{}
 // NewWorker fails.
 func (*Ruleset) NewWorker(bool) (*Worker, error) { return nil, errors.ErrUnsupported }
 
+// NewMounted fails.
+func NewMounted(*Ruleset, bool, []Mount) (*Worker, error) { return nil, errors.ErrUnsupported }
+
 // Do calls f.
 func (*Worker) Do(f func()) { f() }
 

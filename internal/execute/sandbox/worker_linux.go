@@ -1,38 +1,57 @@
 package sandbox
 
 import (
+	"fmt"
 	"runtime"
 
 	"golang.org/x/sys/unix"
 )
 
-// Worker is a restricted thread, which starts commands: what they may do was decided once for all of them.
+// Worker is a restricted thread, or one that sees files elsewhere, which starts commands: what they may do and see was decided
+// once for all of them.
 type Worker struct {
 	calls chan func()
 }
 
 // NewWorker returns a thread restricted by the rules, which may be closed then. It lives until Close.
-func (r *Ruleset) NewWorker(network bool) (*Worker, error) {
+func (r *Ruleset) NewWorker(network bool) (*Worker, error) { return newWorker(r, network, nil) }
+
+// NewMounted returns a thread that sees the mounts, and that is restricted by the rules, if they are not nil.
+func NewMounted(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
+	return newWorker(r, network, mounts)
+}
+
+func newWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
 	w := &Worker{calls: make(chan func())}
 	ready := make(chan error)
-	go w.live(r, network, ready)
+	go w.live(ready, func() error {
+		if len(mounts) > 0 {
+			if err := mountAll(mounts); err != nil {
+				return fmt.Errorf("sandbox: %w", err)
+			}
+		}
+		if r == nil {
+			return nil
+		}
+		return r.Restrict(network)
+	})
 	return w, <-ready
 }
 
-func (w *Worker) live(r *Ruleset, network bool, ready chan<- error) {
+func (w *Worker) live(ready chan<- error, change func() error) {
 	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
 	if unix.Getpid() == unix.Gettid() {
 		// The process's first thread cannot end, and is what /proc shows of the process. It is kept busy with waiting.
 		next := make(chan struct{})
 		go func() {
 			defer close(next)
-			w.live(r, network, ready)
+			w.live(ready, change)
 		}()
 		<-next
 		runtime.UnlockOSThread()
 		return
 	}
-	err := r.Restrict(network)
+	err := change()
 	ready <- err
 	if err != nil {
 		return

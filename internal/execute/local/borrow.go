@@ -1,0 +1,203 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// Large inputs that are files of the host are not copied: the command sees the file itself in its exec root, by a mount that only
+// its thread has, and that lets nobody write. For everybody else, hexmage too, an empty file stands there: it must not be taken for the
+// content. (It is a file, as folders tell the kind of what is in them without a look at what is mounted.) A symlink would do without mounts, but a command that packs or copies its inputs would take the link for
+// the content; and a hard link would let a command write to a file of the user's, and change what the file system says of it.
+
+// borrowed is an input that is a file of the host.
+type borrowed struct {
+	loan cas.Loan
+	file tree.File
+	rel  string     // slash path below the slot's folder
+	is   stat.Stamp // of what stands there instead
+}
+
+// borrow puts what stands for an input at the slash path below the slot's folder, if it is one that can be borrowed.
+func (l *layout) borrow(f tree.File, rel string) (bool, error) {
+	if f.Digest.Size() < cas.MinLoan || f.Executable || l.x.noMounts.Load() || l.isOutput(strings.TrimPrefix(rel, "root/")) {
+		return false, nil
+	}
+	b, ok := l.x.o.Store.(cas.Borrower)
+	if !ok {
+		return false, nil
+	}
+	loan, ok := b.Borrow(f.Digest)
+	if !ok {
+		return false, nil
+	}
+	if err := loan.Check(); err != nil {
+		return false, err
+	}
+	if err := l.s.clear(rel); err != nil {
+		return false, err
+	}
+	at := l.s.path(rel)
+	stand, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0)
+	if err != nil {
+		return false, err
+	}
+	stand.Close()
+	st, err := stat.Lstat(at)
+	if err != nil {
+		return false, err
+	}
+	l.s.outs = append(l.s.outs, at) // goes when the action is done
+	l.s.loans = append(l.s.loans, borrowed{loan, f, rel, st})
+	return true, nil
+}
+
+// isOutput tells whether the command may put something else at the slash path of the exec root, or leave there what it finds.
+func (l *layout) isOutput(at string) bool {
+	if at == l.a.Command.Platform[action.PropertyStdout] {
+		return true
+	}
+	for _, o := range l.a.Command.Outputs {
+		if o = path.Clean(o); at == o || o == "." || strings.HasPrefix(at, o+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// mount has the command see what was borrowed. Where the system does not let us, the store's own copies are laid out instead.
+func (l *layout) mount(ctx context.Context) error {
+	s := l.s
+	if len(s.loans) == 0 {
+		return nil
+	}
+	mounts := make([]sandbox.Mount, len(s.loans))
+	for i, b := range s.loans {
+		mounts[i] = sandbox.Mount{File: b.loan.Path, At: s.path(b.rel), Stamp: b.loan.Stamp}
+	}
+	var rules *sandbox.Ruleset
+	if s.worker != nil {
+		var err error
+		if rules, err = l.x.o.Base.Ruleset(s.access); err != nil {
+			return err
+		}
+		defer rules.Close()
+	}
+	var err error
+	s.mounted, err = sandbox.NewMounted(rules, l.a.Command.Platform[action.PropertyNetwork] == "true", mounts)
+	if err == nil {
+		return nil
+	}
+	s.mounted = nil
+	if lerr := s.checkLoans(); lerr != nil || errors.Is(err, sandbox.ErrMoved) {
+		return errors.Join(lerr, err)
+	}
+	l.x.noMounts.Store(true)
+	for _, b := range s.loans {
+		p := s.path(b.rel)
+		if err := os.Remove(p); err != nil {
+			return err
+		}
+		if err := l.file(ctx, b.file, p, false); err != nil {
+			return fmt.Errorf("%s: %w", b.rel, err)
+		}
+	}
+	s.loans = nil
+	return nil
+}
+
+// checkLoans returns an error if a file that was borrowed is not what it was.
+func (s *slot) checkLoans() error {
+	var errs []error
+	for _, b := range s.loans {
+		if err := b.loan.Check(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// host returns where hexmage itself, which does not see mounts, reads what the command sees at path in the exec root.
+func (s *slot) host(path string) string {
+	for _, b := range s.loans {
+		if s.path(b.rel) == path {
+			return b.loan.Path
+		}
+	}
+	return path
+}
+
+// giveBack ends a loan: the command ran. It fails if a file changed meanwhile: nobody knows what the command read.
+func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *slot, exitCode int) error {
+	if len(s.loans) == 0 {
+		return nil
+	}
+	if err := s.checkLoans(); err != nil {
+		return &execute.Error{Op: "keep the inputs as they are", Err: err, Remedy: "let nothing write to the file while the step runs, which only reads its inputs; large files of the workspace are read where they are"}
+	}
+	for _, b := range s.loans {
+		if exitCode != 0 && !slices.Contains(a.OKExitCodes, exitCode) {
+			break // of what failed no output counts, and what it printed says more
+		}
+		if now, err := stat.Lstat(s.path(b.rel)); err != nil || now != b.is {
+			at := strings.TrimPrefix(b.rel, "root/")
+			return &execute.Error{Op: "store the outputs", Refused: true, Err: fmt.Errorf("the command moved or removed its input %s, or a folder that it is in", at),
+				Remedy: "let the command copy it instead (cp, not mv)"}
+		}
+	}
+	// An output may be a symlink to an input, or to a folder with one.
+	root, err := filepath.EvalSymlinks(s.dir)
+	if err != nil {
+		return err
+	}
+	l := layout{x: x, a: a, s: s}
+	l.linker, _ = x.o.Store.(cas.Linker)
+	for _, o := range a.Command.Outputs {
+		to, err := filepath.EvalSymlinks(filepath.Join(s.root(), filepath.FromSlash(o)))
+		if err != nil {
+			continue // it is not there, which Collect says
+		}
+		for i := range s.loans {
+			b := &s.loans[i]
+			at := filepath.Join(root, filepath.FromSlash(b.rel))
+			if b.is == (stat.Stamp{}) || at != to && !strings.HasPrefix(at, to+string(filepath.Separator)) {
+				continue
+			}
+			if err := os.Remove(at); err != nil {
+				return err
+			}
+			if err := l.file(ctx, b.file, at, false); err != nil {
+				return err
+			}
+			b.is = stat.Stamp{}
+		}
+	}
+	return nil
+}
+
+// endLoans removes what is left of them.
+func (s *slot) endLoans(keep bool) {
+	if s.mounted != nil {
+		s.mounted.Close()
+		s.mounted = nil
+	}
+	for _, b := range s.loans {
+		if p := s.path(b.rel); keep && b.is.Exists() && os.Remove(p) == nil {
+			_ = os.Symlink(b.loan.Path, p) // for people to look at
+		}
+	}
+	s.loans = nil
+}
