@@ -76,8 +76,12 @@ func environment(pid int) ([]byte, error) {
 	}
 }
 
-// restricted tells whether the process was started by a restricted thread. Nothing else that this process starts is.
+// restricted tells whether the process was started by a restricted thread. Nothing else that this process starts is, unless
+// this process can gain no privileges itself, as in some containers: then nobody can tell.
 func restricted(pid int) bool {
+	if own, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); err != nil || own != 0 {
+		return false
+	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return err == nil && bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
 }
