@@ -136,7 +136,7 @@ func TestSource(t *testing.T) {
 				pos := fset.Position(n.Pos())
 				return rel + "/" + filepath.Base(pos.Filename) + ":" + itoa(pos.Line)
 			}
-			if lines := fset.File(f.Pos()).LineCount(); lines > 700 {
+			if lines := fset.File(f.Pos()).LineCount(); lines > 400 {
 				t.Errorf("%s/%s has %d lines: cut it", rel, name, lines)
 			}
 			outside := !below(rel, "internal/cli", "cmd", "internal/archtest", "toolchains/toolchaintest", "runner/emulator/emulatortest") &&
