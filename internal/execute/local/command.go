@@ -28,6 +28,9 @@ func (x *Executor) run(ctx context.Context, c *command, p *pipes) (int, error) {
 	return start(c, p, func(pid int) (forget func()) {
 		x.mu.Lock()
 		x.groups[pid] = true
+		if x.killed {
+			endGroup(pid, true)
+		}
 		x.mu.Unlock()
 		stop := context.AfterFunc(ctx, func() {
 			x.end(pid, false)
@@ -59,10 +62,12 @@ func (x *Executor) alone() bool {
 	return len(x.groups) == 0
 }
 
-// Kill ends all commands and what they started, at once. It is for a process that is about to exit.
+// Kill ends all commands and what they started, at once, and also those that are just starting. It is for a process that is
+// about to exit.
 func (x *Executor) Kill() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.killed = true
 	for pgid := range x.groups {
 		endGroup(pgid, true)
 	}

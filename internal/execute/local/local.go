@@ -53,6 +53,7 @@ type Executor struct {
 
 	mu     sync.Mutex
 	groups map[int]bool // process groups that run
+	killed bool         // none may run any more
 
 	noMounts atomic.Bool // this process may show a command no files elsewhere
 }

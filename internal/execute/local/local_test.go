@@ -254,6 +254,11 @@ func TestKill(t *testing.T) {
 	if r, err := f.x.Execute(t.Context(), a); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
 		t.Errorf("%+v, %v after %v", r, err, time.Since(start))
 	}
+	// A command may be on its way to its process while the others are killed.
+	start = time.Now()
+	if r, err := f.x.Execute(t.Context(), a); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
+		t.Errorf("afterwards: %+v, %v after %v", r, err, time.Since(start))
+	}
 }
 
 func TestLookPath(t *testing.T) {
