@@ -220,6 +220,37 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 	}
 }
 
+// ReadInto returns the content of the regular file name, in buf, and its Stamp. It fails if buf is not larger than the content.
+func (d *Dir) ReadInto(name string, buf []byte) ([]byte, stat.Stamp, error) {
+	defer runtime.KeepAlive(d)
+	var fd int
+	err := again(func() (err error) {
+		fd, err = unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		return err
+	})
+	if err != nil {
+		return nil, stat.Stamp{}, pathError("open", d.Path(name), err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return nil, stat.Stamp{}, pathError("fstat", d.Path(name), err)
+	}
+	s := stat.FromUnix(&st)
+	if !s.IsRegular() || s.Size >= int64(len(buf)) {
+		return nil, s, pathError("read", d.Path(name), ErrUnfit)
+	}
+	var n int
+	err = again(func() (err error) { n, err = unix.Read(fd, buf); return err })
+	if err == nil && n == len(buf) {
+		err = ErrUnfit // it has grown
+	}
+	if err != nil {
+		return nil, s, pathError("read", d.Path(name), err)
+	}
+	return buf[:n], s, nil
+}
+
 // Remove removes the file name.
 func (d *Dir) Remove(name string) error {
 	defer runtime.KeepAlive(d)

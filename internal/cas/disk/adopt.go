@@ -47,7 +47,7 @@ func (s *Store) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	defer r.Close()
-	return d, s.write(ctx, d, r, name(d, "cas"), 0o444)
+	return d, s.write(ctx, d, r, "cas", 0o444)
 }
 
 // hash reads the file once.
@@ -104,6 +104,6 @@ func (s *Store) moveIn(ctx context.Context, d digest.Digest, f *durable.Regular)
 	if err != nil {
 		return false, nil
 	}
-	s.placed(to)
+	s.placed(d, "cas")
 	return true, nil
 }

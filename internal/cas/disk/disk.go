@@ -10,6 +10,9 @@
 // tools that look at times of inputs from making outputs that depend on when something was cached.) The inode's change
 // time is then the time of the last link: what collecting garbage by age can go by.
 //
+// What no time tells, a bit that flipped on the disk, is found by reading: always where content goes through Open, and before
+// a file is linked, once by each process that did not write it; files of more than 1 MiB, once in seven days.
+//
 // A hard link shares the blob's mode too. So a blob that is wanted executable has, from then on, a second file at
 // <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
 // time, and nothing but Link reads it.
@@ -47,6 +50,7 @@ type Store struct {
 	dir     *durable.Dir
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
 	sync    *durable.Syncer
+	proofs  *proofs
 
 	buffers sync.Pool // of *[]byte, for small blobs
 
@@ -61,7 +65,7 @@ func New(root string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s := &Store{root: root, sync: durable.NewSyncer(root), fresh: map[string]bool{}}
+	s := &Store{root: root, sync: durable.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
 	if err := durable.Scratch(root, staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
@@ -146,7 +150,7 @@ func (s *Store) open(d digest.Digest) (*os.File, error) {
 	if err := s.damaged(d, f); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("blob %s: its file was damaged and is removed: %w", d, cas.ErrNotFound)
+	return nil, lost(d)
 }
 
 // damaged moves the blob's file, open as f, to <root>/damaged, where a person can look at it, and drops the executable
@@ -162,6 +166,7 @@ func (s *Store) damaged(d digest.Digest, f *os.File) error {
 		return nil
 	}
 	_ = s.dir.Remove(name(d, "exec"))
+	s.proofs.drop(d)
 	if err := durable.Rename(path, filepath.Join(s.root, "damaged", d.Function().String()+"-"+d.Hex())); err != nil {
 		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, cas.ErrCorrupt, err)
 	}
@@ -173,11 +178,12 @@ func (s *Store) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	if err := s.check(ctx, d); !errors.Is(err, cas.ErrNotFound) {
 		return err
 	}
-	return s.write(ctx, d, r, name(d, "cas"), 0o444)
+	return s.write(ctx, d, r, "cas", 0o444)
 }
 
-// write makes to a file with the content of r, which must be d.
-func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, to string, perm fs.FileMode) error {
+// write makes the blob's file of a kind, with the content of r, which must be d.
+func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, kind string, perm fs.FileMode) error {
+	to := name(d, kind)
 	tmp, err := s.writeTemp(ctx, d, r, perm)
 	if err == nil {
 		if err = s.dir.Rename(tmp, to); err != nil {
@@ -187,7 +193,7 @@ func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, to stri
 	if err != nil {
 		return fmt.Errorf("store %s: %w", d, err)
 	}
-	s.placed(to)
+	s.placed(d, kind)
 	return nil
 }
 
@@ -234,6 +240,7 @@ func readSmall(ctx context.Context, d digest.Digest, r io.Reader, buf []byte) ([
 
 // Flush implements cas.Flusher.
 func (s *Store) Flush(ctx context.Context) error {
+	s.proofs.save()
 	if err := s.sync.Flush(); err != nil {
 		return fmt.Errorf("blob store: %w", err)
 	}

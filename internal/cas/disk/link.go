@@ -15,15 +15,15 @@ import (
 	"github.com/hexmage/hexmage/internal/durable"
 )
 
-// Link implements cas.Linker. A blob whose file is damaged, by its size or, where something wrote to it, by its content,
-// is moved away and not found.
+// Link implements cas.Linker. A blob whose file is damaged, by its size or by its content (which is read as
+// proofs tells), is moved away, and the error is both cas.ErrNotFound and cas.ErrCorrupt.
 func (s *Store) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	perm := fs.FileMode(0o444)
 	if executable {
 		perm = 0o555
 	}
 	if !s.noClone.Load() {
-		src, err := s.sound(ctx, d)
+		src, err := s.sound(ctx, d, true)
 		if err != nil {
 			return err
 		}
@@ -71,21 +71,21 @@ func (s *Store) link(from, path string) error {
 // source returns the name of the file to hard-link from.
 func (s *Store) source(ctx context.Context, d digest.Digest, executable bool) (string, error) {
 	if !executable {
-		return name(d, "cas"), s.check(ctx, d)
+		return name(d, "cas"), s.proven(ctx, d)
 	}
 	file := name(d, "exec")
-	if st, err := s.dir.Stat(file); err == nil && st.IsRegular() && st.Mode&0o7777 == 0o555 && st.Size == d.Size() && s.trusted(file, st) {
-		return file, s.check(ctx, d)
+	if ok, err := s.copyRight(ctx, d); ok || err != nil {
+		return file, errors.Join(err, s.check(ctx, d))
 	}
-	f, err := s.sound(ctx, d)
+	f, err := s.sound(ctx, d, false)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	err = s.write(ctx, d, f, file, 0o555)
+	err = s.write(ctx, d, f, "exec", 0o555)
 	if errors.Is(err, cas.ErrCorrupt) {
 		if err = s.damaged(d, f); err == nil {
-			err = fmt.Errorf("blob %s: its file was damaged and is removed: %w", d, cas.ErrNotFound)
+			err = lost(d)
 		}
 	}
 	if err == nil {
@@ -130,7 +130,7 @@ func finish(f *os.File, perm fs.FileMode) error {
 
 // copyTo makes path a copy of the blob. The copy is not hashed: on Linux the kernel makes it.
 func (s *Store) copyTo(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
-	src, err := s.sound(ctx, d)
+	src, err := s.sound(ctx, d, true)
 	if err != nil {
 		return err
 	}

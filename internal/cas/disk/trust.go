@@ -21,8 +21,10 @@ func Mtime() time.Time { return time.Unix(1_000_000_000, 0) }
 // unsynced is the modification time of blobs until they are synced.
 func unsynced() time.Time { return Mtime().Add(10 * time.Second) }
 
-// placed notes that the file of that name is right, and has it synced later, which its time then tells.
-func (s *Store) placed(file string) {
+// placed notes that the blob's file of a kind, cas or exec, is right, and has it synced later, which its time then tells.
+func (s *Store) placed(d digest.Digest, kind string) {
+	file := name(d, kind)
+	s.proofs.add(d, kind)
 	s.mu.Lock()
 	s.fresh[file] = true
 	s.mu.Unlock()
@@ -64,7 +66,7 @@ func (s *Store) check(ctx context.Context, d digest.Digest) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", d, cas.ErrNotFound)
 	}
-	f, err := s.sound(ctx, d)
+	f, err := s.sound(ctx, d, false)
 	if err != nil {
 		return err
 	}
@@ -72,37 +74,43 @@ func (s *Store) check(ctx context.Context, d digest.Digest) error {
 }
 
 // sound returns the blob's file at its start, after hashing it when its time says that it was not safely written, or that
-// something wrote to it since, or that another program, such as Bazel, put it there.
-func (s *Store) sound(ctx context.Context, d digest.Digest) (*os.File, error) {
+// something wrote to it since, or that another program, such as Bazel, put it there; or, to prove it, because nobody did lately.
+func (s *Store) sound(ctx context.Context, d digest.Digest, prove bool) (*os.File, error) {
 	f, err := s.open(d)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.verify(ctx, d, f); err != nil {
+	if err := s.verify(ctx, d, f, prove); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("blob %s: %w", d, err)
+		return nil, err
 	}
 	return f, nil
 }
 
-func (s *Store) verify(ctx context.Context, d digest.Digest, f *os.File) error {
+func (s *Store) verify(ctx context.Context, d digest.Digest, f *os.File, prove bool) error {
 	file := name(d, "cas")
 	st, err := f.Stat()
-	if err != nil || s.trusted(file, stat.Of(st)) {
-		return err
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", d, err)
+	}
+	trusted := s.trusted(file, stat.Of(st))
+	if trusted && (!prove || s.proofs.has(d, "cas")) {
+		return nil
 	}
 	err = cas.Copy(ctx, io.Discard, f, d)
 	if errors.Is(err, cas.ErrCorrupt) {
 		if err = s.damaged(d, f); err == nil {
-			err = fmt.Errorf("its file was damaged and is removed: %w", cas.ErrNotFound)
+			err = lost(d)
 		}
-	}
-	if err != nil {
 		return err
 	}
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", d, err)
+	}
+	s.proofs.add(d, "cas")
 	// It is right, but perhaps only in memory.
-	if now, err := f.Stat(); err == nil && now.ModTime().Equal(st.ModTime()) && s.dir.SetTime(file, unsynced()) == nil {
-		s.placed(file)
+	if now, err := f.Stat(); !trusted && err == nil && now.ModTime().Equal(st.ModTime()) && s.dir.SetTime(file, unsynced()) == nil {
+		s.placed(d, "cas")
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return err
