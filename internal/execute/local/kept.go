@@ -29,8 +29,11 @@ const (
 	keepFrom = 512
 	// maxKept is how many folders are kept. Each takes the names of its files only, which are links to the store.
 	maxKept = 16
+	// keptFor is for how long a folder is taken again. Then it is laid out anew, so that the store reads what it links: a bit that
+	// flipped on the disk shows in no time of a file.
+	keptFor = 7 * 24 * time.Hour
 
-	keptMagic = "hexmage kept folder 1\n"
+	keptMagic = "hexmage kept folder 2\n"
 )
 
 // larder keeps large folders of inputs, laid out, from one run of an action to the next, in which mostly few of the files are
@@ -49,6 +52,7 @@ type laid struct {
 	key   string
 	path  string
 	files map[string]tree.File
+	since time.Time  // when all of it was laid out
 	stamp stat.Stamp // of the folder, before the command started
 }
 
@@ -65,21 +69,24 @@ func (l *larder) keeps(d *tree.Dir) bool {
 	return ok && l.dir != "" && len(d.Files) >= keepFrom && len(d.Dirs)+len(d.Symlinks) == 0
 }
 
-// take puts a kept folder at path and makes its files those of d, by link for each that is another. It returns false, and
-// leaves nothing at path, where that is no gain.
-func (l *larder) take(key string, d *tree.Dir, path string, link func(name string, f tree.File) error) (bool, error) {
-	at := filepath.Join(l.dir, key)
+// take puts a kept folder at f.path and makes its files f.files, by link for each that is another. It returns false, and
+// leaves nothing at the path, where that is no gain.
+func (l *larder) take(f *laid, link func(name string, f tree.File) error) (bool, error) {
+	at, path := filepath.Join(l.dir, f.key), f.path
 	st, err := stat.Lstat(at)
 	if err != nil || !st.IsDir() {
 		return false, nil
 	}
-	has, ok := l.list(key, st)
+	has, since, ok := l.list(f.key, st)
 	if !ok || os.Rename(at, path) != nil {
 		return false, nil // somebody else has taken it, or nobody knows what is in it
 	}
+	if age := time.Since(since); age < 0 || age > keptFor {
+		return false, removeAll(path)
+	}
 	var names, drop, want []string
-	for name, f := range has {
-		if now, ok := d.Files[name]; ok && now == f {
+	for name, was := range has {
+		if now, ok := f.files[name]; ok && now == was {
 			names = append(names, name)
 		} else {
 			drop = append(drop, name)
@@ -92,16 +99,16 @@ func (l *larder) take(key string, d *tree.Dir, path string, link func(name strin
 	}
 	same := make(map[string]bool, len(names))
 	for i, name := range names {
-		if same[name] = prover.Untouched(d.Files[name].Digest, stamps[i]) && stamps[i].Executable() == d.Files[name].Executable; !same[name] {
+		if same[name] = prover.Untouched(f.files[name].Digest, stamps[i]) && stamps[i].Executable() == f.files[name].Executable; !same[name] {
 			drop = append(drop, name)
 		}
 	}
-	for name := range d.Files {
+	for name := range f.files {
 		if !same[name] {
 			want = append(want, name)
 		}
 	}
-	if len(drop)+len(want) > len(d.Files)/2 {
+	if len(drop)+len(want) > len(f.files)/2 {
 		return false, removeAll(path)
 	}
 	for _, name := range drop {
@@ -110,10 +117,11 @@ func (l *larder) take(key string, d *tree.Dir, path string, link func(name strin
 		}
 	}
 	for _, name := range want {
-		if err := link(name, d.Files[name]); err != nil {
+		if err := link(name, f.files[name]); err != nil {
 			return false, errors.Join(err, removeAll(path))
 		}
 	}
+	f.since = since
 	return true, nil
 }
 
@@ -125,7 +133,7 @@ func (l *larder) give(f *laid) {
 	}
 	_ = os.Mkdir(l.dir, 0o755)
 	if st, err := stat.Lstat(at); err == nil {
-		if _, ok := l.list(f.key, st); ok {
+		if _, _, ok := l.list(f.key, st); ok {
 			return // another process was first
 		}
 		_ = removeAll(at) // left by one that was killed
@@ -190,11 +198,13 @@ func (l *larder) bound() {
 	}
 }
 
-// The list: magic, the folder's stamp, the files with their digests, and the BLAKE3 of all that.
+// The list: magic, the folder's stamp, when it was laid out in seconds since 1970, the files with their digests, and the BLAKE3
+// of all that.
 
 func (l *larder) write(f *laid, st stat.Stamp) error {
 	b := []byte(keptMagic)
 	b = appendStamp(b, st)
+	b = binary.AppendUvarint(b, uint64(max(0, f.since.Unix())))
 	b = binary.AppendUvarint(b, uint64(len(f.files)))
 	for name, file := range f.files {
 		b = binary.AppendUvarint(b, uint64(len(name)))
@@ -219,27 +229,27 @@ func (l *larder) write(f *laid, st stat.Stamp) error {
 	return durable.Place(tmp, filepath.Join(l.dir, f.key+".list"), 0o600)
 }
 
-// list returns what is in the kept folder that has the stamp.
-func (l *larder) list(key string, st stat.Stamp) (map[string]tree.File, bool) {
+// list returns what is in the kept folder that has the stamp, and when it was laid out.
+func (l *larder) list(key string, st stat.Stamp) (map[string]tree.File, time.Time, bool) {
 	b, err := os.ReadFile(filepath.Join(l.dir, key+".list"))
 	if err != nil {
-		return nil, false
+		return nil, time.Time{}, false
 	}
 	return parseKept(b, l.fn, st)
 }
 
-func parseKept(b []byte, fn digest.Function, st stat.Stamp) (map[string]tree.File, bool) {
+func parseKept(b []byte, fn digest.Function, st stat.Stamp) (files map[string]tree.File, since time.Time, ok bool) {
 	const sumSize = 32
 	if len(b) < sumSize {
-		return nil, false
+		return nil, time.Time{}, false
 	}
 	body := b[:len(b)-sumSize]
 	if blake3.Sum256(body) != [sumSize]byte(b[len(body):]) {
-		return nil, false
+		return nil, time.Time{}, false
 	}
 	rest, ok := bytes.CutPrefix(body, appendStamp([]byte(keptMagic), st))
 	if !ok {
-		return nil, false
+		return nil, time.Time{}, false
 	}
 	uint := func() uint64 {
 		v, n := binary.Uvarint(rest)
@@ -259,25 +269,26 @@ func parseKept(b []byte, fn digest.Function, st stat.Stamp) (map[string]tree.Fil
 		rest = rest[n:]
 		return v
 	}
+	since = time.Unix(int64(min(uint(), 1<<40)), 0)
 	n := uint()
 	if n > uint64(len(rest)) {
-		return nil, false
+		return nil, time.Time{}, false
 	}
-	files := make(map[string]tree.File, n)
+	files = make(map[string]tree.File, n)
 	for range n {
 		name := string(take(uint()))
 		hash := take(sumSize)
 		size := uint()
 		if !ok || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
-			return nil, false
+			return nil, time.Time{}, false
 		}
 		d, err := digest.FromHash(fn, hash, int64(size>>1))
 		if err != nil {
-			return nil, false
+			return nil, time.Time{}, false
 		}
 		files[name] = tree.File{Digest: d, Executable: size&1 == 1}
 	}
-	return files, ok && len(rest) == 0 && uint64(len(files)) == n
+	return files, since, ok && len(rest) == 0 && uint64(len(files)) == n
 }
 
 func appendStamp(b []byte, s stat.Stamp) []byte {
@@ -298,8 +309,8 @@ func (l *layout) kept(ctx context.Context, d *tree.Dir, at, rel string) (done, k
 		return false, false, err
 	}
 	dest := l.s.path(rel)
-	f := laid{key: k.key(l.a, at), path: dest, files: d.Files}
-	done, err = k.take(f.key, d, dest, func(name string, f tree.File) error {
+	f := laid{key: k.key(l.a, at), path: dest, files: d.Files, since: time.Now()}
+	done, err = k.take(&f, func(name string, f tree.File) error {
 		if lent, err := l.borrow(f, rel+"/"+name); lent || err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas/disk"
@@ -119,6 +120,25 @@ func TestKeptFolderIsUsedAgain(t *testing.T) {
 	}
 }
 
+// A folder that was laid out long ago, or by a clock that went back since, is laid out anew, and the store reads what it links.
+func TestKeptFolderGetsOld(t *testing.T) {
+	for age, taken := range map[time.Duration]bool{time.Hour: true, keptFor - time.Hour: true, keptFor + time.Hour: false, -time.Hour: false} {
+		w := newWide(t)
+		w.run("")
+		at, st := w.folder()
+		since := time.Unix(time.Now().Add(-age).Unix(), 0)
+		if err := w.x.larder.write(&laid{key: filepath.Base(at), files: w.files, since: since}, st); err != nil {
+			t.Fatal(err)
+		}
+		w.set("f0003", "another\n")
+		w.run("")
+		_, st = w.folder()
+		if _, now, ok := w.x.larder.list(filepath.Base(at), st); !ok || now.Equal(since) != taken {
+			t.Errorf("age %v: laid out %v ago: %v", age, time.Since(now), ok)
+		}
+	}
+}
+
 // Whatever happens to a kept folder, no command sees anything but its inputs.
 func TestKeptFolderThatIsNotAsItWas(t *testing.T) {
 	file := func(w *wide, name string) string { at, _ := w.folder(); return filepath.Join(at, name) }
@@ -180,24 +200,24 @@ func TestKeptFolderAfterACommandThatWritesToIt(t *testing.T) {
 func FuzzKeptList(f *testing.F) {
 	l := larder{dir: f.TempDir(), fn: digest.BLAKE3}
 	st := stat.Stamp{Dev: 1, Inode: 2, MTime: 3, CTime: 4, Mode: 0o40755}
-	if err := l.write(&laid{key: "k", files: map[string]tree.File{"a": {Digest: digest.BLAKE3.Bytes(nil)}, "b": {Digest: digest.BLAKE3.Bytes([]byte("b")), Executable: true}}}, st); err != nil {
+	if err := l.write(&laid{key: "k", since: time.Unix(1_800_000_000, 0), files: map[string]tree.File{"a": {Digest: digest.BLAKE3.Bytes(nil)}, "b": {Digest: digest.BLAKE3.Bytes([]byte("b")), Executable: true}}}, st); err != nil {
 		f.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(l.dir, "k.list"))
 	if err != nil {
 		f.Fatal(err)
 	}
-	if files, ok := parseKept(b, digest.BLAKE3, st); !ok || len(files) != 2 || !files["b"].Executable {
-		f.Fatal(files, ok)
+	if files, since, ok := parseKept(b, digest.BLAKE3, st); !ok || len(files) != 2 || !files["b"].Executable || since.Unix() != 1_800_000_000 {
+		f.Fatal(files, since, ok)
 	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, c []byte) {
-		if files, ok := parseKept(c, digest.BLAKE3, st); ok && string(c) != string(b) && len(files) == 2 && files["a"].Digest == digest.BLAKE3.Bytes(nil) {
+		if files, _, ok := parseKept(c, digest.BLAKE3, st); ok && string(c) != string(b) && len(files) == 2 && files["a"].Digest == digest.BLAKE3.Bytes(nil) {
 			t.Skip() // another order of the same
 		}
 		other := st
 		other.CTime++
-		if _, ok := parseKept(c, digest.BLAKE3, other); ok {
+		if _, _, ok := parseKept(c, digest.BLAKE3, other); ok {
 			t.Fatal("a list counts for a folder with another stamp")
 		}
 	})
