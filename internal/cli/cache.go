@@ -148,7 +148,10 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 			fmt.Fprintln(a.env.Stdout)
 		}
 		if err == nil {
-			fmt.Fprintf(a.env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, byteCount(v.Bytes), v.Results, v.Trees, len(v.Problems))
+			fmt.Fprintf(a.env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, byteCount(v.Bytes), v.Results, v.Trees, len(v.Problems)-v.Suspect)
+			if v.Suspect > 0 {
+				fmt.Fprintf(a.env.Stdout, "%d results may be wrong: a command may have read what was damaged\n", v.Suspect)
+			}
 		}
 	}
 	if err != nil {

@@ -38,6 +38,7 @@ type Verified struct {
 	Bytes    int64     `json:"bytes"`
 	Results  int       `json:"results"`
 	Trees    int       `json:"trees"`
+	Suspect  int       `json:"suspect"` // of the results: those among the Problems that may be wrong, as what they were made from was damaged
 	Problems []Problem `json:"problems"`
 }
 
@@ -46,7 +47,8 @@ type Verified struct {
 // store, and what they name must be there.
 //
 // It may run beside builds. To repair, it must be alone (else ErrInUse): blobs, results and copies that are damaged are
-// moved to <root>/damaged, unpacked trees are removed; all of it is made again when a build wants it.
+// moved to <root>/damaged, unpacked trees are removed; all of it is made again when a build wants it. So are results that may
+// be wrong because a command read what was damaged: see suspects.
 //
 // The error is about what could not be read; Verified then has what was found anyway.
 func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error) {
@@ -63,7 +65,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	if err != nil {
 		return Verified{}, err
 	}
-	v := &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}}
+	v := &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}}
 	if o.Repair {
 		if v.store, err = casdisk.New(root); err != nil {
 			return Verified{}, err
@@ -77,6 +79,9 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	})
 	v.total = l.total
 	err = errors.Join(v.blobs(ctx), v.results(ctx), v.trees(ctx))
+	if ctx.Err() == nil {
+		err = errors.Join(err, v.suspects(ctx))
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -91,10 +96,11 @@ type verifier struct {
 	total int64
 	done  atomic.Int64
 
-	mu     sync.Mutex
-	hashed map[fileID]digest.Digest // by BLAKE3 or SHA-256, whichever the file has its name from
-	errs   []error
-	found  Verified
+	mu      sync.Mutex
+	damaged map[digest.Digest]bool   // blobs and trees, by nameOf
+	hashed  map[fileID]digest.Digest // by BLAKE3 or SHA-256, whichever the file has its name from
+	errs    []error
+	found   Verified
 }
 
 // blobs hashes all blobs and their copies.
@@ -128,6 +134,9 @@ func (v *verifier) blobs(ctx context.Context) error {
 		if nameOf(is) == x.want {
 			return nil
 		}
+		v.mu.Lock()
+		v.damaged[x.want] = true
+		v.mu.Unlock()
 		p := Problem{Kind: x.it.kind, Path: x.it.path, Text: fmt.Sprintf("its content is %s", is)}
 		if x.it.kind == Blobs {
 			return v.add(p, func() (string, error) { return v.blobAway(ctx, x.want, info.Size()) })
@@ -220,6 +229,7 @@ func (v *verifier) trees(ctx context.Context) error {
 		if text == "" {
 			continue
 		}
+		v.damaged[u.name] = true
 		err = v.add(Problem{Kind: Trees, Path: u.path, Text: text}, func() (string, error) {
 			return "removed", tree.NewTrees(v.s.root).Remove(ctx, u.name)
 		})

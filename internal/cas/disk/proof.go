@@ -226,7 +226,8 @@ func (s *Store) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 	defer f.Close()
 	err = cas.Copy(ctx, io.Discard, f, d)
 	if errors.Is(err, cas.ErrCorrupt) {
-		return false, nil // what is written next takes its place
+		_ = durable.Rename(f.Name(), filepath.Join(s.root, "damaged", "exec-"+d.Function().String()+"-"+d.Hex()))
+		return false, nil
 	}
 	if err == nil {
 		s.proofs.add(d, "exec")
