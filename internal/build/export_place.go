@@ -138,12 +138,22 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (len(items)+7)/8) - 1 {
+	for range min(runtime.GOMAXPROCS(0), (len(items)+7)/8+large(items), len(items)) - 1 {
 		wg.Go(work)
 	}
 	work()
 	wg.Wait()
 	return nil
+}
+
+// large tells how many files there are of which each is worth a goroutine.
+func large(items []*item) (n int) {
+	for _, it := range items {
+		if f := it.entry.File; f != nil && f.Digest.Size() >= atOnce {
+			n++
+		}
+	}
+	return n
 }
 
 // placer puts one output after another in place.

@@ -141,8 +141,14 @@ func (m *materialiser) file(ctx context.Context, f File, dest string) error {
 	return CopyFile(ctx, m.store, f.Digest, dest, perm)
 }
 
-// CopyFile makes dest, which must not exist, a verified copy of a blob.
+// CopyFile makes dest, which must not exist, a verified copy of a blob. What the store itself hashed since the process began it
+// may copy without another look, if it is a cas.CopierOut.
 func CopyFile(ctx context.Context, store cas.Store, d digest.Digest, dest string, perm fs.FileMode) error {
+	if c, ok := store.(cas.CopierOut); ok && d.Size() >= cas.MinLoan {
+		if err := c.CopyOut(d, dest, perm); err == nil || !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
 	r, err := store.Open(ctx, d)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ const staleAge = time.Hour
 // smallSize is the size in bytes up to which a blob is read at once, hashed and written at once.
 const smallSize = 64 << 10
 
-// Store is a cas.Store, cas.Linker, cas.Adopter and cas.Flusher on a folder.
+// Store is a cas.Store, cas.Linker, cas.Adopter, cas.CopierOut and cas.Flusher on a folder.
 type Store struct {
 	root    string
 	dir     *durable.Dir

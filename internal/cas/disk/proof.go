@@ -76,6 +76,14 @@ func (p *proofs) has(d digest.Digest, kind string) bool {
 	return ok && p.fresh(day)
 }
 
+// own tells whether this process itself has read or written the blob's file.
+func (p *proofs) own(d digest.Digest) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.seen[proofKey(d, "cas")]
+	return ok
+}
+
 // fresh tells whether what was right on a day still counts. A day to come is of a clock that went back.
 func (p *proofs) fresh(day uint32) bool {
 	today := p.today()
