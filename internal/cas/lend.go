@@ -43,11 +43,15 @@ func (l *Loan) Check() error {
 // moment now, before the digest was. A file that had changed shortly before is not lent, as a further change might not show.
 func (s *Sources) Lend(d digest.Digest, path string, st stat.Stamp, now time.Time) {
 	s.Add(d, path)
-	if d.Size() < MinLoan || st.Size != d.Size() || !st.IsRegular() || st.Racy(now) {
+	if d.Size() < MinLoan {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if st.Size != d.Size() || !st.IsRegular() || st.Racy(now) {
+		delete(s.lent, d) // what an earlier build found out is over
+		return
+	}
 	s.lent[d] = Loan{Path: path, Digest: d, Stamp: st}
 }
 
