@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
@@ -138,9 +139,43 @@ func (ch *Choice) programs(q Request, spec fetchtool.Spec) (bool, string, error)
 			return false, "", err
 		}
 		spec.Programs = append(spec.Programs, fetchtool.Program{Path: p.Path, Target: file, Identity: id, Copy: p.Copy})
+		if !p.Copy {
+			spec.Host = append(spec.Host, q.Machine.around(file)...)
+		}
 	}
+	slices.Sort(spec.Host)
+	spec.Host = slices.Compact(spec.Host)
 	ch.Spec = spec
 	return true, "", nil
+}
+
+// around returns the folders that a program may need: that in which it was installed, with its bin and lib, by its name and by
+// where that leads to. The base system is not named, and the user's home is never part of it: of programs there it is the
+// folder that they are in.
+func (m Machine) around(file string) []string {
+	var out []string
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		real = file
+	}
+	for _, p := range []string{file, real} {
+		dir := filepath.Dir(p)
+		if name := filepath.Base(dir); name == "bin" || name == "sbin" || name == "libexec" {
+			if top := filepath.Dir(dir); top != "/" && !within(m.Home, top) {
+				dir = top
+			}
+		}
+		if to, err := filepath.EvalSymlinks(dir); err == nil && (within(to, "/usr") || to == "/") || within(m.Home, dir) {
+			continue
+		}
+		out = append(out, dir)
+	}
+	return out
+}
+
+// within tells whether p is dir or below it.
+func within(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
 func (m Machine) find(names []string) (string, error) {

@@ -101,6 +101,10 @@ type Artifact struct {
 	Parts []Input // for a File or Value: one part with Path ""
 }
 
+// HostFile is a file that a toolchain of this machine's own programs has: absolute paths of the host, one on a line, that
+// these programs read beside their toolchain's tree.
+const HostFile = ".hexmage/host"
+
 // Names of Platform properties that executors and routing understand.
 const (
 	PropertyExecutor = "executor" // "local" (the default) or "device"

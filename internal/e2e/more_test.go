@@ -51,7 +51,7 @@ output "o" { value = step.exec.hello.outputs.o }
 			t.Fatal(err)
 		}
 	}
-	if found["cas"] < 2 || found["ac"] != 1 {
+	if found["cas"] < 1 || found["ac"] != 1 {
 		t.Errorf("files: %v", found)
 	}
 	const hello = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" // of "hello\n"

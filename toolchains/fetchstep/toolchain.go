@@ -144,6 +144,7 @@ func (k Toolchain) planned(ch *toolchains.Choice) (step.Planned, error) {
 	case "installed":
 		if ch.Host == "" {
 			spec.Description = "take " + ch.Spec.Name + " of this machine"
+			platform[action.PropertyHost] = "fetch" // the programs are tried where they are
 			break
 		}
 		// The copy is used where it is; the toolchain's tree is that copy and the report of having been verified.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/deb"
@@ -153,6 +155,9 @@ func (s Spec) keep() func(string) bool {
 }
 
 func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
+	if _, err := root.Lstat(action.HostFile); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is a file %s in it, which would open the machine to what is run with it", action.HostFile)
+	}
 	for _, p := range s.paths() {
 		to, ok := s.Links[p]
 		if !ok {
@@ -229,11 +234,31 @@ func (s Spec) programs(ctx context.Context, out string) error {
 			return err
 		}
 	}
+	if err := s.host(tmp); err != nil {
+		return err
+	}
 	if err := verify.Tree(ctx, tmp, s.Verify); err != nil {
 		return err
 	}
 	_ = os.Remove(out) // an empty folder
 	return os.Rename(tmp, out)
+}
+
+// host writes which folders of the machine the programs in the tree at dir need.
+func (s Spec) host(dir string) error {
+	if len(s.Host) == 0 {
+		return nil
+	}
+	for _, p := range s.Host {
+		if !path.IsAbs(p) || strings.ContainsAny(p, "\n\x00") {
+			return fmt.Errorf("%q is no usable absolute path", p)
+		}
+	}
+	file := filepath.Join(dir, filepath.FromSlash(action.HostFile))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strings.Join(s.Host, "\n")+"\n"), 0o644)
 }
 
 // checkOnly verifies a tree that is there, and writes a report that says so.

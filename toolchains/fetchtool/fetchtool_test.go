@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/toolchains/deb"
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
 	"github.com/hexmage/hexmage/toolchains/verify"
@@ -171,6 +172,35 @@ func TestGolden(t *testing.T) {
 	s.Programs[0].Target = "/p"
 	if got := string(s.Encode()); got != want {
 		t.Errorf("spec %s, want %s", got, want)
+	}
+}
+
+// What programs of the machine need beside their own file is told to who runs them.
+func TestProgramsNeedTheHost(t *testing.T) {
+	s := fetchtool.Spec{Kind: fetchtool.KindPrograms, Name: "x", Host: []string{"/opt/a", "/opt/b c"},
+		Programs: []fetchtool.Program{{Path: "bin/p", Target: "/opt/a/bin/p", Identity: "id"}}}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	if b, err := os.ReadFile(filepath.Join(out, action.HostFile)); code != 0 || err != nil || string(b) != "/opt/a\n/opt/b c\n" {
+		t.Errorf("%q, %v, %s", b, err, printed)
+	}
+	for _, bad := range []string{"opt", "", "/a\n/"} {
+		s.Host = []string{bad}
+		if _, printed, code := run(t, s.Encode(), t.TempDir()); code == 0 || !strings.Contains(printed, "no usable absolute path") {
+			t.Errorf("%q: %d, %s", bad, code, printed)
+		}
+	}
+}
+
+// No archive says what of the machine may be read by what is run with it.
+func TestArchiveThatWantsTheHost(t *testing.T) {
+	b, sum := zipOf(t, map[string]string{action.HostFile: "/root\n", "x": "x"})
+	file := filepath.Join(t.TempDir(), "a.zip")
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := fetchtool.Spec{Kind: fetchtool.KindArchive, Name: "x", URLs: []string{"file://" + file}, SHA256: sum}
+	if out, printed, code := run(t, s.Encode(), t.TempDir()); code != 1 || !strings.Contains(printed, "would open the machine") {
+		t.Errorf("%s: exit code %d: %s", out, code, printed)
 	}
 }
 

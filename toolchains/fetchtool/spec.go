@@ -54,6 +54,7 @@ type Spec struct {
 	Links       map[string]string `json:"links,omitempty"` // path in the tree → target
 	Wraps       []Wrap            `json:"wraps,omitempty"`
 	Programs    []Program         `json:"programs,omitempty"` // of KindPrograms
+	Host        []string          `json:"host,omitempty"`     // of KindPrograms: folders of this machine that they need
 	Verify      verify.Checks     `json:"verify,omitzero"`
 	Executable  bool              `json:"executable,omitempty"` // of KindFile
 }

@@ -298,3 +298,21 @@ func TestProgramsThatAreWrittenTo(t *testing.T) {
 		}
 	}
 }
+
+// A toolchain may be programs of the host. What those need is read too, and nothing else.
+func TestToolchainsOfTheHost(t *testing.T) {
+	for _, l := range levels(t) {
+		t.Run(l.name, func(t *testing.T) {
+			r, host, other := newRoom(t, l), t.TempDir(), t.TempDir()
+			write(t, filepath.Join(host, "lib", "x"), "of the host")
+			write(t, filepath.Join(other, "x"), "of nobody")
+			inputs := map[string]string{"toolchains/sdk/" + action.HostFile: "relative\n/\n" + host + "\n", "toolchains/sdk/bin/x": "x"}
+			if res := r.sh(t, "cat "+host+"/lib/x > out/o", inputs); res.ExitCode != 0 {
+				t.Errorf("what the toolchain names: %s", res.Stderr)
+			}
+			if res := r.sh(t, "cat "+other+"/x > out/o", inputs); (res.ExitCode == 0) == r.strict {
+				t.Errorf("what it does not name: exit code %d", res.ExitCode)
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ package local
 import (
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -229,7 +230,7 @@ func folders(outputs []string) []string {
 func readable(a *action.Action, shared map[digest.Digest]string) []string {
 	var paths []string
 	for _, dir := range shared {
-		paths = append(paths, dir)
+		paths = append(append(paths, dir), hostPaths(dir)...)
 	}
 	for name := range a.Command.Platform {
 		if p, ok := strings.CutPrefix(name, action.PropertyProgram); ok {
@@ -243,6 +244,26 @@ func readable(a *action.Action, shared map[digest.Digest]string) []string {
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
+}
+
+// maxHostFile bounds what is read of a toolchain's action.HostFile, in bytes.
+const maxHostFile = 64 << 10
+
+// hostPaths returns what the toolchain unpacked at dir needs of the host.
+func hostPaths(dir string) []string {
+	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(action.HostFile)))
+	if err != nil {
+		return nil // it is whole in itself, as nearly all are
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, maxHostFile))
+	var paths []string
+	for line := range strings.Lines(string(b)) {
+		if p := strings.TrimSuffix(line, "\n"); filepath.IsAbs(p) && filepath.Clean(p) != "/" {
+			paths = append(paths, p)
+		}
+	}
+	return paths
 }
 
 func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*action.Result, error) {
