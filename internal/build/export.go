@@ -47,6 +47,9 @@ func (o *Options) exportsSum() digest.Digest {
 
 // standAsLeft tells whether the outputs stand as they did when exportsSum gave sum, and nothing else was exported since.
 func (o *Options) standAsLeft(sum digest.Digest) bool {
+	if _, err := os.Lstat(o.exportsFile() + writing); err == nil {
+		return false // a run was killed while it wrote outputs: what it left beside them has to go
+	}
 	b, err := os.ReadFile(o.exportsFile())
 	if err != nil || len(b) < 32 {
 		return false
@@ -207,7 +210,8 @@ func (x *exporter) put(ctx context.Context, items []*item) error {
 		}
 		missing = append(missing, it)
 	}
-	if len(missing) > 0 {
+	_, merr := os.Lstat(x.stateFile + writing)
+	if len(missing) > 0 || merr == nil { // also when there is only something to tidy up
 		if perr := x.place(ctx, missing); perr != nil {
 			err = perr
 		}

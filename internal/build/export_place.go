@@ -24,6 +24,9 @@ const tempPrefix = ".hexmage"
 // manyFiles is the number of files for which a folder of their own is made, see durable.Spread.
 const manyFiles = 64
 
+// writing ends the name of the file, beside exportsFile, that is there while outputs are written.
+const writing = ".writing"
+
 // atOnce is the size in bytes up to which a file is read whole and written at once.
 const atOnce = 64 << 10
 
@@ -31,7 +34,7 @@ const atOnce = 64 << 10
 // written at once. The error is that of the first, in their order, that failed.
 func (x *exporter) place(ctx context.Context, items []*item) error {
 	// A marker stands while outputs are written. One that stands already was left by a run that was killed, and so may be other things.
-	marker := x.stateFile + ".writing"
+	marker := x.stateFile + writing
 	f, err := os.OpenFile(marker, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err == nil {
 		err = f.Close()

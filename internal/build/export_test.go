@@ -208,13 +208,21 @@ func TestExportTidiesUp(t *testing.T) {
 	if err := os.WriteFile(marker, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w.ok(planOf([]plan.Export{export("a", "a", "")}, sh("a", "touch out")), 1)
-	if _, err := os.Lstat(marker); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the marker stays: %v", err)
-	}
-	want := map[string]string{"a": "", fmt.Sprintf(".hexmage-%d-1/", os.Getpid()): "", fmt.Sprintf("model-%d-b/", pid): ""}
-	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
-		t.Error(d)
+	p := planOf([]plan.Export{export("a", "a", "")}, sh("a", "touch out"))
+	for i, executed := range []int{1, 0} {
+		if i > 0 { // a later run was killed, and now there is nothing to do but to tidy up
+			if err := errors.Join(os.MkdirAll(filepath.Join(w.Out, fmt.Sprintf(".hexmage-%d-1/new", pid)), 0o755), os.WriteFile(marker, nil, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.ok(p, executed)
+		if _, err := os.Lstat(marker); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the marker stays: %v", err)
+		}
+		want := map[string]string{"a": "", fmt.Sprintf(".hexmage-%d-1/", os.Getpid()): "", fmt.Sprintf("model-%d-b/", pid): ""}
+		if d := cmp.Diff(want, list(t, w.Out)); d != "" {
+			t.Error(d)
+		}
 	}
 }
 

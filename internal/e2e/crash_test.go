@@ -150,11 +150,24 @@ func TestKilled(t *testing.T) {
 	for i := range 6 { // while outputs are put in place
 		if pid := kill(t, w, `"step":"run.qwen3","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 {
 			w.write(t, fmt.Sprintf("out/%s/.hexmage-%d-1/new", pipeline, pid), "what it leaves when it is just then")
+			w.interruptedExport(t)
 		}
 	}
 	w.write(t, "out/"+pipeline+"/mine-4194303", "not hexmage's")
 	defer func() { read(t, w.out("mine-4194303")) }()
 	completes(t, w)
+}
+
+// interruptedExport leaves the mark of a run that was killed while it put outputs in place.
+func (w *world) interruptedExport(t *testing.T) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(w.cache, "state", "exports-????????????????"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%q, %v", found, err)
+	}
+	if err := os.WriteFile(found[0]+".writing", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestKilledCold: the same while toolchains are fetched and unpacked.
@@ -208,6 +221,7 @@ func TestInterrupted(t *testing.T) {
 // TestTwoAtOnce: two people's builds share a cache, and do nothing twice.
 func TestTwoAtOnce(t *testing.T) {
 	w := newWorld(t)
+	w.env = []string{"HEXMAGE_SANDBOX=staged"} // the actions note elsewhere that they ran
 	count := filepath.Join(t.TempDir(), "count")
 	w.write(t, "pipelines/p.hcl", `step "exec" "slow" {
   for_each = toset(["a", "b"])
@@ -217,7 +231,7 @@ func TestTwoAtOnce(t *testing.T) {
 output "a" { value = step.exec.slow["a"].outputs.o }
 `)
 	other := newWorld(t)
-	other.cache = w.cache
+	other.cache, other.env = w.cache, w.env
 	other.write(t, "pipelines/p.hcl", read(t, filepath.Join(w.dir, "pipelines/p.hcl")))
 	done := make(chan *outcome)
 	for _, one := range []*world{w, other} {
