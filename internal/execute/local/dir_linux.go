@@ -1,9 +1,7 @@
 package local
 
 import (
-	"io/fs"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,11 +30,3 @@ func entries(dir *os.File, fd int) ([]string, error) {
 
 func rmdir(p string) error  { return unix.Rmdir(p) }
 func unlink(p string) error { return unix.Unlink(p) }
-
-// links is how many names the file has.
-func links(st fs.FileInfo) uint64 {
-	if s, ok := st.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Nlink)
-	}
-	return 2
-}

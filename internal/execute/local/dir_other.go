@@ -3,7 +3,6 @@
 package local
 
 import (
-	"io/fs"
 	"os"
 )
 
@@ -19,6 +18,3 @@ func entries(dir *os.File, _ int) ([]string, error) {
 
 func rmdir(p string) error  { return os.Remove(p) }
 func unlink(p string) error { return os.Remove(p) }
-
-// links does not know how many names the file has.
-func links(fs.FileInfo) uint64 { return 2 }
