@@ -149,9 +149,6 @@ func (r *Recalled) Unchanged(o Options) bool {
 	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exports))
 }
 
-// Profile is the profile that the last build was made with.
-func (r *Recalled) Profile() string { return r.title.Profile }
-
 // Finish ends a run in which nothing had changed: it sends the events of a build in which every action was cached.
 func (r *Recalled) Finish(o Options, start time.Time) Result {
 	if len(r.update.Reads) > 0 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 )
@@ -36,11 +35,6 @@ func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
 		}
 	}
 	return refs, diags
-}
-
-// BodyRefs returns the references of a body that will be decoded by the spec.
-func BodyRefs(body hcl.Body, spec hcldec.Spec) ([]Ref, hcl.Diagnostics) {
-	return Refs(hcldec.Variables(body, spec))
 }
 
 // Check says whether what the reference means is declared; each tells whether each.key and each.value are in scope.
