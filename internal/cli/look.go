@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -18,7 +18,7 @@ func (a *app) look(p *plan.Plan) {
 	phone := "unasked"
 	for _, n := range p.Nodes {
 		for _, name := range n.Programs {
-			if _, err := local.LookPath(name, programPath(n)); err != nil {
+			if _, err := execute.LookPath(name, programPath(n)); err != nil {
 				n.Missing = append(n.Missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
 			}
 		}

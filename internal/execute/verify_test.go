@@ -278,11 +278,11 @@ func TestVerifySections(t *testing.T) {
 
 // The host's own compiler, where there is one, and what makes its output differ most often.
 func TestVerifyELF(t *testing.T) {
-	if _, err := local.LookPath("gcc", ""); err != nil {
+	if _, err := execute.LookPath("gcc", ""); err != nil {
 		t.Skip("no gcc on this machine")
 	}
 	v := newVerifier(t, nil)
-	a := v.sh(`printf 'const char stamp[] = __TIME__;\nint main(void) { return stamp[0]; }\n' > t.c; gcc -o o t.c; while [ "$(date +%s%N | cut -c11)" != 0 ]; do sleep 0.05; done`, "o")
+	a := v.sh(`printf 'const char stamp[] = __TIME__;\nint main(void) { return stamp[0]; }\n' > t.c; gcc -o o t.c; s=$(date +%s); while [ $(date +%s) = $s ]; do sleep 0.05; done`, "o")
 	e := v.verify(t, a)
 	if len(e.Differences) != 1 {
 		t.Fatalf("%+v", e)

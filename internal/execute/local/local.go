@@ -234,7 +234,7 @@ func readable(a *action.Action, shared map[digest.Digest]string) []string {
 	}
 	for name := range a.Command.Platform {
 		if p, ok := strings.CutPrefix(name, action.PropertyProgram); ok {
-			if p, err := LookPath(p, a.Command.Env["PATH"]); err == nil {
+			if p, err := execute.LookPath(p, a.Command.Env["PATH"]); err == nil {
 				paths = append(paths, p)
 			}
 		}
@@ -368,15 +368,12 @@ func (x *Executor) environ(a *action.Action, s *slot) []string {
 	return env
 }
 
-// LookPath is execute.LookPath.
-func LookPath(name, list string) (string, error) { return execute.LookPath(name, list) }
-
-// lookPath is LookPath for a command, which asks the host once for each name.
+// lookPath is execute.LookPath for a command, which asks the host once for each name.
 func (x *Executor) lookPath(name string) (string, error) {
 	if p, ok := x.programs.Load(name); ok {
 		return p.(string), nil
 	}
-	p, err := LookPath(name, "")
+	p, err := execute.LookPath(name, "")
 	if err == nil {
 		x.programs.Store(name, p)
 	}

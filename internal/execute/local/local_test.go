@@ -277,11 +277,11 @@ func TestLookPath(t *testing.T) {
 		{filepath.Join(dir, "gone"), "", ""},
 		{"tool", "", ""},
 	} {
-		if got, err := local.LookPath(c.name, c.list); got != c.want || (err == nil) != (c.want != "") {
+		if got, err := execute.LookPath(c.name, c.list); got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("LookPath(%q, %q) = %q, %v; want %q", c.name, c.list, got, err, c.want)
 		}
 	}
-	if p, err := local.LookPath("sh", ""); err != nil || !filepath.IsAbs(p) {
+	if p, err := execute.LookPath("sh", ""); err != nil || !filepath.IsAbs(p) {
 		t.Errorf("sh: %q, %v", p, err)
 	}
 }
