@@ -33,6 +33,9 @@ func options(t *testing.T) bench.Options {
 }
 
 func TestHarness(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not run: measuring is not short, and other processes do it")
+	}
 	o := options(t)
 	t.Run("measures", func(t *testing.T) { measures(t, o) })
 	t.Run("notices", func(t *testing.T) { notices(t, o) })
