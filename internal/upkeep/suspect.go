@@ -42,7 +42,6 @@ func (v *verifier) suspects(ctx context.Context) error {
 		return nil
 	}
 	s := &suspects{v: v, damaged: v.damaged, dirs: map[digest.Digest]bool{}}
-	dropped := v.found.Suspect
 	for _, r := range v.s.results {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -62,10 +61,9 @@ func (v *verifier) suspects(ctx context.Context) error {
 	if !v.o.Repair {
 		return nil
 	}
-	if v.found.Suspect > dropped { // a memo would have the next run believe that nothing is to be done
-		if err := os.RemoveAll(filepath.Join(v.s.root, "state", "memo")); err != nil {
-			return fmt.Errorf("forget what the last runs found out: %w", err)
-		}
+	// A memo would have the next run believe that nothing is to be done, and what was moved away would stay away.
+	if err := os.RemoveAll(filepath.Join(v.s.root, "state", "memo")); err != nil {
+		return fmt.Errorf("forget what the last runs found out: %w", err)
 	}
 	return v.mark()
 }
