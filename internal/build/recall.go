@@ -149,6 +149,9 @@ func (r *Recalled) Unchanged(o Options) bool {
 	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exports))
 }
 
+// Units is how many actions the last build had.
+func (r *Recalled) Units() int { return r.m.Units() }
+
 // Finish ends a run in which nothing had changed: it sends the events of a build in which every action was cached.
 func (r *Recalled) Finish(o Options, start time.Time) Result {
 	if len(r.update.Reads) > 0 {

@@ -42,7 +42,7 @@ func lateGC() {
 
 // boundHeap has garbage collected more often, rather than take more memory, in a build of so many actions. It is meant to be about twice
 // what such a build needs.
-func boundHeap(actions int) { debug.SetMemoryLimit(44<<20 + int64(actions)*5632) }
+func boundHeap(actions int) { debug.SetMemoryLimit(44<<20 + int64(actions)*5<<10) }
 
 // Env is what the process was given: everything the command line takes from outside its arguments.
 type Env struct {

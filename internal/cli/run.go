@@ -107,6 +107,7 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	if err := r.open(ctx); err != nil {
 		return r.not(err)
 	}
+	boundHeap(last.Units())
 	full := r.options()
 	full.Memo = o.Memo
 	defer r.phase("build")()
