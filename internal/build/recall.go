@@ -78,12 +78,19 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 		return nil, err
 	}
 	next := len(reads)
+	var instead string
 	err = m.EachFile(func(host int, f memo.File) {
+		if f.Other && (!f.Clean || f.Stamp != stamps[next]) {
+			instead = f.Path
+		}
 		if known := len(r.changed) > 0 && r.changed[len(r.changed)-1] == host; !known && (!f.Clean || f.Stamp != stamps[next]) {
 			r.changed = append(r.changed, host)
 		}
 		next++
 	})
+	if instead != "" {
+		return nil, fmt.Errorf("what program is found changed with %s: %w", instead, ErrStale)
+	}
 	return r, err
 }
 
@@ -204,6 +211,11 @@ func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, erro
 			if now.Dir != was.Dir || now.Digest != was.Digest || now.Executable != was.Executable || (e.Dir != nil) != was.Dir {
 				other[i] = true
 				a.others[hostKey(h)] = was
+			}
+			for _, f := range was.Files {
+				if f.Other { // looked at just now, and as it was
+					now.Files = append(now.Files, f)
+				}
 			}
 			r.update.Hosts[i] = *now
 			return nil

@@ -144,6 +144,9 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(links)})
 	err = l.run(ctx, units)
 	if errors.Is(err, ErrStale) && ctx.Err() == nil {
+		if o.Flush != nil && l.sum.Executed > 0 { // the long way may have nothing to run any more
+			err = errors.Join(err, o.Flush(context.WithoutCancel(ctx)))
+		}
 		return Result{}, err
 	}
 	res, err := w.end(ctx, l, outs, start, err, func() { r.keep(w, outs) })
@@ -184,6 +187,9 @@ func (r *Recalled) graph(g *graph, hit, other map[int]bool, links []memo.Unit) (
 		}
 		if anyOf(hit, kept.AwaitUnits) || anyOf(other, kept.AwaitHosts) {
 			return nil, fmt.Errorf("which actions %s has may be another answer now: %w", n.plan.At, ErrStale)
+		}
+		if kept.Explains {
+			return nil, fmt.Errorf("should %s fail, its plan has the hints: %w", n.plan.At, ErrStale)
 		}
 		g.nodes[n.plan.At] = n
 		g.order = append(g.order, n)

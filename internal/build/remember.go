@@ -82,11 +82,8 @@ func (n *hostNotes) shadows(at, name, list string) {
 		if p == at {
 			return
 		}
-		if s, err := stat.Lstat(p); errors.Is(err, fs.ErrNotExist) {
-			host.Files = append(host.Files, memo.File{Path: filepath.ToSlash(p), Clean: true})
-		} else {
-			host.Files = append(host.Files, memo.File{Path: filepath.ToSlash(p), Stamp: s}) // something that is no program
-		}
+		s, _ := stat.Lstat(p) // mostly nothing is there
+		host.Files = append(host.Files, memo.File{Path: filepath.ToSlash(p), Stamp: s, Clean: !s.Racy(time.Now()), Other: true})
 	}
 }
 
@@ -193,7 +190,7 @@ func (r *rememberer) node(n *node) error {
 	}
 	await.compact()
 	r.m.Nodes = append(r.m.Nodes, memo.Node{At: p.At, Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
-		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
+		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explain != nil, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
 	for _, u := range n.specs {
 		if u.key.IsZero() {
 			return errNotKept
@@ -302,7 +299,6 @@ func (w *worker) saveMemo(p *plan.Plan, exports []toExport) {
 		return
 	}
 	if b, err := m.Encode(); err == nil {
-		_ = os.MkdirAll(filepath.Dir(w.o.Memo.Path), 0o755)
 		_ = memo.Save(w.o.Memo.Path, b)
 	}
 }

@@ -180,25 +180,37 @@ func (d *Dir) Link(name, to string) error {
 	return nil
 }
 
-// Read returns the content of the file name and its Stamp, in few system calls when it has at most the expected number
-// of bytes, and fails if it has more than limit.
-func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, error) {
-	defer runtime.KeepAlive(d)
-	var fd int
-	err := again(func() (err error) {
+// openRegular opens the regular file name for reading.
+func (d *Dir) openRegular(name string) (fd int, s stat.Stamp, err error) {
+	err = again(func() (err error) {
 		fd, err = unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		return err
 	})
 	if err != nil {
-		return nil, stat.Stamp{}, pathError("open", d.Path(name), err)
+		return 0, s, pathError("open", d.Path(name), err)
 	}
-	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
-		return nil, stat.Stamp{}, pathError("fstat", d.Path(name), err)
+		unix.Close(fd)
+		return 0, s, pathError("fstat", d.Path(name), err)
 	}
-	s := stat.FromUnix(&st)
-	if !s.IsRegular() || s.Size > limit {
+	if s = stat.FromUnix(&st); !s.IsRegular() {
+		unix.Close(fd)
+		return 0, s, pathError("read", d.Path(name), ErrUnfit)
+	}
+	return fd, s, nil
+}
+
+// Read returns the content of the file name and its Stamp, in few system calls when it has at most the expected number
+// of bytes, and fails if it has more than limit.
+func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, error) {
+	defer runtime.KeepAlive(d)
+	fd, s, err := d.openRegular(name)
+	if err != nil {
+		return nil, s, err
+	}
+	defer unix.Close(fd)
+	if s.Size > limit {
 		return nil, s, pathError("read", d.Path(name), ErrUnfit)
 	}
 	b := make([]byte, 0, max(expect, int(s.Size))+1)
@@ -223,21 +235,12 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 // ReadInto returns the content of the regular file name, in buf, and its Stamp. It fails if buf is not larger than the content.
 func (d *Dir) ReadInto(name string, buf []byte) ([]byte, stat.Stamp, error) {
 	defer runtime.KeepAlive(d)
-	var fd int
-	err := again(func() (err error) {
-		fd, err = unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-		return err
-	})
+	fd, s, err := d.openRegular(name)
 	if err != nil {
-		return nil, stat.Stamp{}, pathError("open", d.Path(name), err)
+		return nil, s, err
 	}
 	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
-		return nil, stat.Stamp{}, pathError("fstat", d.Path(name), err)
-	}
-	s := stat.FromUnix(&st)
-	if !s.IsRegular() || s.Size >= int64(len(buf)) {
+	if s.Size >= int64(len(buf)) {
 		return nil, s, pathError("read", d.Path(name), ErrUnfit)
 	}
 	var n int

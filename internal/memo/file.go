@@ -17,7 +17,7 @@ import (
 // section the ends of its records and the records; at the end the BLAKE3 of everything before it. The first section has
 // the strings, the second the names of pipeline and profile.
 const (
-	magic    = "hexmage memo 4\n"
+	magic    = "hexmage memo 5\n"
 	hashSize = 32
 )
 
@@ -375,7 +375,7 @@ func (w *writer) file(fn digest.Function) ([]byte, error) {
 
 // Save puts the file of a memo at path. It does not sync: a memo that a crash of the machine damaged counts as none.
 func Save(path string, file []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // names and contents tell of variables' values
 		return fmt.Errorf("save the memo: %w", err)
 	}
 	f, err := durable.Temp(filepath.Dir(path), "memo")

@@ -16,7 +16,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b[:len(b)-32])
-	f.Add([]byte("hexmage memo 4\n"))
+	f.Add([]byte("hexmage memo 5\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		sum := blake3.Sum256(body)
 		if r, err := memo.Parse(append(append([]byte(nil), body...), sum[:]...)); err == nil {

@@ -73,6 +73,7 @@ type File struct {
 	Path  string // as stat.Lstats takes it
 	Stamp stat.Stamp
 	Clean bool // the Stamp will show a change; false for what changed just before it was read
+	Other bool // it is not the Host's, but a place where a program would be found instead of it
 }
 
 // Node is one instance of a step.
@@ -85,6 +86,7 @@ type Node struct {
 	Retries     int
 	Resources   map[string]int
 	Cache       string
+	Explains    bool // its kind has hints for a failure, which only a plan has
 	Outputs     map[string]action.Artifact
 
 	// What the node's specs were made from, beside the pipeline: hosts and units whose content its Expand or Resolve

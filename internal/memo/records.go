@@ -55,6 +55,7 @@ func (e *encoder) host(h Host) {
 		e.string(f.Path)
 		e.stamp(f.Stamp)
 		e.bool(f.Clean)
+		e.bool(f.Other)
 	}
 }
 
@@ -68,7 +69,9 @@ func (d *decoder) host() Host {
 	return h
 }
 
-func (d *decoder) file() File { return File{Path: d.string(), Stamp: d.stamp(), Clean: d.bool()} }
+func (d *decoder) file() File {
+	return File{Path: d.string(), Stamp: d.stamp(), Clean: d.bool(), Other: d.bool()}
+}
 
 // skipHost reads what stands before a Host's files.
 func (d *decoder) skipHost() {
@@ -93,6 +96,7 @@ func (e *encoder) node(n Node) {
 	e.int(n.Retries)
 	encodeMap(e, n.Resources, e.int)
 	e.string(n.Cache)
+	e.bool(n.Explains)
 	encodeMap(e, n.Outputs, e.artifact)
 	e.ints(n.AwaitHosts)
 	e.ints(n.AwaitUnits)
@@ -105,7 +109,7 @@ func (d *decoder) instance() addrs.Instance {
 
 func (d *decoder) node() Node {
 	return Node{At: d.instance(), Description: d.string(), Where: d.string(), Source: d.strings(), Level: d.small(), Retries: d.small(),
-		Resources: decodeMap(d, d.small), Cache: d.string(), Outputs: decodeMap(d, d.artifact),
+		Resources: decodeMap(d, d.small), Cache: d.string(), Explains: d.bool(), Outputs: decodeMap(d, d.artifact),
 		AwaitHosts: d.ints(d.r.len(secHosts)), AwaitUnits: d.ints(d.r.len(secUnits))}
 }
 

@@ -61,7 +61,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		}
 	case event.BuildFinished:
 		b.WriteString(l.rest())
-		fmt.Fprintf(&b, "%s in %.2f s: %s executed, %s cached", plural(e.Nodes, "action"), e.Seconds, thousands(e.Executed), thousands(e.Cached))
+		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", plural(e.Nodes, "action"), total(e.Seconds), thousands(e.Executed), thousands(e.Cached))
 		if e.Failed > 0 {
 			fmt.Fprintf(&b, ", %s", l.red(thousands(e.Failed)+" failed"))
 		}
@@ -162,6 +162,14 @@ func thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// total is how long the whole run took: to the millisecond where that is short, as nothing takes no time.
+func total(s float64) string {
+	if s < 0.1 {
+		return fmt.Sprintf("%.0f ms", max(1, s*1000))
+	}
+	return fmt.Sprintf("%.2f s", s)
 }
 
 func seconds(d time.Duration) string {

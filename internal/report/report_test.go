@@ -286,3 +286,12 @@ func TestWriterThatFails(t *testing.T) {
 	}
 	d.Close()
 }
+
+// A run in which nothing ran takes milliseconds, and says so.
+func TestShortRuns(t *testing.T) {
+	for took, want := range map[float64]string{0: "in 1 ms:", 0.0126: "in 13 ms:", 0.2: "in 0.20 s:", 13.507: "in 13.51 s:"} {
+		if out := show(report.Options{}, event.BuildFinished{Nodes: 2, Cached: 2, Seconds: took}); !strings.Contains(out, want) {
+			t.Errorf("%v s: %q has no %q", took, out, want)
+		}
+	}
+}
