@@ -27,6 +27,10 @@ const (
 	Restored Scenario = "outputs removed" // all of them; the others than hexmage would build anew, so they are not asked
 )
 
+// tick is more than a file's time is exact to on Linux, where the kernel's clock sets it. Ninja and make take a source that
+// was written in the tick of its output for one that did not change.
+const tick = 20 * time.Millisecond
+
 const (
 	mostCold = 9 // cold builds of a graph by each tool
 	edits    = 3 // edits after each cold build
@@ -103,6 +107,7 @@ func (r *graphRun) round(ctx context.Context) error {
 			Scenario
 			edition uint64
 		}{{Changed, r.edition}, {Back, 0}, {Touched, 0}} {
+			time.Sleep(tick)
 			for _, t := range tools {
 				if err := writeSource(filepath.Join(t.program.dir, r.g.Sources[source]), uint64(source), step.edition); err != nil {
 					return err

@@ -57,7 +57,10 @@ func (o *Options) standAsLeft(sum digest.Digest) bool {
 	if d, err := digest.FromHash(o.Fn, b[len(b)-32:], int64(len(b))); err != nil || d != sum {
 		return false
 	}
-	known := decodeExports(b)
+	known, ok := decodeExports(b)
+	if !ok {
+		return false
+	}
 	names := make([]string, 0, len(known))
 	for name := range known {
 		names = append(names, name)

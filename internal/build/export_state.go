@@ -42,14 +42,15 @@ func encodeExports(known map[string]exported) []byte {
 	return append(b, sum[:]...)
 }
 
-// decodeExports returns nothing of a file that is damaged.
-func decodeExports(b []byte) map[string]exported {
+// decodeExports returns nothing of a file that is damaged, and false: that nothing is known of what stands there is not that nothing
+// has to stand there.
+func decodeExports(b []byte) (map[string]exported, bool) {
 	body := len(b) - 32
 	if body < len(exportsMagic) || !bytes.HasPrefix(b, []byte(exportsMagic)) {
-		return map[string]exported{}
+		return map[string]exported{}, false
 	}
 	if sum := blake3.Sum256(b[:body]); !bytes.Equal(sum[:], b[body:]) {
-		return map[string]exported{}
+		return map[string]exported{}, false
 	}
 	r := reader{b: b[len(exportsMagic):body]}
 	known := map[string]exported{}
@@ -70,9 +71,9 @@ func decodeExports(b []byte) map[string]exported {
 		known[name] = e
 	}
 	if r.bad {
-		return map[string]exported{}
+		return map[string]exported{}, false
 	}
-	return known
+	return known, true
 }
 
 // reader takes values off b until one does not fit.
@@ -108,7 +109,8 @@ func readExports(file string) map[string]exported {
 	if err != nil {
 		return map[string]exported{}
 	}
-	return decodeExports(b)
+	known, _ := decodeExports(b)
+	return known
 }
 
 // writeExports replaces the file. After a crash of the machine it may be damaged: then everything is exported again.

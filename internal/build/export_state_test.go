@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"testing"
 
 	"github.com/zeebo/blake3"
 
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -28,8 +30,8 @@ func someExports(n int) map[string]exported {
 func TestExportsRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 50} {
 		want := someExports(n)
-		if got := decodeExports(encodeExports(want)); !reflect.DeepEqual(got, want) {
-			t.Errorf("%d: got %v, want %v", n, got, want)
+		if got, ok := decodeExports(encodeExports(want)); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%d: got %v, %v, want %v", n, got, ok, want)
 		}
 	}
 }
@@ -44,16 +46,42 @@ func FuzzExports(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, at int, flip byte) {
 		c := bytes.Clone(good)
 		c[uint(at)%uint(len(c))] ^= flip
-		if got := decodeExports(c); flip != 0 && len(got) != 0 {
-			t.Errorf("byte %d flipped by %x: %d outputs known", uint(at)%uint(len(c)), flip, len(got))
+		if got, ok := decodeExports(c); flip != 0 && (ok || len(got) != 0) {
+			t.Errorf("byte %d flipped by %x: %d outputs known, %v", uint(at)%uint(len(c)), flip, len(got), ok)
 		}
 		decodeExports(b)
 		// Even what has the right checksum is only read as far as it makes sense.
 		b = append([]byte(exportsMagic), b...)
 		sum := blake3.Sum256(b)
-		known := decodeExports(append(b, sum[:]...))
-		if again := decodeExports(encodeExports(known)); !maps.EqualFunc(known, again, func(a, b exported) bool { return reflect.DeepEqual(a, b) }) {
+		known, _ := decodeExports(append(b, sum[:]...))
+		if again, ok := decodeExports(encodeExports(known)); !ok || !maps.EqualFunc(known, again, func(a, b exported) bool { return reflect.DeepEqual(a, b) }) {
 			t.Errorf("%v becomes %v", known, again)
 		}
 	})
+}
+
+// Of a damaged file whose checksum is that of the memo, nobody learns that no output has to stand.
+func TestDamagedExportsDoNotStand(t *testing.T) {
+	o := Options{Fn: digest.BLAKE3, Out: t.TempDir(), State: t.TempDir()}
+	good := encodeExports(map[string]exported{"out": {id: "x", files: []fileStamp{{"", stat.Stamp{Inode: 7}}}}})
+	write := func(b []byte) {
+		t.Helper()
+		if err := os.WriteFile(o.exportsFile(), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(encodeExports(nil))
+	if !o.standAsLeft(o.exportsSum()) {
+		t.Error("no outputs do not stand")
+	}
+	write(good)
+	sum := o.exportsSum()
+	for i := range len(good) - 32 {
+		bad := bytes.Clone(good)
+		bad[i] ^= 1
+		write(bad)
+		if o.standAsLeft(sum) {
+			t.Fatalf("with byte %d damaged, an output that is gone stands", i)
+		}
+	}
 }

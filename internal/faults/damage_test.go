@@ -84,7 +84,9 @@ func TestDamage(t *testing.T) {
 		}
 		if o.code != exitOK {
 			t.Errorf("%s: it does not heal: %s", what, o)
-		} else if d := differ(want[v], w.outputs(t)); d != "" {
+		} else if all, err := snapshot(w.out()); err != nil {
+			t.Errorf("%s: %v: %s", what, err, o)
+		} else if d := differ(want[v], all); d != "" {
 			t.Errorf("%s: wrong outputs, %d executed\n%s\n%s", what, o.executed, d, o)
 		}
 		if t.Failed() {

@@ -212,12 +212,15 @@ func (w *world) run(t *testing.T, args ...string) *outcome {
 // outputs returns what the run put out: for every path its mode and its digest, or where it leads.
 func (w *world) outputs(t *testing.T) map[string]string {
 	t.Helper()
-	all, err := snapshot(filepath.Join(w.dir, "out", "p"))
+	all, err := snapshot(w.out())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
+
+// out is the folder that outputs are copied to.
+func (w *world) out() string { return filepath.Join(w.dir, "out", "p") }
 
 func snapshot(root string) (map[string]string, error) {
 	all := map[string]string{}
