@@ -43,6 +43,20 @@ type Action struct {
 
 	// Directories are the Directory messages of the inputs, by their digests, as far as they need not be in the store.
 	Directories map[digest.Digest][]byte
+
+	sealed *sealed // nil: not sealed
+}
+
+// sealed is the wire form of one action. A copy of it, which may be changed, has another address.
+type sealed struct {
+	of *Action
+	fn digest.Function
+	Encoded
+}
+
+// Seal keeps the wire form for the calls of Encode and Key to come. What is in the key may not be changed any more, but in a copy.
+func (a *Action) Seal(fn digest.Function) {
+	a.sealed = &sealed{a, fn, a.Encode(fn)}
 }
 
 // TimeLimit is how long the command may run: the smaller of Limit and Timeout, 0 when there is none.
@@ -80,8 +94,11 @@ type Encoded struct {
 
 // Encode returns the canonical wire form under the digest function.
 func (a *Action) Encode(fn digest.Function) Encoded {
+	if s := a.sealed; s != nil && s.of == a && s.fn == fn {
+		return s.Encoded
+	}
 	cmd := a.Command.encode()
-	var b []byte
+	b := make([]byte, 0, 256)
 	b = appendDigest(b, 1, fn.Bytes(cmd))
 	b = appendDigest(b, 2, a.InputRoot)
 	if a.Timeout > 0 {
@@ -101,7 +118,11 @@ func (a *Action) Encode(fn digest.Function) Encoded {
 func (a *Action) Key(fn digest.Function) digest.Digest { return a.Encode(fn).Key }
 
 func (c *Command) encode() []byte {
-	var b []byte
+	size := 512
+	for _, s := range c.Args {
+		size += len(s) + 3
+	}
+	b := make([]byte, 0, size)
 	for _, s := range c.Args {
 		b = appendString(b, 1, s)
 	}
@@ -143,13 +164,26 @@ func encodeDuration(d time.Duration) []byte {
 }
 
 func appendDigest(b []byte, field protowire.Number, d digest.Digest) []byte {
-	var m []byte
-	m = appendString(m, 1, d.Hex())
+	b = protowire.AppendTag(b, field, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(digestSize(d)))
+	b = protowire.AppendTag(b, 1, protowire.BytesType)
+	b = d.AppendHex(append(b, 2*hashSize))
 	if d.Size() != 0 {
-		m = protowire.AppendTag(m, 2, protowire.VarintType)
-		m = protowire.AppendVarint(m, uint64(d.Size()))
+		b = protowire.AppendTag(b, 2, protowire.VarintType)
+		b = protowire.AppendVarint(b, uint64(d.Size()))
 	}
-	return appendMessage(b, field, m)
+	return b
+}
+
+const hashSize = 32 // bytes of every digest's hash
+
+// digestSize is the length in bytes of the message that appendDigest puts into its field.
+func digestSize(d digest.Digest) int {
+	n := 2 + 2*hashSize
+	if d.Size() != 0 {
+		n += 1 + protowire.SizeVarint(uint64(d.Size()))
+	}
+	return n
 }
 
 func appendPair(b []byte, name, value string) []byte {

@@ -189,12 +189,12 @@ func decodeDuration(m []byte) (time.Duration, error) {
 
 // DecodeDigest reads a Digest message made by fn.
 func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
-	var hexHash string
+	var hexHash []byte
 	var size uint64
 	err := EachField(m, func(num protowire.Number, v uint64, m []byte) error {
 		switch num {
 		case 1:
-			hexHash = string(m)
+			hexHash = m
 		case 2:
 			size = v
 		}
@@ -203,7 +203,7 @@ func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
 	if err != nil {
 		return digest.Digest{}, err
 	}
-	return digest.New(fn, hexHash, int64(size))
+	return digest.FromHex(fn, hexHash, int64(size))
 }
 
 // AppendDigest appends d as a Digest message in the given field. Package tree encodes Directory messages with it.

@@ -49,6 +49,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if err := w.complete(ctx, u, a, root); err != nil {
 		return w.broken(ctx, u, err)
 	}
+	a.Seal(w.fn)
 	key := a.Key(w.fn)
 	start := time.Now()
 	if !w.o.Fresh && w.last.counts(u, key) {

@@ -132,6 +132,33 @@ func New(f Function, hexHash string, size int64) (Digest, error) {
 	return d, nil
 }
 
+// FromHex is New of a hash in bytes.
+func FromHex(f Function, hexHash []byte, size int64) (Digest, error) {
+	d := Digest{fn: f, size: size}
+	if (f != BLAKE3 && f != SHA256) || len(hexHash) != 2*len(d.hash) || size < 0 {
+		return New(f, string(hexHash), size) // it says what is wrong
+	}
+	for i := range d.hash {
+		hi, lo := nibble(hexHash[2*i]), nibble(hexHash[2*i+1])
+		if hi|lo > 15 {
+			return New(f, string(hexHash), size)
+		}
+		d.hash[i] = hi<<4 | lo
+	}
+	return d, nil
+}
+
+// nibble is the value of a hexadecimal digit in lower case; 255 for what is none.
+func nibble(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	}
+	return 255
+}
+
 // FromHash makes a Digest from the 32 bytes of a hash and a size in bytes.
 func FromHash(f Function, hash []byte, size int64) (Digest, error) {
 	d := Digest{fn: f, size: size}

@@ -35,29 +35,48 @@ func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) 
 	if !d.ref.IsZero() {
 		return d.ref
 	}
-	var b []byte
-	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
+	names := make([]string, 0, max(len(d.Files), len(d.Dirs), len(d.Symlinks)))
+	names, size := sortedNames(names, d.Files)
+	b := make([]byte, 0, size+len(d.Dirs)*entrySize+len(d.Symlinks)*entrySize)
+	m := make([]byte, 0, 2*entrySize)
+	for _, name := range names {
 		f := d.Files[name]
-		m := appendString(nil, 1, name)
+		m = appendString(m[:0], 1, name)
 		m = action.AppendDigest(m, 2, f.Digest)
 		if f.Executable {
 			m = protowire.AppendVarint(protowire.AppendTag(m, 4, protowire.VarintType), 1)
 		}
 		b = appendBytes(b, 1, m)
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Dirs)) {
-		m := appendString(nil, 1, name)
-		m = action.AppendDigest(m, 2, d.Dirs[name].encode(fn, add))
+	names, _ = sortedNames(names[:0], d.Dirs)
+	for _, name := range names {
+		sub := d.Dirs[name].encode(fn, add)
+		m = appendString(m[:0], 1, name)
+		m = action.AppendDigest(m, 2, sub)
 		b = appendBytes(b, 2, m)
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Symlinks)) {
-		m := appendString(nil, 1, name)
+	names, _ = sortedNames(names[:0], d.Symlinks)
+	for _, name := range names {
+		m = appendString(m[:0], 1, name)
 		m = appendString(m, 2, d.Symlinks[name])
 		b = appendBytes(b, 3, m)
 	}
 	dg := fn.Bytes(b)
 	add(d, dg, b)
 	return dg
+}
+
+// entrySize is about how many bytes an entry takes beside its name.
+const entrySize = 80
+
+// sortedNames appends the names in order. It also returns about how many bytes the entries take.
+func sortedNames[V any](names []string, of map[string]V) (sorted []string, size int) {
+	for name := range of {
+		names = append(names, name)
+		size += len(name) + entrySize
+	}
+	slices.Sort(names)
+	return names, size
 }
 
 // EncodeTree returns REAPI's Tree message for d, which must have no Refs (see Load): the root Directory, then all others,
@@ -112,6 +131,9 @@ func (d *Dir) Put(ctx context.Context, store cas.Store, fn digest.Function) (dig
 // and unique, as REAPI wants them.
 func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 	d := &Dir{}
+	if n := len(b) / (entrySize + 20); n > 64 { // mostly files; where it is something else, the room is given back soon
+		d.Files = make(map[string]File, n)
+	}
 	var last [4]string
 	err := eachField(b, func(num protowire.Number, m []byte) error {
 		if num < 1 || num > 3 {
@@ -134,6 +156,9 @@ func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 		d.set(name, e)
 		return nil
 	})
+	if len(d.Files) == 0 {
+		d.Files = nil
+	}
 	return d, err
 }
 
