@@ -29,86 +29,6 @@ type Catalogue struct {
 	SoCs       []*SoC
 }
 
-// Toolchain is a kind of SDK or tool with its releases.
-type Toolchain struct {
-	Name        string `hcl:"name,label"`
-	Description string `hcl:"description,optional"`
-	Page        string `hcl:"page,optional"`    // where people get it by hand
-	Licence     string `hcl:"licence,optional"` // what has to be accepted
-	Default     string `hcl:"default,optional"` // release that is taken when a pipeline names none
-
-	Checks  *Checks   `hcl:"verify,block"`
-	EnvVars []*EnvVar `hcl:"env,block"`
-	// Sources are of every release; a release's own source of a kind takes from here what it leaves out.
-	Sources  []*Source  `hcl:"source,block"`
-	Releases []*Release `hcl:"release,block"`
-
-	file string // that spoke of it last, for diagnostics
-}
-
-// EnvVar is a variable that the SDK's own environment script sets.
-type EnvVar struct {
-	Name    string `hcl:"name,label"`
-	Value   string `hcl:"value"`            // "${root}" is the SDK's root, "${tools}" the Hexagon tools' folder
-	Prepend bool   `hcl:"prepend,optional"` // put in front of a list that is there
-}
-
-// Release is one version of a toolchain.
-type Release struct {
-	Version      string    `hcl:"version,label"`
-	BuildID      string    `hcl:"build_id,optional"`      // the whole build id, where it is known
-	ToolsVersion string    `hcl:"tools_version,optional"` // of the compilers in it
-	Arches       []string  `hcl:"arches,optional"`        // Hexagon archs it can build for, or has libraries for: "v79"
-	Revision     string    `hcl:"revision,optional"`      // another name of the release that its own files use
-	Checks       *Checks   `hcl:"verify,block"`           // beside the toolchain's
-	Sources      []*Source `hcl:"source,block"`
-}
-
-// Source is one way to get a release.
-type Source struct {
-	Kind string `hcl:"kind,label"` // archive, deb, embedded, installed, manual
-
-	URLs        []string `hcl:"urls,optional"` // mirrors, tried in order
-	StripPrefix string   `hcl:"strip_prefix,optional"`
-	Only        []string `hcl:"only,optional"` // patterns of the files to take; none takes all
-	Size        int64    `hcl:"size,optional"` // bytes
-	SHA256      string   `hcl:"sha256,optional"`
-	SHA1        string   `hcl:"sha1,optional"`
-	MD5         string   `hcl:"md5,optional"`
-	UserAgent   string   `hcl:"user_agent,optional"`
-	HTTP1       bool     `hcl:"http1,optional"`
-
-	Packages []string `hcl:"packages,optional"` // of a deb source
-	Links    []*Link  `hcl:"link,block"`
-	Wraps    []*Wrap  `hcl:"wrap,block"`
-
-	Env      []string   `hcl:"env,optional"`   // variables that may name an installed copy
-	Paths    []string   `hcl:"paths,optional"` // where installed copies are usual; "${version}" and "~/" are filled in
-	Programs []*Program `hcl:"program,block"`  // of an installed source made of programs
-
-	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
-}
-
-// Link is a symbolic link to add after unpacking.
-type Link struct {
-	Path string `hcl:"path,label"`
-	To   string `hcl:"to"`
-}
-
-// Wrap is a program to be started with libraries of the tree, where the machine may have none.
-type Wrap struct {
-	Path      string   `hcl:"path,label"`
-	Program   string   `hcl:"program"`   // path in the tree of what is started
-	Libraries []string `hcl:"libraries"` // folders of the tree
-}
-
-// Program is a program of the machine that stands for one of the toolchain.
-type Program struct {
-	Path  string   `hcl:"path,label"`    // where the toolchain has it
-	Names []string `hcl:"names"`         // what to look for in PATH, in order
-	Copy  bool     `hcl:"copy,optional"` // take the file itself: for static programs that have to run where the machine's are not seen
-}
-
 // file is one file of a catalogue.
 type file struct {
 	content
@@ -125,7 +45,7 @@ type content struct {
 // placeholders stand for themselves when a catalogue is read; they are filled in when the value is known.
 func placeholders() *hcl.EvalContext {
 	vars := map[string]cty.Value{}
-	for _, n := range []string{"root", "tools", "version", "revision", "short_version", "build_date", "tools_version"} {
+	for _, n := range []string{"root", "tools", "match", "version", "revision", "short_version", "build_date", "tools_version"} {
 		vars[n] = cty.StringVal("${" + n + "}")
 	}
 	return &hcl.EvalContext{Variables: vars}
@@ -295,8 +215,12 @@ func (t *Toolchain) check(file string) (diags hcl.Diagnostics) {
 					bad("release %q: a source \"installed\" needs env, paths or program blocks.", r.Version)
 				}
 			case "embedded", "manual":
+			case "maven", "qpm", "qsc":
+				if text := s.checkRemote(); text != "" {
+					bad("release %q: %s", r.Version, text)
+				}
 			default:
-				bad("release %q: source %q is not known: use archive, deb, embedded, installed or manual.", r.Version, s.Kind)
+				bad("release %q: source %q is not known: use archive, deb, embedded, installed, manual, maven, qpm or qsc.", r.Version, s.Kind)
 			}
 			for n, sum := range map[int]string{64: s.SHA256, 40: s.SHA1, 32: s.MD5} {
 				if sum != "" && (len(sum) != n || strings.Trim(sum, "0123456789abcdef") != "") {
