@@ -15,7 +15,7 @@ import (
 
 // The file: magic, the digest function, for each section the number of its records and of its bytes; then for each
 // section the ends of its records and the records; at the end the BLAKE3 of everything before it. The first section has
-// the strings, the second the names of pipeline and profile.
+// the strings, the second the names of pipeline and profile. Later runs may have added deltas (delta.go).
 const (
 	magic    = "hexmage memo 5\n"
 	hashSize = 32
@@ -65,6 +65,12 @@ type Reader struct {
 	fn     digest.Function
 	tables [sections]table
 	text   string // data of the strings
+
+	newer [sections]map[int][]byte // records that deltas replaced
+	more  []string                 // strings that deltas added
+	sum   [hashSize]byte           // of the last delta, or of the file without any
+	whole int64                    // bytes of the file without deltas
+	size  int64                    // and with
 }
 
 // Open reads the memo at path. The error is fs.ErrNotExist when there is none; any error means to go on without.
@@ -87,15 +93,11 @@ func Parse(b []byte) (*Reader, error) {
 	if len(b) < head+hashSize || string(b[:len(magic)]) != magic {
 		return nil, errDamaged
 	}
-	body := b[:len(b)-hashSize]
-	if blake3.Sum256(body) != [hashSize]byte(b[len(body):]) {
-		return nil, errDamaged
-	}
-	r := &Reader{fn: digest.Function(b[len(magic)])}
+	r := &Reader{fn: digest.Function(b[len(magic)]), size: int64(len(b))}
 	if r.fn != digest.BLAKE3 && r.fn != digest.SHA256 {
 		return nil, errDamaged
 	}
-	rest := body[head:]
+	rest := b[head:]
 	for i := range r.tables {
 		at := len(magic) + 1 + 8*i
 		n, size := uint64(binary.LittleEndian.Uint32(b[at:])), uint64(binary.LittleEndian.Uint32(b[at+4:]))
@@ -105,18 +107,40 @@ func Parse(b []byte) (*Reader, error) {
 		r.tables[i] = table{rest[:4*n], rest[4*n : 4*n+size]}
 		rest = rest[4*n+size:]
 	}
-	if len(rest) > 0 {
+	if len(rest) < hashSize {
+		return nil, errDamaged
+	}
+	body := b[:len(b)-len(rest)]
+	r.whole = int64(len(body)) + hashSize
+	if r.sum = blake3.Sum256(body); r.sum != [hashSize]byte(rest[:hashSize]) {
 		return nil, errDamaged
 	}
 	r.text = string(r.tables[secStrings].data)
+	if err := r.deltas(rest[hashSize:]); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
+
+// record returns a record as the last delta has it.
+func (r *Reader) record(s section, i int) []byte {
+	if b, ok := r.newer[s][i]; ok {
+		return b
+	}
+	return r.tables[s].record(i)
+}
+
+// strings returns how many there are.
+func (r *Reader) strings() int { return r.len(secStrings) + len(r.more) }
 
 func (r *Reader) len(s section) int { return r.tables[s].len() }
 
 func (r *Reader) str(n uint64) (string, bool) {
 	t := r.tables[secStrings]
-	if n >= uint64(t.len()) {
+	if known := uint64(t.len()); n >= known {
+		if n-known < uint64(len(r.more)) {
+			return r.more[n-known], true
+		}
 		return "", false
 	}
 	start, i := uint32(0), int(n)
@@ -130,7 +154,7 @@ func (r *Reader) str(n uint64) (string, bool) {
 	return r.text[start:end], true
 }
 
-func (r *Reader) decoder(s section, i int) *decoder { return &decoder{r: r, b: r.tables[s].record(i)} }
+func (r *Reader) decoder(s section, i int) *decoder { return &decoder{r: r, b: r.record(s, i)} }
 
 // one reads a whole record.
 func one[T any](r *Reader, s section, i int, read func(*decoder) T) (T, error) {
@@ -180,7 +204,7 @@ func (r *Reader) Host(i int) (Host, error) { return one(r, secHosts, i, (*decode
 func (r *Reader) EachFile(f func(host int, file File)) error {
 	d := decoder{r: r}
 	for i := range r.len(secHosts) {
-		d.b = r.tables[secHosts].record(i)
+		d.b = r.record(secHosts, i)
 		d.skipHost()
 		for range d.count() {
 			f(i, d.file())
@@ -200,7 +224,7 @@ func (r *Reader) Export(i int) (Export, error) { return one(r, secExports, i, (*
 
 // ExportLinks returns how an output is called and shown, what it is and what it was made from, and nothing else of it.
 func (r *Reader) ExportLinks(i int) (Export, error) {
-	d := decoder{r: r, b: r.tables[secExports].record(i)}
+	d := decoder{r: r, b: r.record(secExports, i)}
 	if x := d.exportLinks(); !d.bad {
 		return x, nil
 	}
@@ -260,15 +284,6 @@ func (r *Reader) Result(i int) (Unit, error) {
 	return u, nil
 }
 
-// Update is what changed since a memo was written, by index.
-type Update struct {
-	Exported digest.Digest // as Title.Exports; none: as it was
-	Reads    map[int]Read
-	Hosts    map[int]Host
-	Results  map[int]Unit // of which only Key, Root and Outs count
-	Exports  map[int]Export
-}
-
 // writer collects records.
 type writer struct {
 	encoder
@@ -301,47 +316,6 @@ func (m *Build) Encode() ([]byte, error) {
 func each[T any](w *writer, s section, l []T, write func(*T)) {
 	for i := range l {
 		write(&l[i])
-		w.end(s)
-	}
-}
-
-// Updated returns the memo's file with some records replaced.
-func (r *Reader) Updated(u Update) ([]byte, error) {
-	w := &writer{encoder: encoder{known: map[string]uint64{}}, tables: r.tables}
-	for i := range r.len(secStrings) {
-		s, _ := r.str(uint64(i))
-		w.all = append(w.all, s)
-	}
-	w.old = len(w.all)
-	if !u.Exported.IsZero() {
-		t, err := r.Title()
-		if err != nil {
-			return nil, err
-		}
-		t.Exports = u.Exported
-		w.tables[secTitle] = table{}
-		w.title(t)
-		w.end(secTitle)
-	}
-	replace(w, r, secReads, u.Reads, func(v *Read) { w.read(*v) })
-	replace(w, r, secHosts, u.Hosts, func(v *Host) { w.host(*v) })
-	replace(w, r, secResults, u.Results, w.result)
-	replace(w, r, secExports, u.Exports, w.export)
-	return w.file(r.fn)
-}
-
-func replace[T any](w *writer, r *Reader, s section, with map[int]T, write func(*T)) {
-	if len(with) == 0 {
-		return
-	}
-	old := r.tables[s]
-	w.tables[s] = table{make([]byte, 0, len(old.ends)), make([]byte, 0, len(old.data)+4096)}
-	for i := range old.len() {
-		if v, ok := with[i]; ok {
-			write(&v)
-		} else {
-			w.b = append(w.b, old.record(i)...)
-		}
 		w.end(s)
 	}
 }

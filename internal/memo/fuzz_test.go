@@ -1,6 +1,8 @@
 package memo_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"github.com/zeebo/blake3"
@@ -37,6 +39,30 @@ func FuzzParse(f *testing.F) {
 			if _, err := memo.Parse(append(append([]byte(nil), body...), sum[:]...)); err == nil {
 				t.Fatal("a memo with a wrong checksum was taken")
 			}
+		}
+	})
+}
+
+// What was added to a file, in whatever shape, gives an error or values within bounds.
+func FuzzDelta(f *testing.F) {
+	whole, err := full(f).Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{0, 0})
+	f.Add([]byte{1, 3, 'n', 'e', 'w', 1, 2, 0, 1, 7})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		h := blake3.New()
+		h.Write(whole[len(whole)-32:])
+		h.Write(body)
+		b := binary.LittleEndian.AppendUint32(bytes.Clone(whole), uint32(len(body)))
+		b = append(append(b, body...), h.Sum(nil)...)
+		if r, err := memo.Parse(b); err == nil {
+			_, _ = read(r)
+		}
+		b[len(b)-1] ^= 1
+		if _, err := memo.Parse(b); err == nil {
+			t.Fatal("an addition with a wrong checksum was taken")
 		}
 	})
 }
