@@ -1,44 +1,91 @@
 package toolchains
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // EnvValue is a variable that an SDK's own environment script would set.
 type EnvValue struct {
 	Name, Value string
-	Prepend     bool // put in front of the list that is there, with a ":"
+	Prepend     bool     // put in front of the list that is there, with a ":"
+	Tails       []string // of a value that is made of the SDK's root: what follows it, for each part; "" is the root itself
 }
 
-// Env returns what the environment script of the toolchain would export when it is at root. toolsDir is the Hexagon tools'
-// folder below root, as the SDK says ("" takes the catalogue's word). Unlike the scripts the result is the same each time
-// it is applied with Apply.
-func (t *Toolchain) Env(r *Release, root, toolsDir string) []EnvValue {
-	if toolsDir == "" && r.ToolsVersion != "" {
-		toolsDir = "tools/HEXAGON_Tools/" + r.ToolsVersion
+const maxScript = 1 << 20 // bytes of an SDK's script that are looked at
+
+// Env returns what the environment script of the toolchain would export for the SDK at root: it reads the few files that the
+// catalogue says the script depends on. Package sdkenv applies the values; unlike the scripts it does so idempotently.
+func (t *Toolchain) Env(r *Release, root string) ([]EnvValue, error) {
+	tools := ""
+	if r.ToolsVersion != "" {
+		tools = "tools/HEXAGON_Tools/" + r.ToolsVersion
 	}
-	fill := strings.NewReplacer("${root}", root, "${tools}", toolsDir)
+	if sdk, err := verify.Identify(root); err == nil && sdk.ToolsDir != "" {
+		tools = sdk.ToolsDir
+	}
+	fsys := os.DirFS(root)
 	var out []EnvValue
 	for _, e := range t.EnvVars {
-		out = append(out, EnvValue{Name: e.Name, Value: fill.Replace(r.fill(e.Value)), Prepend: e.Prepend})
+		match, ok, err := e.applies(fsys)
+		if err != nil {
+			return nil, fmt.Errorf("toolchain %s: variable %s: %w", t.Name, e.Name, err)
+		}
+		if !ok {
+			continue
+		}
+		text := strings.NewReplacer("${tools}", tools, "${match}", match).Replace(r.fill(e.Value))
+		v := EnvValue{Name: e.Name, Value: strings.ReplaceAll(text, "${root}", root), Prepend: e.Prepend}
+		for _, part := range strings.Split(text, ":") {
+			if tail, ok := strings.CutPrefix(part, "${root}"); ok {
+				v.Tails = append(v.Tails, tail)
+			}
+		}
+		out = append(out, v)
 	}
-	return out
+	return out, nil
 }
 
-// Apply returns the value of a variable after e, when it is old before. Parts that are there already are not repeated.
-func (e EnvValue) Apply(old string) string {
-	if !e.Prepend || old == "" {
-		return e.Value
-	}
-	parts := strings.Split(e.Value, ":")
-	have := map[string]bool{}
-	for _, p := range parts {
-		have[p] = true
-	}
-	for _, p := range strings.Split(old, ":") {
-		if p != "" && !have[p] {
-			parts = append(parts, p)
+// applies tells whether the SDK's script sets the variable, and what its pattern finds.
+func (e *EnvVar) applies(fsys fs.FS) (match string, ok bool, err error) {
+	if e.When != "" {
+		names, err := doublestar.Glob(fsys, e.When)
+		if err != nil || len(names) == 0 {
+			return "", false, err
 		}
 	}
-	return strings.Join(parts, ":")
+	if e.File == "" {
+		return "", true, nil
+	}
+	re, err := regexp.Compile(e.Pattern)
+	if err != nil || re.NumSubexp() != 1 {
+		return "", false, fmt.Errorf("pattern %q is no regular expression with one group", e.Pattern)
+	}
+	f, err := fsys.Open(path.Clean(e.File))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxScript))
+	if err != nil {
+		return "", false, err
+	}
+	m := re.FindSubmatch(b)
+	if m == nil {
+		return "", false, nil
+	}
+	return string(m[1]), true, nil
 }

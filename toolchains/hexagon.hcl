@@ -6,6 +6,7 @@ toolchain "hexagon" {
   licence     = "free of charge; downloading accepts the licence on that page"
   default     = "6.4.0.2"
 
+  # What setup_sdk_env.source sets, and HEXAGON_TOOLS_ROOT, which many makefiles want beside it.
   env "HEXAGON_SDK_ROOT" {
     value = "${root}"
   }
@@ -14,6 +15,17 @@ toolchain "hexagon" {
   }
   env "HEXAGON_TOOLS_ROOT" {
     value = "${root}/${tools}"
+  }
+  # Which arch and which tools CMake takes by itself differs between releases: the SDK's own script says it.
+  env "DEFAULT_DSP_ARCH" {
+    file    = "setup_sdk_env.source"
+    pattern = "(?m)^\\s*(?:export\\s+)?DEFAULT_DSP_ARCH=[\"']?(v[0-9]+)[\"']?\\s*$"
+    value   = "${match}"
+  }
+  env "DEFAULT_TOOLS_VARIANT" {
+    file    = "setup_sdk_env.source"
+    pattern = "(?m)^\\s*(?:export\\s+)?DEFAULT_TOOLS_VARIANT=[\"']?(toolv[0-9]+)[\"']?\\s*$"
+    value   = "${match}"
   }
 
   verify {

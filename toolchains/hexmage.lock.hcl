@@ -160,14 +160,14 @@ locked "ninja" "1.11.1" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 90203
-  sha256 = "30aece18226791e8cdfdf64294274430c965fc2d2cd6c8ddb720835bbeeb7a97"
+  size   = 90751
+  sha256 = "0c4170a9ed90e5f4e5cbb6f9a7e8f0171c1a1e267cf60a72a3467154434c82ef"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 90195
-  sha256 = "c3311ddbfd32817cc3b504a8be2fb9421c17a122db238f50dc55ca2075c93928"
+  size   = 90743
+  sha256 = "533868f351a6f113f6d81e0ef3c035b6b4b5f979c561c120b90bf745ec068869"
 }
 
 locked "qemu" "7.2" {

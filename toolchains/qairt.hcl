@@ -10,14 +10,21 @@ toolchain "qairt" {
   licence     = "free of charge, no account; downloading accepts the licence on that page"
   default     = "2.41.0.251128"
 
+  # What bin/envsetup.sh sets, and QAIRT_SDK_ROOT, which makefiles and newer documents use.
   env "QNN_SDK_ROOT" {
     value = "${root}"
+    when  = "include/QNN"
   }
   env "QAIRT_SDK_ROOT" {
     value = "${root}"
   }
   env "SNPE_ROOT" {
     value = "${root}"
+    when  = "include/SNPE"
+  }
+  env "HEXAGON_TOOLS_DIR" {
+    value = "${root}/bin/x86_64-linux-clang"
+    when  = "bin/x86_64-linux-clang/hexagon-*"
   }
   env "PATH" {
     value   = "${root}/bin/x86_64-linux-clang"
@@ -28,7 +35,7 @@ toolchain "qairt" {
     prepend = true
   }
   env "PYTHONPATH" {
-    value   = "${root}/benchmarks/QNN:${root}/lib/python"
+    value   = "${root}/benchmarks/QNN/:${root}/lib/python/"
     prepend = true
   }
 

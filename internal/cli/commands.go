@@ -4,19 +4,20 @@ package cli
 type commands struct {
 	Global Global `embed:""`
 
-	Run      runCmd      `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
-	Plan     planCmd     `cmd:"" help:"Print what a pipeline would run, and run nothing."`
-	Explain  explainCmd  `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
-	Graph    graphCmd    `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
-	Validate validateCmd `cmd:"" help:"Check pipeline files."`
-	Fmt      fmtCmd      `cmd:"" help:"Rewrite pipeline files in the canonical format."`
-	Lock     lockCmd     `cmd:"" help:"Record the digests of the toolchains that a pipeline fetches in hexmage.lock.hcl."`
-	Patch    patchCmd    `cmd:"" help:"Apply or check a patch series against a source tree and an SDK."`
-	Inspect  inspectCmd  `cmd:"" help:"Describe a model, library or context binary."`
-	Env      envCmd      `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
-	Doctor   doctorCmd   `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
-	Cache    cacheCmd    `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Run       runCmd       `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
+	Plan      planCmd      `cmd:"" help:"Print what a pipeline would run, and run nothing."`
+	Explain   explainCmd   `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
+	Graph     graphCmd     `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
+	Validate  validateCmd  `cmd:"" help:"Check pipeline files."`
+	Fmt       fmtCmd       `cmd:"" help:"Rewrite pipeline files in the canonical format."`
+	Lock      lockCmd      `cmd:"" help:"Record the digests of the toolchains that a pipeline fetches in hexmage.lock.hcl."`
+	Patch     patchCmd     `cmd:"" help:"Apply or check a patch series against a source tree and an SDK."`
+	Inspect   inspectCmd   `cmd:"" help:"Describe a model, library or context binary."`
+	Toolchain toolchainCmd `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
+	Env       envCmd       `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
+	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
+	Cache     cacheCmd     `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
 // Global are the flags of every command.

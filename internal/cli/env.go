@@ -3,110 +3,120 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"sort"
+	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/report"
-	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/toolchains/sdkenv"
+	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// envCmd is `hexmage env PIPELINE`.
+// envCmd is `hexmage env [PIPELINE | TOOLCHAIN[@VERSION]…]`.
 type envCmd struct {
-	Pipeline string `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Names []string `arg:"" optional:"" help:"A pipeline (all its toolchains), or toolchains of the catalogue, NAME or NAME@VERSION. Default: qairt, hexagon and ndk."`
+	Shell string   `enum:"bash,zsh,sh,fish,powershell,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, powershell, or as json. Default: bash."`
 }
 
-// Run fetches the pipeline's toolchains if they are not there yet, and prints export lines for a shell:
-// eval "$(hexmage env qwen3-aot-v79)".
-func (c *envCmd) Run(ctx context.Context, a *app) error {
-	p, workspace, err := a.plan(c.Pipeline, nil)
+// toolchainEnvCmd is `hexmage toolchain env NAME…`: the same for toolchains only.
+type toolchainEnvCmd struct {
+	Names []string `arg:"" help:"Toolchains of the catalogue, NAME or NAME@VERSION."`
+	Shell string   `enum:"bash,zsh,sh,fish,powershell,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, powershell, or as json. Default: bash."`
+}
+
+// Run prints.
+func (c *toolchainEnvCmd) Run(ctx context.Context, a *app) error {
+	p, err := a.toolchainsOf(c.Names)
 	if err != nil {
 		return err
 	}
+	return a.printEnv(ctx, p, a.here(), c.Shell)
+}
+
+// Run fetches the toolchains if they are not there yet, and prints lines for a shell: eval "$(hexmage env qwen3-aot-v79)".
+func (c *envCmd) Run(ctx context.Context, a *app) error {
+	names := c.Names
+	if len(names) == 0 {
+		names = []string{"qairt", "hexagon", "ndk"}
+	}
+	for _, name := range names {
+		if !slices.Contains(a.pipelines(), name) {
+			continue
+		}
+		if len(names) > 1 {
+			return usage("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
+		}
+		p, workspace, err := a.plan(name, nil)
+		if err != nil {
+			return err
+		}
+		return a.printEnv(ctx, p, workspace, c.Shell)
+	}
+	p, err := a.toolchainsOf(names)
+	if err != nil {
+		return err
+	}
+	return a.printEnv(ctx, p, a.here(), c.Shell)
+}
+
+// toolchainsOf plans toolchains of the command line, each in one release.
+func (a *app) toolchainsOf(names []string) (*plan.Plan, error) {
+	rs := rounds(names, "")
+	if len(rs) > 1 {
+		return nil, usage("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
+	}
+	return a.toolchainPlan(rs[0])
+}
+
+func (a *app) printEnv(ctx context.Context, p *plan.Plan, workspace, shell string) error {
 	d, err := a.domain(workspace)
 	if err != nil {
 		return err
 	}
-	var steps []addrs.Step
-	var roots []addrs.Output
-	versions := map[string]string{}
-	for _, n := range p.Nodes {
-		if n.At.Kind == addrs.Toolchain {
-			steps = append(steps, n.At.Step)
-			roots = append(roots, addrs.Output{Instance: n.At, Name: "dir"})
-			versions[n.At.Name] = n.Version
-		}
-	}
-	if p, err = p.Select(steps...); err != nil {
-		return engine(err)
-	}
-	e, err := a.openEngine(ctx)
+	ls, err := a.fetch(ctx, p, workspace, false)
 	if err != nil {
 		return err
 	}
-	defer e.close()
-	o := e.options(a)
-	var sink event.Sink = report.Lines(io.Discard, report.Options{})
-	done := func() {}
-	if a.live {
-		sink, done = a.display(nil)
-	}
-	failures := &failureSink{next: sink}
-	o.Sink, o.Workspace, o.Roots = failures, workspace, roots
-	res, err := build.Run(ctx, p, o)
-	done()
-	if err != nil || res.Failed > 0 {
-		for _, f := range failures.seen {
-			fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.step, f.Summary, f.Output)
+	e := sdkenv.New(a.env.Var, func(toolchain, root string) bool {
+		sdk, err := verify.Identify(root)
+		return err == nil && sdk.Name == toolchain
+	})
+	for _, l := range ls {
+		if t, r, err := d.catalogue.Find(l.Name, l.Version); err == nil { // one that only the pipeline knows sets nothing
+			values, err := t.Env(r, l.Path)
+			if err == nil {
+				err = e.Add(l.Name, l.Path, values)
+			}
+			if err != nil {
+				return &exitError{ExitUsage, err}
+			}
 		}
-		return outcome(ctx, res, err)
-	}
-	vars := map[string]string{}
-	for out, root := range res.Roots {
-		dir, err := e.trees.Path(ctx, e.sources, root)
-		if err != nil {
-			return engine(err)
-		}
-		if err := a.addEnv(d.catalogue, vars, out.Instance.Name, versions[out.Instance.Name], dir); err != nil {
-			return err
+		e.Set("HEXMAGE_TOOLCHAIN_"+variable(l.Name), l.Path)
+		if l.Name == "llvm" {
+			e.Set("HEXMAGE_LLVM", l.Path) // where the stand-ins' compiler wrappers look, outside of an action
 		}
 	}
-	if a.JSON {
+	if a.JSON || shell == "json" {
+		vars := map[string]string{}
+		for _, v := range e.Vars() {
+			vars[v.Name] = v.Value
+		}
 		return a.printJSON(vars)
 	}
-	names := make([]string, 0, len(vars))
-	for name := range vars {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		fmt.Fprintf(a.env.Stdout, "export %s=%s\n", name, action.Quote([]string{vars[name]}))
+	if err := sdkenv.Write(a.env.Stdout, shell, e.Vars()); err != nil {
+		return engine(fmt.Errorf("env: %w", err))
 	}
 	return nil
 }
 
-// addEnv adds what the toolchain's own environment script would set.
-func (a *app) addEnv(cat *toolchains.Catalogue, vars map[string]string, name, version, dir string) error {
-	t, r, err := cat.Find(name, version)
-	if err != nil {
-		return engine(err)
-	}
-	for _, v := range t.Env(r, dir, "") {
-		old, ok := vars[v.Name]
-		if !ok && v.Prepend {
-			old = a.env.Var(v.Name)
+// variable makes a toolchain's name part of a variable's.
+func variable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
 		}
-		vars[v.Name] = v.Apply(old)
-	}
-	vars["HEXMAGE_TOOLCHAIN_"+strings.ToUpper(name)] = dir
-	if name == "llvm" {
-		vars["HEXMAGE_LLVM"] = dir // where the stand-ins' compiler wrappers look, outside of an action
-	}
-	return nil
+		return '_'
+	}, strings.ToUpper(name))
 }
 
 // failureSink keeps failures for a command that shows nothing else of a build.
