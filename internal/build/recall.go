@@ -156,6 +156,9 @@ func (r *Recalled) Unchanged(o Options) bool {
 	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exports))
 }
 
+// Changed is how many of the files and folders that actions read have to be looked into again.
+func (r *Recalled) Changed() int { return len(r.changed) }
+
 // Units is how many actions the last build had.
 func (r *Recalled) Units() int { return r.m.Units() }
 

@@ -76,6 +76,9 @@ type running struct {
 	over     bool // the error is what the command ends with: no build began
 }
 
+// fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
+const fewChanged = 64
+
 // recall does without a plan, if what the last run left still holds; else it returns build.ErrStale.
 func (r *running) recall(ctx context.Context) (build.Result, error) {
 	c, a := r.c, r.a
@@ -110,6 +113,9 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	boundHeap(last.Units())
 	full := r.options()
 	full.Memo = o.Memo
+	if last.Changed() <= fewChanged {
+		full.Hasher = r.engine.stats.Direct()
+	}
 	defer r.phase("build")()
 	return last.Run(ctx, full)
 }

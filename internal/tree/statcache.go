@@ -46,6 +46,7 @@ type StatCache struct {
 	path string
 	fn   digest.Function
 	day  uint32 // today, in days since 1970
+	load sync.Once
 
 	mu      sync.Mutex
 	entries map[fileID]fileEntry
@@ -66,16 +67,39 @@ type fileEntry struct {
 	digest digest.Digest
 }
 
-// OpenStatCache reads the cache at path, usually <root>/state/statcache; the file need not exist.
+// OpenStatCache returns the cache at path, usually <root>/state/statcache; the file need not exist. It is read when somebody asks.
 func OpenStatCache(path string, fn digest.Function) *StatCache {
 	c := &StatCache{path: path, fn: fn, day: uint32(time.Now().Unix() / (24 * 60 * 60)), entries: map[fileID]fileEntry{}}
-	_ = durable.SweepNamed(filepath.Dir(path), tempPrefix, staleTemp) // what killed processes left; it does no harm
-	c.read(func(id fileID, e fileEntry) { c.entries[id] = e })
 	return c
+}
+
+// known reads what was remembered, once.
+func (c *StatCache) known() {
+	c.load.Do(func() {
+		_ = durable.SweepNamed(filepath.Dir(c.path), tempPrefix, staleTemp) // what killed processes left; it does no harm
+		c.read(func(id fileID, e fileEntry) { c.entries[id] = e })
+	})
+}
+
+// Direct returns a Hasher for a run that asks for few files, and knows that they changed: it reads small ones without asking what
+// c remembers, and leaves that as it is.
+func (c *StatCache) Direct() Hasher { return direct{c} }
+
+// maxDirect is how large a small file is, in bytes: reading it takes less time than what is remembered of ten thousand files.
+const maxDirect = 1 << 20
+
+type direct struct{ c *StatCache }
+
+func (h direct) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
+	if info.Size() > maxDirect {
+		return h.c.Hash(path, info)
+	}
+	return h.c.settled(path, func(fileID, stamp, digest.Digest) {})
 }
 
 // Hash implements Hasher.
 func (c *StatCache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
+	c.known()
 	id, st, known := identify(info)
 	if known {
 		c.mu.Lock()
@@ -91,6 +115,15 @@ func (c *StatCache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 		}
 		c.mu.Unlock()
 	}
+	return c.settled(path, func(id fileID, st stamp, d digest.Digest) {
+		if known {
+			c.remember(id, st, d)
+		}
+	})
+}
+
+// settled hashes a file that does not change meanwhile, and passes on what it found.
+func (c *StatCache) settled(path string, found func(fileID, stamp, digest.Digest)) (digest.Digest, error) {
 	for range hashAttempts {
 		d, id, st, changed, err := c.hash(path)
 		if err != nil {
@@ -99,9 +132,7 @@ func (c *StatCache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 		if changed {
 			continue
 		}
-		if known {
-			c.remember(id, st, d)
-		}
+		found(id, st, d)
 		return d, nil
 	}
 	return digest.Digest{}, fmt.Errorf("%s changes while it is read: stop what writes to it and run again", path)

@@ -1,8 +1,11 @@
 package tree_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,7 +131,7 @@ func TestStatCache(t *testing.T) {
 	}
 }
 
-// What a killed process left of its file goes when a later one opens the cache; the cache itself and what is not ours stay.
+// What a killed process left of its file goes when a later one reads the cache; the cache itself and what is not ours stay.
 func TestStatCacheSweeps(t *testing.T) {
 	dir := t.TempDir()
 	names := map[string]bool{ // stays
@@ -144,7 +147,8 @@ func TestStatCacheSweeps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tree.OpenStatCache(filepath.Join(dir, "statcache-blake3"), fn)
+	write(t, filepath.Join(dir, "f"), "x")
+	hash(t, tree.OpenStatCache(filepath.Join(dir, "statcache-blake3"), fn), filepath.Join(dir, "f"), "x")
 	for name, stays := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != stays {
 			t.Errorf("%s: %v, stays %v", name, err, stays)
@@ -171,5 +175,37 @@ func TestStatCacheClockWentBack(t *testing.T) {
 	hash(t, c, file, "six")
 	if c.Hashed() == n {
 		t.Error("a file that changed in the future was taken as unchanged")
+	}
+}
+
+// A direct hasher reads small files, and neither reads nor changes what is remembered; of large ones it asks.
+func TestDirect(t *testing.T) {
+	dir := t.TempDir()
+	path, state := filepath.Join(dir, "f"), filepath.Join(dir, "state")
+	old := time.Now().Add(-time.Hour)
+	write := func(text string) fs.FileInfo {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	for _, c := range []struct {
+		size   int
+		hashed int64
+	}{{10, 0}, {2 << 20, 1}} {
+		cache := tree.OpenStatCache(state, digest.BLAKE3)
+		text := strings.Repeat("x", c.size)
+		d, err := cache.Direct().Hash(path, write(text))
+		if err != nil || d != digest.BLAKE3.Bytes([]byte(text)) {
+			t.Errorf("%d bytes: %v, %v", c.size, d, err)
+		}
+		if cache.Hashed() != c.hashed {
+			t.Errorf("%d bytes: %d files were remembered", c.size, cache.Hashed())
+		}
 	}
 }
