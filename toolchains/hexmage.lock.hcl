@@ -179,3 +179,13 @@ locked "qemu" "7.2" {
     sha256  = "c3e3ba2bd87f8c5b9a5da5ef21b5a3b82d7c63b89dd448d9ddaa4eabc5b6e402"
   }
 }
+
+locked "unzip" "6.0" {
+  source = "deb"
+  package "unzip" {
+    version = "6.0-28+deb12u1"
+    arch    = "amd64"
+    size    = 166504
+    sha256  = "1c27c879f4f7f056499c5393d422fd6c77ff6fbfa450c3f91f2f205ca788cc36"
+  }
+}

@@ -196,3 +196,29 @@ toolchain "ninja" {
     }
   }
 }
+
+toolchain "unzip" {
+  description = "Info-ZIP's unzip, which hexmage's unpacking is measured against"
+  page        = "https://infozip.sourceforge.net"
+  default     = "6.0"
+
+  verify {
+    layout = ["usr/bin/unzip"]
+    run "usr/bin/unzip" {
+      args  = ["-v"]
+      match = "^UnZip 6"
+    }
+  }
+
+  release "6.0" {
+    source "deb" {
+      packages = ["unzip"] # its libbz2 is dpkg's too
+      only     = ["usr/bin/unzip", "usr/share/doc/**"]
+    }
+    source "installed" {
+      program "usr/bin/unzip" {
+        names = ["unzip"]
+      }
+    }
+  }
+}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,8 +49,14 @@ type Options struct {
 	// Workers is how many files are written at once; default: the number of processors.
 	Workers int
 
-	// Progress is called now and then, from any goroutine, with the bytes written so far.
-	Progress func(written int64)
+	// Progress is called now and then, from any goroutine, with how many bytes of the archives are done, of how many.
+	Progress func(done, total int64)
+
+	// Hash, when set, makes a hash for each regular file, which is fed with what is written; Hashed gets the result, from
+	// any goroutine, with the file's path below the destination and its size in bytes. Hard links are not told again. It
+	// saves whoever needs digests of the tree from reading all of it once more.
+	Hash   func() hash.Hash
+	Hashed func(path string, size int64, sum []byte)
 
 	// Finish is called when everything is unpacked, before it appears at the destination: for links to add and for
 	// checks. An error of it makes Unpack fail.
@@ -132,7 +139,15 @@ func unpackInto(ctx context.Context, dir string, opt Options, archives []string)
 		return Stats{}, err
 	}
 	defer root.Close()
-	w := newWriter(root, opt)
+	var packed int64
+	for _, name := range archives {
+		info, err := os.Stat(name)
+		if err != nil {
+			return Stats{}, err
+		}
+		packed += info.Size()
+	}
+	w := newWriter(root, opt, packed)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(opt.Workers)
 	for i, name := range archives {
@@ -168,6 +183,7 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 		return err
 	}
 	src := &source{index: index, packed: info.Size(), names: map[string]bool{}}
+	defer src.close()
 	switch kind, err := sniff(f); {
 	case err != nil:
 		return err
@@ -184,7 +200,12 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 type source struct {
 	index   int
 	packed  int64
+	exact   bool // of a distribution for machines that tell case apart
+	read    atomic.Int64
 	written atomic.Int64
 	names   map[string]bool // top-level folders seen, for the message when the prefix fits none
 	matched bool            // something was below the prefix
+
+	open     *os.Root // the folder of the last file, of a tar
+	openName string
 }

@@ -327,13 +327,6 @@ func TestSeveral(t *testing.T) {
 	if _, err := archive.Unpack(context.Background(), dest+"2", archive.Options{}, a, a); !errors.Is(err, archive.ErrUnsafe) {
 		t.Errorf("the same file from two archives: %v, want %v", err, archive.ErrUnsafe)
 	}
-	twice := file(t, tarBytes(t, item{name: "x", body: "old"}, item{name: "x", body: "new"}))
-	if _, err := archive.Unpack(context.Background(), dest+"3", archive.Options{}, twice); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff([]string{"f x new"}, list(t, dest+"3")); d != "" {
-		t.Errorf("the later entry of two counts (-want +got):\n%s", d)
-	}
 }
 
 func TestKeep(t *testing.T) {

@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -27,6 +30,8 @@ func cleanName(name string) (string, error) {
 		return "", fmt.Errorf("%w: entry %q has an absolute path", ErrUnsafe, name)
 	case strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name):
 		return "", fmt.Errorf("%w: the name of entry %q is not text", ErrUnsafe, name)
+	case len(name) > 1 && name[1] == ':' && (name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z'):
+		return "", fmt.Errorf("%w: entry %q begins with a drive", ErrUnsafe, name)
 	case runtime.GOOS == "windows" && strings.ContainsAny(name, `\:`):
 		return "", fmt.Errorf("%w: entry %q has a name that Windows reads as another path", ErrUnsafe, name)
 	}
@@ -115,4 +120,15 @@ func splitPath(p string) []string {
 		return nil
 	}
 	return strings.Split(p, "/")
+}
+
+// foldName returns what is the same for names that a file system without upper and lower case, or with one form for each
+// accented letter, takes for one.
+func foldName(name string) string {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return norm.NFC.String(cases.Fold().String(norm.NFD.String(name)))
+		}
+	}
+	return strings.ToLower(name)
 }

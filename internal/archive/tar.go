@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"sort"
 	"strings"
 
@@ -17,13 +18,15 @@ import (
 
 // tar unpacks a tar stream.
 func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) error {
-	plain, err := decompress(kind, bufio.NewReaderSize(r, 1<<20))
+	plain, err := decompress(kind, bufio.NewReaderSize(&progressReader{r, w, s}, 1<<20))
 	if err != nil {
 		return damaged(err)
 	}
 	defer plain.Close()
-	tail := &tailReader{r: plain}
-	buf := make([]byte, 1<<20)
+	ahead := readAhead(plain)
+	defer ahead.Close()
+	tail := &tailReader{r: ahead}
+	buf := make([]byte, copyBuffer)
 	err = archives.Tar{}.Extract(ctx, tail, func(ctx context.Context, f archives.FileInfo) error {
 		h, ok := f.Header.(*tar.Header)
 		if !ok {
@@ -36,7 +39,7 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 	}
 	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream that
 	// ended without the mark was cut between two entries.
-	n, err := io.CopyBuffer(&meter{ctx: ctx, w: w, src: s, to: io.Discard}, struct{ io.Reader }{tail}, buf)
+	n, err := w.copy(ctx, s, nil, nil, tail, buf)
 	if err != nil {
 		return damaged(err)
 	}
@@ -57,20 +60,9 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 	}
 	switch h.Typeflag {
 	case tar.TypeReg, '\x00', tar.TypeGNUSparse:
-		again, err := w.claim(name, entry{source: s.index})
-		if err != nil {
-			return err
-		}
-		if name == "." {
-			return fmt.Errorf("%w: the folder to unpack is a file", ErrUnsafe)
-		}
-		in, err := f.Open()
-		if err != nil {
-			return err
-		}
-		return w.file(ctx, s, name, again, h.FileInfo().Mode()&0o111 != 0, in, buf)
+		return s.tarFile(ctx, w, name, h, f, buf)
 	case tar.TypeDir:
-		if _, err := w.claim(name, entry{kind: fs.ModeDir, source: s.index}); err != nil {
+		if _, err := w.claim(name, s.entry(fs.ModeDir, "")); err != nil {
 			return err
 		}
 		return w.folder(name)
@@ -87,10 +79,71 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 		if target == name {
 			return nil
 		}
-		_, err = w.claim(name, entry{kind: hardLink, target: target, source: s.index})
+		_, err = w.claim(name, s.entry(hardLink, target))
 		return err
 	}
 	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe, h.Name, h.Typeflag)
+}
+
+func (s *source) tarFile(ctx context.Context, w *writer, name string, h *tar.Header, f archives.FileInfo, buf []byte) error {
+	if err := s.checkMode(h.Name, h.FileInfo().Mode()); err != nil {
+		return err
+	}
+	if name == "." {
+		return fmt.Errorf("%w: the folder to unpack is a file", ErrUnsafe)
+	}
+	if _, err := w.claim(name, s.entry(0, "")); err != nil {
+		return err
+	}
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	dir, err := s.folder(w, path.Dir(name))
+	if err != nil {
+		return err
+	}
+	if err := w.file(ctx, s, dir, name, h.FileInfo().Mode()&0o111 != 0, in, buf); err != nil {
+		return fmt.Errorf("entry %q: %w", h.Name, err)
+	}
+	return nil
+}
+
+// folder makes a folder and opens it. It is kept open: the next file is most often in the same one.
+func (s *source) folder(w *writer, name string) (*os.Root, error) {
+	if s.open != nil && s.openName == name {
+		return s.open, nil
+	}
+	s.close()
+	if err := w.folder(name); err != nil {
+		return nil, err
+	}
+	dir, err := w.root.OpenRoot(name)
+	s.open, s.openName = dir, name
+	return dir, err
+}
+
+func (s *source) close() {
+	if s.open != nil {
+		s.open.Close()
+		s.open = nil
+	}
+}
+
+func (s *source) entry(kind fs.FileMode, target string) entry {
+	return entry{kind: kind, target: target, source: s.index, exact: s.exact}
+}
+
+// checkMode refuses what is no plain file, and files that would run with another user's rights. A distribution's package
+// may have the latter; they are unpacked without that right.
+func (s *source) checkMode(name string, mode fs.FileMode) error {
+	if t := mode.Type(); t != 0 && t != fs.ModeSymlink {
+		return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file", ErrUnsafe, name)
+	}
+	if mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 && !s.exact {
+		return fmt.Errorf("%w: entry %q would run with the rights of its owner (setuid or setgid)", ErrUnsafe, name)
+	}
+	return nil
 }
 
 func (s *source) symlink(w *writer, name, target string) error {
@@ -98,7 +151,7 @@ func (s *source) symlink(w *writer, name, target string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.claim(name, entry{kind: fs.ModeSymlink, target: target, source: s.index})
+	_, err = w.claim(name, s.entry(fs.ModeSymlink, target))
 	return err
 }
 

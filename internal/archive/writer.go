@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -16,15 +17,18 @@ import (
 // writer puts entries of one or more archives into a folder. Files and folders are written as they come; links are kept
 // back until the end, so that nothing is ever written through one.
 type writer struct {
-	root *os.Root
-	opt  Options
+	root   *os.Root
+	opt    Options
+	packed int64 // bytes of all archives
 
-	total    atomic.Int64 // bytes that count for the limits
+	written  atomic.Int64 // bytes that count for the limits
 	padding  atomic.Int64 // of these, what is not in a file
+	read     atomic.Int64 // of packed
 	reported atomic.Int64
 
 	mu      sync.Mutex
 	entries map[string]entry
+	folded  map[string]string // by the name that file systems which ignore case see; not of Debian packages
 	stats   Stats
 }
 
@@ -32,15 +36,17 @@ type entry struct {
 	kind   fs.FileMode // 0 for a regular file, fs.ModeDir, fs.ModeSymlink, or hardLink
 	target string      // of a link
 	source int         // which archive
+	exact  bool        // names that differ in case only are fine
 }
 
 const hardLink = fs.ModeIrregular
 
-func newWriter(root *os.Root, opt Options) *writer {
-	return &writer{root: root, opt: opt, entries: map[string]entry{".": {kind: fs.ModeDir}}}
+func newWriter(root *os.Root, opt Options, packed int64) *writer {
+	return &writer{root: root, opt: opt, packed: packed, entries: map[string]entry{".": {kind: fs.ModeDir}}, folded: map[string]string{}}
 }
 
-// claim enters name, and the folders above it, as an entry of the kind. It tells whether name was there before.
+// claim enters name, and the folders above it, as an entry of the kind. It tells whether name was there before, which only
+// a folder may be.
 func (w *writer) claim(name string, e entry) (again bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,32 +57,54 @@ func (w *writer) claim(name string, e entry) (again bool, err error) {
 			}
 			break
 		}
-		w.entries[dir] = entry{kind: fs.ModeDir, source: e.source}
+		if err := w.fold(dir, e); err != nil {
+			return false, err
+		}
+		w.entries[dir] = entry{kind: fs.ModeDir, source: e.source, exact: e.exact}
 		w.stats.Folders++
 	}
 	have, again := w.entries[name]
 	switch {
 	case !again:
+		if err := w.fold(name, e); err != nil {
+			return false, err
+		}
 	case have.kind != e.kind:
 		return false, fmt.Errorf("%w: %q is in it twice, as %s and as %s", ErrUnsafe, name, kindName(have.kind), kindName(e.kind))
-	case e.kind != fs.ModeDir && have.source != e.source:
+	case e.kind == fs.ModeDir:
+		return true, nil
+	case have.source != e.source:
 		return false, fmt.Errorf("%w: %q is in two of the archives", ErrUnsafe, name)
+	default:
+		return false, fmt.Errorf("%w: %q is in it twice", ErrUnsafe, name)
 	}
 	w.entries[name] = e
 	if len(w.entries) > w.opt.MaxEntries {
 		return false, fmt.Errorf("%w: more than %d entries", ErrTooLarge, w.opt.MaxEntries)
 	}
-	if !again {
-		switch e.kind {
-		case 0:
-			w.stats.Files++
-		case fs.ModeDir:
-			w.stats.Folders++
-		default:
-			w.stats.Links++
-		}
+	switch e.kind {
+	case 0:
+		w.stats.Files++
+	case fs.ModeDir:
+		w.stats.Folders++
+	default:
+		w.stats.Links++
 	}
-	return again, nil
+	return false, nil
+}
+
+// fold refuses a name that some file systems take for another one that is there.
+func (w *writer) fold(name string, e entry) error {
+	if e.exact {
+		return nil
+	}
+	key := foldName(name)
+	if other, ok := w.folded[key]; ok && other != name {
+		return fmt.Errorf("%w: %q and %q differ only in case or in how a letter is encoded, and are one file on some machines; unpack only one of them (`only` in the catalogue)",
+			ErrUnsafe, other, name)
+	}
+	w.folded[key] = name
+	return nil
 }
 
 func (w *writer) keeps(name string) bool { return w.opt.Keep == nil || w.opt.Keep(name) }
@@ -100,61 +128,102 @@ func (w *writer) folder(name string) error {
 	return nil
 }
 
-// file writes a regular file that has been claimed.
-func (w *writer) file(ctx context.Context, src *source, name string, again, executable bool, r io.Reader, buf []byte) error {
-	if again { // the later of two entries counts, as in tar
-		if err := w.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+// folders makes all folders that were claimed, each after the one it is in.
+func (w *writer) folders() error {
+	w.mu.Lock()
+	var names []string
+	for name, e := range w.entries {
+		if e.kind == fs.ModeDir && name != "." {
+			names = append(names, name)
 		}
 	}
-	perm := os.FileMode(0o644)
-	if executable {
-		perm = 0o755
-	}
-	f, err := w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := w.folder(path.Dir(name)); err != nil {
-			return err
+	w.mu.Unlock()
+	sort.Strings(names)
+	for _, name := range names {
+		if err := w.root.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("make folder %q: %w", name, err)
 		}
-		f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	}
-	if err != nil {
-		return fmt.Errorf("write %q: %w", name, err)
-	}
-	_, err = io.CopyBuffer(&meter{ctx: ctx, w: w, src: src, to: f}, struct{ io.Reader }{r}, buf)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return fmt.Errorf("entry %q: %w", name, err)
 	}
 	return nil
 }
 
-// meter counts what is written and stops when it is too much.
-type meter struct {
-	ctx context.Context
-	w   *writer
-	src *source
-	to  io.Writer
+// file writes a regular file that has been claimed, and whose folder is open as dir.
+func (w *writer) file(ctx context.Context, src *source, dir *os.Root, name string, executable bool, r io.Reader, buf []byte) error {
+	perm := os.FileMode(0o644)
+	if executable {
+		perm = 0o755
+	}
+	f, err := dir.OpenFile(path.Base(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return fmt.Errorf("write %q: %w", name, err)
+	}
+	var h hash.Hash
+	if w.opt.Hash != nil {
+		h = w.opt.Hash()
+	}
+	n, err := w.copy(ctx, src, f, h, r, buf)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && h != nil {
+		w.opt.Hashed(name, n, h.Sum(nil))
+	}
+	return err
 }
 
-func (m *meter) Write(p []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
-		return 0, err
+// copy fills buf before it writes it: for a small file that is one call. f and h may be nil.
+func (w *writer) copy(ctx context.Context, src *source, f *os.File, h hash.Hash, r io.Reader, buf []byte) (int64, error) {
+	var sum int64
+	for {
+		n, err := fillBuffer(r, buf)
+		if cause := context.Cause(ctx); cause != nil {
+			return sum, cause
+		}
+		sum += int64(n)
+		if err := w.count(src, int64(n)); err != nil {
+			return sum, err
+		}
+		if h != nil {
+			h.Write(buf[:n])
+		}
+		if f != nil && n > 0 {
+			if _, err := f.Write(buf[:n]); err != nil {
+				return sum, err
+			}
+		}
+		if err == io.EOF {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
 	}
-	n := int64(len(p))
-	total := m.w.total.Add(n)
-	if total > m.w.opt.MaxBytes {
-		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, m.w.opt.MaxBytes)
+}
+
+// count stops an archive that unpacks to too much.
+func (w *writer) count(src *source, n int64) error {
+	if total := w.written.Add(n); total > w.opt.MaxBytes {
+		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, w.opt.MaxBytes)
 	}
-	if own := m.src.written.Add(n); own > ratioFloor && own/m.w.opt.MaxRatio > m.src.packed {
-		return 0, fmt.Errorf("%w: %d bytes from an archive of %d bytes", ErrTooLarge, own, m.src.packed)
+	if own := src.written.Add(n); own > ratioFloor && own/w.opt.MaxRatio > src.packed {
+		return fmt.Errorf("%w: %d bytes from an archive of %d bytes", ErrTooLarge, own, src.packed)
 	}
-	if last := m.w.reported.Load(); m.w.opt.Progress != nil && total-last >= 4<<20 && m.w.reported.CompareAndSwap(last, total) {
-		m.w.opt.Progress(total)
+	return nil
+}
+
+const reportStep = 4 << 20 // bytes of archive between two calls of Progress
+
+// consumed says that n bytes of the archive are done.
+func (s *source) consumed(w *writer, n int64) {
+	have := s.read.Add(n)
+	if over := have - s.packed; over > 0 { // what lies between members is only known at the end
+		n -= over
+		s.read.Add(-over)
 	}
-	return m.to.Write(p)
+	done := w.read.Add(n)
+	if last := w.reported.Load(); w.opt.Progress != nil && (done-last >= reportStep || done == w.packed && done > last) && w.reported.CompareAndSwap(last, done) {
+		w.opt.Progress(done, w.packed)
+	}
 }
 
 // finish makes the links, hard ones first, and checks that no symbolic link leads out of the folder.
@@ -188,7 +257,7 @@ func (w *writer) finish() error {
 			return fmt.Errorf("make link %q: %w", name, err)
 		}
 	}
-	w.stats.Bytes = w.total.Load() - w.padding.Load()
+	w.stats.Bytes = w.written.Load() - w.padding.Load()
 	return nil
 }
 

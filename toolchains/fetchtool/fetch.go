@@ -133,7 +133,7 @@ func (s Spec) unpack(ctx context.Context, out string, o Options, files []string)
 		StripPrefix:   s.StripPrefix,
 		Keep:          s.keep(),
 		RelativeLinks: s.Kind == KindDeb,
-		Progress:      func(n int64) { o.Progress(n, 0, "unpack "+s.Name) },
+		Progress:      func(done, total int64) { o.Progress(done, total, "unpack "+s.Name) },
 		Finish:        func(root *os.Root) error { return s.finish(ctx, root, o) },
 	}, files...)
 	return err
