@@ -8,18 +8,23 @@ import (
 
 // Checks are what a release must hold; package verify says what each means.
 type Checks struct {
-	Layout []string     `hcl:"layout,optional"`
-	ELF    []*ELFCheck  `hcl:"elf,block"`
-	Text   []*TextCheck `hcl:"text,block"`
-	Run    []*RunCheck  `hcl:"run,block"`
-	Build  *BuildCheck  `hcl:"build_id,block"`
+	Layout   []string     `hcl:"layout,optional"`
+	Absent   []string     `hcl:"absent,optional"`   // patterns that nothing may match
+	Identity bool         `hcl:"identity,optional"` // version files, headers, tools and folder must agree about what the SDK is
+	Host     []string     `hcl:"host,optional"`     // patterns of programs that run on the host: doctor says what they lack
+	ELF      []*ELFCheck  `hcl:"elf,block"`
+	Text     []*TextCheck `hcl:"text,block"`
+	Run      []*RunCheck  `hcl:"run,block"`
+	Build    *BuildCheck  `hcl:"build_id,block"`
 }
 
 // ELFCheck says what ELF files of a pattern must be.
 type ELFCheck struct {
-	Pattern  string `hcl:"pattern,label"`
-	Machine  int    `hcl:"machine"`
-	FlagsArg string `hcl:"flags,optional"` // "folder": the number after "hexagon-v" in the path, read as hexadecimal
+	Pattern   string   `hcl:"pattern,label"`
+	Machine   int      `hcl:"machine"`
+	FlagsArg  string   `hcl:"flags,optional"`      // "folder": the number after "hexagon-v" in the path, read as hexadecimal
+	Soname    bool     `hcl:"soname,optional"`     // a library that says its name must have the file's
+	NotNeeded []string `hcl:"not_needed,optional"` // libraries, as patterns, that only a file for another system needs
 }
 
 // TextCheck says what a file must say.
@@ -53,8 +58,13 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 		for _, l := range c.Layout {
 			v.Layout = append(v.Layout, r.fill(l))
 		}
+		for _, l := range c.Absent {
+			v.Absent = append(v.Absent, r.fill(l))
+		}
+		v.Identity, v.Host = v.Identity || c.Identity, append(v.Host, c.Host...)
 		for _, e := range c.ELF {
-			v.ELF = append(v.ELF, verify.ELF{Pattern: r.fill(e.Pattern), Machine: e.Machine, FlagsFromFolder: e.FlagsArg == "folder"})
+			v.ELF = append(v.ELF, verify.ELF{Pattern: r.fill(e.Pattern), Machine: e.Machine, FlagsFromFolder: e.FlagsArg == "folder",
+				Soname: e.Soname, NotNeeded: e.NotNeeded})
 		}
 		for _, x := range c.Text {
 			v.Text = append(v.Text, verify.Text{Path: r.fill(x.Path), Pattern: x.Pattern, Want: r.fill(x.Want), Prefix: x.Prefix})

@@ -38,6 +38,8 @@ toolchain "hexagon" {
       "tools/HEXAGON_Tools/${tools_version}/Tools/bin/hexagon-clang++",
       "tools/HEXAGON_Tools/${tools_version}/Tools/libnative/include",
     ]
+    absent   = ["*/hexagon_sdk.json", "Hexagon_SDK/*/hexagon_sdk.json"] # another SDK that was unpacked into this one
+    identity = true                                                     # the tools that hexagon_sdk.json names are there
     text "hexagon_sdk.json" {
       pattern = "tools/HEXAGON_Tools/([0-9.]+)"
       want    = "${tools_version}"

@@ -19,6 +19,7 @@ toolchain "ndk" {
       "toolchains/llvm/prebuilt/linux-x86_64/bin/clang++",
       "toolchains/llvm/prebuilt/linux-x86_64/sysroot/usr/include",
     ]
+    identity = true
     text "source.properties" {
       pattern = "(?m)^Pkg\\.Revision\\s*=\\s*(\\S+)"
       want    = "${revision}"

@@ -53,8 +53,17 @@ toolchain "qairt" {
       "lib/hexagon-v{arch}/unsigned/libQnnHtpV{arch}Skel.so",
       "lib/x86_64-linux-clang/libQnnHtp.so",
     ]
+    # Another SDK that was unpacked into this one.
+    absent   = ["*/sdk.yaml", "qairt/*/sdk.yaml"]
+    identity = true
+    host     = ["bin/x86_64-linux-clang/*"]
     elf "lib/aarch64-android/*.so" {
+      machine    = 183
+      not_needed = ["libc.so.6", "libstdc++.so.6", "ld-linux-*"] # of the folders for other Linux systems on the same processor
+    }
+    elf "lib/aarch64-android/libQnn*.so" {
       machine = 183
+      soname  = true
     }
     elf "lib/x86_64-linux-clang/*.so" {
       machine = 62
@@ -62,6 +71,7 @@ toolchain "qairt" {
     elf "lib/hexagon-v*/unsigned/libQnnHtpV*.so" {
       machine = 164
       flags   = "folder"
+      soname  = true
     }
     text "sdk.yaml" {
       pattern = "(?m)^version:\\s*\"?([0-9.]+)"

@@ -2,15 +2,16 @@ package verify
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // Identity is what the header of an ELF file says of it.
@@ -26,24 +27,44 @@ var ErrNotELF = errors.New("not an ELF file")
 
 // ReadIdentity reads an ELF header. debug/elf reads sections too, and fails on some that no loader minds.
 func ReadIdentity(r io.Reader) (Identity, error) {
+	id, _, err := readHeader(r)
+	return id, err
+}
+
+// header has where the tables of an ELF file are: offset, size of an entry, and how many.
+type header struct {
+	programs, sections table
+}
+
+type table struct {
+	at        uint64
+	size, num uint16
+}
+
+func readHeader(r io.Reader) (Identity, header, error) {
 	h := make([]byte, 64)
 	if n, err := readFull(r, h); err != nil || n < 52 || !bytes.HasPrefix(h, []byte("\x7fELF")) {
-		return Identity{}, ErrNotELF
+		return Identity{}, header{}, ErrNotELF
 	}
 	if h[5] != 1 {
-		return Identity{}, fmt.Errorf("%w for a little-endian machine", ErrNotELF)
+		return Identity{}, header{}, fmt.Errorf("%w for a little-endian machine", ErrNotELF)
 	}
 	le := binary.LittleEndian
 	id := Identity{Machine: int(le.Uint16(h[18:])), Type: int(le.Uint16(h[16:]))}
+	var t header
 	switch h[4] {
 	case 1:
 		id.Class, id.Flags = 32, le.Uint32(h[36:])
+		t.programs = table{uint64(le.Uint32(h[28:])), le.Uint16(h[42:]), le.Uint16(h[44:])}
+		t.sections = table{uint64(le.Uint32(h[32:])), le.Uint16(h[46:]), le.Uint16(h[48:])}
 	case 2:
 		id.Class, id.Flags = 64, le.Uint32(h[48:])
+		t.programs = table{le.Uint64(h[32:]), le.Uint16(h[54:]), le.Uint16(h[56:])}
+		t.sections = table{le.Uint64(h[40:]), le.Uint16(h[58:]), le.Uint16(h[60:])}
 	default:
-		return Identity{}, fmt.Errorf("%w: class %d", ErrNotELF, h[4])
+		return Identity{}, header{}, fmt.Errorf("%w: class %d", ErrNotELF, h[4])
 	}
-	return id, nil
+	return id, t, nil
 }
 
 func readFull(r io.Reader, b []byte) (int, error) {
@@ -52,6 +73,34 @@ func readFull(r io.Reader, b []byte) (int, error) {
 		err = nil
 	}
 	return n, err
+}
+
+// end returns the length that the file must have for all that its headers speak of, in bytes.
+func (h header) end(r io.ReaderAt, class int) uint64 {
+	end := uint64(0)
+	upTo := func(at, size uint64) {
+		if at+size >= at { // else it is no place in any file, which loaders find out
+			end = max(end, at+size)
+		}
+	}
+	for _, t := range []table{h.programs, h.sections} {
+		upTo(t.at, uint64(t.size)*uint64(t.num))
+	}
+	const most = 4096 // segments; real files have a dozen
+	entry := make([]byte, 56)
+	for i := range min(uint64(h.programs.num), most) {
+		b := entry[:min(int(h.programs.size), len(entry))]
+		if n, err := r.ReadAt(b, int64(h.programs.at+i*uint64(h.programs.size))); n < len(b) || err != nil && err != io.EOF {
+			break // the table itself is cut off
+		}
+		le := binary.LittleEndian
+		if class == 32 && len(b) >= 32 {
+			upTo(uint64(le.Uint32(b[4:])), uint64(le.Uint32(b[16:])))
+		} else if class == 64 && len(b) >= 56 {
+			upTo(le.Uint64(b[8:]), le.Uint64(b[32:]))
+		}
+	}
+	return end
 }
 
 // MachineName returns what people call an e_machine.
@@ -86,10 +135,12 @@ func (t *tree) elfFile(c ELF, name string) {
 		return
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
+	info, err := f.Stat()
+	if err != nil || info.IsDir() {
 		return
 	}
-	id, err := ReadIdentity(f)
+	t.report.Checked.ELF++
+	id, h, err := readHeader(f)
 	if err != nil {
 		t.add(name, err.Error(), "an ELF file for "+MachineName(c.Machine), again)
 		return
@@ -98,11 +149,18 @@ func (t *tree) elfFile(c ELF, name string) {
 		t.add(name, "ELF for "+MachineName(id.Machine), "ELF for "+MachineName(c.Machine), again)
 		return
 	}
-	if !c.FlagsFromFolder {
+	if end := h.end(f, id.Class); end > uint64(info.Size()) {
+		t.add(name, fmt.Sprintf("%d bytes", info.Size()), fmt.Sprintf("%d bytes, as its headers say", end),
+			"the file is cut off: an unpacking or a copy was interrupted; remove the tree and fetch it again")
 		return
 	}
+	t.flags(c, name, id)
+	t.dynamic(c, name, f)
+}
+
+func (t *tree) flags(c ELF, name string, id Identity) {
 	m := hexagonFolder.FindStringSubmatch(name)
-	if m == nil {
+	if !c.FlagsFromFolder || m == nil {
 		return
 	}
 	want, err := strconv.ParseUint(m[1], 16, 32)
@@ -111,63 +169,29 @@ func (t *tree) elfFile(c ELF, name string) {
 	}
 }
 
-var buildID = regexp.MustCompile(`v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`)
-
-// buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text, so a file without one is
-// passed over; but where there is one it must be the SDK's, and somewhere there must be one.
-func (t *tree) buildIDs() {
-	want := t.checks.BuildID
-	var files []string
-	for _, p := range want.Files {
-		for _, q := range t.patterns(p) {
-			files = append(files, t.glob(q)...)
-		}
+// dynamic checks what a library says for the loader: its name and what it needs.
+func (t *tree) dynamic(c ELF, name string, r io.ReaderAt) {
+	if !c.Soname && len(c.NotNeeded) == 0 {
+		return
 	}
-	first, firstFile := "", ""
-	for _, name := range files {
-		id, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(name)))
-		switch {
-		case err != nil:
-			t.add(name, "a file that can't be read: "+err.Error(), "a build id", again)
-		case id == "":
-		case !strings.HasPrefix(id, want.Want):
-			t.add(name, "build id "+id, "build id "+want.Want, "the file is of another SDK: a mixed SDK fails on the phone with \"lib id mismatch\"; get one release whole")
-		case first == "":
-			first, firstFile = id, name
-		case id != first:
-			t.add(name, "build id "+id, "build id "+first+" as in "+firstFile, "the SDK is mixed of two releases; get one release whole")
-		}
-	}
-	if len(want.Files) > 0 && first == "" && len(t.problems) == 0 {
-		t.add(strings.Join(want.Files, ", "), "no build id in any of them", "build id "+want.Want, again)
-	}
-}
-
-// findBuildID returns the first build id in the file, "" when it has none. It reads in pieces that overlap.
-func findBuildID(name string) (string, error) {
-	f, err := os.Open(name)
+	e, err := elf.NewFile(r)
 	if err != nil {
-		return "", err
+		return // no loader reads sections, and so nothing is wrong with it
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return "", err
+	if so, err := e.DynString(elf.DT_SONAME); c.Soname && err == nil && len(so) > 0 && so[0] != path.Base(name) {
+		t.add(name, "a library that says it is "+so[0], "one that says it is "+path.Base(name),
+			"it was renamed or copied over another: QNN loads libraries by these names; get the SDK again")
 	}
-	const piece, overlap = 1 << 20, 64
-	buf := make([]byte, 0, piece+overlap)
-	for read := 0; read < maxELF; {
-		n, err := readFull(f, buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		read += n
-		// An id at the very end may go on in the next piece; the overlap brings it back whole.
-		if m := buildID.FindIndex(buf); m != nil && (m[1] < len(buf) || n == 0) {
-			return string(buf[m[0]:m[1]]), nil
+	needed, err := e.ImportedLibraries()
+	if err != nil {
+		return
+	}
+	for _, lib := range needed {
+		for _, p := range c.NotNeeded {
+			if ok, err := path.Match(p, lib); err == nil && ok {
+				t.add(name, "a library that needs "+lib, "one for the system that "+path.Dir(name)+" is for",
+					"it is of another target's folder of the SDK, which has the same machine: get the SDK again")
+			}
 		}
-		if err != nil || n == 0 {
-			return "", err
-		}
-		kept := copy(buf, buf[max(0, len(buf)-overlap):])
-		buf = buf[:kept]
 	}
-	return "", nil
 }

@@ -22,6 +22,7 @@ func (t *tree) run(ctx context.Context) {
 }
 
 func (t *tree) runOne(ctx context.Context, p string, r Run) {
+	t.report.Checked.Programs++
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(t.root, filepath.FromSlash(p)), r.Args...)

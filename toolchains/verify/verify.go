@@ -1,5 +1,6 @@
-// Package verify checks that an unpacked toolchain is what it is said to be: files at their places, ELF files for the
-// right machine and arch, build ids that agree within the SDK, programs that run.
+// Package verify checks that an unpacked toolchain is what it is said to be: files at their places and none that do not
+// belong there, whole ELF files for the right machine and arch under their own names, version files and build ids that agree
+// within the SDK, programs that run, and what the programs of the host need of the host.
 //
 // A hash says that an archive is the pinned one; it does not say that the pinned one is complete, or an installed copy
 // unmixed. The package knows files; it does not know where they came from and changes nothing.
@@ -24,19 +25,24 @@ import (
 
 // Checks are what a tree must hold. Patterns and paths are slash paths from its root.
 type Checks struct {
-	Layout  []string `json:"layout,omitempty"` // patterns, each of which something must match
-	ELF     []ELF    `json:"elf,omitempty"`
-	Text    []Text   `json:"text,omitempty"`
-	BuildID BuildID  `json:"build_id,omitzero"`
-	Run     []Run    `json:"run,omitempty"`
-	Arches  []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
+	Layout   []string `json:"layout,omitempty"` // patterns, each of which something must match
+	Absent   []string `json:"absent,omitempty"` // patterns that nothing may match
+	ELF      []ELF    `json:"elf,omitempty"`
+	Text     []Text   `json:"text,omitempty"`
+	BuildID  BuildID  `json:"build_id,omitzero"`
+	Identity bool     `json:"identity,omitempty"` // what the SDK's own files and its folder's name say of it must agree
+	Run      []Run    `json:"run,omitempty"`
+	Host     []string `json:"host,omitempty"`   // patterns of programs that run on the host; see HostNeeds
+	Arches   []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
 }
 
-// ELF says what the ELF files that match Pattern must be.
+// ELF says what the ELF files that match Pattern must be. Each must be whole.
 type ELF struct {
-	Pattern         string `json:"pattern"`
-	Machine         int    `json:"machine"`                     // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64
-	FlagsFromFolder bool   `json:"flags_from_folder,omitempty"` // e_flags is the number after "hexagon-v" in the path, as hexadecimal
+	Pattern         string   `json:"pattern"`
+	Machine         int      `json:"machine"`                     // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64
+	FlagsFromFolder bool     `json:"flags_from_folder,omitempty"` // e_flags is the number after "hexagon-v" in the path, as hexadecimal
+	Soname          bool     `json:"soname,omitempty"`            // one that says its name must have the file's
+	NotNeeded       []string `json:"not_needed,omitempty"`        // patterns of libraries that only files for another system need
 }
 
 // Text says what a file must say: the group of Pattern must be Want, or start with it.
@@ -63,10 +69,10 @@ type Run struct {
 
 // Problem is one thing that is not as it should be.
 type Problem struct {
-	File   string // path in the tree
-	Found  string
-	Want   string
-	Remedy string
+	File   string `json:"file"` // path in the tree
+	Found  string `json:"found"`
+	Want   string `json:"want"`
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // Error returns the problem in one line.
@@ -78,40 +84,73 @@ func (p *Problem) Error() string {
 	return s
 }
 
+// Report is what an examination found.
+type Report struct {
+	Problems []*Problem `json:"problems"`
+	Warnings []*Problem `json:"warnings"` // which spoil nothing by themselves
+	Checked  Counts     `json:"checked"`
+}
+
+// Counts say how much was looked at.
+type Counts struct {
+	Paths    int `json:"paths"`     // patterns of the layout, and of what may not be there
+	ELF      int `json:"elf"`       // files
+	BuildIDs int `json:"build_ids"` // files that hold one
+	Texts    int `json:"texts"`
+	Programs int `json:"programs"` // that were run
+}
+
 const (
-	maxProblems = 20
+	maxProblems = 100       // in the text of an error
 	maxText     = 1 << 20   // bytes of a file that is matched against a pattern
 	maxELF      = 512 << 20 // bytes of a library that is searched for a build id
 )
 
-// Tree checks the tree at root. It returns all problems joined (at most 20), each a *Problem.
+// Tree checks the tree at root. It returns all problems joined (at most 100), each a *Problem. Warnings are not among them.
 func Tree(ctx context.Context, root string, c Checks) error {
-	t := tree{root: root, fsys: os.DirFS(root), checks: c}
-	t.layout()
-	t.elf()
-	t.text()
-	t.buildIDs()
-	if len(t.problems) == 0 { // programs of a damaged tree say nothing more
-		t.run(ctx)
-	}
-	if err := ctx.Err(); err != nil {
+	r, err := Examine(ctx, root, c)
+	if err != nil {
 		return err
 	}
-	if n := len(t.problems); n > maxProblems {
-		t.problems = append(t.problems[:maxProblems], fmt.Errorf("and %d more", n-maxProblems))
+	var errs []error
+	for i, p := range r.Problems {
+		if i == maxProblems {
+			errs = append(errs, fmt.Errorf("and %d more", len(r.Problems)-i))
+			break
+		}
+		errs = append(errs, p)
 	}
-	return errors.Join(t.problems...)
+	return errors.Join(errs...)
+}
+
+// Examine checks the tree at root and returns all that there is to say. The error is only that ctx has ended.
+func Examine(ctx context.Context, root string, c Checks) (Report, error) {
+	t := tree{root: root, fsys: os.DirFS(root), checks: c}
+	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs} {
+		if err := ctx.Err(); err != nil {
+			return Report{}, err
+		}
+		check()
+	}
+	if len(t.report.Problems) == 0 { // programs of a damaged tree say nothing more
+		t.run(ctx)
+	}
+	return t.report, ctx.Err()
 }
 
 type tree struct {
-	root     string
-	fsys     fs.FS
-	checks   Checks
-	problems []error
+	root   string
+	fsys   fs.FS
+	checks Checks
+	report Report
 }
 
 func (t *tree) add(file, found, want, remedy string) {
-	t.problems = append(t.problems, &Problem{File: file, Found: found, Want: want, Remedy: remedy})
+	t.report.Problems = append(t.report.Problems, &Problem{File: file, Found: found, Want: want, Remedy: remedy})
+}
+
+func (t *tree) warn(file, found, want, remedy string) {
+	t.report.Warnings = append(t.report.Warnings, &Problem{File: file, Found: found, Want: want, Remedy: remedy})
 }
 
 // patterns returns the pattern for every arch when it speaks of one.
@@ -140,6 +179,7 @@ const again = "the tree is not complete, or of another release: remove it and fe
 func (t *tree) layout() {
 	for _, l := range t.checks.Layout {
 		for _, p := range t.patterns(l) {
+			t.report.Checked.Paths++
 			if len(t.glob(p)) == 0 {
 				t.add(p, "nothing", "a file or folder", again)
 			}
@@ -147,8 +187,21 @@ func (t *tree) layout() {
 	}
 }
 
+func (t *tree) absent() {
+	for _, l := range t.checks.Absent {
+		for _, p := range t.patterns(l) {
+			t.report.Checked.Paths++
+			for _, name := range t.glob(p) {
+				t.add(name, "a file or folder that is in no release", "nothing",
+					"something was copied or unpacked into the SDK: remove it, or get the release anew")
+			}
+		}
+	}
+}
+
 func (t *tree) text() {
 	for _, x := range t.checks.Text {
+		t.report.Checked.Texts++
 		re, err := regexp.Compile(x.Pattern)
 		if err != nil || re.NumSubexp() < 1 {
 			t.add(x.Path, "a check that is none: "+x.Pattern, "a regular expression with a group", "")

@@ -1,0 +1,131 @@
+package verify
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var buildID = regexp.MustCompile(`v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`)
+
+// buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text, so a file without one is
+// passed over; but where there is one it must be the SDK's, and somewhere there must be one.
+func (t *tree) buildIDs() {
+	want := t.checks.BuildID
+	var files []string
+	for _, p := range want.Files {
+		for _, q := range t.patterns(p) {
+			files = append(files, t.glob(q)...)
+		}
+	}
+	first, firstFile := "", ""
+	for _, name := range files {
+		id, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(name)))
+		if id != "" {
+			t.report.Checked.BuildIDs++
+		}
+		switch {
+		case err != nil:
+			t.add(name, "a file that can't be read: "+err.Error(), "a build id", again)
+		case id == "":
+		case !strings.HasPrefix(id, want.Want):
+			t.add(name, "build id "+id, "build id "+want.Want, "the file is of another SDK: a mixed SDK fails on the phone with \"lib id mismatch\"; get one release whole")
+		case first == "":
+			first, firstFile = id, name
+		case id != first:
+			t.add(name, "build id "+id, "build id "+first+" as in "+firstFile, "the SDK is mixed of two releases; get one release whole")
+		}
+	}
+	if len(want.Files) > 0 && first == "" && len(t.report.Problems) == 0 {
+		t.add(strings.Join(want.Files, ", "), "no build id in any of them", "build id "+want.Want, again)
+	}
+}
+
+// findBuildID returns the first build id in the file, "" when it has none. It reads in pieces that overlap.
+func findBuildID(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return "", err
+	}
+	const piece, overlap = 1 << 20, 64
+	buf := make([]byte, 0, piece+overlap)
+	for read := 0; read < maxELF; {
+		n, err := readFull(f, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		read += n
+		// An id at the very end may go on in the next piece; the overlap brings it back whole.
+		if m := buildID.FindIndex(buf); m != nil && (m[1] < len(buf) || n == 0) {
+			return string(buf[m[0]:m[1]]), nil
+		}
+		if err != nil || n == 0 {
+			return "", err
+		}
+		kept := copy(buf, buf[max(0, len(buf)-overlap):])
+		buf = buf[:kept]
+	}
+	return "", nil
+}
+
+// buildHeader says the build id to what is compiled with the SDK.
+const buildHeader = "include/QNN/QnnSdkBuildId.h"
+
+// identity compares what the SDK's own files say of it with each other, whichever release was asked for.
+func (t *tree) identity() {
+	if !t.checks.Identity {
+		return
+	}
+	sdk, err := Identify(t.root)
+	if err != nil {
+		t.add(".", err.Error(), "an SDK", again)
+		return
+	}
+	if sdk.Name == "qairt" {
+		if id, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != sdk.BuildID {
+			t.add(buildHeader, "build id "+id, "build id "+sdk.BuildID+" as in sdk.yaml",
+				"headers and libraries are of two releases: op packages would carry an id that the phone refuses; get one release whole")
+		}
+	}
+	if sdk.Name == "hexagon" {
+		t.tools(sdk)
+	}
+	abs, err := filepath.Abs(t.root)
+	if err != nil {
+		return
+	}
+	if base := filepath.Base(abs); sdkVersion.MatchString(base) && base != sdk.Version && !strings.HasPrefix(sdk.Version, base+".") {
+		t.warn(".", "a folder that is called "+base, "one that is called "+sdk.Version,
+			fmt.Sprintf("scripts that go by the name take it for another release: mv %s %s", abs, filepath.Join(filepath.Dir(abs), sdk.Version)))
+	}
+}
+
+// tools looks whether the compilers are where hexagon_sdk.json says: installing others leaves it as it was.
+func (t *tree) tools(sdk SDK) {
+	bin := path.Join(sdk.ToolsDir, "Tools/bin/hexagon-clang++")
+	if len(t.glob(bin)) > 0 {
+		return
+	}
+	var have []string
+	for _, name := range t.glob(toolsFolder + "/*/Tools/bin/hexagon-clang++") {
+		have = append(have, strings.Split(name, "/")[2])
+	}
+	found, remedy := "none", fmt.Sprintf("install the tools of that version: `qpm-cli --extract hexagon%s --version … --path %s` (DIR must be absolute), or get the SDK again",
+		series(sdk.ToolsVersion), filepath.Join(t.root, filepath.FromSlash(sdk.ToolsDir)))
+	if len(have) > 0 {
+		found = "only tools " + strings.Join(have, ", ")
+		remedy += "; to use what is there, correct the path in hexagon_sdk.json"
+	}
+	t.add(bin, found, "tools "+sdk.ToolsVersion+", which hexagon_sdk.json names", remedy)
+}
+
+// series is the beginning of a tools' version by which the vendor names the product: "19.0" of "19.0.04".
+func series(version string) string {
+	f := strings.SplitN(version, ".", 3)
+	return strings.Join(f[:min(2, len(f))], ".")
+}

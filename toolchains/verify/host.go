@@ -1,0 +1,203 @@
+package verify
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Needs are what programs for the host want of it.
+type Needs struct {
+	Libraries []NeededLibrary `json:"libraries"` // sorted by name
+	Programs  int             `json:"programs"`  // that were looked at
+}
+
+// NeededLibrary is a shared library that programs load and the SDK has not.
+type NeededLibrary struct {
+	Name     string   `json:"name"`               // "libc++.so.1"
+	Versions []string `json:"versions,omitempty"` // of its symbols that must be there: the highest of each family, "GLIBC_2.34"
+	Files    []string `json:"files"`              // that need it, sorted
+}
+
+// Host is what a host has. Library returns the versions of symbols that a library defines; ok is false when no such
+// library is there. Package doctor looks at a machine.
+type Host struct {
+	Library func(name string) (versions []string, ok bool)
+}
+
+// HostNeeds reads what the ELF programs below root that match the patterns need. Libraries that the SDK has in lib/, in the
+// folder of the same target as the program's, are its own.
+func HostNeeds(root string, patterns []string) Needs {
+	t := tree{root: root, fsys: os.DirFS(root)}
+	libs := map[string]*NeededLibrary{}
+	best := map[string]map[string]string{} // library → family → version
+	var n Needs
+	for _, p := range patterns {
+		for _, name := range t.glob(p) {
+			if needs(filepath.Join(root, filepath.FromSlash(name)), func(lib string, versions []string) {
+				if own(root, name, lib) {
+					return
+				}
+				l := libs[lib]
+				if l == nil {
+					l = &NeededLibrary{Name: lib}
+					libs[lib], best[lib] = l, map[string]string{}
+				}
+				l.Files = append(l.Files, name)
+				for _, v := range versions {
+					family, number, _ := strings.Cut(v, "_")
+					if later(number, best[lib][family]) {
+						best[lib][family] = number
+					}
+				}
+			}) {
+				n.Programs++
+			}
+		}
+	}
+	for name, l := range libs {
+		for family, number := range best[name] {
+			l.Versions = append(l.Versions, family+"_"+number)
+		}
+		sort.Strings(l.Versions)
+		n.Libraries = append(n.Libraries, *l)
+	}
+	sort.Slice(n.Libraries, func(i, j int) bool { return n.Libraries[i].Name < n.Libraries[j].Name })
+	return n
+}
+
+// own tells whether the SDK has the library where its environment script leads to.
+func own(root, program, lib string) bool {
+	target := path.Base(path.Dir(program))
+	for _, dir := range []string{path.Dir(program), path.Join("lib", target)} {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(dir), lib)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// needs calls each for the libraries that a file names. It returns false for one that is no dynamic ELF file: a script, say.
+func needs(file string, each func(lib string, versions []string)) bool {
+	f, err := elf.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	libs, err := f.ImportedLibraries()
+	if err != nil || len(libs) == 0 {
+		return false
+	}
+	versions := map[string][]string{}
+	if vs, err := f.DynamicVersionNeeds(); err == nil {
+		for _, v := range vs {
+			for _, d := range v.Needs {
+				versions[v.Name] = append(versions[v.Name], d.Dep)
+			}
+		}
+	}
+	for _, lib := range libs {
+		each(lib, versions[lib])
+	}
+	return true
+}
+
+// LibraryVersions returns the versions of symbols that a shared library defines.
+func LibraryVersions(file string) ([]string, error) {
+	f, err := elf.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	defined, err := f.DynamicVersions()
+	if err != nil {
+		return nil, nil // it has none
+	}
+	var out []string
+	for _, v := range defined {
+		out = append(out, v.Name)
+	}
+	return out, nil
+}
+
+// Lacks compares the needs with a host. Each problem names one library, what needs it, and the command that gets it.
+func (n Needs) Lacks(h Host) []*Problem {
+	var out []*Problem
+	for _, l := range n.Libraries {
+		p := &Problem{File: some(l.Files), Want: l.Name + " on this machine", Found: "none", Remedy: remedy(l.Name)}
+		have, ok := h.Library(l.Name)
+		if !ok {
+			out = append(out, p)
+			continue
+		}
+		for _, v := range l.Versions {
+			family, number, _ := strings.Cut(v, "_")
+			highest := ""
+			for _, d := range have {
+				if f, n, ok := strings.Cut(d, "_"); ok && f == family && later(n, highest) {
+					highest = n
+				}
+			}
+			if highest == "" || !later(number, highest) {
+				continue // where a library tells no versions of the family, its loader does not ask either
+			}
+			out = append(out, &Problem{File: p.File, Want: family + " " + number, Found: family + " " + highest, Remedy: tooOld(l.Name, number)})
+		}
+	}
+	return out
+}
+
+func some(files []string) string {
+	if len(files) <= 2 {
+		return strings.Join(files, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
+}
+
+func remedy(lib string) string {
+	switch {
+	case strings.HasPrefix(lib, "libc++") || strings.HasPrefix(lib, "libunwind.so"):
+		return "apt-get install libc++1 libc++abi1 (libunwind.so.1 comes with them)"
+	case strings.HasPrefix(lib, "libpython"):
+		v := strings.TrimPrefix(strings.Split(lib, ".so")[0], "libpython")
+		return fmt.Sprintf("apt-get install libpython%s, where the distribution has it (Ubuntu 22.04 has 3.10); else install Python %s with its shared library and put its lib folder into LD_LIBRARY_PATH", v, v)
+	case strings.HasPrefix(lib, "libatomic"):
+		return "apt-get install libatomic1"
+	case strings.HasPrefix(lib, "libncurses") || strings.HasPrefix(lib, "libtinfo"):
+		return "apt-get install libncurses5 libtinfo5, where the distribution still has them (up to Ubuntu 22.04)"
+	}
+	return "find its package with `apt-file search " + lib + "` and install that"
+}
+
+func tooOld(lib, version string) string {
+	if lib == "libc.so.6" {
+		return "glibc can't be replaced alone: use a distribution with glibc " + version + " or newer (Ubuntu 22.04 has 2.35), or a container of one"
+	}
+	return "a newer " + lib + " is needed: that of a newer distribution, or of a container of one"
+}
+
+// later tells whether dotted version a is above b; "" is below all.
+func later(a, b string) bool {
+	if b == "" {
+		return a != ""
+	}
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(as), len(bs)) {
+		x, y := 0, 0
+		if i < len(as) {
+			x, _ = strconv.Atoi(as[i])
+		}
+		if i < len(bs) {
+			y, _ = strconv.Atoi(bs[i])
+		}
+		if x != y {
+			return x > y
+		}
+	}
+	return false
+}
