@@ -1,12 +1,17 @@
 package build
 
-import "github.com/hexmage/hexmage/internal/digest"
+import (
+	"maps"
+	"slices"
+
+	"github.com/hexmage/hexmage/internal/digest"
+)
 
 // ahead looks at the exports while the actions run: of ten thousand outputs, few belong to actions that do.
 type ahead struct {
+	*exports
 	done  chan struct{}
-	sum   digest.Digest // as exportsSum; what was found holds while it is the same
-	known map[string]exported
+	of    digest.Digest   // as exportsSum; what was found holds while it is the same
 	there map[string]bool // by file name: whether it stands as it was left
 }
 
@@ -16,16 +21,13 @@ func (o *Options) lookAhead() *ahead {
 	go func() {
 		defer close(a.done)
 		sum := o.exportsSum()
-		known := readExports(o.exportsFile())
-		names := make([]string, 0, len(known))
-		for name := range known {
-			names = append(names, name)
-		}
-		stand, err := standing(o.Out, names, known)
+		x := readExports(o.exportsFile())
+		names := slices.Collect(maps.Keys(x.known))
+		stand, err := standing(o.Out, names, x.known)
 		if err != nil {
 			return // it is looked at again, and the error comes again
 		}
-		a.sum, a.known, a.there = sum, known, make(map[string]bool, len(names))
+		a.of, a.exports, a.there = sum, x, make(map[string]bool, len(names))
 		for i, name := range names {
 			a.there[name] = stand[i]
 		}
@@ -39,7 +41,7 @@ func (a *ahead) holds(sum digest.Digest) bool {
 		return false
 	}
 	<-a.done
-	return !a.sum.IsZero() && a.sum == sum
+	return !a.of.IsZero() && a.of == sum
 }
 
 // standing tells which of the outputs stand as they were left.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,11 +21,10 @@ import (
 // exporter puts a pipeline's outputs under Options.Out. Of processes that share a state folder, one does so at a time.
 type exporter struct {
 	*worker
+	*exports
 	stateFile string
-	known     map[string]exported // by file name in Out
-	there     map[string]bool     // what is known ahead of it; nil: nothing
-	changed   bool
-	sweep     bool // a killed run may have left files beside the outputs
+	there     map[string]bool // what is known ahead of it; nil: nothing
+	sweep     bool            // a killed run may have left files beside the outputs
 }
 
 // exportsFile is where it is remembered what stands in the folder of outputs.
@@ -57,15 +57,11 @@ func (o *Options) standAsLeft(sum digest.Digest) bool {
 	if d, err := digest.FromHash(o.Fn, b[len(b)-32:], int64(len(b))); err != nil || d != sum {
 		return false
 	}
-	known, ok := decodeExports(b)
+	x, ok := decodeExports(b)
 	if !ok {
 		return false
 	}
-	names := make([]string, 0, len(known))
-	for name := range known {
-		names = append(names, name)
-	}
-	there, err := standing(o.Out, names, known)
+	there, err := standing(o.Out, slices.Collect(maps.Keys(x.known)), x.known)
 	return err == nil && !slices.Contains(there, false)
 }
 
@@ -90,13 +86,13 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 	}
 	defer unlock()
 	if w.ahead.holds(w.o.exportsSum()) {
-		x.known, x.there = w.ahead.known, w.ahead.there
+		x.exports, x.there = w.ahead.exports, w.ahead.there
 	} else {
-		x.known = readExports(x.stateFile)
+		x.exports = readExports(x.stateFile)
 	}
 	defer func() {
-		if x.changed { // also after an error: what was exported until then is known
-			err = errors.Join(err, writeExports(w.o.State, x.stateFile, x.known))
+		if len(x.touch) > 0 { // also after an error: what was exported until then is known
+			err = errors.Join(err, x.write(w.o.State, x.stateFile))
 		}
 	}()
 	items, now, err := x.prepare(ctx, outs)
@@ -205,8 +201,7 @@ func (x *exporter) put(ctx context.Context, items []*item) error {
 		if it.stands {
 			continue
 		}
-		delete(x.known, it.name)
-		x.changed = true
+		x.remove(it.name)
 		if err = it.find(ctx, x); err != nil {
 			err = fmt.Errorf("output %q: %w", it.Name, err)
 			break // those before it are put in place
@@ -221,7 +216,7 @@ func (x *exporter) put(ctx context.Context, items []*item) error {
 	}
 	for _, it := range missing {
 		if it.stands {
-			x.known[it.name] = it.found
+			x.set(it.name, it.found)
 		}
 	}
 	return err
@@ -242,8 +237,7 @@ func (x *exporter) prune(now map[string]string) error {
 				return fmt.Errorf("remove output %q, which the pipeline no longer has: %w", name, err)
 			}
 		}
-		delete(x.known, name)
-		x.changed = true
+		x.remove(name)
 	}
 	return nil
 }

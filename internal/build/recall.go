@@ -225,20 +225,16 @@ func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, erro
 	return other, g.Wait()
 }
 
-// affected tells which units may have to run: those that read what changed, those that always run, and all that need them.
-func (r *Recalled) affected(other map[int]bool) (map[int]bool, []memo.Unit, error) {
-	links := make([]memo.Unit, r.m.Units())
-	dependents := make([][]int32, len(links))
+// affected tells which units may have to run: those that read what changed, those that always run, and all that need them. It
+// also returns the node of each unit.
+func (r *Recalled) affected(other map[int]bool) (hit map[int]bool, nodes []int, err error) {
+	n := r.m.Units()
+	nodes = make([]int, n)
 	var todo []int
-	for i := range links {
-		u, err := r.m.Links(i)
-		if err != nil {
-			return nil, nil, err
-		}
-		links[i] = u
-		for _, n := range u.Needs {
-			dependents[n] = append(dependents[n], int32(i))
-		}
+	needs, ends := make([]int32, 0, n), make([]int32, n) // what each unit needs stands together, up to its end
+	count := make([]int32, n+1)                          // of those that need each
+	err = r.m.EachLinks(func(i int, u *memo.Unit) {
+		nodes[i] = u.Node
 		dirty := u.Always
 		for _, h := range u.Hosts {
 			dirty = dirty || other[h]
@@ -246,19 +242,40 @@ func (r *Recalled) affected(other map[int]bool) (map[int]bool, []memo.Unit, erro
 		if dirty {
 			todo = append(todo, i)
 		}
+		for _, d := range u.Needs {
+			needs = append(needs, int32(d))
+			count[d+1]++
+		}
+		ends[i] = int32(len(needs))
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	hit := map[int]bool{}
+	for i := range n {
+		count[i+1] += count[i]
+	}
+	begin := slices.Clone(count) // those that need unit i are dependents[begin[i]:count[i]] in the end
+	dependents := make([]int32, len(needs))
+	at := int32(0)
+	for i, end := range ends {
+		for ; at < end; at++ {
+			d := needs[at]
+			dependents[count[d]] = int32(i)
+			count[d]++
+		}
+	}
+	hit = map[int]bool{}
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		if todo = todo[:len(todo)-1]; hit[i] {
 			continue
 		}
 		hit[i] = true
-		for _, d := range dependents[i] {
+		for _, d := range dependents[begin[i]:count[i]] {
 			todo = append(todo, int(d))
 		}
 	}
-	return hit, links, nil
+	return hit, nodes, nil
 }
 
 // anyOf tells whether one of the numbers is in the set.

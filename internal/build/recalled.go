@@ -25,17 +25,17 @@ type library struct {
 	loaded map[int]*node
 }
 
-func newLibrary(m *memo.Reader, links []memo.Unit) (*library, error) {
+func newLibrary(m *memo.Reader, nodes []int) (*library, error) {
 	l := &library{m: m, loaded: map[int]*node{}}
 	unit := 0
 	for i := range m.Nodes() {
 		l.first = append(l.first, unit)
-		for unit < len(links) && links[unit].Node == i {
+		for unit < len(nodes) && nodes[unit] == i {
 			unit++
 		}
 	}
 	l.first = append(l.first, unit)
-	if unit != len(links) {
+	if unit != len(nodes) {
 		return nil, ErrStale
 	}
 	return l, nil
@@ -113,11 +113,11 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale) // the long way says what is wrong, and where
 	}
-	hit, links, err := r.affected(other)
+	hit, nodes, err := r.affected(other)
 	if err != nil {
 		return Result{}, ErrStale
 	}
-	units, err := r.graph(w.g, hit, other, links)
+	units, err := r.graph(w.g, hit, other, nodes)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
@@ -140,8 +140,8 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 		defer func() { <-w.ahead.done }()
 	}
 	l := w.loop()
-	l.sum.Nodes, l.sum.Cached = len(links)-len(units), len(links)-len(units)
-	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(links)})
+	l.sum.Nodes, l.sum.Cached = len(nodes)-len(units), len(nodes)-len(units)
+	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(nodes)})
 	err = l.run(ctx, units)
 	if errors.Is(err, ErrStale) && ctx.Err() == nil {
 		if o.Flush != nil && l.sum.Executed > 0 { // the long way may have nothing to run any more
@@ -163,9 +163,9 @@ func (r *Recalled) export(i int) (plan.Export, error) {
 }
 
 // graph puts the nodes with units that may have to run into g, and returns these units.
-func (r *Recalled) graph(g *graph, hit, other map[int]bool, links []memo.Unit) ([]*unit, error) {
+func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) ([]*unit, error) {
 	var err error
-	if g.library, err = newLibrary(r.m, links); err != nil {
+	if g.library, err = newLibrary(r.m, nodes); err != nil {
 		return nil, err
 	}
 	var units []*unit

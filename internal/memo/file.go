@@ -262,17 +262,22 @@ func (r *Reader) Unit(i int) (Unit, error) {
 	})
 }
 
-// Links returns the node, needs, hosts and Always of a unit, and nothing else of it.
-func (r *Reader) Links(i int) (Unit, error) {
+// EachLinks calls f with the node, needs, hosts and Always of every unit, in order, and nothing else of it. What it gets is
+// another the next time.
+func (r *Reader) EachLinks(f func(i int, u *Unit)) error {
 	var u Unit
-	d := r.decoder(secUnits, i)
-	if d.links(&u); d.bad {
-		return Unit{}, errDamaged
+	d := decoder{r: r}
+	for i := range r.len(secUnits) {
+		d.b = r.record(secUnits, i)
+		if d.links(&u); d.bad {
+			return errDamaged
+		}
+		f(i, &u)
 	}
-	return u, nil
+	return nil
 }
 
-// Result returns of a unit what Links does, its key and outputs, and the name of its Spec.
+// Result returns of a unit what EachLinks does, its key and outputs, and the name of its Spec.
 func (r *Reader) Result(i int) (Unit, error) {
 	var u Unit
 	d, res := r.decoder(secUnits, i), r.decoder(secResults, i)

@@ -135,12 +135,15 @@ func read(r *memo.Reader) (*memo.Build, error) {
 		m.Nodes = append(m.Nodes, n)
 		err = errors.Join(err, e)
 	}
+	links := make([]memo.Unit, r.Units())
+	err = errors.Join(err, r.EachLinks(func(i int, u *memo.Unit) {
+		links[i] = memo.Unit{Node: u.Node, Always: u.Always, Hosts: slices.Clone(u.Hosts), Needs: slices.Clone(u.Needs)}
+	}))
 	for i := range r.Units() {
 		u, e := r.Unit(i)
-		links, e2 := r.Links(i)
 		result, e3 := r.Result(i)
-		if e == nil && (e2 != nil || e3 != nil || links.Node != u.Node || !reflect.DeepEqual(links.Hosts, u.Hosts) || result.Key != u.Key || !reflect.DeepEqual(result.Outs, u.Outs)) {
-			e = fmt.Errorf("unit %d differs from its parts: %v, %v", i, e2, e3)
+		if e == nil && (e3 != nil || links[i].Node != u.Node || links[i].Always != u.Always || !slices.Equal(links[i].Hosts, u.Hosts) || !slices.Equal(links[i].Needs, u.Needs) || result.Key != u.Key || !reflect.DeepEqual(result.Outs, u.Outs)) {
+			e = fmt.Errorf("unit %d differs from its parts: %v", i, e3)
 		}
 		m.Units = append(m.Units, u)
 		err = errors.Join(err, e)

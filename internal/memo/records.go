@@ -34,7 +34,7 @@ func (e *encoder) glob(g Glob) {
 }
 
 func (d *decoder) glob() Glob {
-	return Glob{Dir: d.string(), Patterns: d.strings(), Found: d.strings(), Dirs: d.ints(d.r.len(secReads))}
+	return Glob{Dir: d.string(), Patterns: d.strings(), Found: d.strings(), Dirs: d.ints(d.r.len(secReads), nil)}
 }
 
 func (e *encoder) lookup(l Lookup) {
@@ -110,7 +110,7 @@ func (d *decoder) instance() addrs.Instance {
 func (d *decoder) node() Node {
 	return Node{At: d.instance(), Description: d.string(), Where: d.string(), Source: d.strings(), Level: d.small(), Retries: d.small(),
 		Resources: decodeMap(d, d.small), Cache: d.string(), Explains: d.bool(), Outputs: decodeMap(d, d.artifact),
-		AwaitHosts: d.ints(d.r.len(secHosts)), AwaitUnits: d.ints(d.r.len(secUnits))}
+		AwaitHosts: d.ints(d.r.len(secHosts), nil), AwaitUnits: d.ints(d.r.len(secUnits), nil)}
 }
 
 func (e *encoder) artifact(a action.Artifact) {
@@ -229,8 +229,8 @@ func (e *encoder) result(u *Unit) {
 func (d *decoder) links(u *Unit) {
 	u.Node = d.index(d.r.len(secNodes))
 	u.Always = d.bool()
-	u.Hosts = d.ints(d.r.len(secHosts))
-	u.Needs = d.ints(d.r.len(secUnits))
+	u.Hosts = d.ints(d.r.len(secHosts), u.Hosts)
+	u.Needs = d.ints(d.r.len(secUnits), u.Needs)
 }
 
 // result reads what came of the unit.
@@ -310,5 +310,5 @@ func (d *decoder) export() Export {
 
 // exportLinks reads what tells whether an export has to be made again.
 func (d *decoder) exportLinks() Export {
-	return Export{Name: d.string(), Show: d.string(), ID: d.string(), Hosts: d.ints(d.r.len(secHosts)), Units: d.ints(d.r.len(secUnits)), Values: d.bool()}
+	return Export{Name: d.string(), Show: d.string(), ID: d.string(), Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil), Values: d.bool()}
 }

@@ -202,15 +202,17 @@ func (d *decoder) strings() []string {
 	return l
 }
 
-// ints reads indices below limit.
-func (d *decoder) ints(limit int) []int {
+// ints reads indices below limit, into l if it has the room.
+func (d *decoder) ints(limit int, l []int) []int {
 	n := d.count()
 	if n == 0 {
-		return nil
+		return l[:0]
 	}
-	l := make([]int, n)
+	if l = l[:0]; cap(l) < n {
+		l = make([]int, 0, n)
+	}
 	last := int64(0)
-	for i := range l {
+	for range n {
 		v, w := binary.Varint(d.b)
 		if w <= 0 {
 			d.fail()
@@ -222,7 +224,7 @@ func (d *decoder) ints(limit int) []int {
 			d.fail()
 			return nil
 		}
-		l[i] = int(last)
+		l = append(l, int(last))
 	}
 	return l
 }

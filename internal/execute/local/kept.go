@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +34,14 @@ const (
 	// flipped on the disk shows in no time of a file.
 	keptFor = 7 * 24 * time.Hour
 
-	keptMagic = "hexmage kept folder 2\n"
+	keptMagic = "hexmage kept folder 3\n"
 )
+
+// keptFile is a file of a kept folder.
+type keptFile struct {
+	name string
+	tree.File
+}
 
 // larder keeps large folders of inputs, laid out, from one run of an action to the next, in which mostly few of the files are
 // others. A folder is one action's at a time: who takes it moves it away.
@@ -85,27 +92,32 @@ func (l *larder) take(f *laid, link func(name string, f tree.File) error) (bool,
 		return false, removeAll(path)
 	}
 	var names, drop, want []string
-	for name, was := range has {
-		if now, ok := f.files[name]; ok && now == was {
-			names = append(names, name)
-		} else {
-			drop = append(drop, name)
+	known := 0 // of f.files
+	for _, was := range has {
+		now, ok := f.files[was.name]
+		if ok {
+			known++
+		}
+		if ok && now == was.File {
+			names = append(names, was.name)
+			continue
+		}
+		drop = append(drop, was.name)
+		if ok {
+			want = append(want, was.name)
 		}
 	}
-	prover := l.store.(cas.Prover)
+	if known < len(f.files) {
+		want = append(want, missing(f.files, has)...)
+	}
 	stamps, err := stat.Lstats(path, names, 0)
 	if err != nil {
 		return false, removeAll(path)
 	}
-	same := make(map[string]bool, len(names))
+	prover := l.store.(cas.Prover)
 	for i, name := range names {
-		if same[name] = prover.Untouched(f.files[name].Digest, stamps[i]) && stamps[i].Executable() == f.files[name].Executable; !same[name] {
-			drop = append(drop, name)
-		}
-	}
-	for name := range f.files {
-		if !same[name] {
-			want = append(want, name)
+		if now := f.files[name]; !prover.Untouched(now.Digest, stamps[i]) || stamps[i].Executable() != now.Executable {
+			drop, want = append(drop, name), append(want, name)
 		}
 	}
 	if len(drop)+len(want) > len(f.files)/2 {
@@ -123,6 +135,20 @@ func (l *larder) take(f *laid, link func(name string, f tree.File) error) (bool,
 	}
 	f.since = since
 	return true, nil
+}
+
+// missing are the names of files that has does not have.
+func missing(files map[string]tree.File, has []keptFile) (names []string) {
+	known := make(map[string]bool, len(has))
+	for _, k := range has {
+		known[k.name] = true
+	}
+	for name := range files {
+		if !known[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // give takes a folder back. That it cannot is no failure: it is removed with the exec root.
@@ -198,15 +224,16 @@ func (l *larder) bound() {
 	}
 }
 
-// The list: magic, the folder's stamp, when it was laid out in seconds since 1970, the files with their digests, and the BLAKE3
-// of all that.
+// The list: magic, the folder's stamp, when it was laid out in seconds since 1970, the files with their digests in order of their
+// names, and the BLAKE3 of all that.
 
 func (l *larder) write(f *laid, st stat.Stamp) error {
-	b := []byte(keptMagic)
+	b := append(make([]byte, 0, 256+len(f.files)*64), keptMagic...)
 	b = appendStamp(b, st)
 	b = binary.AppendUvarint(b, uint64(max(0, f.since.Unix())))
 	b = binary.AppendUvarint(b, uint64(len(f.files)))
-	for name, file := range f.files {
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		file := f.files[name]
 		b = binary.AppendUvarint(b, uint64(len(name)))
 		b = append(b, name...)
 		b = file.Digest.AppendHash(b)
@@ -230,7 +257,7 @@ func (l *larder) write(f *laid, st stat.Stamp) error {
 }
 
 // list returns what is in the kept folder that has the stamp, and when it was laid out.
-func (l *larder) list(key string, st stat.Stamp) (map[string]tree.File, time.Time, bool) {
+func (l *larder) list(key string, st stat.Stamp) ([]keptFile, time.Time, bool) {
 	b, err := os.ReadFile(filepath.Join(l.dir, key+".list"))
 	if err != nil {
 		return nil, time.Time{}, false
@@ -238,7 +265,7 @@ func (l *larder) list(key string, st stat.Stamp) (map[string]tree.File, time.Tim
 	return parseKept(b, l.fn, st)
 }
 
-func parseKept(b []byte, fn digest.Function, st stat.Stamp) (files map[string]tree.File, since time.Time, ok bool) {
+func parseKept(b []byte, fn digest.Function, st stat.Stamp) (files []keptFile, since time.Time, ok bool) {
 	const sumSize = 32
 	if len(b) < sumSize {
 		return nil, time.Time{}, false
@@ -274,21 +301,35 @@ func parseKept(b []byte, fn digest.Function, st stat.Stamp) (files map[string]tr
 	if n > uint64(len(rest)) {
 		return nil, time.Time{}, false
 	}
-	files = make(map[string]tree.File, n)
+	files = make([]keptFile, 0, n)
+	text := string(rest) // one copy, which all names share
 	for range n {
-		name := string(take(uint()))
+		name := take(uint())
+		at := len(text) - len(rest) - len(name)
 		hash := take(sumSize)
 		size := uint()
-		if !ok || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+		if !ok {
 			return nil, time.Time{}, false
 		}
 		d, err := digest.FromHash(fn, hash, int64(size>>1))
 		if err != nil {
 			return nil, time.Time{}, false
 		}
-		files[name] = tree.File{Digest: d, Executable: size&1 == 1}
+		files = append(files, keptFile{text[at : at+len(name)], tree.File{Digest: d, Executable: size&1 == 1}})
 	}
-	return files, since, ok && len(rest) == 0 && uint64(len(files)) == n
+	return files, since, ok && len(rest) == 0 && keptNames(files)
+}
+
+// keptNames tells whether the names are such as files in one folder have, in order.
+func keptNames(files []keptFile) bool {
+	last := ""
+	for _, f := range files {
+		if f.name <= last || !filepath.IsLocal(f.name) || strings.ContainsAny(f.name, `/\`) {
+			return false
+		}
+		last = f.name
+	}
+	return true
 }
 
 func appendStamp(b []byte, s stat.Stamp) []byte {
