@@ -27,6 +27,8 @@ var builtin embed.FS
 type Catalogue struct {
 	Toolchains []*Toolchain
 	SoCs       []*SoC
+	Arches     []*Arch
+	Rules      []*Rule // of what goes together
 }
 
 // file is one file of a catalogue.
@@ -40,6 +42,8 @@ type file struct {
 type content struct {
 	Toolchains []*Toolchain `hcl:"toolchain,block"`
 	SoCs       []*SoC       `hcl:"soc,block"`
+	Arches     []*Arch      `hcl:"arch,block"`
+	Rules      []*Rule      `hcl:"compat,block"`
 }
 
 // placeholders stand for themselves when a catalogue is read; they are filled in when the value is known.
@@ -99,6 +103,9 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 	for _, t := range c.Toolchains {
 		for _, r := range t.Releases {
 			r.inherit(t.Sources)
+			if len(r.Arches) == 0 {
+				r.Arches = t.ToolsArches(r.ToolsVersion)
+			}
 		}
 		diags = append(diags, t.check(t.file)...)
 	}
@@ -166,7 +173,14 @@ func (c *Catalogue) add(f *file) hcl.Diagnostics {
 			c.SoCs = append(c.SoCs, s)
 		}
 	}
-	return diags
+	for _, a := range f.Arches {
+		if i := slices.IndexFunc(c.Arches, func(h *Arch) bool { return h.Name == a.Name }); i >= 0 {
+			c.Arches[i] = a
+		} else {
+			c.Arches = append(c.Arches, a)
+		}
+	}
+	return append(diags, c.addRules(f.Rules, name)...)
 }
 
 func (t *Toolchain) merge(o *Toolchain) {
@@ -184,6 +198,9 @@ func (t *Toolchain) merge(o *Toolchain) {
 	}
 	if len(o.EnvVars) > 0 {
 		t.EnvVars = o.EnvVars
+	}
+	if len(o.Tools) > 0 {
+		t.Tools = o.Tools
 	}
 	for _, r := range o.Releases {
 		if i := slices.IndexFunc(t.Releases, func(h *Release) bool { return h.Version == r.Version }); i >= 0 {

@@ -3,7 +3,9 @@ package toolchains
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -21,7 +23,40 @@ type SoC struct {
 	AndroidIDs []int    `hcl:"soc_ids,optional"`
 	MinSDK     string   `hcl:"min_sdk,optional"` // first QAIRT SDK that knows it, as far as published: "2.37"
 	Aliases    []string `hcl:"aliases,optional"` // other parts of the same model number
+	Lacks      []string `hcl:"lacks,optional"`   // features of its arch that it does not have
+	LPAI       string   `hcl:"lpai,optional"`    // version of its low-power AI core, where it has one
 	Note       string   `hcl:"note,optional"`    // what is not sure
+}
+
+// Arch is a record of a Hexagon arch: what its HTP can do, whatever the SDK. Which releases can build for it and which have
+// libraries for it is in the records of those.
+type Arch struct {
+	Name     string   `hcl:"name,label"` // "v79"
+	Features []string `hcl:"features,optional"`
+	Note     string   `hcl:"note,optional"`
+}
+
+// FindArch returns the record of an arch, nil when there is none.
+func (c *Catalogue) FindArch(name string) *Arch {
+	for _, a := range c.Arches {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// Features are what the SoC's HTP can do: its arch's features without those that it lacks.
+func (c *Catalogue) Features(s *SoC) []string {
+	var out []string
+	if a := c.FindArch(s.Arch); a != nil {
+		for _, f := range a.Features {
+			if !slices.Contains(s.Lacks, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
 }
 
 var archRE = regexp.MustCompile(`^v\d{2}$`)
@@ -50,12 +85,32 @@ func (c *Catalogue) FindSoC(name string) (*SoC, error) {
 			have = append(have, n)
 		}
 	}
+	if n, err := strconv.Atoi(name); err == nil {
+		return nil, fmt.Errorf("a SoC is named, as in \"SM8750\", and %q is a number: %s", name, c.numbered(n))
+	}
 	sort.Strings(have)
 	near := didYouMean(name, have)
 	if near == "" {
 		near = "; it has " + strings.Join(have, ", ")
 	}
 	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; to add one, write a soc block in toolchains/*.hcl of the workspace", name, near)
+}
+
+// numbered says what the number is, of those that people take for a SoC.
+func (c *Catalogue) numbered(n int) string {
+	var is []string
+	for _, s := range c.SoCs {
+		if slices.Contains(s.AndroidIDs, n) {
+			is = append(is, fmt.Sprintf("%d is the Android soc_id of %s (soc_model %d)", n, s.Name, s.SoCModel))
+		}
+		if s.SoCModel == n {
+			is = append(is, fmt.Sprintf("%d is the soc_model of %s", n, s.Name))
+		}
+	}
+	if len(is) == 0 {
+		return "no SoC in the catalogue has it as its soc_model or its Android soc_id"
+	}
+	return strings.Join(is, ", ")
 }
 
 // FindAndroidSoC returns the record for what a phone says in /sys/devices/soc0/soc_id.

@@ -274,27 +274,6 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-func TestFit(t *testing.T) {
-	c, _ := builtin(t)
-	for _, x := range []struct{ name, version, soc, arch, says string }{
-		{"qairt", "2.41.0.251128", "SM8750", "v79", ""},
-		{"qairt", "2.31.0.250130", "SM8750", "v79", "the first release of the catalogue with it is 2.37.0.250724"},
-		{"qairt", "2.41.0.251128", "SM8850", "v81", "SoC model is unknown"},
-		{"hexagon", "5.5.5.0", "SM8750", "v79", "the first release of the catalogue with it is 6.2.0.1"},
-		{"hexagon", "6.4.0.2", "SM8850", "v81", ""},
-		{"ndk", "r28b", "SM8850", "v81", ""},
-	} {
-		tc, r, err := c.Find(x.name, x.version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := strings.Join(c.Fit(tc, r, x.soc, x.arch), "\n")
-		if x.says == "" && got != "" || !strings.Contains(got, x.says) {
-			t.Errorf("%s %s for %s: %q, want %q", x.name, x.version, x.soc, got, x.says)
-		}
-	}
-}
-
 func TestLock(t *testing.T) {
 	_, l := builtin(t)
 	b := l.Encode()

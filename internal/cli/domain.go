@@ -19,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/patches/patchstep"
 	"github.com/hexmage/hexmage/runner/runstep"
 	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/compat/compatstep"
 	"github.com/hexmage/hexmage/toolchains/fetchstep"
 )
 
@@ -77,6 +78,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 	}
 	d := &domain{kinds: stepKinds(), targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
 	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine}
+	d.kinds = compatstep.Wrap(d.kinds, cat, workspace)
 	return d, nil
 }
 

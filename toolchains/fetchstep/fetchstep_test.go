@@ -246,7 +246,6 @@ func TestPlanErrors(t *testing.T) {
 		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown toolchain", says: `did you mean "r28b"`},
 		"no stand-in":   {tool: "ndk", profile: "open", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
 		"account":       {tool: "hexagon", profile: "device", args: map[string]cty.Value{"version": str("6.2.0.1")}, summary: "Toolchain not available", says: "HEXAGON_SDK_ROOT"},
-		"arch":          {tool: "qairt", profile: "open", args: map[string]cty.Value{"version": str("2.31.0.250130")}, soc: "SM8750", summary: "Toolchain and target do not fit", says: "not v79"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
 		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "can't be had"},
 		"urls, no hash": {tool: "ndk", args: map[string]cty.Value{"urls": cty.ListVal([]cty.Value{str("file:///x.zip")})}, says: "without one"},

@@ -82,10 +82,7 @@ func (k Toolchain) plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		}
 		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error()), Subject: r.ArgRange("version")}}
 	}
-	diags := k.checkTarget(r, ch)
-	if diags.HasErrors() {
-		return step.Planned{}, diags
-	}
+	diags := passedOver(r, ch)
 	planned, err := k.planned(ch)
 	if err != nil {
 		return step.Planned{}, append(diags, r.Errorf("Toolchain", "%s.", err))
@@ -197,29 +194,13 @@ func attrs(ch *toolchains.Choice) map[string]cty.Value {
 	}
 }
 
-// checkTarget compares the release with the pipeline's target: what would fail on the phone fails here.
-func (k Toolchain) checkTarget(r step.Request, ch *toolchains.Choice) (diags hcl.Diagnostics) {
+// passedOver says which other sources were tried before the one that is taken.
+func passedOver(r step.Request, ch *toolchains.Choice) (diags hcl.Diagnostics) {
 	for _, n := range ch.Notes {
 		if n != "" {
 			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Another source was passed over",
 				Detail: sentence(ch.Spec.Name + " is taken from source " + strconv.Quote(ch.Source.Kind) + ": " + n), Subject: r.ArgRange("version")})
 		}
-	}
-	if r.Target == cty.NilVal || r.Target.IsNull() || !r.Target.IsWhollyKnown() || !r.Target.Type().IsObjectType() {
-		return diags
-	}
-	text := func(name string) string {
-		if !r.Target.Type().HasAttribute(name) {
-			return ""
-		}
-		v, _ := r.Target.GetAttr(name).Unmark()
-		if v.IsNull() || v.Type() != cty.String {
-			return ""
-		}
-		return v.AsString()
-	}
-	for _, p := range k.Catalogue.Fit(ch.Toolchain, ch.Release, text("soc"), text("arch")) {
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Toolchain and target do not fit", Detail: sentence(p), Subject: r.ArgRange("version")})
 	}
 	return diags
 }

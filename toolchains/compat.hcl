@@ -1,0 +1,274 @@
+# What does not go together. Each rule is asked when a pipeline is planned, as soon as all that it mentions is known, and by
+# `hexmage compat`. docs/toolchains.md says what rules can mention; a workspace's own files can add rules, or set another severity:
+#
+#   compat "ndk-pages" {
+#     severity = "error" # or warning, note, off
+#   }
+
+# --- target and QAIRT -----------------------------------------------------------------------------------------------------
+
+compat "qairt-arch" {
+  summary  = "The SDK does not know the target"
+  argument = "version"
+  when     = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch)
+  reason   = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)} and none for ${target.arch}, the Hexagon arch of ${target.soc}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\", or finds no skel (0x80000406)"
+  remedy   = first_with("qairt", target.arch) == "" ? "no release of the catalogue has ${target.arch}: add a newer one in toolchains/*.hcl of the workspace" : "take QAIRT ${first_with("qairt", target.arch)} or newer: ${target.arch} is first in that"
+  source   = "llm.npu reproduction report; executorch: devices and versions"
+}
+
+compat "qairt-soc" {
+  summary  = "The SDK does not know the target"
+  argument = "version"
+  when     = older(qairt.version, soc.min_sdk) && (length(qairt.arches) == 0 || contains(qairt.arches, target.arch))
+  reason   = "QAIRT ${qairt.version} does not know ${soc.name}${soc.marketing == "" ? "" : " (${soc.marketing})"}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\""
+  remedy   = "take QAIRT ${or(first_since("qairt", soc.min_sdk), soc.min_sdk)} or newer: ${soc.min_sdk} is the first said to know it"
+  source   = "executorch: devices and versions"
+}
+
+compat "soc-id-as-model" {
+  summary  = "An Android soc_id is used as soc_model"
+  argument = "version"
+  when     = qairt.version != "" && target.soc_model != soc.soc_model && soc_with_id(target.soc_model) != ""
+  reason   = "the target's soc_model is ${target.soc_model}, which is what Android calls ${soc_with_id(target.soc_model)} in /sys/devices/soc0/soc_id; QNN counts differently and refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
+  remedy   = "leave soc_model out of the target block: for ${soc.name} it is ${soc.soc_model}"
+  source   = "qairt-builder: socmodel-debug-brief"
+}
+
+compat "soc-model" {
+  summary  = "soc_model is that of another SoC"
+  argument = "version"
+  when     = qairt.version != "" && target.soc_model != soc.soc_model && soc_with_id(target.soc_model) == ""
+  reason   = "the target's soc_model is ${target.soc_model}${soc_with_model(target.soc_model) == "" ? ", which the catalogue does not have" : ", which is ${soc_with_model(target.soc_model)}"}; that of ${soc.name} is ${soc.soc_model}"
+  remedy   = "leave soc_model out of the target block, or correct the SoC's record in toolchains/*.hcl of the workspace"
+  source   = "QNN: Qnn_SocModel_t"
+}
+
+compat "target-arch" {
+  severity = "warning" # sources disagree about a few
+  summary  = "The target's arch is not the SoC's"
+  argument = "version"
+  when     = qairt.version != "" && target.arch != soc.arch
+  reason   = "the target says ${target.arch}, the catalogue says ${soc.arch} for ${soc.name}${soc.note == "" ? "" : " (${soc.note})"}: what is built for another arch does not load (0x80000406)"
+  remedy   = "leave arch out of the target block, unless you know better"
+  source   = "QNN: supported devices"
+}
+
+compat "target-vtcm" {
+  summary  = "The target has less VTCM"
+  argument = "version"
+  when     = qairt.version != "" && soc.vtcm_mb > 0 && target.vtcm_mb > soc.vtcm_mb
+  reason   = "the target says ${target.vtcm_mb} MB of VTCM, ${soc.name} has ${soc.vtcm_mb}: a context for more does not load (\"Request feature vtcm size … unsupported\", error 5005)"
+  remedy   = "leave vtcm_mb out of the target block, or set at most ${soc.vtcm_mb}"
+  source   = "executorch#9084"
+}
+
+compat "soc-unsure" {
+  severity = "note"
+  when     = soc.note != ""
+  reason   = "${soc.name}: ${soc.note}"
+  source   = "catalogue"
+}
+
+# --- the Hexagon SDK and its tools ----------------------------------------------------------------------------------------
+
+compat "hexagon-arch" {
+  summary  = "The Hexagon SDK cannot build for the target"
+  argument = "version"
+  when     = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch)
+  reason   = "Hexagon SDK ${hexagon.version}${hexagon.tools_version == "" ? "" : " has tools ${hexagon.tools_version}, which"} can build for ${join(", ", hexagon.arches)} and not for ${target.arch}, the arch of ${target.soc}"
+  remedy   = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
+  source   = "Qualcomm 80-N3040-23: tools releases"
+}
+
+compat "op-tools-arch" {
+  summary  = "The Hexagon tools are too old for a target of the op package"
+  argument = "targets"
+  each     = step.arches
+  when     = !can_build(step.tools_version == "" ? hexagon.tools_version : step.tools_version, each.value)
+  reason   = "${step.kind} ${step.name} wants htp_${each.value}; the Hexagon tools ${step.tools_version == "" ? "${hexagon.tools_version} of Hexagon SDK ${hexagon.version}" : step.tools_version} cannot compile for ${each.value}"
+  remedy   = "take Hexagon SDK ${or(first_with("hexagon", each.value), "with newer tools")} or newer: ${each.value} needs tools ${or(first_tools(each.value), "that the catalogue does not know")} or newer"
+  source   = "Qualcomm 80-N3040-23: tools releases"
+}
+
+compat "hexagon-tools-folder" {
+  summary  = "The Hexagon SDK has other tools"
+  argument = "tools_version"
+  each     = step.tools_wanted
+  when     = hexagon.tools_version != "" && each.value != hexagon.tools_version && !hexagon.installed
+  reason   = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, Hexagon SDK ${hexagon.version} has it in tools/HEXAGON_Tools/${hexagon.tools_version}: make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
+  remedy   = "${with_tools(each.value) == "" ? "" : "take Hexagon SDK ${with_tools(each.value)}, which has ${each.value}, or "}leave the version out, as steps \"oppackage\" and \"makefile\" do: they take the tools that the SDK has"
+  source   = "mllm: op package Makefile, issues; llm.npu reproduction report"
+}
+
+compat "hexagon-tools-other" {
+  severity = "warning" # people put other tools into an SDK of their own
+  summary  = "The Hexagon SDK came with other tools"
+  argument = "tools_version"
+  each     = step.tools_wanted
+  when     = hexagon.tools_version != "" && each.value != hexagon.tools_version && hexagon.installed
+  reason   = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, the installed Hexagon SDK ${hexagon.version} says that its own is ${hexagon.tools_version}: unless the other one was added, make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
+  remedy   = "leave the version out, or add the tools with `qpm-cli --extract`"
+  source   = "mllm: op package Makefile, issues"
+}
+
+compat "make-sdk-root" {
+  summary  = "A variable of the Makefile is not set"
+  argument = "argv"
+  each     = step.unset_roots
+  reason   = "${step.kind} ${step.name} runs upstream's make for htp_${lower(replace(each.value, "HEXAGON_SDK_ROOT_", ""))}, whose rules use ${each.value}; nothing sets it, and make ends with \"${each.value} is set incorrectly. Cannot retrieve\""
+  remedy   = "build with a step \"oppackage\", or write the Makefile with a step \"makefile\": both know every arch; or pass ${each.value}=$HEXAGON_SDK_ROOT to make"
+  source   = "mllm: op package Makefile on main; llm.npu reproduction report"
+}
+
+# --- op packages ----------------------------------------------------------------------------------------------------------
+
+compat "op-renamed" {
+  summary  = "The op package speaks another SDK's API"
+  argument = "source"
+  each     = step.renamed
+  reason   = "${each.value.at} calls ${each.value.from}(), which the headers of QAIRT ${qairt.version} no longer declare; it is ${each.value.to}() now: compiling ends with \"no member named '${each.value.from}' in '${each.value.receiver}'\""
+  remedy   = "put a step \"patch\" with series = \"${each.value.series}\" before the op package and take its output as the source: rename rule \"${each.value.rule}\" rewrites it"
+  source   = "patch series mllm; llm.npu reproduction report"
+}
+
+compat "op-target" {
+  severity = "warning"
+  summary  = "The op package is not built for the target"
+  argument = "targets"
+  when     = step.kind == "oppackage" && length(step.arches) > 0 && !contains(step.arches, target.arch)
+  reason   = "${step.kind} ${step.name} is built for ${join(", ", step.arches)} and not for ${target.arch}, the Hexagon arch of ${target.soc}: it will not load there"
+  remedy   = "add htp_${target.arch} to targets"
+  source   = "QNN: op packages"
+}
+
+compat "op-runtime" {
+  severity = "warning"
+  summary  = "The SDK has no runtime for a target of the op package"
+  argument = "targets"
+  each     = step.kind == "oppackage" ? step.arches : []
+  when     = length(qairt.arches) > 0 && !contains(qairt.arches, each.value)
+  reason   = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)}: the op package for ${each.value} compiles and can be loaded by none of them"
+  remedy   = first_with("qairt", each.value) == "" ? "leave htp_${each.value} out" : "take QAIRT ${first_with("qairt", each.value)} or newer, or leave htp_${each.value} out"
+  source   = "executorch: devices and versions"
+}
+
+# --- contexts and runs ----------------------------------------------------------------------------------------------------
+
+compat "signed-pd" {
+  summary  = "The SDK does not take the option for a signed protection domain"
+  argument = "signed_pd"
+  when     = step.signed_pd && older(qairt.version, "2.34")
+  reason   = "${step.kind} ${step.name} asks for a signed protection domain, which QAIRT ${qairt.version} does not take: \"Unsupported config option 2\""
+  remedy   = "use the unsigned one: signed_pd = false, in a config of upstream's compiler \"HtpUnsignedPd\"; QAIRT 2.34 is the oldest that upstream supports"
+  source   = "mllm: AOT documentation; llm.npu reproduction report"
+}
+
+compat "signed-pd-skel" {
+  severity = "warning"
+  summary  = "A signed protection domain takes signed libraries only"
+  argument = "signed_pd"
+  when     = step.signed_pd && qairt.version != "" && !older(qairt.version, "2.34")
+  reason   = "${step.kind} ${step.name} asks for a signed protection domain: the SDK's skel and your op packages are not signed, and a phone without a test signature refuses them (0x80000481)"
+  remedy   = "use the unsigned one, or sign the libraries with the Hexagon SDK's elfsigner.py"
+  source   = "fastrpc: AEEStdErr"
+}
+
+compat "aot-config" {
+  summary  = "The compiler's config is for another target"
+  argument = "argv"
+  when     = step.aot_arch != "" && (step.aot_arch != target.arch || step.aot_soc != "" && step.aot_soc != target.soc)
+  reason   = "${step.kind} ${step.name} compiles with a config for ${or(step.aot_soc, "another SoC")}, ${step.aot_arch}; the target is ${target.soc}, ${target.arch}: the context does not load there (\"Request feature arch with value … unsupported\")"
+  remedy   = "set htp_chipset to \"${target.soc}\" and htp_arch to \"${upper(target.arch)}\" in the config, or have a step \"context\" write it"
+  source   = "executorch#11100"
+}
+
+compat "lpbq" {
+  summary  = "The target cannot run LPBQ"
+  argument = "block_size"
+  when     = step.kind == "quantize" && !contains(soc.features, "lpbq") && length(soc.features) > 0
+  reason   = "quantize ${step.name} makes weights of 4 bits with scales for blocks (LPBQ), which need Hexagon v73 or newer; ${soc.name} has ${soc.arch}: \"QnnBackend_validateOpConfig failed 3110\""
+  remedy   = "choose a SoC with v73 or newer, or another quantisation"
+  source   = "executorch: feature matrix, #17296"
+}
+
+compat "soc-id-in-command" {
+  summary  = "An Android soc_id is used as soc_model"
+  argument = "argv"
+  each     = step.soc_models
+  when     = soc_with_model(each.value) == "" && soc_with_id(each.value) != ""
+  reason   = "${step.kind} ${step.name} passes soc_model ${each.value}, which is what Android calls ${soc_with_id(each.value)} in /sys/devices/soc0/soc_id; QNN refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
+  remedy   = "pass ${model_of(soc_with_id(each.value))}, the soc_model of ${soc_with_id(each.value)}: $${target.soc_model} has the target's"
+  source   = "qairt-builder: socmodel-debug-brief"
+}
+
+compat "run-vendor-libraries" {
+  summary  = "The phone's own QNN libraries come first"
+  argument = "env"
+  when     = step.vendor_first != ""
+  reason   = "run ${step.name} pushes QNN libraries and sets LD_LIBRARY_PATH so that ${step.vendor_first} of the phone is searched before them: a stub of another SDK is loaded (\"Stub lib id mismatch\", \"Unable to find a valid interface\")"
+  remedy   = "put the run's folder first, or leave the vendor's folder out"
+  source   = "executorch#8762, qai-appbuilder#14; llm.npu reproduction report"
+}
+
+# Rules that look into files are code (package toolchains/compat); what can be set of them here is the severity.
+
+compat "push-one-sdk" {
+  summary = "Libraries of different SDKs are pushed together"
+}
+
+compat "push-arch" {
+  summary = "A library for another Hexagon arch is pushed"
+}
+
+compat "context-newer" {
+  summary = "The context is newer than the runtime"
+}
+
+compat "context-arch" {
+  summary = "The context is for another Hexagon arch"
+}
+
+compat "context-vtcm" {
+  summary = "The context wants more VTCM than there is"
+}
+
+compat "context-soc" {
+  severity = "warning"
+  summary  = "The context is for another SoC"
+}
+
+# --- releases with a known defect -----------------------------------------------------------------------------------------
+
+compat "qairt-system-abi" {
+  severity = "warning"
+  summary  = "A release with a known defect"
+  argument = "version"
+  when     = !older(qairt.version, "2.44.0") && older(qairt.version, "2.44.1")
+  reason   = "QAIRT ${qairt.version} changed the binary interface of libQnnSystem.so by mistake: programs that were built with another release and use it crash"
+  remedy   = "build everything that uses QnnSystemInterface.h with this release, or take 2.45 or newer, where it is mended"
+  source   = "Qualcomm 80-63442-10: API version history"
+}
+
+compat "qairt-quantizer" {
+  severity = "note"
+  when     = !older(qairt.version, "2.22.6") && older(qairt.version, "2.23")
+  reason   = "the quantizer of QAIRT ${qairt.version} is known to crash on large transformers"
+  remedy   = "take a newer release"
+  source   = "users' reports"
+}
+
+compat "qairt-skel-symbol" {
+  severity = "note"
+  when     = qairt.version != "" && !older(qairt.version, "2.49")
+  reason   = "from 2.49 on the skel's entry has the version in its name: a skel of the phone's own firmware does not answer (0x80000442)"
+  remedy   = "push the SDK's own skel and put its folder first in ADSP_LIBRARY_PATH"
+  source   = "fastrpc#379"
+}
+
+compat "ndk-pages" {
+  severity = "note"
+  when     = older(ndk.version, "r28")
+  reason   = "NDK ${ndk.version} links for pages of 4 KB: phones with 16 KB pages refuse its libraries"
+  remedy   = "take r28 or newer, or link with -Wl,-z,max-page-size=16384"
+  source   = "executorch#11518"
+}

@@ -1,0 +1,75 @@
+// Package compat says what goes together and what does not, of things that only files know: libraries of one push set, a
+// context binary and the runtime that is to load it, sources and the headers they were written for.
+//
+// Rules about versions and targets are data, blocks `compat` of the catalogue, and are asked by package toolchains; both
+// kinds of rules give Findings. The package opens no files, reads no HCL and knows no catalogue, so that code which runs far from
+// a workspace can use it.
+package compat
+
+import "strings"
+
+// Severities of a finding.
+const (
+	Error   = "error"   // it will fail
+	Warning = "warning" // it may fail, or not do what is expected
+	Off     = "off"     // nobody wants to know
+)
+
+// Finding is a rule that is not kept.
+type Finding struct {
+	Rule     string `json:"rule"` // the rule's id: "qairt-arch"
+	Severity string `json:"severity"`
+	Reason   string `json:"reason"`           // what does not go together, and what comes of it
+	Remedy   string `json:"remedy"`           // what to do
+	Source   string `json:"source,omitempty"` // where that is known from
+	Argument string `json:"argument,omitempty"`
+}
+
+// Text is the finding in one paragraph: reason, remedy, rule and source.
+func (f Finding) Text() string {
+	var b strings.Builder
+	b.WriteString(sentence(f.Reason))
+	if f.Remedy != "" {
+		b.WriteString(" ")
+		b.WriteString(sentence(f.Remedy))
+	}
+	b.WriteString(" [compat " + f.Rule)
+	if f.Source != "" {
+		b.WriteString("; " + f.Source)
+	}
+	b.WriteString("]")
+	return b.String()
+}
+
+// Error is Text: a finding can be returned as an error.
+func (f Finding) Error() string { return f.Text() }
+
+func sentence(s string) string { return strings.TrimSuffix(strings.TrimSpace(s), ".") + "." }
+
+// Info describes a rule that is code; rules that are data describe themselves.
+type Info struct {
+	ID, Severity, Summary, Source string
+}
+
+// Coded are the rules of this package, in the order of their ids.
+func Coded() []Info {
+	return []Info{
+		{"context-arch", Error, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad},
+		{"context-newer", Error, "a context binary is not newer than the runtime that loads it", sourceLoad},
+		{"context-soc", Warning, "a context binary is run on the SoC that it was compiled for", sourceLoad},
+		{"context-vtcm", Error, "a context binary wants no more VTCM than the SoC has", "executorch#9084"},
+		{"push-arch", Error, "DSP libraries of a push set are for the target's Hexagon arch", "QNN: errors 0x80000406, 1009"},
+		{"push-one-sdk", Error, "all QNN libraries of a push set come from one SDK", "QNN: stub and skel compare build ids"},
+	}
+}
+
+const sourceLoad = "QNN: order of checks when a context is loaded"
+
+func coded(id, argument, reason, remedy string) Finding {
+	for _, i := range Coded() {
+		if i.ID == id {
+			return Finding{Rule: id, Severity: i.Severity, Source: i.Source, Argument: argument, Reason: reason, Remedy: remedy}
+		}
+	}
+	return Finding{Rule: id, Severity: Error, Argument: argument, Reason: reason, Remedy: remedy}
+}

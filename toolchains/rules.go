@@ -1,0 +1,229 @@
+package toolchains
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+// SeverityNote is the severity of what is good to know when versions are chosen, and no reason to interrupt who has chosen them: `hexmage
+// compat` shows it, a plan does not.
+const SeverityNote = "note"
+
+// Rule says of facts what does not go together. Its expressions may use the objects that Facts lists; a rule is asked when
+// all that it mentions is known.
+type Rule struct {
+	ID       string         `hcl:"id,label"`
+	Severity string         `hcl:"severity,optional"` // error (default), warning, note, off
+	Summary  string         `hcl:"summary,optional"`  // the heading of a diagnostic
+	Source   string         `hcl:"source,optional"`   // where it is known from
+	Argument string         `hcl:"argument,optional"` // of the block that the diagnostic points at
+	Each     *hcl.Attribute `hcl:"each,optional"`     // a list: the rule is asked for each element, each.value
+	When     *hcl.Attribute `hcl:"when,optional"`     // true: the rule is broken; without it each element breaks it
+	Reason   *hcl.Attribute `hcl:"reason,optional"`   // what does not go together, and what comes of it
+	Remedy   *hcl.Attribute `hcl:"remedy,optional"`   // what to do
+
+	needs []string // objects that it mentions
+}
+
+// addRules puts rules in, or on top of those of the same id: what a later one does not say stays as it was.
+func (c *Catalogue) addRules(rules []*Rule, file string) (diags hcl.Diagnostics) {
+	for _, r := range rules {
+		i := slices.IndexFunc(c.Rules, func(h *Rule) bool { return h.ID == r.ID })
+		if i < 0 {
+			c.Rules = append(c.Rules, r)
+		} else {
+			over := *c.Rules[i]
+			for _, s := range []struct{ to, from *string }{{&over.Severity, &r.Severity}, {&over.Summary, &r.Summary}, {&over.Source, &r.Source}, {&over.Argument, &r.Argument}} {
+				if *s.from != "" {
+					*s.to = *s.from
+				}
+			}
+			for _, s := range []struct{ to, from **hcl.Attribute }{{&over.Each, &r.Each}, {&over.When, &r.When}, {&over.Reason, &r.Reason}, {&over.Remedy, &r.Remedy}} {
+				if *s.from != nil {
+					*s.to = *s.from
+				}
+			}
+			r = &over
+			c.Rules[i] = r
+		}
+		diags = append(diags, r.check(file)...)
+	}
+	return diags
+}
+
+func (r *Rule) check(file string) hcl.Diagnostics {
+	bad := func(format string, args ...any) hcl.Diagnostics {
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Rule of what goes together", Detail: fmt.Sprintf("%s: compat %q: ", file, r.ID) + fmt.Sprintf(format, args...)}}
+	}
+	if r.Severity == "" {
+		r.Severity = compat.Error
+	}
+	if !slices.Contains([]string{compat.Error, compat.Warning, SeverityNote, compat.Off}, r.Severity) {
+		return bad("severity %q is not known: use error, warning, note or off.", r.Severity)
+	}
+	if r.isCoded() {
+		if r.When != nil || r.Each != nil || r.Reason != nil || r.Remedy != nil {
+			return bad("the rule looks into files and is part of hexmage: only its severity can be set here.")
+		}
+		return nil
+	}
+	if r.Reason == nil || r.When == nil && r.Each == nil {
+		return bad("a rule needs reason, and when or each.")
+	}
+	r.needs = nil
+	for _, a := range []*hcl.Attribute{r.Each, r.When, r.Reason, r.Remedy} {
+		if a == nil {
+			continue
+		}
+		for _, t := range a.Expr.Variables() {
+			if name := t.RootName(); name != "each" && !slices.Contains(r.needs, name) {
+				r.needs = append(r.needs, name)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Rule) isCoded() bool {
+	return slices.ContainsFunc(compat.Coded(), func(i compat.Info) bool { return i.ID == r.ID })
+}
+
+// about tells whether the rule is asked at a block: at a toolchain block, when it mentions that and no other; at a step,
+// when it mentions the step, or several toolchains.
+func (r *Rule) about(block string) bool {
+	n := 0
+	for _, name := range r.needs {
+		switch name {
+		case "target", "soc":
+		case "step":
+			return block == "step"
+		default:
+			n++
+			if block != "step" && name != block {
+				return false
+			}
+		}
+	}
+	return block == "step" && n > 1 || block != "step" && n == 1
+}
+
+// Ask asks the rules about the facts. about is the block at which they are asked: the name of a toolchain, or "step"; "" asks
+// all rules for which the facts are known. What is wrong with a rule itself comes as diagnostics.
+func (c *Catalogue) Ask(f Facts, about string) ([]compat.Finding, hcl.Diagnostics) {
+	var out []compat.Finding
+	var diags hcl.Diagnostics
+	vars, functions := c.variables(f), c.functions()
+	for _, r := range c.Rules {
+		if r.Severity == compat.Off || r.isCoded() || about != "" && !r.about(about) {
+			continue
+		}
+		if slices.ContainsFunc(r.needs, func(n string) bool { return vars[n] == cty.NilVal }) {
+			continue
+		}
+		found, ds := r.ask(&hcl.EvalContext{Variables: vars, Functions: functions})
+		out = append(out, found...)
+		diags = append(diags, ds...)
+	}
+	return out, diags
+}
+
+func (r *Rule) ask(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
+	if r.Each == nil {
+		return r.one(ctx)
+	}
+	list, diags := r.Each.Expr.Value(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if list.IsNull() || !list.CanIterateElements() {
+		return nil, nil
+	}
+	var out []compat.Finding
+	for it := list.ElementIterator(); it.Next(); {
+		_, v := it.Element()
+		child := ctx.NewChild()
+		child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"value": v})}
+		found, ds := r.one(child)
+		out, diags = append(out, found...), append(diags, ds...)
+	}
+	return out, diags
+}
+
+func (r *Rule) one(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	v := cty.True // each element of each breaks the rule
+	if r.When != nil {
+		if v, diags = r.When.Expr.Value(ctx); diags.HasErrors() {
+			return nil, diags
+		}
+	}
+	if v, err := convert.Convert(v, cty.Bool); err != nil || v.IsNull() {
+		at := r.When.Expr.Range()
+		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Rule of what goes together", Detail: fmt.Sprintf("when of compat %q is to be true or false.", r.ID), Subject: &at}}
+	} else if v.False() {
+		return nil, nil
+	}
+	f := compat.Finding{Rule: r.ID, Severity: r.Severity, Source: r.Source, Argument: r.Argument}
+	for to, a := range map[*string]*hcl.Attribute{&f.Reason: r.Reason, &f.Remedy: r.Remedy} {
+		if a == nil {
+			continue
+		}
+		text, ds := a.Expr.Value(ctx)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			continue
+		}
+		if text, err := convert.Convert(text, cty.String); err == nil && !text.IsNull() {
+			*to = strings.TrimSpace(text.AsString())
+		}
+	}
+	return []compat.Finding{f}, diags
+}
+
+// Judge gives the findings of rules that are code the severities that the catalogue has for them, and drops those that nobody
+// wants to know.
+func (c *Catalogue) Judge(found []compat.Finding) []compat.Finding {
+	var out []compat.Finding
+	for _, f := range found {
+		for _, r := range c.Rules {
+			if r.ID == f.Rule && r.isCoded() {
+				f.Severity = r.Severity
+			}
+		}
+		if f.Severity != compat.Off {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Diagnostics makes diagnostics of findings; at gives the place of an argument. Notes are left out.
+func (c *Catalogue) Diagnostics(found []compat.Finding, at func(argument string) *hcl.Range) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, f := range found {
+		d := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: c.summary(f.Rule), Detail: f.Text(), Subject: at(f.Argument)}
+		switch f.Severity {
+		case SeverityNote, compat.Off:
+			continue
+		case compat.Warning:
+			d.Severity = hcl.DiagWarning
+		}
+		diags = append(diags, d)
+	}
+	return diags
+}
+
+func (c *Catalogue) summary(id string) string {
+	for _, r := range c.Rules {
+		if r.ID == id && r.Summary != "" {
+			return r.Summary
+		}
+	}
+	return "These do not go together"
+}
