@@ -2,58 +2,46 @@ package fetch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
-// download is a file on its way. What has arrived is in part; part.json says which version of the file it is of.
+// download is a file on its way.
 type download struct {
 	client   Client
 	source   Source
-	part     string
-	requests int
+	path     string // of the part
+	http     *http.Client
+	http1    bool        // what http was made for
+	broken2  atomic.Bool // HTTP/2 failed
+	noRanges bool        // the server ignores ranges, or answers them wrongly
+	requests atomic.Int32
+	streams  int // at once, at most, that were used
 }
 
-// partInfo says what a part file is a part of.
-type partInfo struct {
-	URL       string `json:"url"`
-	Validator string `json:"validator,omitempty"` // strong ETag or Last-Modified, for If-Range
-	Digest    string `json:"digest,omitempty"`    // of the source: a part of another pin is of no use
-}
+// Errors that lead to another try in another way; they are not for people.
+var (
+	errNoRanges = errors.New("the server does not honour ranges")
+	errChanged  = errors.New("the file on the server changed while it was downloaded")
+)
+
+const maxChanges = 3 // of the file on the server, until it is given up
 
 func (s Source) digest() string { return s.SHA256 + "/" + s.SHA1 + "/" + s.MD5 }
 
-func (d *download) info() (partInfo, bool) {
-	var p partInfo
-	b, err := os.ReadFile(d.part + ".json")
-	return p, err == nil && json.Unmarshal(b, &p) == nil
-}
-
-func (d *download) setInfo(p partInfo) error {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(d.part+".json", b, 0o644)
-}
-
-func (d *download) forget() {
-	_ = os.Remove(d.part)
-	_ = os.Remove(d.part + ".json")
-}
-
 func (d *download) finish(dest string) error {
-	if err := os.Rename(d.part, dest); err != nil {
+	if err := os.Rename(d.path, dest); err != nil {
 		return err
 	}
-	_ = os.Remove(d.part + ".json")
+	removePart(d.path)
 	return nil
 }
 
@@ -66,68 +54,181 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("the address is none of https, http and file")
 	}
-	resumed := d.usable(addr)
-	fresh := resumed == 0
+	d.noRanges = false
+	d.http, d.http1 = nil, d.source.HTTP1
+	defer func() { d.http.CloseIdleConnections() }()
+	p := d.resume(addr)
+	defer func() { p.close() }()
+	resumed := p.bytes()
+	again, changes := true, 0
 	for failures := 0; ; {
-		before := d.have()
-		r, err := d.attempt(ctx, addr)
-		if err == nil {
-			r.URL, r.Resumed, r.Requests = addr, resumed, d.requests
+		if want := d.source.HTTP1 || d.broken2.Load(); d.http == nil || want != d.http1 {
+			d.http1 = want
+			d.http = d.connect()
+		}
+		before, asked := p.bytes(), d.requests.Load()
+		var r *Result
+		if p, r, err = d.attempt(ctx, addr, p); err == nil {
+			p.close()
+			p.data = nil
+			r.URL, r.Resumed, r.Requests, r.Streams = addr, resumed, int(d.requests.Load()), d.streams
 			return r, nil
 		}
-		if (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && !fresh {
-			// A part of an earlier run or of another mirror may be what is wrong: once more from the start.
-			d.forget()
-			fresh, resumed = true, 0
-			continue
+		restart := func() {
+			p.close()
+			p, resumed = nil, 0
+			removePart(d.path)
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, errNoRanges) && !d.noRanges:
+			d.noRanges = true
+			restart()
+			continue
+		case errors.Is(err, errChanged) && changes < maxChanges:
+			changes++
+			restart()
+			continue
+		case (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && again && (resumed > 0 || before > 0 || d.requests.Load()-asked > 1):
+			// It was put together of several answers, one of which may be what is wrong: once more from the start.
+			again = false
+			restart()
+			continue
 		}
 		var t *transientError
 		if !errors.As(err, &t) {
-			if errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile) {
-				d.forget()
+			if errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile) || errors.Is(err, errChanged) || errors.Is(err, errNoRanges) {
+				restart()
 			}
 			return nil, err
 		}
-		if d.have() > before {
+		if p.bytes() > before {
 			failures = 0
 		}
 		if failures++; failures > d.client.Retries {
 			return nil, fmt.Errorf("given up after %d tries without progress: %w", failures, t.err)
 		}
-		wait := min(d.client.Backoff<<(failures-1), time.Minute)
-		if t.after > 0 {
-			wait = min(t.after, 2*time.Minute)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(wait):
+		if err := d.pause(ctx, failures, t.after); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// usable returns how many bytes of an earlier run can be gone on from; when none can, it removes them.
-func (d *download) usable(addr string) int64 {
-	p, ok := d.info()
-	n := d.have()
-	switch {
-	case n == 0 || !ok || p.Digest != d.source.digest(), d.source.Size > 0 && n > d.source.Size:
-	case p.Validator != "" && p.URL == addr, d.source.pinned(): // the digest tells whether the parts fit together
-		return n
+// pause waits before try number failures+1.
+func (d *download) pause(ctx context.Context, failures int, asked time.Duration) error {
+	wait := min(d.client.Backoff<<min(failures-1, 16), time.Minute)
+	if asked > 0 {
+		wait = min(asked, 2*time.Minute)
 	}
-	d.forget()
-	return 0
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(wait):
+		return nil
+	}
 }
 
-func (d *download) have() int64 {
-	info, err := os.Stat(d.part)
-	if err != nil {
+// bytes is how much is there; nothing is there of nil.
+func (p *part) bytes() int64 {
+	if p == nil {
 		return 0
 	}
-	return info.Size()
+	return p.have.Load()
+}
+
+// resume opens what an earlier run left, if it can be gone on with from this address.
+func (d *download) resume(addr string) *part {
+	p := oldPart(d.path, d.source.pinned())
+	switch {
+	case p == nil:
+	case p.meta.Digest == d.source.digest() && (d.source.Size == 0 || p.meta.Total < 0 || p.meta.Total == d.source.Size) &&
+		(p.meta.Validator != "" && p.meta.URL == addr || d.source.pinned()): // the digest tells whether the parts fit together
+		return p
+	default:
+		p.close()
+	}
+	removePart(d.path)
+	return nil
+}
+
+// attempt gets what is missing with one request, or with several at once where the server can do that. It returns the
+// part, which it makes when there is none.
+func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *Result, error) {
+	var first *answer
+	if d.noRanges && p != nil { // it can't be gone on with
+		p.close()
+		p = nil
+	}
+	if p == nil {
+		var err error
+		if p, first, err = d.start(ctx, addr); err != nil {
+			return p, nil, err
+		}
+	}
+	if p.meta.URL != addr { // of a mirror; the digest decides
+		p.meta.URL, p.meta.Validator = "", ""
+	}
+	if p.sums == nil {
+		p.sums = newSums(d.source)
+	}
+	stop, hashed := make(chan struct{}), make(chan error, 1)
+	go func() { hashed <- p.hash(stop) }()
+	err := d.fill(ctx, addr, p, first)
+	close(stop)
+	if herr := <-hashed; err == nil {
+		err = herr
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	if err := p.data.Sync(); err != nil && !d.source.pinned() {
+		return p, nil, err
+	}
+	r := p.sums.result()
+	if d.source.Size > r.Size {
+		return p, nil, &transientError{err: fmt.Errorf("the server stopped after %d of %d bytes", r.Size, d.source.Size)}
+	}
+	return p, r, d.verify(r, p.data)
+}
+
+// start makes the first request and a part that its answer begins to fill.
+func (d *download) start(ctx context.Context, addr string) (*part, *answer, error) {
+	probe := int64(-1)
+	if d.client.Streams > 1 && !d.noRanges && (d.source.Size == 0 || d.source.Size >= 2*d.client.Chunk) {
+		probe = d.client.Chunk
+	}
+	a, err := d.get(ctx, addr, 0, probe, "")
+	var t *transientError
+	if err != nil && probe > 0 && ctx.Err() == nil && !errors.As(err, &t) && (errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) {
+		d.noRanges, probe = true, -1 // some refuse what they do not know, and an empty file has no first byte
+		a, err = d.get(ctx, addr, 0, -1, "")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total}
+	m.Segments = chunks(a.total, 0)
+	if a.partial() {
+		switch {
+		case a.end == a.total: // a small file
+		case m.Validator == "" || a.total < 0:
+			a.close()
+			d.noRanges = true // pieces of two files could not be told apart
+			return d.start(ctx, addr)
+		default:
+			m.Segments = chunks(a.total, d.client.Chunk)
+		}
+	}
+	if m.Total < 0 && d.source.Size > 0 {
+		m.Total = d.source.Size
+	}
+	p, err := newPart(d.path, m, d.source.pinned())
+	if err != nil {
+		a.close()
+		return nil, nil, err
+	}
+	return p, a, nil
 }
 
 // copyLocal takes a file of this machine.
@@ -145,21 +246,31 @@ func (d *download) copyLocal(ctx context.Context, addr string) (*Result, error) 
 		return nil, err
 	}
 	defer in.Close()
-	d.forget()
-	out, err := os.Create(d.part)
+	info, err := in.Stat()
 	if err != nil {
 		return nil, err
 	}
+	if info.IsDir() {
+		return nil, errors.New("it is a folder")
+	}
+	if err := d.sizeFits(info.Size()); err != nil {
+		return nil, err
+	}
+	removePart(d.path)
+	out, err := os.Create(d.path)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
 	h := newSums(d.source)
-	err = d.copy(ctx, out, h, in, func() {})
+	if err = d.copy(ctx, out, h, in, info.Size()); err == nil {
+		err = d.verify(h.result(), out)
+	}
 	if closeErr := out.Close(); err == nil {
 		err = closeErr
 	}
-	if err == nil {
-		err = d.verify(h)
-	}
 	if err != nil {
-		d.forget()
+		removePart(d.path)
 		return nil, err
 	}
 	r := h.result()
@@ -167,49 +278,58 @@ func (d *download) copyLocal(ctx context.Context, addr string) (*Result, error) 
 	return r, nil
 }
 
-// copy moves bytes into the part file and the sums, within the limit of size; alive is called for every piece.
-func (d *download) copy(ctx context.Context, out io.Writer, h *sums, in io.Reader, alive func()) error {
-	limit := d.client.MaxSize
-	if d.source.Size > 0 {
-		limit = d.source.Size
-	}
-	buf := make([]byte, 256<<10)
+func (d *download) copy(ctx context.Context, out io.Writer, h *sums, in io.Reader, total int64) error {
+	buf := make([]byte, 1<<20)
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {
-			alive()
-			if h.n+int64(n) > limit {
-				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, limit)
+			if h.n+int64(n) > d.limit() {
+				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, d.limit())
 			}
-			early := h.n < headSize
 			_, _ = h.Write(buf[:n])
-			if d.source.Archive && early && h.n >= headSize {
-				if err := notArchive(h.head); err != nil {
-					return err
-				}
-			}
 			if _, err := out.Write(buf[:n]); err != nil {
 				return err
 			}
-			d.client.Progress(h.n, d.source.Size)
+			d.client.Progress(h.n, total)
 		}
 		if err == io.EOF {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return &transientError{err: err}
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 }
 
-func (d *download) verify(h *sums) error {
+// limit is how many bytes may come.
+func (d *download) limit() int64 {
+	if d.source.Size > 0 {
+		return d.source.Size
+	}
+	return d.client.MaxSize
+}
+
+// verify checks the whole file, whose bytes are in f.
+func (d *download) verify(r *Result, f io.ReaderAt) error {
 	if d.source.Archive {
-		if err := notArchive(h.head); err != nil {
+		if err := notArchive(r.head); err != nil {
 			return err
 		}
 	}
-	return h.result().check(d.source)
+	if err := r.check(d.source); err != nil {
+		if kind := pageKind(r.head); kind != "" && r.Size < 1<<20 {
+			return fmt.Errorf("%w: it is %s%s", ErrNotFile, kind, scrub(quoted(message(r.head)), d.client.Logins))
+		}
+		return err
+	}
+	if d.source.Archive && !d.source.pinned() && strings.HasPrefix(string(r.head), "PK") {
+		// Nothing else would notice that a zip was cut off where the server said it ends.
+		if _, err := findDirectory(f, r.Size); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotFile, err)
+		}
+	}
+	return nil
 }

@@ -1,12 +1,14 @@
 // Package fetch downloads files whose digests are known.
 //
-// It takes https, http and file addresses, tries mirrors in order, goes on where a connection broke, and checks size and
-// digests while it writes. A file appears at its place only when all of it is there and right. The package does not
+// It takes https, http and file addresses, tries mirrors in order, reads several ranges at once from servers that prove to
+// honour them, goes on where a connection or a process broke, and checks size and digests while it writes. A file appears
+// at its place only when all of it is there and right. Of a zip archive it can get some members alone. The package does not
 // unpack, does not choose what to download, and follows no address that it was not given or redirected to.
 package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
+	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // Source is what to download.
@@ -30,8 +32,12 @@ type Source struct {
 
 	Archive bool // the file must start as an archive does; a page of text is then recognised as such
 
+	// Sidecars are what to put after the address for a file with its digest (".sha256", ".sha1"), as Maven repositories have
+	// it. Those that are there are checked, the first one that is found.
+	Sidecars []string
+
 	UserAgent string // some servers refuse programs; "" is "hexmage"
-	HTTP1     bool   // some servers break HTTP/2 streams
+	HTTP1     bool   // some servers break HTTP/2 streams; where that is seen to happen, HTTP/1.1 follows by itself
 }
 
 // Client downloads. The zero value works.
@@ -42,9 +48,14 @@ type Client struct {
 	Backoff   time.Duration     // before the first of them, doubled each time; default 1 s
 	Stall     time.Duration     // without a byte for this long a connection is given up; default 60 s
 	MaxSize   int64             // bytes of a file whose size is not known; default 64 GiB
+	Streams   int               // requests at once for one file, at most; default 4
+	Chunk     int64             // bytes of one of them; default 16 MiB
+	Logins    []Login           // what hosts want to know
+	TLS       *tls.Config       // nil: the machine's certificates
 
-	// Progress is called with the bytes that are there and the size (0: not known). It must not block.
+	// Progress is called with the bytes that are there and the size (0: not known), from any goroutine. It must not block.
 	Progress func(done, total int64)
+	Waits    func() // called when another process downloads the file, and is waited for; may be nil
 }
 
 // Result is what was downloaded.
@@ -56,6 +67,9 @@ type Result struct {
 	URL      string // where it came from; "" when it was there already
 	Resumed  int64  // bytes of an earlier, broken run that were used
 	Requests int
+	Streams  int // requests at once, at most
+
+	head []byte // the first bytes
 }
 
 // What went wrong. Errors of Fetch wrap one of these, or a network error.
@@ -80,6 +94,12 @@ func (c Client) withDefaults() Client {
 	if c.MaxSize <= 0 {
 		c.MaxSize = 64 << 30
 	}
+	if c.Streams <= 0 {
+		c.Streams = 4
+	}
+	if c.Chunk <= 0 {
+		c.Chunk = 16 << 20
+	}
 	if c.Progress == nil {
 		c.Progress = func(int64, int64) {}
 	}
@@ -97,20 +117,20 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 		return r, err
 	}
 	if c.Offline && !anyLocal(s.URLs) {
-		return nil, fmt.Errorf("fetch %s: %w", s.URLs[0], ErrOffline)
+		return nil, fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), ErrOffline)
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
 		return nil, err
 	}
-	unlock, err := lockedfile.MutexAt(dest + ".lock").Lock()
+	unlock, err := c.lock(ctx, dest)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", s.URLs[0], err)
+		return nil, fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), err)
 	}
 	defer unlock()
 	if r, err := c.there(s, dest); r != nil || err != nil { // another process got it meanwhile
 		return r, err
 	}
-	d := &download{client: c, source: s, part: dest + ".part"}
+	d := &download{client: c, source: s, path: dest + ".part"}
 	var errs []error
 	for _, u := range s.URLs {
 		if c.Offline && !isLocal(u) {
@@ -118,14 +138,26 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 		}
 		r, err := d.from(ctx, u)
 		if err == nil {
+			err = d.sidecar(ctx, u)
+		}
+		if err == nil {
 			return r, d.finish(dest)
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		}
 		errs = append(errs, fmt.Errorf("fetch %s: %w", redact(u), err))
 	}
 	return nil, errors.Join(errs...)
+}
+
+// lock takes the right to download to dest.
+func (c Client) lock(ctx context.Context, dest string) (func(), error) {
+	if c.Waits != nil {
+		wait := time.AfterFunc(500*time.Millisecond, c.Waits)
+		defer wait.Stop()
+	}
+	return durable.Lock(ctx, dest+".lock")
 }
 
 // there returns the result for a file that is at dest already; nil when there is none, or a wrong one, which it removes.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -93,14 +94,14 @@ func TestServers(t *testing.T) {
 				cut(w, 200, b, 100_000)
 			}
 			_, _ = w.Write(b)
-		}, max: 2},
+		}, max: 3},
 		"changes the file between": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				w.Header().Set("ETag", `"v0"`)
 				cut(w, 200, append([]byte("PK\x03\x04old"), b...)[:len(b)], 100_000)
 			}
 			serve(w, r, b) // If-Range does not match, so all of it comes
-		}, max: 2},
+		}, max: 3},
 		"sends another range": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			switch n {
 			case 1:
@@ -217,6 +218,41 @@ func TestServers(t *testing.T) {
 	}
 }
 
+// begun leaves n bytes or more of b at dest, as a run that was ended does.
+func begun(t *testing.T, url string, b []byte, dest string, n int64) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := client()
+	c.Transport = slowly{}
+	c.Progress = func(done, _ int64) {
+		if done >= n {
+			cancel()
+		}
+	}
+	if _, err := c.Fetch(ctx, pinned(b, url), dest); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want %v", err, context.Canceled)
+	}
+	if info, err := os.Stat(dest + ".part"); err != nil || info.Size() >= int64(len(b)) {
+		t.Fatalf("%v, %v", info, err)
+	}
+}
+
+// slowly is a network that brings a few bytes at a time.
+type slowly struct{}
+
+type slowBody struct{ io.ReadCloser }
+
+func (s slowBody) Read(b []byte) (int, error) { return s.ReadCloser.Read(b[:min(len(b), 20_000)]) }
+
+func (slowly) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		resp.Body = slowBody{resp.Body}
+	}
+	return resp, err
+}
+
 func TestMirrorsAndResume(t *testing.T) {
 	b := content(500_000)
 	var ranges []string
@@ -232,14 +268,8 @@ func TestMirrorsAndResume(t *testing.T) {
 	defer good.Close()
 	dest := filepath.Join(t.TempDir(), "sdk.zip")
 	s := pinned(b, bad.URL+"/x", good.URL+"/x")
-	// A run that was killed left 200,000 bytes.
-	if err := os.WriteFile(dest+".part", b[:200_000], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	info := fmt.Sprintf(`{"url":%q,"validator":"\"v1\"","digest":"%s/%s/%s"}`, good.URL+"/x", s.SHA256, s.SHA1, s.MD5)
-	if err := os.WriteFile(dest+".part.json", []byte(info), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	begun(t, good.URL+"/x", b, dest, 200_000)
+	ranges = nil
 	var last atomic.Int64
 	c := client()
 	c.Progress = func(done, total int64) {
@@ -252,10 +282,10 @@ func TestMirrorsAndResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Resumed != 200_000 || r.URL != good.URL+"/x" || last.Load() != int64(len(b)) {
+	if r.Resumed < 200_000 || r.URL != good.URL+"/x" || last.Load() != int64(len(b)) {
 		t.Errorf("result %+v, last progress %d", r, last.Load())
 	}
-	if want := `bytes=200000- "v1"`; len(ranges) != 1 || ranges[0] != want {
+	if want := fmt.Sprintf(`bytes=%d- "v1"`, r.Resumed); len(ranges) != 1 || ranges[0] != want {
 		t.Errorf("requests %q, want one with %q", ranges, want)
 	}
 	// What is there needs no server, online or not.
@@ -267,10 +297,13 @@ func TestMirrorsAndResume(t *testing.T) {
 	if err := os.WriteFile(dest, append(b[:len(b)-1:len(b)-1], b[0]^1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dest+".part", make([]byte, 1000), 0o644); err != nil {
+	other := append([]byte{}, b...)
+	other[150_000] ^= 1
+	begun(t, good.URL+"/x", b, dest+"2", 200_000)
+	if err := os.Rename(dest+"2.part.state", dest+".part.state"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dest+".part.json", []byte(info), 0o644); err != nil {
+	if err := os.WriteFile(dest+".part", other[:250_000], 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client().Fetch(t.Context(), s, dest); err != nil {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +18,7 @@ import (
 type transientError struct {
 	err   error
 	after time.Duration // what the server asked to wait; 0: nothing
+	busy  bool          // the server wants fewer requests at once
 }
 
 func (e *transientError) Error() string { return e.err.Error() }
@@ -25,7 +26,8 @@ func (e *transientError) Unwrap() error { return e.err }
 
 const maxRedirects = 10
 
-func (d *download) httpClient() *http.Client {
+// connect makes the client that all requests of a download share. The caller closes its idle connections.
+func (d *download) connect() *http.Client {
 	rt := d.client.Transport
 	if rt == nil {
 		t := &http.Transport{
@@ -33,81 +35,72 @@ func (d *download) httpClient() *http.Client {
 			DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   30 * time.Second,
 			ResponseHeaderTimeout: d.client.Stall,
+			MaxIdleConnsPerHost:   d.client.Streams,
+			IdleConnTimeout:       time.Minute,
 			DisableCompression:    true,
-			ForceAttemptHTTP2:     !d.source.HTTP1,
+			ReadBufferSize:        64 << 10,
+			ForceAttemptHTTP2:     !d.http1,
+			TLSClientConfig:       d.client.TLS.Clone(),
 		}
-		if d.source.HTTP1 {
+		if d.http1 {
 			t.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
 		}
 		rt = t
 	}
-	return &http.Client{Transport: rt, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+	own := map[string]bool{}
+	for _, raw := range d.source.URLs {
+		if u, err := url.Parse(raw); err == nil {
+			own[hostPort(u)] = true
+		}
+	}
+	return &http.Client{Transport: &transport{RoundTripper: rt, logins: d.client.Logins, own: own}, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) >= maxRedirects {
 			return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
 		}
 		if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
 			return fmt.Errorf("%w: it redirects from https to %s", ErrRefused, req.URL.Scheme)
 		}
+		req.Header.Del("Referer") // the address that redirects may hold a token
 		return nil
 	}}
 }
 
-// attempt makes one request, which goes on after what is there, and reads its answer to the end.
-func (d *download) attempt(ctx context.Context, addr string) (*Result, error) {
-	h := newSums(d.source)
-	out, err := os.OpenFile(d.part, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
-	// What is there has to go through the sums first.
-	if _, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{out}, make([]byte, 1<<20)); err != nil {
-		return nil, err
-	}
-	if h.n > 0 && h.n == d.source.Size {
-		return h.result(), d.verify(h)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	resp, err := d.request(ctx, addr, h.n)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if h, err = d.place(addr, resp, out, h); err != nil {
-		return nil, err
-	}
-	if h.n > 0 && resp.StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		return h.result(), d.verify(h) // all of it was there
-	}
-	errStalled := fmt.Errorf("no byte came for %v", d.client.Stall)
-	watch := time.AfterFunc(d.client.Stall, func() { cancel(errStalled) })
-	defer watch.Stop()
-	err = d.copy(ctx, out, h, resp.Body, func() { watch.Reset(d.client.Stall) })
-	if errors.Is(context.Cause(ctx), errStalled) {
-		return nil, &transientError{err: errStalled}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := out.Close(); err != nil {
-		return nil, err
-	}
-	if d.source.Archive && h.n > 0 {
-		if err := notArchive(h.head); err != nil {
-			return nil, err
-		}
-	}
-	if d.source.Size > h.n {
-		return nil, &transientError{err: fmt.Errorf("the server stopped after %d of %d bytes", h.n, d.source.Size)}
-	}
-	return h.result(), d.verify(h)
+// answer is a server's response with the bytes that were asked for, or all.
+type answer struct {
+	*http.Response
+	start, end int64 // end -1: not known; it is the byte after the last one
+	total      int64 // -1: not known
+	cancel     func()
 }
 
-func (d *download) request(ctx context.Context, addr string, from int64) (*http.Response, error) {
+func (a *answer) close() {
+	a.cancel()
+	_ = a.Body.Close()
+}
+
+func (a *answer) partial() bool { return a.StatusCode == http.StatusPartialContent }
+
+// get asks for the bytes from start to end (-1: up to the end of the file); for all of them without a Range when start is 0
+// and end is -1. With validator the server is to send all of a file that is another one by now.
+func (d *download) get(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	a, err := d.ask(ctx, addr, start, end, validator)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	a.cancel = cancel
+	if err := d.place(a, start, end); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (d *download) ask(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, addr, nil)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the address is none")
 	}
 	agent := d.source.UserAgent
 	if agent == "" {
@@ -116,80 +109,98 @@ func (d *download) request(ctx context.Context, addr string, from int64) (*http.
 	req.Header.Set("User-Agent", agent)
 	req.Header.Set("Accept", "*/*")
 	req.Header.Set("Accept-Encoding", "identity")
-	if from > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
-		if p, ok := d.info(); ok && p.URL == addr && p.Validator != "" {
-			req.Header.Set("If-Range", p.Validator)
+	if start > 0 || end >= 0 {
+		to := ""
+		if end >= 0 {
+			to = strconv.FormatInt(end-1, 10)
+		}
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%s", start, to))
+		if validator != "" {
+			req.Header.Set("If-Range", validator)
 		}
 	}
-	d.requests++
-	resp, err := d.httpClient().Do(req)
-	if err != nil {
-		if errors.Is(err, ErrRefused) || ctx.Err() != nil {
-			return nil, err
-		}
-		var dns *net.DNSError
-		if errors.As(err, &dns) && dns.IsNotFound {
-			return nil, fmt.Errorf("%w: the machine has no network, or needs a proxy (HTTPS_PROXY)", err)
-		}
-		var cert *tls.CertificateVerificationError
-		if errors.As(err, &cert) {
-			return nil, err
-		}
-		return nil, &transientError{err: err}
+	d.requests.Add(1)
+	resp, err := d.http.Do(req)
+	if err == nil {
+		return &answer{Response: resp, total: -1, end: -1}, nil
 	}
-	return resp, nil
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) { // its text has the whole address, and with it what may be a token
+		err = wrapped.Err
+	}
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, ErrRefused) || ctx.Err() != nil:
+		return nil, err
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return nil, fmt.Errorf("%w: the machine has no network, or needs a proxy (HTTPS_PROXY)", err)
+	case errors.As(err, &cert):
+		return nil, fmt.Errorf("%w: the server, or a proxy in between, shows a certificate that this machine does not trust (SSL_CERT_FILE names more of them)", err)
+	}
+	return nil, d.transient(err)
 }
 
-// place looks at the answer's head: whether it is the file, and from which byte on. It sets the part file and the sums
-// to that byte.
-func (d *download) place(addr string, resp *http.Response, out *os.File, h *sums) (*sums, error) {
-	switch code := resp.StatusCode; {
-	case code == http.StatusPartialContent:
-		start, total, ok := contentRange(resp.Header.Get("Content-Range"))
-		if !ok || start != h.n {
-			d.restart(out)
-			return nil, &transientError{err: fmt.Errorf("the server sent range %q, asked was from byte %d on", resp.Header.Get("Content-Range"), h.n)}
-		}
-		if err := d.sizeFits(total); err != nil {
-			return nil, err
-		}
-		return h, nil
-	case code == http.StatusOK:
-		if err := d.sizeFits(resp.ContentLength); err != nil {
-			return nil, err
-		}
-		// The server sends all of it: it knows no ranges, or the file has changed.
-		if h.n > 0 {
-			d.restart(out)
-			h = newSums(d.source)
-		}
-		return h, d.setInfo(partInfo{URL: addr, Validator: validator(resp.Header), Digest: d.source.digest()})
-	case code == http.StatusRequestedRangeNotSatisfiable:
-		_, total, _ := contentRange(resp.Header.Get("Content-Range"))
-		if total == h.n && h.n > 0 {
-			return h, nil
-		}
-		d.restart(out)
-		return nil, &transientError{err: errors.New("the server has fewer bytes than are here already")}
-	case code == http.StatusRequestTimeout || code == http.StatusTooEarly || code == http.StatusTooManyRequests || code >= 500:
-		return nil, &transientError{err: fmt.Errorf("%w: %s", ErrRefused, resp.Status), after: retryAfter(resp.Header)}
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return nil, fmt.Errorf("%w: %s: the file may need an account or an accepted licence, or the server does not like the User-Agent%s",
-			ErrRefused, resp.Status, snippet(resp.Body))
-	case code == http.StatusNotFound || code == http.StatusGone:
-		return nil, fmt.Errorf("%w: %s: the address is wrong, or the file was withdrawn", ErrRefused, resp.Status)
-	default:
-		return nil, fmt.Errorf("%w: %s%s", ErrRefused, resp.Status, snippet(resp.Body))
+// transient wraps an error of the network. One that HTTP/2 alone can have makes the next requests use HTTP/1.1: the
+// servers of some vendors reset long streams.
+func (d *download) transient(err error) error {
+	if text := err.Error(); strings.Contains(text, "stream error: ") || strings.Contains(text, "http2: ") || strings.Contains(text, "GOAWAY") {
+		d.broken2.Store(true)
 	}
+	return &transientError{err: err}
+}
+
+// place looks at the answer's head: whether it is the file, and from which byte on.
+func (d *download) place(a *answer, start, end int64) error {
+	switch code := a.StatusCode; {
+	case code == http.StatusPartialContent:
+		first, last, total, ok := contentRange(a.Header.Get("Content-Range"))
+		if !ok || first != start || end >= 0 && last > end || strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
+			return fmt.Errorf("%w: the server sent range %.60q, asked was from byte %d on", errNoRanges, a.Header.Get("Content-Range"), start)
+		}
+		a.start, a.end, a.total = first, last, total
+		return d.sizeFits(total)
+	case code == http.StatusOK:
+		a.end, a.total = a.ContentLength, a.ContentLength
+		if err := d.sizeFits(a.ContentLength); err != nil {
+			return d.refusal(a, err)
+		}
+		return nil
+	case code == http.StatusRequestTimeout || code == http.StatusTooEarly || code == http.StatusTooManyRequests || code >= 500 && code != http.StatusNotImplemented:
+		return &transientError{err: fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body)), after: retryAfter(a.Header),
+			busy: code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+	case code == http.StatusRequestedRangeNotSatisfiable:
+		return fmt.Errorf("%w: %s", errNoRanges, a.Status)
+	case code == http.StatusUnauthorized || code == http.StatusProxyAuthRequired:
+		return fmt.Errorf("%w: %s: it wants a login: put one into ~/.netrc, or name a variable with a token in a header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
+	case code == http.StatusForbidden:
+		return fmt.Errorf("%w: %s: the file may need an account or an accepted licence, or the server does not like the User-Agent%s",
+			ErrRefused, a.Status, d.says(a.Body))
+	case code == http.StatusNotFound || code == http.StatusGone:
+		return fmt.Errorf("%w: %s: the address is wrong, or the file was withdrawn%s", ErrRefused, a.Status, d.says(a.Body))
+	default:
+		return fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body))
+	}
+}
+
+func (d *download) says(r io.Reader) string { return scrub(snippet(r), d.client.Logins) }
+
+// refusal reads a small answer that can't be the file, and returns what it says in place of err when it is a page.
+func (d *download) refusal(a *answer, err error) error {
+	if !errors.Is(err, ErrMismatch) || a.ContentLength > 1<<20 {
+		return err
+	}
+	b, _ := io.ReadAll(io.LimitReader(a.Body, 64<<10))
+	if kind := pageKind(b); kind != "" {
+		return fmt.Errorf("%w: it is %s%s", ErrNotFile, kind, scrub(quoted(message(b)), d.client.Logins))
+	}
+	return err
 }
 
 // sizeFits refuses an answer whose announced size can't be that of the file, before any of it is read.
 func (d *download) sizeFits(n int64) error {
 	switch want := d.source.Size; {
 	case n < 0:
-	case want > 0 && n != want && n < 64<<10 && d.source.Archive:
-		return nil // small and wrong: likely a page with the reason, which is worth reading
 	case want > 0 && n != want:
 		return fmt.Errorf("%w: the server announces %d bytes, expected are %d", ErrMismatch, n, want)
 	case n > d.client.MaxSize:
@@ -198,40 +209,43 @@ func (d *download) sizeFits(n int64) error {
 	return nil
 }
 
-func (d *download) restart(out *os.File) {
-	_ = out.Truncate(0)
-	_, _ = out.Seek(0, io.SeekStart)
-}
-
-// validator returns what If-Range may hold: a strong ETag, else the date.
+// validator returns what If-Range may hold: a strong ETag, else a date that is strong: one from long before the answer.
 func validator(h http.Header) string {
 	if tag := h.Get("ETag"); strings.HasPrefix(tag, `"`) {
 		return tag
 	}
+	modified, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil || h.Get("ETag") != "" {
+		return ""
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err != nil || date.Sub(modified) < time.Minute {
+		return ""
+	}
 	return h.Get("Last-Modified")
 }
 
-// contentRange reads "bytes START-END/TOTAL" or "bytes */TOTAL"; total is -1 when it is not said.
-func contentRange(s string) (start, total int64, ok bool) {
+// contentRange reads "bytes START-END/TOTAL"; end is the byte after the last one; total is -1 when it is not said.
+func contentRange(s string) (start, end, total int64, ok bool) {
 	rest, found := strings.CutPrefix(s, "bytes ")
 	span, size, slash := strings.Cut(rest, "/")
-	if !found || !slash {
-		return 0, -1, false
+	first, last, dash := strings.Cut(span, "-")
+	if !found || !slash || !dash {
+		return 0, 0, -1, false
 	}
 	total = -1
 	if size != "*" {
 		n, err := strconv.ParseInt(size, 10, 64)
 		if err != nil || n < 0 {
-			return 0, -1, false
+			return 0, 0, -1, false
 		}
 		total = n
 	}
-	if span == "*" {
-		return 0, total, false
+	start, err1 := strconv.ParseInt(first, 10, 64)
+	end, err2 := strconv.ParseInt(last, 10, 64)
+	if err1 != nil || err2 != nil || start < 0 || end < start || end == 1<<63-1 || total >= 0 && end >= total {
+		return 0, 0, -1, false
 	}
-	first, _, dash := strings.Cut(span, "-")
-	start, err := strconv.ParseInt(first, 10, 64)
-	return start, total, dash && err == nil && start >= 0
+	return start, end + 1, total, true
 }
 
 func retryAfter(h http.Header) time.Duration {
@@ -243,14 +257,4 @@ func retryAfter(h http.Header) time.Duration {
 		return max(0, time.Until(t))
 	}
 	return 0
-}
-
-// snippet returns ": " and the beginning of a refusal's text, for people.
-func snippet(r io.Reader) string {
-	b, _ := io.ReadAll(io.LimitReader(r, 300))
-	text := strings.Join(strings.Fields(string(b)), " ")
-	if text == "" {
-		return ""
-	}
-	return fmt.Sprintf(": %.200q", text)
 }

@@ -1,16 +1,13 @@
 package fetch
 
 import (
-	"bytes"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"io"
 	"os"
-	"strings"
 )
 
 // sums hashes with all functions that a source has digests for; SHA-256 always, for the lock file.
@@ -20,13 +17,12 @@ type sums struct {
 	sha1, md5 hash.Hash // nil when not wanted
 	writers   io.Writer
 	head      []byte // the first bytes
-	source    Source
 }
 
-const headSize = 512
+const headSize = 4096
 
 func newSums(s Source) *sums {
-	h := &sums{sha256: sha256.New(), source: s}
+	h := &sums{sha256: sha256.New()}
 	ws := []io.Writer{h.sha256}
 	if s.SHA1 != "" {
 		h.sha1 = sha1.New()
@@ -49,7 +45,7 @@ func (h *sums) Write(p []byte) (int, error) {
 }
 
 func (h *sums) result() *Result {
-	r := &Result{Size: h.n, SHA256: hex.EncodeToString(h.sha256.Sum(nil))}
+	r := &Result{Size: h.n, SHA256: hex.EncodeToString(h.sha256.Sum(nil)), head: h.head}
 	if h.sha1 != nil {
 		r.SHA1 = hex.EncodeToString(h.sha1.Sum(nil))
 	}
@@ -70,32 +66,4 @@ func sumFile(name string, s Source) (*Result, error) {
 		return nil, err
 	}
 	return h.result(), nil
-}
-
-// archiveMagic is how the archives that SDKs come in start. A tar without compression has its mark at byte 257.
-func archiveMagic(head []byte) bool {
-	for _, m := range []string{"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "BZh", "!<arch>\n"} {
-		if bytes.HasPrefix(head, []byte(m)) {
-			return true
-		}
-	}
-	return len(head) >= 262 && string(head[257:262]) == "ustar"
-}
-
-// notArchive returns what is wrong with the first bytes of what should be an archive.
-func notArchive(head []byte) error {
-	if archiveMagic(head) {
-		return nil
-	}
-	text := strings.ToLower(strings.TrimSpace(string(head)))
-	what := "something that is no archive"
-	switch {
-	case strings.HasPrefix(text, "<!doctype html"), strings.HasPrefix(text, "<html"), strings.Contains(text, "<head"):
-		what = "an HTML page"
-	case strings.HasPrefix(text, "<?xml"), strings.HasPrefix(text, "<error"):
-		what = "an XML message"
-	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
-		what = "a JSON message"
-	}
-	return fmt.Errorf("%w: it is %s that starts with %.120q", ErrNotFile, what, head)
 }

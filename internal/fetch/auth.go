@@ -1,0 +1,170 @@
+package fetch
+
+import (
+	"bufio"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Login is a header with a secret for one host. It is sent with requests to that host only, over https or to this machine,
+// and never after a redirect to somewhere else.
+type Login struct {
+	Host   string // "example.com", or "example.com:8443"; "" is any of the source's own
+	Header string // "Authorization"
+	Value  string
+}
+
+// transport adds logins to requests.
+type transport struct {
+	http.RoundTripper
+	logins []Login
+	own    map[string]bool // host:port of the source's addresses: others get nothing
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !t.own[hostPort(req.URL)] || !private(req.URL) {
+		return t.RoundTripper.RoundTrip(req)
+	}
+	var with *http.Request
+	for _, l := range t.logins {
+		if l.Host != "" && !strings.EqualFold(l.Host, req.URL.Hostname()) && !strings.EqualFold(l.Host, req.URL.Host) {
+			continue
+		}
+		if with == nil {
+			with = req.Clone(req.Context())
+		}
+		if with.Header.Get(l.Header) == "" { // the first one counts
+			with.Header.Set(l.Header, l.Value)
+		}
+	}
+	if with == nil {
+		with = req
+	}
+	return t.RoundTripper.RoundTrip(with)
+}
+
+// CloseIdleConnections is what http.Client looks for.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// private tells whether what is sent to the address is read by nobody on the way.
+func private(u *url.URL) bool {
+	if u.Scheme == "https" {
+		return true
+	}
+	ip := net.ParseIP(u.Hostname())
+	return ip != nil && ip.IsLoopback() || u.Hostname() == "localhost"
+}
+
+// scrub takes secrets out of a text that comes from elsewhere.
+func scrub(text string, logins []Login) string {
+	for _, l := range logins {
+		for _, secret := range []string{l.Value, strings.TrimPrefix(strings.TrimPrefix(l.Value, "Bearer "), "Basic ")} {
+			if len(secret) >= 4 {
+				text = strings.ReplaceAll(text, secret, "(sensitive)")
+			}
+		}
+	}
+	return text
+}
+
+const (
+	maxNetrc      = 1 << 20
+	maxNetrcWords = 10_000
+)
+
+// Netrc reads a .netrc file: the logins of hosts, as curl and git read it. A "default" entry is not taken: it would go to
+// every host. Macros are skipped.
+func Netrc(r io.Reader) ([]Login, error) {
+	var logins []Login
+	var host, user, password string
+	named := false
+	end := func() {
+		if named && host != "" && (user != "" || password != "") {
+			logins = append(logins, Login{Host: host, Header: "Authorization", Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))})
+		}
+		host, user, password, named = "", "", "", false
+	}
+	lines := bufio.NewScanner(io.LimitReader(r, maxNetrc))
+	lines.Buffer(nil, maxNetrc)
+	var want *string
+	macro := false
+	for n := 0; lines.Scan(); {
+		line := lines.Text()
+		if macro {
+			macro = strings.TrimSpace(line) != ""
+			continue
+		}
+		for _, word := range strings.Fields(line) {
+			if n++; n > maxNetrcWords {
+				return nil, fmt.Errorf("netrc: more than %d words", maxNetrcWords)
+			}
+			if want != nil {
+				*want = strings.Trim(word, `"`)
+				want = nil
+				continue
+			}
+			if strings.HasPrefix(word, "#") {
+				break
+			}
+			var ignored string
+			switch word {
+			case "machine":
+				end()
+				named, want = true, &host
+			case "default":
+				end()
+			case "login":
+				want = &user
+			case "password":
+				want = &password
+			case "account":
+				want = &ignored
+			case "macdef":
+				macro = true
+			default:
+				return nil, errors.New("netrc: there is a word that is neither machine, login nor password")
+			}
+			if macro {
+				break
+			}
+		}
+	}
+	end()
+	return logins, lines.Err()
+}
+
+// Basic returns the user and password of a login with a user and a password for the host.
+func Basic(logins []Login, host string) (user, password string, ok bool) {
+	for _, l := range logins {
+		code, basic := strings.CutPrefix(l.Value, "Basic ")
+		if !basic || !strings.EqualFold(l.Header, "Authorization") || !strings.EqualFold(l.Host, host) {
+			continue
+		}
+		b, err := base64.StdEncoding.DecodeString(code)
+		if err != nil {
+			continue
+		}
+		user, password, ok = strings.Cut(string(b), ":")
+		return user, password, ok
+	}
+	return "", "", false
+}

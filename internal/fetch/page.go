@@ -1,0 +1,152 @@
+package fetch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// archiveMagic is how the archives that SDKs come in start. A tar without compression has its mark at byte 257.
+func archiveMagic(head []byte) bool {
+	for _, m := range []string{"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "BZh", "!<arch>\n", "7z\xbc\xaf\x27\x1c"} {
+		if bytes.HasPrefix(head, []byte(m)) {
+			return true
+		}
+	}
+	return len(head) >= 262 && string(head[257:262]) == "ustar"
+}
+
+// notArchive returns what is wrong with the first bytes of what should be an archive.
+func notArchive(head []byte) error {
+	if archiveMagic(head) {
+		return nil
+	}
+	if kind := pageKind(head); kind != "" {
+		return fmt.Errorf("%w: it is %s%s", ErrNotFile, kind, quoted(message(head)))
+	}
+	if len(head) == 0 {
+		return fmt.Errorf("%w: it is empty", ErrNotFile)
+	}
+	return fmt.Errorf("%w: it is something that is no archive%s", ErrNotFile, quoted(message(head)))
+}
+
+// pageKind says what kind of page or message a text is, "" when it looks like none.
+func pageKind(head []byte) string {
+	text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(head[:min(len(head), 1024)]), "\ufeff")))
+	switch {
+	case strings.HasPrefix(text, "<!doctype html"), strings.HasPrefix(text, "<html"), strings.Contains(text, "<head>"), strings.Contains(text, "<title>"):
+		return "an HTML page"
+	case strings.HasPrefix(text, "<?xml"), strings.HasPrefix(text, "<error"):
+		return "an XML message"
+	case strings.HasPrefix(text, "{") && strings.Contains(text, `"`), strings.HasPrefix(text, `[{"`):
+		return "a JSON message"
+	}
+	return ""
+}
+
+const maxMessage = 200 // characters of a server's message that are shown
+
+// message is what a page or a refusal says, for people: the text of the message rather than its markup, on one line,
+// without anything that a terminal would obey.
+func message(b []byte) string {
+	text := jsonMessage(b)
+	if text == "" {
+		text = markupMessage(string(b))
+	}
+	return clean(text)
+}
+
+// jsonMessage returns the strings of a JSON message that are written for people.
+func jsonMessage(b []byte) string {
+	var v any
+	if json.Unmarshal(bytes.TrimSpace(b), &v) != nil {
+		return ""
+	}
+	var found []string
+	var look func(v any, depth int)
+	look = func(v any, depth int) {
+		if depth > 4 || len(found) > 4 {
+			return
+		}
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				look(e, depth+1)
+			}
+		case map[string]any:
+			for _, key := range []string{"error", "code", "status", "title", "message", "error_description", "detail", "description", "reason", "errors"} {
+				switch e := v[key].(type) {
+				case string:
+					found = append(found, e)
+				case nil, float64, bool:
+				default:
+					look(e, depth+1)
+				}
+			}
+		}
+	}
+	look(v, 0)
+	return strings.Join(found, ": ")
+}
+
+// These do for a hint what a parser of HTML would do; what they get wrong is shown as it is, and is harmless.
+var (
+	silentRE = regexp.MustCompile(`(?is)<(script|style|svg)\b.*?(</(script|style|svg)\s*>|$)|<!--.*?(-->|$)`)
+	tagRE    = regexp.MustCompile(`(?s)<[^<>]*(>|$)`)
+)
+
+func markupMessage(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	return html.UnescapeString(tagRE.ReplaceAllString(silentRE.ReplaceAllString(text, " "), " "))
+}
+
+// clean makes one short line of a text that somebody else wrote.
+func clean(text string) string {
+	var b strings.Builder
+	n, space := 0, false
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r) || r == 0 || unicode.IsControl(r):
+			space = true
+			continue
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			r = '.'
+		}
+		if n >= maxMessage {
+			b.WriteRune('…')
+			break
+		}
+		if space && n > 0 {
+			b.WriteByte(' ')
+			n++
+		}
+		space = false
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(", which says %q", text)
+}
+
+// snippet returns what a refusal's text says, for people: "" or ": " and the text.
+func snippet(r io.Reader) string {
+	b, _ := io.ReadAll(io.LimitReader(r, 64<<10))
+	if text := message(b); text != "" {
+		return fmt.Sprintf(": it says %q", text)
+	}
+	return ""
+}
