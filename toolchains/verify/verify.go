@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -145,8 +146,12 @@ type tree struct {
 	report Report
 }
 
+// add says a problem once: two checks may look at one file.
 func (t *tree) add(file, found, want, remedy string) {
-	t.report.Problems = append(t.report.Problems, &Problem{File: file, Found: found, Want: want, Remedy: remedy})
+	p := Problem{File: file, Found: found, Want: want, Remedy: remedy}
+	if !slices.ContainsFunc(t.report.Problems, func(have *Problem) bool { return *have == p }) {
+		t.report.Problems = append(t.report.Problems, &p)
+	}
 }
 
 func (t *tree) warn(file, found, want, remedy string) {
