@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	sdkFiles = flag.Int("sdk.files", 1500, "files of the synthetic SDK")
-	sdkBytes = flag.Int64("sdk.bytes", 120<<20, "unpacked size of the synthetic SDK")
+	sdkFiles = flag.Int("sdk.files", 1000, "files of the synthetic SDK")
+	sdkBytes = flag.Int64("sdk.bytes", 80<<20, "unpacked size of the synthetic SDK")
 	sdkRuns  = flag.Int("sdk.runs", 3, "how often each program unpacks it")
 	sdkDir   = flag.String("sdk.dir", "", "where to do that")
 )

@@ -1,0 +1,80 @@
+package archive_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// member is a member of a zip file as no honest program writes it: every number can be set to something else than it is.
+type member struct {
+	name string
+	body string // as it is in the file
+
+	method    uint16
+	flags     uint16
+	unix      uint32  // file mode as Unix has it; 0: an ordinary file
+	extra     []byte  // in the directory
+	crc       *uint32 // in both headers
+	size      *uint32
+	packed    *uint32
+	offset    *uint32
+	local     string // another name in the local header
+	localSize *uint32
+	localKind *uint16 // method in the local header
+	localMark string  // instead of the signature
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func or[T any](p *T, v T) T {
+	if p != nil {
+		return *p
+	}
+	return v
+}
+
+// zipTail changes what comes after the members.
+type zipTail struct {
+	count   *uint16
+	offset  *uint32
+	comment string
+	disk    uint16
+}
+
+func rawZip(tail zipTail, members ...member) []byte {
+	var b, dir bytes.Buffer
+	put := func(w *bytes.Buffer, values ...any) {
+		for _, v := range values {
+			if s, ok := v.(string); ok {
+				w.WriteString(s)
+				continue
+			}
+			_ = binary.Write(w, binary.LittleEndian, v)
+		}
+	}
+	for _, m := range members {
+		at := uint32(b.Len())
+		crc, n := or(m.crc, crc32.ChecksumIEEE([]byte(m.body))), uint32(len(m.body))
+		size, packed := or(m.size, n), or(m.packed, n)
+		local, mark := m.name, "PK\x03\x04"
+		if m.local != "" {
+			local = m.local
+		}
+		if m.localMark != "" {
+			mark = m.localMark
+		}
+		put(&b, mark, uint16(20), m.flags, or(m.localKind, m.method), uint32(0), crc, packed, or(m.localSize, size), uint16(len(local)), uint16(0), local, m.body)
+		mode := m.unix
+		if mode == 0 {
+			mode = 0o100644
+		}
+		put(&dir, "PK\x01\x02", uint16(3<<8|20), uint16(20), m.flags, m.method, uint32(0), crc, packed, size, uint16(len(m.name)),
+			uint16(len(m.extra)), uint16(0), uint16(0), uint16(0), mode<<16, or(m.offset, at), m.name, string(m.extra))
+	}
+	at := uint32(b.Len())
+	b.Write(dir.Bytes())
+	put(&b, "PK\x05\x06", tail.disk, uint16(0), or(tail.count, uint16(len(members))), or(tail.count, uint16(len(members))),
+		uint32(dir.Len()), or(tail.offset, at), uint16(len(tail.comment)), tail.comment)
+	return b.Bytes()
+}
