@@ -150,6 +150,9 @@ func (d *download) transient(err error) error {
 	return &transientError{err: err}
 }
 
+// downgrade tells whether the client is to be made anew, for HTTP/1.1.
+func (d *download) downgrade() bool { return d.broken2.Load() && !d.http1 }
+
 // place looks at the answer's head: whether it is the file, and from which byte on.
 func (d *download) place(a *answer, start, end int64) error {
 	switch code := a.StatusCode; {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Members is what FetchMembers got.
@@ -104,6 +105,8 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		if !a.partial() || total < 0 || valid == "" {
 			return errNoRanges
 		}
+		watch := time.AfterFunc(d.client.Stall, a.cancel)
+		defer watch.Stop()
 		head, err = io.ReadAll(io.LimitReader(a.Body, 4))
 		if err != nil {
 			return d.transient(err)
@@ -195,29 +198,43 @@ func (d *download) sparse(m partMeta, tail []byte) (*part, error) {
 	return p, nil
 }
 
-// bytes reads a piece of the file into memory.
+// bytes reads a piece of the file into memory; where a connection breaks it goes on.
 func (d *download) bytes(ctx context.Context, m partMeta, start, end int64) (b []byte, err error) {
-	err = d.persist(ctx, nil, func() error {
-		a, err := d.get(ctx, m.URL, start, end, m.Validator)
-		if err != nil {
-			return err
-		}
-		defer a.close()
+	for idle := 0; ; {
+		before := len(b)
+		err = d.persist(ctx, nil, func() error {
+			at := start + int64(len(b))
+			a, err := d.get(ctx, m.URL, at, end, m.Validator)
+			if err != nil {
+				return err
+			}
+			defer a.close()
+			switch {
+			case a.total != m.Total || validator(a.Header) != m.Validator:
+				return errChanged
+			case !a.partial() || a.end != end:
+				return errNoRanges
+			}
+			watch := time.AfterFunc(d.client.Stall, a.cancel)
+			defer watch.Stop()
+			more, err := io.ReadAll(io.LimitReader(a.Body, end-at))
+			b = append(b, more...)
+			if err != nil && len(more) == 0 && ctx.Err() == nil {
+				return d.transient(err)
+			}
+			return context.Cause(ctx)
+		})
 		switch {
-		case a.total != m.Total || validator(a.Header) != m.Validator:
-			return errChanged
-		case !a.partial() || a.end != end:
-			return errNoRanges
+		case err != nil || int64(len(b)) == end-start:
+			return b, err
+		case len(b) > before:
+			idle = 0
+		default:
+			if idle++; idle > d.client.Retries {
+				return nil, io.ErrUnexpectedEOF
+			}
 		}
-		if b, err = io.ReadAll(io.LimitReader(a.Body, end-start+1)); err == nil && int64(len(b)) != end-start {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil && ctx.Err() == nil {
-			return d.transient(err)
-		}
-		return err
-	})
-	return b, err
+	}
 }
 
 // persist calls f until it succeeds or fails for good; p tells of progress, and may be nil.
@@ -235,7 +252,7 @@ func (d *download) persist(ctx context.Context, p *part, f func() error) error {
 		if !errors.As(err, &t) {
 			return err
 		}
-		if d.broken2.Load() && !d.http1 {
+		if d.downgrade() {
 			d.http1 = true
 			d.http.CloseIdleConnections()
 			d.http = d.connect()

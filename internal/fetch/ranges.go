@@ -74,7 +74,7 @@ func (w *workers) quit(s *segment, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var t *transientError
-	if w.alive > 1 && (errors.As(err, &t) || errors.Is(err, ErrRefused)) && w.err == nil {
+	if w.alive > 1 && (errors.As(err, &t) || errors.Is(err, ErrRefused)) && w.err == nil && !w.d.downgrade() {
 		w.alive--
 		w.todo = append([]*segment{s}, w.todo...)
 		return
@@ -113,7 +113,7 @@ func (w *workers) segment(ctx context.Context, s *segment, first *answer) error 
 		if s.done.Load() > before {
 			failures = 0
 		}
-		if failures++; last || failures > w.d.client.Retries {
+		if failures++; last || failures > w.d.client.Retries || w.d.downgrade() {
 			return err
 		}
 		if err := w.d.pause(ctx, failures, t.after); err != nil {

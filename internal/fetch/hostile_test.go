@@ -1,0 +1,481 @@
+package fetch_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/fetch"
+)
+
+// serveTag is serve with an ETag of one's own.
+func serveTag(w http.ResponseWriter, r *http.Request, b []byte, tag string) {
+	w.Header().Set("ETag", tag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+}
+
+// lossy drops the connection after n bytes.
+type lossy struct {
+	http.ResponseWriter
+	n int
+}
+
+func (l *lossy) Write(b []byte) (int, error) {
+	if len(b) > l.n {
+		_, _ = l.ResponseWriter.Write(b[:l.n])
+		l.ResponseWriter.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	l.n -= len(b)
+	return l.ResponseWriter.Write(b)
+}
+
+// Servers that are asked for several ranges at once, and what some of them do then.
+func TestParallel(t *testing.T) {
+	b := content(2_000_000)
+	other := content(2_000_000)
+	other[1_700_000] ^= 1
+	var busy atomic.Int32
+	for name, c := range map[string]struct {
+		handler func(n int32, w http.ResponseWriter, r *http.Request)
+		change  func(*fetch.Source, *fetch.Client)
+		want    error
+		text    string
+		streams int   // that are used; 0: any number
+		max     int32 // requests at most; 0: any number
+	}{
+		"good":               {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) }, streams: 4, max: 20},
+		"good without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) }, change: unpin, streams: 4, max: 20},
+		"drops every connection": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			serve(&lossy{w, 60_000}, r, b)
+		}, streams: 4},
+		"ignores ranges": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(b) }, streams: 1, max: 1},
+		"ignores ranges and drops": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+			if n < 3 {
+				cut(w, 200, b, 1_500_000)
+			}
+			_, _ = w.Write(b)
+		}, streams: 1, max: 4},
+		"ignores ranges after the first": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n > 1 {
+				r.Header.Del("Range")
+			}
+			serve(w, r, b)
+		}, max: 6},
+		"refuses ranges": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") != "" {
+				http.Error(w, "no ranges", http.StatusForbidden)
+				return
+			}
+			_, _ = w.Write(b)
+		}, streams: 1, max: 2},
+		"has a weak validator": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serveTag(w, r, b, `W/"1"`) }, streams: 1, max: 2},
+		"changes the file, with another tag": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n <= 3 {
+				serveTag(w, r, other, `"old"`)
+				return
+			}
+			serveTag(w, r, b, `"new"`)
+		}},
+		"changes the file, with another tag, without a pin": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n <= 3 {
+				serveTag(w, r, other, `"old"`)
+				return
+			}
+			serveTag(w, r, b, `"new"`)
+		}, change: unpin},
+		"ignores If-Range and changes the file": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-Range")
+			if n <= 3 {
+				serveTag(w, r, other, `"old"`)
+				return
+			}
+			serveTag(w, r, b, `"new"`)
+		}, change: unpin},
+		"changes the file all the time": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-Range")
+			serveTag(w, r, b, fmt.Sprintf(`"%d"`, n))
+		}, text: "changed while it was downloaded"},
+		"changes the file in silence": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n <= 12 {
+				serve(w, r, other)
+				return
+			}
+			serve(w, r, b)
+		}},
+		"changed the file in silence, for good": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n > 3 {
+				serve(w, r, other)
+				return
+			}
+			serve(w, r, b)
+		}, want: fetch.ErrMismatch, text: "sha256"},
+		"changes the length": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-Range")
+			if n == 2 {
+				serve(w, r, b[:1_990_000])
+				return
+			}
+			serve(w, r, b)
+		}, change: unpin},
+		"sends several ranges": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n > 1 && r.Header.Get("Range") != "" {
+				w.Header().Set("Content-Type", "multipart/byteranges; boundary=x")
+				w.Header().Set("Content-Range", fmt.Sprintf("bytes 100000-199999/%d", len(b)))
+				w.WriteHeader(206)
+				return
+			}
+			serve(w, r, b)
+		}, max: 6},
+		"takes one at a time": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			if busy.Add(1) > 1 {
+				busy.Add(-1)
+				http.Error(w, "slow down", http.StatusTooManyRequests)
+				return
+			}
+			defer busy.Add(-1)
+			time.Sleep(2 * time.Millisecond)
+			serve(w, r, b)
+		}},
+		"is slow": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			time.Sleep(30 * time.Millisecond)
+			serve(w, r, b)
+		}, streams: 4},
+		"sends a page with a message": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<!DOCTYPE html><html><head><title>Sign in</title><style>a{}</style></head><body><script>x()</script><p>Accept the &lt;licence&gt;\x1b[31m first</p>")
+		}, want: fetch.ErrNotFile, text: `an HTML page, which says "Sign in Accept the <licence> [31m first"`},
+		"sends JSON without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"status": 200, "error": {"code": "E42", "message": "licence not accepted"}}`)
+		}, change: func(s *fetch.Source, c *fetch.Client) { unpin(s, c); s.Archive = true }, want: fetch.ErrNotFile, text: `a JSON message, which says "E42: licence not accepted"`},
+		"sends JSON where no archive is expected": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"error": "quota exceeded"}`)
+		}, change: func(s *fetch.Source, _ *fetch.Client) { s.Archive, s.Size = false, 0 }, want: fetch.ErrNotFile, text: "quota exceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var n atomic.Int32
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodHead {
+					http.Error(w, "no", http.StatusForbidden)
+					return
+				}
+				c.handler(n.Add(1), w, r)
+			}))
+			defer srv.Close()
+			s, cl := pinned(b, srv.URL+"/sdk.zip?token=secret"), client()
+			cl.Chunk, cl.Retries = 200_000, 8
+			if c.change != nil {
+				c.change(&s, &cl)
+			}
+			dest := filepath.Join(t.TempDir(), "sdk.zip")
+			r, err := cl.Fetch(t.Context(), s, dest)
+			if n := n.Load(); c.max > 0 && n > c.max {
+				t.Errorf("%d requests, want %d at most", n, c.max)
+			}
+			if c.want != nil || c.text != "" {
+				if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("error %v, want %v and %q", err, c.want, c.text)
+				}
+				if left, _ := filepath.Glob(dest + "*"); err != nil && len(left) > 1 { // the lock stays
+					t.Errorf("left behind: %v", left)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(dest); err != nil || !bytes.Equal(got, b) {
+				t.Errorf("wrong content, %v", err)
+			}
+			if c.streams > 0 && r.Streams != c.streams {
+				t.Errorf("%d streams, want %d", r.Streams, c.streams)
+			}
+			if sum := sha256.Sum256(b); r.SHA256 != hex.EncodeToString(sum[:]) {
+				t.Errorf("result %+v", r)
+			}
+		})
+	}
+}
+
+func unpin(s *fetch.Source, _ *fetch.Client) {
+	s.Size, s.SHA256, s.SHA1, s.MD5, s.Archive = 0, "", "", "", false
+}
+
+// A zip that ends where the server says, and is not whole, is no zip: nothing else would tell before it is pinned.
+func TestCutZipWithoutPin(t *testing.T) {
+	var whole bytes.Buffer
+	z := zip.NewWriter(&whole)
+	w, err := z.Create("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(content(50_000))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{whole.Len(), whole.Len() - 10, 30_000} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, whole.Bytes()[:n]) }))
+		_, err := client().Fetch(t.Context(), fetch.Source{URLs: []string{srv.URL}, Archive: true}, filepath.Join(t.TempDir(), "x"))
+		srv.Close()
+		if (err == nil) != (n == whole.Len()) {
+			t.Errorf("%d of %d bytes: error %v", n, whole.Len(), err)
+		}
+	}
+}
+
+// A server that resets HTTP/2 streams is asked over HTTP/1.1.
+func TestBrokenHTTP2(t *testing.T) {
+	b := content(2_000_000)
+	var two, one atomic.Int32
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 {
+			two.Add(1)
+			serve(&lossy{w, 50_000}, r, b)
+			return
+		}
+		one.Add(1)
+		serve(w, r, b)
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	c := client()
+	pool := x509.NewCertPool()
+	pool.AddCert(srv.Certificate())
+	c.TLS, c.Chunk = &tls.Config{RootCAs: pool}, 500_000
+	if _, err := c.Fetch(t.Context(), pinned(b, srv.URL), filepath.Join(t.TempDir(), "x")); err != nil {
+		t.Error(err)
+	}
+	if two.Load() == 0 || one.Load() == 0 {
+		t.Errorf("%d requests over HTTP/2, %d over HTTP/1.1", two.Load(), one.Load())
+	}
+}
+
+// Secrets go to their host, and nowhere else.
+func TestLogins(t *testing.T) {
+	b := content(1000)
+	const token = "Bearer s3cr3t-token"
+	var mu sync.Mutex
+	var leaks []string
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		for name, v := range r.Header {
+			if strings.Contains(strings.Join(v, " "), "s3cr3t") || name == "Authorization" || name == "Referer" {
+				leaks = append(leaks, name)
+			}
+		}
+		serve(w, r, b)
+	}))
+	defer elsewhere.Close()
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Token") != "s3cr3t-key" || r.Header.Get("Authorization") != token {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, `{"message": "no such token: %s"}`, r.Header.Get("Authorization"))
+			return
+		}
+		http.Redirect(w, r, elsewhere.URL+"/file?signed=abc", http.StatusFound)
+	}))
+	defer vendor.Close()
+	host := strings.TrimPrefix(vendor.URL, "http://")
+	c := client()
+	c.Logins = []fetch.Login{{Host: host, Header: "X-Token", Value: "s3cr3t-key"}, {Host: host, Header: "Authorization", Value: token},
+		{Host: "127.0.0.1", Header: "Authorization", Value: "Basic not the first"}}
+	if _, err := c.Fetch(t.Context(), pinned(b, vendor.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x")); err != nil {
+		t.Error(err)
+	}
+	if len(leaks) > 0 {
+		t.Errorf("another host was told %v", leaks)
+	}
+	c.Logins = c.Logins[1:]
+	_, err := c.Fetch(t.Context(), pinned(b, vendor.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x"))
+	if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "no such token: (sensitive)") || !strings.Contains(err.Error(), "netrc") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNetrc(t *testing.T) {
+	logins, err := fetch.Netrc(strings.NewReader("# mine\nmachine a.example login me password p:1\nmachine\n b.example\n password only\nmacdef init\n machine c.example login x\n\ndefault login any password any\n"))
+	if err != nil || len(logins) != 2 {
+		t.Fatalf("%+v, %v", logins, err)
+	}
+	if u, p, ok := fetch.Basic(logins, "A.example"); !ok || u != "me" || p != "p:1" {
+		t.Errorf("%q %q %v", u, p, ok)
+	}
+	if _, p, ok := fetch.Basic(logins, "b.example"); !ok || p != "only" {
+		t.Errorf("%q %v", p, ok)
+	}
+	if _, _, ok := fetch.Basic(logins, "c.example"); ok {
+		t.Error("a macro was read")
+	}
+	if _, err := fetch.Netrc(strings.NewReader("machine a secret-word")); err == nil || strings.Contains(err.Error(), "secret-word") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSidecars(t *testing.T) {
+	b := content(100_000)
+	sum := sha256.Sum256(b)
+	right, wrong := hex.EncodeToString(sum[:]), strings.Repeat("0", 40)
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  error
+	}{
+		"none":    {},
+		"right":   {files: map[string]string{".sha256": right + "  x.aar\n"}},
+		"another": {files: map[string]string{".sha1": wrong}, want: fetch.ErrMismatch},
+		"a page":  {files: map[string]string{".sha1": "<html>sign in</html>"}},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if text, ok := c.files[filepath.Ext(r.URL.Path)]; ok {
+				fmt.Fprint(w, text)
+				return
+			}
+			if !strings.HasSuffix(r.URL.Path, ".aar") {
+				http.NotFound(w, r)
+				return
+			}
+			serve(w, r, b)
+		}))
+		dest := filepath.Join(t.TempDir(), "x")
+		_, err := client().Fetch(t.Context(), fetch.Source{URLs: []string{srv.URL + "/x.aar"}, Sidecars: []string{".sha256", ".sha1"}}, dest)
+		srv.Close()
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", name, err, c.want)
+		}
+		if _, err := os.Stat(dest); (err == nil) != (c.want == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// zipFile makes a zip of n files of size bytes each that do not compress.
+func zipFile(t *testing.T, n, size int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := range n {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("sdk/d%d/f%d", i%7, i), Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := content(size)
+		copy(data, strconv.Itoa(i))
+		_, _ = w.Write(data)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestMembers(t *testing.T) {
+	b := zipFile(t, 60, 400_000) // 24 MB
+	keep := func(name string) bool { return strings.HasPrefix(name, "sdk/d3/") || name == "sdk/d0/f0" }
+	var sent atomic.Int64
+	var requests atomic.Int32
+	var mode atomic.Value
+	mode.Store("")
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := requests.Add(1)
+		cw := &counting{ResponseWriter: w, n: &sent}
+		switch mode.Load() {
+		case "ignores ranges":
+			_, _ = cw.Write(b)
+		case "drops":
+			serve(&lossy{cw, 300_000}, r, b)
+		case "changes":
+			r.Header.Del("If-Range")
+			tag := `"a"`
+			if n >= 4 {
+				tag = `"b"`
+			}
+			serveTag(cw, r, b, tag)
+		default:
+			serve(cw, r, b)
+		}
+	}))
+	defer srv.Close()
+	s := fetch.Source{URLs: []string{srv.URL}}
+	for _, m := range []string{"", "drops", "changes"} {
+		t.Run(m, func(t *testing.T) {
+			mode.Store(m)
+			sent.Store(0)
+			requests.Store(0)
+			dest := filepath.Join(t.TempDir(), "x.zip")
+			got, err := client().FetchMembers(t.Context(), s, keep, dest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Members != 10 || got.Size != int64(len(b)) || m == "" && sent.Load() > 6_000_000 {
+				t.Errorf("%+v, %d bytes sent of %d", got, sent.Load(), len(b))
+			}
+			z, err := zip.OpenReader(dest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer z.Close()
+			read := 0
+			for _, f := range z.File {
+				if !keep(f.Name) {
+					continue
+				}
+				r, err := f.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.Copy(io.Discard, r); err != nil { // checks the CRC
+					t.Errorf("%s: %v", f.Name, err)
+				}
+				read++
+			}
+			if read != 10 {
+				t.Errorf("%d members", read)
+			}
+			before := requests.Load()
+			if _, err := client().FetchMembers(t.Context(), s, keep, dest); err != nil || requests.Load() != before {
+				t.Errorf("again: %v, %d requests", err, requests.Load()-before)
+			}
+		})
+	}
+	mode.Store("ignores ranges")
+	if _, err := client().FetchMembers(t.Context(), s, keep, filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrNoRanges) {
+		t.Errorf("error %v, want %v", err, fetch.ErrNoRanges)
+	}
+	mode.Store("")
+	if _, err := client().FetchMembers(t.Context(), s, func(string) bool { return false }, filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrNotFile) {
+		t.Errorf("error %v, want %v", err, fetch.ErrNotFile)
+	}
+}
+
+// counting counts the bytes of bodies.
+type counting struct {
+	http.ResponseWriter
+	n *atomic.Int64
+}
+
+func (c *counting) Write(b []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+func (c *counting) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
