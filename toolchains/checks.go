@@ -1,6 +1,7 @@
 package toolchains
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hexmage/hexmage/toolchains/verify"
@@ -85,4 +86,19 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 		v.Arches = append(v.Arches, strings.TrimPrefix(a, "v"))
 	}
 	return v
+}
+
+// ReleaseOf returns the release that the SDK at root says it is. Where the catalogue does not have it, known is false, and
+// the release has what the SDK says of itself: its checks are those that hold for all releases of the toolchain.
+func (c *Catalogue) ReleaseOf(sdk verify.SDK, root string) (t *Toolchain, r *Release, known bool, err error) {
+	t = c.toolchain(sdk.Name)
+	if t == nil {
+		return nil, nil, false, fmt.Errorf("%s is an SDK %q, which is not in the catalogue", root, sdk.Name)
+	}
+	for _, r := range t.Releases {
+		if sdk.Is(r.Version) || r.Revision != "" && sdk.Is(r.Revision) {
+			return t, r, true, nil
+		}
+	}
+	return t, &Release{Version: sdk.Version, Revision: sdk.Version, BuildID: sdk.BuildID, ToolsVersion: sdk.ToolsVersion, Arches: sdk.Arches(root)}, false, nil
 }

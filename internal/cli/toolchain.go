@@ -64,6 +64,18 @@ func (a *app) here() string {
 // toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline with the
 // same blocks, so that what one fetched the other finds. Each name may be there once.
 func (a *app) toolchainPlan(ws []wanted) (*plan.Plan, error) {
+	p, diags, err := a.planToolchains(ws)
+	if err != nil {
+		return nil, err
+	}
+	a.printDiags(plain(diags), nil)
+	if diags.HasErrors() {
+		return nil, &exitError{code: ExitUsage}
+	}
+	return p, nil
+}
+
+func (a *app) planToolchains(ws []wanted) (*plan.Plan, hcl.Diagnostics, error) {
 	f := hclwrite.NewEmptyFile()
 	for _, w := range ws {
 		b := f.Body().AppendNewBlock(addrs.Toolchain, []string{w.name}).Body()
@@ -85,25 +97,18 @@ func (a *app) toolchainPlan(ws []wanted) (*plan.Plan, error) {
 		err = z.Close()
 	}
 	if err != nil {
-		return nil, engine(err)
+		return nil, nil, engine(err)
 	}
 	fsys, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	if err != nil {
-		return nil, engine(err)
+		return nil, nil, engine(err)
 	}
 	cfg, diags := config.Load(fsys, name)
-	if !diags.HasErrors() {
-		p, more, err := a.planConfig(a.here(), cfg)
-		if err != nil {
-			return nil, err
-		}
-		if diags = append(diags, more...); !diags.HasErrors() {
-			a.printDiags(plain(diags), nil)
-			return p, nil
-		}
+	if diags.HasErrors() {
+		return nil, diags, nil
 	}
-	a.printDiags(plain(diags), nil)
-	return nil, &exitError{code: ExitUsage}
+	p, more, err := a.planConfig(a.here(), cfg)
+	return p, append(diags, more...), err
 }
 
 // plain takes the places from diagnostics about a file that nobody has written.

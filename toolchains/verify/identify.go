@@ -27,6 +27,32 @@ var ErrUnknownSDK = errors.New("no SDK that hexmage knows: it has no sdk.yaml, n
 // its files; its revision is compared by the caller.
 func (s SDK) Is(version string) bool { return s.Version == version }
 
+// Arches returns the Hexagon archs ("v79") for which the SDK at root has folders.
+func (s SDK) Arches(root string) []string {
+	dir, prefix := "", ""
+	switch s.Name {
+	case "qairt":
+		dir, prefix = "lib", "hexagon-v"
+	case "hexagon":
+		dir, prefix = "rtos/qurt", "computev"
+	default:
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if number, ok := strings.CutPrefix(e.Name(), prefix); ok && e.IsDir() && archNumber.MatchString(number) {
+			out = append(out, "v"+number)
+		}
+	}
+	return out
+}
+
+var archNumber = regexp.MustCompile(`^\d{2}$`)
+
 var (
 	yamlVersion = regexp.MustCompile(`(?m)^version:\s*"?(\d+\.\d+\.\d+)`)
 	yamlBuild   = regexp.MustCompile(`(?m)^build_id:\s*"?(\d{6})(\d{6}(?:_\d+)?)`)
