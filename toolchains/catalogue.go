@@ -28,6 +28,7 @@ type Catalogue struct {
 	Toolchains []*Toolchain
 	SoCs       []*SoC
 	Arches     []*Arch
+	Others     OtherSoCs
 	Rules      []*Rule // of what goes together
 }
 
@@ -43,6 +44,7 @@ type content struct {
 	Toolchains []*Toolchain `hcl:"toolchain,block"`
 	SoCs       []*SoC       `hcl:"soc,block"`
 	Arches     []*Arch      `hcl:"arch,block"`
+	Others     []*OtherSoCs `hcl:"other_socs,block"`
 	Rules      []*Rule      `hcl:"compat,block"`
 }
 
@@ -179,6 +181,9 @@ func (c *Catalogue) add(f *file) hcl.Diagnostics {
 		} else {
 			c.Arches = append(c.Arches, a)
 		}
+	}
+	for _, o := range f.Others {
+		c.Others.add(o)
 	}
 	return append(diags, c.addRules(f.Rules, name)...)
 }

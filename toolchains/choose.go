@@ -219,7 +219,7 @@ func standIns(name string) string {
 // With returns a copy of the catalogue in which the release has the source instead of its others of the same kind. A
 // release that is not in the catalogue is one with this source only.
 func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
-	out := &Catalogue{SoCs: c.SoCs, Arches: c.Arches, Rules: c.Rules}
+	out := &Catalogue{SoCs: c.SoCs, Arches: c.Arches, Others: c.Others, Rules: c.Rules}
 	found := false
 	for _, t := range c.Toolchains {
 		if t.Name != name {

@@ -185,7 +185,7 @@ compat "aot-config" {
 compat "lpbq" {
   summary  = "The target cannot run LPBQ"
   argument = "block_size"
-  when     = step.kind == "quantize" && !contains(soc.features, "lpbq") && length(soc.features) > 0
+  when     = step.kind == "quantize" && length(soc.features) > 0 && !contains(soc.features, "lpbq")
   reason   = "quantize ${step.name} makes weights of 4 bits with scales for blocks (LPBQ), which need Hexagon v73 or newer; ${soc.name} has ${soc.arch}: \"QnnBackend_validateOpConfig failed 3110\""
   remedy   = "choose a SoC with v73 or newer, or another quantisation"
   source   = "executorch: feature matrix, #17296"

@@ -141,10 +141,16 @@ func (c *Catalogue) functions() map[string]function.Function {
 		}
 		return ""
 	}
-	soc := func(a string, has func(s *SoC, n int) bool) string {
+	soc := func(a string, others map[string]int, has func(s *SoC, n int) bool) string {
 		n, err := strconv.Atoi(a)
-		if i := slices.IndexFunc(c.SoCs, func(s *SoC) bool { return err == nil && has(s, n) }); i >= 0 {
+		if err != nil {
+			return ""
+		}
+		if i := slices.IndexFunc(c.SoCs, func(s *SoC) bool { return has(s, n) }); i >= 0 {
 			return c.SoCs[i].Name
+		}
+		if names := named(others, n); len(names) > 0 {
+			return names[0]
 		}
 		return ""
 	}
@@ -195,10 +201,10 @@ func (c *Catalogue) functions() map[string]function.Function {
 			})
 		}, "tools_version"),
 		"soc_with_id": text(func(a ...string) string {
-			return soc(a[0], func(s *SoC, n int) bool { return slices.Contains(s.AndroidIDs, n) })
+			return soc(a[0], c.Others.AndroidIDs, func(s *SoC, n int) bool { return slices.Contains(s.AndroidIDs, n) })
 		}, "soc_id"),
 		"soc_with_model": text(func(a ...string) string {
-			return soc(a[0], func(s *SoC, n int) bool { return s.SoCModel == n })
+			return soc(a[0], c.Others.Models, func(s *SoC, n int) bool { return s.SoCModel == n })
 		}, "soc_model"),
 		"model_of": text(func(a ...string) string {
 			if s, err := c.FindSoC(a[0]); err == nil {

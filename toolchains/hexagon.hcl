@@ -90,10 +90,70 @@ toolchain "hexagon" {
     paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
   }
 
+  # Releases without an address are to be had with the vendor's client and an account only. Which tools came with a release is what
+  # people have found in it; an SDK of 5.x is often given others by hand (8.6.02, 8.7.03).
+
+  release "5.4.0" {
+    tools_version = "8.7.06"
+    note          = "named by its first three numbers, as the makefiles do"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "5.4.1.1" {
+    tools_version = "8.7.06"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "5.5.5.0" {
+    tools_version = "8.7.06"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "6.0.0" {
+    tools_version = "8.7.08"
+    note          = "named by its first three numbers; makefiles for v79 want tools 8.8.02 in it, which have to be added with `qpm-cli --extract hexagon8.8 --version 8.8.02.1`"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "6.2.0.1" {
+    tools_version = "8.8.06"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "6.3.0.0" {
+    tools_version = "8.8.06"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "6.4.0.0" {
+    tools_version = "19.0.04"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
+  release "6.4.0.1" {
+    tools_version = "19.0.04"
+    source "manual" {
+      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+    }
+  }
+
   release "6.4.0.2" {
     tools_version = "19.0.04"
-    arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    source "archive" {
+    source "archive" { # under another file name than the newer ones
       urls = [
         "https://softwarecenter.qualcomm.com/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.4.0.2/Hexagon_SDK_lnx.zip",
         "https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.4.0.2/Hexagon_SDK_lnx.zip",
@@ -102,9 +162,21 @@ toolchain "hexagon" {
     source "embedded" {}
   }
 
+  # A third party's archive of what is needed to build, a quarter of the size. Files of a release there can be replaced: the digest is
+  # that which several projects pin.
+  release "6.4.0.2-trimmed" {
+    tools_version = "19.0.04"
+    note          = "made by others than the vendor, from its SDK; the vendor's licence is the same"
+    source "archive" {
+      urls         = ["https://github.com/snapdragon-toolchain/hexagon-sdk/releases/download/v6.4.0.2/hexagon-sdk-v6.4.0.2-amd64-lnx.tar.xz"]
+      strip_prefix = "6.4.0.2"
+      size         = 706737852
+      sha256       = "b4a57a774795cf12da19a777a5d306e970905bf9758a4c4765e5e4593428ae0b"
+    }
+  }
+
   release "6.5.0.0" {
-    tools_version = "19.0.07"
-    arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
+    tools_version = "19.0.07" # scripts that have 19.0.04 written into them fail
     source "archive" {
       size   = 3086093891
       sha256 = "668626f75c38ce1ca993768953db9bf4b632753c3e32ed8363a8287e3aaffc9a"
@@ -114,22 +186,14 @@ toolchain "hexagon" {
 
   release "6.6.0.0" {
     tools_version = "19.0.07"
-    arches        = ["v68", "v69", "v73", "v75", "v79", "v81"]
   }
 
-  release "5.5.5.0" {
-    tools_version = "8.7.06"
-    arches        = ["v68", "v69", "v73", "v75"]
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
-    }
-  }
-
-  release "6.2.0.1" {
-    tools_version = "8.8.06"
-    arches        = ["v68", "v69", "v73", "v75", "v79"]
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
+  release "6.6.0.0-trimmed" {
+    tools_version = "19.0.07"
+    note          = "made by others than the vendor, from its SDK; the vendor's licence is the same"
+    source "archive" {
+      urls         = ["https://github.com/snapdragon-toolchain/hexagon-sdk/releases/download/v6.6.0.0/hexagon-sdk-v6.6.0.0-amd64-lnx.tar.xz"]
+      strip_prefix = "6.6.0.0"
     }
   }
 }

@@ -44,7 +44,7 @@ toolchain "ndk" {
     }
   }
 
-  release "r26c" {
+  release "r26c" { # what sdk.yaml of QAIRT 2.25 names
     revision = "26.2.11394342"
     source "archive" {
       size = 668556021
@@ -69,11 +69,34 @@ toolchain "ndk" {
     }
   }
 
+  release "r27d" {
+    revision = "27.3.13750724"
+    source "archive" {
+      sha1 = "22105e410cf29afcf163760cc95522b9fb981121"
+    }
+  }
+
+  # From r28 on libraries are linked for pages of 16 KB.
   release "r28b" {
     revision = "28.1.13356709"
     source "archive" {
       sha1 = "f574d3165405bd59ffc5edaadac02689075a729f"
     }
     source "embedded" {}
+  }
+
+  release "r28c" {
+    revision = "28.2.13676358"
+    source "archive" {
+      sha1 = "a7b54a5de87fecd125a17d54f73c446199e72a64"
+    }
+  }
+
+  release "r29" {
+    revision = "29.0.14206865"
+    source "archive" {
+      size = 783549481
+      sha1 = "87e2bb7e9be5d6a1c6cdf5ec40dd4e0c6d07c30b"
+    }
   }
 }

@@ -2,6 +2,7 @@ package toolchains
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -34,6 +35,33 @@ type Arch struct {
 	Name     string   `hcl:"name,label"` // "v79"
 	Features []string `hcl:"features,optional"`
 	Note     string   `hcl:"note,optional"`
+}
+
+// OtherSoCs are numbers of SoCs of which no more is known: enough to say what a number is.
+type OtherSoCs struct {
+	Models     map[string]int `hcl:"models,optional"`  // soc_model by name
+	AndroidIDs map[string]int `hcl:"soc_ids,optional"` // Android soc_id by name
+}
+
+func (o *OtherSoCs) add(more *OtherSoCs) {
+	for _, m := range []struct{ to, from *map[string]int }{{&o.Models, &more.Models}, {&o.AndroidIDs, &more.AndroidIDs}} {
+		if *m.to == nil {
+			*m.to = map[string]int{}
+		}
+		maps.Copy(*m.to, *m.from)
+	}
+}
+
+// named returns the names with that number, sorted.
+func named(m map[string]int, number int) []string {
+	var out []string
+	for name, n := range m {
+		if n == number {
+			out = append(out, name)
+		}
+	}
+	sort.Strings(out)
+	return out
 }
 
 // FindArch returns the record of an arch, nil when there is none.
@@ -85,6 +113,11 @@ func (c *Catalogue) FindSoC(name string) (*SoC, error) {
 			have = append(have, n)
 		}
 	}
+	for other, model := range c.Others.Models {
+		if strings.EqualFold(other, name) {
+			return nil, fmt.Errorf("%s is soc_model %d of QNN, and nobody has published which Hexagon arch it has, if any; when you know it, write a soc block in toolchains/*.hcl of the workspace", other, model)
+		}
+	}
 	if n, err := strconv.Atoi(name); err == nil {
 		return nil, fmt.Errorf("a SoC is named, as in \"SM8750\", and %q is a number: %s", name, c.numbered(n))
 	}
@@ -106,6 +139,12 @@ func (c *Catalogue) numbered(n int) string {
 		if s.SoCModel == n {
 			is = append(is, fmt.Sprintf("%d is the soc_model of %s", n, s.Name))
 		}
+	}
+	for _, name := range named(c.Others.AndroidIDs, n) {
+		is = append(is, fmt.Sprintf("%d is the Android soc_id of %s", n, name))
+	}
+	for _, name := range named(c.Others.Models, n) {
+		is = append(is, fmt.Sprintf("%d is the soc_model of %s", n, name))
 	}
 	if len(is) == 0 {
 		return "no SoC in the catalogue has it as its soc_model or its Android soc_id"

@@ -1,5 +1,46 @@
 # SoCs with an HTP. soc_model is the number QNN knows (Qnn_SocModel_t); soc_ids are what Android says in
-# /sys/devices/soc0/soc_id: never the same number. vtcm_mb 0: not published. min_sdk: the first QAIRT SDK said to know it.
+# /sys/devices/soc0/soc_id: never the same number. vtcm_mb 0: not published. min_sdk: the first QAIRT SDK said to know it, by
+# executorch's list; the vendor says it of none. lpai: version of the low-power AI core.
+
+# What an arch's HTP can do, whatever the SDK (executorch's feature matrix; QNN's documentation of weight sharing):
+#   quantized        graphs of integers
+#   fp16             graphs in half precision       fp16_partial  some operations of them
+#   lpbq             weights of 4 bits with scales for blocks, activations of 16 bits
+#   weight_sharing   several graphs of a context with one copy of their weights; compiled ahead of time, one VTCM size and SoC
+#   matmul_16x16     matmul whose second input has 16 bits        layer_norm_16x16  the same for layer_norm
+#   multi_core       a graph on several cores       extended_udma, for moving data without the vector units
+
+arch "v66" {
+  note = "no HTP: QNN's DSP backend only"
+}
+
+arch "v68" {
+  features = ["quantized"]
+}
+
+arch "v69" {
+  features = ["fp16_partial", "quantized"]
+}
+
+arch "v73" {
+  features = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
+}
+
+arch "v75" {
+  features = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
+}
+
+arch "v79" {
+  features = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
+}
+
+arch "v81" {
+  features = ["extended_udma", "fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "multi_core", "quantized", "weight_sharing"]
+}
+
+arch "v85" {
+  note = "makefiles name it; no SoC with it is known here, and QNN's headers do not have it yet"
+}
 
 soc "SM8350" {
   marketing = "Snapdragon 888"
@@ -17,7 +58,8 @@ soc "SM7325" {
   soc_model = 35
   vtcm_mb   = 2
   soc_ids   = [475]
-  note      = "soc_model 35 is SM7325, not SM8350"
+  # Some tables of third parties give 35 for SM8350; that is 30.
+  # VTCM: by rwkv-qualcomm; executorch does not list the SoC.
 }
 
 soc "SM8325" {
@@ -41,7 +83,7 @@ soc "QCM6490" {
   soc_ids   = [497, 498]
   min_sdk   = "2.37"
   aliases   = ["QCS6490"]
-  note      = "SDKs before 2.37 list it as 35"
+  note      = "sources disagree about soc_model: 93 in newer lists (executorch, LiteRT), 35 in the documentation of QAIRT 2.25"
 }
 
 soc "SA8295" {
@@ -121,7 +163,8 @@ soc "SM8635" {
   marketing = "Snapdragon 8s Gen 3"
   arch      = "v73"
   soc_model = 68
-  vtcm_mb   = 8
+  vtcm_mb   = 8                          # of a draft (executorch#19216)
+  lacks     = ["fp16_relaxed_precision"] # rwkv-qualcomm
 }
 
 soc "SM7675" {
@@ -138,7 +181,7 @@ soc "SM6450" {
 }
 
 soc "SM7635" {
-  marketing = "Snapdragon 7s Gen 3"
+  marketing = "Snapdragon 7s Gen 3" # of common knowledge
   arch      = "v73"
   soc_model = 73
 }
@@ -147,7 +190,7 @@ soc "SM8735" {
   marketing = "Snapdragon 8s Gen 4"
   arch      = "v73"
   soc_model = 85
-  note      = "sources disagree: v73 or v79"
+  note      = "sources disagree about the arch: v73 (rwkv-qualcomm) or v79 (a draft, executorch#19216)"
 }
 
 soc "SC8380XP" {
@@ -215,6 +258,7 @@ soc "SA8620P" {
   marketing = "Automotive"
   arch      = "v75"
   soc_model = 67
+  note      = "the arch is said of SA7255 and LiteRT's table; QNN's own list does not have it"
   aliases   = ["SA7255", "SA8610", "SA8620"]
 }
 
@@ -233,6 +277,7 @@ soc "SM8750" {
   vtcm_mb   = 8
   soc_ids   = [618, 639]
   min_sdk   = "2.37"
+  lpai      = "v5"
   aliases   = ["SM8750P"]
 }
 
@@ -251,7 +296,8 @@ soc "SM8850" {
   soc_ids   = [660, 661, 722, 723, 743]
   min_sdk   = "2.42"
   aliases   = ["SM8850P", "SM8847", "SM8847P", "SG8450P"]
-  note      = "88 is SC8480XP"
+  lpai      = "v6"
+  # 87 by the headers of 2.36.1; a README of a third party gives 88, which is SC8480XP.
 }
 
 soc "SM8845" {
@@ -266,6 +312,7 @@ soc "SC8480XP" {
   marketing = "Snapdragon X2 Elite"
   arch      = "v81"
   soc_model = 88
+  lpai      = "v5"
 }
 
 soc "SA8797" {
@@ -279,6 +326,7 @@ soc "SA8797" {
 soc "SAR2230P" {
   arch      = "v81"
   soc_model = 95
+  lpai      = "v6"
   vtcm_mb   = 4
   min_sdk   = "2.42"
 }
@@ -289,4 +337,73 @@ soc "SW6100" {
   soc_model = 96
   vtcm_mb   = 4
   min_sdk   = "2.42"
+}
+
+soc "SC7280X" {
+  marketing = "Snapdragon 7c Gen 2"
+  arch      = "v68"
+  soc_model = 44
+}
+
+soc "SM7315" {
+  arch      = "v68"
+  soc_model = 38
+}
+
+# Without an HTP: QNN runs on their DSP with another backend, and most of what hexmage builds does not.
+
+soc "SM8250" {
+  marketing = "Snapdragon 865"
+  arch      = "v66"
+  soc_model = 21
+  soc_ids   = [356, 455]
+  aliases   = ["QRB5165", "SDM865"]
+}
+
+soc "SM7250" {
+  marketing = "Snapdragon 765"
+  arch      = "v66"
+  soc_model = 25
+}
+
+soc "SM6350" {
+  marketing = "Snapdragon 690"
+  arch      = "v66"
+  soc_model = 29
+  aliases   = ["SM7225"]
+}
+
+soc "SM6225" {
+  marketing = "Snapdragon 680"
+  arch      = "v66"
+  soc_model = 40
+}
+
+soc "SM4350" {
+  marketing = "Snapdragon 480"
+  arch      = "v66"
+  soc_model = 31
+  soc_ids   = [507]
+  aliases   = ["SM6375"]
+}
+
+soc "SM4250" {
+  marketing = "Snapdragon 460"
+  arch      = "v66"
+  soc_model = 28
+  aliases   = ["QCM4290"]
+}
+
+# SoCs that QNN's headers number (2.36.1, and LiteRT's table of 2.47) and whose Hexagon arch nobody has published, or that have no
+# HTP. A target cannot be one of them before somebody writes a soc block. Of SA8155 (v66) and CQ8750S (soc_id 705) not even the number
+# is known; SM8975, SM7775, SM6850, SM4850 and a few more are named in libraries of 2.45 only.
+other_socs {
+  models = {
+    SDM845  = 1, SDM835 = 2, SDM821 = 3, SDM820 = 4, SDM801 = 5, SDM670 = 6, SDM660 = 7, SDM652 = 8, SDM636 = 9, SDM630 = 10, SDM625 = 11,
+    SDM855  = 12, SDM710 = 13, SDM632 = 15, SM6150 = 16, QCS610 = 16, SM7150 = 17, QCS405 = 18, SM6125 = 19, QCS403 = 20, IPQ6018 = 23,
+    IPQ6028 = 24, SA8195 = 26, SM6250 = 27, QCS410 = 33, STP6225P = 47, QCS6125 = 48, QRB4210 = 49, QCS7230 = 51, SM4375 = 55, QCM4325 = 56,
+    SM4450  = 59, QCM4490 = 59, SM7435 = 61, SA8540 = 62, AIC100 = 63, SM7550 = 64, SM6450Q = 65, SM4635 = 71, SM6650 = 74, SM6475 = 76,
+    QCM6690 = 78, IPQ9574 = 79, IPQ5404 = 80, IPQ5424 = 81, QCS2290 = 83, QCM2290 = 83, SA525M = 84, SM7750 = 86, QCS8625 = 90,
+  }
+  soc_ids = { SM4450 = 568, SM7425 = 564, SXR2250P = 649 }
 }
