@@ -60,10 +60,26 @@ Examples:
 
 // Help has the examples of `hexmage env --help`.
 func (*envCmd) Help() string {
-	return `Examples:
+	return `It sets what the SDKs' own scripts set, and fetches what is not here yet. Twice is once, and the folders of another
+release give way.
+
+Examples:
 
     eval "$(hexmage env qwen3-aot-v79)"                then: make -C out/qwen3-aot-v79/makefile htp_v79
+    eval "$(hexmage env qairt@2.31.0.250130 hexagon)"  toolchains instead of a pipeline
+    hexmage env qairt --shell fish | source
     hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT`
+}
+
+// Help has the examples of `hexmage toolchain --help`.
+func (*toolchainCmd) Help() string {
+	return `Examples:
+
+    hexmage toolchain list qairt                       its releases, and which are here
+    hexmage toolchain show qairt@2.41.0.251128         sources, digests, archs, licence, page
+    hexmage toolchain fetch ndk@r28b --profile device  the real one; a pipeline finds it in the store
+    hexmage toolchain verify $QNN_SDK_ROOT             is this SDK whole, and of one release?
+    make -C src SDK="$(hexmage toolchain where qairt)"`
 }
 
 // Help has the examples of `hexmage inspect --help`.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/toolchains"
 )
 
 // toolchainCmd is `hexmage toolchain …`.
@@ -77,7 +79,15 @@ func (a *app) toolchainPlan(ws []wanted) (*plan.Plan, error) {
 
 func (a *app) planToolchains(ws []wanted) (*plan.Plan, hcl.Diagnostics, error) {
 	f := hclwrite.NewEmptyFile()
+	open := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body()
+	open.SetAttributeValue("default", cty.True)
+	if a.Profile != "" && a.Profile != toolchains.ProfileOpen {
+		f.Body().AppendNewBlock("profile", []string{a.Profile})
+	}
 	for _, w := range ws {
+		if !hclsyntax.ValidIdentifier(w.name) {
+			return nil, nil, usage("%q is no name of a toolchain: `hexmage toolchain list` has them; a release is NAME@VERSION", w.name)
+		}
 		b := f.Body().AppendNewBlock(addrs.Toolchain, []string{w.name}).Body()
 		if w.version != "" {
 			b.SetAttributeValue("version", cty.StringVal(w.version))
@@ -85,6 +95,8 @@ func (a *app) planToolchains(ws []wanted) (*plan.Plan, hcl.Diagnostics, error) {
 		if w.source != "" {
 			b.SetAttributeValue("use", cty.StringVal(w.source))
 		}
+		out := f.Body().AppendNewBlock("output", []string{w.name}).Body() // what nobody uses is not planned
+		out.SetAttributeTraversal("value", hcl.Traversal{hcl.TraverseRoot{Name: addrs.Toolchain}, hcl.TraverseAttr{Name: w.name}, hcl.TraverseAttr{Name: "dir"}})
 	}
 	const name = "toolchain"
 	var buf bytes.Buffer
@@ -234,7 +246,7 @@ func (a *app) locations(nodes []*plan.Node, res build.Result, path func(digest.D
 		if l.Path == "" {
 			var err error
 			l.root = res.Roots[n.Output("dir")]
-			l.Digest = l.root.Function().String() + ":" + l.root.String()
+			l.Digest = l.root.String()
 			if l.Path, err = path(l.root); err != nil {
 				return nil, engine(err)
 			}

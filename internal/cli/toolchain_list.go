@@ -38,6 +38,7 @@ type toolchainRow struct {
 	Profile   string         `json:"profile"` // in which it is so
 	Source    string         `json:"source,omitempty"`
 	Installed string         `json:"installed,omitempty"` // root of a copy on this machine
+	Programs  []string       `json:"programs,omitempty"`  // of this machine, for a toolchain that is made of some
 	Sources   []string       `json:"sources"`
 	Arches    []string       `json:"arches,omitempty"`
 	Size      int64          `json:"size,omitempty"` // of the download, in bytes
@@ -108,6 +109,8 @@ func (r *toolchainRow) text() string {
 	switch {
 	case r.Installed != "" && r.State == isHere:
 		return r.Installed
+	case len(r.Programs) > 0 && r.State == isHere:
+		return strings.Join(r.Programs, " ")
 	case s == "embedded":
 		s = "open stand-in"
 	}
@@ -165,6 +168,9 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 		}
 		if err != nil {
 			row.State, row.Detail = byHand, err.Error()
+			if r.Source("manual") != nil {
+				row.Source = "manual"
+			}
 			continue
 		}
 		row.Source, row.Size, row.Installed = ch.Source.Kind, ch.Spec.Size, ch.Host
@@ -172,20 +178,28 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 			row.Size += p.Size
 		}
 		if ch.Source.Kind == "installed" {
-			row.State = isHere
+			row.State, row.Programs = isHere, programsOf(ch)
 		}
 		break
 	}
 	if row.Installed == "" && row.State != isHere {
 		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: "installed", Profile: row.Profile, Lock: d.lock, Machine: d.machine}
 		if ch, err := d.catalogue.Choose(q); err == nil {
-			row.Installed = ch.Host
+			row.Installed, row.Programs = ch.Host, programsOf(ch)
 			if row.State == byHand || row.State == toLock {
 				row.State, row.Source = isHere, "installed"
 			}
 		}
 	}
 	return row
+}
+
+// programsOf are the programs of the machine of which a toolchain is made.
+func programsOf(ch *toolchains.Choice) (out []string) {
+	for _, p := range ch.Spec.Programs {
+		out = append(out, p.Target)
+	}
+	return out
 }
 
 // askStore finds out which of the releases are in the store.

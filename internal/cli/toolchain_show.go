@@ -118,11 +118,7 @@ func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out [
 		case s.Kind == "installed" && ch.Host != "":
 			shown.Detail = ch.Host
 		case s.Kind == "installed":
-			var ps []string
-			for _, p := range ch.Spec.Programs {
-				ps = append(ps, p.Target)
-			}
-			shown.Detail = strings.Join(ps, " ")
+			shown.Detail = strings.Join(programsOf(ch), " ")
 		case s.Kind == "embedded":
 			shown.Detail = "the open stand-in, part of hexmage"
 		case len(ch.Spec.Packages) > 0:
