@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zip"
+
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
@@ -55,19 +57,52 @@ func FuzzTarNames(f *testing.F) {
 	})
 }
 
-func FuzzDeb(f *testing.F) {
-	f.Add(debBytes([]byte("data"), "data.tar"))
-	f.Add([]byte("!<arch>\n"))
+// fuzzUnpack unpacks what begins as the format does. Whatever it is, nothing outside of the destination changes, and after an
+// error nothing is left.
+func fuzzUnpack(f *testing.F, magic string, seeds ...[]byte) {
+	for _, b := range seeds {
+		f.Add(b)
+		f.Add(b[:len(b)/2])
+	}
+	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) < 8 {
+		if len(b) < len(magic) || len(b) > 1<<20 {
 			return
 		}
-		copy(b, "!<arch>\n")
-		dir := t.TempDir()
-		in := filepath.Join(dir, "in")
-		if err := os.WriteFile(in, b, 0o600); err != nil {
-			t.Fatal(err)
+		b = append([]byte(magic), b[len(magic):]...) // the argument itself must stay
+		y := newYard(t, b)
+		_, err := archive.Unpack(context.Background(), y.dest, archive.Options{MaxBytes: 64 << 20}, y.in)
+		if err == nil && strings.HasPrefix(magic, "PK") {
+			sameZip(t, y.dest, b)
 		}
-		_, _ = archive.Unpack(context.Background(), filepath.Join(dir, "out"), archive.Options{}, in)
+		y.check(t, err == nil)
 	})
 }
+
+// sameZip compares what was unpacked with what another reader finds in the zip.
+func sameZip(t *testing.T, dest string, b []byte) {
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatalf("unpacked, but %v", err)
+	}
+	for _, e := range z.File {
+		info, err := os.Lstat(filepath.Join(dest, filepath.FromSlash(e.Name)))
+		if err != nil {
+			t.Errorf("%q was not unpacked: %v", e.Name, err)
+		} else if info.Mode().IsRegular() && uint64(info.Size()) != e.UncompressedSize64 {
+			t.Errorf("%q has %d bytes, not %d", e.Name, info.Size(), e.UncompressedSize64)
+		}
+	}
+}
+
+func FuzzZip(f *testing.F) {
+	s := samples(f)
+	fuzzUnpack(f, "PK\x03\x04", s["zip"], s["raw zip"])
+}
+
+func FuzzTar(f *testing.F)    { fuzzUnpack(f, "", samples(f)["tar"]) }
+func FuzzTarGz(f *testing.F)  { fuzzUnpack(f, "\x1f\x8b", samples(f)["tar.gz"]) }
+func FuzzTarXz(f *testing.F)  { fuzzUnpack(f, "\xfd7zXZ\x00", samples(f)["tar.xz"]) }
+func FuzzTarZst(f *testing.F) { fuzzUnpack(f, "\x28\xb5\x2f\xfd", samples(f)["tar.zst"]) }
+func FuzzTarBz2(f *testing.F) { fuzzUnpack(f, "BZh", samples(f)["tar.bz2"]) }
+func FuzzDeb(f *testing.F)    { fuzzUnpack(f, "!<arch>\n", samples(f)["deb"]) }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,15 +42,13 @@ func newYard(t testing.TB, b []byte) yard {
 // check says whether anything outside of dest is not as it was.
 func (y yard) check(t testing.TB, unpacked bool) {
 	t.Helper()
-	if err := os.Remove(y.in); err != nil {
-		t.Error(err)
-	}
 	if unpacked {
 		if err := os.RemoveAll(y.dest); err != nil {
 			t.Error(err)
 		}
 	}
-	if d := cmp.Diff([]string{"d canary", "d work", "f canary/bird sing", "f evil sing"}, list(t, y.dir)); d != "" {
+	got := slices.DeleteFunc(list(t, y.dir), func(l string) bool { return strings.HasPrefix(l, "f in ") })
+	if d := cmp.Diff([]string{"d canary", "d work", "f canary/bird sing", "f evil sing"}, got); d != "" {
 		t.Errorf("outside of the destination (-want +got):\n%s", d)
 	}
 }
@@ -281,12 +280,14 @@ var sampleTree = []string{"d bin", "d lib", "f last end", "f lib/a " + strings.R
 func TestTruncated(t *testing.T) {
 	for name, b := range samples(t) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+			y := newYard(t, nil)
 			for n := range b {
 				if n%max(len(b)/80, 1) != 0 && n < len(b)-8 {
 					continue
 				}
-				y := newYard(t, b[:n])
+				if err := os.WriteFile(y.in, b[:n], 0o600); err != nil {
+					t.Fatal(err)
+				}
 				_, err := archive.Unpack(context.Background(), y.dest, archive.Options{}, y.in)
 				switch {
 				case err == nil:
@@ -307,14 +308,16 @@ func TestTruncated(t *testing.T) {
 func TestFlipped(t *testing.T) {
 	for name, b := range samples(t) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+			y := newYard(t, nil)
 			for n := range b {
 				if n%max(len(b)/120, 1) != 0 {
 					continue
 				}
 				c := bytes.Clone(b)
 				c[n] ^= 1 << (n % 8)
-				y := newYard(t, c)
+				if err := os.WriteFile(y.in, c, 0o600); err != nil {
+					t.Fatal(err)
+				}
 				_, err := archive.Unpack(context.Background(), y.dest, archive.Options{}, y.in)
 				if err == nil && strings.HasSuffix(name, "zip") {
 					for _, l := range list(t, y.dest) {
