@@ -179,12 +179,21 @@ func TestMakeByHand(t *testing.T) {
 	}
 }
 
-// TestUnpatched: without the patch the package does not compile, and the failure names the rename rule.
+// TestUnpatched: without the patch the package is refused when it is planned; with that rule off it does not compile, and the failure
+// names the rename rule.
 func TestUnpatched(t *testing.T) {
 	w := warmed(t)
 	const step = `step "oppackage" "llama" {
   source  = `
 	w.edit(t, "pipelines/"+pipeline+".hcl", step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
+	wants(t, w.run(t, "run", pipeline), exitUsage, "compat op-renamed", `rename rule "interface_scale"`, "pipelines/"+pipeline+".hcl")
+	if err := os.Mkdir(filepath.Join(w.dir, "toolchains"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	off := "compat \"op-renamed\" {\n  severity = \"off\"\n}\n"
+	if err := os.WriteFile(filepath.Join(w.dir, "toolchains", "ours.hcl"), []byte(off), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	o := w.run(t, "run", pipeline)
 	wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, "oppackage.llama", "pipelines/"+pipeline+".hcl:")
 	if strings.Contains(o.stdout, "tokens_per_s") {

@@ -44,7 +44,14 @@ func (f Finding) Text() string {
 // Error is Text: a finding can be returned as an error.
 func (f Finding) Error() string { return f.Text() }
 
-func sentence(s string) string { return strings.TrimSuffix(strings.TrimSpace(s), ".") + "." }
+// sentence makes a text one for people: a capital letter first, unless it begins with a name, and a full stop at the end.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if word, _, _ := strings.Cut(s, " "); s != "" && s[0] >= 'a' && s[0] <= 'z' && !strings.ContainsAny(word, "./:_0123456789") {
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
+	return strings.TrimSuffix(s, ".") + "."
+}
 
 // Info describes a rule that is code; rules that are data describe themselves.
 type Info struct {

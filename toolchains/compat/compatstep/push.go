@@ -58,7 +58,7 @@ func isQNN(name string) bool {
 func (l *look) made(value string, f *compat.File) {
 	for _, t := range l.r.Toolchains {
 		if p := t.Output.Path(); strings.HasPrefix(value, p+"/") && isQNN(value) {
-			if k, ok := l.known(t.Output.Name); ok {
+			if k, ok := l.known(t.Output.Step.Name); ok {
 				if f.BuildID = k.BuildID; f.BuildID == "" && k.Name == "qairt" {
 					f.BuildID = "v" + k.Version
 				}
