@@ -34,6 +34,7 @@ type Choice struct {
 	Host      string                 // for an installed SDK: its root on this machine
 	Found     Installed              // for an installed SDK: what it says it is
 	Notes     []string               // for people: why another source was passed over
+	Warnings  []string               // for people: what is not in order, and harms others than hexmage
 }
 
 // ErrNotAvailable is what Choose returns, wrapped, when no source gives the release; the text says what to do.

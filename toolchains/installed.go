@@ -16,13 +16,14 @@ type Machine struct {
 	Getenv   func(name string) string
 	LookPath func(program string) (string, error)
 	Home     string
+	Dir      string            // relative values of variables are seen from here; "" is the process's working directory
 	Looked   func(path string) // told of each path that is looked at, there or not; may be nil
 }
 
 // Recording returns the machine that also keeps the paths that are looked at, there or not, and the names of the
 // variables that are asked for; each may be there several times.
 func (m Machine) Recording(paths, env *[]string) Machine {
-	out := Machine{Home: m.Home, Looked: func(path string) {
+	out := Machine{Home: m.Home, Dir: m.Dir, Looked: func(path string) {
 		if abs, err := filepath.Abs(path); err == nil {
 			path = abs
 		}
@@ -63,67 +64,6 @@ func (m Machine) getenv(name string) string {
 		return ""
 	}
 	return m.Getenv(name)
-}
-
-// installed looks for an installed copy: programs in PATH, or an SDK at a path that a variable or the catalogue names.
-func (ch *Choice) installed(q Request, spec fetchtool.Spec) (bool, string, error) {
-	t, r, s := ch.Toolchain, ch.Release, ch.Source
-	if len(s.Programs) > 0 {
-		return ch.programs(q, spec)
-	}
-	var tried []string
-	for _, dir := range s.candidates(r, q.Machine) {
-		q.Machine.looked(dir.path)
-		for _, name := range verify.IdentityFiles() {
-			q.Machine.looked(filepath.Join(dir.path, name))
-		}
-		info, err := os.Stat(dir.path)
-		if err != nil || !info.IsDir() {
-			if dir.variable != "" {
-				tried = append(tried, fmt.Sprintf("%s=%s is no folder", dir.variable, dir.path))
-			}
-			continue
-		}
-		sdk, err := verify.Identify(dir.path)
-		if err != nil {
-			tried = append(tried, fmt.Sprintf("%s: %v", dir.path, err))
-			continue
-		}
-		if sdk.Name != t.Name || !sdk.Is(r.Version) && sdk.Version != r.Revision {
-			tried = append(tried, fmt.Sprintf("%s has %s %s, wanted is %s %s", dir.path, sdk.Name, sdk.Version, t.Name, r.Version))
-			continue
-		}
-		spec.Kind, spec.File = fetchtool.KindCheck, dir.path
-		ch.Spec, ch.Host, ch.Found = spec, dir.path, sdk
-		return true, "", nil
-	}
-	if len(tried) == 0 {
-		return false, "", nil
-	}
-	return false, "installed copies: " + strings.Join(tried, ", "), nil
-}
-
-type candidate struct{ path, variable string }
-
-func (s *Source) candidates(r *Release, m Machine) []candidate {
-	var cs []candidate
-	for _, v := range s.Env {
-		if dir := m.getenv(v); dir != "" {
-			cs = append(cs, candidate{dir, v})
-		}
-	}
-	for _, p := range s.Paths {
-		p = r.fill(p)
-		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			m.getenv("HOME") // what Home was taken from
-			if m.Home == "" {
-				continue
-			}
-			p = filepath.Join(m.Home, rest)
-		}
-		cs = append(cs, candidate{p, ""})
-	}
-	return cs
 }
 
 // programs takes programs of the machine.

@@ -11,6 +11,9 @@ toolchain "ndk" {
   env "ANDROID_NDK_HOME" {
     value = "${root}"
   }
+  env "ANDROID_NDK_PATH" {
+    value = "${root}"
+  }
 
   verify {
     layout = [
@@ -32,7 +35,7 @@ toolchain "ndk" {
     http1        = true
   }
   source "installed" {
-    env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH"]
+    env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH", "ANDROID_NDK", "ANDROID_NDK_LATEST_HOME"]
     paths = ["~/Android/Sdk/ndk/${revision}", "/opt/ndk/android-ndk-${version}", "/opt/android-ndk-${version}"]
   }
 

@@ -77,7 +77,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 		return nil, err
 	}
 	d := &domain{kinds: stepKinds(), targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
-	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine}
+	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine, Workspace: workspace}
 	d.kinds = compatstep.Wrap(d.kinds, cat, workspace)
 	return d, nil
 }
@@ -111,5 +111,6 @@ func (a *app) machine() toolchains.Machine {
 		Getenv:   a.env.Var,
 		LookPath: exec.LookPath,
 		Home:     a.env.Var("HOME"),
+		Dir:      a.env.Dir,
 	}
 }

@@ -6,6 +6,7 @@ package fetchstep
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type Toolchain struct {
 	Catalogue *toolchains.Catalogue
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine // asked for installed copies
+	Workspace string             // a relative path of a block is seen from here; an absolute path
 }
 
 // Schema returns the arguments of a toolchain block.
@@ -113,6 +115,9 @@ func (k Toolchain) override(r step.Request) (*toolchains.Catalogue, toolchains.R
 	q := toolchains.Request{Name: r.At.Name, Version: r.String("version"), Source: r.String("use"), Profile: r.Profile, Lock: k.Lock, Machine: k.Machine}
 	cat := k.Catalogue
 	if path := r.String("path"); path != "" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(k.Workspace, path)
+		}
 		q.Source = "installed"
 		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}})
 	}
@@ -196,6 +201,9 @@ func attrs(ch *toolchains.Choice) map[string]cty.Value {
 
 // passedOver says which other sources were tried before the one that is taken.
 func passedOver(r step.Request, ch *toolchains.Choice) (diags hcl.Diagnostics) {
+	for _, w := range ch.Warnings {
+		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Several copies of an SDK", Detail: sentence(w), Subject: r.ArgRange("version")})
+	}
 	for _, n := range ch.Notes {
 		if n != "" {
 			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Another source was passed over",

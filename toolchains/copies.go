@@ -1,0 +1,180 @@
+package toolchains
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// Copy is an SDK that may be installed on a machine.
+type Copy struct {
+	Path      string    // where it is looked for
+	Variables []string  // that name it; none for a place where copies are usual
+	Found     Installed // what it says it is
+	Err       error     // why it is none
+}
+
+// Name is how people know the copy: by the variables that name it, or by its path.
+func (c Copy) Name() string {
+	if len(c.Variables) == 0 {
+		return c.Path
+	}
+	return strings.Join(c.Variables, "=") + "=" + c.Path
+}
+
+// Copies looks for copies of the toolchain: at each place that a variable of its installed source names, set or not a folder,
+// and at those of the usual places for the release where there is a folder. Variables that lead to one folder make one Copy.
+func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
+	s := r.Source("installed")
+	if s == nil {
+		return nil
+	}
+	var out []Copy
+	at := map[string]int{} // by where the path leads to
+	for _, c := range s.candidates(r, m) {
+		m.looked(c.path)
+		for _, name := range verify.IdentityFiles() {
+			m.looked(filepath.Join(c.path, name))
+		}
+		real, err := filepath.EvalSymlinks(c.path)
+		if err != nil {
+			real = c.path
+		}
+		if i, ok := at[real]; ok {
+			if c.variable != "" {
+				out[i].Variables = append(out[i].Variables, c.variable)
+			}
+			continue
+		}
+		found := Copy{Path: c.path}
+		if c.variable != "" {
+			found.Variables = []string{c.variable}
+		}
+		if info, err := os.Stat(c.path); err != nil || !info.IsDir() {
+			if c.variable == "" {
+				continue
+			}
+			found.Err = fmt.Errorf("%s is no folder", found.Name())
+		} else if found.Found, err = verify.Identify(c.path); err != nil {
+			found.Err = err
+			if c.variable != "" {
+				found.Err = fmt.Errorf("%s: %w", c.variable, err)
+			}
+		}
+		at[real] = len(out)
+		out = append(out, found)
+	}
+	return out
+}
+
+// is tells whether the copy is the release.
+func (c Copy) is(t *Toolchain, r *Release) bool {
+	return c.Err == nil && c.Found.Name == t.Name && (c.Found.Is(r.Version) || c.Found.Version == r.Revision)
+}
+
+// called is what people call the copy's release: the NDK's own files say another name than its downloads have.
+func (t *Toolchain) called(c Copy) string {
+	for _, r := range t.Releases {
+		if c.is(t, r) && r.Version != c.Found.Version {
+			return fmt.Sprintf("%s %s (%s)", c.Found.Name, r.Version, c.Found.Version)
+		}
+	}
+	return c.Found.Name + " " + c.Found.Version
+}
+
+// Disagreement says which variables lead to different copies of the toolchain, "" when none do: each program takes the one that it
+// happens to read.
+func (t *Toolchain) Disagreement(copies []Copy) string {
+	var texts []string
+	for _, c := range copies {
+		switch {
+		case len(c.Variables) == 0:
+		case c.Err != nil:
+			texts = append(texts, c.Err.Error())
+		default:
+			texts = append(texts, c.Name()+" has "+t.called(c))
+		}
+	}
+	if len(texts) < 2 {
+		return ""
+	}
+	return "variables of one SDK lead to different places: " + strings.Join(texts, ", ") +
+		"; programs take the one that they happen to read: set them alike, or unset all but one (`hexmage env " + t.Name + "` prints what fits)"
+}
+
+// installed takes an installed copy: programs in PATH, or the SDK of the release that is asked for.
+func (ch *Choice) installed(q Request, spec fetchtool.Spec) (bool, string, error) {
+	t, r, s := ch.Toolchain, ch.Release, ch.Source
+	if len(s.Programs) > 0 {
+		return ch.programs(q, spec)
+	}
+	copies := t.Copies(r, q.Machine)
+	var tried []string
+	if i := slices.IndexFunc(copies, func(c Copy) bool { return c.is(t, r) }); i >= 0 {
+		c := copies[i]
+		spec.Kind, spec.File = fetchtool.KindCheck, c.Path
+		ch.Spec, ch.Host, ch.Found = spec, c.Path, c.Found
+		if text := t.Disagreement(copies); text != "" {
+			ch.Warnings = append(ch.Warnings, text+"; taken is "+c.Name()+", which is the release that is asked for")
+		}
+		return true, "", nil
+	}
+	for _, c := range copies {
+		switch {
+		case c.Err != nil:
+			tried = append(tried, c.Err.Error())
+		case c.Found.Name != t.Name:
+			tried = append(tried, fmt.Sprintf("%s has %s, wanted is %s %s", c.Name(), t.called(c), t.Name, r.Version))
+		default:
+			tried = append(tried, fmt.Sprintf("%s has %s, wanted is %s %s (to use it, write version = %q in the toolchain block)",
+				c.Name(), t.called(c), t.Name, r.Version, t.versionOf(c)))
+		}
+	}
+	if len(tried) == 0 {
+		return false, "", nil
+	}
+	return false, "installed copies: " + strings.Join(tried, ", "), nil
+}
+
+// versionOf is the version by which the catalogue, or at least the copy, knows what it is.
+func (t *Toolchain) versionOf(c Copy) string {
+	for _, r := range t.Releases {
+		if c.is(t, r) {
+			return r.Version
+		}
+	}
+	return c.Found.Version
+}
+
+type candidate struct{ path, variable string }
+
+func (s *Source) candidates(r *Release, m Machine) []candidate {
+	var cs []candidate
+	for _, v := range s.Env {
+		dir := m.getenv(v)
+		if dir == "" {
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(m.Dir, dir)
+		}
+		cs = append(cs, candidate{dir, v})
+	}
+	for _, p := range s.Paths {
+		p = r.fill(p)
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			m.getenv("HOME") // what Home was taken from
+			if m.Home == "" {
+				continue
+			}
+			p = filepath.Join(m.Home, rest)
+		}
+		cs = append(cs, candidate{p, ""})
+	}
+	return cs
+}

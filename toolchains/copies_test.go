@@ -1,0 +1,107 @@
+package toolchains_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/open"
+)
+
+// standIn unpacks the stand-in of a release below dir and returns its root.
+func standIn(t *testing.T, dir, name, version string) string {
+	t.Helper()
+	release, err := open.Find(name, version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := open.Archive(&b, name, version); err != nil {
+		t.Fatal(err)
+	}
+	file, root := filepath.Join(t.TempDir(), "a.zip"), filepath.Join(dir, release.Version)
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// TestCopies sets the variables that people have, in the ways that they have them.
+func TestCopies(t *testing.T) {
+	c, _ := builtin(t)
+	dir := t.TempDir()
+	ndk, qairt, old := standIn(t, dir, "ndk", ""), standIn(t, dir, "qairt", ""), standIn(t, dir, "qairt", "2.31.0.250130")
+	r26 := filepath.Join(dir, "r26c")
+	if err := os.Mkdir(r26, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r26, "source.properties"), []byte("Pkg.Revision = 26.2.11394342\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(ndk, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		sdk   string
+		env   map[string]string
+		host  string   // where the copy is found; "" when none is
+		warns []string // parts of the one warning
+		says  []string // parts of the error
+	}{
+		"one variable":                {sdk: "ndk", env: map[string]string{"ANDROID_NDK_HOME": ndk}, host: ndk},
+		"three that agree, by a link": {sdk: "ndk", env: map[string]string{"ANDROID_NDK_HOME": ndk, "ANDROID_NDK_ROOT": link, "ANDROID_NDK_PATH": ndk + "/"}, host: link},
+		"three that disagree": {sdk: "ndk", env: map[string]string{"ANDROID_NDK_ROOT": r26, "ANDROID_NDK_HOME": ndk, "ANDROID_NDK_PATH": "/gone"}, host: ndk,
+			warns: []string{"ANDROID_NDK_ROOT=" + r26 + " has ndk r26c (26.2.11394342)", "ANDROID_NDK_HOME=" + ndk + " has ndk r28b", "ANDROID_NDK_PATH=/gone is no folder",
+				"set them alike", "taken is ANDROID_NDK_HOME"}},
+		"another release": {sdk: "ndk", env: map[string]string{"ANDROID_NDK_LATEST_HOME": r26},
+			says: []string{"ANDROID_NDK_LATEST_HOME=" + r26 + " has ndk r26c (26.2.11394342), wanted is ndk r28b", `version = "r26c"`}},
+		"another SDK":        {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": ndk}, says: []string{"has ndk 28.1.13356709", "wanted is qairt 2.41.0.251128"}},
+		"an old and a new":   {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": old, "QAIRT_SDK_ROOT": qairt}, host: qairt, warns: []string{"has qairt 2.31.0.250130", "has qairt 2.41.0.251128"}},
+		"only an old one":    {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": old}, says: []string{"QNN_SDK_ROOT=" + old + " has qairt 2.31.0.250130, wanted is qairt 2.41.0.251128", `version = "2.31.0.250130"`}},
+		"no SDK":             {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": dir}, says: []string{"QNN_SDK_ROOT: ", "no SDK that hexmage knows"}},
+		"a relative path":    {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": "2.41.0.251128"}, host: qairt},
+		"a usual place":      {sdk: "qairt", env: map[string]string{"HOME": dir}, host: filepath.Join(dir, "qairt/2.41.0.251128")},
+		"a usual place, old": {sdk: "qairt", env: map[string]string{"HOME": dir, "QAIRT_SDK_ROOT": old}, host: filepath.Join(dir, "qairt/2.41.0.251128")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := toolchains.Machine{Getenv: func(n string) string { return x.env[n] }, Home: x.env["HOME"], Dir: dir}
+			if x.env["HOME"] != "" {
+				if err := os.Mkdir(filepath.Join(dir, "qairt"), 0o755); err != nil && !os.IsExist(err) {
+					t.Fatal(err)
+				}
+				_ = os.Symlink(qairt, x.host)
+			}
+			ch, err := c.Choose(toolchains.Request{Name: x.sdk, Source: "installed", Profile: "device", Machine: m})
+			if (err == nil) != (x.host != "") {
+				t.Fatalf("%+v, %v", ch, err)
+			}
+			if err != nil {
+				for _, p := range x.says {
+					if !strings.Contains(err.Error(), p) {
+						t.Errorf("%v: want %q", err, p)
+					}
+				}
+				return
+			}
+			if ch.Host != x.host {
+				t.Errorf("found %s, want %s", ch.Host, x.host)
+			}
+			if len(x.warns) == 0 != (len(ch.Warnings) == 0) {
+				t.Fatalf("warnings %q, want %q", ch.Warnings, x.warns)
+			}
+			for _, p := range x.warns {
+				if !strings.Contains(ch.Warnings[0], p) {
+					t.Errorf("%q: want %q", ch.Warnings[0], p)
+				}
+			}
+		})
+	}
+}
