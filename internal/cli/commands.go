@@ -14,6 +14,7 @@ type commands struct {
 	Patch     patchCmd     `cmd:"" help:"Apply or check a patch series against a source tree and an SDK."`
 	Inspect   inspectCmd   `cmd:"" help:"Describe a model, library or context binary."`
 	Toolchain toolchainCmd `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
+	Compat    compatCmd    `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
 	Env       envCmd       `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
 	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
 	Cache     cacheCmd     `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/hexmage/hexmage/model/qnnctx"
+	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // vendorsLibrary is the beginning of a library of the vendor's, as far as a reader of build ids goes.
@@ -250,5 +253,78 @@ compat "ours" {
 				}
 			}
 		})
+	}
+}
+
+// TestCompatCommand asks for a SoC that one old SDK knows nothing of.
+func TestCompatCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		env := Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Width: 120}
+		if code := Main(append([]string{"hexmage", "compat"}, args...), env); code != 0 {
+			t.Fatalf("%q: exit code %d\n%s", args, code, stderr.String())
+		}
+		return stdout.String()
+	}
+	text := run("--soc", "sm8750p")
+	for _, want := range []string{
+		`(?m)^Hexagon v79 · soc_model 69 · Android soc_id 618, 639 · 8 MB VTCM`,
+		`(?m)^ +tools 8\.7\.06 +tools 8\.7\.08 +tools 8\.8\.06 +tools 19\.0\.04`,
+		`(?m)^2\.37\.0\.250724 – 2\.42\.0\.251225 +no \d+ +no \d+ +yes +yes +yes$`,
+		`(?m)^2\.25\.0\.240728 – 2\.36\.1\.250708( +no( \d+)+){5}$`,
+		`(?m)^NDK +r25c – r27d +r28b – r29\n +yes \d+ +yes$`,
+		`(?m)^ +\d+  QAIRT 2\.36\.1\.250708 has libraries`, `Take\s+QAIRT\s+2\.37\.0\.250724\s+or\s+newer`, `\[compat\s+qairt-arch;`,
+	} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	var m struct {
+		SoC struct {
+			SoCModel int `json:"soc_model"`
+		}
+		QAIRT []struct {
+			Version  string
+			Works    bool
+			Findings []compat.Finding
+		}
+		Pairs []struct {
+			QAIRT, Hexagon string
+			Works          bool
+		}
+	}
+	if err := json.Unmarshal([]byte(run("--soc", "SM8850", "--json")), &m); err != nil {
+		t.Fatal(err)
+	}
+	works := 0
+	for _, p := range m.Pairs {
+		want := compat.Compare(p.QAIRT, "2.42") > 0 && compat.Compare(p.Hexagon, "6.4") > 0
+		if p.Works != want {
+			t.Errorf("%s with %s for SM8850: %v", p.QAIRT, p.Hexagon, p.Works)
+		}
+		if p.Works {
+			works++
+		}
+	}
+	if m.SoC.SoCModel != 87 || works == 0 || len(m.Pairs) < 32*13 {
+		t.Errorf("%+v, %d of %d work", m.SoC, works, len(m.Pairs))
+	}
+	for _, q := range m.QAIRT {
+		if !q.Works && (len(q.Findings) == 0 || q.Findings[0].Reason == "" || q.Findings[0].Remedy == "" || q.Findings[0].Source == "") {
+			t.Errorf("%s does not work, for no reason: %+v", q.Version, q.Findings)
+		}
+	}
+	if all := run(); !regexp.MustCompile(`(?m)^SM8850 +Snapdragon 8 Elite Gen 5 +v81 +87 +660, 661, .* +8 MB +2\.42\.0\.251225 +6\.4\.0\.0 +19\.0\+$`).MatchString(all) {
+		t.Errorf("all SoCs:\n%s", all)
+	}
+	if rules := run("--rules"); !strings.Contains(rules, "push-one-sdk") || !strings.Contains(rules, "qairt-arch") {
+		t.Errorf("rules:\n%s", rules)
+	}
+	var stderr bytes.Buffer
+	if code := Main([]string{"hexmage", "compat", "--soc", "618"}, Env{Stdout: &stderr, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache"}}); code != ExitUsage || !strings.Contains(stderr.String(), "Android soc_id of SM8750") {
+		t.Errorf("--soc 618: exit code %d, %s", code, stderr.String())
 	}
 }

@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+// compatCmd is `hexmage compat [--soc NAME] [--rules]`.
+type compatCmd struct {
+	SoC   string `name:"soc" placeholder:"NAME" help:"The SoC to build for, such as SM8750. Default: all SoCs, with the least that each needs."`
+	Rules bool   `help:"List the rules instead."`
+}
+
+// Help is printed below the flags.
+func (compatCmd) Help() string {
+	return `Examples:
+  hexmage compat                    every SoC, with the first SDKs that know it
+  hexmage compat --soc SM8750       which QAIRT goes with which Hexagon SDK and NDK, and why the others do not
+  hexmage compat --soc SM8750 --json
+  hexmage compat --rules            the rules that plans are checked against
+
+Described in docs/toolchains.md.`
+}
+
+// Run prints what of the catalogue works with what, and why the rest does not.
+func (c *compatCmd) Run(_ context.Context, a *app) error {
+	workspace := a.root
+	if workspace == "" {
+		workspace = a.dir
+	}
+	d, err := a.domain(workspace)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Rules:
+		return a.compatRules(d.catalogue)
+	case c.SoC == "":
+		return a.compatSoCs(d.catalogue)
+	}
+	s, err := d.catalogue.FindSoC(c.SoC)
+	if err != nil {
+		return usage("%v", err)
+	}
+	m, diags := d.catalogue.Matrix(s)
+	if diags.HasErrors() {
+		a.printDiags(diags, nil)
+		return &exitError{code: ExitUsage}
+	}
+	if a.JSON {
+		return a.printJSON(struct {
+			SoC socRecord `json:"soc"`
+			*toolchains.Matrix
+		}{recordOf(d.catalogue, s), m})
+	}
+	fmt.Fprint(a.env.Stdout, matrixText(a, recordOf(d.catalogue, s), m))
+	return nil
+}
+
+// socRecord is a SoC as JSON has it.
+type socRecord struct {
+	Name       string   `json:"name"`
+	Marketing  string   `json:"marketing,omitempty"`
+	Aliases    []string `json:"aliases,omitempty"`
+	Arch       string   `json:"arch"`
+	SoCModel   int      `json:"soc_model"`
+	AndroidIDs []int    `json:"soc_ids,omitempty"`
+	VTCMMB     int      `json:"vtcm_mb,omitempty"`
+	LPAI       string   `json:"lpai,omitempty"`
+	Features   []string `json:"features,omitempty"`
+	Note       string   `json:"note,omitempty"`
+}
+
+func recordOf(c *toolchains.Catalogue, s *toolchains.SoC) socRecord {
+	return socRecord{s.Name, s.Marketing, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI, c.Features(s), s.Note}
+}
+
+// compatSoCs prints the SoCs with the least that each needs.
+func (a *app) compatSoCs(c *toolchains.Catalogue) error {
+	rows := [][]string{{"SoC", "", "Hexagon", "soc_model", "soc_id", "VTCM", "first QAIRT", "first Hexagon SDK", "tools"}}
+	type entry struct {
+		socRecord
+		Needs toolchains.Needs `json:"needs"`
+	}
+	var all []entry
+	for _, s := range c.SortedSoCs() {
+		n, diags := c.Needs(s)
+		if diags.HasErrors() {
+			a.printDiags(diags, nil)
+			return &exitError{code: ExitUsage}
+		}
+		all = append(all, entry{recordOf(c, s), n})
+		tools := ""
+		if n.Tools != "" {
+			tools = n.Tools + "+"
+		}
+		rows = append(rows, []string{s.Name, s.Marketing, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs), megabytes(s.VTCMMB),
+			orDash(n.QAIRT), orDash(n.Hexagon), orDash(tools)})
+	}
+	if a.JSON {
+		return a.printJSON(all)
+	}
+	fmt.Fprint(a.env.Stdout, columns(rows))
+	fmt.Fprint(a.env.Stdout, "\nFor what goes together for one of them: hexmage compat --soc SM8750\n")
+	return nil
+}
+
+func (a *app) compatRules(c *toolchains.Catalogue) error {
+	type rule struct {
+		ID       string `json:"id"`
+		Severity string `json:"severity"`
+		Summary  string `json:"summary,omitempty"`
+		Source   string `json:"source,omitempty"`
+	}
+	var all []rule
+	for _, r := range c.Rules {
+		x := rule{r.ID, r.Severity, r.Summary, r.Source}
+		for _, i := range compat.Coded() {
+			if i.ID == r.ID && x.Source == "" {
+				x.Source = i.Source
+			}
+		}
+		all = append(all, x)
+	}
+	if a.JSON {
+		return a.printJSON(all)
+	}
+	rows := [][]string{{"rule", "severity", "", "known from"}}
+	for _, r := range all {
+		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Source})
+	}
+	fmt.Fprint(a.env.Stdout, columns(rows))
+	return nil
+}
+
+// band is a run of releases of which the rules say the same.
+type band struct {
+	versions []string
+	tools    []string
+	works    bool
+	notes    []int // footnotes
+	first    int   // index of its first release
+}
+
+// label is "2.42.0.251225 – 2.50.0.260828", oldest first.
+func (b band) label() string {
+	if len(b.versions) == 1 {
+		return b.versions[0]
+	}
+	return b.versions[len(b.versions)-1] + " – " + b.versions[0]
+}
+
+// footnotes numbers what is said of bands. What a rule says of several, with the same remedy, is one note: that of the first.
+type footnotes struct{ said []compat.Finding }
+
+func (f *footnotes) number(x compat.Finding) int {
+	i := slices.IndexFunc(f.said, func(have compat.Finding) bool { return have.Rule == x.Rule && have.Remedy == x.Remedy })
+	if i < 0 {
+		i = len(f.said)
+		f.said = append(f.said, x)
+	}
+	return i + 1
+}
+
+// bands puts neighbours together of which the same rules say the same, apart from the version in it.
+func bands(releases []toolchains.ReleaseVerdict, byTools bool, notes *footnotes) []band {
+	signature := func(r toolchains.ReleaseVerdict) string {
+		s := strconv.FormatBool(r.Works)
+		for _, f := range r.Findings {
+			s += " " + f.Rule + " " + f.Remedy
+		}
+		if byTools {
+			s += " " + r.ToolsVersion
+		}
+		return s
+	}
+	var out []band
+	last := ""
+	for i, r := range releases {
+		if sig := signature(r); len(out) == 0 || sig != last {
+			out = append(out, band{works: r.Works, first: i})
+			last = sig
+		}
+		b := &out[len(out)-1]
+		b.versions = append(b.versions, r.Version)
+		if r.ToolsVersion != "" && !slices.Contains(b.tools, r.ToolsVersion) {
+			b.tools = append(b.tools, r.ToolsVersion)
+		}
+	}
+	for i := range out {
+		for _, f := range releases[out[i].first].Findings {
+			if f.Rule != "soc-unsure" {
+				out[i].notes = append(out[i].notes, notes.number(f))
+			}
+		}
+	}
+	return out
+}
+
+// matrixText is the matrix for people.
+func matrixText(a *app, s socRecord, m *toolchains.Matrix) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", a.painted("1", s.Name), s.Marketing)
+	facts := []string{"Hexagon " + s.Arch, fmt.Sprintf("soc_model %d", s.SoCModel)}
+	if len(s.AndroidIDs) > 0 {
+		facts = append(facts, "Android soc_id "+numbersText(s.AndroidIDs))
+	}
+	if s.VTCMMB > 0 {
+		facts = append(facts, fmt.Sprintf("%d MB VTCM", s.VTCMMB))
+	}
+	if s.LPAI != "" {
+		facts = append(facts, "LPAI "+s.LPAI)
+	}
+	fmt.Fprintf(&b, "%s\n", strings.Join(facts, " · "))
+	if len(s.Features) > 0 {
+		fmt.Fprintf(&b, "its HTP can: %s\n", strings.Join(s.Features, ", "))
+	}
+	if s.Note != "" {
+		fmt.Fprintf(&b, "not sure: %s\n", s.Note)
+	}
+	notes := &footnotes{}
+	qairt, hexagon := bands(m.QAIRT, false, notes), bands(m.Hexagon, true, notes)
+	rows := [][]string{{"QAIRT \\ Hexagon SDK"}, {""}}
+	for _, h := range slices.Backward(hexagon) {
+		rows[0] = append(rows[0], h.label())
+		rows[1] = append(rows[1], "tools "+strings.Join(h.tools, ", "))
+	}
+	for _, q := range qairt {
+		row := []string{q.label()}
+		for _, h := range slices.Backward(hexagon) {
+			pair := m.Pairs[q.first*len(m.Hexagon)+h.first]
+			said := slices.Concat(q.notes, h.notes)
+			for _, f := range pair.Findings {
+				said = append(said, notes.number(f))
+			}
+			row = append(row, mark(a, pair.Works, said))
+		}
+		rows = append(rows, row)
+	}
+	b.WriteString("\n" + columns(rows))
+	b.WriteString("\n")
+	rows = [][]string{{"NDK"}, {""}}
+	for _, n := range slices.Backward(bands(m.NDK, false, notes)) {
+		rows[0] = append(rows[0], n.label())
+		rows[1] = append(rows[1], mark(a, n.works, n.notes))
+	}
+	b.WriteString(columns(rows))
+	if len(notes.said) > 0 {
+		b.WriteString("\n")
+	}
+	width := a.env.Width
+	if width == 0 {
+		width = 120
+	}
+	for i, f := range notes.said {
+		fmt.Fprintf(&b, "%3d  %s\n", i+1, strings.Join(wrap(f.Text(), max(40, width-5)), "\n     "))
+	}
+	return b.String()
+}
+
+// mark is "yes", "yes 3" or "no 1 2": whether it works, and what is to be said of it.
+func mark(a *app, works bool, notes []int) string {
+	text, colour := "yes", "32"
+	if !works {
+		text, colour = "no", "31"
+	} else if len(notes) > 0 {
+		colour = "33"
+	}
+	slices.Sort(notes)
+	for _, n := range slices.Compact(notes) {
+		text += " " + strconv.Itoa(n)
+	}
+	return a.painted(colour, text)
+}
+
+// columns aligns rows; two blanks between columns, none at the end of a line.
+func columns(rows [][]string) string {
+	var widths []int
+	for _, r := range rows {
+		for i, cell := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], shown(cell))
+		}
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		line := ""
+		for i, cell := range r {
+			line += cell + strings.Repeat(" ", widths[i]-shown(cell)+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// shown is how many columns a text takes: colours take none.
+func shown(s string) int {
+	n, in := 0, false
+	for _, c := range s {
+		switch {
+		case c == '\x1b':
+			in = true
+		case in:
+			in = c != 'm'
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// wrap cuts a text into lines at blanks.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && shown(line)+1+shown(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return append(lines, line)
+}
+
+func numbersText(ns []int) string {
+	var out []string
+	for _, n := range ns {
+		out = append(out, strconv.Itoa(n))
+	}
+	return strings.Join(out, ", ")
+}
+
+func megabytes(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return strconv.Itoa(n) + " MB"
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}

@@ -1,0 +1,120 @@
+package toolchains
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+// Verdict is what the rules say of a release, or of releases together, for a SoC.
+type Verdict struct {
+	Works    bool             `json:"works"` // no rule says that it will fail
+	Findings []compat.Finding `json:"findings,omitempty"`
+}
+
+// ReleaseVerdict is a release by itself.
+type ReleaseVerdict struct {
+	Version      string `json:"version"`
+	ToolsVersion string `json:"tools_version,omitempty"`
+	Verdict
+}
+
+// PairVerdict is a QAIRT with a Hexagon SDK: what each says by itself, and both together.
+type PairVerdict struct {
+	QAIRT   string `json:"qairt"`
+	Hexagon string `json:"hexagon"`
+	Verdict
+}
+
+// Matrix says what of the catalogue works with what for a SoC. Releases are newest first.
+type Matrix struct {
+	SoC     *SoC             `json:"-"`
+	QAIRT   []ReleaseVerdict `json:"qairt"`
+	Hexagon []ReleaseVerdict `json:"hexagon"`
+	NDK     []ReleaseVerdict `json:"ndk"`
+	Pairs   []PairVerdict    `json:"pairs"` // every QAIRT with every Hexagon SDK; findings are those of both together only
+}
+
+func verdict(found []compat.Finding) Verdict {
+	return Verdict{Works: !slices.ContainsFunc(found, func(f compat.Finding) bool { return f.Severity == compat.Error }), Findings: found}
+}
+
+// Matrix asks the rules about the SoC with all releases of qairt, hexagon and ndk, one by one and in pairs.
+func (c *Catalogue) Matrix(s *SoC) (*Matrix, hcl.Diagnostics) {
+	m := &Matrix{SoC: s}
+	var diags hcl.Diagnostics
+	ask := func(about string, known ...Known) Verdict {
+		found, ds := c.Ask(Facts{Target: s.Target(), Toolchains: known}, about)
+		diags = append(diags, ds...)
+		return verdict(found)
+	}
+	known := map[string][]Known{}
+	for name, to := range map[string]*[]ReleaseVerdict{"qairt": &m.QAIRT, "hexagon": &m.Hexagon, "ndk": &m.NDK} {
+		t := c.toolchain(name)
+		if t == nil {
+			continue
+		}
+		for _, r := range t.Sorted() {
+			k := t.Known(r)
+			known[name] = append(known[name], k)
+			*to = append(*to, ReleaseVerdict{r.Version, r.ToolsVersion, ask(name, k)})
+		}
+	}
+	for i, q := range m.QAIRT {
+		for j, h := range m.Hexagon {
+			both := ask("step", known["qairt"][i], known["hexagon"][j])
+			both.Works = both.Works && q.Works && h.Works
+			m.Pairs = append(m.Pairs, PairVerdict{q.Version, h.Version, both})
+		}
+	}
+	return m, diags
+}
+
+// Needs is the least that a SoC needs, as far as the catalogue knows.
+type Needs struct {
+	SoC     string `json:"soc"`
+	QAIRT   string `json:"qairt,omitempty"`   // the first release that works
+	Hexagon string `json:"hexagon,omitempty"` // the first Hexagon SDK whose tools can build for its arch
+	Tools   string `json:"tools,omitempty"`   // the first series of tools that can
+}
+
+// Needs asks the rules for the oldest releases that work for the SoC.
+func (c *Catalogue) Needs(s *SoC) (Needs, hcl.Diagnostics) {
+	n := Needs{SoC: s.Name}
+	var diags hcl.Diagnostics
+	oldest := func(name string) string {
+		t := c.toolchain(name)
+		if t == nil {
+			return ""
+		}
+		best := ""
+		for _, r := range t.Sorted() {
+			found, ds := c.Ask(Facts{Target: s.Target(), Toolchains: []Known{t.Known(r)}}, name)
+			diags = append(diags, ds...)
+			if verdict(found).Works {
+				best = r.Version
+			}
+		}
+		return best
+	}
+	n.QAIRT, n.Hexagon = oldest("qairt"), oldest("hexagon")
+	if t := c.toolchain("hexagon"); t != nil {
+		n.Tools = t.firstTools(s.Arch)
+	}
+	return n, diags
+}
+
+// SortedSoCs returns the SoCs, those with the newest arch first, by name.
+func (c *Catalogue) SortedSoCs() []*SoC {
+	out := slices.Clone(c.SoCs)
+	slices.SortStableFunc(out, func(a, b *SoC) int {
+		if n := compat.Compare(b.Arch, a.Arch); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
