@@ -150,8 +150,14 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 	}
 	sum := sha256.Sum256(tail)
 	whole.Digest = "members " + hex.EncodeToString(sum[:])
+	if segs[0][1]-segs[0][0] < int64(len(head)) {
+		return nil, fmt.Errorf("%w: %w", ErrNotFile, zipError("its first member has no header"))
+	}
+	if segs[0][0] >= int64(len(head)) { // it starts as a zip does
+		segs = append([][2]int64{{0, int64(len(head))}}, segs...)
+	}
 	whole.Segments = append(segs, [2]int64{dir.start, total})
-	p, err := d.sparse(whole, tail)
+	p, err := d.sparse(whole, head, tail)
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +170,8 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		Requests: int(d.requests.Load())}, p.data.Sync()
 }
 
-// sparse opens the part with the segments of m, or makes it, and puts the archive's end into it.
-func (d *download) sparse(m partMeta, tail []byte) (*part, error) {
+// sparse opens the part with the segments of m, or makes it, and puts the archive's beginning and end into it.
+func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 	if p := oldPart(d.path, false); p != nil {
 		if p.meta.Digest == m.Digest && p.meta.Validator == m.Validator && p.meta.Total == m.Total && len(p.segs) == len(m.Segments) {
 			same := true
@@ -184,12 +190,16 @@ func (d *download) sparse(m partMeta, tail []byte) (*part, error) {
 		return nil, err
 	}
 	err = p.data.Truncate(m.Total)
-	last := p.segs[len(p.segs)-1]
-	if err == nil {
-		err = p.write(last, tail)
-	}
-	if err == nil {
-		err = p.note(last)
+	for _, piece := range []struct {
+		s *segment
+		b []byte
+	}{{p.segs[0], head}, {p.segs[len(p.segs)-1], tail}} {
+		if err == nil {
+			err = p.write(piece.s, piece.b)
+		}
+		if err == nil {
+			err = p.note(piece.s)
+		}
 	}
 	if err != nil {
 		p.close()

@@ -18,22 +18,49 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/deb"
+	"github.com/hexmage/hexmage/toolchains/vendorcli"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Options say how to fetch.
+// Options say how to fetch. What is in them changes nothing of the result.
 type Options struct {
 	Downloads string // folder that keeps downloads between runs; made when missing
 	Offline   bool
 	Progress  func(done, total int64, text string) // total 0: not known; may be nil; called from any goroutine
 	Warn      func(text string)                    // may be nil
+
+	Logins  []fetch.Login                             // of hosts, as ~/.netrc has them
+	Secret  func(name string) (value string, ok bool) // the user's variables, for Spec.Headers; may be nil
+	Mirrors []Mirror                                  // in place of which addresses others are asked
+	Vendor  vendorcli.Client                          // Progress is set here
+}
+
+// Learned is what is known of a result that was fetched, to pin it.
+type Learned struct {
+	URL    string // where it came from; "" when it was there already, or has none
+	Size   int64  // of the archive or file, in bytes; 0 when there is none, or not all of it came
+	SHA256 string // likewise
+	Tree   string // of specs whose archive's digest says nothing: of parts, and of what the vendor's client installs
 }
 
 // Fetch does what the spec says; out is a folder that does not exist or is empty, or a file for KindFile. When it fails
 // out is as it was, and what was downloaded is kept for the next try.
 func Fetch(ctx context.Context, s Spec, out string, o Options) error {
-	if err := s.check(); err != nil {
+	if err := s.pins(); err != nil {
 		return err
+	}
+	_, err := run(ctx, s, out, o)
+	return err
+}
+
+// Learn is Fetch for a spec that need not be pinned, and tells with what it can be: `hexmage lock` alone may do that.
+func Learn(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
+	return run(ctx, s, out, o)
+}
+
+func run(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
+	if err := s.check(); err != nil {
+		return Learned{}, err
 	}
 	if o.Progress == nil {
 		o.Progress = func(int64, int64, string) {}
@@ -42,38 +69,51 @@ func Fetch(ctx context.Context, s Spec, out string, o Options) error {
 		o.Warn = func(string) {}
 	}
 	if err := os.MkdirAll(o.Downloads, 0o755); err != nil {
-		return err
+		return Learned{}, err
 	}
-	err := s.fetch(ctx, out, o)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Name, err)
+	w := &work{Spec: s, o: o}
+	if err := w.fetch(ctx, out); err != nil {
+		return Learned{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return nil
+	return w.learned, nil
 }
 
-func (s Spec) fetch(ctx context.Context, out string, o Options) error {
-	switch s.Kind {
+// work is one spec while it is done.
+type work struct {
+	Spec
+	o       Options
+	learned Learned
+}
+
+func (w *work) fetch(ctx context.Context, out string) error {
+	switch w.Kind {
 	case KindFile:
-		return s.fetchFile(ctx, out, o)
+		return w.fetchFile(ctx, out)
 	case KindArchive:
-		file, err := s.archive(ctx, o)
+		if w.Parts && w.File == "" {
+			return w.parts(ctx, out)
+		}
+		file, err := w.archive(ctx)
 		if err != nil {
 			return err
 		}
-		return s.unpack(ctx, out, o, []string{file})
+		return w.unpack(ctx, out, []string{file})
 	case KindDeb:
-		files, err := s.packages(ctx, o)
+		files, err := w.packages(ctx)
 		if err != nil {
 			return err
 		}
-		return s.unpack(ctx, out, o, files)
+		return w.unpack(ctx, out, files)
 	case KindPrograms:
-		return s.programs(ctx, out)
+		return w.programs(ctx, out)
+	case KindVendor:
+		return w.vendor(ctx, out)
 	}
-	return s.checkOnly(ctx, out)
+	return w.checkOnly(ctx, out)
 }
 
-func (s Spec) packages(ctx context.Context, o Options) ([]string, error) {
+func (s *work) packages(ctx context.Context) ([]string, error) {
+	o := s.o
 	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Offline: o.Offline, Progress: o.Progress}
 	r, err := c.Get(ctx, s.Packages)
 	if err != nil {
@@ -86,37 +126,15 @@ func (s Spec) packages(ctx context.Context, o Options) ([]string, error) {
 }
 
 // archive returns the archive's path: the one that was given, or downloaded.
-func (s Spec) archive(ctx context.Context, o Options) (string, error) {
+func (s *work) archive(ctx context.Context) (string, error) {
 	if s.File != "" {
 		return s.File, fetch.Check(s.File, s.source())
 	}
-	return s.download(ctx, o)
+	return s.download(ctx)
 }
 
-func (s Spec) source() fetch.Source {
-	return fetch.Source{URLs: s.URLs, Size: s.Size, SHA256: s.SHA256, SHA1: s.SHA1, MD5: s.MD5,
-		UserAgent: s.UserAgent, HTTP1: s.HTTP1, Archive: s.Kind == KindArchive}
-}
-
-func (s Spec) download(ctx context.Context, o Options) (string, error) {
-	c := fetch.Client{Offline: o.Offline, Progress: func(done, total int64) { o.Progress(done, total, s.Name) }}
-	name := filepath.Join(o.Downloads, keptName(s))
-	_, err := c.Fetch(ctx, s.source(), name)
-	return name, err
-}
-
-// keptName is the name under which a download is kept: its strongest digest, so that a mirror changes nothing.
-func keptName(s Spec) string {
-	for _, sum := range []string{s.SHA256, s.SHA1, s.MD5} {
-		if sum != "" {
-			return sum
-		}
-	}
-	return "none"
-}
-
-func (s Spec) fetchFile(ctx context.Context, out string, o Options) error {
-	name, err := s.download(ctx, o)
+func (s *work) fetchFile(ctx context.Context, out string) error {
+	name, err := s.download(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,14 +145,15 @@ func (s Spec) fetchFile(ctx context.Context, out string, o Options) error {
 	return copyFile(name, out, mode)
 }
 
-func (s Spec) unpack(ctx context.Context, out string, o Options, files []string) error {
-	o.Progress(0, 0, "unpack "+s.Name)
+func (s *work) unpack(ctx context.Context, out string, files []string) error {
+	o := s.o
+	o.Progress(0, 0, "unpack")
 	_, err := archive.Unpack(ctx, out, archive.Options{
 		StripPrefix:   s.StripPrefix,
 		Keep:          s.keep(),
 		RelativeLinks: s.Kind == KindDeb,
-		Progress:      func(done, total int64) { o.Progress(done, total, "unpack "+s.Name) },
-		Finish:        func(root *os.Root) error { return s.finish(ctx, root, o) },
+		Progress:      func(done, total int64) { o.Progress(done, total, "unpack") },
+		Finish:        func(root *os.Root) error { return s.finish(ctx, root) },
 	}, files...)
 	return err
 }
@@ -154,7 +173,10 @@ func (s Spec) keep() func(string) bool {
 	}
 }
 
-func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
+func (s *work) finish(ctx context.Context, root *os.Root) error {
+	if err := s.checkTree(ctx, root.Name()); err != nil {
+		return err
+	}
 	if _, err := root.Lstat(action.HostFile); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is a file %s in it, which would open the machine to what is run with it", action.HostFile)
 	}
@@ -181,7 +203,7 @@ func (s Spec) finish(ctx context.Context, root *os.Root, o Options) error {
 			return err
 		}
 	}
-	o.Progress(0, 0, "verify "+s.Name)
+	s.o.Progress(0, 0, "verify")
 	return verify.Tree(ctx, root.Name(), s.Verify)
 }
 

@@ -77,7 +77,7 @@ func TestArchive(t *testing.T) {
 			t.Errorf("line %q", l)
 		}
 	}
-	if want := fmt.Sprintf("progress %d %d sdk 1.0\n", len(b), len(b)); !strings.Contains(printed, want) {
+	if want := fmt.Sprintf("progress %d %d download\n", len(b), len(b)); !strings.Contains(printed, want) {
 		t.Errorf("%q does not say %q", printed, want)
 	}
 	if _, _, code := run(t, s.Encode(), downloads, "--offline"); code != 0 || requests != 1 {

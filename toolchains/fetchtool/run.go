@@ -2,14 +2,18 @@ package fetchtool
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/toolchains/vendorcli"
 )
 
 // Run is the tool's main: `fetch --spec FILE --out PATH`, with args after the tool's name. Progress goes to stderr as
@@ -22,6 +26,10 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	out := flags.String("out", "", "`path` to make")
 	downloads := flags.String("downloads", "", "`folder` that keeps downloads")
 	offline := flags.Bool("offline", false, "ask no network")
+	netrc := flags.String("netrc", "", "`file` with logins of hosts")
+	mirrors := flags.String("mirrors", "", "what to ask in place of other `addresses`: https://from/=https://to/ …")
+	home := flags.String("home", "", "the user's home `folder`, where the vendor's clients keep who is logged in")
+	search := flags.String("search", "", "`folders` of programs, as in PATH")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -53,8 +61,15 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
-	lines := &progressLines{w: stderr}
-	err = Fetch(ctx, spec, *out, Options{Downloads: *downloads, Offline: *offline, Progress: lines.progress, Warn: lines.warn})
+	lines := &progressLines{w: stderr, now: time.Now}
+	o := Options{Downloads: *downloads, Offline: *offline, Progress: lines.progress, Warn: lines.warn, Secret: secrets(ctx),
+		Vendor: vendorcli.Client{Home: *home, Search: filepath.SplitList(*search), Env: proxies(ctx)}}
+	if o.Mirrors, err = ParseMirrors(*mirrors); err == nil {
+		o.Logins, err = Logins(*netrc)
+	}
+	if err == nil {
+		err = Fetch(ctx, spec, *out, o)
+	}
 	if err != nil {
 		lines.print(err.Error() + "\n")
 		return 1
@@ -62,31 +77,57 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	return 0
 }
 
-// progressLines writes progress, a few lines a second at most.
-type progressLines struct {
-	mu   sync.Mutex
-	w    io.Writer
-	last time.Time
-	text string
-}
-
-func (p *progressLines) progress(done, total int64, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	if text == p.text && now.Sub(p.last) < 200*time.Millisecond && done != total {
-		return
+// Logins reads a .netrc file; one that is not there holds none.
+func Logins(netrc string) ([]fetch.Login, error) {
+	if netrc == "" {
+		return nil, nil
 	}
-	p.last, p.text = now, text
-	fmt.Fprintf(p.w, "progress %d %d %s\n", done, total, strings.ReplaceAll(text, "\n", " "))
+	f, err := os.Open(netrc)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	logins, err := fetch.Netrc(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", netrc, err)
+	}
+	return logins, nil
 }
 
-func (p *progressLines) warn(text string) {
-	p.print("warning: " + strings.ReplaceAll(text, "\n", " ") + "\n")
+type environKey struct{}
+
+// WithEnviron returns a context whose Run takes secrets (HEXMAGE_VAR_name) and proxies from environ, lines NAME=value.
+func WithEnviron(ctx context.Context, environ []string) context.Context {
+	return context.WithValue(ctx, environKey{}, environ)
 }
 
-func (p *progressLines) print(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, _ = io.WriteString(p.w, text)
+func secrets(ctx context.Context) func(string) (string, bool) {
+	environ, _ := ctx.Value(environKey{}).([]string)
+	return func(name string) (string, bool) {
+		for _, kv := range environ {
+			if value, ok := strings.CutPrefix(kv, SecretPrefix+name+"="); ok {
+				return value, true
+			}
+		}
+		return "", false
+	}
+}
+
+// SecretPrefix is what the names of the user's variables begin with in the environment.
+const SecretPrefix = "HEXMAGE_VAR_"
+
+func proxies(ctx context.Context) []string {
+	environ, _ := ctx.Value(environKey{}).([]string)
+	var ps []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		switch strings.ToLower(name) {
+		case "http_proxy", "https_proxy", "no_proxy":
+			ps = append(ps, kv)
+		}
+	}
+	return ps
 }

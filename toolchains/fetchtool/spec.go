@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/toolchains/deb"
+	"github.com/hexmage/hexmage/toolchains/vendorcli"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -27,6 +28,7 @@ const (
 // The kinds of a Spec.
 const (
 	KindArchive  = "archive"  // an archive from URLs, or the one in File
+	KindVendor   = "vendor"   // a product that the vendor's own client gets
 	KindFile     = "file"     // a single file from URLs
 	KindDeb      = "deb"      // packages of the distribution
 	KindPrograms = "programs" // programs of this machine, as small scripts that start them
@@ -47,6 +49,11 @@ type Spec struct {
 	MD5       string   `json:"md5,omitempty"`
 	UserAgent string   `json:"user_agent,omitempty"`
 	HTTP1     bool     `json:"http1,omitempty"`
+	Parts     bool     `json:"parts,omitempty"`    // of a zip: read only the members that Only names, where the server can
+	Tree      string   `json:"tree,omitempty"`     // what TreeDigest says of what is unpacked; checked when given
+	Sidecars  []string `json:"sidecars,omitempty"` // what to put after the address for a file with its digest: ".sha256"
+	Headers   []Header `json:"headers,omitempty"`
+	Vendor    *Vendor  `json:"vendor,omitempty"`
 
 	StripPrefix string            `json:"strip_prefix,omitempty"`
 	Only        []string          `json:"only,omitempty"` // patterns of the files to take
@@ -57,6 +64,21 @@ type Spec struct {
 	Host        []string          `json:"host,omitempty"`     // of KindPrograms: folders of this machine that they need
 	Verify      verify.Checks     `json:"verify,omitzero"`
 	Executable  bool              `json:"executable,omitempty"` // of KindFile
+}
+
+// Header is a line of a request that holds a secret. The spec names the variable that holds it: its value is in no file,
+// key or log.
+type Header struct {
+	Name     string   `json:"name"` // "Authorization"
+	Variable string   `json:"variable"`
+	Prefix   string   `json:"prefix,omitempty"` // "Bearer "
+	Hosts    []string `json:"hosts,omitempty"`  // that it is sent to; none: that of the first of URLs
+}
+
+// Vendor is a product that a client of the vendor gets.
+type Vendor struct {
+	Client string `json:"client"` // "qpm" or "qsc"
+	vendorcli.Product
 }
 
 // Program is a program of this machine. Identity says which one it was at plan time; it only makes the spec differ when
@@ -97,6 +119,14 @@ func (s Spec) Pinned() bool {
 		return len(s.Packages) > 0
 	case KindPrograms, KindCheck:
 		return true
+	case KindVendor:
+		return s.Tree != "" || s.Vendor != nil && s.Vendor.Client == "qsc" && s.SHA256 != ""
+	}
+	if s.Tree != "" && s.Kind == KindArchive {
+		return true
+	}
+	if s.Parts {
+		return false // an archive's digest says nothing of some of its members
 	}
 	return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != ""
 }
@@ -109,22 +139,37 @@ func decode(r io.Reader) (Spec, error) {
 	if err := d.Decode(&s); err != nil {
 		return s, fmt.Errorf("read the spec: %w", err)
 	}
+	if err := s.pins(); err != nil {
+		return s, err
+	}
 	return s, s.check()
 }
 
-func (s Spec) check() error {
+// pins refuses a spec whose result is not fixed.
+func (s Spec) pins() error {
 	if !s.Pinned() && !(s.File != "" && s.Kind == KindArchive) {
 		return fmt.Errorf("%s has no digest, so it is not fetched: run `hexmage lock` to pin it", s.Name)
 	}
+	return nil
+}
+
+func (s Spec) check() error {
 	for _, p := range s.paths() {
 		if !local(p) {
 			return fmt.Errorf("%s: path %q leaves the tree", s.Name, p)
 		}
 	}
+	if s.Parts && len(s.Only) == 0 {
+		return fmt.Errorf("%s: parts of an archive, and it does not say which: name them with only", s.Name)
+	}
 	switch s.Kind {
 	case KindArchive, KindFile:
 		if len(s.URLs) == 0 && s.File == "" {
 			return fmt.Errorf("%s: neither URLs nor a file", s.Name)
+		}
+	case KindVendor:
+		if s.Vendor == nil || s.Vendor.Client != "qpm" && s.Vendor.Client != "qsc" || s.Vendor.Name == "" || s.Vendor.Version == "" {
+			return fmt.Errorf("%s: it does not say which of the vendor's products it is", s.Name)
 		}
 	case KindDeb, KindPrograms, KindCheck:
 	default:
