@@ -80,7 +80,7 @@ func order(r *Release, q Request) []string {
 	case r.Source("deb") != nil:
 		return []string{"deb"}
 	}
-	return []string{"installed", "archive", "manual"}
+	return []string{"installed", "archive", "maven", "qsc", "qpm", "manual"}
 }
 
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
@@ -109,20 +109,9 @@ func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 		if err != nil && !q.Locking {
 			return false, "", err
 		}
-	case "archive":
-		spec.Kind, spec.URLs, spec.StripPrefix = fetchtool.KindArchive, r.fillAll(s.URLs), r.fill(s.StripPrefix)
-		spec.Size, spec.SHA256, spec.SHA1, spec.MD5 = s.Size, s.SHA256, s.SHA1, s.MD5
-		spec.UserAgent, spec.HTTP1 = s.UserAgent, s.HTTP1
-		if e := q.Lock.Find(t.Name, r.Version, "archive"); e != nil {
-			if s.SHA256 != "" && s.SHA256 != e.SHA256 {
-				return false, "", fmt.Errorf("the catalogue and %s disagree about its sha256 (%s and %s): find out which is right and correct the other",
-					LockFile, s.SHA256, e.SHA256)
-			}
-			spec.Size, spec.SHA256 = e.Size, e.SHA256
-		}
-		if !spec.Pinned() && !q.Locking {
-			return false, "", fmt.Errorf("its digest is neither in the catalogue nor in %s, and nothing is downloaded without one: "+
-				"run `hexmage lock %s %s --profile %s`, which downloads it once and pins what came", LockFile, t.Name, r.Version, q.Profile)
+	case "archive", "maven", "qpm", "qsc":
+		if ok, reason, err := ch.remote(q, &spec); !ok || err != nil {
+			return false, reason, err
 		}
 	case "installed":
 		return ch.installed(q, spec)

@@ -1,0 +1,77 @@
+package toolchains
+
+import (
+	"fmt"
+
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/maven"
+	"github.com/hexmage/hexmage/toolchains/vendorcli"
+)
+
+// remote fills in the spec for a source that something is downloaded from: archive, maven, qpm, qsc. What is in the lock counts, and
+// must be what the catalogue says.
+func (ch *Choice) remote(q Request, spec *fetchtool.Spec) (ok bool, reason string, err error) {
+	r, s := ch.Release, ch.Source
+	spec.StripPrefix = r.fill(s.StripPrefix)
+	spec.Size, spec.SHA256, spec.SHA1, spec.MD5, spec.Tree = s.Size, s.SHA256, s.SHA1, s.MD5, s.Tree
+	switch s.Kind {
+	case "archive":
+		spec.Kind, spec.URLs = fetchtool.KindArchive, r.fillAll(s.URLs)
+		spec.UserAgent, spec.HTTP1, spec.Parts = s.UserAgent, s.HTTP1, s.Parts
+	case "maven":
+		c, err := maven.Parse(r.fill(s.Coordinates))
+		if err != nil {
+			return false, "", err
+		}
+		spec.Kind, spec.URLs, spec.Sidecars = fetchtool.KindArchive, c.URLs(r.fillAll(s.Repositories)), maven.Sidecars()
+	case "qpm", "qsc":
+		p := vendorcli.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
+		for _, a := range s.Adds {
+			p.Adds = append(p.Adds, vendorcli.Add{Name: a.Product, Version: r.fill(a.Version), Path: r.fill(a.Path)})
+		}
+		spec.Kind, spec.Vendor = fetchtool.KindVendor, &fetchtool.Vendor{Client: s.Kind, Product: p}
+	}
+	for _, h := range s.Headers {
+		spec.Headers = append(spec.Headers, fetchtool.Header{Name: h.Name, Variable: h.Variable, Prefix: h.Prefix, Hosts: h.Hosts})
+	}
+	if e := q.Lock.Find(ch.Toolchain.Name, r.Version, s.Kind); e != nil {
+		if err := s.agrees(e); err != nil {
+			return false, "", err
+		}
+		if e.SHA256 != "" {
+			spec.Size, spec.SHA256 = e.Size, e.SHA256
+		}
+		if spec.Parts || spec.Kind == fetchtool.KindVendor { // of others the archive's digest says it, and that costs nothing
+			spec.Tree = e.Tree
+		}
+	}
+	if spec.Pinned() {
+		return true, "", nil
+	}
+	if spec.Kind == fetchtool.KindVendor {
+		if program := s.Kind + "-cli"; !q.Machine.has(program) {
+			return false, fmt.Sprintf("%s, with which people who have an account of the vendor get it, is not in PATH", program), nil
+		}
+	}
+	if !q.Locking {
+		return false, "", fmt.Errorf("its digest is neither in the catalogue nor in %s, and nothing is downloaded without one: "+
+			"run `hexmage lock %s %s --profile %s`, which downloads it once and pins what came", LockFile, ch.Toolchain.Name, r.Version, q.Profile)
+	}
+	return true, "", nil
+}
+
+// agrees tells whether the catalogue's digests and those of the lock are of one file.
+func (s *Source) agrees(e *Locked) error {
+	for _, d := range []struct{ what, catalogue, lock string }{{"sha256", s.SHA256, e.SHA256}, {"tree", s.Tree, e.Tree}} {
+		if d.catalogue != "" && d.lock != "" && d.catalogue != d.lock {
+			return fmt.Errorf("the catalogue and %s disagree about its %s (%s and %s): find out which is right and correct the other",
+				LockFile, d.what, d.catalogue, d.lock)
+		}
+	}
+	return nil
+}
+
+func (m Machine) has(program string) bool {
+	_, err := m.find([]string{program})
+	return err == nil
+}
