@@ -1,0 +1,310 @@
+// Package watch tells when files of a set may have changed, soon after they did.
+//
+// It asks the operating system (fsnotify) for events of the folders that the files are in, since most editors do not write to a
+// file but put another one in its place. Where the system gives no events, or no more of them, it looks at all files again and again, and
+// says so. It does not read files, does not know what they are for, and leaves it to its user to find out what changed:
+// an event says where to look, and nothing else.
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/hexmage/hexmage/internal/stat"
+)
+
+// Set is what to watch. All paths are absolute and clean. What is not there is watched for coming.
+type Set struct {
+	Root  string   // folders from here down to the files may be renamed, removed and made again
+	Files []string // whose content counts
+	Dirs  []string // whose entries count
+}
+
+// Options are how to watch. The zero value works.
+type Options struct {
+	Quiet time.Duration     // a change has settled when nothing more came for this long; default 10 ms
+	Most  time.Duration     // and is taken for settled after this long in any case; default 2 s
+	Poll  bool              // look again and again, even where there are events
+	Every time.Duration     // how often, then, at most; default 500 ms
+	Note  func(text string) // is told how it watches, when that is not as it should be; nil: nobody is
+}
+
+const maxNamed = 100 // changed paths that are named
+
+// Watcher watches one Set at a time. Its methods may be called by one goroutine at a time.
+type Watcher struct {
+	o       Options
+	changed chan struct{} // has one element when something may have changed
+	stop    chan struct{}
+	over    sync.WaitGroup
+
+	mu      sync.Mutex
+	events  *fsnotify.Watcher // nil: it polls
+	paths   paths
+	watched map[string]stat.Stamp // folders that events come of, as they were then
+	pending []string              // what may have changed
+	last    time.Time             // when the last of it came
+}
+
+// New returns a Watcher of nothing. Close ends it.
+func New(o Options) *Watcher {
+	set := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	set(&o.Quiet, 10*time.Millisecond)
+	set(&o.Most, 2*time.Second)
+	set(&o.Every, 500*time.Millisecond)
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	w := &Watcher{o: o, changed: make(chan struct{}, 1), stop: make(chan struct{}), watched: map[string]stat.Stamp{}}
+	if o.Poll {
+		w.poll("as it was asked for")
+		return w
+	}
+	events, err := fsnotify.NewBufferedWatcher(1024)
+	if err != nil {
+		w.poll(reason(err))
+		return w
+	}
+	w.events = events
+	w.over.Go(func() { w.listen(events) })
+	return w
+}
+
+// Close ends the Watcher.
+func (w *Watcher) Close() {
+	close(w.stop)
+	w.mu.Lock()
+	events := w.events
+	w.events = nil
+	w.mu.Unlock()
+	if events != nil {
+		events.Close()
+	}
+	w.over.Wait()
+}
+
+// Changed has an element when something may have changed since Settle returned.
+func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+
+// Polling tells whether it looks again and again, for want of events.
+func (w *Watcher) Polling() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.events == nil
+}
+
+// Set watches another set from now on. It returns true if a change of something in it may have gone unnoticed because nobody
+// watched it until now: the caller has to look once more.
+func (w *Watcher) Set(s Set) bool {
+	p := newPaths(s)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fresh := w.paths.adds(&p)
+	w.paths = p
+	return w.cover() || fresh && w.events == nil
+}
+
+// cover has events come of just the folders that matter. It returns true when one was added. The caller holds mu.
+func (w *Watcher) cover() bool {
+	if w.events == nil {
+		return false
+	}
+	want := w.paths.folders()
+	for dir := range w.watched {
+		if _, ok := want[dir]; !ok {
+			_ = w.events.Remove(dir) // it may be gone
+			delete(w.watched, dir)
+		}
+	}
+	kept := map[string]bool{} // a folder that was moved is dropped, also when it was moved back
+	for _, dir := range w.events.WatchList() {
+		kept[dir] = true
+	}
+	grew := false
+	for dir, st := range want {
+		if was, ok := w.watched[dir]; ok && kept[dir] && was.Dev == st.Dev && was.Inode == st.Inode {
+			continue
+		} else if ok {
+			_ = w.events.Remove(dir) // another folder stands there now
+		}
+		delete(w.watched, dir)
+		if remote(dir) {
+			w.fallBack(fmt.Sprintf("%s is on a file system whose other machines' changes make no events", dir))
+			return true
+		}
+		switch err := w.events.Add(dir); {
+		case err == nil:
+			w.watched[dir] = st
+			grew = true
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		default:
+			w.fallBack(reason(err))
+			return true
+		}
+	}
+	return grew
+}
+
+// reason says why there are no events.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "the system allows no more watches (raise fs.inotify.max_user_watches with sysctl)"
+	case errors.Is(err, syscall.EMFILE):
+		return "the system allows no more watchers (raise fs.inotify.max_user_instances with sysctl)"
+	}
+	return err.Error()
+}
+
+// fallBack polls from now on. The caller holds mu.
+func (w *Watcher) fallBack(why string) {
+	events := w.events
+	w.events = nil
+	w.watched = map[string]stat.Stamp{}
+	go events.Close() // it waits for listen, which may wait for mu
+	w.poll(why)
+}
+
+func (w *Watcher) poll(why string) {
+	w.o.Note(fmt.Sprintf("no events of changed files: %s; looking at them every %v instead", why, w.o.Every))
+	w.over.Go(w.look)
+}
+
+// listen takes events until there are no more.
+func (w *Watcher) listen(events *fsnotify.Watcher) {
+	for {
+		select {
+		case e, ok := <-events.Events:
+			if !ok {
+				return
+			}
+			w.take(e)
+		case err, ok := <-events.Errors:
+			if !ok {
+				return
+			}
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				w.tell("so much that events were lost")
+			}
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+// take looks at an event.
+func (w *Watcher) take(e fsnotify.Event) {
+	w.mu.Lock()
+	path, ok := w.paths.counts(e.Name, e.Op)
+	w.mu.Unlock()
+	if ok {
+		w.tell(path)
+	}
+}
+
+// tell notes that something may have changed.
+func (w *Watcher) tell(path string) {
+	w.mu.Lock()
+	w.last = time.Now()
+	if len(w.pending) < maxNamed && !slices.Contains(w.pending, path) {
+		w.pending = append(w.pending, path)
+	}
+	w.mu.Unlock()
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// look polls until Close.
+func (w *Watcher) look() {
+	every, seen := w.o.Every, map[string]stat.Stamp{}
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-time.After(every):
+		}
+		w.mu.Lock()
+		p := w.paths
+		w.mu.Unlock()
+		start := time.Now()
+		different := p.different(seen)
+		every = max(w.o.Every, 10*time.Since(start)) // a tenth of a processor at most
+		for _, path := range different {
+			w.tell(path)
+		}
+	}
+}
+
+// Settle waits until what is changing has changed, and returns the paths that may have. What comes later is told of by Changed again.
+func (w *Watcher) Settle(ctx context.Context) ([]string, error) {
+	begin, patience := time.Now(), 10*w.o.Quiet
+	for {
+		w.mu.Lock()
+		quiet, last := w.o.Quiet-time.Since(w.last), w.last
+		gone := w.paths.gone(w.pending)
+		w.mu.Unlock()
+		if gone && time.Since(last) < patience {
+			quiet = max(quiet, w.o.Quiet) // some editors move a file away before they write it again
+		}
+		if quiet <= 0 || time.Since(begin) > w.o.Most {
+			break
+		}
+		select {
+		case <-time.After(quiet):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	select {
+	case <-w.changed:
+	default:
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	changed := w.pending
+	w.pending = nil
+	w.cover() // folders may have come, or another one taken a place; what is in them is looked at next
+	return changed, nil
+}
+
+// within tells whether path is dir or below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// real is the path without symlinks, as far as it is there.
+func real(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(real(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// isDir tells whether a folder is there, and what the system says of it.
+func isDir(path string) (stat.Stamp, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return stat.Stamp{}, false
+	}
+	return stat.Of(info), true
+}
