@@ -98,7 +98,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}
 	here := local.Options{
 		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
-		Base: base, Workspace: workspace,
+		Base: base, Workspace: workspace, Private: a.private(),
 	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
 	e.host, e.other = local.New(here), local.New(here)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 
@@ -21,7 +23,33 @@ import (
 const (
 	envDownloads = "HEXMAGE_DOWNLOADS" // folder that keeps downloads, so that a killed run resumes
 	envOffline   = "HEXMAGE_OFFLINE"   // "1": ask no network
+	envMirrors   = "HEXMAGE_MIRRORS"   // also the user's own: what to ask in place of other addresses
+	envNetrc     = "NETRC"             // likewise: file with logins of hosts
+	envHome      = "HEXMAGE_USER_HOME" // the user's home, where the vendor's clients keep who is logged in
+	envSearch    = "HEXMAGE_USER_PATH" // the user's PATH, for those clients
 )
+
+// private is what the tools that download are told and nobody else: the user's variables, among which are secrets, and
+// where the user keeps logins and programs.
+func (a *app) private() map[string]map[string]string {
+	vars := map[string]string{}
+	for name, from := range map[string]string{envMirrors: envMirrors, envHome: "HOME", envSearch: "PATH", envNetrc: envNetrc} {
+		if v := a.env.Var(from); v != "" {
+			vars[name] = v
+		}
+	}
+	if home := a.env.Var("HOME"); home != "" && vars[envNetrc] == "" {
+		vars[envNetrc] = filepath.Join(home, ".netrc")
+	}
+	git := maps.Clone(vars)
+	for name, v := range a.envVars() {
+		vars[fetchtool.SecretPrefix+name] = v
+	}
+	for name, v := range a.Set {
+		vars[fetchtool.SecretPrefix+name] = v
+	}
+	return map[string]map[string]string{fetchtool.Name: vars, gittool.Name: git}
+}
 
 // tool is one of hexmage's own programs that actions run. It works on relative paths in its working directory.
 type tool func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
@@ -57,6 +85,9 @@ func runTool(args []string, env Env) int {
 	}
 	ctx, stop := newInterrupts(nil).watch(context.Background())
 	defer stop()
+	if args[0] == fetchtool.Name {
+		ctx = fetchtool.WithEnviron(ctx, env.Vars)
+	}
 	return all[args[0]](ctx, append(args[1:], machineFlags(args[0], env)...), env.Stdin, env.Stdout, env.Stderr)
 }
 
@@ -72,6 +103,14 @@ func machineFlags(name string, env Env) []string {
 	}
 	if env.Var(envOffline) == "1" {
 		flags = append(flags, "--offline")
+	}
+	for _, f := range []struct {
+		flag, env string
+		fetchOnly bool
+	}{{"--mirrors", envMirrors, false}, {"--netrc", envNetrc, false}, {"--home", envHome, true}, {"--search", envSearch, true}} {
+		if v := env.Var(f.env); v != "" && (name == fetchtool.Name || !f.fetchOnly) {
+			flags = append(flags, f.flag, v)
+		}
 	}
 	return flags
 }

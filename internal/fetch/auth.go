@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 )
 
@@ -29,7 +31,7 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !t.own[hostPort(req.URL)] || !private(req.URL) {
+	if !t.own[hostPort(req.URL)] || !Private(req.URL) {
 		return t.RoundTripper.RoundTrip(req)
 	}
 	var with *http.Request
@@ -65,8 +67,8 @@ func hostPort(u *url.URL) string {
 	return strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// private tells whether what is sent to the address is read by nobody on the way.
-func private(u *url.URL) bool {
+// Private tells whether what is sent to the address is read by nobody on the way.
+func Private(u *url.URL) bool {
 	if u.Scheme == "https" {
 		return true
 	}
@@ -150,6 +152,26 @@ func Netrc(r io.Reader) ([]Login, error) {
 	}
 	end()
 	return logins, lines.Err()
+}
+
+// NetrcFile is Netrc for the file of that name; one that is not there, or has no name, holds no logins.
+func NetrcFile(name string) ([]Login, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	logins, err := Netrc(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return logins, nil
 }
 
 // Basic returns the user and password of a login with a user and a password for the host.

@@ -479,3 +479,17 @@ func (c *counting) Write(b []byte) (int, error) {
 }
 
 func (c *counting) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
+
+func TestNetrcFile(t *testing.T) {
+	dir := t.TempDir()
+	if l, err := fetch.NetrcFile(filepath.Join(dir, "none")); err != nil || len(l) != 0 {
+		t.Errorf("%v, %v", l, err)
+	}
+	file := filepath.Join(dir, "netrc")
+	if err := os.WriteFile(file, []byte("machine a login b password c\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := fetch.NetrcFile(file); err != nil || len(l) != 1 {
+		t.Errorf("%v, %v", l, err)
+	}
+}

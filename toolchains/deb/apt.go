@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -87,7 +88,7 @@ func (c *Client) configure(name string, ownLists bool) (string, error) {
 func (a *apt) run(ctx context.Context, conf, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, a.path, append([]string{"-q", "-c", conf}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "LC_ALL=C", "LANG=C")
+	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "HEXMAGE_") }), "LC_ALL=C", "LANG=C")
 	cmd.WaitDelay = 5 * time.Second
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut

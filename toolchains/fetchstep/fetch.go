@@ -31,6 +31,12 @@ func (Fetch) Schema() step.Schema {
 			"strip_prefix": &hcldec.AttrSpec{Name: "strip_prefix", Type: cty.String},
 			"executable":   &hcldec.AttrSpec{Name: "executable", Type: cty.Bool},
 			"user_agent":   &hcldec.AttrSpec{Name: "user_agent", Type: cty.String},
+			"header": &hcldec.BlockListSpec{TypeName: "header", Nested: hcldec.ObjectSpec{
+				"name":     &hcldec.BlockLabelSpec{Index: 0, Name: "name"},
+				"variable": &hcldec.AttrSpec{Name: "variable", Type: cty.String, Required: true},
+				"prefix":   &hcldec.AttrSpec{Name: "prefix", Type: cty.String},
+				"hosts":    &hcldec.AttrSpec{Name: "hosts", Type: cty.List(cty.String)},
+			}},
 		},
 		ArgDocs: map[string]string{
 			"url":          "Address of the file: https, http or file.",
@@ -41,6 +47,7 @@ func (Fetch) Schema() step.Schema {
 			"strip_prefix": "Folder of the archive whose content becomes outputs.dir.",
 			"executable":   "Whether outputs.file is a program.",
 			"user_agent":   "What to call oneself, for servers that refuse programs.",
+			"header":       "A line of the request with a secret: `header \"Authorization\" { variable = \"token\", prefix = \"Bearer \" }` takes it from HEXMAGE_VAR_token. It goes to the url's host, or to hosts, and into no key, file or log.",
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "file", Class: action.File, Doc: "The file as it was downloaded."},
@@ -76,6 +83,7 @@ func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	platform[action.PropertyHost] = "fetch" // it keeps downloads in the cache
 	get := fetchtool.Spec{Kind: fetchtool.KindFile, Name: base, URLs: append([]string{addr}, r.Strings("mirrors")...), Size: int64(r.Int("size", 0)),
 		SHA256: sum, UserAgent: r.String("user_agent"), Executable: r.Bool("executable")}
+	get.Headers = headers(r)
 	p := step.Planned{
 		Specs: []action.Spec{{Description: "fetch " + base, Args: args, Env: environment(), Platform: platform, Timeout: fetchTimeout,
 			Inputs:  []action.Input{{Path: specFile, Content: &action.Content{Data: get.Encode()}}},
@@ -103,4 +111,29 @@ func unpack(p *step.Planned, base, file, prefix, sum string) {
 		Outputs: []action.Output{{Path: treeDir, Tree: true}}})
 	p.Outputs["file"] = action.Artifact{Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "download", Path: file}}}}
 	p.Outputs["dir"] = action.Artifact{Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "unpack", Path: treeDir}}}}
+}
+
+// headers are the header blocks.
+func headers(r step.Request) []fetchtool.Header {
+	blocks := r.Args.GetAttr("header")
+	if blocks.IsNull() {
+		return nil
+	}
+	var hs []fetchtool.Header
+	text := func(v cty.Value) string {
+		if v.IsNull() {
+			return ""
+		}
+		return v.AsString()
+	}
+	for _, b := range blocks.AsValueSlice() {
+		h := fetchtool.Header{Name: text(b.GetAttr("name")), Variable: text(b.GetAttr("variable")), Prefix: text(b.GetAttr("prefix"))}
+		if hosts := b.GetAttr("hosts"); !hosts.IsNull() {
+			for _, v := range hosts.AsValueSlice() {
+				h.Hosts = append(h.Hosts, text(v))
+			}
+		}
+		hs = append(hs, h)
+	}
+	return hs
 }

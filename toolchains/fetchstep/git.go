@@ -22,14 +22,20 @@ func (Git) Schema() step.Schema {
 	return step.Schema{
 		Summary: "Takes the files of one commit of a git repository.",
 		Args: hcldec.ObjectSpec{
-			"url":    &hcldec.AttrSpec{Name: "url", Type: cty.String, Required: true},
-			"commit": &hcldec.AttrSpec{Name: "commit", Type: cty.String, Required: true},
-			"sub":    &hcldec.AttrSpec{Name: "sub", Type: cty.String},
+			"url":          &hcldec.AttrSpec{Name: "url", Type: cty.String, Required: true},
+			"commit":       &hcldec.AttrSpec{Name: "commit", Type: cty.String, Required: true},
+			"sub":          &hcldec.AttrSpec{Name: "sub", Type: cty.String},
+			"mirrors":      &hcldec.AttrSpec{Name: "mirrors", Type: cty.List(cty.String)},
+			"submodules":   &hcldec.AttrSpec{Name: "submodules", Type: cty.Bool},
+			"lfs_pointers": &hcldec.AttrSpec{Name: "lfs_pointers", Type: cty.Bool},
 		},
 		ArgDocs: map[string]string{
-			"url":    "Address of the repository (https, http, ssh, git), or the path of one on this machine (its folder, or its .git folder).",
-			"commit": "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something else tomorrow.",
-			"sub":    "Take only this folder of the repository.",
+			"url":          "Address of the repository (https, http, ssh, git), or the path of one on this machine (its folder, or its .git folder).",
+			"commit":       "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something else tomorrow.",
+			"sub":          "Take only this folder of the repository.",
+			"mirrors":      "More addresses of the same repository, tried in order.",
+			"submodules":   "Whether to take the files of submodules too, at the commits that the commit names. Without it their folders are empty.",
+			"lfs_pointers": "Whether to take files of Git LFS as the small pointers that the repository has for them. Without it they are an error.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The files of the commit, without .git."}},
 	}
@@ -59,6 +65,15 @@ func (Git) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		const at = "repository"
 		spec.Inputs = []action.Input{r.Input("url", strings.TrimPrefix(addr, "file://"), at)}
 		spec.Args = append(args, "--url", at)
+	}
+	for _, m := range r.Strings("mirrors") {
+		spec.Args = append(spec.Args, "--other", m)
+	}
+	if r.Bool("submodules") {
+		spec.Args = append(spec.Args, "--submodules")
+	}
+	if r.Bool("lfs_pointers") {
+		spec.Args = append(spec.Args, "--lfs-pointers")
 	}
 	if sub := r.String("sub"); sub != "" {
 		spec.Args = append(spec.Args, "--sub", sub)

@@ -16,38 +16,11 @@ import (
 	"github.com/hexmage/hexmage/internal/tree"
 )
 
-// Mirror says where to ask in place of addresses that begin with From: at To and the rest.
-type Mirror struct{ From, To string }
-
-// ParseMirrors reads mirrors as a variable holds them: "https://a/=https://b/c/", several with spaces between.
-func ParseMirrors(text string) ([]Mirror, error) {
-	var ms []Mirror
-	for _, word := range strings.Fields(text) {
-		from, to, ok := strings.Cut(word, "=")
-		if !ok || !strings.Contains(from, "://") || !strings.Contains(to, "://") {
-			return nil, fmt.Errorf("%.80q says no mirror: the form is https://from/=https://to/", word)
-		}
-		ms = append(ms, Mirror{from, to})
-	}
-	return ms, nil
-}
-
-// Rewrite returns the address to ask in place of addr: by the mirror with the longest From.
-func Rewrite(addr string, ms []Mirror) string {
-	best := Mirror{}
-	for _, m := range ms {
-		if strings.HasPrefix(addr, m.From) && len(m.From) > len(best.From) {
-			best = m
-		}
-	}
-	return best.To + strings.TrimPrefix(addr, best.From)
-}
-
 func (s *work) source() fetch.Source {
 	src := fetch.Source{Size: s.Size, SHA256: s.SHA256, SHA1: s.SHA1, MD5: s.MD5, Sidecars: s.Sidecars,
 		UserAgent: s.UserAgent, HTTP1: s.HTTP1, Archive: s.Kind == KindArchive || s.Kind == KindVendor}
 	for _, u := range s.URLs {
-		src.URLs = append(src.URLs, Rewrite(u, s.o.Mirrors))
+		src.URLs = append(src.URLs, fetch.Rewrite(u, s.o.Mirrors))
 	}
 	return src
 }

@@ -31,7 +31,7 @@ type Options struct {
 
 	Logins  []fetch.Login                             // of hosts, as ~/.netrc has them
 	Secret  func(name string) (value string, ok bool) // the user's variables, for Spec.Headers; may be nil
-	Mirrors []Mirror                                  // in place of which addresses others are asked
+	Mirrors []fetch.Mirror                            // in place of which addresses others are asked
 	Vendor  vendorcli.Client                          // Progress is set here
 }
 

@@ -2,11 +2,9 @@ package fetchtool
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,8 +62,8 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	lines := &progressLines{w: stderr, now: time.Now}
 	o := Options{Downloads: *downloads, Offline: *offline, Progress: lines.progress, Warn: lines.warn, Secret: secrets(ctx),
 		Vendor: vendorcli.Client{Home: *home, Search: filepath.SplitList(*search), Env: proxies(ctx)}}
-	if o.Mirrors, err = ParseMirrors(*mirrors); err == nil {
-		o.Logins, err = Logins(*netrc)
+	if o.Mirrors, err = fetch.ParseMirrors(*mirrors); err == nil {
+		o.Logins, err = fetch.NetrcFile(*netrc)
 	}
 	if err == nil {
 		err = Fetch(ctx, spec, *out, o)
@@ -75,26 +73,6 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 		return 1
 	}
 	return 0
-}
-
-// Logins reads a .netrc file; one that is not there holds none.
-func Logins(netrc string) ([]fetch.Login, error) {
-	if netrc == "" {
-		return nil, nil
-	}
-	f, err := os.Open(netrc)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	logins, err := fetch.Netrc(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", netrc, err)
-	}
-	return logins, nil
 }
 
 type environKey struct{}

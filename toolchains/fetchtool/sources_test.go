@@ -190,14 +190,14 @@ func TestSecretsAndMirrors(t *testing.T) {
 	defer open.Close()
 	o = fetchtool.Options{Downloads: t.TempDir()}
 	var err error
-	if o.Mirrors, err = fetchtool.ParseMirrors("https://vendor.example/=http://nowhere.invalid/ https://vendor.example/api/=" + open.URL + "/mirror/"); err != nil {
+	if o.Mirrors, err = fetch.ParseMirrors("https://vendor.example/=http://nowhere.invalid/ https://vendor.example/api/=" + open.URL + "/mirror/"); err != nil {
 		t.Fatal(err)
 	}
 	s.URLs, s.Headers = []string{"https://vendor.example/api/sdks/sdk.zip"}, nil
 	if err := fetchtool.Fetch(t.Context(), s, filepath.Join(dir, "c"), o); err != nil {
 		t.Error(err)
 	}
-	if _, err := fetchtool.ParseMirrors("https://a"); err == nil {
+	if _, err := fetch.ParseMirrors("https://a"); err == nil {
 		t.Error("half a mirror: no error")
 	}
 }
@@ -264,19 +264,5 @@ func TestVendor(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("there is a tree %s", name)
 		}
-	}
-}
-
-func TestLogins(t *testing.T) {
-	dir := t.TempDir()
-	if l, err := fetchtool.Logins(filepath.Join(dir, "none")); err != nil || len(l) != 0 {
-		t.Errorf("%v, %v", l, err)
-	}
-	file := filepath.Join(dir, "netrc")
-	if err := os.WriteFile(file, []byte("machine a login b password c\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if l, err := fetchtool.Logins(file); err != nil || len(l) != 1 {
-		t.Errorf("%v, %v", l, err)
 	}
 }

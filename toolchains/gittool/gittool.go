@@ -1,7 +1,8 @@
 // Package gittool puts the files of one commit into a folder, as a built-in tool: `hexmage tool git-checkout`.
 //
 // It needs no git program, runs no hooks and no filters, and leaves no .git behind: the result depends on the commit
-// alone. It does not know branches: a commit is named by its id.
+// alone. Submodules are taken at the commits that it names. What Git LFS keeps elsewhere is not got: a commit with its
+// pointers is refused. It does not know branches: a commit is named by its id.
 package gittool
 
 import (
@@ -12,32 +13,44 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/rogpeppe/go-internal/lockedfile"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/fetch"
 )
 
 // Name is the tool's name, and Version its behaviour version: it changes when the same arguments would give another result.
 const (
 	Name    = "git-checkout"
-	Version = "1"
+	Version = "2"
 )
 
 // Options say what to check out and with what.
 type Options struct {
-	URL       string // an address, or the path of a repository (with or without a work tree)
-	Commit    string // 40 hexadecimal digits
-	Sub       string // take only this folder
+	URL         string   // an address, or the path of a repository (with or without a work tree)
+	Commit      string   // 40 hexadecimal digits
+	Sub         string   // take only this folder
+	Others      []string // more addresses of the same repository, tried in order
+	Submodules  bool     // take the files of its submodules too, at the commits that it names
+	LFSPointers bool     // take Git LFS's pointers as they are, where without it they are an error
+
 	Downloads string // folder that keeps clones between runs; "" keeps none
 	Offline   bool
-	Progress  io.Writer // what the server says; may be nil
+	Progress  io.Writer      // what the server says; may be nil
+	Mirrors   []fetch.Mirror // in place of which addresses others are asked
+	Logins    []fetch.Login  // of hosts, as ~/.netrc has them
 }
 
 var commitRE = regexp.MustCompile(`^[0-9a-f]{40}$`)
@@ -52,6 +65,11 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	flags.StringVar(&o.Sub, "sub", "", "only this `folder`")
 	flags.StringVar(&o.Downloads, "downloads", "", "`folder` that keeps clones")
 	flags.BoolVar(&o.Offline, "offline", false, "ask no network")
+	flags.BoolVar(&o.Submodules, "submodules", false, "take the files of submodules too")
+	flags.BoolVar(&o.LFSPointers, "lfs-pointers", false, "take pointers of Git LFS for files")
+	flags.Func("other", "another `address` of the repository", func(s string) error { o.Others = append(o.Others, s); return nil })
+	mirrors := flags.String("mirrors", "", "what to ask in place of other `addresses`: https://from/=https://to/ …")
+	netrc := flags.String("netrc", "", "`file` with logins of hosts")
 	out := flags.String("out", "", "`folder` to make")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -60,7 +78,15 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 		fmt.Fprintln(stderr, "usage: hexmage tool "+Name+" --url URL --commit ID --out FOLDER [--sub FOLDER]")
 		return 2
 	}
-	if err := Checkout(ctx, o, *out); err != nil {
+	o.Progress = &sayings{w: stderr}
+	var err error
+	if o.Mirrors, err = fetch.ParseMirrors(*mirrors); err == nil {
+		o.Logins, err = fetch.NetrcFile(*netrc)
+	}
+	if err == nil {
+		err = Checkout(ctx, o, *out)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
@@ -69,68 +95,83 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 
 // Checkout makes out the files of the commit. out must not exist or be empty; when Checkout fails it is as it was.
 func Checkout(ctx context.Context, o Options, out string) error {
-	fail := func(err error) error { return fmt.Errorf("check out %s of %s: %w", o.Commit, o.URL, err) }
-	repo, done, err := open(ctx, o)
+	c := &checkout{links: map[string]string{}}
+	defer c.close()
+	tree, err := c.tree(ctx, o)
+	if err == nil {
+		err = c.write(ctx, o, tree, out)
+	}
 	if err != nil {
-		return fail(err)
-	}
-	defer done()
-	commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
-	if err != nil {
-		return fail(fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that repository", err))
-	}
-	tree, err := commit.Tree()
-	if err != nil {
-		return fail(err)
-	}
-	if sub := strings.Trim(o.Sub, "/"); sub != "" {
-		if tree, err = tree.Tree(sub); err != nil {
-			return fail(fmt.Errorf("the commit has no folder %q: %w", o.Sub, err))
-		}
-	}
-	if err := write(ctx, tree, out); err != nil {
-		return fail(err)
+		return fmt.Errorf("check out %s of %s: %w", o.Commit, redact(o.URL), err)
 	}
 	return nil
 }
 
-// open returns a repository that holds the commit, if it exists; done ends its use.
-func open(ctx context.Context, o Options) (*git.Repository, func(), error) {
-	nothing := func() {}
-	if info, err := os.Stat(o.URL); err == nil && info.IsDir() {
-		repo, err := git.PlainOpen(o.URL)
-		return repo, nothing, err
+// checkout is one call of Checkout.
+type checkout struct {
+	links map[string]string // that are made last
+	lfs   []string          // files that are pointers
+	files int
+	done  []func() // to be called when no repository is needed any more
+	held  map[string]*git.Repository
+}
+
+func (c *checkout) close() {
+	for _, f := range c.done {
+		f()
 	}
-	dir, done := "", nothing
+}
+
+// tree returns the files of the commit, or of the folder of it that is wanted.
+func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
+	repo, err := c.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
+	if err != nil {
+		return nil, fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that repository", err)
+	}
+	tree, err := commit.Tree()
+	if err != nil {
+		return nil, err
+	}
+	if sub := strings.Trim(o.Sub, "/"); sub != "" {
+		if tree, err = tree.Tree(sub); err != nil {
+			return nil, fmt.Errorf("the commit has no folder %q: %w", o.Sub, err)
+		}
+	}
+	return tree, nil
+}
+
+// open returns a repository that holds the commit, if it exists.
+func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error) {
+	if info, err := os.Stat(o.URL); err == nil && info.IsDir() {
+		return git.PlainOpen(o.URL)
+	}
+	dir := ""
 	if o.Downloads == "" {
 		tmp, err := os.MkdirTemp("", "hexmage-git-*")
 		if err != nil {
-			return nil, nothing, err
+			return nil, err
 		}
-		dir, done = tmp, func() { os.RemoveAll(tmp) }
+		dir = tmp
+		c.done = append(c.done, func() { os.RemoveAll(tmp) })
 	} else {
 		sum := sha256.Sum256([]byte(o.URL))
 		dir = filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
+		if repo := c.held[dir]; repo != nil { // a submodule twice: the lock is ours
+			return repo, fetchCommit(ctx, o, repo)
+		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, nothing, err
+			return nil, err
 		}
-		unlock, err := lockedfile.MutexAt(dir + ".lock").Lock()
+		unlock, err := durable.Lock(ctx, dir+".lock")
 		if err != nil {
-			return nil, nothing, err
+			return nil, err
 		}
-		done = unlock
+		c.done = append(c.done, unlock)
 	}
-	repo, err := clone(ctx, o, dir)
-	if err != nil {
-		done()
-		return nil, nothing, err
-	}
-	return repo, done, nil
-}
-
-// clone makes the bare repository in dir hold the commit: by asking for just this commit where the server allows that,
-// else by fetching all branches and tags.
-func clone(ctx context.Context, o Options, dir string) (*git.Repository, error) {
 	repo, err := git.PlainOpen(dir)
 	if errors.Is(err, git.ErrRepositoryNotExists) {
 		repo, err = git.PlainInit(dir, true)
@@ -138,28 +179,95 @@ func clone(ctx context.Context, o Options, dir string) (*git.Repository, error) 
 	if err != nil {
 		return nil, err
 	}
-	hash := plumbing.NewHash(o.Commit)
-	if complete(repo, hash) {
-		return repo, nil
+	if c.held == nil {
+		c.held = map[string]*git.Repository{}
+	}
+	c.held[dir] = repo
+	return repo, fetchCommit(ctx, o, repo)
+}
+
+// fetchCommit makes the repository hold the commit, from the first address that has it.
+func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
+	if complete(repo, plumbing.NewHash(o.Commit)) {
+		return nil
 	}
 	if o.Offline {
-		return nil, errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
+		return errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
 	}
-	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{o.URL}})
-	first := remote.FetchContext(ctx, &git.FetchOptions{Depth: 1, Tags: git.NoTags, Progress: o.Progress,
+	var errs []error
+	for _, addr := range append([]string{o.URL}, o.Others...) {
+		err := fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
+		if complete(repo, plumbing.NewHash(o.Commit)) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			err = errors.New("it has no such commit: check `commit`")
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", redact(fetch.Rewrite(addr, o.Mirrors)), err))
+	}
+	return errors.Join(errs...)
+}
+
+// fetchFrom asks for just the commit where the server allows that, else for all branches and tags.
+func fetchFrom(ctx context.Context, o Options, repo *git.Repository, addr string) error {
+	var auth transport.AuthMethod
+	if u, err := url.Parse(addr); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && fetch.Private(u) {
+		if user, password, ok := fetch.Basic(o.Logins, u.Hostname()); ok {
+			auth = &githttp.BasicAuth{Username: user, Password: password}
+		}
+	}
+	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
+	first := remote.FetchContext(ctx, &git.FetchOptions{Depth: 1, Tags: git.NoTags, Progress: o.Progress, Auth: auth,
 		RefSpecs: []config.RefSpec{config.RefSpec(o.Commit + ":refs/heads/at-" + o.Commit)}})
-	if complete(repo, hash) {
-		return repo, nil
+	if ctx.Err() != nil || complete(repo, plumbing.NewHash(o.Commit)) {
+		return first
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if errors.Is(first, transport.ErrAuthenticationRequired) || errors.Is(first, transport.ErrAuthorizationFailed) {
+		return fmt.Errorf("%w: put a login for the host into ~/.netrc", first)
 	}
-	err = remote.FetchContext(ctx, &git.FetchOptions{Tags: git.AllTags, Progress: o.Progress,
+	err := remote.FetchContext(ctx, &git.FetchOptions{Tags: git.AllTags, Progress: o.Progress, Auth: auth,
 		RefSpecs: []config.RefSpec{"+refs/heads/*:refs/heads/*"}})
 	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
-		return nil, errors.Join(err, first)
+		return errors.Join(err, first)
 	}
-	return repo, nil
+	return nil
+}
+
+// redact returns the address without a password.
+func redact(addr string) string {
+	if u, err := url.Parse(addr); err == nil && u.User != nil {
+		u.User = url.User(u.User.Username())
+		return u.String()
+	}
+	return addr
+}
+
+// sayings turns what a server says while it packs into lines of progress.
+type sayings struct {
+	w    io.Writer
+	line []byte
+	last time.Time
+}
+
+// Write never fails.
+func (s *sayings) Write(b []byte) (int, error) {
+	for _, c := range b {
+		if c != '\n' && c != '\r' {
+			if c >= ' ' && c < 0x7f && len(s.line) < 200 {
+				s.line = append(s.line, c)
+			}
+			continue
+		}
+		if now := time.Now(); len(s.line) > 0 && now.Sub(s.last) > 200*time.Millisecond {
+			s.last = now
+			fmt.Fprintf(s.w, "progress 0 0 %s\n", s.line)
+		}
+		s.line = s.line[:0]
+	}
+	return len(b), nil
 }
 
 // complete tells whether the commit and its trees are there: a broken fetch may leave a commit without its files.

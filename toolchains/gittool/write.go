@@ -1,14 +1,19 @@
 package gittool
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
@@ -19,7 +24,7 @@ const maxFiles = 1_000_000
 
 // write puts the tree's files into a folder beside out and renames it. Links are made last, so nothing is written
 // through one.
-func write(ctx context.Context, tree *object.Tree, out string) error {
+func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out string) error {
 	if names, err := os.ReadDir(out); err == nil && len(names) > 0 {
 		return fmt.Errorf("the folder %s is not empty: remove it first", out)
 	}
@@ -36,7 +41,13 @@ func write(ctx context.Context, tree *object.Tree, out string) error {
 		return err
 	}
 	defer root.Close()
-	if err := writeFiles(ctx, tree, root); err != nil {
+	if err := c.fill(ctx, o, tree, root, ".", 0); err != nil {
+		return err
+	}
+	if len(c.lfs) > 0 {
+		return lfsError(c.lfs)
+	}
+	if err := c.makeLinks(root); err != nil {
 		return err
 	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
@@ -46,49 +57,56 @@ func write(ctx context.Context, tree *object.Tree, out string) error {
 	return os.Rename(tmp, out)
 }
 
-func writeFiles(ctx context.Context, tree *object.Tree, root *os.Root) error {
+// fill writes the files of one tree below at.
+func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root *os.Root, at string, depth int) error {
 	walker := object.NewTreeWalker(tree, true, nil)
 	defer walker.Close()
-	links := map[string]string{}
-	for n := 0; ; n++ {
-		name, entry, err := walker.Next()
+	for {
+		inTree, entry, err := walker.Next()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if n > maxFiles {
+		if c.files++; c.files > maxFiles {
 			return fmt.Errorf("more than %d files", maxFiles)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := checkName(name); err != nil {
+		if err := checkName(inTree); err != nil {
 			return err
 		}
+		name := path.Join(at, inTree)
 		switch entry.Mode {
 		case filemode.Dir:
 			err = root.MkdirAll(name, 0o755)
 		case filemode.Submodule:
-			// As `git clone` leaves it: an empty folder. A step `git` of its own brings the submodule.
-			err = root.MkdirAll(name, 0o755)
+			// Without its files it is an empty folder, as `git clone` leaves it.
+			if err = root.MkdirAll(name, 0o755); err == nil && o.Submodules {
+				err = c.submodule(ctx, o, inTree, entry.Hash, root, name, depth)
+			}
 		case filemode.Symlink:
 			var b []byte
 			if b, err = blob(tree, &entry); err == nil {
-				links[name] = string(b)
+				c.links[name] = string(b)
 			}
 		default:
-			err = writeFile(tree, &entry, root, name)
+			err = c.file(o, tree, &entry, root, name)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if err := archive.CheckLinks(links); err != nil {
+}
+
+// makeLinks makes the symbolic links, when all else is there.
+func (c *checkout) makeLinks(root *os.Root) error {
+	if err := archive.CheckLinks(c.links); err != nil {
 		return err
 	}
-	for name, target := range links {
+	for name, target := range c.links {
 		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 			return err
 		}
@@ -97,6 +115,89 @@ func writeFiles(ctx context.Context, tree *object.Tree, root *os.Root) error {
 		}
 	}
 	return nil
+}
+
+const (
+	maxDepth   = 8       // submodules in submodules
+	maxModules = 1 << 20 // bytes of a .gitmodules
+)
+
+// submodule writes the files of the submodule that is at inTree of the tree of o.
+func (c *checkout) submodule(ctx context.Context, o Options, inTree string, commit plumbing.Hash, root *os.Root, name string, depth int) error {
+	if depth >= maxDepth {
+		return fmt.Errorf("submodules lie in submodules %d times", maxDepth)
+	}
+	whole := o
+	whole.Sub = ""
+	tree, err := c.tree(ctx, whole)
+	if err != nil {
+		return err
+	}
+	f, err := tree.File(".gitmodules")
+	if err != nil {
+		return fmt.Errorf("it is a submodule, and the commit has no .gitmodules that says where it is: %w", err)
+	}
+	if f.Size > maxModules {
+		return fmt.Errorf(".gitmodules has %d bytes", f.Size)
+	}
+	text, err := f.Contents()
+	if err != nil {
+		return err
+	}
+	modules := config.NewModules()
+	if err := modules.Unmarshal([]byte(text)); err != nil {
+		return fmt.Errorf(".gitmodules: %w", err)
+	}
+	want := path.Join(strings.Trim(o.Sub, "/"), inTree)
+	for _, m := range modules.Submodules {
+		if path.Clean(m.Path) != want {
+			continue
+		}
+		sub := o
+		sub.Sub, sub.Commit, sub.Others = "", commit.String(), nil
+		if sub.URL, err = subURL(o.URL, m.URL); err != nil {
+			return err
+		}
+		subTree, err := c.tree(ctx, sub)
+		if err != nil {
+			return fmt.Errorf("submodule %s: %w", redact(sub.URL), err)
+		}
+		return c.fill(ctx, sub, subTree, root, name, depth+1)
+	}
+	return errors.New("it is a submodule that .gitmodules does not speak of")
+}
+
+var remoteRE = regexp.MustCompile(`^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:`)
+
+// subURL is the address of a submodule, which may be relative to that of the repository it is in.
+func subURL(parent, addr string) (string, error) {
+	if strings.HasPrefix(addr, "./") || strings.HasPrefix(addr, "../") {
+		base, rest := parent, ""
+		if m := regexp.MustCompile(`^([a-z]+://[^/]*|[\w.-]+@[\w.-]+:)/?(.*)$`).FindStringSubmatch(parent); m != nil {
+			base, rest = m[1], m[2]
+		} else {
+			return filepath.Join(parent, filepath.FromSlash(addr)), nil // a folder of this machine
+		}
+		at := path.Join("/", rest, addr)
+		if strings.HasSuffix(base, ":") {
+			at = strings.TrimPrefix(at, "/")
+		}
+		return base + at, nil
+	}
+	if !remoteRE.MatchString(addr) && remoteRE.MatchString(parent) {
+		return "", fmt.Errorf("its address %q is no server's, and what comes from a server names nothing of this machine", addr)
+	}
+	return addr, nil
+}
+
+func lfsError(names []string) error {
+	some := names[:min(len(names), 5)]
+	more := ""
+	if n := len(names) - len(some); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Errorf("the commit keeps files in Git LFS, and has only pointers to them: %s%s. Take a folder without them (sub), a release archive of the project, "+
+		"or get those files with step fetch; if nothing needs them, say lfs_pointers = true", strings.Join(some, ", "), more)
 }
 
 func checkName(name string) error {
@@ -125,12 +226,24 @@ func blob(tree *object.Tree, entry *object.TreeEntry) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, 4096))
 }
 
-func writeFile(tree *object.Tree, entry *object.TreeEntry, root *os.Root, name string) error {
-	r, err := reader(tree, entry)
+// lfsMark is how a pointer of Git LFS begins; pointers are small.
+const (
+	lfsMark = "version https://git-lfs.github.com/spec/v1\n"
+	lfsSize = 1024
+)
+
+// file writes a regular file, and notices a pointer of Git LFS.
+func (c *checkout) file(o Options, tree *object.Tree, entry *object.TreeEntry, root *os.Root, name string) error {
+	body, err := reader(tree, entry)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer body.Close()
+	r := bufio.NewReaderSize(body, 64<<10)
+	if head, err := r.Peek(lfsSize + 1); err == io.EOF && strings.HasPrefix(string(head), lfsMark) && strings.Contains(string(head), "\noid sha256:") && !o.LFSPointers {
+		c.lfs = append(c.lfs, name)
+		return nil
+	}
 	perm := os.FileMode(0o644)
 	if entry.Mode == filemode.Executable {
 		perm = 0o755

@@ -35,8 +35,10 @@ type Options struct {
 	Fn    digest.Function
 	Self  string            // hexmage's own binary, for actions that run a built-in tool
 	Extra map[string]string // variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
-	Kept  string            // folder for large folders of inputs that are kept from run to run, on the store's file system; "": none are
-	Keep  bool              // leave exec roots behind, for people to look at
+	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins; in no key.
+	Private map[string]map[string]string
+	Kept    string // folder for large folders of inputs that are kept from run to run, on the store's file system; "": none are
+	Keep    bool   // leave exec roots behind, for people to look at
 
 	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
 	Workspace string        // where files are that a command that failed may have looked for; "": nowhere
@@ -353,6 +355,11 @@ func (x *Executor) environ(a *action.Action, s *slot) []string {
 	add("LANG", "C.UTF-8")
 	if a.Command.Platform[action.PropertyHost] != "" || a.Command.Platform[action.PropertyNetwork] == "true" {
 		for name, value := range x.o.Extra {
+			add(name, value)
+		}
+	}
+	if tool, _, ok := strings.Cut(a.Command.Platform[action.PropertyTool], "/"); ok && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
+		for name, value := range x.o.Private[tool] {
 			add(name, value)
 		}
 	}
