@@ -85,6 +85,9 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if files, ok := c.direct(ctx, a, want); ok {
+		return &Result{Files: files, Packages: want}, nil
+	}
 	got, warnings, err := c.choose(ctx, a, want)
 	if err != nil {
 		return nil, err

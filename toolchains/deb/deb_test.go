@@ -122,6 +122,9 @@ func TestPinned(t *testing.T) {
 	if b, err := os.ReadFile(r.Files[0]); err != nil || string(b) != "package yy 2.0+dfsg~1" {
 		t.Errorf("%q, %v", b, err)
 	}
+	if n := a.calls(t); n != 1 {
+		t.Errorf("apt-get was called %d times, want 1", n)
+	}
 	// What is there is not asked for again, online or not.
 	before := a.calls(t)
 	c.Offline = true
