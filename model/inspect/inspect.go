@@ -1,6 +1,8 @@
-// Package inspect says what a file is: a safetensors or .mllm model, an ELF file, a QNN context binary.
+// Package inspect says what a file is: a safetensors or .mllm model, an ELF file, a program for Windows, a QNN context binary,
+// an SDK as a folder or a zip file.
 //
-// It looks at bytes, never at names, and trusts none of them. It does not run or load anything, and does not judge whether files fit together.
+// It looks at bytes, never at names, and trusts none of them: what it reads is bounded, whatever a file says of itself. It does
+// not run, load or unpack anything, and does not judge whether files fit together.
 package inspect
 
 import (
@@ -11,27 +13,29 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
-	"github.com/hexmage/hexmage/model/buildid"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/qnnctx"
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
 // Version names the form of Description's JSON.
-const Version = "1"
+const Version = "2"
 
 // ErrUnknown says that a file is none of the formats this package knows.
-var ErrUnknown = errors.New("neither safetensors, .mllm, ELF nor a QNN context binary")
+var ErrUnknown = errors.New("neither safetensors, .mllm, ELF, PE, zip nor a QNN context binary")
 
-// Description is what a file turned out to be. Exactly one of the last four fields is set.
+// Description is what a file turned out to be. Exactly one of the fields after Size is set.
 type Description struct {
-	Path    string       `json:"path"`
-	Format  string       `json:"format"` // safetensors, mllm-v1, mllm-v2, elf, qnn-context
-	Size    int64        `json:"size"`
-	Tensors *Tensors     `json:"tensors,omitempty"`
-	ELF     *ELF         `json:"elf,omitempty"`
-	Context *qnnctx.Info `json:"context,omitempty"`
+	Path     string       `json:"path"`
+	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, elf, pe, qnn-context, zip, folder
+	Size     int64        `json:"size"`   // bytes; of a folder those of its files
+	Tensors  *Tensors     `json:"tensors,omitempty"`
+	ELF      *ELF         `json:"elf,omitempty"`
+	PE       *PE          `json:"pe,omitempty"`
+	Context  *qnnctx.Info `json:"context,omitempty"`
+	Contents *Contents    `json:"contents,omitempty"`
 }
 
 // Tensors describes a model file.
@@ -52,20 +56,7 @@ type Tensor struct {
 	Size   int64   `json:"size"`
 }
 
-// ELF describes a program or library.
-type ELF struct {
-	Class    string   `json:"class"`
-	Machine  string   `json:"machine"`
-	Type     string   `json:"type"`
-	Flags    uint32   `json:"flags"`
-	Arch     string   `json:"arch,omitempty"` // of Hexagon files: v79
-	SOName   string   `json:"soname,omitempty"`
-	Needed   []string `json:"needed,omitempty"`
-	BuildIDs []string `json:"qnn_build_ids,omitempty"` // QNN build ids in the file's text
-	GNUID    string   `json:"gnu_build_id,omitempty"`
-}
-
-// Describe opens the file at path and says what it is. Errors that mean "not a known format" wrap ErrUnknown.
+// Describe opens the file or folder at path and says what it is. Errors that mean "not a known format" wrap ErrUnknown.
 func Describe(path string) (Description, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -76,19 +67,47 @@ func Describe(path string) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	if !st.Mode().IsRegular() {
-		return Description{}, fmt.Errorf("%s: not a regular file", path)
-	}
 	d := Description{Path: path, Size: st.Size()}
-	if err := d.read(f); err != nil {
+	switch {
+	case st.IsDir():
+		err = d.folder(path)
+	case st.Mode().IsRegular():
+		err = d.read(f)
+	default:
+		err = errors.New("neither a file nor a folder")
+	}
+	if err != nil {
 		return Description{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
 }
 
-func (d *Description) read(r io.ReaderAt) error {
-	head := make([]byte, 9)
-	n, err := r.ReadAt(head, 0)
+func (d *Description) folder(path string) error {
+	l, err := listFolder(path)
+	if err != nil {
+		return err
+	}
+	d.Format = "folder"
+	d.Contents, err = l.describe(path, filepath.Base(path))
+	if err == nil {
+		d.Size = d.Contents.Bytes
+	}
+	return err
+}
+
+func (d *Description) zip(f *os.File) error {
+	l, err := listZip(f, d.Size)
+	if err != nil {
+		return err
+	}
+	d.Format = "zip"
+	d.Contents, err = l.describe("", "")
+	return err
+}
+
+func (d *Description) read(f *os.File) error {
+	head := make([]byte, 64)
+	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -96,20 +115,52 @@ func (d *Description) read(r io.ReaderAt) error {
 	switch magic := uint32At(head); {
 	case bytes.HasPrefix(head, []byte(elf.ELFMAG)):
 		d.Format = "elf"
-		d.ELF, err = describeELF(r, d.Size)
+		d.ELF, err = describeELF(f, d.Size)
 	case magic == 20012 || magic == 0x519A:
-		err = d.mllm(r)
-	case bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3}):
-		d.Format = "qnn-context"
-		var info qnnctx.Info
-		info, err = qnnctx.Parse(r, d.Size)
-		d.Context = &info
-	case len(head) == 9 && head[8] == '{':
+		err = d.mllm(f)
+	case qnnctx.Is(head):
+		err = d.context(f, 0)
+	case magic == wrapMagic:
+		err = d.wrapped(f)
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		err = d.zip(f)
+	case bytes.HasPrefix(head, []byte("MZ")):
+		d.Format = "pe"
+		d.PE, err = describePE(f, d.Size)
+	case len(head) >= 9 && head[8] == '{':
 		d.Format = "safetensors"
-		err = d.safetensors(r)
+		err = d.safetensors(f)
 	default:
 		err = ErrUnknown
 	}
+	return err
+}
+
+// wrapMagic begins the wrapping that ExecuTorch puts around a context binary; wrapSize is more than its header takes.
+const (
+	wrapMagic = 0x5678abcd
+	wrapSize  = 256
+)
+
+// wrapped looks for the context binary behind a wrapping's header, whose form is not known.
+func (d *Description) wrapped(r io.ReaderAt) error {
+	b := make([]byte, wrapSize)
+	n, err := r.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	for at := 4; at+8 <= n; at++ {
+		if qnnctx.Is(b[at:n]) {
+			return d.context(r, int64(at))
+		}
+	}
+	return fmt.Errorf("%w: it begins as ExecuTorch's wrapping of a context binary does, and has none", ErrUnknown)
+}
+
+func (d *Description) context(r io.ReaderAt, at int64) error {
+	d.Format = "qnn-context"
+	info, err := qnnctx.Parse(io.NewSectionReader(r, at, d.Size-at), d.Size-at)
+	d.Context = &info
 	return err
 }
 
@@ -143,64 +194,4 @@ func (d *Description) safetensors(r io.ReaderAt) error {
 		d.Tensors.List = append(d.Tensors.List, Tensor{t.Name, string(t.DType), t.Shape, t.Offset, t.Size})
 	}
 	return nil
-}
-
-// emHexagon is ELF's number for Hexagon, which debug/elf prints as a bare number.
-const emHexagon = 164
-
-func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
-	f, err := elf.NewFile(r)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	e := &ELF{Class: f.Class.String(), Machine: f.Machine.String(), Type: f.Type.String()}
-	// debug/elf does not keep e_flags: they are at 36 in 32-bit and at 48 in 64-bit files.
-	at := int64(48)
-	if f.Class == elf.ELFCLASS32 {
-		at = 36
-	}
-	var flags [4]byte
-	if _, err := r.ReadAt(flags[:], at); err != nil {
-		return nil, err
-	}
-	e.Flags = f.ByteOrder.Uint32(flags[:])
-	if f.Machine == emHexagon {
-		e.Machine = "EM_HEXAGON"
-		e.Arch = fmt.Sprintf("v%x", e.Flags&0x3ff) // in hexadecimal digits: 0x79 is v79
-	}
-	if names, err := f.DynString(elf.DT_SONAME); err == nil && len(names) > 0 {
-		e.SOName = names[0]
-	}
-	if names, err := f.DynString(elf.DT_NEEDED); err == nil {
-		e.Needed = names
-	}
-	if e.GNUID, err = gnuID(f); err != nil {
-		return nil, err
-	}
-	e.BuildIDs, err = buildid.Find(io.NewSectionReader(r, 0, size))
-	return e, err
-}
-
-// maxNote bounds the section of the linker's build id.
-const maxNote = 4096
-
-func gnuID(f *elf.File) (string, error) {
-	s := f.Section(".note.gnu.build-id")
-	if s == nil || s.Type == elf.SHT_NOBITS || s.Size > maxNote {
-		return "", nil
-	}
-	raw, err := s.Data()
-	if err != nil {
-		return "", err
-	}
-	if len(raw) < 16 {
-		return "", nil
-	}
-	name, desc := uint64(f.ByteOrder.Uint32(raw)), uint64(f.ByteOrder.Uint32(raw[4:]))
-	begin := 12 + (name+3)&^3
-	if begin+desc > uint64(len(raw)) {
-		return "", nil
-	}
-	return fmt.Sprintf("%x", raw[begin:begin+desc]), nil
 }

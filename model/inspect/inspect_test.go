@@ -136,8 +136,12 @@ func TestRun(t *testing.T) {
 	if _, _, code := run(); code != 2 {
 		t.Errorf("no file: exit %d", code)
 	}
-	if _, _, code := run(dir); code != 1 {
-		t.Errorf("a folder: exit %d", code)
+	if out, _, code := run(dir); code != 0 || !strings.Contains(out, "no SDK hexmage knows, 2 files") || !strings.Contains(out, "SM8750") {
+		t.Errorf("a folder: exit %d: %s", code, out)
+	}
+	out, _, code = run(filepath.Join(dir, "none"), junk, path, "--json")
+	if l := strings.Split(out, "\n"); code != 1 || len(l) != 4 || !strings.Contains(l[0], `none: no such file"`) || !strings.Contains(l[1], `"error":`) || !strings.Contains(l[2], "SM8750") {
+		t.Errorf("exit %d: %s", code, out)
 	}
 }
 

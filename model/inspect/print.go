@@ -3,23 +3,33 @@ package inspect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"strings"
+	"io/fs"
+	"os"
+	"path/filepath"
 )
 
-// Run is the tool "inspect": it describes the FILEs, as text or with --json as one JSON object per line. Exit codes: 0 ok, 1 failed, 2 usage.
-func Run(_ context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("inspect", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	asJSON := fs.Bool("json", false, "print JSON")
+// failed is what --json prints of a file that can't be described.
+type failed struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+// Run is the tool "inspect": it describes the FILEs, as text or with --json as one JSON object per line. Of a folder that is no
+// SDK it describes the files that it knows. Exit codes: 0 ok, 1 some could not be described, 2 usage.
+func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("inspect", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	asJSON := flags.Bool("json", false, "print JSON")
 	var files []string
 	for rest := args; len(rest) > 0; { // flags may follow files
-		if err := fs.Parse(rest); err != nil {
+		if err := flags.Parse(rest); err != nil {
 			return 2
 		}
-		rest = fs.Args()
+		rest = flags.Args()
 		if len(rest) > 0 {
 			files, rest = append(files, rest[0]), rest[1:]
 		}
@@ -28,67 +38,76 @@ func Run(_ context.Context, args []string, _ io.Reader, stdout, stderr io.Writer
 		fmt.Fprintln(stderr, "inspect: which FILE?")
 		return 2
 	}
-	code := 0
+	p := printer{out: stdout, err: stderr, json: *asJSON}
 	for _, path := range files {
-		d, err := Describe(path)
-		if err == nil {
-			err = write(stdout, d, *asJSON)
+		if ctx.Err() != nil {
+			return 1
 		}
-		if err != nil {
-			fmt.Fprintf(stderr, "inspect: %v\n", err)
-			code = 1
-		}
+		p.path(ctx, path)
 	}
-	return code
+	return p.code
 }
 
-func write(w io.Writer, d Description, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(w).Encode(d)
-	}
-	_, err := io.WriteString(w, d.String())
-	return err
+// printer prints descriptions, with an empty line between those for people.
+type printer struct {
+	out, err io.Writer
+	json     bool
+	some     bool
+	code     int
 }
 
-// String is a description for people.
-func (d Description) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %d bytes\n", d.Path, d.Format, d.Size)
-	line := func(name string, v any) {
-		if s := fmt.Sprint(v); s != "" && s != "[]" && s != "0" {
-			fmt.Fprintf(&b, "  %-14s %s\n", name, s)
-		}
+func (p *printer) path(ctx context.Context, path string) {
+	d, err := Describe(path)
+	if err != nil {
+		p.failed(path, err)
+		return
 	}
-	if e := d.ELF; e != nil {
-		line("machine", fmt.Sprintf("%s %s %s", e.Machine, e.Class, e.Type))
-		line("flags", fmt.Sprintf("%#x", e.Flags))
-		line("arch", e.Arch)
-		line("soname", e.SOName)
-		line("needed", strings.Join(e.Needed, " "))
-		line("qnn build ids", strings.Join(e.BuildIDs, " "))
-		line("gnu build id", e.GNUID)
+	p.description(d)
+	if d.Format != "folder" || d.Contents.SDK != nil {
+		return
 	}
-	if c := d.Context; c != nil {
-		line("build id", c.BuildID)
-		line("arch", fmt.Sprintf("v%d", c.Arch))
-		line("soc", fmt.Sprintf("%s (model %d)", c.SoC, c.SoCModel))
-		line("vtcm bytes", c.VTCM)
-		line("core api", c.CoreAPI)
-		line("backend api", c.BackendAPI)
-		line("profile", map[bool]string{true: "open", false: ""}[c.Open])
-		for _, g := range c.Graphs {
-			line("graph", fmt.Sprintf("%s: %d tokens, %d ops", g.Name, g.Tokens, g.Ops))
+	_ = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		switch d, err := Describe(name); {
+		case err == nil:
+			p.description(d)
+		case !errors.Is(err, ErrUnknown):
+			p.failed(name, err)
+		}
+		return nil
+	})
+}
+
+func (p *printer) failed(path string, err error) {
+	p.code = 1
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) && errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: no such file", path)
 	}
-	if t := d.Tensors; t != nil {
-		line("model name", t.ModelName)
-		line("tensors", t.Count)
-		for _, x := range t.Warnings {
-			line("warning", x)
-		}
-		for _, x := range t.List {
-			fmt.Fprintf(&b, "  %-10s %-18s %10d  %s\n", x.DType, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","), x.Size, x.Name)
-		}
+	if p.json {
+		_ = json.NewEncoder(p.out).Encode(failed{path, err.Error()})
+		return
 	}
-	return b.String()
+	fmt.Fprintf(p.err, "inspect: %v\n", err)
+}
+
+func (p *printer) description(d Description) {
+	var err error
+	if p.json {
+		err = json.NewEncoder(p.out).Encode(d)
+	} else {
+		if p.some {
+			fmt.Fprintln(p.out)
+		}
+		_, err = io.WriteString(p.out, d.String())
+	}
+	p.some = true
+	if err != nil {
+		p.code = 1
+	}
 }

@@ -48,7 +48,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := info()
-	want.Backend, want.Open = qnnctx.BackendHTP, true
+	want.Backend, want.Open, want.Format = qnnctx.BackendHTP, true, "2.3"
 	want.BlobOffset, want.BlobSize = got.BlobOffset, int64(len(raw))-got.BlobOffset
 	want.Graphs = []qnnctx.GraphInfo{{Name: "model.0.s1", Tokens: 1, Ops: 1}}
 	if d := cmp.Diff(want, got); d != "" {

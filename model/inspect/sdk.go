@@ -1,0 +1,255 @@
+package inspect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/model/buildid"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// SDK describes an SDK that is a folder or a zip file.
+type SDK struct {
+	Name         string   `json:"name"` // as in the catalogue: qairt, hexagon, ndk
+	Version      string   `json:"version"`
+	BuildID      string   `json:"build_id,omitempty"`      // of qairt
+	ToolsVersion string   `json:"tools_version,omitempty"` // of hexagon
+	Root         string   `json:"root,omitempty"`          // the folder of the zip that it is in
+	Arches       []string `json:"arches,omitempty"`        // Hexagon arches that it has libraries for
+	Targets      []string `json:"targets,omitempty"`       // other machines that it has libraries for: aarch64-android, …
+}
+
+// Contents is what a folder or zip file holds.
+type Contents struct {
+	Files    int      `json:"files"`
+	Bytes    int64    `json:"bytes"` // unpacked
+	SDK      *SDK     `json:"sdk,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+const (
+	maxEntries  = 200_000  // of a folder or zip
+	maxSearched = 64 << 20 // bytes of a library in which a build id is looked for
+	maxIdentity = 1 << 20  // bytes of a file that says which SDK it is
+	rootDepth   = 4        // folders above such a file, in a zip
+)
+
+// listing is the files of a folder or zip by their slash paths.
+type listing struct {
+	sizes map[string]int64
+	names []string // sorted
+	read  func(name string, limit int64) ([]byte, error)
+}
+
+func (l *listing) add(name string, size int64) {
+	if _, again := l.sizes[name]; !again {
+		l.names = append(l.names, name)
+	}
+	l.sizes[name] = size
+}
+
+// listZip lists a zip file. Names that would lead out of a folder are left out: nothing is unpacked, but nothing is believed either.
+func listZip(f *os.File, size int64) (*listing, error) {
+	members, err := archive.ListZip(f, size, maxEntries)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]archive.Member{}
+	l := &listing{sizes: map[string]int64{}}
+	for _, m := range members {
+		if m.Mode.IsRegular() && fs.ValidPath(m.Name) {
+			l.add(m.Name, m.Size)
+			at[m.Name] = m
+		}
+	}
+	sort.Strings(l.names)
+	l.read = func(name string, limit int64) ([]byte, error) { return at[name].Read(f, limit) }
+	return l, nil
+}
+
+func listFolder(dir string) (*listing, error) {
+	l := &listing{sizes: map[string]int64{}}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return err
+		}
+		if l.add(filepath.ToSlash(rel), info.Size()); len(l.names) > maxEntries {
+			return fmt.Errorf("%s: more than %d files", dir, maxEntries)
+		}
+		return nil
+	})
+	sort.Strings(l.names)
+	l.read = func(name string, limit int64) ([]byte, error) {
+		if l.sizes[name] > limit {
+			return nil, fmt.Errorf("%s: more than %d bytes", name, limit)
+		}
+		return os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	return l, err
+}
+
+// describe says what the listed files are. dir is the folder, "" for a zip file; name is what the SDK's own folder is called.
+func (l *listing) describe(dir, name string) (*Contents, error) {
+	c := &Contents{Files: len(l.names)}
+	for _, n := range l.sizes {
+		c.Bytes += n
+	}
+	root, ok := l.root()
+	if !ok {
+		return c, nil
+	}
+	if root != "." {
+		name = path.Base(root)
+	}
+	id, err := l.identify(dir, root, name)
+	if errors.Is(err, verify.ErrUnknownSDK) {
+		return c, nil
+	}
+	if err != nil {
+		c.Warnings = append(c.Warnings, err.Error())
+		return c, nil
+	}
+	c.SDK = &SDK{Name: id.Name, Version: id.Version, BuildID: id.BuildID, ToolsVersion: id.ToolsVersion}
+	if dir == "" && root != "." {
+		c.SDK.Root = root
+	}
+	c.SDK.Arches, c.SDK.Targets = l.targets(root)
+	if id.BuildID != "" {
+		c.Warnings = append(c.Warnings, l.buildIDs(root, id.BuildID)...)
+	}
+	return c, nil
+}
+
+// root finds the SDK's folder: the highest one with a file that says which SDK it is.
+func (l *listing) root() (string, bool) {
+	best, found := "", false
+	for _, n := range l.names {
+		switch path.Base(n) {
+		case "sdk.yaml", "hexagon_sdk.json", "source.properties":
+		default:
+			continue
+		}
+		dir := path.Dir(n)
+		if depth := strings.Count(dir, "/"); depth < rootDepth && (!found || depth < strings.Count(best, "/") || dir == ".") && best != "." {
+			best, found = dir, true
+		}
+	}
+	return best, found
+}
+
+// identify has the files that say it read from the folder, or, for a zip, from copies of these few.
+func (l *listing) identify(dir, root, name string) (verify.SDK, error) {
+	if dir != "" {
+		return verify.Identify(filepath.Join(dir, filepath.FromSlash(root)))
+	}
+	tmp, err := os.MkdirTemp("", "inspect-*")
+	if err != nil {
+		return verify.SDK{}, err
+	}
+	defer os.RemoveAll(tmp)
+	if name == "." || name == "" || !fs.ValidPath(name) {
+		name = "sdk"
+	}
+	copied := filepath.Join(tmp, path.Base(name))
+	for _, f := range verify.IdentityFiles() {
+		prefix := path.Join(root, f)
+		for _, n := range l.names {
+			rel, below := strings.CutPrefix(n, prefix+"/")
+			switch {
+			case below: // a folder whose folders' names say it
+				first, _, more := strings.Cut(rel, "/")
+				if !more {
+					continue
+				}
+				err = os.MkdirAll(filepath.Join(copied, filepath.FromSlash(f), first), 0o755)
+			case n == prefix:
+				var b []byte
+				if b, err = l.read(n, maxIdentity); err == nil {
+					if err = os.MkdirAll(filepath.Join(copied, filepath.FromSlash(path.Dir(f))), 0o755); err == nil {
+						err = os.WriteFile(filepath.Join(copied, filepath.FromSlash(f)), b, 0o644)
+					}
+				}
+			}
+			if err != nil {
+				return verify.SDK{}, err
+			}
+		}
+	}
+	id, err := verify.Identify(copied)
+	if err != nil { // a path that is gone when the message is read says nothing
+		err = errors.New(strings.ReplaceAll(err.Error(), copied+string(filepath.Separator), ""))
+	}
+	return id, err
+}
+
+var (
+	archFolder   = regexp.MustCompile(`(?:^|/)(?:lib/hexagon-|target/hexagon/lib/)v(\d{2,3})/`)
+	targetFolder = regexp.MustCompile(`^lib/([a-z0-9_]+(?:-[a-z0-9_.]+)+)/lib`)
+)
+
+// targets finds which machines there are libraries for by the folders they are in.
+func (l *listing) targets(root string) (arches, targets []string) {
+	for _, n := range l.names {
+		rel, ok := strings.CutPrefix(n, root+"/")
+		if root == "." {
+			rel, ok = n, true
+		}
+		if !ok {
+			continue
+		}
+		if m := archFolder.FindStringSubmatch(rel); m != nil {
+			if a := "v" + m[1]; !slices.Contains(arches, a) {
+				arches = append(arches, a)
+			}
+		} else if m := targetFolder.FindStringSubmatch(rel); m != nil && !slices.Contains(targets, m[1]) {
+			targets = append(targets, m[1])
+		}
+	}
+	sort.Strings(arches)
+	sort.Strings(targets)
+	return arches, targets
+}
+
+var withBuildID = []string{"include/QNN/QnnSdkBuildId.h", "lib/*/libQnnHtp.so", "lib/*/libQnnHtpV*Stub.so", "lib/hexagon-v*/unsigned/libQnnHtpV*Skel.so"}
+
+// buildIDs looks into a few files of which each SDK has one for each machine, and tells those that are of another SDK.
+func (l *listing) buildIDs(root, want string) []string {
+	var warnings []string
+	for _, n := range l.names {
+		rel := strings.TrimPrefix(n, root+"/")
+		if !slices.ContainsFunc(withBuildID, func(p string) bool { ok, _ := path.Match(p, rel); return ok }) || l.sizes[n] > maxSearched {
+			continue
+		}
+		b, err := l.read(n, maxSearched)
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("%s: %v", rel, err))
+			continue
+		}
+		ids, err := buildid.Find(bytes.NewReader(b))
+		if err == nil && len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, want) || strings.HasPrefix(want, id) }) {
+			warnings = append(warnings, fmt.Sprintf("%s is of build %s, the SDK says it is %s: it is mixed of two releases", rel, strings.Join(ids, ", "), want))
+		}
+	}
+	return warnings
+}

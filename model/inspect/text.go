@@ -1,0 +1,249 @@
+package inspect
+
+import (
+	"debug/elf"
+	"fmt"
+	"strings"
+
+	"github.com/hexmage/hexmage/model/qnnctx"
+)
+
+// lines collects a description: indented names, in a column, and what they are.
+type lines struct{ strings.Builder }
+
+// add adds a line unless there is nothing to say.
+func (l *lines) add(name string, values ...string) {
+	if s := strings.Join(values, ", "); s != "" {
+		fmt.Fprintf(l, "  %-13s %s\n", name, clean(s))
+	}
+}
+
+// clean keeps a hostile file's strings from doing anything to a terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+// String is a description for people: which file, what it is, then what there is to know of it.
+func (d Description) String() string {
+	l := &lines{}
+	fmt.Fprintf(l, "%s\n  %s\n", clean(d.Path), d.headline())
+	switch {
+	case d.ELF != nil:
+		d.ELF.text(l)
+	case d.PE != nil:
+		l.add("QNN build id", d.PE.BuildIDs...)
+		l.add("QNN version", d.PE.Versions...)
+		l.add("QNN interface", d.PE.Providers...)
+	case d.Context != nil:
+		contextText(l, d.Context)
+	case d.Tensors != nil:
+		d.Tensors.text(l)
+	case d.Contents != nil:
+		d.Contents.text(l)
+	}
+	return l.String()
+}
+
+func (d Description) headline() string {
+	size := bytesText(d.Size)
+	switch {
+	case d.ELF != nil:
+		return fmt.Sprintf("%s, %s", d.ELF.headline(), size)
+	case d.PE != nil:
+		return fmt.Sprintf("Program or library for Windows on %s, %s", d.PE.Machine, size)
+	case d.Context != nil:
+		made := "QNN context binary"
+		if d.Context.Open {
+			made = "Context binary of the open profile"
+		}
+		if d.Context.Arch != 0 {
+			made += fmt.Sprintf(" for Hexagon v%d", d.Context.Arch)
+		}
+		return fmt.Sprintf("%s, %s", made, size)
+	case d.Tensors != nil:
+		return fmt.Sprintf("%s model of %d tensors, %s", d.Format, d.Tensors.Count, size)
+	case d.Contents != nil:
+		return d.Contents.headline(d.Format, size)
+	}
+	return d.Format
+}
+
+// bytesText is a size for people.
+func bytesText(n int64) string {
+	const unit = 1024
+	if n < 10*unit {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	v, name := float64(n)/unit, "KiB"
+	for _, next := range []string{"MiB", "GiB", "TiB"} {
+		if v < unit {
+			break
+		}
+		v, name = v/unit, next
+	}
+	return fmt.Sprintf("%.1f %s", v, name)
+}
+
+func (e *ELF) headline() string {
+	machine, ok := map[string]string{"EM_HEXAGON": "Hexagon", "EM_AARCH64": "AArch64", "EM_X86_64": "x86-64", "EM_ARM": "ARM", "EM_386": "x86"}[e.Machine]
+	if !ok {
+		machine = e.Machine
+	}
+	if e.Arch != "" {
+		machine += " " + e.Arch
+	}
+	kind := e.Type
+	switch {
+	case e.Type == elf.ET_DYN.String() && e.Interpreter != "" && e.SOName == "", e.Type == elf.ET_EXEC.String():
+		kind = "program"
+	case e.Type == elf.ET_DYN.String() && len(e.OpPackage) > 0:
+		kind = "op package"
+	case e.Type == elf.ET_DYN.String():
+		kind = "shared library"
+	case e.Type == elf.ET_REL.String():
+		kind = "object file"
+	}
+	return fmt.Sprintf("%s %s (ELF, %s bits)", machine, kind, strings.TrimPrefix(e.Class, "ELFCLASS"))
+}
+
+func (e *ELF) text(l *lines) {
+	l.add("soname", e.SOName)
+	l.add("registered by", e.OpPackage...)
+	if len(e.OpPackage) > 0 {
+		l.add("built with", e.BuildIDs...)
+	} else {
+		l.add("QNN build id", e.BuildIDs...)
+	}
+	l.add("QNN version", e.Versions...)
+	if len(e.Entry) > 0 {
+		l.add("QNN interface", e.Providers...)
+	}
+	l.add("opened by", e.Entry...)
+	l.add("needs", e.Needed...)
+	l.add("looks in", e.RunPath...)
+	l.add("started by", e.Interpreter)
+	if e.Exported+e.Undefined > 0 {
+		l.add("symbols", fmt.Sprintf("%d exported, %d undefined", e.Exported, e.Undefined))
+	}
+	switch {
+	case e.PageAlign == 0:
+	case e.Machine == "EM_AARCH64" && e.PageAlign < 16<<10:
+		l.add("pages", fmt.Sprintf("%s: an Android device with pages of 16 KiB refuses it; link with -Wl,-z,max-page-size=16384", pageText(e.PageAlign)))
+	default:
+		l.add("pages", pageText(e.PageAlign))
+	}
+	if a := e.Android; a != nil {
+		s := fmt.Sprintf("API %d", a.API)
+		if a.NDK != "" {
+			s += fmt.Sprintf(", NDK %s (%s)", a.NDK, a.NDKBuild)
+		}
+		l.add("Android", s)
+	}
+	l.add("GNU build id", e.GNUID)
+	for _, c := range e.Compilers {
+		l.add("made by", c)
+	}
+	for _, w := range e.Warnings {
+		l.add("warning", w)
+	}
+}
+
+func pageText(n uint64) string {
+	if n >= 1024 && n%1024 == 0 {
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func contextText(l *lines, c *qnnctx.Info) {
+	l.add("made by QNN", c.BuildID)
+	switch {
+	case c.SoC != "" && c.SoCModel != 0:
+		l.add("SoC", fmt.Sprintf("%s (model %d)", c.SoC, c.SoCModel))
+	case c.SoCModel != 0:
+		l.add("SoC", fmt.Sprintf("model %d", c.SoCModel))
+	default:
+		l.add("SoC", c.SoC)
+	}
+	if c.VTCM != 0 {
+		l.add("VTCM", bytesText(int64(min(c.VTCM, 1<<62))))
+	}
+	backend := fmt.Sprintf("number %d", c.Backend)
+	if c.Backend == qnnctx.BackendHTP {
+		backend = "HTP"
+	}
+	l.add("backend", fmt.Sprintf("%s, API %s; core API %s", backend, c.BackendAPI, c.CoreAPI))
+	l.add("file format", fmt.Sprintf("%s, blob %s of %s", c.Format, c.BlobVersion, bytesText(c.BlobSize)))
+	for _, g := range c.Graphs {
+		s := g.Name
+		if g.Tokens > 0 {
+			s += fmt.Sprintf(": %d tokens", g.Tokens)
+		}
+		if g.Ops > 0 {
+			s += fmt.Sprintf(", %d ops", g.Ops)
+		}
+		l.add("graph", s)
+		tensors(l, "  in", g.Inputs)
+		tensors(l, "  out", g.Outputs)
+	}
+	for _, w := range c.Warnings {
+		l.add("warning", w)
+	}
+}
+
+// mostTensors is how many of a graph's tensors are worth a person's eyes.
+const mostTensors = 24
+
+func tensors(l *lines, name string, list []qnnctx.TensorInfo) {
+	for i, t := range list {
+		if i == mostTensors {
+			l.add(name, fmt.Sprintf("… and %d more (--json has all)", len(list)-i))
+			return
+		}
+		l.add(name, fmt.Sprintf("%-9s %-14s %s", t.DType, strings.ReplaceAll(fmt.Sprint(t.Dims), " ", "×"), t.Name))
+	}
+}
+
+func (t *Tensors) text(l *lines) {
+	l.add("model name", t.ModelName)
+	for _, x := range t.Warnings {
+		l.add("warning", x)
+	}
+	for _, x := range t.List {
+		fmt.Fprintf(l, "  %-10s %-18s %10d  %s\n", x.DType, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","), x.Size, clean(x.Name))
+	}
+}
+
+func (c *Contents) headline(format, size string) string {
+	where := map[string]string{"zip": "zip file", "folder": "folder"}[format]
+	files := fmt.Sprintf("%d files", c.Files)
+	if format == "zip" {
+		files += fmt.Sprintf(" of %s", bytesText(c.Bytes))
+	}
+	if c.SDK == nil {
+		return fmt.Sprintf("%s%s that is no SDK hexmage knows, %s, %s", strings.ToUpper(where[:1]), where[1:], files, size)
+	}
+	name, ok := map[string]string{"qairt": "QAIRT", "hexagon": "Hexagon SDK", "ndk": "Android NDK"}[c.SDK.Name]
+	if !ok {
+		name = c.SDK.Name
+	}
+	return fmt.Sprintf("%s %s in a %s, %s, %s", name, clean(c.SDK.Version), where, files, size)
+}
+
+func (c *Contents) text(l *lines) {
+	if s := c.SDK; s != nil {
+		l.add("build id", s.BuildID)
+		l.add("tools", s.ToolsVersion)
+		l.add("below", s.Root)
+		l.add("Hexagon", s.Arches...)
+		l.add("other targets", s.Targets...)
+	}
+	for _, w := range c.Warnings {
+		l.add("warning", w)
+	}
+}
