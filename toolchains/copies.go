@@ -161,6 +161,7 @@ func (s *Source) candidates(r *Release, m Machine) []candidate {
 			continue
 		}
 		if !filepath.IsAbs(dir) {
+			m.getenv("PWD") // which says where Dir is
 			dir = filepath.Join(m.Dir, dir)
 		}
 		cs = append(cs, candidate{dir, v})

@@ -3,43 +3,167 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
 
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
-// doctorCmd is `hexmage doctor`.
-type doctorCmd struct{}
+// doctorCmd is `hexmage doctor [PIPELINE…]`.
+type doctorCmd struct {
+	Pipelines []string `arg:"" optional:"" help:"Look only at what these pipelines lack. Default: all."`
+	Network   bool     `help:"Also ask whether the hosts that SDKs are downloaded from answer."`
+}
 
 // Run says what this machine has and lacks. It fails when something is missing that the chosen profile (open, when none
 // is) needs.
-func (*doctorCmd) Run(ctx context.Context, a *app) error {
-	workspace := a.root
-	if workspace == "" {
-		workspace = a.dir
-	}
-	d, err := a.domain(workspace)
+func (c *doctorCmd) Run(ctx context.Context, a *app) error {
+	d, err := a.domain(a.here())
 	if err != nil {
 		return err
 	}
-	found := doctor.Examine(ctx, doctor.Options{Catalogue: d.catalogue, Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.cache})
+	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue, Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.cache}
+	o.Probes.Devices = devicesSeen
+	if c.Network {
+		if a.Offline {
+			return usage("doctor: --network and --offline contradict each other")
+		}
+		o.Probes.Reach = reach
+	}
+	o.Stored = func(name, version, profile string) (string, bool) { return a.storedRoot(ctx, name, version, profile) }
+	names := c.Pipelines
+	if len(names) == 0 {
+		names = a.pipelines()
+	}
+	for _, name := range names {
+		ps, err := a.examined(name)
+		if err != nil {
+			return err
+		}
+		o.Pipelines = append(o.Pipelines, ps...)
+	}
+	found := doctor.Examine(ctx, o)
 	if a.JSON {
-		return a.printJSON(found)
+		err = a.printJSON(struct {
+			Findings []doctor.Finding `json:"findings"`
+			Next     []string         `json:"next"`
+		}{found, doctor.Commands(found)})
+	} else {
+		err = doctor.Text(a.env.Stdout, found, doctor.TextOptions{Width: a.env.Width, Paint: func(s doctor.Status, text string) string {
+			return a.painted(map[doctor.Status]string{doctor.OK: "32", doctor.Missing: "31", doctor.Optional: "33"}[s], text)
+		}})
 	}
-	missing := 0
+	if err != nil {
+		return engine(err)
+	}
 	for _, f := range found {
-		mark := map[doctor.Status]string{doctor.OK: a.painted("32", "ok      "), doctor.Missing: a.painted("31", "missing "), doctor.Optional: a.painted("33", "optional")}[f.Status]
-		fmt.Fprintf(a.env.Stdout, "%s  %-26s %s\n", mark, f.Name, f.Detail)
-		if f.Status != doctor.OK && f.Remedy != "" {
-			fmt.Fprintf(a.env.Stdout, "          %-26s → %s\n", "", f.Remedy)
-		}
 		if f.Status == doctor.Missing {
-			missing++
+			return &exitError{code: ExitFailed}
 		}
-	}
-	if missing > 0 {
-		return &exitError{code: ExitFailed}
 	}
 	return nil
+}
+
+// storedRoot is where a release is in the store, as a profile takes it.
+func (a *app) storedRoot(ctx context.Context, name, version, profile string) (string, bool) {
+	own := *a
+	own.Profile = profile
+	p, diags, err := own.planToolchains([]wanted{{name: name, version: version}})
+	if err != nil || diags.HasErrors() || len(p.Missing()) > 0 {
+		return "", false
+	}
+	if n := toolchainNode(p, name); n == nil || installedAt(n) != "" {
+		return "", false
+	}
+	ls, ok, err := own.locate(ctx, p, own.here())
+	if err != nil || !ok {
+		return "", false
+	}
+	return ls[0].Path, true
+}
+
+// examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
+func (a *app) examined(name string) ([]doctor.Pipeline, error) {
+	workspace, err := a.workspace(name)
+	if err != nil {
+		return nil, err
+	}
+	cfg, diags := config.Load(os.DirFS(workspace), name)
+	if diags.HasErrors() {
+		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: diags.Error()}}, nil
+	}
+	var profiles []string
+	for _, p := range cfg.Profiles {
+		if a.Profile == "" || a.Profile == p.Name {
+			profiles = append(profiles, p.Name)
+		}
+	}
+	if len(cfg.Profiles) == 0 {
+		profiles = []string{""}
+	}
+	var out []doctor.Pipeline
+	for _, profile := range profiles {
+		own := *a
+		own.Profile = profile
+		own.env.Stderr = io.Discard
+		p, diags, err := own.planConfig(workspace, cfg)
+		switch {
+		case err != nil:
+			return nil, err
+		case diags.HasErrors():
+			out = append(out, doctor.Pipeline{Name: name, Profile: profile, Err: diags.Error()})
+		default:
+			own.look(p)
+			out = append(out, doctor.Pipeline{Name: name, Profile: p.Profile, Missing: p.Missing()})
+		}
+	}
+	return out, nil
+}
+
+const askLimit = 3 * time.Second // for a phone, and for a host of the network, to answer
+
+// devicesSeen asks the adb server that runs, if one does, what it sees.
+func devicesSeen(ctx context.Context) ([]doctor.Device, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	client := adb.NewClient("tcp", adbServer)
+	infos, err := client.Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []doctor.Device
+	for _, i := range infos {
+		d := doctor.Device{Serial: i.Serial, State: i.State, Model: strings.ReplaceAll(i.Props["model"], "_", " ")}
+		if i.Usable() {
+			if soc, err := client.Device(i.Serial).Output(ctx, "getprop ro.soc.model", nil); err == nil {
+				d.SoC = strings.TrimSpace(soc)
+			}
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// reach asks a host for its front page. Whatever it says, it answers.
+func reach(ctx context.Context, host string) error {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/", nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("User-Agent", "Mozilla/5.0")
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("%w", err)
+	}
+	return res.Body.Close()
 }
 
 func (a *app) painted(code, s string) string {

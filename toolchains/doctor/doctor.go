@@ -1,16 +1,15 @@
 // Package doctor says what this machine has and lacks for hexmage, and how to get what is missing.
 //
-// It looks and changes nothing: no downloads, no devices, no settings. It does not know pipelines, only what the two
-// profiles can need.
+// It looks and changes nothing: no downloads, no settings, nothing is started but programs that print their version. What
+// it asks of the machine goes through Probes, so that any machine can be told to it. It does not know how pipelines are
+// planned or devices are spoken to; the command line tells it what they lack. It prints no value of a variable but of those
+// that name an SDK's folder or a proxy, and of a proxy's address no password.
 package doctor
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/hexmage/hexmage/toolchains"
@@ -19,163 +18,208 @@ import (
 // Status is how a finding ends.
 type Status string
 
-// The statuses. What is Optional is missing, and only some pipelines need it.
+// The statuses. What is Optional is missing, and what the chosen profile does goes on without it.
 const (
 	OK       Status = "ok"
 	Missing  Status = "missing"
 	Optional Status = "optional"
 )
 
+// The sections, in the order in which they are shown; after them come those of pipelines.
+const (
+	SectionMachine  = "this machine"
+	SectionPrograms = "programs"
+	SectionDevices  = "devices"
+	SectionNetwork  = "network"
+	sectionProfile  = "profile "
+)
+
 // Finding is one thing that was looked at.
 type Finding struct {
-	Name   string `json:"name"`
-	Status Status `json:"status"`
-	Detail string `json:"detail"`           // what was found
-	Remedy string `json:"remedy,omitempty"` // what to do when it is not OK
+	Section string `json:"section"`
+	Name    string `json:"name"`
+	Status  Status `json:"status"`
+	Detail  string `json:"detail"`            // what was found
+	Remedy  string `json:"remedy,omitempty"`  // what to do when it is not OK
+	Command string `json:"command,omitempty"` // the next command to type, where it is one
 }
 
 // Options say for what to look.
 type Options struct {
+	Probes    Probes
 	Catalogue *toolchains.Catalogue
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine
 	Profile   string // "open", "device", or "" for both
 	Store     string // the store's folder: its file system must have room
 	AptLists  string // the system's package lists; "" is /var/lib/apt/lists
+	// Stored returns the root of a release's tree in the store; nil: none is.
+	Stored    func(name, version, profile string) (root string, ok bool)
+	Pipelines []Pipeline
+}
+
+// Pipeline is what one pipeline lacks in one profile.
+type Pipeline struct {
+	Name, Profile string
+	Missing       []string // "step.run.qwen3: No phone is attached: connect one …"
+	Err           string   // why it can't be planned
 }
 
 // Examine looks at everything, in the order in which it matters.
 func Examine(ctx context.Context, o Options) []Finding {
-	var fs []Finding
-	fs = append(fs, system(), disk(o.Store))
-	fs = append(fs, programs(o)...)
-	if runtime.GOOS == "linux" {
-		fs = append(fs, kernel(o)...)
+	if o.Stored == nil {
+		o.Stored = func(string, string, string) (string, bool) { return "", false }
 	}
+	e := &examination{ctx: ctx, o: o, p: o.Probes}
+	e.machine()
+	e.programs()
+	e.devices()
+	e.network()
 	if o.Profile != "device" {
-		fs = append(fs, catalogue(o, "open", openToolchains())...)
+		e.profile("open", []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"})
 	}
 	if o.Profile != "open" {
-		fs = append(fs, catalogue(o, "device", deviceToolchains())...)
+		e.profile("device", []string{"adb", "qairt", "hexagon", "ndk"})
 	}
+	e.pipelines()
 	if err := ctx.Err(); err != nil {
-		fs = append(fs, Finding{"doctor", Missing, "interrupted: " + err.Error(), "Run it again."})
+		e.add(Finding{Section: SectionMachine, Name: "doctor", Status: Missing, Detail: "interrupted: " + err.Error(), Remedy: "Run it again."})
 	}
-	return fs
+	return e.found
 }
 
-func openToolchains() []string {
-	return []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"}
+type examination struct {
+	ctx     context.Context
+	o       Options
+	p       Probes
+	section string
+	found   []Finding
 }
 
-func deviceToolchains() []string { return []string{"adb", "qairt", "hexagon", "ndk"} }
-
-func system() Finding {
-	f := Finding{Name: "system", Status: OK, Detail: runtime.GOOS + "/" + runtime.GOARCH}
-	if runtime.GOOS != "linux" {
-		f.Status = Optional
-		f.Remedy = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
-	} else if runtime.GOARCH != "amd64" {
-		f.Status = Optional
-		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the open profile's packages are pinned for amd64."
+func (e *examination) add(f Finding) {
+	if f.Section == "" {
+		f.Section = e.section
 	}
-	return f
+	if f.Status == OK {
+		f.Remedy, f.Command = "", ""
+	} else if f.Command == "" {
+		f.Command = quoted(f.Remedy)
+	}
+	e.found = append(e.found, f)
 }
 
-// programs looks for the few programs of the system that are used.
-func programs(o Options) []Finding {
-	var fs []Finding
-	for _, p := range []struct {
-		name   string
-		status Status
-		use    string
-		remedy string
-	}{
-		{"apt-get", Missing, "brings compilers, emulators and adb as packages, without root", "It is part of Debian and Ubuntu. On another system install clang 20 or newer, lld, qemu-user and adb, and write use = \"installed\" in their toolchain blocks."},
-		{"make", Optional, "runs generated makefiles outside of hexmage", "Install make; hexmage itself compiles without it."},
-		{"git", Optional, "your own checkouts; hexmage reads repositories itself", "Install git if you work on the sources."},
-	} {
-		f := Finding{Name: p.name, Status: OK}
-		if path, err := look(o.Machine, p.name); err == nil {
-			f.Detail = path
-		} else {
-			f.Status, f.Detail, f.Remedy = p.status, "not in PATH: it "+p.use, p.remedy
-			if p.status == Missing && runtime.GOOS != "linux" {
-				f.Status = Optional
-			}
+// ok adds that something is there.
+func (e *examination) ok(name, format string, args ...any) {
+	e.add(Finding{Name: name, Status: OK, Detail: fmt.Sprintf(format, args...)})
+}
+
+// quoted returns the command that a text tells people to run, "" when it tells none.
+func quoted(text string) string {
+	_, after, ok := strings.Cut(text, "un `")
+	if !ok {
+		_, after, ok = strings.Cut(text, "with `")
+	}
+	if cmd, _, end := strings.Cut(after, "`"); ok && end {
+		return cmd
+	}
+	if cmd := text; strings.HasPrefix(cmd, "apt-get install ") {
+		if end := strings.IndexAny(cmd, ",;("); end >= 0 {
+			cmd = cmd[:end]
 		}
-		fs = append(fs, f)
+		return strings.TrimRight(cmd, ". ")
 	}
-	lists := o.AptLists
-	if lists == "" {
-		lists = "/var/lib/apt/lists"
-	}
-	if names, err := filepath.Glob(filepath.Join(lists, "*Packages*")); err == nil && len(names) > 0 {
-		fs = append(fs, Finding{Name: "package lists", Status: OK, Detail: fmt.Sprintf("%d in %s", len(names), lists)})
-	} else if fs[0].Status == OK {
-		fs = append(fs, Finding{Name: "package lists", Status: OK, Detail: "none in " + lists + ": hexmage keeps its own"})
-	}
-	return fs
+	return ""
 }
 
-func look(m toolchains.Machine, name string) (string, error) {
-	if m.LookPath == nil {
-		return "", os.ErrNotExist
-	}
-	return m.LookPath(name)
-}
-
-// catalogue says how each toolchain of a profile would be had.
-func catalogue(o Options, profile string, names []string) []Finding {
-	var fs []Finding
+// profile says how each toolchain of a profile would be had.
+func (e *examination) profile(profile string, names []string) {
+	e.section = sectionProfile + profile
+	o := e.o
 	for _, n := range names {
-		f := Finding{Name: profile + ": " + n, Status: OK}
+		t, r, err := o.Catalogue.Find(n, "")
+		if err != nil {
+			e.add(Finding{Name: n, Status: e.unless(profile), Detail: err.Error(), Remedy: "Correct the workspace's toolchains/*.hcl."})
+			continue
+		}
+		f := Finding{Name: n, Status: OK}
 		ch, err := o.Catalogue.Choose(toolchains.Request{Name: n, Profile: profile, Lock: o.Lock, Machine: o.Machine})
 		switch {
 		case err == nil:
-			f.Detail = ch.Spec.Name + ", " + how(ch)
+			f.Detail = e.how(ch, profile)
 		case errors.Is(err, toolchains.ErrNotAvailable):
-			f.Status, f.Detail, f.Remedy = Missing, "can't be had here", err.Error()+"."
+			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", sentence(err.Error())
 		default:
-			f.Status, f.Detail, f.Remedy = Missing, "not pinned", err.Error()+"."
+			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" is not pinned yet", sentence(strings.TrimPrefix(err.Error(), t.Name+" "+r.Version+": "))
 		}
-		if f.Status == Missing && profile == "device" && o.Profile == "" {
-			f.Status = Optional // the open profile does without
+		e.add(f)
+		if profile == "device" {
+			e.copies(t, r)
 		}
-		fs = append(fs, f)
+		if err == nil {
+			e.hostNeeds(ch, profile)
+		}
 	}
-	return fs
 }
 
-func how(ch *toolchains.Choice) string {
+// unless is the status of what a profile lacks: the default one, open, does without what only the other needs.
+func (e *examination) unless(profile string) Status {
+	if profile == "device" && e.o.Profile == "" {
+		return Optional
+	}
+	return Missing
+}
+
+// how says where a release comes from.
+func (e *examination) how(ch *toolchains.Choice, profile string) string {
+	text := ch.Release.Version + ", "
 	switch ch.Source.Kind {
-	case "embedded":
-		return "open stand-in, part of hexmage"
-	case "deb":
-		var size int64
-		for _, p := range ch.Spec.Packages {
-			size += p.Size
-		}
-		if len(ch.Spec.Packages) == 1 {
-			return "1 package of the distribution, " + bytes(size)
-		}
-		return fmt.Sprintf("%d packages of the distribution, %s", len(ch.Spec.Packages), bytes(size))
 	case "archive":
-		if ch.Spec.Size > 0 {
-			return "download of " + bytes(ch.Spec.Size)
-		}
-		return "download"
+		text = ch.Release.Version
 	case "installed":
 		if ch.Host != "" {
-			return "installed at " + ch.Host
+			return text + "installed at " + ch.Host
 		}
 		var ps []string
 		for _, p := range ch.Spec.Programs {
 			ps = append(ps, p.Target)
 		}
-		return "installed: " + strings.Join(ps, ", ")
+		return text + "installed: " + strings.Join(ps, ", ")
+	case "embedded":
+		text += "open stand-in"
+	case "deb":
+		text += fmt.Sprintf("%d packages of the distribution", len(ch.Spec.Packages))
+		if len(ch.Spec.Packages) == 1 {
+			text = ch.Release.Version + ", a package of the distribution"
+		}
+	default:
+		text += ch.Source.Kind
 	}
-	return ch.Source.Kind
+	if _, ok := e.o.Stored(ch.Toolchain.Name, ch.Release.Version, profile); ok {
+		return text + ", in the store"
+	}
+	size := ch.Spec.Size
+	for _, p := range ch.Spec.Packages {
+		size += p.Size
+	}
+	switch {
+	case ch.Source.Kind == "embedded":
+		return text + ", part of hexmage"
+	case size > 0:
+		return text + ", to be downloaded: " + bytes(size)
+	}
+	return text + ", to be downloaded"
+}
+
+// sentence makes an error's text one for people.
+func sentence(s string) string {
+	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
+	if s == "" {
+		return s
+	}
+	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "-./:_=`") && first[0] >= 'a' && first[0] <= 'z' {
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
+	return s + "."
 }
 
 func bytes(n int64) string {

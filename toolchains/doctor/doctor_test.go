@@ -1,14 +1,26 @@
 package doctor_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
+	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
+
+var update = flag.Bool("update", false, "write the golden files")
 
 func options(t *testing.T) doctor.Options {
 	t.Helper()
@@ -20,59 +32,247 @@ func options(t *testing.T) doctor.Options {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return doctor.Options{Catalogue: c, Lock: l, Machine: toolchains.Machine{LookPath: exec.LookPath}, Store: filepath.Join(t.TempDir(), "not", "there")}
+	return doctor.Options{Probes: doctor.System(), Catalogue: c, Lock: l, Machine: toolchains.Machine{LookPath: exec.LookPath}, Store: filepath.Join(t.TempDir(), "not", "there")}
 }
 
-func find(t *testing.T, fs []doctor.Finding, name string) doctor.Finding {
+func find(t *testing.T, fs []doctor.Finding, section, name string) doctor.Finding {
 	t.Helper()
 	for _, f := range fs {
-		if f.Name == name {
+		if f.Section == section && f.Name == name {
 			return f
 		}
 	}
-	t.Fatalf("nothing is said of %s: %+v", name, fs)
+	t.Fatalf("nothing is said of %s in %q: %+v", name, section, fs)
 	return doctor.Finding{}
 }
 
 func TestThisMachine(t *testing.T) {
 	fs := doctor.Examine(t.Context(), options(t))
 	for _, f := range fs {
-		if f.Detail == "" || f.Status != doctor.OK && f.Status != doctor.Missing && f.Status != doctor.Optional {
+		if f.Section == "" || f.Detail == "" || f.Status != doctor.OK && f.Status != doctor.Missing && f.Status != doctor.Optional {
 			t.Errorf("%+v says nothing", f)
 		}
-		if f.Status == doctor.Missing && f.Remedy == "" {
+		if f.Status != doctor.OK && f.Remedy == "" {
 			t.Errorf("%s is missing and nothing is said about how to get it", f.Name)
 		}
 	}
-	for _, n := range []string{"open: llvm", "open: qairt", "open: mllm"} {
-		if f := find(t, fs, n); f.Status != doctor.OK {
+	for _, n := range []string{"llvm", "qairt", "mllm"} {
+		if f := find(t, fs, "profile open", n); f.Status != doctor.OK {
 			t.Errorf("%+v: the open profile needs nothing but packages and hexmage", f)
 		}
 	}
-	if f := find(t, fs, "device: ndk"); f.Status != doctor.OK || !strings.Contains(f.Detail, "download") {
+	if f := find(t, fs, "profile device", "ndk"); f.Status != doctor.OK || !strings.Contains(f.Detail, "download") {
 		t.Errorf("%+v", f)
 	}
-	if f := find(t, fs, "device: qairt"); f.Status != doctor.Optional || !strings.Contains(f.Remedy, "hexmage lock") {
+	if f := find(t, fs, "profile device", "qairt"); f.Status != doctor.Optional || !strings.HasPrefix(f.Command, "hexmage lock qairt") {
 		t.Errorf("%+v: want one that says to lock", f)
 	}
 }
 
-func TestBareMachine(t *testing.T) {
-	o := options(t)
-	o.Machine, o.Profile, o.AptLists = toolchains.Machine{}, "device", t.TempDir()
-	fs := doctor.Examine(t.Context(), o)
-	if f := find(t, fs, "apt-get"); f.Status != doctor.Missing || !strings.Contains(f.Remedy, "installed") {
-		t.Errorf("%+v", f)
+// fake is a machine in a folder: its files, programs and what it answers.
+type fake struct {
+	t        *testing.T
+	root     string
+	programs map[string]string // name → what it prints as its version
+	vars     map[string]string
+}
+
+func newFake(t *testing.T, release, kernel, meminfo string) *fake {
+	f := &fake{t: t, root: t.TempDir(), programs: map[string]string{}, vars: map[string]string{}}
+	f.write("etc/os-release", release)
+	f.write("proc/sys/kernel/osrelease", kernel+"\n")
+	f.write("proc/meminfo", meminfo)
+	return f
+}
+
+func (f *fake) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+
+func (f *fake) write(name, text string) {
+	f.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o755); err != nil {
+		f.t.Fatal(err)
 	}
-	if f := find(t, fs, "make"); f.Status != doctor.Optional {
-		t.Errorf("%+v", f)
+	if err := os.WriteFile(f.path(name), []byte(text), 0o755); err != nil {
+		f.t.Fatal(err)
 	}
-	if f := find(t, fs, "device: qairt"); f.Status != doctor.Missing {
-		t.Errorf("%+v", f)
+}
+
+// sdk installs the stand-in of a release at dir.
+func (f *fake) sdk(dir, name, version string) {
+	f.t.Helper()
+	release, err := open.Find(name, version)
+	if err != nil {
+		f.t.Fatal(err)
 	}
-	for _, f := range fs {
-		if strings.HasPrefix(f.Name, "open:") {
-			t.Errorf("%s was not asked for", f.Name)
+	var b bytes.Buffer
+	if err := open.Archive(&b, name, version); err != nil {
+		f.t.Fatal(err)
+	}
+	f.write(dir+".zip", b.String())
+	if _, err := archive.Unpack(f.t.Context(), f.path(dir), archive.Options{StripPrefix: release.Prefix}, f.path(dir+".zip")); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// link makes an ELF file for x86-64 with a real linker: a library that defines the version of a symbol, or, with libs, a program that needs libraries.
+func (f *fake) link(name, version string, libs ...string) {
+	f.t.Helper()
+	source, args := "void f(void) {}\n", []string{"-shared", "-Wl,-soname," + filepath.Base(name)}
+	if len(libs) > 0 {
+		source, args = "void f(void); void _start(void) { f(); }\n", nil
+		for _, l := range libs {
+			args = append(args, f.path(l))
 		}
+		args = append(args, "-Wl,--no-as-needed")
+	}
+	if version != "" {
+		f.write("tmp/script", version+" { global: *; };\n")
+		args = append(args, "-Wl,--version-script="+f.path("tmp/script"))
+	}
+	f.write("tmp/a.c", source)
+	f.write(name, "")
+	args = append([]string{"--target=x86_64-linux-gnu", "-nostdlib", "-fuse-ld=lld", "--ld-path=" + toolchaintest.Path(f.t, "llvm", "usr/bin/ld.lld-22"),
+		"-Wl,--no-as-needed", "-o", f.path(name), f.path("tmp/a.c")}, args...)
+	if out, err := exec.CommandContext(f.t.Context(), toolchaintest.Path(f.t, "llvm", "usr/bin/clang-22"), args...).CombinedOutput(); err != nil {
+		f.t.Fatalf("clang: %v\n%s", err, out)
+	}
+}
+
+func (f *fake) options() doctor.Options {
+	o := options(f.t)
+	o.Store = f.path("home/ana/.cache/hexmage")
+	o.Machine = toolchains.Machine{Home: f.path("home/ana"), Getenv: func(n string) string { return f.vars[n] },
+		LookPath: func(n string) (string, error) {
+			if _, ok := f.programs[n]; !ok {
+				return "", exec.ErrNotFound
+			}
+			return f.path("usr/bin/" + n), nil
+		}}
+	o.Probes = doctor.Probes{OS: "linux", Arch: "amd64", Root: f.root, Processors: 16,
+		Landlock:   func() (int, error) { return 6, nil },
+		Namespaces: func() error { return nil },
+		Free:       func(dir string) (int64, string, error) { return 812e9, dir, nil },
+		Output: func(_ context.Context, program string, _ ...string) (string, error) {
+			return f.programs[filepath.Base(program)], nil
+		},
+	}
+	return o
+}
+
+// golden compares findings as people see them with a file, without the folder that the machine is in.
+func (f *fake) golden(name string, found []doctor.Finding) {
+	f.t.Helper()
+	for i := range found {
+		for _, s := range []*string{&found[i].Detail, &found[i].Remedy, &found[i].Command} {
+			*s = strings.ReplaceAll(*s, f.root, "")
+		}
+	}
+	var b bytes.Buffer
+	if err := doctor.Text(&b, found, doctor.TextOptions{}); err != nil {
+		f.t.Fatal(err)
+	}
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || !bytes.Equal(want, b.Bytes()) {
+		f.t.Errorf("%v; %s is not what is printed (-update writes it):\n%s", err, file, b.Bytes())
+	}
+	for _, line := range strings.Split(b.String(), "\n") {
+		if len([]rune(line)) > 100 && strings.Count(strings.TrimSpace(line), " ") > 12 {
+			f.t.Errorf("a line of %d columns: %s", len([]rune(line)), line)
+		}
+	}
+}
+
+// TestFullMachine examines a machine that has everything: SDKs installed in the vendors' layout, a phone, the programs.
+func TestFullMachine(t *testing.T) {
+	f := newFake(t, "PRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n", "6.8.0-45-generic", "MemTotal:       131072000 kB\nMemAvailable:   120000000 kB\n")
+	for n, v := range map[string]string{"apt-get": "", "git": "git version 2.34.1\n", "make": "GNU Make 4.3\nBuilt for x\n", "clang": "Ubuntu clang version 14.0.0-1ubuntu1.1\n",
+		"python3.10": "Python 3.10.12\n", "adb": "", "cmake": "", "ninja": ""} {
+		f.programs[n] = v
+	}
+	f.write("var/lib/apt/lists/archive_Packages", "")
+	const qairt, tools = "opt/qcom/aistack/qairt/2.41.0.251128", "/bin/x86_64-linux-clang/"
+	f.sdk(qairt, "qairt", "")
+	f.sdk("home/ana/Qualcomm/Hexagon_SDK/6.4.0.2", "hexagon", "")
+	f.sdk("opt/ndk/android-ndk-r28b", "ndk", "")
+	f.vars["ANDROID_NDK_ROOT"] = f.path("opt/ndk/android-ndk-r28b")
+	f.vars["ANDROID_NDK_HOME"] = f.path("opt/ndk/android-ndk-r28b")
+	f.vars["QNN_SDK_ROOT"] = f.path(qairt)
+	f.vars["HTTPS_PROXY"] = "http://ana:hunter2@proxy.example:3128"
+	f.vars["HF_TOKEN"] = "hf_hunter2"
+	f.link("lib/x86_64-linux-gnu/libc.so.6", "GLIBC_2.35")
+	f.link("opt/llvm/lib/libc++.so.1", "")
+	f.write("etc/ld.so.conf", "include ld.so.conf.d/*.conf\n")
+	f.write("etc/ld.so.conf.d/llvm.conf", "# LLVM\n/opt/llvm/lib\n")
+	f.link(qairt+tools+"qnn-net-run", "", "lib/x86_64-linux-gnu/libc.so.6", "opt/llvm/lib/libc++.so.1")
+	f.link(qairt+tools+"qnn-context-binary-generator", "", "lib/x86_64-linux-gnu/libc.so.6")
+	o := f.options()
+	o.Stored = func(string, string, string) (string, bool) { return "", true }
+	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
+		return []doctor.Device{{Serial: "1b2c3d4e", State: "device", Model: "Pineapple 8", SoC: "SM8750"}}, nil
+	}
+	o.Probes.Reach = func(context.Context, string) error { return nil }
+	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", Profile: "open"}, {Name: "qwen3-aot-v79", Profile: "device"}}
+	found := doctor.Examine(t.Context(), o)
+	for _, x := range found {
+		if x.Status != doctor.OK {
+			t.Errorf("%+v", x)
+		}
+	}
+	if b, err := json.Marshal(found); err != nil || bytes.Contains(b, []byte("hunter2")) {
+		t.Errorf("%v: a secret in %s", err, b)
+	}
+	f.golden("full.txt", found)
+}
+
+// TestPoorMachine examines a machine on which next to everything is missing, and what is there is wrong.
+func TestPoorMachine(t *testing.T) {
+	f := newFake(t, "PRETTY_NAME=\"Ubuntu 20.04.6 LTS\"\n", "5.4.0-150-generic", "MemTotal:       8056000 kB\nMemAvailable:   4000000 kB\n")
+	f.programs["python3"], f.programs["uv"] = "Python 3.12.3\n", ""
+	f.write("proc/sys/kernel/unprivileged_userns_clone", "0\n")
+	const qairt = "opt/qcom/aistack/qairt/2.41.0.251128"
+	f.sdk(qairt, "qairt", "")
+	f.write("opt/ndk/r26c/source.properties", "Pkg.Revision = 26.2.11394342\n")
+	f.sdk("opt/ndk/r28b", "ndk", "")
+	f.vars = map[string]string{"ANDROID_NDK_ROOT": f.path("opt/ndk/r26c"), "ANDROID_NDK_HOME": f.path("opt/ndk/r28b"), "HEXAGON_SDK_ROOT": f.path("gone"), "QNN_SDK_ROOT": f.path(qairt)}
+	f.link("lib/x86_64-linux-gnu/libc.so.6", "GLIBC_2.34")
+	f.link("tmp/libpython3.10.so.1.0", "")
+	f.link(qairt+"/bin/x86_64-linux-clang/qnn-net-run", "", "lib/x86_64-linux-gnu/libc.so.6", "tmp/libpython3.10.so.1.0")
+	f.link("lib/x86_64-linux-gnu/libc.so.6", "GLIBC_2.31")
+	o := f.options()
+	o.Profile = "device"
+	o.Probes.Landlock = func() (int, error) { return 0, syscall.ENOSYS }
+	o.Probes.Namespaces = func() error { return syscall.EPERM }
+	o.Probes.Free = func(dir string) (int64, string, error) { return 1 << 30, dir, nil }
+	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
+		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized"}, {Serial: "10.0.0.7:5555", State: "offline"}}, nil
+	}
+	o.Probes.Reach = func(_ context.Context, host string) error { return errors.New("connection refused") }
+	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", Profile: "device", Missing: []string{
+		"step.exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "step.exec.android: The program cmake is not in PATH: apt-get install cmake.",
+		"step.exec.android: The program ninja is not in PATH: apt-get install ninja-build.",
+		"toolchain.hexagon: Hexagon 6.4.0.2: its digest is not known: run `hexmage lock hexagon 6.4.0.2 --profile device`, which pins it."}},
+		{Name: "broken", Profile: "device", Err: "broken.hcl:1: no."}}
+	f.golden("poor.txt", doctor.Examine(t.Context(), o))
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if f := find(t, doctor.Examine(ctx, options(t)), "this machine", "doctor"); f.Status != doctor.Missing {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	found := []doctor.Finding{{Status: doctor.Missing, Command: "apt-get install a b"}, {Status: doctor.Optional, Command: "hexmage lock x"}, {Status: doctor.OK, Command: "never"},
+		{Status: doctor.Missing, Command: "apt-get install b c"}, {Status: doctor.Missing, Command: "hexmage lock x"}, {Status: doctor.Missing}}
+	if got := strings.Join(doctor.Commands(found), "|"); got != "apt-get install a b c|hexmage lock x" {
+		t.Error(got)
 	}
 }

@@ -165,11 +165,11 @@ func remedy(lib string) string {
 		return "apt-get install libc++1 libc++abi1 (libunwind.so.1 comes with them)"
 	case strings.HasPrefix(lib, "libpython"):
 		v := strings.TrimPrefix(strings.Split(lib, ".so")[0], "libpython")
-		return fmt.Sprintf("apt-get install libpython%s, where the distribution has it (Ubuntu 22.04 has 3.10); else install Python %s with its shared library and put its lib folder into LD_LIBRARY_PATH", v, v)
+		return fmt.Sprintf("install Python %s with its shared library (Ubuntu 22.04 has 3.10: apt-get install libpython%s); elsewhere put the lib folder of one into LD_LIBRARY_PATH", v, v)
 	case strings.HasPrefix(lib, "libatomic"):
 		return "apt-get install libatomic1"
 	case strings.HasPrefix(lib, "libncurses") || strings.HasPrefix(lib, "libtinfo"):
-		return "apt-get install libncurses5 libtinfo5, where the distribution still has them (up to Ubuntu 22.04)"
+		return "install libncurses5 and libtinfo5; distributions had them up to Ubuntu 22.04"
 	}
 	return "find its package with `apt-file search " + lib + "` and install that"
 }

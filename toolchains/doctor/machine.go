@@ -1,0 +1,237 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const (
+	wantFree    = 10 << 30 // bytes: the open profile needs 2 GB, one vendor SDK unpacks to 4
+	wantFreeMin = 2 << 30
+	wantMemory  = 30 << 30 // bytes: what converting a model of a few billion parameters was seen to take
+)
+
+// read returns a small file of the machine, "" when it is not there.
+func (e *examination) read(file string) string {
+	b, err := os.ReadFile(filepath.Join(e.p.Root, file))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// machine looks at the system, its size, and what the sandbox and the emulated phone need of the kernel.
+func (e *examination) machine() {
+	e.section = SectionMachine
+	e.system()
+	e.memory()
+	e.disk()
+	e.proxy()
+	if e.p.OS != "linux" {
+		return
+	}
+	if abi, err := e.p.Landlock(); err != nil {
+		e.add(Finding{Name: "landlock", Status: Optional, Detail: "the kernel has none: " + err.Error(),
+			Remedy: "Actions run without being confined to their inputs. Linux 5.13 and newer have Landlock; it may have to be named in the kernel's lsm= parameter."})
+	} else {
+		e.ok("landlock", "ABI %d: actions see their inputs only", abi)
+	}
+	e.namespaces()
+	e.binfmt()
+}
+
+func (e *examination) system() {
+	f := Finding{Name: "system", Status: OK}
+	name := e.p.OS
+	for _, line := range strings.Split(e.read("etc/os-release"), "\n") {
+		if v, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
+			name = strings.Trim(v, `"'`)
+		}
+	}
+	f.Detail = name + ", " + e.p.OS + "/" + e.p.Arch
+	if release := e.read("proc/sys/kernel/osrelease"); release != "" {
+		f.Detail += ", kernel " + release
+		if strings.Contains(strings.ToLower(release), "microsoft") {
+			f.Detail += " (WSL: phones are reached by `adb connect`, or by usbipd)"
+		}
+	}
+	if libc, ok := Host(e.p.Root, "").Library("libc.so.6"); ok {
+		if v := highest(libc, "GLIBC"); v != "" {
+			f.Detail += ", glibc " + v
+		}
+	}
+	if e.p.OS != "linux" {
+		f.Status = Optional
+		f.Remedy = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
+	} else if e.p.Arch != "amd64" {
+		f.Status = Optional
+		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the open profile's packages are pinned for amd64."
+	}
+	e.add(f)
+}
+
+// highest returns the highest version of a family of symbols, such as "2.36" of GLIBC_2.36.
+func highest(versions []string, family string) string {
+	best := []int{-1}
+	text := ""
+	for _, v := range versions {
+		number, ok := strings.CutPrefix(v, family+"_")
+		if !ok {
+			continue
+		}
+		var parts []int
+		for _, p := range strings.Split(number, ".") {
+			n, err := strconv.Atoi(p)
+			if err != nil {
+				parts = nil
+				break
+			}
+			parts = append(parts, n)
+		}
+		for i := range parts {
+			if i >= len(best) || parts[i] > best[i] {
+				best, text = parts, number
+				break
+			}
+			if parts[i] < best[i] {
+				break
+			}
+		}
+	}
+	return text
+}
+
+func (e *examination) memory() {
+	f := Finding{Name: "processors, memory", Status: OK, Detail: strconv.Itoa(e.p.Processors) + " processors"}
+	var total, available int64
+	for _, line := range strings.Split(e.read("proc/meminfo"), "\n") {
+		w := strings.Fields(line)
+		if len(w) < 2 {
+			continue
+		}
+		n, err := strconv.ParseInt(w[1], 10, 64)
+		if err != nil {
+			continue
+		}
+		switch w[0] {
+		case "MemTotal:":
+			total = n << 10
+		case "MemAvailable:":
+			available = n << 10
+		}
+	}
+	if total > 0 {
+		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytes(total), bytes(available))
+		if total < wantMemory && e.o.Profile != "open" {
+			f.Status = Optional
+			f.Remedy = "Enough for the open profile. Quantising and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
+				"steps that do not fit are killed. Say in the step what it takes (resources = { memory_gb = 64 }), and run it on a larger machine."
+		}
+	}
+	e.add(f)
+}
+
+// disk looks at the room on the store's file system, or on that of the nearest folder that is there.
+func (e *examination) disk() {
+	f := Finding{Name: "disk", Status: OK}
+	store := e.o.Store
+	if store == "" {
+		store = os.TempDir()
+	}
+	free, _, err := e.p.Free(store)
+	switch {
+	case err != nil:
+		f.Status, f.Detail = Optional, "can't tell the room at "+store+": "+err.Error()
+	case free < wantFreeMin:
+		f.Status, f.Remedy = Missing, "The open profile needs 2 GB. Free some (`hexmage cache gc` removes what was not used for long), or set HEXMAGE_CACHE to a folder on a larger disk."
+	case free < wantFree && e.o.Profile != "open":
+		f.Status, f.Remedy = Optional, "Enough for the open profile; an SDK of a vendor unpacks to 4 GB."
+	}
+	if err == nil {
+		f.Detail = bytes(free) + " free for " + store
+	}
+	e.add(f)
+}
+
+// proxy says which proxy downloads go through, without what logs in to it.
+func (e *examination) proxy() {
+	if e.o.Machine.Getenv == nil {
+		return
+	}
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
+		v := e.o.Machine.Getenv(name)
+		if v == "" {
+			continue
+		}
+		shown := "set, and no address"
+		if u, err := url.Parse(v); err == nil && u.Host != "" {
+			shown = u.Scheme + "://" + u.Host
+		}
+		e.ok("proxy", "%s: %s", name, shown)
+		return
+	}
+}
+
+func (e *examination) namespaces() {
+	err := e.p.Namespaces()
+	if err == nil {
+		e.ok("user namespaces", "allowed")
+		return
+	}
+	f := Finding{Name: "user namespaces", Status: e.openOnly(), Detail: "not allowed: " + err.Error()}
+	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
+		f.Detail = "not allowed: the limit user.max_user_namespaces is reached"
+	}
+	f.Remedy = "The emulated phone of the open profile needs them. " + e.namespaceRemedy()
+	e.add(f)
+}
+
+// openOnly is the status of what only the open profile needs.
+func (e *examination) openOnly() Status {
+	if e.o.Profile == "device" {
+		return Optional
+	}
+	return Missing
+}
+
+func (e *examination) namespaceRemedy() string {
+	for _, s := range []struct{ file, value, remedy string }{
+		{"proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "Allow them with `sysctl kernel.apparmor_restrict_unprivileged_userns=0`."},
+		{"proc/sys/kernel/unprivileged_userns_clone", "0", "Allow them with `sysctl kernel.unprivileged_userns_clone=1`."},
+		{"proc/sys/user/max_user_namespaces", "0", "Allow them with `sysctl user.max_user_namespaces=15000`."},
+	} {
+		if e.read(s.file) == s.value {
+			return s.remedy
+		}
+	}
+	return "In a container, allow the unshare and mount calls (for docker: --security-opt seccomp=unconfined)."
+}
+
+// binfmt looks whether a user namespace can have its own binfmt_misc: Linux 6.7 and newer.
+func (e *examination) binfmt() {
+	release := e.read("proc/sys/kernel/osrelease")
+	major, minor := kernelVersion(release)
+	if major > 6 || major == 6 && minor >= 7 {
+		e.ok("binfmt_misc", "in user namespaces")
+		return
+	}
+	e.add(Finding{Name: "binfmt_misc", Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
+		Remedy: "The emulated phone runs AArch64 programs through it. Use Linux 6.7 or newer, or a real phone."})
+}
+
+func kernelVersion(s string) (major, minor int) {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if len(parts) > 0 {
+		major, _ = strconv.Atoi(parts[0])
+	}
+	if len(parts) > 1 {
+		minor, _ = strconv.Atoi(parts[1])
+	}
+	return major, minor
+}

@@ -1,0 +1,66 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const versionLimit = 5 * time.Second // for a program that prints its version
+
+// System returns the probes of this machine; those of devices and the network are for the caller to add.
+func System() Probes {
+	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
+		Landlock: landlock, Namespaces: namespaces, Free: free, Output: output}
+}
+
+func landlock() (int, error) {
+	const createVersion = 1
+	abi, _, errno := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, createVersion)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(abi), nil
+}
+
+// namespaces tries one: what is allowed depends on more settings than can be read.
+func namespaces() error {
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
+	p, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{Sys: attr})
+	if err == nil {
+		_, err = p.Wait()
+	}
+	return err
+}
+
+func free(dir string) (int64, string, error) {
+	var st unix.Statfs_t
+	for {
+		err := unix.Statfs(dir, &st)
+		if err == nil {
+			return int64(st.Bavail) * st.Bsize, dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return 0, dir, err
+		}
+		dir = parent
+	}
+}
+
+func output(ctx context.Context, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.WaitDelay = time.Second
+	b, err := cmd.CombinedOutput()
+	return string(b), err
+}

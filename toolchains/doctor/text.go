@@ -1,0 +1,133 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// TextOptions say how Text writes.
+type TextOptions struct {
+	Width int                                // columns; 0 is 100
+	Paint func(s Status, text string) string // colours a word; nil: none
+}
+
+const nameWidth = 20
+
+// Text writes findings for people: sections, a line or a few for each, and at the end what to type next.
+func Text(w io.Writer, found []Finding, o TextOptions) error {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	if o.Paint == nil {
+		o.Paint = func(_ Status, text string) string { return text }
+	}
+	var b strings.Builder
+	section := ""
+	for _, f := range found {
+		if f.Section != section {
+			if section = f.Section; b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(section + "\n")
+		}
+		const before = 2 + 10
+		fmt.Fprintf(&b, "  %s%-*s", o.Paint(f.Status, fmt.Sprintf("%-10s", f.Status)), nameWidth, f.Name)
+		indent := before + nameWidth + 1
+		if utf8.RuneCountInString(f.Name) > nameWidth { // a long name has its own line
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+		} else {
+			b.WriteByte(' ')
+		}
+		b.WriteString(wrap(f.Detail, o.Width, indent) + "\n")
+		if f.Status != OK && f.Remedy != "" {
+			b.WriteString(strings.Repeat(" ", indent) + "→ " + wrap(f.Remedy, o.Width, indent+2) + "\n")
+		}
+	}
+	b.WriteString("\n" + summary(found, o))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// wrap breaks a text at blanks so that no line goes beyond width, where words allow; lines after the first are indented.
+func wrap(text string, width, indent int) string {
+	var b strings.Builder
+	at := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+n > width && at > indent:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
+}
+
+// summary counts, and says which commands to type.
+func summary(found []Finding, o TextOptions) string {
+	missing, optional := 0, 0
+	for _, f := range found {
+		switch f.Status {
+		case Missing:
+			missing++
+		case Optional:
+			optional++
+		}
+	}
+	var b strings.Builder
+	switch {
+	case missing == 0 && optional == 0:
+		b.WriteString(o.Paint(OK, "Nothing is missing.") + "\n")
+	case missing == 0 && optional == 1:
+		b.WriteString(o.Paint(OK, "Nothing is missing.") + " One thing is optional.\n")
+	case missing == 0:
+		fmt.Fprintf(&b, "%s %d things are optional: real SDKs, models and phones want them.\n", o.Paint(OK, "Nothing is missing."), optional)
+	default:
+		fmt.Fprintf(&b, "%s, %d optional.\n", o.Paint(Missing, fmt.Sprintf("%d missing", missing)), optional)
+	}
+	if cmds := Commands(found); len(cmds) > 0 {
+		b.WriteString("\nnext\n")
+		for _, c := range cmds {
+			b.WriteString("  " + c + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Commands returns the commands that get what is not OK, in order, each once, the packages of all in one.
+func Commands(found []Finding) []string {
+	const apt = "apt-get install "
+	var out, packages []string
+	where := -1
+	for _, f := range found {
+		names, ok := strings.CutPrefix(f.Command, apt)
+		switch {
+		case f.Command == "" || f.Status == OK:
+		case ok:
+			if where < 0 {
+				where = len(out)
+				out = append(out, "")
+			}
+			for _, n := range strings.Fields(names) {
+				if !slices.Contains(packages, n) {
+					packages = append(packages, n)
+				}
+			}
+		case !slices.Contains(out, f.Command):
+			out = append(out, f.Command)
+		}
+	}
+	if where >= 0 {
+		out[where] = apt + strings.Join(packages, " ")
+	}
+	return out
+}
