@@ -283,7 +283,7 @@ func (f *elfFile) comment() error {
 			return err
 		}
 		for _, line := range bytes.Split(raw, []byte{0}) {
-			if t := text(line); strings.Contains(t, "ersion") && !slices.Contains(f.out.Compilers, t) && len(f.out.Compilers) < 16 {
+			if t := strings.TrimSpace(text(line)); strings.Contains(t, "ersion") && !slices.Contains(f.out.Compilers, t) && len(f.out.Compilers) < 16 {
 				f.out.Compilers = append(f.out.Compilers, t)
 			}
 		}

@@ -1,0 +1,98 @@
+package inspect_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/model/inspect"
+	"github.com/hexmage/hexmage/toolchains/open"
+)
+
+// standIn writes an SDK's archive, and returns its path and its release.
+func standIn(t *testing.T, name string) (string, open.Release) {
+	t.Helper()
+	r, err := open.Find(name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := open.Archive(&b, name, ""); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "download")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path, r
+}
+
+// TestSDK describes SDKs as zip files and as folders: both say the same.
+func TestSDK(t *testing.T) {
+	for name, headline := range map[string]string{"qairt": "QAIRT 2.", "hexagon": "Hexagon SDK 6.", "ndk": "Android NDK 2"} {
+		t.Run(name, func(t *testing.T) {
+			file, r := standIn(t, name)
+			zipped := mustDescribe(t, file)
+			dir := filepath.Join(t.TempDir(), filepath.Base(r.Prefix))
+			if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
+				t.Fatal(err)
+			}
+			folder := mustDescribe(t, dir)
+			sdk := zipped.Contents.SDK
+			if sdk == nil || sdk.Name != name || sdk.Root != r.Prefix || name != "ndk" && sdk.Version != r.Version || sdk.BuildID != r.BuildID || len(zipped.Contents.Warnings) > 0 {
+				t.Fatalf("%+v, want %+v", zipped.Contents, r)
+			}
+			same := *sdk
+			same.Root = ""
+			if d := cmp.Diff(&same, folder.Contents.SDK); d != "" {
+				t.Errorf("zip and folder differ (-zip +folder):\n%s", d)
+			}
+			if name == "qairt" && (len(sdk.Arches) < 2 || len(sdk.Targets) < 2) {
+				t.Errorf("arches %q, targets %q", sdk.Arches, sdk.Targets)
+			}
+			for _, d := range []inspect.Description{zipped, folder} {
+				if !strings.Contains(d.String(), headline) {
+					t.Errorf("%s", d)
+				}
+			}
+		})
+	}
+}
+
+func TestMixedSDK(t *testing.T) {
+	file, r := standIn(t, "qairt")
+	dir := filepath.Join(t.TempDir(), "sdk")
+	if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
+		t.Fatal(err)
+	}
+	lib := filepath.Join(dir, "lib", "aarch64-android", "libQnnHtp.so")
+	b, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lib, bytes.ReplaceAll(b, []byte(r.BuildID), []byte("v2.31.0.250130"+r.BuildID[14:])), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if w := strings.Join(mustDescribe(t, dir).Contents.Warnings, "\n"); !strings.Contains(w, "lib/aarch64-android/libQnnHtp.so is of build v2.31.0.250130") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestDamagedZip(t *testing.T) {
+	file, _ := standIn(t, "qairt")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b[:len(b)-50], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := inspect.Describe(file); err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
