@@ -54,7 +54,7 @@ func (Toolchain) Schema() step.Schema {
 		},
 		ArgDocs: map[string]string{
 			"version":      "A release of the catalogue. The default is the catalogue's.",
-			"use":          "Only this source: \"archive\", \"deb\", \"embedded\" or \"installed\". The default is the profile's: \"open\" takes the open stand-in.",
+			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"qpm\" or \"qsc\". The default is the profile's: \"open\" takes the open stand-in.",
 			"path":         "Root of an installed copy to use; it must be the release that is asked for.",
 			"urls":         "Addresses to take the archive from instead of the catalogue's: https, http or file.",
 			"sha256":       "Digest of the archive at urls.",

@@ -157,6 +157,40 @@ func TestVariablesOfTheMachine(t *testing.T) {
 	}
 }
 
+// A secret reaches the built-in tool that it is for, and no other command.
+func TestPrivateVariables(t *testing.T) {
+	root := t.TempDir()
+	store, err := disk.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self := filepath.Join(root, "self") // plays hexmage
+	if err := os.WriteFile(self, []byte("#!/bin/sh\necho ${SECRET:-none}\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: digest.BLAKE3, Self: self,
+		Private: map[string]map[string]string{"fetch": {"SECRET": "here"}}}), store, root}
+	network := map[string]string{action.PropertyNetwork: "true", action.PropertyHost: "x"}
+	tool := func(name string) map[string]string {
+		return map[string]string{action.PropertyTool: name, action.PropertyNetwork: "true"}
+	}
+	for name, c := range map[string]struct {
+		args     []string
+		platform map[string]string
+		want     string
+	}{
+		"the tool":                       {[]string{action.ToolArg0, "tool", "fetch"}, tool("fetch/1"), "here"},
+		"another tool":                   {[]string{action.ToolArg0, "tool", "metrics"}, tool("metrics/1"), "none"},
+		"a command that calls itself so": {[]string{"sh", "-c", "echo ${SECRET:-none}"}, tool("fetch/1"), "none"},
+		"a command with network":         {[]string{"sh", "-c", "echo ${SECRET:-none}"}, network, "none"},
+	} {
+		a := &action.Action{Command: action.Command{Args: c.args, Platform: c.platform}, InputRoot: f.root(t, nil)}
+		if r, err := f.x.Execute(t.Context(), a); err != nil || string(r.Stdout) != c.want+"\n" {
+			t.Errorf("%s: %q, %v; want %s", name, r.Stdout, err, c.want)
+		}
+	}
+}
+
 func (f fixture) content(t *testing.T, d digest.Digest) string {
 	t.Helper()
 	r, err := f.store.Open(t.Context(), d)
