@@ -96,6 +96,9 @@ toolchain "hexagon" {
   release "5.4.0" {
     tools_version = "8.7.06"
     note          = "named by its first three numbers, as the makefiles do"
+    source "qpm" {
+      product = "hexagonsdk5.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -103,6 +106,9 @@ toolchain "hexagon" {
 
   release "5.4.1.1" {
     tools_version = "8.7.06"
+    source "qpm" {
+      product = "hexagonsdk5.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -110,6 +116,9 @@ toolchain "hexagon" {
 
   release "5.5.5.0" {
     tools_version = "8.7.06"
+    source "qpm" {
+      product = "hexagonsdk5.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -118,6 +127,9 @@ toolchain "hexagon" {
   release "6.0.0" {
     tools_version = "8.7.08"
     note          = "named by its first three numbers; makefiles for v79 want tools 8.8.02 in it, which have to be added with `qpm-cli --extract hexagon8.8 --version 8.8.02.1`"
+    source "qpm" {
+      product = "hexagonsdk6.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -125,6 +137,9 @@ toolchain "hexagon" {
 
   release "6.2.0.1" {
     tools_version = "8.8.06"
+    source "qpm" {
+      product = "hexagonsdk6.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -132,6 +147,9 @@ toolchain "hexagon" {
 
   release "6.3.0.0" {
     tools_version = "8.8.06"
+    source "qpm" {
+      product = "hexagonsdk6.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -139,6 +157,9 @@ toolchain "hexagon" {
 
   release "6.4.0.0" {
     tools_version = "19.0.04"
+    source "qpm" {
+      product = "hexagonsdk6.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
@@ -146,6 +167,9 @@ toolchain "hexagon" {
 
   release "6.4.0.1" {
     tools_version = "19.0.04"
+    source "qpm" {
+      product = "hexagonsdk6.x"
+    }
     source "manual" {
       steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }

@@ -26,13 +26,17 @@ type Locked struct {
 	Name    string `hcl:"name,label"`
 	Version string `hcl:"version,label"`
 
-	Source   string           `hcl:"source"` // archive, deb, embedded: the stand-in of a release has an entry beside that of the real one
+	Source   string           `hcl:"source"` // archive, maven, qpm, qsc, deb, embedded: the stand-in of a release has an entry beside that of the real one
 	URL      string           `hcl:"url,optional"`
 	Size     int64            `hcl:"size,optional"`
 	SHA256   string           `hcl:"sha256,optional"`
-	Tree     string           `hcl:"tree,optional"` // digest of the unpacked tree, where it is known
+	Tree     string           `hcl:"tree,optional"`  // digest of the unpacked tree, where it is known
+	Trust    string           `hcl:"trust,optional"` // FirstUse: nobody vouches for it
 	Packages []*LockedPackage `hcl:"package,block"`
 }
+
+// FirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.
+const FirstUse = "first use"
 
 // LockedPackage is one package of a deb source.
 type LockedPackage struct {
@@ -65,8 +69,11 @@ func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
 		} else {
 			seen[key] = true
 		}
-		if e.Source != "deb" && !isHex(e.SHA256, 64) {
+		if e.Source != "deb" && !isHex(e.SHA256, 64) && (e.SHA256 != "" || !isHex(e.Tree, 64)) {
 			bad(e, fmt.Sprintf("Its sha256 %q is none.", e.SHA256))
+		}
+		if e.Tree != "" && !isHex(e.Tree, 64) {
+			bad(e, fmt.Sprintf("Its tree %q is no digest.", e.Tree))
 		}
 		for _, p := range e.Packages {
 			if !isHex(p.SHA256, 64) {
@@ -155,6 +162,10 @@ func (l *Lock) Encode() []byte {
 		}
 		optional(body, "sha256", e.SHA256)
 		optional(body, "tree", e.Tree)
+		if e.Trust != "" {
+			body.AppendUnstructuredTokens(comment("# Its vendor publishes no digest: this is what came the first time. Compare it with what others have got."))
+			optional(body, "trust", e.Trust)
+		}
 		for _, p := range e.Packages {
 			pb := body.AppendNewBlock("package", []string{p.Name}).Body()
 			pb.SetAttributeValue("version", cty.StringVal(p.Version))

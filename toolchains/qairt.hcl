@@ -104,6 +104,11 @@ toolchain "qairt" {
     user_agent   = "Mozilla/5.0"
     http1        = true
   }
+  # The same archive through the vendor's client, which needs an account: for a toolchain block with use = "qsc".
+  source "qsc" {
+    product      = "Qualcomm_AI_Runtime_Community"
+    strip_prefix = "qairt/${version}"
+  }
   source "installed" {
     env   = ["QAIRT_SDK_ROOT", "QNN_SDK_ROOT"]
     paths = ["/opt/qcom/aistack/qairt/${version}", "~/qairt/${version}"]

@@ -17,15 +17,14 @@ type compatCmd struct {
 	Rules bool   `help:"List the rules instead."`
 }
 
-// Help is printed below the flags.
-func (compatCmd) Help() string {
+// Help has the examples of `hexmage compat --help`.
+func (*compatCmd) Help() string {
 	return `Examples:
-  hexmage compat                    every SoC, with the first SDKs that know it
-  hexmage compat --soc SM8750       which QAIRT goes with which Hexagon SDK and NDK, and why the others do not
-  hexmage compat --soc SM8750 --json
-  hexmage compat --rules            the rules that plans are checked against
 
-Described in docs/toolchains.md.`
+    hexmage compat                    every SoC, with the first SDKs that know it
+    hexmage compat --soc SM8750       which QAIRT goes with which Hexagon SDK and NDK, and why the others do not
+    hexmage compat --soc SM8750 --json
+    hexmage compat --rules            the rules that plans are checked against`
 }
 
 // Run prints what of the catalogue works with what, and why the rest does not.

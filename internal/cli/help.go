@@ -49,13 +49,16 @@ func (*graphCmd) Help() string {
 
 // Help has the examples of `hexmage lock --help`.
 func (*lockCmd) Help() string {
-	return `Nothing is downloaded without a digest, but by this command: it downloads once and pins what came.
+	return `Nothing is downloaded without a digest, but by this command: it downloads once and pins what came. What is pinned already
+is left alone.
 
 Examples:
 
+    hexmage lock                                       what the workspace's pipelines need and nobody has pinned
     hexmage lock qwen3-aot-v79 --profile device        all toolchains of the pipeline
-    hexmage lock qairt                                 the catalogue's default release
-    hexmage lock qairt 2.41.0.251128                   this release`
+    hexmage lock qairt 2.41.0.251128 --profile device  this release
+    hexmage lock --upgrade llvm                        pin anew: take what there is now
+    hexmage lock --check                               for continuous integration: is all pinned?`
 }
 
 // Help has the examples of `hexmage env --help`.

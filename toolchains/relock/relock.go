@@ -1,32 +1,42 @@
 // Package relock pins releases: it asks the sources what there is and writes that into a lock.
 //
-// It is what `hexmage lock` does, and the only code that downloads something whose digest is not known before. It does
-// not read or write the lock's file.
+// It is what `hexmage lock` does, and the only code that downloads something whose digest is not known before. What is pinned already
+// is left alone, without asking anybody, unless it is to be pinned anew. The package does not read or write the lock's file.
 package relock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
-	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/deb"
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
 	"github.com/hexmage/hexmage/toolchains/open"
 )
 
-// Change is what became of one release.
-type Change struct {
-	Name, Version string
-	Text          string // for people: "pinned clang-22 1:22.1.8-1 …", "as before"
-	Changed       bool
+// Options say how to pin.
+type Options struct {
+	fetchtool.Options
+	Upgrade func(name string) bool // toolchains to pin anew although they are pinned; nil is none
 }
 
-// Update pins the releases in l, which it changes. An archive whose digest the catalogue has is pinned with it, without
-// a download; one without a digest is downloaded once into o.Downloads and pinned as it came.
-func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, reqs []toolchains.Request, o fetchtool.Options) ([]Change, error) {
+// Change is what became of one release.
+type Change struct {
+	Name, Version, Source string
+	Text                  string // for people: "pinned clang-22 1:22.1.8-1 …", "as before"
+	Changed               bool
+	FirstUse              bool // nobody vouches for what came: it is pinned as it was
+}
+
+// Update pins the releases in l, which it changes. A release whose digest the catalogue has is pinned with it, without a
+// download. One without is got, unpacked and verified once, and pinned as it came; its archive stays in o.Downloads, so that fetching it
+// costs nothing. The changes up to an error are in l.
+func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, reqs []toolchains.Request, o Options) ([]Change, error) {
 	var changes []Change
 	for _, q := range reqs {
 		q.Lock, q.Locking = nil, true // as if nothing was pinned
@@ -34,16 +44,31 @@ func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, re
 		if err != nil {
 			return changes, err
 		}
-		e, err := pin(ctx, ch, o)
+		name, version, source := ch.Toolchain.Name, ch.Release.Version, ch.Source.Kind
+		have := l.Find(name, version, source)
+		change := Change{Name: name, Version: version, Source: source, Text: "as before"}
+		if have != nil && (o.Upgrade == nil || !o.Upgrade(name)) {
+			stale, err := outdated(ch, have)
+			if err != nil {
+				return changes, fmt.Errorf("lock %s: %w", ch.Spec.Name, err)
+			}
+			if stale == "" {
+				changes = append(changes, change)
+				continue
+			}
+		}
+		e, err := pin(ctx, ch, o.Options)
 		if err != nil {
 			return changes, fmt.Errorf("lock %s: %w", ch.Spec.Name, err)
 		}
 		if e == nil {
 			continue // nothing to pin: installed
 		}
-		change := Change{Name: e.Name, Version: e.Version, Text: "as before"}
-		if have := l.Find(e.Name, e.Version, e.Source); have == nil || !equal(have, e) {
-			change.Changed, change.Text = true, describe(have, e)
+		if have == nil || !equal(have, e) {
+			if err := agree(l, e); err != nil {
+				return changes, fmt.Errorf("lock %s: %w", ch.Spec.Name, err)
+			}
+			change.Changed, change.Text, change.FirstUse = true, describe(have, e), e.Trust != ""
 			l.Set(e)
 		}
 		changes = append(changes, change)
@@ -51,16 +76,125 @@ func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, re
 	return changes, nil
 }
 
-// Check says which of the releases are not pinned in l as they are chosen.
-func Check(c *toolchains.Catalogue, l *toolchains.Lock, reqs []toolchains.Request) []error {
-	var errs []error
+// Problem is a release that a lock does not pin as it is chosen.
+type Problem struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Source  string `json:"source,omitempty"`
+	What    string `json:"what"` // missing, stale, not available
+	Why     string `json:"why"`  // with what to do
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("%s: %s %s: %s", p.What, p.Name, p.Version, p.Why)
+}
+
+// Check says which of the releases l does not pin as they are chosen, and which of its entries contradict each other. It asks nobody.
+func Check(c *toolchains.Catalogue, l *toolchains.Lock, reqs []toolchains.Request) []Problem {
+	var out []Problem
 	for _, q := range reqs {
+		q.Lock, q.Locking = nil, true
+		ch, err := c.Choose(q)
+		if err != nil {
+			out = append(out, Problem{Name: q.Name, Version: q.Version, What: "not available", Why: err.Error()})
+			continue
+		}
+		p := Problem{Name: ch.Toolchain.Name, Version: ch.Release.Version, Source: ch.Source.Kind}
+		if have := l.Find(p.Name, p.Version, p.Source); have != nil {
+			why, err := outdated(ch, have)
+			if err != nil {
+				why = err.Error()
+			}
+			if why != "" {
+				p.What, p.Why = "stale", why
+				out = append(out, p)
+			}
+			continue
+		}
 		q.Lock, q.Locking = l, false
-		if _, err := c.Choose(q); err != nil {
-			errs = append(errs, err)
+		if _, err := c.Choose(q); err != nil && !errors.Is(err, toolchains.ErrNotAvailable) {
+			p.What, p.Why = "missing", strings.TrimPrefix(err.Error(), p.Name+" "+p.Version+": ")
+			out = append(out, p)
 		}
 	}
-	return errs
+	for i, e := range l.Entries {
+		for _, other := range l.Entries[i+1:] {
+			if err := contradiction(e, other); err != nil {
+				out = append(out, Problem{Name: e.Name, Version: e.Version, What: "stale", Why: err.Error()})
+			}
+		}
+	}
+	return out
+}
+
+// outdated says why an entry is not what the release's source is now; "" when it is, as far as can be told without asking anybody.
+func outdated(ch *toolchains.Choice, have *toolchains.Locked) (string, error) {
+	again := fmt.Sprintf("run `hexmage lock --upgrade %s`", have.Name)
+	switch have.Source {
+	case "embedded":
+		size, sum, err := open.Digest(have.Name, have.Version)
+		if err != nil {
+			return "", err
+		}
+		if size != have.Size || sum != have.SHA256 {
+			return fmt.Sprintf("its open stand-in has changed: sha256 %s, locked is %s; run `hexmage lock %s %s`", sum, have.SHA256, have.Name, have.Version), nil
+		}
+	case "deb":
+		var locked, wanted []string
+		for _, p := range have.Packages {
+			locked = append(locked, p.Name)
+		}
+		for _, p := range ch.Spec.Packages {
+			wanted = append(wanted, p.Name)
+		}
+		slices.Sort(locked)
+		slices.Sort(wanted)
+		if !slices.Equal(locked, wanted) {
+			return fmt.Sprintf("the catalogue has it of the packages %q, locked are %q; %s", wanted, locked, again), nil
+		}
+	default:
+		for what, is := range map[string][2]string{"sha256": {ch.Spec.SHA256, have.SHA256}, "tree": {ch.Spec.Tree, have.Tree}} {
+			if is[0] != "" && is[1] != "" && is[0] != is[1] {
+				return fmt.Sprintf("the catalogue has the %s %s for it, locked is %s: find out which is right; to take the catalogue's, %s", what, is[0], is[1], again), nil
+			}
+		}
+		if have.SHA256 == "" && have.Tree == "" {
+			return "it is locked without a digest; " + again, nil
+		}
+	}
+	return "", nil
+}
+
+// agree refuses an entry that says of a release what another source's entry denies.
+func agree(l *toolchains.Lock, e *toolchains.Locked) error {
+	for _, other := range l.Entries {
+		if err := contradiction(other, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contradiction compares two entries of one release. Stand-ins and packages of the distribution are other things by the same name.
+func contradiction(a, b *toolchains.Locked) error {
+	differ := func(e *toolchains.Locked) bool { return e.Source == "embedded" || e.Source == "deb" }
+	if a == b || a.Name != b.Name || a.Version != b.Version || a.Source == b.Source || differ(a) || differ(b) {
+		return nil
+	}
+	for what, is := range map[string][2]string{"sha256": {a.SHA256, b.SHA256}, "tree digest": {a.Tree, b.Tree}} {
+		if is[0] != "" && is[1] != "" && is[0] != is[1] {
+			return fmt.Errorf("two sources have different files for %s %s: %s has the %s %s, %s has %s; one of them is not what it says: find out which, and take its entry out of %s",
+				a.Name, a.Version, origin(a), what, is[0], origin(b), is[1], toolchains.LockFile)
+		}
+	}
+	return nil
+}
+
+func origin(e *toolchains.Locked) string {
+	if e.URL != "" {
+		return "source \"" + e.Source + "\" (" + e.URL + ")"
+	}
+	return "source \"" + e.Source + "\""
 }
 
 func pin(ctx context.Context, ch *toolchains.Choice, o fetchtool.Options) (*toolchains.Locked, error) {
@@ -76,43 +210,55 @@ func pin(ctx context.Context, ch *toolchains.Choice, o fetchtool.Options) (*tool
 			e.Packages = append(e.Packages, &toolchains.LockedPackage{Name: p.Name, Version: p.Version, Arch: p.Arch, Size: p.Size, SHA256: p.SHA256})
 		}
 		return e, nil
-	case "archive":
-		e.URL = ch.Spec.URLs[0]
-		if ch.Spec.SHA256 != "" && ch.Spec.Size > 0 {
-			e.Size, e.SHA256 = ch.Spec.Size, ch.Spec.SHA256
-			return e, nil
-		}
-		return e, download(ctx, ch, e, o)
 	case "embedded":
 		size, sum, err := open.Digest(e.Name, e.Version)
 		e.Size, e.SHA256 = size, sum
 		return e, err
+	case "installed":
+		return nil, nil
 	}
-	return nil, nil
+	if len(ch.Spec.URLs) > 0 {
+		e.URL = ch.Spec.URLs[0]
+	}
+	e.Size, e.SHA256, e.Tree = ch.Spec.Size, ch.Spec.SHA256, ch.Spec.Tree
+	if e.SHA256 != "" && !ch.Spec.Parts || e.Tree != "" {
+		return e, nil // the catalogue says it all
+	}
+	return e, learn(ctx, ch, e, o)
 }
 
-// download gets an archive to learn its digest. It stays in the downloads, so fetching it next costs nothing.
-func download(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o fetchtool.Options) error {
-	s := ch.Spec
-	client := fetch.Client{Offline: o.Offline}
-	if o.Progress != nil {
-		client.Progress = func(done, total int64) { o.Progress(done, total, s.Name) }
+// learn gets a release to find out what it is: its archive's digest, and the tree's. It is verified like any fetch.
+func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o fetchtool.Options) error {
+	if !ch.Spec.Pinned() {
+		e.Trust = toolchains.FirstUse
 	}
-	tmp := filepath.Join(o.Downloads, "locking-"+e.Name+"-"+e.Version)
-	r, err := client.Fetch(ctx, fetch.Source{URLs: s.URLs, Size: s.Size, SHA256: s.SHA256, SHA1: s.SHA1, MD5: s.MD5,
-		Archive: true, UserAgent: s.UserAgent, HTTP1: s.HTTP1}, tmp)
+	if err := os.MkdirAll(o.Downloads, 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(o.Downloads, "locking-*")
 	if err != nil {
 		return err
 	}
-	if r.URL != "" {
-		e.URL = r.URL
+	defer os.RemoveAll(tmp)
+	out := filepath.Join(tmp, "tree")
+	learned, err := fetchtool.Learn(ctx, ch.Spec, out, o)
+	if err != nil {
+		return err
 	}
-	e.Size, e.SHA256 = r.Size, r.SHA256
-	return os.Rename(tmp, filepath.Join(o.Downloads, r.SHA256))
+	if learned.URL != "" {
+		e.URL = learned.URL
+	}
+	e.Size, e.SHA256, e.Tree = learned.Size, learned.SHA256, learned.Tree
+	if e.Tree == "" {
+		if e.Tree, err = fetchtool.TreeDigest(ctx, out); err != nil {
+			return err
+		}
+	}
+	return compareMirrors(ctx, ch.Spec, e, o)
 }
 
 func equal(a, b *toolchains.Locked) bool {
-	if a.Source != b.Source || a.Size != b.Size || a.SHA256 != b.SHA256 || len(a.Packages) != len(b.Packages) {
+	if a.Source != b.Source || a.Size != b.Size || a.SHA256 != b.SHA256 || a.Tree != b.Tree || a.Trust != b.Trust || len(a.Packages) != len(b.Packages) {
 		return false
 	}
 	for i := range a.Packages {
@@ -138,9 +284,20 @@ func describe(before, after *toolchains.Locked) string {
 		}
 		return text
 	}
-	text := fmt.Sprintf("%s sha256 %s, %d bytes", verb, after.SHA256, after.Size)
-	if after.Source == "embedded" {
-		return text + ", the open stand-in"
+	text := verb
+	if after.SHA256 != "" {
+		text += " sha256 " + after.SHA256
+	} else {
+		text += " tree " + after.Tree
 	}
-	return text + ", from " + after.URL
+	if after.Size > 0 {
+		text += fmt.Sprintf(", %d bytes", after.Size)
+	}
+	switch {
+	case after.Source == "embedded":
+		text += ", the open stand-in"
+	case after.URL != "":
+		text += ", from " + after.URL
+	}
+	return text
 }

@@ -2,10 +2,16 @@ package relock_test
 
 import (
 	"bytes"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
@@ -13,56 +19,115 @@ import (
 	"github.com/hexmage/hexmage/toolchains/relock"
 )
 
-func TestUpdate(t *testing.T) {
+// server serves files by name, and counts what it is asked.
+type server struct {
+	*httptest.Server
+	files map[string][]byte
+	asked atomic.Int32
+}
+
+func serve(t *testing.T, files map[string][]byte) *server {
+	t.Helper()
+	s := &server{files: files}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		b, ok := s.files[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		http.ServeContent(w, r, r.URL.Path, time.Time{}, bytes.NewReader(b))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// archive is a small release: the stand-in of the runtime's programs.
+func archive(t *testing.T) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	if err := open.Archive(&b, "mllm", ""); err != nil {
 		t.Fatal(err)
 	}
-	requests := 0
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { requests++; _, _ = w.Write(b.Bytes()) }))
-	defer srv.Close()
-	_, sum, err := open.Digest("mllm", "")
-	if err != nil {
-		t.Fatal(err)
+	return b.Bytes()
+}
+
+func sum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+func hexMD5(b []byte) string {
+	s := md5.Sum(b)
+	return hex.EncodeToString(s[:])
+}
+
+func load(t *testing.T, src string) *toolchains.Catalogue {
+	t.Helper()
+	c, diags := toolchains.Load(map[string][]byte{"x.hcl": []byte(src)})
+	if diags.HasErrors() {
+		t.Fatal(diags)
 	}
-	c, diags := toolchains.Load(map[string][]byte{"x.hcl": []byte(`
+	return c
+}
+
+func ours(more string, urls ...string) string {
+	return `
 toolchain "ours" {
   default = "1"
   release "1" {
     source "archive" {
-      urls         = ["` + srv.URL + `/ours.zip"]
+      urls         = ["` + strings.Join(urls, `", "`) + `"]
       strip_prefix = "mllm-open"
+` + more + `
     }
   }
 }
-`)})
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
+`
+}
+
+func options(t *testing.T, upgrade ...string) relock.Options {
+	t.Helper()
+	return relock.Options{Options: fetchtool.Options{Downloads: filepath.Join(t.TempDir(), "downloads")},
+		Upgrade: func(name string) bool { return strings.Contains(strings.Join(upgrade, " "), name) }}
+}
+
+func TestUpdate(t *testing.T) {
+	b := archive(t)
+	srv := serve(t, map[string][]byte{"/ours.zip": b})
+	c := load(t, ours("", srv.URL+"/ours.zip"))
 	reqs := []toolchains.Request{{Name: "ours", Profile: "device"}, {Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, {Name: "qairt", Profile: "open"}}
 	l := &toolchains.Lock{}
-	if errs := relock.Check(c, l, reqs); len(errs) != 2 || !strings.Contains(errs[0].Error(), "hexmage lock ours 1") || !strings.Contains(errs[1].Error(), "stand-in") {
-		t.Errorf("Check before: %v", errs)
+	if ps := relock.Check(c, l, reqs); len(ps) != 2 || ps[0].What != "missing" || !strings.Contains(ps[0].String(), "hexmage lock ours 1") || !strings.Contains(ps[1].Why, "stand-in") {
+		t.Errorf("Check before: %v", ps)
 	}
-	o := fetchtool.Options{Downloads: t.TempDir()}
+	o := options(t)
 	changes, err := relock.Update(t.Context(), c, l, reqs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(changes) != 3 || !changes[0].Changed || !strings.Contains(changes[0].Text, sum) || requests != 1 {
-		t.Errorf("changes %+v, %d requests", changes, requests)
+	if len(changes) != 3 || !changes[0].Changed || !changes[0].FirstUse || !strings.Contains(changes[0].Text, sum(b)) || srv.asked.Load() != 1 {
+		t.Errorf("changes %+v, %d requests", changes, srv.asked.Load())
 	}
-	if e := l.Find("ours", "1", "archive"); e == nil || e.SHA256 != sum || e.Size != int64(b.Len()) {
+	if e := l.Find("ours", "1", "archive"); e == nil || e.SHA256 != sum(b) || e.Size != int64(len(b)) || len(e.Tree) != 64 || e.Trust != toolchains.FirstUse || e.URL != srv.URL+"/ours.zip" {
 		t.Errorf("entry %+v", e)
 	}
-	if e := l.Find("qairt", "2.42.0.251225", "archive"); e == nil || e.Size != 1543955191 {
+	if e := l.Find("qairt", "2.42.0.251225", "archive"); e == nil || e.Size != 1543955191 || e.Trust != "" {
 		t.Errorf("entry %+v: a known digest is pinned without a download", e)
 	}
 	if e := l.Find("qairt", "2.41.0.251128", "embedded"); e == nil || e.Size == 0 || len(e.SHA256) != 64 {
 		t.Errorf("entry %+v: a stand-in is pinned like a download", e)
 	}
-	if errs := relock.Check(c, l, reqs); len(errs) != 0 {
-		t.Errorf("Check after: %v", errs)
+	if ps := relock.Check(c, l, reqs); len(ps) != 0 {
+		t.Errorf("Check after: %v", ps)
+	}
+	text := string(l.Encode())
+	if !strings.Contains(text, "# Its vendor publishes no digest") || !strings.Contains(text, `trust = "first use"`) || strings.Count(text, "trust") != 1 {
+		t.Errorf("the lock does not say what is taken on trust:\n%s", text)
+	}
+	again, diags := toolchains.ParseLock([]byte(text), "lock")
+	if diags.HasErrors() || string(again.Encode()) != text {
+		t.Errorf("the lock changes when it is read and written: %v", diags)
 	}
 	// What was downloaded for the lock is there for the fetch.
 	ch, err := c.Choose(toolchains.Request{Name: "ours", Profile: "device", Lock: l})
@@ -70,11 +135,163 @@ toolchain "ours" {
 		t.Fatal(err)
 	}
 	o.Offline = true
-	if err := fetchtool.Fetch(t.Context(), ch.Spec, t.TempDir()+"/out", o); err != nil {
+	if err := fetchtool.Fetch(t.Context(), ch.Spec, t.TempDir()+"/out", o.Options); err != nil {
 		t.Errorf("fetch after lock, offline: %v", err)
 	}
-	o.Offline = false
-	if changes, err = relock.Update(t.Context(), c, l, reqs[:1], o); err != nil || changes[0].Changed {
-		t.Errorf("again: %+v, %v", changes, err)
+	// What is pinned is left alone, offline too: also when the server has something else by now.
+	srv.files["/ours.zip"] = []byte("<html>busy</html>")
+	before := srv.asked.Load()
+	if changes, err = relock.Update(t.Context(), c, l, reqs, o); err != nil || changes[0].Changed || changes[1].Changed || changes[2].Changed || srv.asked.Load() != before {
+		t.Errorf("again: %+v, %v, %d requests", changes, err, srv.asked.Load()-before)
+	}
+}
+
+// TestUpgrade pins anew what is named, and nothing else; the lock's other lines stay as they were.
+func TestUpgrade(t *testing.T) {
+	b := archive(t)
+	srv := serve(t, map[string][]byte{"/ours.zip": b})
+	c := load(t, ours("", srv.URL+"/ours.zip"))
+	reqs := []toolchains.Request{{Name: "ours", Profile: "device"}, {Name: "qairt", Version: "2.42.0.251225", Profile: "device"}}
+	l := &toolchains.Lock{}
+	if _, err := relock.Update(t.Context(), c, l, reqs, options(t)); err != nil {
+		t.Fatal(err)
+	}
+	first := strings.Split(string(l.Encode()), "\n")
+	newer := append(bytes.Clone(b), 0) // a comment's worth more: another archive of the same tree
+	newer[len(newer)-3] = 1            // the length of the archive's comment
+	srv.files["/ours.zip"] = newer
+	changes, err := relock.Update(t.Context(), c, l, reqs, options(t, "ours"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(changes) != 2 || !changes[0].Changed || !strings.Contains(changes[0].Text, "pinned anew sha256 "+sum(newer)) || changes[1].Changed {
+		t.Errorf("changes %+v", changes)
+	}
+	differ := 0
+	second := strings.Split(string(l.Encode()), "\n")
+	for i := range first {
+		if i >= len(second) || first[i] != second[i] {
+			differ++
+		}
+	}
+	if len(first) != len(second) || differ != 2 { // size and sha256; the tree is the same
+		t.Errorf("%d of %d lines differ:\n%s", differ, len(first), strings.Join(second, "\n"))
+	}
+}
+
+// TestStale: entries that are not what the catalogue has now are named, without a request.
+func TestStale(t *testing.T) {
+	srv := serve(t, nil)
+	right, wrong := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	c := load(t, ours("      sha256 = \""+right+"\"", srv.URL+"/ours.zip")+`
+toolchain "tool" {
+  default = "1"
+  release "1" {
+    source "deb" {
+      packages = ["make", "libfoo1"]
+    }
+  }
+}
+`)
+	for name, x := range map[string]struct {
+		e    toolchains.Locked
+		q    toolchains.Request
+		what string
+		says []string
+	}{
+		"the catalogue knows better":   {toolchains.Locked{Name: "ours", Version: "1", Source: "archive", SHA256: wrong}, toolchains.Request{Name: "ours", Profile: "device"}, "stale", []string{right, wrong, "hexmage lock --upgrade ours"}},
+		"the stand-in has changed":     {toolchains.Locked{Name: "mllm", Version: "1", Source: "embedded", SHA256: wrong}, toolchains.Request{Name: "mllm"}, "stale", []string{"open stand-in has changed", "hexmage lock mllm 1"}},
+		"other packages":               {toolchains.Locked{Name: "tool", Version: "1", Source: "deb", Packages: []*toolchains.LockedPackage{{Name: "make", SHA256: right}}}, toolchains.Request{Name: "tool"}, "stale", []string{"libfoo1", "hexmage lock --upgrade tool"}},
+		"of another release":           {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool"}, "missing", []string{"make, libfoo1"}},
+		"no such release any more":     {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool", Version: "0"}, "not available", []string{`no release "0"`}},
+		"as the catalogue has it":      {toolchains.Locked{Name: "ours", Version: "1", Source: "archive", SHA256: right}, toolchains.Request{Name: "ours", Profile: "device"}, "", nil},
+		"pinned by the catalogue only": {toolchains.Locked{Name: "x", Version: "1", Source: "archive", SHA256: right}, toolchains.Request{Name: "ours", Profile: "device"}, "", nil},
+	} {
+		ps := relock.Check(c, &toolchains.Lock{Entries: []*toolchains.Locked{&x.e}}, []toolchains.Request{x.q})
+		if x.what == "" {
+			if len(ps) != 0 {
+				t.Errorf("%s: %v", name, ps)
+			}
+			continue
+		}
+		if len(ps) != 1 || ps[0].What != x.what {
+			t.Errorf("%s: %v, want it %s", name, ps, x.what)
+			continue
+		}
+		for _, s := range x.says {
+			if !strings.Contains(ps[0].String(), s) {
+				t.Errorf("%s: %s does not say %q", name, ps[0], s)
+			}
+		}
+	}
+	if srv.asked.Load() != 0 {
+		t.Errorf("%d requests", srv.asked.Load())
+	}
+}
+
+// TestDisagree: two sources of one release, and two addresses of one archive, must have the same.
+func TestDisagree(t *testing.T) {
+	b := archive(t)
+	other := append(bytes.Clone(b), 0)
+	srv := serve(t, map[string][]byte{"/a.zip": b, "/same.zip": b, "/other.zip": other})
+	l := &toolchains.Lock{Entries: []*toolchains.Locked{{Name: "ours", Version: "1", Source: "qsc", SHA256: strings.Repeat("c", 64)}}}
+	req := []toolchains.Request{{Name: "ours", Profile: "device"}}
+	_, err := relock.Update(t.Context(), load(t, ours("", srv.URL+"/a.zip")), l, req, options(t))
+	for _, says := range []string{"two sources", `source "qsc"`, `source "archive" (` + srv.URL + "/a.zip)", strings.Repeat("c", 64), sum(b)} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("two sources: %v does not say %q", err, says)
+		}
+	}
+	if len(l.Entries) != 1 {
+		t.Errorf("lock %+v", l.Entries)
+	}
+	l.Entries = append(l.Entries, &toolchains.Locked{Name: "ours", Version: "1", Source: "archive", SHA256: sum(b)})
+	if ps := relock.Check(load(t, ours("", srv.URL+"/a.zip")), l, req); len(ps) != 1 || !strings.Contains(ps[0].Why, "two sources") {
+		t.Errorf("Check: %v", ps)
+	}
+
+	_, err = relock.Update(t.Context(), load(t, ours("", srv.URL+"/a.zip", srv.URL+"/other.zip")), &toolchains.Lock{}, req, options(t))
+	if err == nil || !strings.Contains(err.Error(), "/a.zip sent") || !strings.Contains(err.Error(), "/other.zip has another one") {
+		t.Errorf("two addresses: %v", err)
+	}
+	var warned []string
+	o := options(t)
+	o.Warn = func(text string) { warned = append(warned, text) }
+	l = &toolchains.Lock{}
+	if _, err = relock.Update(t.Context(), load(t, ours("", srv.URL+"/gone.zip", srv.URL+"/a.zip", srv.URL+"/same.zip")), l, req, o); err != nil {
+		t.Fatal(err)
+	}
+	if e := l.Find("ours", "1", "archive"); e == nil || e.URL != srv.URL+"/a.zip" {
+		t.Errorf("entry %+v, want that of the address that answered", e)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "/gone.zip was not compared") {
+		t.Errorf("warnings %q", warned)
+	}
+}
+
+// TestNothingIsPinned of what is not the thing: pages, archives that lack what the release must have.
+func TestNothingIsPinned(t *testing.T) {
+	srv := serve(t, map[string][]byte{"/page.zip": []byte("<!DOCTYPE html><html><body>Sign in</body></html>"), "/ours.zip": archive(t)})
+	for name, src := range map[string]string{
+		"a page":            ours("", srv.URL+"/page.zip"),
+		"not there":         ours("", srv.URL+"/none.zip"),
+		"not what it is":    strings.Replace(ours("", srv.URL+"/ours.zip"), "release \"1\"", "verify {\n    layout = [\"bin/nothing\"]\n  }\n  release \"1\"", 1),
+		"with a false sha1": ours("      sha1 = \""+strings.Repeat("d", 40)+"\"", srv.URL+"/ours.zip"),
+	} {
+		l := &toolchains.Lock{}
+		if _, err := relock.Update(t.Context(), load(t, src), l, []toolchains.Request{{Name: "ours", Profile: "device"}}, options(t)); err == nil || len(l.Entries) != 0 {
+			t.Errorf("%s: %v, %d entries", name, err, len(l.Entries))
+		}
+	}
+}
+
+// TestVouched: an archive whose sha1 is published is no matter of trust.
+func TestVouched(t *testing.T) {
+	srv := serve(t, map[string][]byte{"/ours.zip": archive(t)})
+	vouched := "      md5 = \"" + hexMD5(archive(t)) + "\""
+	l := &toolchains.Lock{}
+	changes, err := relock.Update(t.Context(), load(t, ours(vouched, srv.URL+"/ours.zip")), l, []toolchains.Request{{Name: "ours", Profile: "device"}}, options(t))
+	if err != nil || changes[0].FirstUse || l.Entries[0].Trust != "" || len(l.Entries[0].SHA256) != 64 || len(l.Entries[0].Tree) != 64 {
+		t.Errorf("changes %+v, entries %+v, %v", changes, l.Entries, err)
 	}
 }
