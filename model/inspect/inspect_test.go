@@ -20,7 +20,7 @@ import (
 )
 
 // sdk unpacks libraries of the open stand-in's QAIRT: real ELF files of several machines.
-func sdk(t *testing.T) (dir string, buildID string) {
+func sdk(t testing.TB) (dir string, buildID string) {
 	t.Helper()
 	r, err := open.Find("qairt", "")
 	if err != nil {
@@ -149,7 +149,29 @@ func FuzzDescribe(f *testing.F) {
 	for _, raw := range samples(f) {
 		f.Add(raw)
 	}
+	lib, _ := sdk(f)
+	for _, name := range []string{"hexagon-v79/unsigned/libQnnHtpV79Skel.so", "aarch64-android/libQnnHtp.so"} {
+		raw, err := os.ReadFile(filepath.Join(lib, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
 	f.Add([]byte("\x7fELF\x01\x01\x01"))
+	f.Add(append(append([]byte("MZ"), make([]byte, 58)...), "\x40\x00\x00\x00PE\x00\x00\x64\xaa"...))
+	var z bytes.Buffer
+	w := zip.NewWriter(&z)
+	for name, text := range map[string]string{"qairt/1/sdk.yaml": "version: 2.41.0\nbuild_id: 251128145156_191518\n", "qairt/1/lib/hexagon-v79/unsigned/libQnnHtpV79Skel.so": "x"} {
+		if e, err := w.Create(name); err != nil {
+			f.Fatal(err)
+		} else if _, err := io.WriteString(e, text); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(z.Bytes())
 	path := filepath.Join(f.TempDir(), "f")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if err := os.WriteFile(path, raw, 0o644); err != nil {

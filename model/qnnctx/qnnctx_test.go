@@ -136,7 +136,10 @@ func TestParseRejects(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(sample(f))
+	f.Add(file22(info1(), 1))
+	f.Add(file23(info3(), 3))
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		_, _ = qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
 		_, blob, err := qnnctx.ParseOpen(bytes.NewReader(raw), int64(len(raw)))
 		if err != nil {
 			return
