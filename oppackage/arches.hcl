@@ -2,7 +2,9 @@
 # compile and link actions are made from this table, so a new arch is one block here.
 #
 # $(NAME) is a variable of the Makefile; in an action it is a path in the exec root:
-#   QAIRT  HEXAGON  NDK   roots of the SDKs
+#   HEXAGON  NDK          roots of the SDKs
+#   QNN_INCLUDE           the QAIRT SDK's include/QNN
+#   QNN_TARGET_LIB        its libraries for the phone's processor
 #   TOOLS                 the Tools folder of the Hexagon compiler's version
 #   ARCH                  the arch block's version, such as v79
 #   HVX                   which HVX instructions the compiler may use
@@ -16,7 +18,7 @@ common {
     "-DQNN_API=__attribute__((visibility(\"default\")))",
     "-D__QAIC_HEADER_EXPORT=__attribute__((visibility(\"default\")))",
     "-DTHIS_PKG_NAME=$(PACKAGE_NAME)",
-    "-I$(QAIRT)/include/QNN",
+    "-I$(QNN_INCLUDE)",
   ]
 
   # Only sources under src/ops: the HVX branch of an op includes hvx_internal.h, whatever it is compiled for.
@@ -27,7 +29,7 @@ common {
 
   # Where the SDKs are is no part of what comes out.
   map_flags = [
-    "-ffile-prefix-map=$(QAIRT)=qairt",
+    "-ffile-prefix-map=$(QNN_INCLUDE)=qairt/include/QNN",
     "-ffile-prefix-map=$(HEXAGON)=hexagon",
   ]
 
@@ -71,7 +73,11 @@ family "android" {
   ]
 
   op_flags = ["-DREFERENCE_OP"]
-  libs     = ["-L$(QAIRT)/lib/aarch64-android", "-lQnnHtp", "-lQnnHtpPrepare"]
+
+  # Phones with pages of 16 KiB load no library that is aligned to less; NDKs before r28 align to 4 KiB by themselves.
+  link_flags = ["-stdlib=libc++", "-Wl,-z,max-page-size=16384"]
+
+  libs = ["-L$(QNN_TARGET_LIB)", "-lQnnHtp", "-lQnnHtpPrepare"]
 }
 
 family "host" {

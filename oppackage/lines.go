@@ -20,6 +20,11 @@ type Package struct {
 	Build string   // slash path of the build folder; "" is "build"
 	HVX   string   // "" is DefaultHVX
 	Files []string // slash paths of the tree's files relative to Dir, in any order
+
+	// Interface is the path, from where the compiler runs, of an interface source that is not among Files: one made from
+	// the op config. "": there is none, or it is among Files.
+	Interface string
+	Extras    []Extra // flags of the package's own, beside the table's
 }
 
 // Roots says where the SDKs are, as slash paths without a slash at the end.
@@ -61,7 +66,7 @@ func (p Package) Validate() error {
 	if s := sources(p.Files, ""); len(s.plain)+len(s.ops) == 0 {
 		return fmt.Errorf("op package %s: no src/*.cpp and no src/ops/*.cpp; is this the folder of the package itself?", p.Name)
 	}
-	return nil
+	return p.validateExtras()
 }
 
 // ValidateName says whether a package may have the name.
@@ -74,6 +79,9 @@ func ValidateName(name string) error {
 
 // Library returns the file name of a package's library.
 func Library(name string) string { return "libQnn" + name + ".so" }
+
+// interfaceName is the path that an interface source has in a package: the one that FindName knows.
+func (p Package) interfaceName() string { return "src/" + p.Name + "Interface.cpp" }
 
 type sourceSet struct{ plain, ops, asm []string }
 
@@ -125,21 +133,28 @@ func Lines(a Arch, p Package, r Roots) ([]Compile, Link) {
 
 	var compiles []Compile
 	link := Link{Library: path.Join(build, Library(p.Name))}
-	add := func(src string, extra []string) {
+	add := func(src string, more []string) {
 		object := path.Join(build, strings.TrimPrefix(strings.TrimSuffix(src, path.Ext(src)), "src/")+".o")
 		c := Compile{Source: path.Join(p.Dir, src), Object: object, Depfile: strings.TrimSuffix(object, ".o") + ".d"}
-		c.Args = slices.Concat(cxx, flags, extra, []string{"-MMD", "-MP", "-MF", c.Depfile, "-c", c.Source, "-o", c.Object})
+		if src == p.interfaceName() && p.Interface != "" {
+			c.Source = p.Interface
+		}
+		c.Args = slices.Concat(cxx, flags, more, p.extraFlags(a.Target, src), []string{"-MMD", "-MP", "-MF", c.Depfile, "-c", c.Source, "-o", c.Object})
 		compiles = append(compiles, c)
 		link.Objects = append(link.Objects, object)
 	}
 	s := sources(p.Files, a.Asm)
+	if p.Interface != "" {
+		s.plain = append(s.plain, p.interfaceName())
+		slices.Sort(s.plain)
+	}
 	for _, f := range s.plain {
 		add(f, nil)
 	}
 	for _, f := range slices.Concat(s.ops, s.asm) {
 		add(f, opFlags)
 	}
-	link.Args = slices.Concat(cxx, expand(vars, a.LinkFlags), []string{"-o", link.Library}, link.Objects, expand(vars, a.Libs))
+	link.Args = slices.Concat(cxx, expand(vars, a.LinkFlags), []string{"-o", link.Library}, link.Objects, expand(vars, a.Libs), p.linkFlags(a.Target))
 	return compiles, link
 }
 
@@ -154,7 +169,8 @@ func (p Package) ownFlags() []string {
 
 func (r Roots) vars(p Package) map[string]string {
 	return map[string]string{
-		"QAIRT": r.QAIRT, "HEXAGON": r.Hexagon, "NDK": r.NDK,
+		"QNN_INCLUDE": path.Join(r.QAIRT, "include/QNN"), "QNN_TARGET_LIB": path.Join(r.QAIRT, "lib/aarch64-android"),
+		"HEXAGON": r.Hexagon, "NDK": r.NDK,
 		"TOOLS":    path.Join(r.Hexagon, "tools/HEXAGON_Tools", r.Tools, "Tools"),
 		"HOST_CXX": cmp.Or(r.HostCXX, "clang++"), "HVX": cmp.Or(p.HVX, DefaultHVX), "PACKAGE_NAME": p.Name,
 	}

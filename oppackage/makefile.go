@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"text/template"
@@ -18,51 +19,86 @@ type section struct {
 	Arch
 	Name  string // "v79": suffix of the target's variables
 	Upper string // "V79": suffix of the variables that users set
+	Extra []string
+	More  []string // of the package's own, for the linker
+	Files []fileFlags
 }
 
-// Makefile writes a standalone Makefile for a package of that name. It lies in the package's folder and takes what it needs
-// from the variables QAIRT_SDK_ROOT, HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT. Its recipes issue the lines that Lines returns.
-func Makefile(w io.Writer, name, hvx string, arches []Arch) error {
-	if err := ValidateName(name); err != nil {
+// fileFlags are flags of one source.
+type fileFlags struct {
+	Object string // below the target's folder
+	Flags  []string
+}
+
+// page is what the template is given.
+type page struct {
+	Package, HVX string
+	Host         bool
+	Android      bool
+	Targets      []string
+	Common       []string
+	Sections     []section
+}
+
+// Makefile writes a standalone Makefile for a package. It lies in the package's folder and takes what it needs from the
+// variables QAIRT_SDK_ROOT, HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT. Its recipes issue the lines that Lines returns. Of the
+// package's Files only those matter that an extra names, and Dir, Build and Interface do not.
+func Makefile(w io.Writer, p Package, arches []Arch) error {
+	if err := ValidateName(p.Name); err != nil {
 		return err
 	}
-	data := struct {
-		Package, HVX  string
-		Host, Android bool
-		Targets       []string
-		Common        []string
-		Sections      []section
-	}{Package: name, HVX: cmp.Or(hvx, DefaultHVX)}
-	if err := validHVX(data.HVX); err != nil {
+	d := page{Package: p.Name, HVX: cmp.Or(p.HVX, DefaultHVX)}
+	if err := validHVX(d.HVX); err != nil {
 		return err
 	}
-	for _, a := range arches {
-		data.Targets = append(data.Targets, a.Target)
-		data.Common = a.Common
-		data.Host = data.Host || a.Family == "host"
-		data.Android = data.Android || a.Family == "android"
-		n := strings.TrimPrefix(a.Target, "htp_")
-		own := strings.NewReplacer("$(HEXAGON)", "$(HEXAGON_"+n+")", "$(TOOLS)", "$(TOOLS_"+n+")")
-		for _, flags := range []*[]string{&a.CXX, &a.Flags, &a.OpFlags, &a.LinkFlags, &a.Libs} {
-			*flags = slices.Clone(*flags)
-			for i, f := range *flags {
-				(*flags)[i] = own.Replace(f)
-			}
+	if err := p.validateExtras(); err != nil {
+		return err
+	}
+	for _, e := range p.Extras {
+		if len(e.Rooted) > 0 {
+			return fmt.Errorf("makefile of %s: include folder %s is another step's output: a Makefile stands alone, so it cannot have it", p.Name, e.Rooted[0])
 		}
-		data.Sections = append(data.Sections, section{Arch: a, Name: n, Upper: strings.ToUpper(n)})
+	}
+	p.Dir = ""
+	for _, a := range arches {
+		d.Targets = append(d.Targets, a.Target)
+		d.Common = a.Common
+		d.Host = d.Host || a.Family == "host"
+		d.Android = d.Android || a.Family == "android"
+		d.Sections = append(d.Sections, newSection(a, p))
 	}
 	if len(arches) == 0 {
-		return fmt.Errorf("makefile of %s: no target is given", name)
+		return fmt.Errorf("makefile of %s: no target is given", p.Name)
 	}
 	t, err := template.New("Makefile").Funcs(template.FuncMap{
-		"join":   func(words []string) string { return strings.Join(words, " ") },
-		"wrap":   wrap,
-		"dashes": func(target string) string { return strings.Repeat("-", max(0, 112-len(target))) },
+		"join":    func(words []string) string { return strings.Join(words, " ") },
+		"wrap":    wrap,
+		"literal": literal,
+		"dashes":  func(target string) string { return strings.Repeat("-", max(0, 112-len(target))) },
 	}).Parse(makefileText)
 	if err != nil {
 		return err
 	}
-	return t.Execute(w, data)
+	return t.Execute(w, d)
+}
+
+func newSection(a Arch, p Package) section {
+	n := strings.TrimPrefix(a.Target, "htp_")
+	own := strings.NewReplacer("$(HEXAGON)", "$(HEXAGON_"+n+")", "$(TOOLS)", "$(TOOLS_"+n+")")
+	for _, flags := range []*[]string{&a.CXX, &a.Flags, &a.OpFlags, &a.LinkFlags, &a.Libs} {
+		*flags = slices.Clone(*flags)
+		for i, f := range *flags {
+			(*flags)[i] = own.Replace(f)
+		}
+	}
+	s := section{Arch: a, Name: n, Upper: strings.ToUpper(n), Extra: p.extraFlags(a.Target, ""), More: p.linkFlags(a.Target)}
+	set := sources(p.Files, a.Asm)
+	for _, src := range slices.Concat(set.plain, set.ops, set.asm) {
+		if f := p.extraFlags(a.Target, src)[len(s.Extra):]; len(f) > 0 {
+			s.Files = append(s.Files, fileFlags{strings.TrimPrefix(strings.TrimSuffix(src, path.Ext(src)), "src/") + ".o", f})
+		}
+	}
+	return s
 }
 
 // validHVX refuses what would not survive a Makefile and a shell as it is.
@@ -80,9 +116,7 @@ func wrap(flags []string) string {
 	var lines []string
 	line := ""
 	for _, f := range flags {
-		if strings.ContainsAny(strings.ReplaceAll(f, "$(", ""), "\"'`;&|<> *?[]{}!#\\(") {
-			f = "'" + strings.ReplaceAll(f, "'", `'\''`) + "'"
-		}
+		f = quoted(f, strings.ReplaceAll(f, "$(", ""))
 		if line != "" && len(line)+1+len(f) > 110 {
 			lines = append(lines, line)
 			line = ""
@@ -97,4 +131,21 @@ func wrap(flags []string) string {
 		return line
 	}
 	return "\\\n  " + strings.Join(lines, " \\\n  ")
+}
+
+// literal spells flags for a Makefile in which nothing is a reference.
+func literal(flags []string) string {
+	var out []string
+	for _, f := range flags {
+		out = append(out, strings.NewReplacer("$", "$$", "#", `\#`).Replace(quoted(f, f+strings.Repeat("'", strings.Count(f, "$")))))
+	}
+	return strings.Join(out, " ")
+}
+
+// quoted makes one word of a flag for the shell, when the shell would see more in seen.
+func quoted(flag, seen string) string {
+	if strings.ContainsAny(seen, "\"'`;&|<> *?[]{}!#\\(~") {
+		return "'" + strings.ReplaceAll(flag, "'", `'\''`) + "'"
+	}
+	return flag
 }

@@ -136,8 +136,38 @@ func TestPackage(t *testing.T) {
 	if err := (oppackage.Package{Name: "P", Files: files}).Validate(); err != nil {
 		t.Error(err)
 	}
-	if err := oppackage.Makefile(&strings.Builder{}, "P", "-mhvx; rm -rf /", []oppackage.Arch{arch(t, "htp_v79")}); err == nil {
+	if err := oppackage.Makefile(&strings.Builder{}, oppackage.Package{Name: "P", HVX: "-mhvx; rm -rf /"}, []oppackage.Arch{arch(t, "htp_v79")}); err == nil {
 		t.Error("a Makefile runs what hvx says")
+	}
+}
+
+func TestExtras(t *testing.T) {
+	for want, e := range map[string]oppackage.Extra{
+		"no target":                  {Targets: []string{"htp_v99"}},
+		"no such source":             {Sources: []string{"src/ops/Gone.cpp"}},
+		"no path and no pattern":     {Sources: []string{"src/ops/[.cpp"}},
+		"is not NAME":                {Defines: []string{"-DX"}},
+		"is not below the package":   {Includes: []string{"../other"}},
+		"is not below the package: ": {Includes: []string{"/usr/include"}},
+		"is not one flag":            {Flags: []string{"-O3\nrm"}},
+	} {
+		p := oppackage.Package{Name: "P", Files: files, Extras: []oppackage.Extra{e}}
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", e, err, want)
+		}
+	}
+	p := oppackage.Package{Name: "P", Dir: "in/source/p", Files: files, Extras: []oppackage.Extra{
+		{Includes: []string{"steps/git/x/dir/inc", "own"}, Rooted: []string{"steps/git/x/dir"}},
+		{Sources: []string{"src/ops/Add.cpp"}, Flags: []string{"-O1"}},
+	}}
+	compiles, _ := oppackage.Lines(arch(t, "htp_v79"), p, roots())
+	for _, c := range compiles {
+		if !slices.Contains(c.Args, "-Isteps/git/x/dir/inc") || !slices.Contains(c.Args, "-Iin/source/p/own") || slices.Contains(c.Args, "-O1") != strings.HasSuffix(c.Source, "Add.cpp") {
+			t.Errorf("%s: %q", c.Source, c.Args)
+		}
+	}
+	if err := oppackage.Makefile(&strings.Builder{}, p, []oppackage.Arch{arch(t, "htp_v79")}); err == nil || !strings.Contains(err.Error(), "stands alone") {
+		t.Errorf("a Makefile with another step's folder: %v", err)
 	}
 }
 

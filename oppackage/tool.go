@@ -17,7 +17,7 @@ import (
 // ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
 const (
 	ToolName    = "makefile"
-	ToolVersion = "2"
+	ToolVersion = "3"
 )
 
 // Run is `hexmage tool makefile`: it writes a Makefile into a folder, over a copy of the package's sources if --source is
@@ -64,7 +64,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 		}
 	}
 	var text bytes.Buffer
-	if err := Makefile(&text, *name, HVXFlags(*hvx), arches); err != nil {
+	if err := Makefile(&text, Package{Name: *name, HVX: HVXFlags(*hvx)}, arches); err != nil {
 		return fail(2, err)
 	}
 	if tree == nil {

@@ -60,10 +60,10 @@ func TestToolVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := oppackage.Makefile(&text, "P", "", arches); err != nil {
+	if err := oppackage.Makefile(&text, oppackage.Package{Name: "P"}, arches); err != nil {
 		t.Fatal(err)
 	}
-	const want = "2 dcfdedaa18ff0d36"
+	const want = "3 eefc6a58a0e5d402"
 	if got := fmt.Sprintf("%s %.8x", oppackage.ToolVersion, sha256.Sum256(text.Bytes())); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}
