@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -159,8 +160,12 @@ func some(files []string) string {
 	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
 }
 
+var sdkLibrary = regexp.MustCompile(`^lib(Qnn|Snpe|SNPE|Genie|Htp|PlatformValidator)\w*\.so`)
+
 func remedy(lib string) string {
 	switch {
+	case sdkLibrary.MatchString(lib):
+		return "it is a library of the SDK itself, which its lib folder for this host lacks: the SDK is not complete, get it again"
 	case strings.HasPrefix(lib, "libc++") || strings.HasPrefix(lib, "libunwind.so"):
 		return "apt-get install libc++1 libc++abi1 (libunwind.so.1 comes with them)"
 	case strings.HasPrefix(lib, "libpython"):

@@ -273,6 +273,10 @@ func TestHostNeeds(t *testing.T) {
 			}
 		}
 	}
+	s.link("bin/x86_64-linux-clang/genie-t2t-run", target, main, nil, "libGenie.so")
+	if ps := verify.HostNeeds(s.root, []string{"bin/x86_64-linux-clang/genie*"}).Lacks(host(nil)); len(ps) != 1 || !strings.Contains(ps[0].Remedy, "not complete") {
+		t.Errorf("a library of the SDK's own: %v", ps)
+	}
 	if v, err := verify.LibraryVersions(s.path("bin/x86_64-linux-clang/qnn-onnx-converter")); err == nil {
 		t.Errorf("versions of a script: %v", v)
 	}
