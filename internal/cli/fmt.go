@@ -53,27 +53,6 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	return nil
 }
 
-// inspectCmd is `hexmage inspect FILE…`.
-type inspectCmd struct {
-	Files []string `arg:"" help:"safetensors, .mllm, ELF or context binary."`
-}
-
-// Run describes each file.
-func (c *inspectCmd) Run(ctx context.Context, a *app) error {
-	var args []string
-	if a.JSON {
-		args = append(args, "--json")
-	}
-	for _, f := range c.Files {
-		p := absolute(a.dir, f)
-		if _, err := os.Stat(p); err != nil {
-			return usage("%s: no such file", f)
-		}
-		args = append(args, p)
-	}
-	return a.tool(ctx, "inspect", args)
-}
-
 // patchCmd is `hexmage patch SOURCE --sdk DIR`.
 type patchCmd struct {
 	Source string `arg:"" help:"Folder of the sources."`

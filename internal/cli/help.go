@@ -85,15 +85,6 @@ func (*toolchainCmd) Help() string {
     make -C src SDK="$(hexmage toolchain where qairt)"`
 }
 
-// Help has the examples of `hexmage inspect --help`.
-func (*inspectCmd) Help() string {
-	return `Examples:
-
-    hexmage inspect out/qwen3-aot-v79/model.mllm       name, type, shape and size of each tensor
-    hexmage inspect out/qwen3-aot-v79/context.bin      SDK, arch, SoC and graphs of a context binary
-    hexmage inspect --json out/qwen3-aot-v79/oppackage/htp_v79/*.so`
-}
-
 // Help has the examples of `hexmage patch --help`.
 func (*patchCmd) Help() string {
 	return `What the SDK's headers declare decides which patches and renames are needed. The sources stay as they are.

@@ -57,8 +57,15 @@ type Tensor struct {
 }
 
 // Describe opens the file or folder at path and says what it is. Errors that mean "not a known format" wrap ErrUnknown.
-func Describe(path string) (Description, error) {
-	f, err := os.Open(path)
+func Describe(path string) (Description, error) { return describe(path, path) }
+
+// describe calls the file at name path.
+func describe(name, path string) (Description, error) {
+	f, err := os.Open(name)
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		return Description{}, fmt.Errorf("%s: %w", path, pathErr.Err)
+	}
 	if err != nil {
 		return Description{}, err
 	}
@@ -70,7 +77,7 @@ func Describe(path string) (Description, error) {
 	d := Description{Path: path, Size: st.Size()}
 	switch {
 	case st.IsDir():
-		err = d.folder(path)
+		err = d.folder(name)
 	case st.Mode().IsRegular():
 		err = d.read(f)
 	default:

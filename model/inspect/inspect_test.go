@@ -130,6 +130,9 @@ func TestRun(t *testing.T) {
 	if out, _, code := run(path); code != 0 || !strings.Contains(out, "SM8750 (model 69)") || !strings.Contains(out, "v79") {
 		t.Errorf("exit %d, %s", code, out)
 	}
+	if out, msg, code := run("--dir", dir, "ctx", "none"); code != 1 || !strings.HasPrefix(out, "ctx\n") || msg != "inspect: none: no such file or directory\n" {
+		t.Errorf("exit %d, %s%s", code, out, msg)
+	}
 	if _, msg, code := run(junk); code != 1 || !strings.Contains(msg, inspect.ErrUnknown.Error()) {
 		t.Errorf("exit %d, %s", code, msg)
 	}
@@ -140,7 +143,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("a folder: exit %d: %s", code, out)
 	}
 	out, _, code = run(filepath.Join(dir, "none"), junk, path, "--json")
-	if l := strings.Split(out, "\n"); code != 1 || len(l) != 4 || !strings.Contains(l[0], `none: no such file"`) || !strings.Contains(l[1], `"error":`) || !strings.Contains(l[2], "SM8750") {
+	if l := strings.Split(out, "\n"); code != 1 || len(l) != 4 || !strings.Contains(l[0], `none: no such file or directory"`) || !strings.Contains(l[1], `"error":`) || !strings.Contains(l[2], "SM8750") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 )
 
 // failed is what --json prints of a file that can't be described.
@@ -24,7 +24,12 @@ func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 	flags := flag.NewFlagSet("inspect", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	asJSON := flags.Bool("json", false, "print JSON")
+	dir := flags.String("dir", "", "folder that the FILEs are relative to")
 	var files []string
+	var only []string
+	if i := slices.Index(args, "--"); i >= 0 { // what follows are files, whatever they are called
+		args, only = args[:i], args[i+1:]
+	}
 	for rest := args; len(rest) > 0; { // flags may follow files
 		if err := flags.Parse(rest); err != nil {
 			return 2
@@ -34,11 +39,11 @@ func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 			files, rest = append(files, rest[0]), rest[1:]
 		}
 	}
-	if len(files) == 0 {
+	if files = append(files, only...); len(files) == 0 {
 		fmt.Fprintln(stderr, "inspect: which FILE?")
 		return 2
 	}
-	p := printer{out: stdout, err: stderr, json: *asJSON}
+	p := printer{out: stdout, err: stderr, json: *asJSON, dir: *dir}
 	for _, path := range files {
 		if ctx.Err() != nil {
 			return 1
@@ -52,12 +57,17 @@ func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 type printer struct {
 	out, err io.Writer
 	json     bool
+	dir      string
 	some     bool
 	code     int
 }
 
 func (p *printer) path(ctx context.Context, path string) {
-	d, err := Describe(path)
+	place := path
+	if p.dir != "" && !filepath.IsAbs(path) {
+		place = filepath.Join(p.dir, path)
+	}
+	d, err := describe(place, path)
 	if err != nil {
 		p.failed(path, err)
 		return
@@ -66,18 +76,23 @@ func (p *printer) path(ctx context.Context, path string) {
 	if d.Format != "folder" || d.Contents.SDK != nil {
 		return
 	}
-	_ = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(place, func(name string, e fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil || !e.Type().IsRegular() {
 			return nil
 		}
-		switch d, err := Describe(name); {
+		rel, err := filepath.Rel(place, name)
+		if err != nil {
+			return err
+		}
+		shown := filepath.Join(path, rel)
+		switch d, err := describe(name, shown); {
 		case err == nil:
 			p.description(d)
 		case !errors.Is(err, ErrUnknown):
-			p.failed(name, err)
+			p.failed(shown, err)
 		}
 		return nil
 	})
@@ -85,10 +100,6 @@ func (p *printer) path(ctx context.Context, path string) {
 
 func (p *printer) failed(path string, err error) {
 	p.code = 1
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) && errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: no such file", path)
-	}
 	if p.json {
 		_ = json.NewEncoder(p.out).Encode(failed{path, err.Error()})
 		return

@@ -1,0 +1,30 @@
+package cli
+
+import "context"
+
+// inspectCmd is `hexmage inspect FILE…`.
+type inspectCmd struct {
+	Files []string `arg:"" help:"Libraries, op packages, context binaries, models, SDKs as folders or zip files, or folders with any of them."`
+}
+
+// Help has the examples of `hexmage inspect --help`.
+func (*inspectCmd) Help() string {
+	return `Says what files are by what is in them, not by their names. Nothing is run, loaded or unpacked.
+
+Examples:
+
+    hexmage inspect libQnnHtpV79Skel.so                    machine, Hexagon arch, QNN build id, what it needs
+    hexmage inspect out/qwen3-aot-v79/context.bin          SDK, arch, SoC and graphs of a context binary
+    hexmage inspect v2.41.0.251128.zip                     which SDK it is and for which arches, without unpacking it
+    hexmage inspect out/qwen3-aot-v79/model.mllm           name, type, shape and size of each tensor
+    hexmage inspect --json push/ | jq -r '.elf.qnn_build_ids[]?' | sort | uniq -c     one build id, or a mixed set?`
+}
+
+// Run describes each file. One that can't be described is an error of its own; the others are described all the same.
+func (c *inspectCmd) Run(ctx context.Context, a *app) error {
+	args := []string{"--dir", a.dir}
+	if a.JSON {
+		args = append(args, "--json")
+	}
+	return a.tool(ctx, "inspect", append(append(args, "--"), c.Files...))
+}
