@@ -20,7 +20,7 @@ func (s *work) parts(ctx context.Context, out string) error {
 	}
 	c, missing := s.client()
 	src := s.source()
-	name := filepath.Join(s.o.Downloads, "parts-"+short(append(append([]string{keptName(s.Spec), s.Tree, s.StripPrefix}, s.Only...), s.URLs...)...)+".zip")
+	name := filepath.Join(s.o.Downloads, "parts-"+short(append(append([]string{s.StripPrefix}, s.Only...), s.URLs...)...)+".zip")
 	for again := true; ; again = false {
 		m, err := c.FetchMembers(ctx, src, s.wanted(), name)
 		if errors.Is(err, fetch.ErrOffline) && missing != nil && !s.o.Offline {

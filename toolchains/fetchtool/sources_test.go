@@ -108,17 +108,12 @@ func TestParts(t *testing.T) {
 	before := sent.Load()
 	offline := o
 	offline.Offline = true
-	if err := fetchtool.Fetch(t.Context(), s, filepath.Join(dir, "n"), offline); err == nil || !errors.Is(err, fetch.ErrOffline) {
-		t.Errorf("offline, with another key: %v", err)
+	if err := fetchtool.Fetch(t.Context(), s, filepath.Join(dir, "b"), offline); err != nil || sent.Load() != before {
+		t.Errorf("what was got to learn its digest is there: %v", err)
 	}
-	if err := fetchtool.Fetch(t.Context(), s, filepath.Join(dir, "b"), o); err != nil {
-		t.Fatal(err)
-	}
-	if err := fetchtool.Fetch(t.Context(), s, filepath.Join(dir, "c"), offline); err != nil {
+	offline.Downloads = t.TempDir()
+	if err := fetchtool.Fetch(t.Context(), s, filepath.Join(dir, "n"), offline); !errors.Is(err, fetch.ErrOffline) {
 		t.Errorf("offline: %v", err)
-	}
-	if n := sent.Load() - before; n > 3_000_000 {
-		t.Errorf("%d bytes of %d were sent", n, len(b))
 	}
 	// A server that sends no parts sends all; the tree is the same.
 	ranges.Store(false)
