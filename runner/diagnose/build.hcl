@@ -1,0 +1,222 @@
+# Compilers, linkers and Makefiles.
+
+failure "qnn-api-renamed" {
+  where    = ["compile"]
+  patterns = ["no member named '(?P<name>get_interface_[a-z]+|interface_[a-z]+)' in '(?:[a-z]+::)*Tensor'", "no member named '(?P<name>[a-z_]+)' in '(?:hnnx::)?Tensor'", "has no member named ['‘](?P<name>get_interface_[a-z]+)"]
+  cause    = "The op sources and the QAIRT SDK's headers are from different times: Tensor's {name} was renamed between 2.25 and 2.36 (mllm's users met it from 2.34 on)."
+  remedy   = "Build the sources after a step \"patch\" with series = \"mllm\": it chooses its rename rules by what the SDK's headers declare. `hexmage patch --check` shows what it would change."
+  source   = "UbiquitousLearning/mllm#284"
+  seed     = true
+  examples = ["src/ops/LLaMAMul.cpp:88:33: error: no member named 'get_interface_scale' in 'Tensor'\n1 error generated.\nmake: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1"]
+  explains = ["make-stopped"]
+}
+
+failure "hexagon-tools" {
+  where    = ["compile"]
+  patterns = ["Cannot retrieve hexagon tools from: ?(?P<path>[^ ]*)"]
+  cause    = "The Makefile names a version of the Hexagon tools that this Hexagon SDK does not have: {path} is not there."
+  remedy   = "Use the Makefile that step \"makefile\" writes, which looks up what the SDK has, or set HEXAGON_TOOLS_VERSION_X86 and its like to the folder below tools/HEXAGON_Tools (6.4 has 19.0.04, 6.2 and 6.3 have 8.8.06)."
+  source   = "UbiquitousLearning/mllm, Makefile of the op package"
+  explains = ["make-stopped"]
+  seed     = true
+  examples = ["Makefile:96: *** \"ERROR: Cannot retrieve hexagon tools from: /opt/Hexagon_SDK/6.3.0.0/tools/HEXAGON_Tools/19.0.04/Tools. Expected: 19.0.04\".  Stop."]
+}
+
+failure "hexagon-root-arch" {
+  where    = ["compile"]
+  patterns = ["HEXAGON_SDK_ROOT_(?P<arch>V[0-9]+) is set incorrectly"]
+  cause    = "The Makefile has rules for {arch} and leaves HEXAGON_SDK_ROOT_{arch} unset (upstream has v79 and v81 only in a comment)."
+  remedy   = "Use the Makefile that step \"makefile\" writes, or set HEXAGON_SDK_ROOT_{arch} to the Hexagon SDK in the environment or on make's command line."
+  source   = "UbiquitousLearning/mllm#650"
+  explains = ["make-stopped"]
+  seed     = true
+  examples = ["Makefile:104: *** \"ERROR: HEXAGON_SDK_ROOT_V79 is set incorrectly. Cannot retrieve \".  Stop."]
+}
+
+failure "hexagon-root" {
+  where    = ["compile"]
+  patterns = ["HEXAGON_SDK_ROOT(?: path)? is not set"]
+  cause    = "The Makefile was called without the Hexagon SDK's folder."
+  remedy   = "eval \"$(hexmage env hexagon qairt ndk)\" sets all of HEXAGON_SDK_ROOT, QAIRT_SDK_ROOT, QNN_SDK_ROOT and ANDROID_NDK_ROOT."
+  source   = "vendor's Makefile of op packages"
+  explains = ["make-stopped"]
+  examples = ["Makefile:23: *** \"ERROR: HEXAGON_SDK_ROOT is not set. Hexagon-SDK path must be set to the latest hexagon-sdk-x.y.z\".  Stop."]
+}
+
+failure "qnn-include" {
+  where    = ["compile"]
+  patterns = ["QNN_INCLUDE path is not set", "QNN_TARGET_LIB path is not set"]
+  cause    = "The Makefile does not find the QAIRT SDK: newer ones read QAIRT_SDK_ROOT, older ones QNN_SDK_ROOT."
+  remedy   = "eval \"$(hexmage env qairt)\" sets both, to the same folder."
+  source   = "UbiquitousLearning/mllm, Makefile of the op package"
+  explains = ["make-stopped"]
+  examples = ["Makefile:8: *** \"ERROR: QNN_INCLUDE path is not set. QNN include paths must be set to obtain BE headers necessary to compile the package\".  Stop."]
+}
+
+failure "ndk-root" {
+  where    = ["compile"]
+  patterns = ["ANDROID_NDK_ROOT (?:path )?is not set"]
+  cause    = "The Makefile was called without the Android NDK's folder, which the AArch64 half of the package needs."
+  remedy   = "eval \"$(hexmage env ndk)\" sets ANDROID_NDK_ROOT, ANDROID_NDK_PATH and ANDROID_NDK, which different parts of upstream read."
+  source   = "vendor's Makefile of op packages"
+  explains = ["make-stopped"]
+  examples = ["Makefile:62: *** \"ERROR: ANDROID_NDK_ROOT is not set. Android NDK path must be set to compile htp_aarch64\".  Stop."]
+}
+
+failure "no-rule-for-target" {
+  where    = ["compile"]
+  patterns = ["No rule to make target '(?P<target>htp_[a-z0-9]+)'"]
+  cause    = "There is no Makefile with {target} here: on mllm's branch v1 it lies one folder too high, where it links an empty library."
+  remedy   = "Use the Makefile that step \"makefile\" writes into the package's folder."
+  source   = "UbiquitousLearning/mllm#492"
+  examples = ["make: *** No rule to make target 'htp_aarch64'.  Stop."]
+}
+
+failure "make-clean" {
+  where    = ["compile"]
+  patterns = ["Unknown target option provided"]
+  cause    = "Upstream's Makefile fails at `make clean` and for targets that it does not know: it defines its variables only for the others."
+  remedy   = "Use the Makefile that step \"makefile\" writes, whose clean works; to clean by hand remove the folders build and libs."
+  source   = "UbiquitousLearning/mllm, Makefile of the op package"
+  examples = ["Makefile:147: *** \"ERROR: Unknown target option provided: Supported targets are: x86 aarch64 v68\".  Stop."]
+}
+
+failure "qhl-headers" {
+  where    = ["compile"]
+  patterns = ["'(?P<file>(?:hvx_internal|qhmath_hvx)[.]h)' file not found"]
+  cause    = "{file} is not found: the Hexagon SDK has no libs/qhl_hvx, which HVX ops include, or the rule (upstream's v68, v69 and x86) leaves out the include folders."
+  remedy   = "Take a full Hexagon SDK, not the tools alone, and build for v73 or newer."
+  source   = "UbiquitousLearning/mllm"
+  explains = ["make-stopped"]
+  examples = ["src/ops/SiLU.cpp:12:10: fatal error: 'hvx_internal.h' file not found"]
+}
+
+failure "qnn-headers" {
+  where    = ["compile"]
+  patterns = ["'(?P<file>(?:QnnOpPackage|QnnTypes|QnnInterface|HTP/core/[a-z_]+|HTP/[A-Za-z]+)[.]h)' file not found"]
+  cause    = "{file} is not found: the QAIRT SDK is missing, or has no include/QNN with the HTP headers."
+  remedy   = "Take the full SDK (`hexmage toolchain fetch qairt`); mllm's branch v1 wants it at mllm/backends/qnn/sdk."
+  source   = "UbiquitousLearning/mllm#258"
+  explains = ["make-stopped"]
+  examples = ["LLaMAPackageInterface.cpp:9:10: fatal error: 'HTP/core/op_register_ext.h' file not found", "QNNBackend.hpp:4:10: fatal error: 'QnnTypes.h' file not found"]
+}
+
+failure "hexagon-tools-old" {
+  where    = ["compile"]
+  patterns = ["(?:unknown|unsupported) argument:? '-m(?P<arch>v[0-9]+)", "unknown target CPU 'hexagon(?P<arch>v[0-9]+)'"]
+  cause    = "The Hexagon tools are older than {arch}."
+  remedy   = "v75 needs tools 8.7, v79 needs 8.8 (Hexagon SDK 6.2), v81 needs 19.0 (Hexagon SDK 6.4)."
+  source   = "qualcomm/hexagon-mlir#83"
+  explains = ["make-stopped"]
+  examples = ["clang++: error: unknown argument: '-mv81'", "error: unknown target CPU 'hexagonv79'"]
+}
+
+failure "hvx-instruction" {
+  where    = ["compile"]
+  patterns = ["undeclared (?:function|identifier) '(?P<name>Q6_[A-Za-z0-9_]+)'"]
+  cause    = "An op uses the HVX instruction {name}, which the arch, or the step's hvx argument, does not have."
+  remedy   = "The llama ops need v73 or newer and no hvx argument."
+  source   = "UbiquitousLearning/mllm#251"
+  explains = ["make-stopped"]
+  examples = ["src/ops/LLaMAAdd.cpp:126:37: error: use of undeclared identifier 'Q6_Vqf32_vadd_VsfVsf'"]
+}
+
+failure "link-qnnhtp" {
+  where    = ["compile"]
+  patterns = ["(?:unable to find library|cannot find) -l(?P<lib>QnnHtp[A-Za-z]*)"]
+  cause    = "The linker does not find lib{lib}.so: the QAIRT SDK has no lib/aarch64-android with libQnnHtp.so and libQnnHtpPrepare.so."
+  remedy   = "Take the full SDK."
+  source   = "vendor's Makefile of op packages"
+  explains = ["make-stopped"]
+  examples = ["ld.lld: error: unable to find library -lQnnHtp"]
+}
+
+failure "libcxx-mismatch" {
+  where    = ["compile"]
+  patterns = ["no template named '(?P<name>unordered_map|string_view|optional|vector)'"]
+  cause    = "The compiler found the headers of another C++ library than it is made for ({name} is missing)."
+  remedy   = "Use clang 14 or newer with libc++ of the same version (libc++-dev), as the x86 targets of the SDK want."
+  source   = "pytorch/executorch#11307"
+  explains = ["make-stopped"]
+  examples = ["QnnModel.hpp:44:8: error: no template named 'unordered_map' in namespace 'std'"]
+}
+
+failure "page-size" {
+  where    = ["compile", "device", "tool"]
+  patterns = ["(?P<lib>[^ ]+) is not 16 ?KB aligned", "(?i)(?P<lib>[^ ]+[.]so).*16 ?kb page.*(?:not aligned|incompatible)"]
+  cause    = "{lib} has segments aligned to 4 KB, and newer phones use pages of 16 KB."
+  remedy   = "Link it with -Wl,-z,max-page-size=16384, or build with NDK r28 or newer, which does so by itself."
+  source   = "pytorch/executorch#11518"
+  examples = ["libqnn_executorch_backend.so is not 16 KB aligned"]
+}
+
+failure "model-lib-target" {
+  where    = ["compile", "tool"]
+  patterns = ["Unsupported target[(]s[)]:? ?(?P<targets>[^.]*)"]
+  cause    = "qnn-model-lib-generator cannot build for {targets}: the NDK is not in PATH, or this SDK has no Makefile for it."
+  remedy   = "Put the NDK's folder into PATH (`hexmage env ndk`), and name only targets that the SDK's share/QNN/converter has."
+  source   = "MollySophia/rwkv-qualcomm#6"
+  explains = ["model-lib"]
+  examples = ["ERROR - Unsupported target(s): aarch64-android"]
+}
+
+failure "model-lib" {
+  where    = ["compile", "tool"]
+  patterns = ["Failed to compile model library for target:? ?(?P<target>[^ ]*)"]
+  rank     = "symptom"
+  cause    = "The model's generated source could not be compiled for {target}: no compiler, no memory left, or weights beyond 2 GB."
+  remedy   = "The compiler's own message is above it. For large models take the DLC way (qairt-converter), which compiles nothing."
+  source   = "qualcomm/ai-hub-models#64"
+  examples = ["Failed to compile model library for target: x86_64-linux-clang"]
+}
+
+failure "reloc-overflow" {
+  where    = ["compile"]
+  patterns = ["relocation (?:R_[A-Z0-9_]+ )?out of range", "relocation truncated to fit"]
+  cause    = "The library is larger than its relocations reach: weights beyond 2 GB in one object."
+  remedy   = "Take the DLC way, or split the model; a linker with -mcmodel=large may help on x86."
+  source   = "saic-fi/MobileQuant"
+  explains = ["model-lib", "make-stopped"]
+  examples = ["ld.lld: error: obj/binary/model.o: relocation R_X86_64_PC32 out of range: 2415919104 is not in [-2147483648, 2147483647]"]
+}
+
+failure "elf-machine" {
+  where    = ["compile", "device", "tool"]
+  patterns = ["has unexpected e_machine", "is incompatible with (?:elf|aarch64|armelf|hexagon|x86)", "wrong ELF class: ELFCLASS(?:32|64)", "cannot execute(?: binary file)?: [Ee]xec(?:utable)? format error"]
+  cause    = "A file is for another machine than it was given to: an AArch64 library and a Hexagon one, or one of the host, were swapped."
+  remedy   = "`hexmage inspect FILE` says what it is for; libraries of htp_aarch64 and of htp_vNN have the same name, so keep their folders apart (upstream adds _CPU and _HTP)."
+  source   = "UbiquitousLearning/mllm"
+  examples = ["dlopen failed: \"/data/local/tmp/libQnnLLaMAPackage.so\" has unexpected e_machine: 164 (EM_164)", "OSError: libQnnHtp.so: wrong ELF class: ELFCLASS64"]
+}
+
+failure "compile-error" {
+  where    = ["compile"]
+  patterns = ["^[^ ]+[.](?:c|cc|cpp|cxx|h|hpp|S):[0-9]+:[0-9]+: (?:fatal )?error: (?P<message>.*)"]
+  rank     = "symptom"
+  cause    = "The compiler does not accept the source: {message}"
+  remedy   = "Go to the place that it names. If the source is upstream's and the SDK was changed, a step \"patch\" may be missing."
+  source   = "clang"
+  explains = ["make-stopped", "model-lib"]
+  examples = ["src/ops/LLaMAMul.cpp:88:33: error: expected ';' after expression\n1 error generated."]
+}
+
+failure "undefined-symbol-link" {
+  where    = ["compile"]
+  patterns = ["undefined symbol: (?P<symbol>[^\\n]+)", "undefined reference to [`'](?P<symbol>[^']+)"]
+  rank     = "symptom"
+  cause    = "Nothing that is linked has {symbol}."
+  remedy   = "Add the library or source that has it; for a QNN symbol check that headers and libraries are of one SDK."
+  source   = "lld"
+  explains = ["make-stopped"]
+  examples = ["ld.lld: error: undefined symbol: register_hvx_tables()"]
+}
+
+failure "make-stopped" {
+  where    = ["compile"]
+  patterns = ["make(?:\\[[0-9]+\\])?: \\*\\*\\* \\[[^\\]]*\\] Error [0-9]+", "ninja: build stopped: subcommand failed", "Makefile:[0-9]+: \\*\\*\\* "]
+  rank     = "consequence"
+  cause    = "make or ninja stopped after a command had failed."
+  remedy   = "The command's own message is above; with -j it may be far above: run again with -j1."
+  source   = "make"
+  examples = ["make: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1"]
+}

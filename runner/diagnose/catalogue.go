@@ -1,0 +1,163 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rank says how near a failure is to the root: what names the cause comes before what only shows that something broke.
+type Rank int
+
+// The ranks, in the order in which findings are told.
+const (
+	Cause       Rank = iota // the line says what is wrong
+	Symptom                 // the line says where it broke
+	Consequence             // the line follows from another failure, usually above it
+)
+
+// ParseRank reads a rank's name.
+func ParseRank(s string) (Rank, error) {
+	if i := slices.Index(rankNames(), s); i >= 0 {
+		return Rank(i), nil
+	}
+	return 0, fmt.Errorf("rank %q is none of %s", s, strings.Join(rankNames(), ", "))
+}
+
+// String returns the rank's name.
+func (r Rank) String() string { return rankNames()[r] }
+
+func rankNames() []string { return []string{"cause", "symptom", "consequence"} }
+
+// Places are where a failure can be seen.
+func Places() []string { return []string{"compile", "tool", "device", "logcat", "fetch"} }
+
+// Entry is a known failure, or a known line that looks like one and is none.
+type Entry struct {
+	ID       string
+	File     string   // that it is from, for messages
+	Where    []string // of Places
+	Patterns []string // regular expressions (RE2); a line that one of them matches is this failure
+	Also     []string // each must match some line too, else this is not the failure; a guard against patterns that mean little alone
+	Rank     Rank
+	Warning  bool   // something may be wrong, though the program can go on
+	Benign   bool   // nothing is wrong: the line is noise
+	Seed     bool   // seen in the reproduction of llm.npu on a Snapdragon 8 Elite
+	Cause    string // {name} stands for what the group of that name matched
+	Remedy   string // likewise; empty for a benign entry
+	Source   string // where it is known from
+	Explains []string
+	Examples []string // texts of which this entry is the diagnosis
+}
+
+// Catalogue is all failures that are known, and the names of codes. It may be used by several goroutines.
+type Catalogue struct {
+	Entries []*Entry
+	Codes   Codes
+
+	patterns []pattern
+	byID     map[string]*Entry
+}
+
+// pattern is one compiled pattern of an entry.
+type pattern struct {
+	entry    int
+	also     int // index in Entry.Also, -1: of Entry.Patterns
+	re       *regexp.Regexp
+	literals [][]byte // in lower case; a line without any of them cannot match
+}
+
+const (
+	// minLiteral is how long a text every match of a pattern must contain: patterns without one would be tried on every line, and match too much.
+	minLiteral = 3
+	maxPattern = 400 // bytes of a pattern
+	maxEntries = 2000
+)
+
+// New compiles a catalogue. Of entries with the same ID the last counts, at the place of the first. The error lists all that is wrong.
+func New(entries []*Entry, codes Codes) (*Catalogue, error) {
+	c := &Catalogue{Codes: codes, byID: map[string]*Entry{}}
+	var errs []error
+	for _, e := range entries {
+		if i := slices.IndexFunc(c.Entries, func(o *Entry) bool { return o.ID == e.ID }); i >= 0 {
+			c.Entries[i] = e
+		} else {
+			c.Entries = append(c.Entries, e)
+		}
+		c.byID[e.ID] = e
+	}
+	if len(c.Entries) > maxEntries {
+		return nil, fmt.Errorf("%d failures are too many: at most %d", len(c.Entries), maxEntries)
+	}
+	for i, e := range c.Entries {
+		if err := c.compile(i, e); err != nil {
+			errs = append(errs, fmt.Errorf("%s: failure %q: %w", e.File, e.ID, err))
+		}
+	}
+	return c, errors.Join(errs...)
+}
+
+// Entry returns the entry of the ID, nil if there is none.
+func (c *Catalogue) Entry(id string) *Entry { return c.byID[id] }
+
+func (c *Catalogue) compile(i int, e *Entry) error {
+	switch {
+	case e.ID == "":
+		return errors.New("it has no name")
+	case len(e.Patterns) == 0:
+		return errors.New("it has no patterns")
+	case e.Cause == "":
+		return errors.New("it has no cause")
+	case e.Remedy == "" && !e.Benign:
+		return errors.New("it has no remedy: say what to do")
+	case len(e.Where) == 0:
+		return fmt.Errorf("where is empty: say where it is seen, of %s", strings.Join(Places(), ", "))
+	}
+	for _, w := range e.Where {
+		if !slices.Contains(Places(), w) {
+			return fmt.Errorf("where has %q, which is none of %s", w, strings.Join(Places(), ", "))
+		}
+	}
+	for _, id := range e.Explains {
+		if c.byID[id] == nil {
+			return fmt.Errorf("explains has %q, which is no failure", id)
+		}
+	}
+	for _, p := range e.Patterns {
+		re, err := c.add(i, -1, p)
+		if err != nil {
+			return err
+		}
+		for _, name := range placeholder().FindAllStringSubmatch(e.Cause+e.Remedy, -1) {
+			if re.SubexpIndex(name[1]) < 0 {
+				return fmt.Errorf("{%s} stands in cause or remedy, and pattern %q has no group (?P<%s>…)", name[1], p, name[1])
+			}
+		}
+	}
+	for j, p := range e.Also {
+		if _, err := c.add(i, j, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Catalogue) add(entry, also int, text string) (*regexp.Regexp, error) {
+	if len(text) > maxPattern {
+		return nil, fmt.Errorf("pattern %.40q… has more than %d bytes", text, maxPattern)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("pattern %q: %w", text, err)
+	}
+	literals := required(text)
+	if len(literals) == 0 || slices.ContainsFunc(literals, func(s string) bool { return len(s) < minLiteral }) {
+		return nil, fmt.Errorf("pattern %q matches lines that have no text of %d bytes in common: write out more of the message", text, minLiteral)
+	}
+	c.patterns = append(c.patterns, pattern{entry: entry, also: also, re: re, literals: words(literals...)})
+	return re, nil
+}
+
+func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) }

@@ -1,0 +1,123 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Code is a number that a program printed instead of saying what is wrong.
+type Code struct {
+	Text    string `json:"text"`   // as it was printed
+	Family  string `json:"family"` // whose number it is: "QNN", "FastRPC", …
+	Name    string `json:"name"`
+	Meaning string `json:"meaning,omitempty"`
+}
+
+// String returns "0x80000406 is FastRPC AEE_EUNABLETOLOAD: …".
+func (c Code) String() string {
+	s := fmt.Sprintf("%s is %s %s", c.Text, c.Family, c.Name)
+	if c.Meaning != "" {
+		s += ": " + c.Meaning
+	}
+	return s
+}
+
+// Family is a set of numbers with names.
+type Family struct {
+	Name  string
+	Base  uint32            // is added to each number where it is printed, such as 0x80000400
+	Mask  uint32            // of the printed number, these bits are the code; 0: all
+	Near  []string          // texts in lower case; without a base, the numbers are this family's only in lines with one of them. None: in all
+	Least uint32            // smaller numbers are not looked up by this family: they mean anything
+	Names map[uint32]string // "NAME" or "NAME: meaning"
+}
+
+// Codes are families of numbers, in the order in which they are asked.
+type Codes []Family
+
+const maxCodes = 4 // in one line
+
+// Decode names a number as a user has it: decimal, hexadecimal, or negative as a signed 32-bit number. Several families may know it.
+func (cs Codes) Decode(s string) []Code {
+	v, ok := number(s)
+	if !ok {
+		return nil
+	}
+	var found []Code
+	for _, f := range cs {
+		if c, ok := f.name(s, v); ok {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// In finds the codes in a line: numbers with a base of their own anywhere, others where a word such as "error" is before them.
+func (cs Codes) In(line string) []Code {
+	line = clip(line, maxLine)
+	low := strings.ToLower(line)
+	var found []Code
+	for _, m := range codeText().FindAllStringSubmatchIndex(line, -1) {
+		// Group 1 is a number after a word for errors, group 2 one that says itself that it is a code.
+		g := 2
+		if m[g] < 0 {
+			g = 4
+		}
+		s := line[m[g]:m[g+1]]
+		v, ok := number(s)
+		if !ok || len(found) == maxCodes || slices.ContainsFunc(found, func(c Code) bool { return c.Text == s }) {
+			continue
+		}
+		for _, f := range cs {
+			if f.Base == 0 && len(f.Near) > 0 && !slices.ContainsFunc(f.Near, func(w string) bool { return strings.Contains(low, w) }) {
+				continue
+			}
+			if c, ok := f.name(s, v); ok {
+				found = append(found, c)
+				break
+			}
+		}
+	}
+	return found
+}
+
+func codeText() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:err(?:or|no)?|code|status|result|device|failed|failure|ret|rc|with|finalize)[a-z_ ]{0,16}[ :=(#,]{1,4}(-?(?:0x[0-9a-f]{1,16}|[0-9]{1,20}))\b` +
+		`|(?:^|[^0-9a-z_])(0x[89a-f][0-9a-f]{7}|-(?:214748|107374)[0-9]{4})\b`)
+}
+
+// number reads a 32-bit code, or the low half of a 64-bit handle.
+func number(s string) (uint32, bool) {
+	s, negative := strings.CutPrefix(s, "-")
+	digits, hex := strings.CutPrefix(strings.ToLower(s), "0x")
+	base := 10
+	if hex {
+		base = 16
+	}
+	v, err := strconv.ParseUint(digits, base, 64)
+	if err != nil {
+		return 0, false
+	}
+	if negative {
+		v = -v
+	}
+	return uint32(v), true
+}
+
+func (f Family) name(s string, v uint32) (Code, bool) {
+	if f.Mask != 0 {
+		v &= f.Mask
+	}
+	if v < f.Base || v-f.Base < f.Least {
+		return Code{}, false
+	}
+	text, ok := f.Names[v-f.Base]
+	if !ok {
+		return Code{}, false
+	}
+	name, meaning, _ := strings.Cut(text, ": ")
+	return Code{Text: s, Family: f.Name, Name: name, Meaning: meaning}, true
+}

@@ -1,0 +1,223 @@
+# The DSP: loading, protection domains, crashes, FastRPC.
+
+failure "skel-not-loaded" {
+  where    = ["device", "logcat"]
+  patterns = ["qnn_open failed, 0x80000406", "Unable to load Skel Library", "Failed to load skel, error", "0x80000406"]
+  cause    = "The DSP could not load the skel or op package: it is not there, not in ADSP_LIBRARY_PATH, or for another Hexagon arch."
+  remedy   = "Push the skel of the device's arch (SM8750: libQnnHtpV79Skel.so from lib/hexagon-v79/unsigned), have ADSP_LIBRARY_PATH name its folder, with ';' between folders (a list with ':' is taken for one folder). If it worked before, reboot the device: its DSP may be wedged."
+  source   = "pytorch/executorch#1176, #1527; qualcomm/fastrpc#379"
+  explains = ["device-create", "transport-4000", "context-create", "op-package-not-registered", "plain-1002"]
+  examples = [
+    "QnnDsp <E> DspTransport.openSession qnn_open failed, 0x80000406, prio 100\nQnnDsp <E> Unable to load Skel Library. transportStatus: 9\nQnnDsp <E> Failed to create device: 14001",
+  ]
+}
+
+failure "skel-uri" {
+  where    = ["device", "logcat"]
+  patterns = ["0x80000406,? uri file:///(?P<lib>[^ ?]+)", "remote_handle(?:64)?_open.*0x80000406.*file:///(?P<lib>[^ ?]+)"]
+  cause    = "The DSP could not load {lib}: its name, arch or folder is wrong."
+  remedy   = "Push {lib}, built for the device's Hexagon arch, and have ADSP_LIBRARY_PATH name its folder."
+  source   = "chraac/llama.cpp#41, ggml-org/llama.cpp#18932"
+  explains = ["skel-not-loaded", "device-create"]
+  examples = ["ggml-hex: failed to open session, err: 0x80000406, uri file:///libggml-htp_skel_v79.so?htp_iface_skel_handle_invoke&_modver=1.0&_dom=cdsp"]
+}
+
+failure "dsp-wedged" {
+  where    = ["device", "logcat"]
+  patterns = ["0x80000406"]
+  also     = ["SSR Detected|0x8000040d|AEE_EBADSTATE|cdsp.*(?:crash|fatal error)|0x80000414.*after"]
+  cause    = "The DSP crashed and has not come back to order: since then it loads nothing."
+  remedy   = "Reboot the device (`adb reboot`), then look for what crashed it: the first error of the run before."
+  source   = "wyanzhao/qairt-builder"
+  explains = ["skel-not-loaded", "dsp-crash", "pd-dead", "device-create", "context-create", "skel-uri"]
+  examples = ["<E> SSR Detected - You must free and recreate affected QNN API handles\n<E> DspTransport.openSession qnn_open failed, 0x80000406, prio 100\n<E> DspTransport.openSession qnn_open failed, 0x80000406, prio 100"]
+}
+
+failure "config-option-2" {
+  where    = ["device", "logcat"]
+  patterns = ["(?:Unsupported|Passed unsupported) config option,? 2\\b"]
+  cause    = "Option 2 of the HTP device's configuration, the signed protection domain, is not accepted by this build of QNN."
+  remedy   = "Ask for the unsigned protection domain: remove the option from the program, or in a config file write pd_session = \"unsigned\"."
+  source   = "UbiquitousLearning/mllm, QNN documentation page"
+  explains = ["device-create", "context-create"]
+  seed     = true
+  examples = ["<E> Unsupported config option 2\n<E> Failed to create device: 14001", "QnnDsp <E> Passed unsupported config option, 2"]
+}
+
+failure "config-option" {
+  where    = ["device", "logcat"]
+  patterns = ["Passed unsupported config option,? (?P<n>[0-9]+)"]
+  cause    = "The program passes configuration option {n}, which this QNN SDK does not know (0 SoC, 1 arch, 2 signed, 3 secure protection domain)."
+  remedy   = "Leave the option out, or take an SDK that has it."
+  source   = "messages of libQnnHtp.so"
+  explains = ["device-create"]
+  examples = ["QnnDsp <E> Passed unsupported config option, 3"]
+}
+
+failure "pd-after-create" {
+  where    = ["device"]
+  patterns = ["Cannot change signed/unsigned PD after device create"]
+  cause    = "The program asks for another protection domain when the device exists already."
+  remedy   = "Choose signed or unsigned once, before the first device is made in the process."
+  source   = "messages of libQnnHtp.so"
+  examples = ["<E> Cannot change signed/unsigned PD after device create"]
+}
+
+failure "only-signed" {
+  where    = ["device", "logcat"]
+  patterns = ["Only signed offload is allowed on domain (?P<domain>[0-9]+)"]
+  cause    = "This device allows no unsigned protection domain on domain {domain}."
+  remedy   = "Have the skel signed for this device, install a test signature, or take another device."
+  source   = "apache/tvm#17195"
+  explains = ["skel-not-loaded", "device-create"]
+  examples = ["adsprpc: Overriding user request for unsigned PD. Only signed offload is allowed on domain 3\nadsprpc: remote_handle_open failed 0x80000406"]
+}
+
+failure "unsigned-module" {
+  where    = ["device", "logcat"]
+  patterns = ["0x80000481", "AEE_EUNSIGNEDMOD", "test-?sig.*not found"]
+  cause    = "The signed protection domain was asked for, and the module is not signed for this device."
+  remedy   = "Use the unsigned protection domain, or make a test signature with the Hexagon SDK's elfsigner.py and put it into ADSP_LIBRARY_PATH."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create", "skel-not-loaded"]
+  examples = ["adsprpc: open_mod failed 0x80000481 for libQnnHtpV79Skel.so"]
+}
+
+failure "pd-spawn-refused" {
+  where    = ["device", "logcat"]
+  patterns = ["0x8000054f", "User PD spawn refused"]
+  cause    = "The DSP's firmware refuses user protection domains: firmware and fastrpc shell are from different times, as on mainline kernels."
+  remedy   = "Install the fastrpc shells that belong to the firmware."
+  source   = "qualcomm/fastrpc#400"
+  explains = ["device-create", "skel-not-loaded"]
+  examples = ["adsprpc: User PD spawn refused by firmware, error 0x8000054f"]
+}
+
+failure "selinux" {
+  where    = ["device", "logcat"]
+  patterns = ["avc: +denied.*(?:adsprpc|fastrpc)", "open_shell failed.*(?:Permission denied|0xd\\b)", "(?:adsprpc-smd|fastrpc-cdsp)[^ ]*:? .*Permission denied"]
+  cause    = "The device's security policy keeps the program from the DSP: apps see only what their manifest asks for."
+  remedy   = "Run it from adb's shell, or in an app declare <uses-native-library android:name=\"libcdsprpc.so\"/>."
+  source   = "qualcomm/fastrpc#266, qualcomm/ai-hub-apps#41"
+  explains = ["skel-not-loaded", "device-create", "genie-dialog"]
+  examples = ["avc: denied { read } for name=\"adsprpc-smd\" scontext=u:r:untrusted_app:s0 tclass=chr_file\n<E> Failed to create device: 14001", "fastrpc_apps_user.c: open_shell failed with Permission denied 0xd"]
+}
+
+failure "dspqueue-missing" {
+  where    = ["device", "logcat"]
+  patterns = ["dspqueue_create.*0x80000414", "0x80000414.*dspqueue", "remote_handle64_invoke.*0x80000414"]
+  cause    = "The DSP's firmware has no dspqueue."
+  remedy   = "Switch the program's use of dspqueue off, or take a phone with newer firmware."
+  source   = "qualcomm/fastrpc#342, ggml-org/llama.cpp#22352"
+  examples = ["adsprpc: Error 0x80000414: remote_handle64_invoke failed, method dspqueue_create"]
+}
+
+failure "dsp-feature-missing" {
+  where    = ["device", "logcat"]
+  patterns = ["0x80000414"]
+  rank     = "symptom"
+  cause    = "The DSP's image lacks a function that the program calls."
+  remedy   = "Take libraries of the age of the phone's firmware, or update the phone."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create"]
+  examples = ["<E> DspTransport getHwInfo failed 0x80000414"]
+}
+
+failure "libcdsprpc-old" {
+  where    = ["device", "logcat"]
+  patterns = ["failed to get URI for session [0-9]+ ?: error 0x14", "cannot locate symbol \"rpcmem_alloc2\""]
+  cause    = "The phone's libcdsprpc.so is too old for what the program asks of it."
+  remedy   = "Update the phone, or have the program fall back: one session, rpcmem_alloc."
+  source   = "ggml-org/llama.cpp#16911"
+  explains = ["symbol-missing", "library-not-found"]
+  examples = ["ggml-hex: failed to get URI for session 0 : error 0x14", "CANNOT LINK EXECUTABLE: cannot locate symbol \"rpcmem_alloc2\" referenced by \"libggml-hexagon.so\""]
+}
+
+failure "dsp-session-broken" {
+  where    = ["device", "logcat"]
+  patterns = ["dspqueue_(?:read|write).*0x(?:2e|0e|72)\\b", "(?:adsprpc|fastrpc|ggml-hex).*(?:error|err|failed)[ :]+0x72\\b", "0x80000472"]
+  cause    = "The session with the DSP, or its queue, is broken: requests are refused or time out."
+  remedy   = "Start the program again; if it stays so, reboot the device."
+  source   = "ggml-org/llama.cpp#22204, #26123, #22208, #19617"
+  examples = ["ggml-hex: dspqueue_read failed: 0x2e", "ggml-hex: open failed : error 0x72"]
+}
+
+failure "dsp-crash" {
+  where    = ["device", "logcat"]
+  patterns = ["SSR Detected", "(?:error|err|code)[ :=]{1,3}1007\\b", "cdsp.*(?:fatal error|crash(?:ed)?)"]
+  cause    = "The DSP crashed and was started anew; all handles to contexts, graphs and memory are gone."
+  remedy   = "Start the program again. A program that is to survive must free and make anew its context, graphs and memory. What crashed the DSP is in the lines before."
+  source   = "pytorch/executorch#3528"
+  explains = ["device-create", "context-create", "graph-execute"]
+  examples = ["<E> SSR Detected - You must free and recreate affected QNN API handles\n<E> Execute Graph Failed at iteration = 3 for graph = model.0.s32"]
+}
+
+failure "pd-dead" {
+  where    = ["device", "logcat"]
+  patterns = ["0x8000040d", "AEE_EBADSTATE"]
+  cause    = "The program's protection domain on the DSP is dead: it crashed, or was ended with the process that began it."
+  remedy   = "Start the program again, and look for the first error before this one: an op that reads or writes out of bounds ends the domain."
+  source   = "b1xian, issue 6; qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["graph-execute", "context-create"]
+  examples = ["adsprpc: remote_handle64_invoke failed 0x8000040d\n<E> Execute Graph Failed at iteration = 0 for graph = model.0.s32"]
+}
+
+failure "pd-reset" {
+  where    = ["device", "logcat"]
+  patterns = ["(?:fastrpc|adsprpc|remote_handle|listener).*(?:0x68\\b|Connection reset|ECONNRESET)"]
+  cause    = "The DSP's protection domain crashed while a call was under way (104, connection reset)."
+  remedy   = "Look at the DSP's own log: put a file PROGRAM.farf with the text 0x1f beside the program, and run again with logcat's adsprpc lines."
+  source   = "qualcomm/fastrpc"
+  explains = ["graph-execute"]
+  examples = ["fastrpc_apps_user.c: remote_handle64_invoke failed, errno 0x68 Connection reset by peer"]
+}
+
+failure "farf-exception" {
+  where    = ["logcat", "device"]
+  patterns = ["(?:DSP|PD|adsprpc|farf).*(?:TLBMISS|[Ee]xception).*(?:PC|pc|BADVA|cause)", "BADVA ?= ?0x[0-9a-fA-F]+"]
+  cause    = "Code on the DSP, usually an op of a package, touched memory that it must not, and ended its protection domain."
+  remedy   = "Find the op by the address (hexagon-llvm-addr2line with the op package's library), and check its sizes: VTCM, padding to 128 bytes, tensors of rank below 4."
+  source   = "Hexagon SDK, debugging on target"
+  explains = ["pd-dead", "pd-reset", "dsp-crash", "graph-execute"]
+  examples = ["adsprpc: PD exception: TLBMISS RW cause 0x22 PC 0xe0012a40 BADVA = 0x10\nadsprpc: remote_handle64_invoke failed 0x8000040d"]
+}
+
+failure "platform-validator-sum" {
+  where    = ["device"]
+  patterns = ["-6 ?[.] ?Error while executing the sum function"]
+  cause    = "The validator's own code could not run on the DSP: ADSP_LIBRARY_PATH does not name the folder with its skel."
+  remedy   = "Set ADSP_LIBRARY_PATH to the folder on the phone that has libCalculator_skel.so, then run it again."
+  source   = "wyanzhao/qairt-builder"
+  examples = ["Unit Test on the backend DSP: Failed. -6 . Error while executing the sum function"]
+}
+
+failure "adsp-path-colon" {
+  where    = ["device", "logcat", "tool"]
+  patterns = ["ADSP_LIBRARY_PATH=[\"']?[^ ;\"']*:[^ ;]*/"]
+  cause    = "ADSP_LIBRARY_PATH has ':' between its folders, so the DSP's loader takes all of it for one folder."
+  remedy   = "Separate them with ';', in quotes for the shell: ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\"."
+  source   = "qualcomm/fastrpc#379"
+  explains = ["skel-not-loaded", "device-create", "op-package-not-registered", "skel-uri"]
+  examples = ["+ export ADSP_LIBRARY_PATH=/data/local/tmp/mllm/qnn-lib:/vendor/lib/rfsa/adsp\nQnnDsp <E> DspTransport.openSession qnn_open failed, 0x80000406, prio 100"]
+}
+
+failure "unsigned-pd-1002" {
+  where    = ["device", "logcat"]
+  patterns = ["createUnsignedPD.*1002", "createUnsignedPD (?:failed|error)"]
+  cause    = "The unsigned protection domain could not be made on this phone."
+  remedy   = "Push the unsigned skel of the device's arch with its folder first in ADSP_LIBRARY_PATH; if the phone refuses unsigned domains, a signed skel is needed."
+  source   = "google-ai-edge/LiteRT#9905, xororz/local-dream#310"
+  explains = ["device-create", "plain-1002"]
+  examples = ["QnnDsp <E> createUnsignedPD err 1002"]
+}
+
+failure "plain-1002" {
+  where    = ["device"]
+  patterns = ["(?i)(?:qnn|dsp|device|backend)[^\\n]*(?:error|err|failed)[a-z ]{0,12}[ :=(]{1,3}1002\\b"]
+  rank     = "symptom"
+  cause    = "QNN could not get memory, or the DSP did not answer while it was asked for (1002)."
+  remedy   = "Look at the first line with <E>. Without one: check skel and ADSP_LIBRARY_PATH, free other sessions, and reboot the device if it worked before."
+  source   = "onnxruntime/onnxruntime-qnn#593"
+  explains = ["device-create"]
+  examples = ["QnnDevice init failed: error 1002"]
+}

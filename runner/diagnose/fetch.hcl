@@ -1,0 +1,84 @@
+# Getting SDKs and files.
+
+failure "qpm-relative" {
+  where    = ["fetch", "tool"]
+  patterns = ["(?i)qpm-cli.*unexpected error", "\\[Error\\].*An unexpected error (?:has )?occurred.*--path"]
+  cause    = "qpm-cli fails with an unexpected error when --path is relative; its log says more."
+  remedy   = "Give an absolute --path. hexmage's source \"qpm\" always does."
+  source   = "the reproduction of llm.npu"
+  seed     = true
+  examples = ["$ qpm-cli --extract hexagonsdk6.x --version 6.3.0.0 --path ./hexagon\n[Error] : qpm-cli: An unexpected error occurred"]
+}
+
+failure "qpm-login" {
+  where    = ["fetch", "tool"]
+  patterns = ["(?i)(?:qpm-cli|qsc-cli).*(?:401|unauthori[sz]ed|not logged in|login (?:failed|required))", "(?i)licen[sc]e.*not (?:been )?(?:activated|accepted)"]
+  cause    = "The vendor's tool is not logged in, or the product's licence was not accepted."
+  remedy   = "Log in with `qpm-cli --login` (or `qsc-cli login`), then `qpm-cli --license-activate PRODUCT`; the account must have accepted the licence in the browser once."
+  source   = "the reproduction of llm.npu"
+  seed     = true
+  examples = ["qpm-cli: [Error] : 401 Unauthorized", "Error: license for hexagonsdk6.x has not been activated"]
+}
+
+failure "sdk-download" {
+  where    = ["fetch"]
+  patterns = ["(?:softwarecenter|apigwx|qpm)[^ ]*[^\\n]*(?:403|Forbidden)", "HTTP/2 stream.*INTERNAL_ERROR", "stream error: stream ID [0-9]+; INTERNAL_ERROR", "sent a page instead of the file", "End-of-central-directory signature not found", "curl: [(]92[)]"]
+  cause    = "The vendor's server refused the download, broke it off, or sent a page instead of the file."
+  remedy   = "Try again later, with HTTP/1.1 and a browser's user agent (hexmage does both, and resumes); or download by hand, accept the licence there, and give the file as urls = [\"file:///…\"]. Never use a file whose size and digest were not checked."
+  source   = "public reports on SDK downloads"
+  examples = ["curl: (92) HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", "GET https://softwarecenter.qualcomm.com/api/download/x.zip: 403 Forbidden", "unzip: End-of-central-directory signature not found."]
+}
+
+failure "fetch-digest" {
+  where    = ["fetch"]
+  patterns = ["is not what its digest says", "(?i)(?:checksum|sha-?256|digest) mismatch"]
+  cause    = "The file is another one than the one that was pinned: it was replaced, or damaged on the way."
+  remedy   = "Run again; if it stays so and the new one is right, `hexmage lock` pins it."
+  source   = "hexmage"
+  examples = ["fetch: x.zip is not what its digest says: want sha256 12ab, got 34cd"]
+}
+
+failure "fetch-offline" {
+  where    = ["fetch"]
+  patterns = ["hexmage is offline"]
+  cause    = "--offline forbids the network, and the file is not in the store."
+  remedy   = "Run once without --offline; what was fetched stays in the store."
+  source   = "hexmage"
+  examples = ["fetch: https://example.com/x.zip: hexmage is offline"]
+}
+
+failure "fetch-no-network" {
+  where    = ["fetch", "tool"]
+  patterns = ["no such host", "Could not resolve host", "Temporary failure (?:in name resolution|resolving)", "Network is unreachable"]
+  cause    = "The machine has no network, or needs a proxy."
+  remedy   = "Check the network; set HTTPS_PROXY where there is a proxy."
+  source   = "Linux"
+  examples = ["fetch: Get \"https://example.com/x.zip\": dial tcp: lookup example.com: no such host", "curl: (6) Could not resolve host: example.com"]
+}
+
+failure "fetch-certificate" {
+  where    = ["fetch", "tool"]
+  patterns = ["x509: certificate", "SSL certificate problem", "CERTIFICATE_VERIFY_FAILED"]
+  cause    = "The server's certificate is not trusted: the machine has no root certificates, or a proxy answers in the server's place."
+  remedy   = "Install ca-certificates, or your organisation's root certificate."
+  source   = "Linux"
+  examples = ["fetch: Get \"https://example.com\": tls: failed to verify certificate: x509: certificate signed by unknown authority"]
+}
+
+failure "apt-missing" {
+  where    = ["fetch"]
+  patterns = ["apt-get is not there"]
+  cause    = "Packages come through apt-get, which this system does not have."
+  remedy   = "Install the tool by the system's own means and write use = \"installed\" in its toolchain block."
+  source   = "hexmage"
+  examples = ["fetch: apt-get is not there"]
+}
+
+failure "apt-lists" {
+  where    = ["fetch"]
+  patterns = ["update the package lists"]
+  cause    = "apt-get could not reach the distribution's servers."
+  remedy   = "Check the network, the proxy settings and /etc/apt/sources.list."
+  source   = "hexmage"
+  examples = ["fetch: update the package lists: exit status 100"]
+}

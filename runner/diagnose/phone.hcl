@@ -1,0 +1,146 @@
+# Phones: links, files, libraries, op packages.
+
+failure "op-package-not-registered" {
+  where    = ["device"]
+  patterns = ["Could not register Op Package: ?(?P<file>[^ ]+)", "Failed to register op ?package(?: on the Skel side)?", "(?i)register ?op ?package.*(?:err|error|failed)[ :=]{1,3}400[5-7]"]
+  rank     = "symptom"
+  cause    = "The op package was not taken: its file, its interface provider or its Hexagon build was not found, or it is for another arch."
+  remedy   = "Push both builds (libQnnLLaMAPackage_CPU.so for AArch64 and _HTP.so for the device's Hexagon arch), with LD_LIBRARY_PATH and ADSP_LIBRARY_PATH (';' between folders) naming the folder, and give the provider's name as it is in the source."
+  source   = "UbiquitousLearning/mllm#274, #123"
+  explains = ["graph-compose", "context-create", "could-not-create-op"]
+  examples = [
+    "<E> Failed to register op package on the Skel side\nCould not register Op Package: libQnnLLaMAPackage_HTP.so and interface provider: LLaMAPackageInterfaceProvider",
+    "QnnBackend_registerOpPackage failed: 4005",
+  ]
+}
+
+failure "op-package-not-registered-file" {
+  where    = ["device"]
+  patterns = ["[Ll]oading of op package (?P<file>[^ ]+) failed", "open (?P<file>libQnn[A-Za-z]*Package[A-Za-z_]*[.]so).*(?:No such file|not found)"]
+  cause    = "{file} is not on the device, or not where the loader looks."
+  remedy   = "Push it, and have LD_LIBRARY_PATH and ADSP_LIBRARY_PATH name its folder."
+  source   = "UbiquitousLearning/mllm#123, #124"
+  explains = ["op-package-not-registered", "library-not-found"]
+  examples = ["<E> open libQnnLLaMAPackage_CPU.so: No such file or directory\n<E> Failed to register op package"]
+}
+
+failure "merges-missing" {
+  where    = ["device"]
+  patterns = ["merge file is broken", "(?:can ?not|could not|failed to) open .*merges[.]txt"]
+  cause    = "The tokenizer's merges file is not on the device: upstream's script does not push it."
+  remedy   = "Push it (qwen_merges.txt beside the vocabulary); in a pipeline add it to the run step's push."
+  source   = "the reproduction of llm.npu"
+  seed     = true
+  examples = ["[ERROR] Tokenizer: merge file is broken"]
+}
+
+failure "library-not-found" {
+  where    = ["device"]
+  patterns = ["library \"(?P<lib>[^\"]+)\" not found"]
+  cause    = "{lib} is not on the device, or not in LD_LIBRARY_PATH."
+  remedy   = "Add {lib} to the push set. libomp.so is the NDK's (lib/clang/*/lib/linux/aarch64), libc++_shared.so too; QNN's are in the SDK's lib/aarch64-android."
+  source   = "alibaba/MNN#3600, UbiquitousLearning/mllm#81"
+  explains = ["qnn-libs-not-opened", "backend-not-loaded"]
+  examples = ["dlopen failed: library \"libQnnHtp.so\" not found", "CANNOT LINK EXECUTABLE \"./demo_qwen_npu\": library \"libomp.so\" not found: needed by main executable"]
+}
+
+failure "symbol-missing" {
+  where    = ["device"]
+  patterns = ["cannot locate symbol \"(?P<symbol>[^\"]+)\""]
+  cause    = "A library lacks {symbol}, which another one needs: they come from different SDKs, NDKs or Android versions."
+  remedy   = "Take all pushed libraries from one SDK; link with -static-libstdc++ or push the libc++_shared.so of the same NDK."
+  source   = "Android's linker"
+  explains = ["backend-not-loaded", "qnn-libs-not-opened"]
+  examples = ["CANNOT LINK EXECUTABLE \"./qnn-net-run\": cannot locate symbol \"_ZTVNSt6__ndk119basic_istringstreamE\" referenced by \"libQnnSystem.so\""]
+}
+
+failure "qnn-libs-not-opened" {
+  where    = ["device", "tool"]
+  patterns = ["Failed to open QNN (?:System )?libs"]
+  rank     = "symptom"
+  cause    = "libQnnHtp.so or libQnnSystem.so was not found, or the vendor's was."
+  remedy   = "Push both from the SDK and put the run's folder first in LD_LIBRARY_PATH; on the host --qnn_env_path must end in '/'."
+  source   = "UbiquitousLearning/mllm"
+  examples = ["[FATAL] Failed to open QNN libs."]
+}
+
+failure "file-not-on-device" {
+  where    = ["device"]
+  patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)\\b"]
+  cause    = "A file that the command names is not on the device."
+  remedy   = "Add it to what is pushed: upstream's scripts test only whether the last push succeeded, and push neither tokenizer nor config."
+  source   = "UbiquitousLearning/mllm#576"
+  examples = ["/system/bin/sh: ./mllm-qwen3-aot-runner: /data/local/tmp/mllm/bin/demo_qwen_npu: inaccessible or not found", "[ERROR] could not open ../models/qwen-1.5-1.8b-chat-int8.mllm"]
+}
+
+failure "empty-context" {
+  where    = ["device"]
+  patterns = ["QNN context created successfully"]
+  also     = ["Graph [^ ]+ not found for execution"]
+  cause    = "The context file that -m names is not there: the runner then makes an empty context and fails later."
+  remedy   = "Push the context binary, and give its name with -m."
+  source   = "UbiquitousLearning/mllm"
+  explains = ["graph-not-found"]
+  examples = ["[INFO] QNN context created successfully\n[ERROR] Graph model.0.s32 not found for execution"]
+}
+
+failure "usb-dropped" {
+  where    = ["device", "fetch"]
+  patterns = ["adb: error: failed to copy .*: (?:remote )?(?:connection|device|read failed|write failed|closed|EOF)", "device '(?P<serial>[^']*)' not found", "error: (?:closed|device offline|protocol fault)", "connection to (?:the )?(?:device|phone) (?:was |is )?(?:lost|closed|dropped)", "device offline", "vhci_hcd.*(?:disconnect|unlink|stop)", "(?:push|pull|run [^ ]+): .*(?:connection reset|broken pipe|unexpected EOF|use of closed network connection)"]
+  cause    = "The link to the phone dropped: USB through a virtual machine (usbip of WSL), a hub or a bad cable, under a large push."
+  remedy   = "Run again: hexmage sends only what is missing. Use a cable without a hub, `adb tcpip 5555` and wireless adb, or an adb server on the machine that has the phone (ADB_SERVER_SOCKET). With adb push, compare SHA-256 before you use what came."
+  source   = "the reproduction of llm.npu"
+  explains = ["file-not-on-device"]
+  seed     = true
+  examples = [
+    "adb: error: failed to copy 'models/qwen-1.5-1.8b-chat-int8.mllm' to '/data/local/tmp/mllm/models/qwen-1.5-1.8b-chat-int8.mllm': remote read failed: EOF",
+    "adb: device '3C1A0YEA' not found", "usb 1-1: vhci_hcd: stop threads", "push: write model.bin: connection reset by peer",
+  ]
+}
+
+failure "unauthorized" {
+  where    = ["device"]
+  patterns = ["device unauthorized", "unauthorized[.] Please check the confirmation dialog"]
+  cause    = "The phone has not allowed this computer to use adb."
+  remedy   = "Unlock the phone and accept the dialogue; if none appears, revoke USB debugging authorisations in the developer options and plug in again."
+  source   = "adb"
+  examples = ["adb: device unauthorized."]
+}
+
+failure "several-devices" {
+  where    = ["device"]
+  patterns = ["more than one (?:device|emulator)"]
+  cause    = "Several phones are attached and none was chosen."
+  remedy   = "Give the serial number: serial in the run step, --serial, or ANDROID_SERIAL for adb."
+  source   = "adb"
+  examples = ["adb: more than one device/emulator"]
+}
+
+failure "no-device" {
+  where    = ["device"]
+  patterns = ["no devices/emulators found", "no device is attached"]
+  cause    = "adb sees no phone."
+  remedy   = "Plug it in with USB debugging on (`adb devices` must list it as device), or connect wirelessly with `adb pair` and `adb connect`."
+  source   = "adb"
+  examples = ["adb: no devices/emulators found"]
+}
+
+failure "disk-full" {
+  where    = ["device", "tool", "fetch", "compile"]
+  patterns = ["(?i)no space left on device", "ENOSPC"]
+  cause    = "A disk is full: the phone's /data, or this machine's."
+  remedy   = "On the phone remove what is not needed from /data/local/tmp. On this machine `hexmage cache gc` makes room, or HEXMAGE_CACHE=DIR puts the cache elsewhere."
+  source   = "Linux"
+  explains = ["usb-dropped"]
+  examples = ["adb: error: failed to copy 'model.bin' to '/data/local/tmp/model.bin': remote write failed: No space left on device"]
+}
+
+failure "thermal" {
+  where    = ["logcat", "device"]
+  severity = "warning"
+  patterns = ["(?i)thermal.*(?:throttl|severity|emergency|shutdown)", "(?i)temperature .*(?:too high|above the limit)"]
+  cause    = "The phone got hot and slowed down: its numbers are lower than it can do."
+  remedy   = "Let it cool between repetitions, take it out of its case, and stop charging it."
+  source   = "Android's thermal service"
+  examples = ["ThermalService: thermal throttling status SEVERE, skin temperature 47.2"]
+}

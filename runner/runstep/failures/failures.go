@@ -1,0 +1,150 @@
+// Package failures reads catalogues of known failures: the shipped one, and files of a workspace on top.
+//
+// What a file says becomes plain data of package diagnose, which does the work and knows no HCL. This package looks at no
+// file but the bytes it is given, and knows nothing of who asks.
+package failures
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/hexmage/hexmage/runner/diagnose"
+)
+
+// Dir is the folder of a workspace whose *.hcl files are read on top of the shipped catalogue.
+const Dir = "diagnosis"
+
+// content is what a file may hold.
+type content struct {
+	Failures []*failure `hcl:"failure,block"`
+	Benign   []*benign  `hcl:"benign,block"`
+	Codes    []*codes   `hcl:"codes,block"`
+}
+
+type failure struct {
+	ID       string   `hcl:",label"`
+	Where    []string `hcl:"where"`
+	Patterns []string `hcl:"patterns"`
+	Also     []string `hcl:"also,optional"`
+	Rank     string   `hcl:"rank,optional"` // cause when not given
+	Severity string   `hcl:"severity,optional"`
+	Cause    string   `hcl:"cause"`
+	Remedy   string   `hcl:"remedy"`
+	Source   string   `hcl:"source"`
+	Explains []string `hcl:"explains,optional"`
+	Seed     bool     `hcl:"seed,optional"`
+	Examples []string `hcl:"examples"`
+}
+
+type benign struct {
+	ID       string   `hcl:",label"`
+	Where    []string `hcl:"where"`
+	Patterns []string `hcl:"patterns"`
+	Why      string   `hcl:"why"`
+	Source   string   `hcl:"source"`
+	Examples []string `hcl:"examples"`
+}
+
+type codes struct {
+	Family string            `hcl:",label"`
+	Base   uint32            `hcl:"base,optional"`
+	Mask   uint32            `hcl:"mask,optional"`
+	Near   []string          `hcl:"near,optional"`
+	Least  uint32            `hcl:"least,optional"`
+	Names  map[string]string `hcl:"names"`
+}
+
+// Builtin returns the catalogue that is part of hexmage.
+func Builtin() (*diagnose.Catalogue, hcl.Diagnostics) { return Load(nil) }
+
+// Load returns the shipped catalogue with the given files (name → content) on top, in the order of their names. A failure that is
+// there already is replaced.
+func Load(files map[string][]byte) (*diagnose.Catalogue, hcl.Diagnostics) {
+	var entries []*diagnose.Entry
+	var families diagnose.Codes
+	var diags hcl.Diagnostics
+	add := func(name string, src []byte) {
+		e, f, ds := parse(name, src)
+		entries, families, diags = append(entries, e...), append(families, f...), append(diags, ds...)
+	}
+	shipped, err := fs.Glob(diagnose.Shipped, "*.hcl")
+	if err != nil {
+		return nil, wrong("", err)
+	}
+	for _, name := range shipped {
+		b, err := diagnose.Shipped.ReadFile(name)
+		if err != nil {
+			return nil, wrong(name, err)
+		}
+		add("<hexmage>/"+Dir+"/"+name, b)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		add(name, files[name])
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	c, err := diagnose.New(entries, families)
+	if err != nil {
+		return nil, wrong("", err)
+	}
+	return c, diags
+}
+
+func wrong(name string, err error) hcl.Diagnostics {
+	text := err.Error()
+	if name != "" {
+		text = name + ": " + text
+	}
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Catalogue of failures", Detail: text}}
+}
+
+func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnose.Codes, diags hcl.Diagnostics) {
+	f, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	var c content
+	if diags = append(diags, gohcl.DecodeBody(f.Body, nil, &c)...); diags.HasErrors() {
+		return nil, nil, diags
+	}
+	for _, x := range c.Failures {
+		e := &diagnose.Entry{
+			ID: x.ID, File: name, Where: x.Where, Patterns: x.Patterns, Also: x.Also, Warning: x.Severity == "warning", Seed: x.Seed,
+			Cause: x.Cause, Remedy: x.Remedy, Source: x.Source, Explains: x.Explains, Examples: x.Examples,
+		}
+		if x.Severity != "" && x.Severity != "warning" && x.Severity != "error" {
+			diags = append(diags, wrong(name, fmt.Errorf("failure %q: severity %q is neither error nor warning", x.ID, x.Severity))...)
+		}
+		if x.Rank != "" {
+			var err error
+			if e.Rank, err = diagnose.ParseRank(x.Rank); err != nil {
+				diags = append(diags, wrong(name, fmt.Errorf("failure %q: %w", x.ID, err))...)
+			}
+		}
+		entries = append(entries, e)
+	}
+	for _, x := range c.Benign {
+		entries = append(entries, &diagnose.Entry{ID: x.ID, File: name, Where: x.Where, Patterns: x.Patterns, Benign: true, Cause: x.Why, Source: x.Source, Examples: x.Examples})
+	}
+	for _, x := range c.Codes {
+		fam := diagnose.Family{Name: x.Family, Base: x.Base, Mask: x.Mask, Near: x.Near, Least: x.Least, Names: map[uint32]string{}}
+		for digits, text := range x.Names {
+			v, err := strconv.ParseUint(digits, 0, 32)
+			if err != nil {
+				diags = append(diags, wrong(name, fmt.Errorf("codes %q: %q is no number", x.Family, digits))...)
+				continue
+			}
+			fam.Names[uint32(v)] = text
+		}
+		families = append(families, fam)
+	}
+	return entries, families, diags
+}
