@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/tree"
 	"github.com/hexmage/hexmage/toolchains/doctor"
+	"github.com/hexmage/hexmage/toolchains/fetchtool"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -28,6 +30,7 @@ type verified struct {
 	Known    bool              `json:"known"`            // the catalogue has the release
 	Digest   string            `json:"digest"`           // of the tree
 	Stored   string            `json:"stored,omitempty"` // its digest when it was stored
+	Locked   string            `json:"locked,omitempty"` // SHA-256 of the tree, where the lock knows it and it is that
 	Report   verify.Report     `json:"report"`
 	Lacks    []*verify.Problem `json:"host_lacks"` // what its programs for the host lack on this machine
 	Programs int               `json:"host_programs"`
@@ -55,6 +58,9 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if err := a.treeDigest(ctx, &v); err != nil {
+		return err
+	}
+	if err := lockedTree(ctx, d, &v); err != nil {
 		return err
 	}
 	needs := verify.HostNeeds(v.Path, checks.Host)
@@ -152,6 +158,30 @@ func (a *app) treeDigest(ctx context.Context, v *verified) error {
 	return nil
 }
 
+// lockedTree compares the tree with what the lock says of the release. A copy that people use has often grown a file or two.
+func lockedTree(ctx context.Context, d *domain, v *verified) error {
+	var want []string
+	for _, e := range d.lock.Entries {
+		if e.Name == v.Name && e.Version == v.Version && e.Tree != "" {
+			want = append(want, e.Tree)
+		}
+	}
+	if len(want) == 0 || v.Digest == "" {
+		return nil
+	}
+	sum, err := fetchtool.TreeDigest(ctx, v.Path)
+	if err != nil {
+		return engine(err)
+	}
+	if slices.Contains(want, sum) {
+		v.Locked = sum
+		return nil
+	}
+	v.Report.Warnings = append(v.Report.Warnings, &verify.Problem{File: ".", Found: "a tree with SHA-256 " + sum, Want: strings.Join(want, " or ") + ", as the lock says",
+		Remedy: "files were added, changed or removed since it was unpacked; what was checked above says whether it matters"})
+	return nil
+}
+
 func (a *app) printVerified(v verified) {
 	w := a.env.Stdout
 	fmt.Fprintf(w, "%s %s  %s\n", a.painted("1", v.Name), v.Version, v.Path)
@@ -185,6 +215,9 @@ func (a *app) printVerified(v verified) {
 	same := ""
 	if v.Stored != "" && v.Stored == v.Digest {
 		same = ", as it was stored"
+	}
+	if v.Locked != "" {
+		same += ", as the lock says"
 	}
 	line("32", "tree", "%s%s", v.Digest, same)
 	if len(v.Report.Problems) > 0 {
