@@ -70,6 +70,17 @@ func (c *Catalogue) Choose(q Request) (*Choice, error) {
 	return nil, notAvailable(t, r, q, why)
 }
 
+// Absent is the choice of a release that Choose finds nowhere: what is known of it, with a spec that cannot be done. A plan can
+// be made with it, which says what is missing.
+func (c *Catalogue) Absent(q Request) (*Choice, error) {
+	t, r, err := c.Find(q.Name, q.Version)
+	if err != nil {
+		return nil, err
+	}
+	return &Choice{Toolchain: t, Release: r, Source: &Source{Kind: "manual"},
+		Spec: fetchtool.Spec{Kind: fetchtool.KindArchive, Name: t.Name + " " + r.Version, Release: r.Version, Verify: t.Verify(r)}}, nil
+}
+
 // order returns the kinds of sources to try.
 func order(r *Release, q Request) []string {
 	switch {

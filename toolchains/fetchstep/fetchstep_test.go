@@ -245,7 +245,6 @@ func TestPlanErrors(t *testing.T) {
 		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalogue"},
 		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown toolchain", says: `did you mean "r28b"`},
 		"no stand-in":   {tool: "ndk", profile: "open", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
-		"account":       {tool: "hexagon", profile: "device", args: map[string]cty.Value{"version": str("6.2.0.1")}, summary: "Toolchain not available", says: "HEXAGON_SDK_ROOT"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
 		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "can't be had"},
 		"urls, no hash": {tool: "ndk", args: map[string]cty.Value{"urls": cty.ListVal([]cty.Value{str("file:///x.zip")})}, says: "without one"},
@@ -279,6 +278,11 @@ func TestNotPinned(t *testing.T) {
 	p, diags := k.Plan(request(k, addrs.Toolchain, "hexagon", "device", nil))
 	if diags.HasErrors() || len(p.Specs) != 1 || len(p.Missing) != 1 || !strings.Contains(p.Missing[0], "hexmage lock hexagon 6.4.0.2 --profile device") {
 		t.Errorf("%d specs, missing %q, %v", len(p.Specs), p.Missing, diags)
+	}
+	// One that needs an account, too.
+	p, diags = k.Plan(request(k, addrs.Toolchain, "hexagon", "device", map[string]cty.Value{"version": cty.StringVal("6.2.0.1")}))
+	if diags.HasErrors() || len(p.Missing) != 1 || !strings.Contains(p.Missing[0], "qpm-cli --login") || !strings.Contains(p.Missing[0], "set HEXAGON_SDK_ROOT") || p.Attrs["tools_version"].AsString() != "8.8.06" {
+		t.Errorf("missing %q, %v, %v", p.Missing, p.Attrs, diags)
 	}
 }
 

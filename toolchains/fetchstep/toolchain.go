@@ -5,6 +5,7 @@
 package fetchstep
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -104,6 +105,9 @@ func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice
 	}
 	q.Locking = true
 	ch, lockErr := cat.Choose(q)
+	if errors.Is(lockErr, toolchains.ErrNotAvailable) && q.Source == "" {
+		ch, lockErr = cat.Absent(q)
+	}
 	if lockErr != nil {
 		return nil, nil, err
 	}
