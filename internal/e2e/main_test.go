@@ -30,6 +30,10 @@ type suite struct {
 var shared = &suite{}
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == alone {
+		fmt.Fprintln(os.Stderr, "e2e:", runAlone(os.Args[2:])) // returns only when it fails
+		os.Exit(1)
+	}
 	flag.Parse()
 	if testing.Short() {
 		fmt.Println("e2e: not run: whole pipelines are not short")

@@ -1,0 +1,95 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// alone is the first argument with which the test binary runs its other arguments as a command on a machine without a
+// network.
+const alone = "-alone"
+
+// runAlone is that: in a network namespace of its own, in which nothing is but the machine itself.
+func runAlone(args []string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP) // adb's server is on this machine
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
+		return fmt.Errorf("bring up lo: %w", err)
+	}
+	links, err := net.Interfaces()
+	if err != nil || len(links) != 1 {
+		return fmt.Errorf("there is more than lo: %v, %w", links, err)
+	}
+	if c, err := net.DialTimeout("udp", "192.0.2.1:53", time.Second); !errors.Is(err, unix.ENETUNREACH) {
+		if err == nil {
+			_ = c.Close()
+		}
+		return fmt.Errorf("the network is not cut off: %w", err)
+	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
+
+// runAlone runs hexmage without a network.
+func (w *world) runAlone(t *testing.T, args ...string) *outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	cmd := w.command(ctx, args...)
+	cmd.Args = append([]string{os.Args[0], alone, cmd.Path}, args...)
+	cmd.Path = os.Args[0]
+	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNET
+	if os.Getuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("hexmage %q without a network: %v", args, err)
+	}
+	return &outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(start)}
+}
+
+// TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is none, from
+// the packages to the tokens, and again; and where something is missing, it says so at once.
+func TestOffline(t *testing.T) {
+	w, o := firstRun(t)
+	if os.Getuid() != 0 {
+		w = newWorld(t).withDownloads(t)
+		o = w.runAlone(t, "run", "--offline", pipeline)
+	}
+	wants(t, o, 0, "tokens as the reference", "profile: open")
+	w = warmed(t)
+	o = w.runAlone(t, "run", "--offline", pipeline)
+	wants(t, o, 0, "profile: open")
+	t.Logf("a second time: %v", o.took)
+	empty := newWorld(t)
+	o = empty.runAlone(t, "run", "--offline", pipeline)
+	if o.code != 1 || !strings.Contains(o.stdout+o.stderr, "offline") || !strings.Contains(o.stdout+o.stderr, "--offline") || o.took > time.Minute {
+		t.Errorf("with an empty store: %s", o)
+	}
+}
