@@ -105,8 +105,7 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 		}
 		if p.bytes() > before {
 			failures = 0
-		}
-		if failures++; failures > d.client.Retries {
+		} else if failures++; failures > d.client.Retries {
 			return nil, fmt.Errorf("given up after %d tries without progress: %w", failures, t.err)
 		}
 		if err := d.pause(ctx, failures, t.after); err != nil {
@@ -115,9 +114,12 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 	}
 }
 
-// pause waits before try number failures+1.
+// pause waits after so many tries without progress; a moment only after one with progress.
 func (d *download) pause(ctx context.Context, failures int, asked time.Duration) error {
-	wait := min(d.client.Backoff<<min(failures-1, 16), time.Minute)
+	wait := d.client.Backoff / 4
+	if failures > 0 {
+		wait = min(d.client.Backoff<<min(failures-1, 16), time.Minute)
+	}
 	if asked > 0 {
 		wait = min(asked, 2*time.Minute)
 	}

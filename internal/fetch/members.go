@@ -269,8 +269,7 @@ func (d *download) persist(ctx context.Context, p *part, f func() error) error {
 		}
 		if p.bytes() > before {
 			failures = 0
-		}
-		if failures++; failures > d.client.Retries {
+		} else if failures++; failures > d.client.Retries {
 			return fmt.Errorf("given up after %d tries without progress: %w", failures, t.err)
 		}
 		if err := d.pause(ctx, failures, t.after); err != nil {

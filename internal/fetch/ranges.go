@@ -112,8 +112,10 @@ func (w *workers) segment(ctx context.Context, s *segment, first *answer) error 
 		w.mu.Unlock()
 		if s.done.Load() > before {
 			failures = 0
+		} else {
+			failures++
 		}
-		if failures++; last || failures > w.d.client.Retries || w.d.downgrade() {
+		if last || failures > w.d.client.Retries || w.d.downgrade() {
 			return err
 		}
 		if err := w.d.pause(ctx, failures, t.after); err != nil {

@@ -27,7 +27,7 @@ func (s *work) source() fetch.Source {
 
 // client makes the client that downloads. missing is what to say when a secret that is not there turns out to be needed.
 func (s *work) client() (c fetch.Client, missing error) {
-	c = fetch.Client{Offline: s.o.Offline,
+	c = fetch.Client{Offline: s.o.Offline, Backoff: s.o.Backoff,
 		Progress: func(done, total int64) { s.o.Progress(done, total, "download") },
 		Waits:    func() { s.o.Progress(0, 0, "waits for another hexmage, which downloads it") }}
 	var unset []string

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -33,6 +34,7 @@ type Options struct {
 	Secret  func(name string) (value string, ok bool) // the user's variables, for Spec.Headers; may be nil
 	Mirrors []fetch.Mirror                            // in place of which addresses others are asked
 	Vendor  vendorcli.Client                          // Progress is set here
+	Backoff time.Duration                             // before a failed request is made again, at first; 0 is a second
 }
 
 // Learned is what is known of a result that was fetched, to pin it.
