@@ -173,6 +173,9 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 			}
 			continue
 		}
+		if row.State == toFetch {
+			row.Detail = ""
+		}
 		row.Source, row.Size, row.Installed = ch.Source.Kind, ch.Spec.Size, ch.Host
 		for _, p := range ch.Spec.Packages {
 			row.Size += p.Size

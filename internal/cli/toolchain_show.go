@@ -83,7 +83,7 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 	r := s.Releases[0]
 	fmt.Fprintf(w, "%s %s  %s\n", a.painted("1", s.Name), r.Version, s.Description)
 	field("state", strings.TrimSpace(a.stateText(r.State))+" (profile "+r.Profile+")")
-	if r.State != inStore {
+	if r.State == toLock || r.State == notPlanned { // of others, the sources say it
 		field("", r.Detail)
 	}
 	field("installed", r.Installed)
@@ -113,8 +113,12 @@ func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out [
 			if len(s.Env) > 0 {
 				shown.Detail += "; set " + strings.Join(s.Env, " or ") + " to its root"
 			}
-		case err != nil:
+		case err != nil: // what it says of the source itself
 			shown.Detail = err.Error()
+			if _, own, ok := strings.Cut(shown.Detail, "; "); ok {
+				shown.Detail, _, _ = strings.Cut(own, "; where a copy")
+				shown.Detail, _, _ = strings.Cut(shown.Detail, "; its page is ")
+			}
 		case s.Kind == "installed" && ch.Host != "":
 			shown.Detail = ch.Host
 		case s.Kind == "installed":

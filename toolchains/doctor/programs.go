@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/toolchains"
@@ -131,8 +132,14 @@ func (e *examination) devices() {
 	if err != nil {
 		f := Finding{Name: "adb server", Status: e.unless("device"), Detail: "none runs", Remedy: "Run `adb start-server`."}
 		if _, err := e.look("adb"); err != nil {
-			f.Remedy = "Run `apt-get install adb`, then `adb start-server`. The open profile has a server of its own."
+			f.Remedy = "Run `apt-get install adb`, then `adb start-server`."
+			if t, r, err := e.o.Catalogue.Find("adb", ""); err == nil {
+				if _, ok := e.o.Stored(t.Name, r.Version, "device"); ok {
+					f.Remedy = "Run `$(hexmage toolchain where adb)/usr/bin/adb start-server`."
+				}
+			}
 		}
+		f.Remedy += " The open profile has a server of its own."
 		if e.o.Profile == "open" {
 			f.Status = Optional
 		}
@@ -276,7 +283,11 @@ func (e *examination) pipelines() {
 			if i := strings.LastIndex(text, ": "); i >= 0 {
 				detail, remedy = text[:i], text[i+2:]
 			}
-			e.add(Finding{Name: strings.TrimPrefix(name, "step."), Status: e.unless(p.Profile), Detail: detail, Remedy: sentence(remedy)})
+			f := Finding{Name: strings.TrimPrefix(name, "step."), Status: e.unless(p.Profile), Detail: detail, Remedy: sentence(remedy)}
+			if cmd := quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
+				f.Detail, f.Remedy = "as in profile "+p.Profile+" above", "Run `"+cmd+"`."
+			}
+			e.add(f)
 		}
 	}
 }
