@@ -228,6 +228,11 @@ func TestFullMachine(t *testing.T) {
 		t.Errorf("%v: a secret in %s", err, b)
 	}
 	f.golden("full.txt", found)
+	doc, err := os.ReadFile("../../docs/toolchains.md")
+	golden, err2 := os.ReadFile("testdata/full.txt")
+	if err != nil || err2 != nil || !bytes.Contains(doc, golden) {
+		t.Errorf("%v, %v; docs/toolchains.md shows another output than testdata/full.txt", err, err2)
+	}
 }
 
 // TestPoorMachine examines a machine on which next to everything is missing, and what is there is wrong.
