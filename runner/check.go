@@ -13,7 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/model/qnnctx"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // Mismatch is something that would fail on the device, found before anything is pushed.
@@ -67,6 +69,7 @@ func CheckFiles(ctx context.Context, q RunRequest, want Wanted, dev *adb.Device)
 	}
 	c.command(q)
 	c.sdk()
+	c.contexts()
 	c.htp()
 	if err := c.libraries(ctx, dev); err != nil {
 		return err
@@ -81,10 +84,15 @@ type checker struct {
 	builds map[string][]string // build id to files
 	needed map[string]string   // library to the first file that needs it
 	found  []error
+
+	binaries []compat.ContextBinary
 }
 
 // maxScan is the largest program or library that is looked into. Larger ones would be the first of their kind.
 const maxScan = 512 << 20
+
+// maxContext is how much of a context binary is looked at: what it says of itself is at its beginning.
+const maxContext = 25 << 20
 
 // Machines of ELF files that belong on a device.
 const (
@@ -116,6 +124,14 @@ func (c *checker) file(p string, f File) error {
 	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
 		if isLibrary(p) {
 			c.mismatch(p, "look at the file: it may be an empty stand-in or a pointer of Git LFS", "a library that is no ELF file")
+		} else if bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3}) {
+			rest, err := io.ReadAll(io.LimitReader(r, maxContext))
+			if err != nil {
+				return err
+			}
+			if info, err := qnnctx.Parse(bytes.NewReader(append(head, rest...)), f.Size); err == nil {
+				c.binaries = append(c.binaries, compat.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
+			}
 		}
 		return nil
 	}
@@ -160,6 +176,14 @@ func (c *checker) elf(p string, b []byte) {
 	}
 }
 
+// arch is the name of an arch by its number; "" when that is not known.
+func arch(n uint32) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("v%d", n)
+}
+
 // hexagon compares the arch in an ELF header's flags (offset 36 of a 32-bit header) with the device's.
 func (c *checker) hexagon(p string, b []byte) {
 	if len(b) < 52 || b[4] != 1 {
@@ -191,14 +215,30 @@ func (c *checker) command(q RunRequest) {
 
 // sdk checks that all libraries come from one QNN SDK.
 func (c *checker) sdk() {
-	if len(c.builds) < 2 {
-		return
-	}
-	var each []string
+	var files []compat.File
 	for _, id := range slices.Sorted(maps.Keys(c.builds)) {
-		each = append(each, id+" ("+strings.Join(c.builds[id], ", ")+")")
+		for _, p := range c.builds[id] {
+			files = append(files, compat.File{Name: p, BuildID: id})
+		}
 	}
-	c.mismatch("", "take them all from one SDK, and build op packages with its headers", "the libraries come from different QNN SDKs: %s", strings.Join(each, "; "))
+	for _, f := range compat.PushSet(files, c.want.Arch) {
+		c.mismatch("", f.Remedy, "%s", f.Reason)
+	}
+}
+
+// contexts checks that the runtime that is pushed can load the context binaries.
+func (c *checker) contexts() {
+	run := compat.Runtime{Arch: c.want.Arch}
+	for id, files := range c.builds {
+		if slices.ContainsFunc(files, func(p string) bool { return path.Base(p) == "libQnnHtp.so" }) {
+			run.BuildID = id
+		}
+	}
+	for _, x := range c.binaries {
+		for _, f := range compat.Context(x, run) {
+			c.mismatch(x.Name, f.Remedy, "%s", f.Reason)
+		}
+	}
 }
 
 // htp checks that what QNN's HTP backend opens by name is there.

@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/model/qnnctx"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/emulator"
 	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
@@ -249,6 +250,9 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		{name: "no ELF", files: map[string]string{"push/libX.so": "version https://git-lfs.github.com/spec/v1\n"}, want: []string{"libX.so", "no ELF"}},
 		{name: "damaged ELF", files: map[string]string{"push/libX.so": string(arm[:100])}, want: []string{"libX.so", "damaged"}},
 		{name: "mixed SDKs", files: with(map[string]string{"push/libQnnSystem.so": string(other)}), want: []string{"v2.40.0.251128145156 (libQnnSystem.so)", "v2.41.0.251128145156 (libQnnHtp.so, libQnnHtpV79Stub.so)"}},
+		{name: "a context of a newer SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.44.0.260225000000_1", 79)}), want: []string{"context.bin", "made by QAIRT 2.44.0, the runtime is the older 2.41.0"}},
+		{name: "a context for another arch", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 75)}), want: []string{"context.bin", "compiled for Hexagon v75, the target has v79"}},
+		{name: "a context of an older SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 79)})},
 		{name: "no stub", files: with(map[string]string{"push/libQnnHtpV79Stub.so": ""}), want: []string{"libQnnHtpV79Stub.so", "push set"}},
 		{name: "program not pushed", files: map[string]string{"push/a": "x"}, args: []string{"./runner"}, want: []string{"runner", "not pushed", "pushed are: a"}},
 	} {
@@ -282,6 +286,15 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 			t.Errorf("%+v should be a refusal: the step's fault, not the engine's", e)
 		}
 	})
+}
+
+func contextOf(t *testing.T, buildID string, arch uint32) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := qnnctx.Write(&b, qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: buildID, Arch: arch, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}, &qnnctx.Blob{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // needs returns an AArch64 shared object that needs the library.
