@@ -45,7 +45,10 @@ benign "linker-warnings" {
   patterns = ["WARNING: linker: .*unused DT entry", "linker: Warning: .*is unaligned"]
   why      = "Android's linker mentions entries that it does not use."
   source   = "Android's linker"
-  examples = ["WARNING: linker: /data/local/tmp/libQnnHtp.so: unused DT entry: type 0x70000001 arg 0x0 not found"]
+  examples = [
+    "WARNING: linker: /data/local/tmp/libQnnHtp.so: unused DT entry: type 0x70000001 arg 0x0 not found",
+    "linker: Warning: \"libQnnSystem.so\" unused string table is unaligned",
+  ]
 }
 
 benign "no-farf" {
@@ -69,7 +72,11 @@ benign "min-log-level" {
   patterns = ["<W> Initializing HtpProvider", "<W> (?:This META does not have Alloc2 Support|Logs will be sent to the system's default channel)", "<W> sg_stubPtr is not null, skip loadRemoteSymbols"]
   why      = "QNN tells so at each start."
   source   = "public logs of QNN"
-  examples = ["[WARN] <W> Initializing HtpProvider", "<W> sg_stubPtr is not null, skip loadRemoteSymbols"]
+  examples = [
+    "[WARN] <W> Initializing HtpProvider",
+    "<W> sg_stubPtr is not null, skip loadRemoteSymbols",
+    "[WARN] <W> This META does not have Alloc2 Support",
+  ]
 }
 
 benign "compiler-warnings" {
@@ -77,5 +84,8 @@ benign "compiler-warnings" {
   patterns = ["warning: .*\\[-W(?:error=)?[a-z-]+\\]", "^[0-9]+ warnings? generated"]
   why      = "A warning of the compiler, whatever words are in it."
   source   = "clang"
-  examples = ["a.cpp:3:5: warning: unused variable 'error' [-Wunused-variable]"]
+  examples = [
+    "a.cpp:3:5: warning: unused variable 'error' [-Wunused-variable]",
+    "3 warnings generated.",
+  ]
 }

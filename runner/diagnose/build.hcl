@@ -7,7 +7,10 @@ failure "qnn-api-renamed" {
   remedy   = "Build the sources after a step \"patch\" with series = \"mllm\": it chooses its rename rules by what the SDK's headers declare. `hexmage patch --check` shows what it would change."
   source   = "UbiquitousLearning/mllm#284"
   seed     = true
-  examples = ["src/ops/LLaMAMul.cpp:88:33: error: no member named 'get_interface_scale' in 'Tensor'\n1 error generated.\nmake: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1"]
+  examples = [
+    "src/ops/LLaMAMul.cpp:88:33: error: no member named 'get_interface_scale' in 'Tensor'\n1 error generated.\nmake: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1",
+    "ops/RoPE.cpp:144:20: error: 'class hnnx::Tensor' has no member named 'get_interface_offset'",
+  ]
   explains = ["make-stopped"]
 }
 
@@ -50,7 +53,10 @@ failure "qnn-include" {
   remedy   = "eval \"$(hexmage env qairt)\" sets both, to the same folder."
   source   = "UbiquitousLearning/mllm, Makefile of the op package"
   explains = ["make-stopped"]
-  examples = ["Makefile:8: *** \"ERROR: QNN_INCLUDE path is not set. QNN include paths must be set to obtain BE headers necessary to compile the package\".  Stop."]
+  examples = [
+    "Makefile:8: *** \"ERROR: QNN_INCLUDE path is not set. QNN include paths must be set to obtain BE headers necessary to compile the package\".  Stop.",
+    "Makefile:16: *** \"ERROR: QNN_TARGET_LIB path is not set\".  Stop.",
+  ]
 }
 
 failure "ndk-root" {
@@ -147,7 +153,10 @@ failure "page-size" {
   cause    = "{lib} has segments aligned to 4 KB, and newer phones use pages of 16 KB."
   remedy   = "Link it with -Wl,-z,max-page-size=16384, or build with NDK r28 or newer, which does so by itself."
   source   = "pytorch/executorch#11518"
-  examples = ["libqnn_executorch_backend.so is not 16 KB aligned"]
+  examples = [
+    "libqnn_executorch_backend.so is not 16 KB aligned",
+    "Android: /data/app/lib/arm64/libfoo.so: 16 KB page size: not aligned",
+  ]
 }
 
 failure "model-lib-target" {
@@ -177,7 +186,10 @@ failure "reloc-overflow" {
   remedy   = "Take the DLC way, or split the model; a linker with -mcmodel=large may help on x86."
   source   = "saic-fi/MobileQuant"
   explains = ["model-lib", "make-stopped"]
-  examples = ["ld.lld: error: obj/binary/model.o: relocation R_X86_64_PC32 out of range: 2415919104 is not in [-2147483648, 2147483647]"]
+  examples = [
+    "ld.lld: error: obj/binary/model.o: relocation R_X86_64_PC32 out of range: 2415919104 is not in [-2147483648, 2147483647]",
+    "model.o: relocation truncated to fit: R_X86_64_PC32 against `.rodata'",
+  ]
 }
 
 failure "elf-machine" {
@@ -186,7 +198,12 @@ failure "elf-machine" {
   cause    = "A file is for another machine than it was given to: an AArch64 library and a Hexagon one, or one of the host, were swapped."
   remedy   = "`hexmage inspect FILE` says what it is for; libraries of htp_aarch64 and of htp_vNN have the same name, so keep their folders apart (upstream adds _CPU and _HTP)."
   source   = "UbiquitousLearning/mllm"
-  examples = ["dlopen failed: \"/data/local/tmp/libQnnLLaMAPackage.so\" has unexpected e_machine: 164 (EM_164)", "OSError: libQnnHtp.so: wrong ELF class: ELFCLASS64"]
+  examples = [
+    "dlopen failed: \"/data/local/tmp/libQnnLLaMAPackage.so\" has unexpected e_machine: 164 (EM_164)",
+    "OSError: libQnnHtp.so: wrong ELF class: ELFCLASS64",
+    "ld.lld: error: libQnnHtp.so is incompatible with aarch64linux",
+    "/system/bin/sh: ./mllm-qwen3-aot-runner: cannot execute: Exec format error",
+  ]
 }
 
 failure "compile-error" {
@@ -208,7 +225,10 @@ failure "undefined-symbol-link" {
   remedy   = "Add the library or source that has it; for a QNN symbol check that headers and libraries are of one SDK."
   source   = "lld"
   explains = ["make-stopped"]
-  examples = ["ld.lld: error: undefined symbol: register_hvx_tables()"]
+  examples = [
+    "ld.lld: error: undefined symbol: register_hvx_tables()",
+    "main.cpp:7: undefined reference to `QnnInterface_getProviders'",
+  ]
 }
 
 failure "make-stopped" {
@@ -218,5 +238,9 @@ failure "make-stopped" {
   cause    = "make or ninja stopped after a command had failed."
   remedy   = "The command's own message is above; with -j it may be far above: run again with -j1."
   source   = "make"
-  examples = ["make: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1"]
+  examples = [
+    "make: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1",
+    "ninja: build stopped: subcommand failed.",
+    "Makefile:12: *** missing separator.  Stop.",
+  ]
 }

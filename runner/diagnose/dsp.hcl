@@ -9,6 +9,7 @@ failure "skel-not-loaded" {
   explains = ["device-create", "transport-4000", "context-create", "op-package-not-registered", "plain-1002"]
   examples = [
     "QnnDsp <E> DspTransport.openSession qnn_open failed, 0x80000406, prio 100\nQnnDsp <E> Unable to load Skel Library. transportStatus: 9\nQnnDsp <E> Failed to create device: 14001",
+    "<E> Failed to load skel, error: 4000",
   ]
 }
 
@@ -19,7 +20,10 @@ failure "skel-uri" {
   remedy   = "Push {lib}, built for the device's Hexagon arch, and have ADSP_LIBRARY_PATH name its folder."
   source   = "chraac/llama.cpp#41, ggml-org/llama.cpp#18932"
   explains = ["skel-not-loaded", "device-create"]
-  examples = ["ggml-hex: failed to open session, err: 0x80000406, uri file:///libggml-htp_skel_v79.so?htp_iface_skel_handle_invoke&_modver=1.0&_dom=cdsp"]
+  examples = [
+    "ggml-hex: failed to open session, err: 0x80000406, uri file:///libggml-htp_skel_v79.so?htp_iface_skel_handle_invoke&_modver=1.0&_dom=cdsp",
+    "adsprpc: remote_handle64_open failed 0x80000406 for file:///libQnnHtpV79Skel.so?qnn_skel_handle_invoke&_modver=1.0",
+  ]
 }
 
 failure "dsp-wedged" {
@@ -80,7 +84,11 @@ failure "unsigned-module" {
   remedy   = "Use the unsigned protection domain, or make a test signature with the Hexagon SDK's elfsigner.py and put it into ADSP_LIBRARY_PATH."
   source   = "qualcomm/fastrpc, AEEStdErr.h"
   explains = ["device-create", "skel-not-loaded"]
-  examples = ["adsprpc: open_mod failed 0x80000481 for libQnnHtpV79Skel.so"]
+  examples = [
+    "adsprpc: open_mod failed 0x80000481 for libQnnHtpV79Skel.so",
+    "adsprpc: AEE_EUNSIGNEDMOD on open",
+    "adsprpc: testsig-0x1a2b3c4d.so not found",
+  ]
 }
 
 failure "pd-spawn-refused" {
@@ -100,7 +108,11 @@ failure "selinux" {
   remedy   = "Run it from adb's shell, or in an app declare <uses-native-library android:name=\"libcdsprpc.so\"/>."
   source   = "qualcomm/fastrpc#266, qualcomm/ai-hub-apps#41"
   explains = ["skel-not-loaded", "device-create", "genie-dialog"]
-  examples = ["avc: denied { read } for name=\"adsprpc-smd\" scontext=u:r:untrusted_app:s0 tclass=chr_file\n<E> Failed to create device: 14001", "fastrpc_apps_user.c: open_shell failed with Permission denied 0xd"]
+  examples = [
+    "avc: denied { read } for name=\"adsprpc-smd\" scontext=u:r:untrusted_app:s0 tclass=chr_file\n<E> Failed to create device: 14001",
+    "fastrpc_apps_user.c: open_shell failed with Permission denied 0xd",
+    "open of /dev/adsprpc-smd: Permission denied",
+  ]
 }
 
 failure "dspqueue-missing" {
@@ -109,7 +121,11 @@ failure "dspqueue-missing" {
   cause    = "The DSP's firmware has no dspqueue."
   remedy   = "Switch the program's use of dspqueue off, or take a phone with newer firmware."
   source   = "qualcomm/fastrpc#342, ggml-org/llama.cpp#22352"
-  examples = ["adsprpc: Error 0x80000414: remote_handle64_invoke failed, method dspqueue_create"]
+  examples = [
+    "adsprpc: Error 0x80000414: remote_handle64_invoke failed, method dspqueue_create",
+    "dspqueue_create failed: 0x80000414",
+    "remote_handle64_invoke failed 0x80000414 (domain 3)",
+  ]
 }
 
 failure "dsp-feature-missing" {
@@ -139,7 +155,11 @@ failure "dsp-session-broken" {
   cause    = "The session with the DSP, or its queue, is broken: requests are refused or time out."
   remedy   = "Start the program again; if it stays so, reboot the device."
   source   = "ggml-org/llama.cpp#22204, #26123, #22208, #19617"
-  examples = ["ggml-hex: dspqueue_read failed: 0x2e", "ggml-hex: open failed : error 0x72"]
+  examples = [
+    "ggml-hex: dspqueue_read failed: 0x2e",
+    "ggml-hex: open failed : error 0x72",
+    "adsprpc: handle open 0x80000472",
+  ]
 }
 
 failure "dsp-crash" {
@@ -149,7 +169,11 @@ failure "dsp-crash" {
   remedy   = "Start the program again. A program that is to survive must free and make anew its context, graphs and memory. What crashed the DSP is in the lines before."
   source   = "pytorch/executorch#3528"
   explains = ["device-create", "context-create", "graph-execute"]
-  examples = ["<E> SSR Detected - You must free and recreate affected QNN API handles\n<E> Execute Graph Failed at iteration = 3 for graph = model.0.s32"]
+  examples = [
+    "<E> SSR Detected - You must free and recreate affected QNN API handles\n<E> Execute Graph Failed at iteration = 3 for graph = model.0.s32",
+    "QnnGraph error: 1007",
+    "subsys cdsp fatal error received: err_qdi.c:967",
+  ]
 }
 
 failure "pd-dead" {
@@ -159,7 +183,10 @@ failure "pd-dead" {
   remedy   = "Start the program again, and look for the first error before this one: an op that reads or writes out of bounds ends the domain."
   source   = "b1xian, issue 6; qualcomm/fastrpc, AEEStdErr.h"
   explains = ["graph-execute", "context-create"]
-  examples = ["adsprpc: remote_handle64_invoke failed 0x8000040d\n<E> Execute Graph Failed at iteration = 0 for graph = model.0.s32"]
+  examples = [
+    "adsprpc: remote_handle64_invoke failed 0x8000040d\n<E> Execute Graph Failed at iteration = 0 for graph = model.0.s32",
+    "fastrpc: AEE_EBADSTATE on invoke",
+  ]
 }
 
 failure "pd-reset" {
@@ -208,7 +235,10 @@ failure "unsigned-pd-1002" {
   remedy   = "Push the unsigned skel of the device's arch with its folder first in ADSP_LIBRARY_PATH; if the phone refuses unsigned domains, a signed skel is needed."
   source   = "google-ai-edge/LiteRT#9905, xororz/local-dream#310"
   explains = ["device-create", "plain-1002"]
-  examples = ["QnnDsp <E> createUnsignedPD err 1002"]
+  examples = [
+    "QnnDsp <E> createUnsignedPD err 1002",
+    "<E> createUnsignedPD failed",
+  ]
 }
 
 failure "plain-1002" {

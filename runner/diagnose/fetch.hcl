@@ -7,7 +7,10 @@ failure "qpm-relative" {
   remedy   = "Give an absolute --path. hexmage's source \"qpm\" always does."
   source   = "the reproduction of llm.npu"
   seed     = true
-  examples = ["$ qpm-cli --extract hexagonsdk6.x --version 6.3.0.0 --path ./hexagon\n[Error] : qpm-cli: An unexpected error occurred"]
+  examples = [
+    "$ qpm-cli --extract hexagonsdk6.x --version 6.3.0.0 --path ./hexagon\n[Error] : qpm-cli: An unexpected error occurred",
+    "[Error] : An unexpected error has occurred: qpm --extract hexagonsdk6.x --path hexagon",
+  ]
 }
 
 failure "qpm-login" {
@@ -26,7 +29,13 @@ failure "sdk-download" {
   cause    = "The vendor's server refused the download, broke it off, or sent a page instead of the file."
   remedy   = "Try again later, with HTTP/1.1 and a browser's user agent (hexmage does both, and resumes); or download by hand, accept the licence there, and give the file as urls = [\"file:///…\"]. Never use a file whose size and digest were not checked."
   source   = "public reports on SDK downloads"
-  examples = ["curl: (92) HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", "GET https://softwarecenter.qualcomm.com/api/download/x.zip: 403 Forbidden", "unzip: End-of-central-directory signature not found."]
+  examples = [
+    "curl: (92) HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)",
+    "GET https://softwarecenter.qualcomm.com/api/download/x.zip: 403 Forbidden",
+    "unzip: End-of-central-directory signature not found.",
+    "fetch: stream error: stream ID 3; INTERNAL_ERROR; received from peer",
+    "fetch: https://example.com/x.zip sent a page instead of the file",
+  ]
 }
 
 failure "fetch-digest" {
@@ -35,7 +44,10 @@ failure "fetch-digest" {
   cause    = "The file is another one than the one that was pinned: it was replaced, or damaged on the way."
   remedy   = "Run again; if it stays so and the new one is right, `hexmage lock` pins it."
   source   = "hexmage"
-  examples = ["fetch: x.zip is not what its digest says: want sha256 12ab, got 34cd"]
+  examples = [
+    "fetch: x.zip is not what its digest says: want sha256 12ab, got 34cd",
+    "hash: sha256 mismatch for qairt.zip",
+  ]
 }
 
 failure "fetch-offline" {
@@ -53,7 +65,12 @@ failure "fetch-no-network" {
   cause    = "The machine has no network, or needs a proxy."
   remedy   = "Check the network; set HTTPS_PROXY where there is a proxy."
   source   = "Linux"
-  examples = ["fetch: Get \"https://example.com/x.zip\": dial tcp: lookup example.com: no such host", "curl: (6) Could not resolve host: example.com"]
+  examples = [
+    "fetch: Get \"https://example.com/x.zip\": dial tcp: lookup example.com: no such host",
+    "curl: (6) Could not resolve host: example.com",
+    "Temporary failure resolving 'deb.example.org'",
+    "connect: Network is unreachable",
+  ]
 }
 
 failure "fetch-certificate" {
@@ -62,7 +79,11 @@ failure "fetch-certificate" {
   cause    = "The server's certificate is not trusted: the machine has no root certificates, or a proxy answers in the server's place."
   remedy   = "Install ca-certificates, or your organisation's root certificate."
   source   = "Linux"
-  examples = ["fetch: Get \"https://example.com\": tls: failed to verify certificate: x509: certificate signed by unknown authority"]
+  examples = [
+    "fetch: Get \"https://example.com\": tls: failed to verify certificate: x509: certificate signed by unknown authority",
+    "curl: (60) SSL certificate problem: unable to get local issuer certificate",
+    "ssl.SSLError: [SSL: CERTIFICATE_VERIFY_FAILED]",
+  ]
 }
 
 failure "apt-missing" {

@@ -38,7 +38,12 @@ failure "graph-finalize" {
   remedy   = "The line FILE.cc:NUMBER::ERROR: before it names the op. Without one, run with --log_level verbose."
   source   = "pytorch/executorch#1430, microsoft/T-MAC#102"
   explains = ["context-create"]
-  examples = ["QnnDsp <E> RouterX86 graph prepare failed 13\nQnnDsp <E> Failed to finalize graph (id: 1) with err 1002"]
+  examples = [
+    "QnnDsp <E> RouterX86 graph prepare failed 13\nQnnDsp <E> Failed to finalize graph (id: 1) with err 1002",
+    "Finalize Graph for Idx = 0 failed with error = 1002",
+    "Graph Finalize failure",
+    "Error finalizing graph.",
+  ]
 }
 
 failure "package-loaded-twice" {
@@ -78,7 +83,11 @@ failure "op-validation" {
   cause    = "The backend has no such op for the types, shapes or quantisation that were asked for (3110)."
   remedy   = "The line before names the op's parameter. Change its quantisation or shape, or keep the op on another backend."
   source   = "pytorch/executorch#17296"
-  examples = ["QnnBackend_validateOpConfig failed 3110", "<E> Op MatMul does not support A16W16 for dsp arch v68"]
+  examples = [
+    "QnnBackend_validateOpConfig failed 3110",
+    "<E> Op MatMul does not support A16W16 for dsp arch v68",
+    "Op specific validation failed",
+  ]
 }
 
 failure "vtcm-size" {
@@ -88,7 +97,10 @@ failure "vtcm-size" {
   remedy   = "Set the target's soc, so that vtcm_mb is right for it, and compile again."
   source   = "pytorch/executorch#9084"
   explains = ["context-create", "context-err-5005"]
-  examples = ["<E> Request feature vtcm size with value 8388608 unsupported\n<E> Could not create context from binary for context index = 0 : err 5005"]
+  examples = [
+    "<E> Request feature vtcm size with value 8388608 unsupported\n<E> Could not create context from binary for context index = 0 : err 5005",
+    "<E> Custom config VTCM size 16 not supported",
+  ]
 }
 
 failure "context-err-5005" {
@@ -98,7 +110,10 @@ failure "context-err-5005" {
   remedy   = "Set the target's soc and compile again, with a smaller vtcm_mb or more shards if it is too large; `hexmage inspect context.bin` shows what it was made for."
   source   = "qualcomm/ai-hub-models#289, #192"
   explains = ["context-create"]
-  examples = ["Could not create context from binary for context index = 0 : err 5005"]
+  examples = [
+    "Could not create context from binary for context index = 0 : err 5005",
+    "<E> Failed to create context from binary with err 0x138d",
+  ]
 }
 
 failure "context-err-1007" {
@@ -167,7 +182,10 @@ failure "graph-exists" {
   remedy   = "Name graphs after model and chunk length, such as model.0.s32."
   source   = "messages of libQnnHtp.so"
   explains = ["graph-compose"]
-  examples = ["<E> Graph already exists: model.0.s32"]
+  examples = [
+    "<E> Graph already exists: model.0.s32",
+    "QnnGraph_create: graph error: 6003",
+  ]
 }
 
 failure "graph-compose" {
@@ -177,7 +195,10 @@ failure "graph-compose" {
   cause    = "The graph could not be put together."
   remedy   = "Look for the first error above it: an op or tensor is not accepted."
   source   = "messages of qnn-net-run"
-  examples = ["ComposeGraphs Failed with error = 1"]
+  examples = [
+    "ComposeGraphs Failed with error = 1",
+    "Graph Compose failure",
+  ]
 }
 
 failure "graph-execute" {
@@ -187,7 +208,11 @@ failure "graph-execute" {
   cause    = "The graph was loaded and failed while it ran."
   remedy   = "Look for the first error above it, and at logcat's adsprpc lines: the DSP may have crashed in an op."
   source   = "messages of qnn-net-run"
-  examples = ["Execute Graph Failed at iteration = 0 for graph = qnn_model"]
+  examples = [
+    "Execute Graph Failed at iteration = 0 for graph = qnn_model",
+    "Graph Execution failure",
+    "QnnGraph_execute failed with error 6031",
+  ]
 }
 
 failure "graph-not-found" {
@@ -214,7 +239,10 @@ failure "constant-output" {
   cause    = "The context runs, and what it computes is wrong from the start: wrong quantisation parameters, a prompt padded otherwise, or a context made for several SoCs at once (--htp_socs)."
   remedy   = "Compare layer by layer with the CPU backend; compile for this SoC alone; check that linear_block_size and --ar_len are those of the compile."
   source   = "public report on --htp_socs; UbiquitousLearning/mllm#659"
-  examples = ["metrics: the device's tokens differ from the reference's from token 0 on: device [7 7 7], reference [12 8 99]"]
+  examples = [
+    "metrics: the device's tokens differ from the reference's from token 0 on: device [7 7 7], reference [12 8 99]",
+    "verify: output tensor is constant",
+  ]
 }
 
 failure "tokens-differ" {

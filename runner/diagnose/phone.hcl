@@ -21,7 +21,10 @@ failure "op-package-not-registered-file" {
   remedy   = "Push it, and have LD_LIBRARY_PATH and ADSP_LIBRARY_PATH name its folder."
   source   = "UbiquitousLearning/mllm#123, #124"
   explains = ["op-package-not-registered", "library-not-found"]
-  examples = ["<E> open libQnnLLaMAPackage_CPU.so: No such file or directory\n<E> Failed to register op package"]
+  examples = [
+    "<E> open libQnnLLaMAPackage_CPU.so: No such file or directory\n<E> Failed to register op package",
+    "<E> loading of op package libQnnLLaMAPackage_CPU.so failed",
+  ]
 }
 
 failure "merges-missing" {
@@ -31,7 +34,10 @@ failure "merges-missing" {
   remedy   = "Push it (qwen_merges.txt beside the vocabulary); in a pipeline add it to the run step's push."
   source   = "the reproduction of llm.npu"
   seed     = true
-  examples = ["[ERROR] Tokenizer: merge file is broken"]
+  examples = [
+    "[ERROR] Tokenizer: merge file is broken",
+    "could not open ../vocab/qwen_merges.txt",
+  ]
 }
 
 failure "library-not-found" {
@@ -66,7 +72,7 @@ failure "qnn-libs-not-opened" {
 
 failure "file-not-on-device" {
   where    = ["device"]
-  patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)\\b"]
+  patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)[\"']?(?:$|[:,;])"]
   cause    = "A file that the command names is not on the device."
   remedy   = "Add it to what is pushed: upstream's scripts test only whether the last push succeeded, and push neither tokenizer nor config."
   source   = "UbiquitousLearning/mllm#576"
@@ -94,7 +100,12 @@ failure "usb-dropped" {
   seed     = true
   examples = [
     "adb: error: failed to copy 'models/qwen-1.5-1.8b-chat-int8.mllm' to '/data/local/tmp/mllm/models/qwen-1.5-1.8b-chat-int8.mllm': remote read failed: EOF",
-    "adb: device '3C1A0YEA' not found", "usb 1-1: vhci_hcd: stop threads", "push: write model.bin: connection reset by peer",
+    "adb: device '3C1A0YEA' not found",
+    "usb 1-1: vhci_hcd: stop threads",
+    "push: write model.bin: connection reset by peer",
+    "adb: error: closed",
+    "connection to the device was lost",
+    "adb: device offline",
   ]
 }
 
@@ -104,7 +115,10 @@ failure "unauthorized" {
   cause    = "The phone has not allowed this computer to use adb."
   remedy   = "Unlock the phone and accept the dialogue; if none appears, revoke USB debugging authorisations in the developer options and plug in again."
   source   = "adb"
-  examples = ["adb: device unauthorized."]
+  examples = [
+    "adb: device unauthorized.",
+    "This computer is unauthorized. Please check the confirmation dialog on your device.",
+  ]
 }
 
 failure "several-devices" {
@@ -122,7 +136,10 @@ failure "no-device" {
   cause    = "adb sees no phone."
   remedy   = "Plug it in with USB debugging on (`adb devices` must list it as device), or connect wirelessly with `adb pair` and `adb connect`."
   source   = "adb"
-  examples = ["adb: no devices/emulators found"]
+  examples = [
+    "adb: no devices/emulators found",
+    "run on a device: no device is attached",
+  ]
 }
 
 failure "disk-full" {
@@ -132,7 +149,10 @@ failure "disk-full" {
   remedy   = "On the phone remove what is not needed from /data/local/tmp. On this machine `hexmage cache gc` makes room, or HEXMAGE_CACHE=DIR puts the cache elsewhere."
   source   = "Linux"
   explains = ["usb-dropped"]
-  examples = ["adb: error: failed to copy 'model.bin' to '/data/local/tmp/model.bin': remote write failed: No space left on device"]
+  examples = [
+    "adb: error: failed to copy 'model.bin' to '/data/local/tmp/model.bin': remote write failed: No space left on device",
+    "write /data/local/tmp/x: ENOSPC",
+  ]
 }
 
 failure "thermal" {
@@ -142,5 +162,8 @@ failure "thermal" {
   cause    = "The phone got hot and slowed down: its numbers are lower than it can do."
   remedy   = "Let it cool between repetitions, take it out of its case, and stop charging it."
   source   = "Android's thermal service"
-  examples = ["ThermalService: thermal throttling status SEVERE, skin temperature 47.2"]
+  examples = [
+    "ThermalService: thermal throttling status SEVERE, skin temperature 47.2",
+    "battery temperature is too high for a measurement",
+  ]
 }

@@ -44,7 +44,10 @@ failure "glibc" {
   cause    = "The host's C library is older than the tool wants ({version})."
   remedy   = "Use Ubuntu 22.04 or newer, or a container of it."
   source   = "needed versions of the SDK's tools"
-  examples = ["qairt-converter: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by libIrGraph.so)"]
+  examples = [
+    "qairt-converter: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by libIrGraph.so)",
+    "GLIBC_2.34 not found",
+  ]
 }
 
 failure "config-key" {
@@ -54,7 +57,11 @@ failure "config-key" {
   remedy   = "Leave it out, or take an SDK that has it; keys come and go between SDKs."
   source   = "pytorch/executorch#1430"
   explains = ["config-schema"]
-  examples = ["Invalid key: graph_configs/0/graph_priority", "[ERROR] Unknown Key: advanced_folding provided in HTP extensions config"]
+  examples = [
+    "Invalid key: graph_configs/0/graph_priority",
+    "[ERROR] Unknown Key: advanced_folding provided in HTP extensions config",
+    "Input file does not adhere to schema, error in key: graphs/0/vtcm",
+  ]
 }
 
 failure "config-schema" {
@@ -64,7 +71,12 @@ failure "config-schema" {
   cause    = "The backend's config file is not as this SDK wants it, or names a library for another machine."
   remedy   = "The line before names the key. shared_library_path must be an x86-64 library on the host and an AArch64 one on the phone: two files."
   source   = "messages of libQnnHtpNetRunExtensions.so"
-  examples = ["Json schema validation failed for input config file htp_config.json."]
+  examples = [
+    "Json schema validation failed for input config file htp_config.json.",
+    "backend config file schema validation failed",
+    "Failure in initializing backend extensions.",
+    "Invalid value [highest] for context priority in config file: [c.json]",
+  ]
 }
 
 failure "config-option-replaced" {
@@ -120,7 +132,14 @@ failure "killed" {
   cause    = "The program was killed or got no memory: most often the machine's memory ran out. Preparing the graphs of an LLM takes 64 GB and more."
   remedy   = "`dmesg` or logcat says whether it was the memory. Give the step more memory or swap, let it run alone (resources = { memory_gb = 64 }), and use more shards."
   source   = "pytorch/executorch#14402, UbiquitousLearning/mllm#654"
-  examples = ["./compile.sh: line 7:  4242 Killed                  ./mllm-qwen3-aot-sha-c -m qwen3.mllm", "terminate called after throwing an instance of 'std::bad_alloc'"]
+  examples = [
+    "./compile.sh: line 7:  4242 Killed                  ./mllm-qwen3-aot-sha-c -m qwen3.mllm",
+    "terminate called after throwing an instance of 'std::bad_alloc'",
+    "exec: signal: killed",
+    "conversion ended with exit code 137",
+    "MemoryError",
+    "fork: Cannot allocate memory",
+  ]
 }
 
 failure "numpy-2" {
@@ -129,7 +148,11 @@ failure "numpy-2" {
   cause    = "The SDK's Python modules were made for NumPy 1 and fail with NumPy 2."
   remedy   = "Pin numpy<2 in the environment."
   source   = "pytorch/executorch#16557, #18795"
-  examples = ["RuntimeError: pybind11: unable to cast numpy.ndarray to C++ type", "A module that was compiled using NumPy 1.x cannot be run in NumPy 2.1.0 as it may crash."]
+  examples = [
+    "RuntimeError: pybind11: unable to cast numpy.ndarray to C++ type",
+    "A module that was compiled using NumPy 1.x cannot be run in NumPy 2.1.0 as it may crash.",
+    "TypeError: Unable to cast Python instance of type numpy.float64 to C++ type 'double'",
+  ]
 }
 
 failure "quantizer-segfault" {
@@ -150,7 +173,11 @@ failure "segfault" {
   cause    = "The program crashed."
   remedy   = "Look at the lines before it; on a phone, `adb logcat -b crash` has the stack. Libraries of different SDKs in one process are a frequent cause."
   source   = "ld.so, Android"
-  examples = ["Fatal signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x10 in tid 4711 (mllm-qwen3-aot)"]
+  examples = [
+    "Fatal signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x10 in tid 4711 (mllm-qwen3-aot)",
+    "Segmentation fault (core dumped)",
+    "process ended by SIGSEGV",
+  ]
 }
 
 failure "optrace-level" {
@@ -188,7 +215,11 @@ failure "genie-config" {
   remedy   = "Write it as the documentation of the version that `genie-t2t-run` prints (`Using libGenie.so version`) wants it."
   source   = "qualcomm/ai-hub-models#82, #143"
   explains = ["genie-dialog"]
-  examples = ["Missing QnnHtp field: pos-id-dim\nFailed to create the Genie Dialog.", "terminate called: map::at:  key not found"]
+  examples = [
+    "Missing QnnHtp field: pos-id-dim\nFailed to create the Genie Dialog.",
+    "terminate called: map::at:  key not found",
+    "GENIE_STATUS_ERROR_JSON_VALUE",
+  ]
 }
 
 failure "genie-dialog" {
@@ -262,7 +293,10 @@ failure "ptq-view" {
   cause    = "Upstream's quantisation pass met a graph that it does not know: the tree or the model was modified."
   remedy   = "Use a clean clone of the pinned commit, and the config that belongs to the model."
   source   = "UbiquitousLearning/mllm#664"
-  examples = ["PTQPass: assertion failed in View op, SIGABRT"]
+  examples = [
+    "PTQPass: assertion failed in View op, SIGABRT",
+    "Aborted in PTQPass, View op",
+  ]
 }
 
 failure "qnn-env-path" {
@@ -291,5 +325,8 @@ failure "saved-but-not" {
   remedy   = "Look at its first error line: upstream's compiler prints success even when it could not save the context. The output's folder must be there and writable."
   source   = "UbiquitousLearning/mllm"
   rank     = "symptom"
-  examples = ["[ERROR] saveContext: cannot open out/context.bin for writing\nSHA compilation completed successfully!"]
+  examples = [
+    "[ERROR] saveContext: cannot open out/context.bin for writing\nSHA compilation completed successfully!",
+    "the command ended well and did not write its output out/context.bin",
+  ]
 }

@@ -89,13 +89,18 @@ failure "skel-outside-segment" {
 
 failure "device-create" {
   where    = ["device", "logcat", "tool"]
-  patterns = ["Failed to create device.*(?:14001|0x36b1)", "Device Creation failure", "QnnDevice_create.*(?:14001|0x36b1|failed)", "Create ?device.*error:? 14001"]
+  patterns = ["Failed to create device.*(?:14001|0x36b1)", "Device Creation failure", "QnnDevice_create.*(?:14001|0x36b1|failed)", "Create ?[Dd]evice.*error:? 14001"]
   rank     = "symptom"
   cause    = "The HTP device could not be made: soc_model, arch or protection domain do not fit the phone, or the transport to the DSP failed before."
   remedy   = "Look at the first line with <E> above it. If there is none: push the skel of the device's arch, set ADSP_LIBRARY_PATH to its folder (`;` between folders), and use the unsigned protection domain."
   source   = "UbiquitousLearning/mllm#272, microsoft/onnxruntime#31353"
   explains = ["context-create", "qnn-libs-not-opened"]
-  examples = ["[ERROR] Failed to create device, error: 14001", "<E> Failed to create device: 0x36b1\nDevice Creation failure"]
+  examples = [
+    "[ERROR] Failed to create device, error: 14001",
+    "<E> Failed to create device: 0x36b1\nDevice Creation failure",
+    "QnnDevice_create failed",
+    "CreateDevice: error: 14001",
+  ]
 }
 
 failure "transport-4000" {
@@ -117,7 +122,10 @@ failure "platform-config" {
   remedy   = "Take all QNN libraries from one SDK, and remove older ones from the folder on the phone."
   source   = "pytorch/executorch#2788"
   explains = ["device-create", "qnn-1008"]
-  examples = ["<E> Failed to parse platform config: 1008"]
+  examples = [
+    "<E> Failed to parse platform config: 1008",
+    "<E> Failed to load default platform info: 14001",
+  ]
 }
 
 failure "qnn-1008" {
@@ -137,7 +145,10 @@ failure "no-stub-for-arch" {
   remedy   = "Use the arch of the SoC (SM8650 v75, SM8750 v79, SM8850 v81) and an SDK with lib/hexagon-vNN for it."
   source   = "messages of libQnnHtp.so"
   explains = ["device-create"]
-  examples = ["<E> Invalid dsp arch. Cannot determine stub\n<E> Failed to create device: 14001"]
+  examples = [
+    "<E> Invalid dsp arch. Cannot determine stub\n<E> Failed to create device: 14001",
+    "Error invalid dsp_arch value: v99",
+  ]
 }
 
 failure "context-err-5000" {
@@ -147,7 +158,10 @@ failure "context-err-5000" {
   remedy   = "Push the libraries of the SDK that compiled the context, or of a newer one, or compile again for this device; `hexmage inspect context.bin` shows SDK, arch and SoC."
   source   = "qualcomm/ai-hub-apps#148"
   explains = ["context-create"]
-  examples = ["Could not create context from binary for context index = 0 : err 5000"]
+  examples = [
+    "Could not create context from binary for context index = 0 : err 5000",
+    "Failed to create context from binary with err 0x1388",
+  ]
 }
 
 failure "context-err-1009" {
@@ -177,7 +191,13 @@ failure "context-malformed" {
   remedy   = "Push it again and compare sizes and SHA-256 on both sides; `hexmage inspect FILE` says on the host whether it is whole."
   source   = "pytorch/executorch#6820, #7946"
   explains = ["context-create"]
-  examples = ["<E> Malformed context blob, invalid flatbuffer", "QnnSystemContext_getBinaryInfo failed: error 0x7532", "Failed to get context binary info, error: 30010"]
+  examples = [
+    "<E> Malformed context blob, invalid flatbuffer",
+    "QnnSystemContext_getBinaryInfo failed: error 0x7532",
+    "Failed to get context binary info, error: 30010",
+    "Binary validation failed. Could not create context from binary",
+    "QnnSystemContext error: 30002",
+  ]
 }
 
 failure "context-other-sdk" {
@@ -197,7 +217,13 @@ failure "context-create" {
   cause    = "The context binary could not be loaded."
   remedy   = "Look for the first error above. If there is none: `hexmage inspect` the context and compare SDK, arch and SoC with the device and the pushed libraries."
   source   = "messages of qnn-net-run"
-  examples = ["Create From Binary failure"]
+  examples = [
+    "Create From Binary failure",
+    "Could not create context from binary for context index = 0 : err 1",
+    "Can't create context from binary.",
+    "Context Creation failure",
+    "Failed to create context from binary with err 0x1",
+  ]
 }
 
 failure "arch-of-other-device" {
@@ -216,7 +242,10 @@ failure "api-version" {
   cause    = "The program was built with headers of another QNN SDK than the library that it loaded."
   remedy   = "Build it with the SDK whose libraries are used, on the host as on the phone."
   source   = "pytorch/executorch"
-  examples = ["[ERROR] [Qnn ExecuTorch]: Qnn API version 2.33.0 is mismatched with the backend library"]
+  examples = [
+    "[ERROR] [Qnn ExecuTorch]: Qnn API version 2.33.0 is mismatched with the backend library",
+    "API version 2.21 is not compatible with the QNN backend's 2.14",
+  ]
 }
 
 failure "vendor-library-old" {
@@ -235,7 +264,10 @@ failure "no-interface" {
   remedy   = "Push the SDK's libQnnHtp.so and libQnnSystem.so, put the run's folder first in LD_LIBRARY_PATH, and take /vendor/lib64 out of it."
   source   = "qualcomm/ai-hub-apps#26, UbiquitousLearning/mllm#125"
   explains = ["qnn-libs-not-opened"]
-  examples = ["[ERROR] Unable to find a valid interface.\n[FATAL] Failed to open QNN libs."]
+  examples = [
+    "[ERROR] Unable to find a valid interface.\n[FATAL] Failed to open QNN libs.",
+    "Qnn getQnnInterface FAILED!",
+  ]
 }
 
 failure "silent-empty-output" {

@@ -1,7 +1,7 @@
 package failures_test
 
 import (
-	"strings"
+	"regexp"
 	"testing"
 
 	"github.com/hexmage/hexmage/runner/diagnose"
@@ -35,7 +35,6 @@ func TestExamples(t *testing.T) {
 		if e.Source == "" {
 			t.Errorf("%s: %s has no source", e.File, e.ID)
 		}
-		used := map[string]bool{}
 		for _, text := range e.Examples {
 			r := c.Text([]byte(text))
 			if e.Benign {
@@ -52,10 +51,9 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: %q is diagnosed as %q, want %q first", e.File, text, got, e.ID)
 				continue
 			}
-			if f := r.Findings[0]; strings.Contains(f.Cause+f.Remedy, "{") && !strings.Contains(f.Remedy, "= {") {
+			if f := r.Findings[0]; regexp.MustCompile(`[{][a-z_]+[}]`).MatchString(f.Cause + f.Remedy) {
 				t.Errorf("%s: %s: a placeholder is left in %q, %q", e.File, e.ID, f.Cause, f.Remedy)
 			}
-			used[text] = true
 		}
 	}
 	if seeds < 7 || known < 100 {
@@ -67,7 +65,6 @@ func TestExamples(t *testing.T) {
 func TestEveryPatternHasAnExample(t *testing.T) {
 	t.Parallel()
 	c := shipped(t)
-	without := 0
 	for _, e := range c.Entries {
 		for _, p := range e.Patterns {
 			one := *e
@@ -82,12 +79,8 @@ func TestEveryPatternHasAnExample(t *testing.T) {
 				seen = seen || len(r.Findings) > 0 || r.Benign > 0
 			}
 			if !seen {
-				without++
-				t.Logf("%s: %s: no example has %q", e.File, e.ID, p)
+				t.Errorf("%s: %s: no example has %q", e.File, e.ID, p)
 			}
 		}
-	}
-	if without > 0 {
-		t.Logf("%d patterns are in no example", without)
 	}
 }

@@ -1,0 +1,172 @@
+package diagnose_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/runner/diagnose"
+)
+
+func entry(id, pattern string, change ...func(*diagnose.Entry)) *diagnose.Entry {
+	e := &diagnose.Entry{ID: id, Where: []string{"device"}, Patterns: []string{pattern}, Cause: "cause of " + id, Remedy: "remedy"}
+	for _, c := range change {
+		c(e)
+	}
+	return e
+}
+
+func build(t testing.TB, entries ...*diagnose.Entry) *diagnose.Catalogue {
+	t.Helper()
+	c, err := diagnose.New(entries, diagnose.Codes{{Name: "QNN", Mask: 0xffff, Least: 1000, Names: map[uint32]string{1002: "MEM_ALLOC: no memory"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func ids(r *diagnose.Report) string {
+	var list []string
+	for _, f := range r.Findings {
+		list = append(list, fmt.Sprintf("%s:%d×%d", f.ID, f.Number, f.Count))
+	}
+	return strings.Join(list, " ")
+}
+
+// Causes come before symptoms and those before consequences; of equals the first in the text; what another finding explains goes to the end,
+// warnings after all.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	rank := func(r diagnose.Rank) func(*diagnose.Entry) { return func(e *diagnose.Entry) { e.Rank = r } }
+	c := build(t,
+		entry("follows", "it stopped", rank(diagnose.Consequence)),
+		entry("shows", "it broke", rank(diagnose.Symptom)),
+		entry("one", "root one", func(e *diagnose.Entry) { e.Explains = []string{"two"} }),
+		entry("two", "root two"), entry("three", "root three"),
+		entry("slow", "it is slow", func(e *diagnose.Entry) { e.Warning = true }),
+		entry("noise", "never mind", func(e *diagnose.Entry) { e.Benign, e.Remedy = true, "" }),
+		entry("both", "root both", func(e *diagnose.Entry) { e.Also = []string{"and this"} }),
+	)
+	for _, x := range []struct{ name, in, want string }{
+		{"nothing", "", ""},
+		{"noise", "error: never mind\n", ""},
+		{"order", "it is slow\nit stopped\nit broke\nroot three\nroot three\nroot one\n", "three:4×2 one:6×1 shows:3×1 follows:2×1 slow:1×1"},
+		{"explained", "root two\nroot one", "one:2×1 two:1×1"},
+		{"a noisy line is none, whatever else it says", "root one, never mind", ""},
+		{"also is missing", "root both", ""},
+		{"also is elsewhere", "and this\nroot both", "both:2×1"},
+		{"colours and carriage returns", "\x1b[31mroot\x1b[0m one\r\n", "one:1×1"},
+	} {
+		if got := ids(c.Text([]byte(x.in))); got != x.want {
+			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+}
+
+func TestUnknownLines(t *testing.T) {
+	t.Parallel()
+	c := build(t, entry("one", "root one"))
+	in := "0 errors\nall is well: error: 0\na.cpp:1: error: what?\nroot one failed\nSegmentation fault\nterrorist failsafe\n[QNN] <E> oh\n" + strings.Repeat("fatal thing\n", 30)
+	r := c.Text([]byte(in))
+	if len(r.Unknown) != 20 || r.More != 13 || r.Unknown[0] != (diagnose.Line{Number: 3, Text: "a.cpp:1: error: what?"}) || r.Unknown[1].Number != 5 || r.Unknown[2].Number != 7 {
+		t.Errorf("%d and %d more: %v", len(r.Unknown), r.More, r.Unknown)
+	}
+}
+
+// Placeholders are filled by what was matched, of bounded length; hints name the line and what its codes mean.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	c := build(t, entry("lib", "library (?P<lib>[^ ]+) is gone", func(e *diagnose.Entry) { e.Cause = "{lib} is missing"; e.Remedy = "push {lib}" }),
+		entry("end", "the end", func(e *diagnose.Entry) { e.Rank = diagnose.Consequence }))
+	got := strings.Join(c.Text([]byte("\nlibrary a.so is gone: error 1002\nthe end\n")).Hints(), "|")
+	want := "a.so is missing\nremedy: push a.so\nseen in line 2: library a.so is gone: error 1002\n1002 is QNN MEM_ALLOC: no memory\nprobably what follows from it: end (line 3)"
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if h := c.Text([]byte("library " + strings.Repeat("x", 1000) + " is gone")).Hints(); len(h) != 1 || len(h[0]) > 600 {
+		t.Errorf("%q", h)
+	}
+}
+
+// Of a text of any size the first and the last part are looked at, with the right numbers of lines.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	c := build(t, entry("first", "number one "), entry("last", "the very last"), entry("middle", "in the middle"))
+	filler := strings.Repeat(strings.Repeat("x", 1023)+"\n", 20<<10) // 20 MiB
+	in := io.MultiReader(strings.NewReader("number one \n"), strings.NewReader(filler), strings.NewReader("in the middle\n"), strings.NewReader(filler), strings.NewReader("the very last"))
+	r, err := c.Read(in)
+	if err != nil || ids(r) != fmt.Sprintf("first:1×1 last:%d×1", 40<<10+3) || r.Lines != 40<<10+3 || r.Skipped < 20<<10 {
+		t.Errorf("%s, %d lines, %d skipped, %v", ids(r), r.Lines, r.Skipped, err)
+	}
+	// Of a line without end only its beginning counts, and it is one line.
+	r = c.Text([]byte(strings.Repeat("y", 1<<20) + "number one \nthe very last\n"))
+	if ids(r) != "last:2×1" {
+		t.Errorf("%s", ids(r))
+	}
+	broken := errors.New("broken")
+	r, err = c.Read(io.MultiReader(strings.NewReader("number one \n"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || ids(r) != "first:1×1" {
+		t.Errorf("%s, %v", ids(r), err)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]*diagnose.Entry{
+		"no patterns":          {ID: "x", Where: []string{"tool"}, Cause: "c", Remedy: "r"},
+		"no cause":             {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Remedy: "r"},
+		"no remedy":            {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Cause: "c"},
+		"no name":              entry("", "abcd"),
+		"where is empty":       {ID: "x", Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
+		"none of compile":      {ID: "x", Where: []string{"moon"}, Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
+		"missing closing":      entry("x", "abcd("),
+		"in common":            entry("x", "[0-9]+"),
+		"in common: write":     entry("x", "abcd|e"),
+		"bytes":                entry("x", strings.Repeat("a", 500)),
+		"no group (?P<lib>":    entry("x", "abcd", func(e *diagnose.Entry) { e.Remedy = "push {lib}" }),
+		"which is no failure":  entry("x", "abcd", func(e *diagnose.Entry) { e.Explains = []string{"y"} }),
+		"invalid or unsupport": entry("x", "abcd(?=e)"),
+	} {
+		if _, err := diagnose.New([]*diagnose.Entry{e}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	c := build(t, entry("x", "abcd"), entry("y", "efgh"), entry("x", "ijkl"))
+	if len(c.Entries) != 2 || ids(c.Text([]byte("abcd ijkl"))) != "x:1×1" || ids(c.Text([]byte("abcd"))) != "" {
+		t.Error("a later entry does not take the place of the one before")
+	}
+}
+
+// The words that are looked for first never hide a match: with and without them the same is found.
+func FuzzPatterns(f *testing.F) {
+	f.Add("library \"(?P<x>[^\"]+)\" not found|(?i)NO such (lib)+", "dlopen: library \"a\" not found")
+	f.Add("(?i)ABC[dD]{2,}e?f|xyz+", "abcdDf XYZ xyzz")
+	f.Add("a(bcd|bce)*fghij?", "afghi")
+	f.Fuzz(func(t *testing.T, pattern, line string) {
+		if len(line) > 1000 || strings.ContainsAny(line, "\x1b\r\n") {
+			return
+		}
+		c, err := diagnose.New([]*diagnose.Entry{entry("x", pattern)}, nil)
+		if err != nil {
+			return
+		}
+		if got, want := len(c.Text([]byte(line)).Findings) > 0, diagnose.Matches(pattern, line); got != want {
+			t.Errorf("%q in %q: found %v, matches %v", pattern, line, got, want)
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	c := build(b, entry("one", "root one"))
+	in := bytes.Repeat([]byte("06-01 12:00:00.123  1000  1000 I QnnDsp  : nothing of interest happens here\n"), 10000)
+	b.SetBytes(int64(len(in)))
+	for b.Loop() {
+		c.Text(in)
+	}
+}
