@@ -10,9 +10,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/cli"
 )
@@ -97,5 +99,38 @@ output "env" { value = step.exec.env.outputs.all }
 	})
 	if err != nil || files < 5 {
 		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// How far a download is, how fast it comes and when it will be there is said; and it comes from the mirror that the user names.
+func TestProgressAndMirror(t *testing.T) {
+	body := bytes.Repeat([]byte("0123456789abcdef"), 3<<16) // 3 MiB
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		for b := body; len(b) > 0; b = b[1<<16:] {
+			_, _ = w.Write(b[:1<<16])
+			w.(http.Flusher).Flush()
+			time.Sleep(50 * time.Millisecond)
+		}
+	}))
+	defer srv.Close()
+	sum := sha256.Sum256(body)
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "pipelines"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("step \"fetch\" \"sdk\" {\n  url = \"https://sdk.invalid/files/sdk.bin\"\n  sha256 = %q\n}\noutput \"sdk\" { value = step.fetch.sdk.outputs.file }\n", hex.EncodeToString(sum[:]))
+	if err := os.WriteFile(filepath.Join(root, "pipelines", "p.hcl"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut bytes.Buffer
+	env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut, Dir: root, Self: os.Args[0],
+		Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "HEXMAGE_CACHE=" + filepath.Join(root, "cache"), "HEXMAGE_MIRRORS=https://sdk.invalid/=" + srv.URL + "/"}}
+	if code := cli.Main([]string{"hexmage", "--json", "run", "p"}, env); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, &out, &errOut)
+	}
+	said := regexp.MustCompile(`"event":"node_progress".*"done":[1-9]\d*,"total":3145728,"unit":"bytes","text":"download, [0-9.]+ MiB/s, about \d+ s left"`)
+	if !said.Match(out.Bytes()) {
+		t.Errorf("no event says it:\n%s", &out)
 	}
 }
