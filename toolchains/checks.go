@@ -62,7 +62,10 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 		for _, l := range c.Absent {
 			v.Absent = append(v.Absent, r.fill(l))
 		}
-		v.Identity, v.Host = v.Identity || c.Identity, append(v.Host, c.Host...)
+		for _, h := range c.Host {
+			v.Host = append(v.Host, r.fill(h))
+		}
+		v.Identity = v.Identity || c.Identity
 		for _, e := range c.ELF {
 			v.ELF = append(v.ELF, verify.ELF{Pattern: r.fill(e.Pattern), Machine: e.Machine, FlagsFromFolder: e.FlagsArg == "folder",
 				Soname: e.Soname, NotNeeded: e.NotNeeded})

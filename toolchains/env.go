@@ -31,7 +31,7 @@ func (t *Toolchain) Env(r *Release, root string) ([]EnvValue, error) {
 	if r.ToolsVersion != "" {
 		tools = "tools/HEXAGON_Tools/" + r.ToolsVersion
 	}
-	if sdk, err := verify.Identify(root); err == nil && sdk.ToolsDir != "" {
+	if sdk, err := verify.Identify(root); (err == nil || errors.Is(err, verify.ErrNoVersion)) && sdk.ToolsDir != "" {
 		tools = sdk.ToolsDir
 	}
 	fsys := os.DirFS(root)

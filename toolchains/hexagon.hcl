@@ -70,6 +70,13 @@ toolchain "hexagon" {
     ]
     absent   = ["*/hexagon_sdk.json", "Hexagon_SDK/*/hexagon_sdk.json"] # another SDK that was unpacked into this one
     identity = true                                                     # the tools that hexagon_sdk.json names are there
+    host     = ["tools/HEXAGON_Tools/${tools_version}/Tools/bin/hexagon-*", "ipc/fastrpc/qaic/bin/qaic"]
+    elf "tools/HEXAGON_Tools/*/Tools/target/hexagon/lib/v*/G0/pic/libc++*.so.1" {
+      machine = 164
+    }
+    elf "ipc/fastrpc/remote/ship/android_aarch64/*.so" {
+      machine = 183
+    }
     text "hexagon_sdk.json" {
       pattern = "tools/HEXAGON_Tools/([0-9.]+)"
       want    = "${tools_version}"

@@ -23,6 +23,13 @@ toolchain "ndk" {
       "toolchains/llvm/prebuilt/linux-x86_64/sysroot/usr/include",
     ]
     identity = true
+    host     = ["toolchains/llvm/prebuilt/linux-x86_64/bin/*"]
+    elf "toolchains/llvm/prebuilt/linux-x86_64/sysroot/usr/lib/aarch64-linux-android/libc++_shared.so" {
+      machine = 183
+    }
+    elf "toolchains/llvm/prebuilt/linux-x86_64/lib/clang/*/lib/linux/aarch64/libomp.so" {
+      machine = 183
+    }
     text "source.properties" {
       pattern = "(?m)^Pkg\\.Revision\\s*=\\s*(\\S+)"
       want    = "${revision}"

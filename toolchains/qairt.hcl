@@ -68,6 +68,9 @@ toolchain "qairt" {
     elf "lib/x86_64-linux-clang/*.so" {
       machine = 62
     }
+    elf "lib/hexagon-v*/unsigned/*.so" {
+      machine = 164
+    }
     elf "lib/hexagon-v*/unsigned/libQnnHtpV*.so" {
       machine = 164
       flags   = "folder"

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func (a *app) printEnv(ctx context.Context, p *plan.Plan, workspace, shell strin
 	}
 	e := sdkenv.New(a.env.Var, func(toolchain, root string) bool {
 		sdk, err := verify.Identify(root)
-		return err == nil && sdk.Name == toolchain
+		return (err == nil || errors.Is(err, verify.ErrNoVersion)) && sdk.Name == toolchain
 	})
 	for _, l := range ls {
 		if t, r, err := d.catalogue.Find(l.Name, l.Version); err == nil { // one that only the pipeline knows sets nothing

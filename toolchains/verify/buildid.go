@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -82,7 +83,7 @@ func (t *tree) identity() {
 		return
 	}
 	sdk, err := Identify(t.root)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNoVersion) { // in the store no folder is called as a release
 		t.add(".", err.Error(), "an SDK", again)
 		return
 	}
@@ -99,7 +100,7 @@ func (t *tree) identity() {
 	if err != nil {
 		return
 	}
-	if base := filepath.Base(abs); sdkVersion.MatchString(base) && base != sdk.Version && !strings.HasPrefix(sdk.Version, base+".") {
+	if base := filepath.Base(abs); sdkVersion.MatchString(base) && sdk.Version != "" && base != sdk.Version && !strings.HasPrefix(sdk.Version, base+".") {
 		t.warn(".", "a folder that is called "+base, "one that is called "+sdk.Version,
 			fmt.Sprintf("scripts that go by the name take it for another release: mv %s %s", abs, filepath.Join(filepath.Dir(abs), sdk.Version)))
 	}

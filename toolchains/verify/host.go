@@ -40,8 +40,8 @@ func HostNeeds(root string, patterns []string) Needs {
 	var n Needs
 	for _, p := range patterns {
 		for _, name := range t.glob(p) {
-			if needs(filepath.Join(root, filepath.FromSlash(name)), func(lib string, versions []string) {
-				if own(root, name, lib) {
+			if needs(filepath.Join(root, filepath.FromSlash(name)), func(lib string, versions, where []string) {
+				if own(root, name, lib, where) {
 					return
 				}
 				l := libs[lib]
@@ -72,19 +72,22 @@ func HostNeeds(root string, patterns []string) Needs {
 	return n
 }
 
-// own tells whether the SDK has the library where its environment script leads to.
-func own(root, program, lib string) bool {
+// own tells whether the SDK has the library: beside the program, where its environment script leads to, or in one of the folders
+// that the program itself names.
+func own(root, program, lib string, where []string) bool {
 	target := path.Base(path.Dir(program))
-	for _, dir := range []string{path.Dir(program), path.Join("lib", target)} {
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(dir), lib)); err == nil {
+	dirs := []string{filepath.Join(root, filepath.FromSlash(path.Dir(program))), filepath.Join(root, "lib", target)}
+	for _, dir := range append(dirs, where...) {
+		if _, err := os.Stat(filepath.Join(dir, lib)); err == nil {
 			return true
 		}
 	}
 	return false
 }
 
-// needs calls each for the libraries that a file names. It returns false for one that is no dynamic ELF file: a script, say.
-func needs(file string, each func(lib string, versions []string)) bool {
+// needs calls each for the libraries that a file names, with the versions of symbols that it wants of it and the folders in which
+// it looks first. It returns false for one that is no dynamic ELF file: a script, say.
+func needs(file string, each func(lib string, versions, where []string)) bool {
 	f, err := elf.Open(file)
 	if err != nil {
 		return false
@@ -102,10 +105,33 @@ func needs(file string, each func(lib string, versions []string)) bool {
 			}
 		}
 	}
+	where := searched(f, file)
 	for _, lib := range libs {
-		each(lib, versions[lib])
+		each(lib, versions[lib], where)
 	}
 	return true
+}
+
+// searched returns the folders that a file names for its libraries, seen from where it is.
+func searched(f *elf.File, file string) (dirs []string) {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	origin := strings.NewReplacer("$ORIGIN", filepath.Dir(file), "${ORIGIN}", filepath.Dir(file))
+	for _, tag := range []elf.DynTag{elf.DT_RUNPATH, elf.DT_RPATH} {
+		lists, err := f.DynString(tag)
+		if err != nil {
+			continue
+		}
+		for _, list := range lists {
+			for _, dir := range strings.Split(list, ":") {
+				if dir = origin.Replace(dir); filepath.IsAbs(dir) {
+					dirs = append(dirs, dir)
+				}
+			}
+		}
+	}
+	return dirs
 }
 
 // LibraryVersions returns the versions of symbols that a shared library defines.

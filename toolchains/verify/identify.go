@@ -23,6 +23,10 @@ type SDK struct {
 // ErrUnknownSDK is what Identify returns, wrapped, for a folder that holds no SDK it knows.
 var ErrUnknownSDK = errors.New("no SDK that hexmage knows: it has no sdk.yaml, no hexagon_sdk.json and no source.properties")
 
+// ErrNoVersion is what Identify returns, wrapped, beside all else that it knows, for a Hexagon SDK that does not say which
+// release it is: its file has no version, and its folder has another name.
+var ErrNoVersion = errors.New("neither its hexagon_sdk.json nor the folder's name says its version")
+
 // Is tells whether the SDK is the release that the catalogue calls version. The NDK's release names ("r28b") are not in
 // its files; its revision is compared by the caller.
 func (s SDK) Is(version string) bool { return s.Version == version }
@@ -115,8 +119,8 @@ func identifyHexagon(root string, b []byte) (SDK, error) {
 		if err != nil {
 			return SDK{}, err
 		}
-		if s.Version = filepath.Base(abs); !sdkVersion.MatchString(s.Version) {
-			return SDK{}, fmt.Errorf("%s: neither its hexagon_sdk.json nor the folder's name says its version", root)
+		if base := filepath.Base(abs); sdkVersion.MatchString(base) {
+			s.Version = base
 		}
 	}
 	for _, i := range f.Root.Tools.Info {
@@ -136,6 +140,9 @@ func identifyHexagon(root string, b []byte) (SDK, error) {
 		}
 		s.ToolsVersion = names[len(names)-1].Name()
 		s.ToolsDir = toolsFolder + "/" + s.ToolsVersion
+	}
+	if s.Version == "" {
+		return s, fmt.Errorf("%s: %w", root, ErrNoVersion)
 	}
 	return s, nil
 }

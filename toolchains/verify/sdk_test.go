@@ -175,6 +175,12 @@ func TestDamagedSDKs(t *testing.T) {
 		"JSON of another version": {"hexagon", func(s *sdkTree) {
 			s.write("hexagon_sdk.json", bytes.ReplaceAll(s.read("hexagon_sdk.json"), []byte("19.0.04"), []byte("19.0.07")))
 		}, [][]string{{"hexagon_sdk.json", `"19.0.07"`, `"19.0.04"`}, {"19.0.07/Tools", "only tools 19.0.04", "tools 19.0.07"}}},
+		"no version in the JSON": {"hexagon", func(s *sdkTree) {
+			s.write("hexagon_sdk.json", bytes.Replace(s.read("hexagon_sdk.json"), []byte("\"version\": \"6.4.0.2\","), nil, 1))
+			other := filepath.Join(filepath.Dir(s.root), "tree") // as in the store
+			s.must(os.Rename(s.root, other))
+			s.root = other
+		}, nil},
 		"another ndk": {"ndk", func(s *sdkTree) {
 			s.write("source.properties", []byte("Pkg.Revision = 26.2.11394342\n"))
 		}, [][]string{{"source.properties", `"26.2.11394342"`, `"28.1.13356709"`, "change `version`"}}},
@@ -239,8 +245,11 @@ func TestHostNeeds(t *testing.T) {
 	s.link("bin/x86_64-linux-clang/qnn-context-binary-generator", target, main, nil, "libc.so.6=GLIBC_2.17", "libc++.so.1", "libown.so")
 	s.write("lib/x86_64-linux-clang/libown.so", []byte("the SDK has it"))
 	s.write("bin/x86_64-linux-clang/qnn-onnx-converter", []byte("#!/usr/bin/env python3\n"))
+	// A program that says where its libraries are.
+	s.link("bin/x86_64-linux-clang/qnn-profile-viewer", target, main, []string{"-Wl,-rpath,$ORIGIN/../../private"}, "libbeside.so", "libc++.so.1")
+	s.write("private/libbeside.so", []byte("here"))
 	n := verify.HostNeeds(s.root, s.checks.Host)
-	if n.Programs != 2 || len(n.Libraries) != 3 {
+	if n.Programs != 3 || len(n.Libraries) != 3 {
 		t.Fatalf("%+v", n)
 	}
 	libc := n.Libraries[1]

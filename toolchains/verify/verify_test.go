@@ -157,7 +157,7 @@ func TestIdentify(t *testing.T) {
 		"hexagon without a word of tools": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"5.5.5.0"}}`, "tools/HEXAGON_Tools/8.7.06/Tools/bin/x": ""},
 			want: verify.SDK{Name: "hexagon", Version: "5.5.5.0", ToolsVersion: "8.7.06", ToolsDir: "tools/HEXAGON_Tools/8.7.06"}},
 		"hexagon, tools elsewhere":  {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"Hexagon Tools","path":"/opt/tools"}]}}}`}, says: "no Hexagon tools"},
-		"hexagon, version not said": {files: map[string]string{"hexagon_sdk.json": `{}`}, says: "neither"},
+		"hexagon, version not said": {files: map[string]string{"hexagon_sdk.json": `{}`, "tools/HEXAGON_Tools/8.8.06/a": ""}, says: "neither"},
 		"hexagon, no JSON":          {files: map[string]string{"hexagon_sdk.json": `{`}, says: "hexagon_sdk.json"},
 		"something else":            {files: map[string]string{"a": ""}, says: "no SDK that hexmage knows"},
 	} {
