@@ -76,7 +76,7 @@ compat "hexagon-arch" {
   argument = "version"
   when     = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch)
   reason   = "Hexagon SDK ${hexagon.version}${hexagon.tools_version == "" ? "" : " has tools ${hexagon.tools_version}, which"} can build for ${join(", ", hexagon.arches)} and not for ${target.arch}, the arch of ${target.soc}"
-  remedy   = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
+  remedy   = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer${first_open("hexagon", target.arch) == "" ? "" : " (${first_open("hexagon", target.arch)} is the first that needs no account)"}: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
   source   = "Qualcomm 80-N3040-23: tools releases"
 }
 
@@ -86,7 +86,7 @@ compat "op-tools-arch" {
   each     = step.arches
   when     = !can_build(step.tools_version == "" ? hexagon.tools_version : step.tools_version, each.value)
   reason   = "${step.kind} ${step.name} wants htp_${each.value}; the Hexagon tools ${step.tools_version == "" ? "${hexagon.tools_version} of Hexagon SDK ${hexagon.version}" : step.tools_version} cannot compile for ${each.value}"
-  remedy   = "take Hexagon SDK ${or(first_with("hexagon", each.value), "with newer tools")} or newer: ${each.value} needs tools ${or(first_tools(each.value), "that the catalogue does not know")} or newer"
+  remedy   = "take Hexagon SDK ${or(first_with("hexagon", each.value), "with newer tools")} or newer${first_open("hexagon", each.value) == "" ? "" : " (${first_open("hexagon", each.value)} is the first that needs no account)"}: ${each.value} needs tools ${or(first_tools(each.value), "that the catalogue does not know")} or newer"
   source   = "Qualcomm 80-N3040-23: tools releases"
 }
 

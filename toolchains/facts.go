@@ -183,6 +183,10 @@ func (c *Catalogue) functions() map[string]function.Function {
 		"first_with": text(func(a ...string) string {
 			return of(a[0], func(t *Toolchain) string { return t.firstWith(a[1]) })
 		}, "toolchain", "arch"),
+		// first_open(toolchain, arch): the first release with the arch that needs no account.
+		"first_open": text(func(a ...string) string {
+			return of(a[0], func(t *Toolchain) string { return t.firstOpen(a[1]) })
+		}, "toolchain", "arch"),
 		"first_since": text(func(a ...string) string {
 			return of(a[0], func(t *Toolchain) string { return t.firstSince(a[1]) })
 		}, "toolchain", "version"),

@@ -44,6 +44,17 @@ func (t *Toolchain) firstWith(arch string) string {
 	return best
 }
 
+// firstOpen returns the oldest release with the arch that needs no account of the vendor, "" when all do.
+func (t *Toolchain) firstOpen(arch string) string {
+	best := ""
+	for _, r := range t.Releases {
+		if slices.Contains(r.Arches, arch) && r.Source("archive") != nil && (best == "" || compat.Older(r.Version, best)) {
+			best = r.Version
+		}
+	}
+	return best
+}
+
 // firstSince returns the oldest release that is the version or newer, "" when none is.
 func (t *Toolchain) firstSince(version string) string {
 	best := ""

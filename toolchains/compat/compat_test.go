@@ -1,0 +1,171 @@
+package compat_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+func TestCompare(t *testing.T) {
+	// In order; equal ones share a line.
+	for i, line := range []string{"2.9", "2.13.0.230725", "2.37", "2.37.0", "2.37.0.250724", "2.37.1.250807", "2.100"} {
+		for j, other := range []string{"2.9", "2.13.0.230725", "2.37", "2.37.0", "2.37.0.250724", "2.37.1.250807", "2.100"} {
+			want := 0
+			if i < j {
+				want = -1
+			} else if i > j {
+				want = 1
+			}
+			if got := compat.Compare(line, other); got != want {
+				t.Errorf("%s and %s: %d, want %d", line, other, got, want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"r27c", "r28b", -1}, {"r28b", "r28c", -1}, {"r28", "r28b", -1}, {"r9", "r28", -1}, {"R28B", "r28b", 0}, {"8.8.06", "19.0.04", -1}, {"8.8.06", "8.8.6", 0},
+		{"6.4.0.2", "6.4.0.2-trimmed", -1}, {"6.4.0.2-trimmed", "6.5.0.0", -1}, {"", "", 0}, {"", "1", -1}, {"v79", "v81", -1}, {"99999999999999999999", "100000000000000000000", -1},
+	} {
+		if got := compat.Compare(c.a, c.b); got != c.want {
+			t.Errorf("%s and %s: %d, want %d", c.a, c.b, got, c.want)
+		}
+		if got := compat.Compare(c.b, c.a); got != -c.want {
+			t.Errorf("%s and %s: %d, want %d", c.b, c.a, got, -c.want)
+		}
+	}
+	if compat.Older("", "1") || compat.Older("1", "") || !compat.Older("1", "2") || compat.Older("2", "2") {
+		t.Error("Older: what is not known is neither older nor newer")
+	}
+}
+
+func TestBuildIDs(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156_191518", true},
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156", true}, // newer ones have no number
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128", true},       // as the archive is called
+		{"2.41.0.251128", "v2.41.0.251128145156_1", true},
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145157_191518", false},
+		{"v2.41.0.251128", "v2.41.0.251129", false},
+		{"", "v2.41.0.251128", false},
+	} {
+		if compat.SameBuild(c.a, c.b) != c.same || compat.SameBuild(c.b, c.a) != c.same {
+			t.Errorf("%q and %q: want %v", c.a, c.b, c.same)
+		}
+	}
+	for id, want := range map[string]string{"v2.41.0.251128145156_191518": "2.41.0", "2.41.0.251128": "2.41.0", "v2.41": "", "": "", "x": ""} {
+		if got := compat.SDKVersion(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+	}
+}
+
+func rules(found []compat.Finding) string {
+	var ids []string
+	for _, f := range found {
+		ids = append(ids, f.Rule)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestPushSet(t *testing.T) {
+	htp := compat.File{Name: "libQnnHtp.so", BuildID: "v2.41.0.251128145156_191518"}
+	for name, x := range map[string]struct {
+		files []compat.File
+		want  string
+		says  []string
+	}{
+		"one SDK":             {files: []compat.File{htp, {Name: "libQnnHtpV79Stub.so", BuildID: "v2.41.0.251128145156"}, {Name: "libQnnHtpV79Skel.so", Arch: "v79", BuildID: "v2.41.0.251128"}}},
+		"nothing known":       {files: []compat.File{{Name: "runner"}, {Name: "a.so"}}},
+		"a stub of another":   {[]compat.File{htp, {Name: "libQnnHtpV79Stub.so", From: "old/libQnnHtpV79Stub.so", BuildID: "v2.34.0.250424201103_119471"}}, "push-one-sdk", []string{"v2.34.0.250424201103_119471 (libQnnHtpV79Stub.so from old/libQnnHtpV79Stub.so)", "v2.41.0.251128145156_191518 (libQnnHtp.so)", "Stub lib id mismatch"}},
+		"cut short, of two":   {[]compat.File{{Name: "a", BuildID: "v2.41.0.251128"}, {Name: "b", BuildID: "v2.42.0.251225135753_193295"}, {Name: "c", BuildID: "v2.42.0.251225"}}, "push-one-sdk", []string{"v2.41.0.251128 (a)", "v2.42.0.251225135753_193295 (b, c)"}},
+		"a skel for another":  {[]compat.File{htp, {Name: "libQnnHtpV75Skel.so", Arch: "v75"}}, "push-arch", []string{"libQnnHtpV75Skel.so is built for Hexagon v75, the target has v79"}},
+		"many of another one": {[]compat.File{htp, {Name: "1", BuildID: "v9.0.0.000000"}, {Name: "2", BuildID: "v9.0.0.000000"}, {Name: "3", BuildID: "v9.0.0.000000"}, {Name: "4", BuildID: "v9.0.0.000000"}, {Name: "5", BuildID: "v9.0.0.000000"}}, "push-one-sdk", []string{"(1, 2, 3, and 2 more)"}},
+	} {
+		found := compat.PushSet(x.files, "v79")
+		if rules(found) != x.want {
+			t.Errorf("%s: %q, want %q", name, rules(found), x.want)
+			continue
+		}
+		for _, s := range x.says {
+			if text := found[0].Text(); !strings.Contains(text, s) || !strings.Contains(text, "[compat "+x.want+"; ") {
+				t.Errorf("%s: %s does not say %q", name, text, s)
+			}
+		}
+	}
+	if found := compat.PushSet([]compat.File{{Name: "x", Arch: "v75"}}, ""); len(found) != 0 {
+		t.Errorf("without a target: %v", found)
+	}
+}
+
+// TestContext goes through the order in which QNN finds out.
+func TestContext(t *testing.T) {
+	made := compat.ContextBinary{Name: "context.bin", BuildID: "v2.41.0.251128145156_191518", CoreAPI: "2.31.0", HTPAPI: "5.41.0", Blob: "3.2.3", Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}
+	run := compat.Runtime{Version: "2.41.0.251128", CoreAPI: "2.31.0", HTPAPI: "5.41.0", Blob: "3.2.3", Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}
+	for name, x := range map[string]struct {
+		change func(c *compat.ContextBinary, r *compat.Runtime)
+		want   string
+	}{
+		"the same": {func(*compat.ContextBinary, *compat.Runtime) {}, ""},
+		"an older context": {func(c *compat.ContextBinary, _ *compat.Runtime) {
+			c.BuildID, c.CoreAPI, c.Blob = "v2.34.0.250424201103_1", "2.25.0", "3.2.0"
+		}, ""},
+		"another build of a release": {func(c *compat.ContextBinary, _ *compat.Runtime) { c.BuildID = "v2.41.0.251201000000_1" }, ""},
+		"a newer SDK":                {func(c *compat.ContextBinary, _ *compat.Runtime) { c.BuildID = "v2.42.0.251225135753_193295" }, "context-newer"},
+		"a newer API":                {func(c *compat.ContextBinary, _ *compat.Runtime) { c.CoreAPI = "2.32.0" }, "context-newer"},
+		"a newer backend":            {func(c *compat.ContextBinary, _ *compat.Runtime) { c.HTPAPI = "5.42.0" }, "context-newer"},
+		"a newer format":             {func(c *compat.ContextBinary, _ *compat.Runtime) { c.Blob = "3.3.3" }, "context-newer"},
+		"all of it newer": {func(c *compat.ContextBinary, _ *compat.Runtime) {
+			c.BuildID, c.CoreAPI, c.Blob = "v2.50.0.260828000000", "2.40.0", "3.4.0"
+		}, "context-newer"},
+		"only the build id known": {func(c *compat.ContextBinary, r *compat.Runtime) {
+			*r = compat.Runtime{BuildID: "v2.37.0.250724000000_1"}
+		}, "context-newer"},
+		"nothing known":  {func(c *compat.ContextBinary, _ *compat.Runtime) { *c = compat.ContextBinary{} }, ""},
+		"another arch":   {func(_ *compat.ContextBinary, r *compat.Runtime) { r.Arch = "v81" }, "context-arch"},
+		"less VTCM":      {func(_ *compat.ContextBinary, r *compat.Runtime) { r.VTCMMB = 4 }, "context-vtcm"},
+		"another SoC":    {func(c *compat.ContextBinary, _ *compat.Runtime) { c.SoCModel = 75 }, "context-soc"},
+		"the next phone": {func(_ *compat.ContextBinary, r *compat.Runtime) { r.Arch, r.SoCModel, r.VTCMMB = "v81", 96, 4 }, "context-arch context-vtcm context-soc"},
+	} {
+		c, r := made, run
+		x.change(&c, &r)
+		found := compat.Context(c, r)
+		if rules(found) != x.want {
+			t.Errorf("%s: %q, want %q", name, rules(found), x.want)
+		}
+		for _, f := range found {
+			if f.Reason == "" || f.Remedy == "" || f.Source == "" || (f.Severity == compat.Error) == (f.Rule == "context-soc") {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct{ reason, remedy, want string }{
+		{"it fails", "do this", "It fails. Do this. [compat r; s]"},
+		{"libQnnHtp.so fails.", "", "libQnnHtp.so fails. [compat r; s]"},
+		{"QAIRT fails", "r28 works", "QAIRT fails. r28 works. [compat r; s]"},
+	} {
+		if got := (compat.Finding{Rule: "r", Source: "s", Reason: c.reason, Remedy: c.remedy}).Text(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func FuzzCompare(f *testing.F) {
+	f.Add("2.37.0.250724", "r28b", "19.0.04")
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		if compat.Compare(a, b) != -compat.Compare(b, a) || compat.Compare(a, a) != 0 {
+			t.Errorf("%q and %q", a, b)
+		}
+		if compat.Compare(a, b) < 0 && compat.Compare(b, c) < 0 && compat.Compare(a, c) >= 0 {
+			t.Errorf("%q < %q < %q", a, b, c)
+		}
+	})
+}

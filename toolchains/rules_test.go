@@ -1,0 +1,130 @@
+package toolchains_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+// ask asks the rules of the catalogue with src on top about SM8750 and one QAIRT.
+func ask(t *testing.T, src, about string, step map[string]cty.Value) ([]compat.Finding, hcl.Diagnostics, *toolchains.Catalogue) {
+	t.Helper()
+	c, diags := toolchains.Load(map[string][]byte{"ours.hcl": []byte(src)})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	q, release, err := c.Find("qairt", "2.44.0.260225")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.FindSoC("SM8750")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, diags := c.Ask(toolchains.Facts{Target: s.Target(), Toolchains: []toolchains.Known{q.Known(release)}, Step: step}, about)
+	return found, diags, c
+}
+
+func TestRulesOfAWorkspace(t *testing.T) {
+	for name, x := range map[string]struct {
+		src, about string
+		step       map[string]cty.Value
+		want       string // rules and severities of findings
+		text       string
+	}{
+		"shipped only":             {about: "qairt", want: "qairt-system-abi:warning"},
+		"another severity":         {src: "compat \"qairt-system-abi\" {\n severity = \"error\"\n}", about: "qairt", want: "qairt-system-abi:error", text: "libQnnSystem.so by mistake"},
+		"off":                      {src: "compat \"qairt-system-abi\" {\n severity = \"off\"\n}", about: "qairt"},
+		"another condition":        {src: "compat \"qairt-system-abi\" {\n when = qairt.version == \"\"\n}", about: "qairt"},
+		"one of its own":           {src: "compat \"ours\" {\n when = target.soc_model == 69 && contains(soc.features, \"lpbq\")\n reason = \"no ${soc.marketing} with ${qairt.version}\"\n}", about: "qairt", want: "ours:error qairt-system-abi:warning", text: "no Snapdragon 8 Elite with 2.44.0.260225"},
+		"about what is not known":  {src: "compat \"ours\" {\n when = hexagon.version == \"\"\n reason = \"x\"\n}", about: "", want: "qairt-system-abi:warning"},
+		"for each":                 {src: "compat \"ours\" {\n each = step.arches\n when = each.value != \"v75\"\n reason = \"not ${each.value} of ${step.kind}\"\n severity = \"note\"\n}", about: "step", step: map[string]cty.Value{"kind": cty.StringVal("x"), "name": cty.StringVal("y"), "arches": toolchains.List([]string{"v73", "v75"})}, want: "ours:note", text: "not v73 of x"},
+		"at a step not of a block": {src: "compat \"ours\" {\n when = qairt.version != \"\"\n reason = \"x\"\n}", about: "step"},
+	} {
+		step := x.step
+		found, _, c := ask(t, x.src, x.about, step)
+		var got []string
+		for _, f := range found {
+			if x.step == nil || f.Rule == "ours" { // of a made-up step the shipped rules want more
+				got = append(got, f.Rule+":"+f.Severity)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+			continue
+		}
+		if x.text != "" && !slices.ContainsFunc(found, func(f compat.Finding) bool { return strings.Contains(f.Reason, x.text) }) {
+			t.Errorf("%s: %+v does not say %q", name, found, x.text)
+		}
+		diags := c.Diagnostics(found, func(string) *hcl.Range { return nil })
+		for _, d := range diags {
+			if strings.Contains(d.Detail, "compat ours") && strings.Contains(x.want, "ours:note") {
+				t.Errorf("%s: a note interrupts: %s", name, d.Detail)
+			}
+		}
+	}
+}
+
+func TestBadRules(t *testing.T) {
+	for name, x := range map[string]struct{ src, says string }{
+		"severity":     {"compat \"x\" {\n severity = \"fatal\"\n when = true\n reason = \"x\"\n}", `severity "fatal" is not known`},
+		"no reason":    {"compat \"x\" {\n when = true\n}", "needs reason"},
+		"no condition": {"compat \"x\" {\n reason = \"x\"\n}", "when or each"},
+		"code":         {"compat \"push-one-sdk\" {\n when = false\n}", "only its severity"},
+		"attribute":    {"compat \"x\" {\n because = \"x\"\n}", "because"},
+	} {
+		if _, diags := toolchains.Load(map[string][]byte{"bad.hcl": []byte(x.src)}); !diags.HasErrors() || !strings.Contains(diags.Error(), x.says) {
+			t.Errorf("%s: %v; want %q", name, diags, x.says)
+		}
+	}
+	// What is wrong with an expression is told where it is, when the rule is asked.
+	for name, src := range map[string]string{
+		"no attribute": "compat \"x\" {\n when = qairt.versoin == \"1\"\n reason = \"x\"\n}",
+		"no function":  "compat \"x\" {\n when = newer(qairt.version)\n reason = \"x\"\n}",
+		"no boolean":   "compat \"x\" {\n when = qairt.version\n reason = \"x\"\n}",
+		"in a text":    "compat \"x\" {\n when = true\n reason = \"${qairt.nothing}\"\n}",
+	} {
+		if _, diags, _ := ask(t, src, "qairt", nil); !diags.HasErrors() || diags[0].Subject == nil || diags[0].Subject.Filename != "ours.hcl" {
+			t.Errorf("%s: %v", name, diags)
+		}
+	}
+}
+
+// TestShippedRules asks every rule about every release and SoC: none may be wrong in itself, and each has what people need.
+func TestShippedRules(t *testing.T) {
+	c, _ := builtin(t)
+	for _, s := range c.SoCs {
+		if _, diags := c.Matrix(s); diags.HasErrors() {
+			t.Fatalf("%s: %v", s.Name, diags)
+		}
+		if testing.Short() {
+			break
+		}
+	}
+	coded := map[string]bool{}
+	for _, i := range compat.Coded() {
+		coded[i.ID] = true
+	}
+	seen := map[string]bool{}
+	for _, r := range c.Rules {
+		seen[r.ID] = true
+		if !coded[r.ID] && r.Source == "" {
+			t.Errorf("compat %q does not say where it is known from", r.ID)
+		}
+		if !coded[r.ID] && r.Severity != toolchains.SeverityNote && (r.Remedy == nil || r.Summary == "") {
+			t.Errorf("compat %q has no remedy, or no heading", r.ID)
+		}
+	}
+	for id := range coded {
+		if !seen[id] {
+			t.Errorf("rule %s is code, and has no block", id)
+		}
+	}
+}
