@@ -6,25 +6,20 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// failure is a message of a compiler or linker whose cause is not where it points.
+// failure is a message of a compiler or linker whose cause lies in how op packages are made.
 type failure struct{ message, hint string }
 
 func failures() []failure {
 	return []failure{
-		{`'(hvx_internal|qhmath_hvx)\.h' file not found`,
-			"the Hexagon SDK has no libs/qhl_hvx, which HVX ops include: take a full Hexagon SDK, not the tools alone"},
-		{`(unknown|unsupported) argument:? '-mv\d+`,
-			"the Hexagon tools are older than the arch: v75 needs tools 8.7, v79 needs 8.8 (Hexagon SDK 6.2), v81 needs 19.0 (Hexagon SDK 6.4)"},
-		{`undeclared (function|identifier) 'Q6_`,
-			"an op uses an HVX instruction that the arch, or the step's hvx argument, does not have: the llama ops need v73 or newer and no hvx argument"},
-		{`(unable to find library|cannot find) -lQnnHtp`,
-			"the QAIRT SDK has no lib/aarch64-android with libQnnHtp.so and libQnnHtpPrepare.so: take the full SDK"},
-		{`'(QnnOpPackage|HTP/core/\w+)\.h' file not found`,
-			"the QAIRT SDK has no include/QNN with the HTP headers: take the full SDK"},
+		{`undefined symbol: open_(op_execute|op_name|sdk_build_id)`,
+			"the op package was compiled with a vendor's headers: only those of the open stand-in (profile open) can run an op on its own"},
+		{`undefined symbol: .*op_file_of<(\w+)>`,
+			"the interface lists an op that no source defines: add its source to src/ops, or take its DECLARE_PKG_OPS_OPTS_LIST out of the interface (of a generated one: the op out of the op config)"},
 	}
 }
 
-// Diagnose says causes and remedies for the output of a compiler or linker that failed, one a line; none if it knows none.
+// Diagnose says causes and remedies for the output of a compiler or linker, one a line: rename rules that would fix it, and
+// slips in op packages. Failures that are no matter of op packages alone are in the catalogue of package runner/diagnose.
 func Diagnose(output string) []string {
 	var hints []string
 	for _, h := range patches.Diagnose(output) {

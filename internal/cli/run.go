@@ -188,6 +188,7 @@ func (r *running) watchers() event.Sink {
 		if r.trace != nil {
 			r.watching.Sink = sinks{r.watching.Sink, r.trace}
 		}
+		r.watching.Sink = r.a.diagnosed(r.workspace, r.watching.Sink)
 		r.end = r.watching.end
 	}
 	return r.watching

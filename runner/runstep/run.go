@@ -125,7 +125,6 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 			"stdout":  {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: run.Name, Path: "stdout.txt"}}}},
 			"results": results,
 		},
-		Explain: func(_ string, output []byte) []string { return runner.Diagnose(output) },
 	}, nil
 }
 
