@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/flate"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -188,18 +187,14 @@ func (s *source) writeBatch(ctx context.Context, w *writer, z *unzipper, batch [
 // unzipper reads members of a zip, one after the other, with the same buffers.
 type unzipper struct {
 	r       io.ReaderAt
-	packed  *bufio.Reader
-	inflate io.ReadCloser // nil before the first member that needs it
+	inflate *inflater // nil before the first member that needs it
 	buf     []byte
 }
 
-const (
-	packedBuffer = 128 << 10
-	copyBuffer   = 256 << 10 // fits into a processor's own cache, and makes few system calls
-)
+const copyBuffer = 256 << 10 // fits into a processor's own cache, and makes few system calls
 
 func newUnzipper(r io.ReaderAt) *unzipper {
-	return &unzipper{r: r, packed: bufio.NewReaderSize(nil, packedBuffer), buf: make([]byte, copyBuffer)}
+	return &unzipper{r: r, buf: make([]byte, copyBuffer)}
 }
 
 // open returns the content of a member; reading it to the end checks size and checksum. It is valid until the next open.
@@ -208,15 +203,15 @@ func (z *unzipper) open(e zipEntry) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	z.packed.Reset(io.NewSectionReader(z.r, at, e.packed))
-	plain := io.Reader(z.packed)
+	packed := io.NewSectionReader(z.r, at, e.packed)
+	plain := io.Reader(packed)
 	switch e.method {
 	case methodStore:
 	case methodDeflate:
 		if z.inflate == nil {
-			z.inflate = flate.NewReader(z.packed)
-		} else if err := z.inflate.(flate.Resetter).Reset(z.packed, nil); err != nil {
-			return nil, err
+			z.inflate = newInflater(packed)
+		} else {
+			z.inflate.reset(packed)
 		}
 		plain = z.inflate
 	default:
@@ -224,7 +219,7 @@ func (z *unzipper) open(e zipEntry) (io.Reader, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: it is compressed by method %d", ErrFormat, e.method)
 		}
-		if plain, err = decompress(kind, z.packed); err != nil {
+		if plain, err = decompress(kind, bufio.NewReaderSize(packed, 64<<10)); err != nil {
 			return nil, err
 		}
 	}
@@ -265,7 +260,7 @@ func (e zipEntry) content(r io.ReaderAt, limit int64) ([]byte, error) {
 	if e.size > limit {
 		return nil, fmt.Errorf("%w: entry %q has %d bytes, at most %d make sense", ErrUnsafe, e.name, e.size, limit)
 	}
-	z := &unzipper{r: r, packed: bufio.NewReaderSize(nil, 4<<10)}
+	z := &unzipper{r: r}
 	in, err := z.open(e)
 	if err != nil {
 		return nil, fmt.Errorf("entry %q: %w", e.name, damaged(err))

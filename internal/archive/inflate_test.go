@@ -1,0 +1,140 @@
+package archive
+
+import (
+	"bytes"
+	stdflate "compress/flate"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/flate"
+)
+
+func deflate(t testing.TB, plain []byte, level int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(plain); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// plains are contents that make compressors do different things.
+func plains(t testing.TB) map[string][]byte {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(5, 6))
+	noise := make([]byte, 300_000)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+	}
+	rare := make([]byte, 400_000) // some bytes are very rare: long codes
+	for i := range rare {
+		rare[i] = byte(rnd.ExpFloat64() * 7)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := append(append(bytes.Clone(noise[:32768]), noise[:32768]...), noise[:100]...)
+	return map[string][]byte{"nothing": nil, "a byte": {7}, "zeros": make([]byte, 1<<20), "period 3": []byte(strings.Repeat("abc", 99999)), "noise": noise, "rare": rare,
+		"code": code[:min(len(code), 3<<20)], "far": far, "text": []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 5000))}
+}
+
+func TestInflate(t *testing.T) {
+	z := newInflater(nil)
+	for name, plain := range plains(t) {
+		for _, level := range []int{flate.HuffmanOnly, 0, 1, 3, 6, 9} {
+			packed := deflate(t, plain, level)
+			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(packed), "in halves": iotest.HalfReader(bytes.NewReader(packed)),
+				"with the end": iotest.DataErrReader(bytes.NewReader(packed))} {
+				z.reset(r)
+				got, err := io.ReadAll(z)
+				if err != nil || !bytes.Equal(got, plain) {
+					t.Errorf("%s, level %d, %s: %d bytes of %d, %v", name, level, how, len(got), len(plain), err)
+				}
+			}
+			for _, n := range []int{0, 1, len(packed) / 3, len(packed) - 1} {
+				if n >= len(packed) {
+					continue
+				}
+				z.reset(bytes.NewReader(packed[:n]))
+				if got, err := io.ReadAll(z); err == nil || !bytes.HasPrefix(plain, got) {
+					t.Errorf("%s, level %d, cut at %d: %d bytes, %v", name, level, n, len(got), err)
+				}
+			}
+		}
+	}
+	z.reset(iotest.ErrReader(os.ErrPermission))
+	if _, err := io.ReadAll(z); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("a reader's own error became %v", err)
+	}
+}
+
+// FuzzInflate compares with the standard library: the same bytes, or an error from both. Where a code is missing the standard
+// library may notice later.
+func FuzzInflate(f *testing.F) {
+	for _, plain := range plains(f) {
+		for _, level := range []int{0, 1, 6, flate.HuffmanOnly} {
+			f.Add(deflate(f, plain[:min(len(plain), 2000)], level))
+		}
+	}
+	f.Add([]byte{1, 0, 0, 255, 255})
+	f.Add([]byte{3, 0})
+	z := newInflater(nil)
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		const limit = 4 << 20
+		z.reset(bytes.NewReader(packed))
+		got, err := io.ReadAll(io.LimitReader(z, limit))
+		want, wantErr := io.ReadAll(io.LimitReader(stdflate.NewReader(bytes.NewReader(packed)), limit))
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("error %v, the standard library's is %v", err, wantErr)
+		}
+		if err == nil && !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes that differ from the standard library's %d", len(got), len(want))
+		}
+	})
+}
+
+func BenchmarkInflate(b *testing.B) {
+	plain := plains(b)["code"]
+	packed := deflate(b, plain, 6)
+	buf := make([]byte, copyBuffer)
+	run := func(name string, r io.Reader, reset func()) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(plain)))
+			for b.Loop() {
+				reset()
+				for {
+					if _, err := r.Read(buf); err == io.EOF {
+						break
+					} else if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+	z := newInflater(nil)
+	run("own", z, func() { z.reset(bytes.NewReader(packed)) })
+	k := flate.NewReader(nil)
+	run("klauspost", k, func() {
+		if err := k.(flate.Resetter).Reset(bytes.NewReader(packed), nil); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
