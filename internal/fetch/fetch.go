@@ -43,15 +43,16 @@ type Source struct {
 // Client downloads. The zero value works.
 type Client struct {
 	Offline   bool
-	Transport http.RoundTripper // nil: one of our own
-	Retries   int               // tries after the first, per address and without progress between them; default 4
-	Backoff   time.Duration     // before the first of them, doubled each time; default 1 s
-	Stall     time.Duration     // without a byte for this long a connection is given up; default 60 s
-	MaxSize   int64             // bytes of a file whose size is not known; default 64 GiB
-	Streams   int               // requests at once for one file, at most; default 4
-	Chunk     int64             // bytes of one of them; default 16 MiB
-	Logins    []Login           // what hosts want to know
-	TLS       *tls.Config       // nil: the machine's certificates
+	Transport http.RoundTripper                     // nil: one of our own
+	Retries   int                                   // tries after the first, per address and without progress between them; default 4
+	Backoff   time.Duration                         // before the first of them, doubled each time; default 1 s
+	Stall     time.Duration                         // without a byte for this long a connection is given up; default 60 s
+	MaxSize   int64                                 // bytes of a file whose size is not known; default 64 GiB
+	Streams   int                                   // requests at once for one file, at most; default 4
+	Chunk     int64                                 // bytes of one of them; default 16 MiB
+	Logins    []Login                               // what hosts want to know
+	TLS       *tls.Config                           // nil: the machine's certificates
+	Proxy     func(*http.Request) (*url.URL, error) // nil: what the environment says
 
 	// Progress is called with the bytes that are there and the size (0: not known), from any goroutine. It must not block.
 	Progress func(done, total int64)
@@ -96,6 +97,9 @@ func (c Client) withDefaults() Client {
 	}
 	if c.Streams <= 0 {
 		c.Streams = 4
+	}
+	if c.Proxy == nil {
+		c.Proxy = http.ProxyFromEnvironment
 	}
 	if c.Chunk <= 0 {
 		c.Chunk = 16 << 20

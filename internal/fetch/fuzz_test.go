@@ -3,6 +3,8 @@ package fetch
 import (
 	"archive/zip"
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -108,6 +110,68 @@ func FuzzContentRange(f *testing.F) {
 		start, end, total, ok := contentRange(s)
 		if ok && (start < 0 || end <= start || total >= 0 && end > total) {
 			t.Errorf("%q: %d %d %d", s, start, end, total)
+		}
+	})
+}
+
+// FuzzPartState: whatever is in the file beside a part, what is taken of it fits the part.
+func FuzzPartState(f *testing.F) {
+	dir := f.TempDir()
+	p, err := newPart(filepath.Join(dir, "seed"), partMeta{URL: "https://x", Validator: `"1"`, Total: 100, Segments: chunks(100, 40)}, true)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := p.write(p.segs[1], make([]byte, 20)); err != nil {
+		f.Fatal(err)
+	}
+	p.close()
+	seed, err := os.ReadFile(filepath.Join(dir, "seed"+stateSuffix))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed, 60)
+	f.Add(seed[:len(seed)-1], 60)
+	f.Add(seed, 10)
+	f.Add([]byte(`{"total":-1,"segments":[[0,-1]]}`+"\n\x05\x00\x00\x00\x00\x00\x00\x00"), 5)
+	f.Fuzz(func(t *testing.T, state []byte, size int) {
+		name := filepath.Join(t.TempDir(), "p")
+		if err := os.WriteFile(name, make([]byte, min(max(size, 0), 1000)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name+stateSuffix, state, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p := oldPart(name, true)
+		if p == nil {
+			return
+		}
+		defer p.close()
+		var sum int64
+		for _, s := range p.segs {
+			done := s.done.Load()
+			sum += done
+			if done < 0 || s.end >= 0 && s.start+done > s.end || done > 0 && s.start+done > int64(size) {
+				t.Errorf("segment %d to %d has %d of a file of %d", s.start, s.end, done, size)
+			}
+		}
+		if sum != p.bytes() || p.frontier() > int64(max(size, 0)) {
+			t.Errorf("%d bytes of %d, whole up to %d", p.bytes(), sum, p.frontier())
+		}
+	})
+}
+
+// FuzzNetrc: no login of a file is for every host, and no error shows a word of it.
+func FuzzNetrc(f *testing.F) {
+	f.Add("machine a login b password c\ndefault login d password e\nmacdef x\nfoo\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		logins, err := Netrc(strings.NewReader(text))
+		for _, l := range logins {
+			if l.Host == "" || l.Header != "Authorization" || !strings.HasPrefix(l.Value, "Basic ") {
+				t.Errorf("%+v", l)
+			}
+		}
+		if err != nil && len(err.Error()) > 100 {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -364,6 +365,69 @@ func TestSidecars(t *testing.T) {
 		if _, err := os.Stat(dest); (err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What one mirror sent is not asked of the next.
+func TestMirrorsTogether(t *testing.T) {
+	b := content(4_000_000)
+	var sent atomic.Int64
+	var sick atomic.Int32
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if sick.Add(1) > 6 { // it goes away
+			http.Error(w, "gone", http.StatusGone)
+			return
+		}
+		serveTag(&counting{w, &sent}, r, b, `"first"`)
+	}))
+	defer first.Close()
+	second := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveTag(&counting{w, &sent}, r, b, `"second"`) }))
+	defer second.Close()
+	c := client()
+	c.Chunk = 200_000
+	r, err := c.Fetch(t.Context(), pinned(b, first.URL, second.URL), filepath.Join(t.TempDir(), "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.URL != second.URL || r.Resumed < 1_000_000 || sent.Load() > 4_500_000 {
+		t.Errorf("%+v, %d bytes were sent", r, sent.Load())
+	}
+}
+
+// A proxy is used, and its password is told to nobody else.
+func TestProxy(t *testing.T) {
+	b := content(1000)
+	var asked atomic.Int32
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.URL.Host != "sdk.invalid" || r.Header.Get("Proxy-Authorization") == "" {
+			http.Error(w, "who are you", http.StatusProxyAuthRequired)
+			return
+		}
+		serve(w, r, b)
+	}))
+	defer proxy.Close()
+	host := strings.TrimPrefix(proxy.URL, "http://")
+	for login, want := range map[string]error{"me:pr0xy-pass@": nil, "": fetch.ErrRefused} {
+		u, err := url.Parse("http://" + login + host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := client()
+		c.Proxy = http.ProxyURL(u)
+		_, err = c.Fetch(t.Context(), pinned(b, "http://sdk.invalid/x"), filepath.Join(t.TempDir(), "x"))
+		if !errors.Is(err, want) || err != nil && !strings.Contains(err.Error(), "proxy") {
+			t.Errorf("%q: error %v, want %v", login, err, want)
+		}
+	}
+	u, err := url.Parse("http://me:pr0xy-pass@127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := client()
+	c.Proxy, c.Retries = http.ProxyURL(u), 1
+	if _, err := c.Fetch(t.Context(), pinned(b, "http://sdk.invalid/x"), filepath.Join(t.TempDir(), "x")); err == nil || strings.Contains(err.Error(), "pr0xy") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -31,7 +31,7 @@ func (d *download) connect() *http.Client {
 	rt := d.client.Transport
 	if rt == nil {
 		t := &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
+			Proxy:                 d.client.Proxy,
 			DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   30 * time.Second,
 			ResponseHeaderTimeout: d.client.Stall,
@@ -174,7 +174,9 @@ func (d *download) place(a *answer, start, end int64) error {
 			busy: code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	case code == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: %s", errNoRanges, a.Status)
-	case code == http.StatusUnauthorized || code == http.StatusProxyAuthRequired:
+	case code == http.StatusProxyAuthRequired:
+		return fmt.Errorf("%w: %s: the proxy wants a login: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s", ErrRefused, a.Status, d.says(a.Body))
+	case code == http.StatusUnauthorized:
 		return fmt.Errorf("%w: %s: it wants a login: put one into ~/.netrc, or name a variable with a token in a header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusForbidden:
 		return fmt.Errorf("%w: %s: the file may need an account or an accepted licence, or the server does not like the User-Agent%s",

@@ -31,4 +31,3 @@ func Rewrite(addr string, ms []Mirror) string {
 	}
 	return best.To + strings.TrimPrefix(addr, best.From)
 }
-

@@ -143,6 +143,52 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestHugeArchive: of an archive of more than 4 GiB, most of it not wanted, little is read.
+func TestHugeArchive(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	const far = 5 << 30
+	z.SetOffset(far) // a hole before it plays what is not wanted
+	for _, name := range []string{"sdk/bin/a", "sdk/bin/b"} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write(bytes.Repeat([]byte(name), 1000))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "huge.zip")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for at, piece := range map[int64][]byte{0: []byte("PK\x03\x04"), far: b.Bytes()} {
+		if _, err := f.WriteAt(piece, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := &atomic.Int64{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(counter{w, sent}, r, "", time.Time{}, f)
+	}))
+	defer srv.Close()
+	s := fetchtool.Spec{Kind: fetchtool.KindArchive, Name: "huge", URLs: []string{srv.URL}, StripPrefix: "sdk", Parts: true, Only: []string{"bin/a"}}
+	out := filepath.Join(t.TempDir(), "tree")
+	if _, err := fetchtool.Learn(t.Context(), s, out, fetchtool.Options{Downloads: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(out, "bin/a")); err != nil || len(got) != 9000 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if sent.Load() > 2<<20 {
+		t.Errorf("%d bytes were sent", sent.Load())
+	}
+}
+
 func TestSecretsAndMirrors(t *testing.T) {
 	b, sum := zipOf(t, map[string]string{"a": "x"})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
