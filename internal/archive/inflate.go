@@ -228,7 +228,6 @@ func (z *inflater) copyStored() error {
 func (z *inflater) codes() error {
 	in, out, lit, dist := z.in, z.out, &z.lit, &z.dist
 	pos, limit, bits, n, o := z.pos, z.limit, z.bits, z.n, z.o
-	defer func() { z.pos, z.bits, z.n, z.o = pos, bits, n, o }()
 	for o < outSize {
 		if pos > limit {
 			z.pos = pos
@@ -281,6 +280,7 @@ func (z *inflater) codes() error {
 				bits >>= e & 63
 				n -= uint(e & 63)
 				z.state = atBlock
+				z.pos, z.bits, z.n, z.o = pos, bits, n, o
 				return nil
 			case e&isSpecial != 0:
 				return fmt.Errorf("%w: a code that stands for nothing", errDeflate)
@@ -327,5 +327,6 @@ func (z *inflater) codes() error {
 		}
 		o = end
 	}
+	z.pos, z.bits, z.n, z.o = pos, bits, n, o
 	return nil
 }

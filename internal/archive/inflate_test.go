@@ -51,14 +51,14 @@ func plains(t testing.TB) map[string][]byte {
 		t.Fatal(err)
 	}
 	far := append(append(bytes.Clone(noise[:32768]), noise[:32768]...), noise[:100]...)
-	return map[string][]byte{"nothing": nil, "a byte": {7}, "zeros": make([]byte, 1<<20), "period 3": []byte(strings.Repeat("abc", 99999)), "noise": noise, "rare": rare,
-		"code": code[:min(len(code), 3<<20)], "far": far, "text": []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 5000))}
+	return map[string][]byte{"nothing": nil, "a byte": {7}, "zeros": make([]byte, 400_000), "period 3": []byte(strings.Repeat("abc", 60_000)), "noise": noise, "rare": rare,
+		"code": code[:min(len(code), 1<<20)], "far": far, "text": []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 5000))}
 }
 
 func TestInflate(t *testing.T) {
 	z := newInflater(nil)
 	for name, plain := range plains(t) {
-		for _, level := range []int{flate.HuffmanOnly, 0, 1, 3, 6, 9} {
+		for _, level := range []int{flate.HuffmanOnly, 0, 1, 6, 9} {
 			packed := deflate(t, plain, level)
 			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(packed), "in halves": iotest.HalfReader(bytes.NewReader(packed)),
 				"with the end": iotest.DataErrReader(bytes.NewReader(packed))} {
