@@ -3,7 +3,6 @@ package verify
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -47,14 +46,11 @@ func (t *tree) buildIDs() {
 
 // findBuildID returns the first build id in the file, "" when it has none. It reads in pieces that overlap.
 func findBuildID(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
+	f, err := openFile(name)
+	if err != nil || f == nil {
 		return "", err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return "", err
-	}
 	const piece, overlap = 1 << 20, 64
 	buf := make([]byte, 0, piece+overlap)
 	for read := 0; read < maxELF; {

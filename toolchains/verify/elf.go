@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -129,14 +128,17 @@ func (t *tree) elf() {
 }
 
 func (t *tree) elfFile(c ELF, name string) {
-	f, err := os.Open(filepath.Join(t.root, filepath.FromSlash(name)))
+	f, err := openFile(filepath.Join(t.root, filepath.FromSlash(name)))
 	if err != nil {
 		t.add(name, "a file that can't be read: "+err.Error(), "an ELF file", again)
 		return
 	}
+	if f == nil {
+		return
+	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || info.IsDir() {
+	if err != nil {
 		return
 	}
 	t.report.Checked.ELF++

@@ -88,11 +88,11 @@ func own(root, program, lib string, where []string) bool {
 // needs calls each for the libraries that a file names, with the versions of symbols that it wants of it and the folders in which
 // it looks first. It returns false for one that is no dynamic ELF file: a script, say.
 func needs(file string, each func(lib string, versions, where []string)) bool {
-	f, err := elf.Open(file)
+	f, done, err := openELF(file)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer done()
 	libs, err := f.ImportedLibraries()
 	if err != nil || len(libs) == 0 {
 		return false
@@ -136,11 +136,11 @@ func searched(f *elf.File, file string) (dirs []string) {
 
 // LibraryVersions returns the versions of symbols that a shared library defines.
 func LibraryVersions(file string) ([]string, error) {
-	f, err := elf.Open(file)
+	f, done, err := openELF(file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer done()
 	defined, err := f.DynamicVersions()
 	if err != nil {
 		return nil, nil // it has none

@@ -162,6 +162,12 @@ func TestDamagedSDKs(t *testing.T) {
 		"an SDK in the SDK": {"qairt", func(s *sdkTree) {
 			s.write("qairt/2.42.0.251225/sdk.yaml", []byte("version: 2.42.0\n"))
 		}, [][]string{{"qairt/2.42.0.251225/sdk.yaml", "in no release", "remove it"}}},
+		"a pipe instead of a library": {"qairt", func(s *sdkTree) {
+			s.must(os.Remove(s.path(arm)))
+			if out, err := exec.Command("mkfifo", s.path(arm)).CombinedOutput(); err != nil {
+				s.t.Fatalf("mkfifo: %v\n%s", err, out)
+			}
+		}, [][]string{{arm, "not a regular file", "an ELF file"}, {arm, "not a regular file", "a build id"}}},
 		"everything at once": {"qairt", func(s *sdkTree) {
 			s.must(os.Remove(s.path(skel)))
 			s.must(os.Remove(s.path(stub)))

@@ -230,7 +230,10 @@ func (t *tree) text() {
 }
 
 func (t *tree) read(name string) ([]byte, error) {
-	f, err := os.Open(filepath.Join(t.root, filepath.FromSlash(path.Clean("/"+name))))
+	f, err := openFile(filepath.Join(t.root, filepath.FromSlash(path.Clean("/"+name))))
+	if err == nil && f == nil {
+		err = errNoFile
+	}
 	if err != nil {
 		return nil, err
 	}
