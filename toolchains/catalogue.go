@@ -114,10 +114,11 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 	return c, diags
 }
 
-// inherit gives the release what all releases of its toolchain have. One that people have to get by hand has no address.
+// inherit gives the release what all releases of its toolchain have. One that people have to get by hand, or with an account of the
+// vendor, has no address.
 func (r *Release) inherit(sources []*Source) {
 	for _, from := range sources {
-		if from.Kind == "archive" && r.Source("manual") != nil {
+		if from.Kind == "archive" && (r.Source("manual") != nil || r.Source("qpm") != nil) {
 			continue
 		}
 		s := r.Source(from.Kind)

@@ -106,9 +106,6 @@ toolchain "hexagon" {
     source "qpm" {
       product = "hexagonsdk5.x"
     }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
-    }
   }
 
   release "5.4.1.1" {
@@ -116,18 +113,12 @@ toolchain "hexagon" {
     source "qpm" {
       product = "hexagonsdk5.x"
     }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
-    }
   }
 
   release "5.5.5.0" {
     tools_version = "8.7.06"
     source "qpm" {
       product = "hexagonsdk5.x"
-    }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk5.x` and `qpm-cli --install hexagonsdk5.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
   }
 
@@ -137,18 +128,12 @@ toolchain "hexagon" {
     source "qpm" {
       product = "hexagonsdk6.x"
     }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
-    }
   }
 
   release "6.2.0.1" {
     tools_version = "8.8.06"
     source "qpm" {
       product = "hexagonsdk6.x"
-    }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
   }
 
@@ -157,9 +142,6 @@ toolchain "hexagon" {
     source "qpm" {
       product = "hexagonsdk6.x"
     }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
-    }
   }
 
   release "6.4.0.0" {
@@ -167,18 +149,12 @@ toolchain "hexagon" {
     source "qpm" {
       product = "hexagonsdk6.x"
     }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
-    }
   }
 
   release "6.4.0.1" {
     tools_version = "19.0.04"
     source "qpm" {
       product = "hexagonsdk6.x"
-    }
-    source "manual" {
-      steps = "this release needs an account of the vendor: log in with `qpm-cli --login`, then `qpm-cli --license-activate hexagonsdk6.x` and `qpm-cli --install hexagonsdk6.x --version ${version} --path DIR` (DIR must be absolute; logs are in /var/tmp/qcom/qik/logs), and set HEXAGON_SDK_ROOT to DIR"
     }
   }
 

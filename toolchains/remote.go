@@ -50,7 +50,7 @@ func (ch *Choice) remote(q Request, spec *fetchtool.Spec) (ok bool, reason strin
 	}
 	if spec.Kind == fetchtool.KindVendor {
 		if program := s.Kind + "-cli"; !q.Machine.has(program) {
-			return false, fmt.Sprintf("%s, with which people who have an account of the vendor get it, is not in PATH", program), nil
+			return false, fmt.Sprintf("%s, with which people who have an account of the vendor get it, is not in PATH: %s", program, s.byHand(r)), nil
 		}
 	}
 	if !q.Locking {
@@ -58,6 +58,19 @@ func (ch *Choice) remote(q Request, spec *fetchtool.Spec) (ok bool, reason strin
 			"run `hexmage lock %s %s --profile %s`, which downloads it once and pins what came", LockFile, ch.Toolchain.Name, r.Version, q.Profile)
 	}
 	return true, "", nil
+}
+
+// byHand says how people get the release with the vendor's client.
+func (s *Source) byHand(r *Release) string {
+	if s.Kind == "qsc" {
+		return fmt.Sprintf("install it and log in with `qsc-cli login -u USER`, or `qsc-cli sdk download --name %s --required-version %s --path DIR` elsewhere", s.Product, r.Version)
+	}
+	licence := s.Activate
+	if licence == "" {
+		licence = s.Product
+	}
+	return fmt.Sprintf("install it and log in with `qpm-cli --login`, or elsewhere `qpm-cli --license-activate %s` and `qpm-cli --install %s --version %s --path DIR` "+
+		"(DIR must be absolute; logs are in /var/tmp/qcom/qik/logs)", licence, s.Product, r.Version)
 }
 
 // agrees tells whether the catalogue's digests and those of the lock are of one file.

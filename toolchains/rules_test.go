@@ -97,15 +97,17 @@ func TestBadRules(t *testing.T) {
 	}
 }
 
-// TestShippedRules asks every rule about every release and SoC: none may be wrong in itself, and each has what people need.
+// TestShippedRules asks every rule about every release and a SoC of each arch: none may be wrong in itself, and each has what people need.
 func TestShippedRules(t *testing.T) {
 	c, _ := builtin(t)
+	arches := map[string]bool{}
 	for _, s := range c.SoCs {
+		if arches[s.Arch] {
+			continue // the same releases say the same
+		}
+		arches[s.Arch] = true
 		if _, diags := c.Matrix(s); diags.HasErrors() {
 			t.Fatalf("%s: %v", s.Name, diags)
-		}
-		if testing.Short() {
-			break
 		}
 	}
 	coded := map[string]bool{}
