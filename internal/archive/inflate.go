@@ -128,8 +128,9 @@ func (z *inflater) fill() error {
 		}
 		return nil
 	}
-	z.end = copy(z.in, z.in[z.pos:max(z.end, z.pos)])
-	z.pos = 0
+	from := max(z.pos-8, 0) // what is in bits may have to go back
+	z.end = copy(z.in, z.in[from:z.end])
+	z.pos -= from
 	for z.end < inSize && !z.eof {
 		n, err := z.r.Read(z.in[z.end:inSize])
 		z.end += n

@@ -14,15 +14,23 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-func deflate(t testing.TB, plain []byte, level int) []byte {
+func deflate(t testing.TB, plain []byte, level int, flush bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, level)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write(plain); err != nil {
-		t.Fatal(err)
+	for step := 7000; len(plain) > 0; step += 997 { // each flush makes an empty stored block
+		n := min(step, len(plain))
+		if _, err := w.Write(plain[:n]); err != nil {
+			t.Fatal(err)
+		}
+		if plain = plain[n:]; flush {
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -59,7 +67,7 @@ func TestInflate(t *testing.T) {
 	z := newInflater(nil)
 	for name, plain := range plains(t) {
 		for _, level := range []int{flate.HuffmanOnly, 0, 1, 6, 9} {
-			packed := deflate(t, plain, level)
+			packed := deflate(t, plain, level, level%2 == 0)
 			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(packed), "in halves": iotest.HalfReader(bytes.NewReader(packed)),
 				"with the end": iotest.DataErrReader(bytes.NewReader(packed))} {
 				z.reset(r)
@@ -90,7 +98,7 @@ func TestInflate(t *testing.T) {
 func FuzzInflate(f *testing.F) {
 	for _, plain := range plains(f) {
 		for _, level := range []int{0, 1, 6, flate.HuffmanOnly} {
-			f.Add(deflate(f, plain[:min(len(plain), 2000)], level))
+			f.Add(deflate(f, plain[:min(len(plain), 2000)], level, false))
 		}
 	}
 	f.Add([]byte{1, 0, 0, 255, 255})
@@ -112,7 +120,7 @@ func FuzzInflate(f *testing.F) {
 
 func BenchmarkInflate(b *testing.B) {
 	plain := plains(b)["code"]
-	packed := deflate(b, plain, 6)
+	packed := deflate(b, plain, 6, false)
 	buf := make([]byte, copyBuffer)
 	run := func(name string, r io.Reader, reset func()) {
 		b.Run(name, func(b *testing.B) {
