@@ -9,15 +9,15 @@ import (
 
 // Extra are flags of a package's own, for some of its targets and sources. They come after the table's.
 type Extra struct {
-	Targets   []string // none: all
-	Sources   []string // slash paths in the package, as path.Match patterns; none: all
-	Includes  []string // folders, relative to the package; those below Rooted are taken as they are
-	Defines   []string // NAME or NAME=VALUE
-	Flags     []string // of the compiler
-	LinkFlags []string // after the objects; Sources does not matter
+	Targets   []string `json:"targets,omitempty"`    // none: all
+	Sources   []string `json:"sources,omitempty"`    // slash paths in the package, as path.Match patterns; none: all
+	Includes  []string `json:"includes,omitempty"`   // folders, relative to the package; those below Rooted are taken as they are
+	Defines   []string `json:"defines,omitempty"`    // NAME or NAME=VALUE
+	Flags     []string `json:"flags,omitempty"`      // of the compiler
+	LinkFlags []string `json:"link_flags,omitempty"` // after the objects; Sources does not matter
 
 	// Rooted are folders, from where the compiler runs, that are not the package's: outputs of other steps.
-	Rooted []string
+	Rooted []string `json:"rooted,omitempty"`
 }
 
 func (e Extra) hasTarget(target string) bool {
@@ -60,6 +60,19 @@ func (p Package) extraFlags(target, src string) []string {
 		}
 	}
 	return append(all, own...)
+}
+
+// Exact returns the package's extras with patterns replaced by the sources that they match: what whoever does not know the
+// files needs.
+func (p Package) Exact() []Extra {
+	out := slices.Clone(p.Extras)
+	for i, e := range out {
+		if len(e.Sources) > 0 {
+			out[i].Sources = slices.DeleteFunc(slices.Clone(p.Files), func(f string) bool { return !e.matches(f) })
+			slices.Sort(out[i].Sources)
+		}
+	}
+	return out
 }
 
 func (p Package) linkFlags(target string) []string {

@@ -83,6 +83,17 @@ func Library(name string) string { return "libQnn" + name + ".so" }
 // interfaceName is the path that an interface source has in a package: the one that FindName knows.
 func (p Package) interfaceName() string { return "src/" + p.Name + "Interface.cpp" }
 
+// HasInterface says whether a package has sources beside its ops, one of which is its interface.
+func HasInterface(files []string) bool { return len(sources(files, "").plain) > 0 }
+
+// DeviceLibrary returns the file name that a library has on a phone, which loads one for its processor and one for its NPU.
+func DeviceLibrary(name string, a Arch) string {
+	if a.Family == "hexagon" {
+		return "libQnn" + name + "_HTP.so"
+	}
+	return "libQnn" + name + "_CPU.so"
+}
+
 type sourceSet struct{ plain, ops, asm []string }
 
 // sources picks what is compiled, each group sorted, as the Makefile's wildcards do.
@@ -104,23 +115,28 @@ func sources(files []string, asm string) sourceSet {
 	return s
 }
 
-// Headers returns the files of a tree that a source of it may include: all of include/, and headers under src/.
-func Headers(files []string) []string {
+// Headers returns the package's files that a source of it may include: all of include/ and of its own include folders, and
+// headers under src/.
+func (p Package) Headers() []string {
+	folders := []string{"include/"}
+	for _, e := range p.Extras {
+		for _, i := range e.Includes {
+			folders = append(folders, path.Clean(i)+"/")
+		}
+	}
 	var out []string
-	for _, f := range files {
+	for _, f := range p.Files {
+		header := slices.ContainsFunc(folders, func(dir string) bool { return dir == "./" || strings.HasPrefix(f, dir) })
 		switch path.Ext(f) {
 		case ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def":
-			if strings.HasPrefix(f, "src/") {
-				out = append(out, f)
-				continue
-			}
+			header = header || strings.HasPrefix(f, "src/")
 		}
-		if strings.HasPrefix(f, "include/") {
+		if header {
 			out = append(out, f)
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // Lines returns the lines that build a package for an arch: the interface first, then the ops, then assembly.

@@ -125,7 +125,7 @@ func TestOpFlags(t *testing.T) {
 }
 
 func TestPackage(t *testing.T) {
-	if diff := cmp.Diff([]string{"include/test.h", "src/ops/common.h"}, oppackage.Headers(files)); diff != "" {
+	if diff := cmp.Diff([]string{"include/test.h", "src/ops/common.h"}, (oppackage.Package{Files: files}).Headers()); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
 	for _, p := range []oppackage.Package{{Name: "a-b", Files: files}, {Name: "", Files: files}, {Name: "P", Files: []string{"LLaMAPackage/src/a.cpp"}}} {

@@ -3,6 +3,7 @@ package oppackage
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	targets := flags.String("targets", "", "`targets` with commas between them: htp_aarch64,htp_v79; default: all")
 	hvx := flags.String("hvx", "", "HVX version or compiler `flags`; default: "+DefaultHVX)
 	source := flags.String("source", "", "`folder` of the op package, copied to --out")
+	extras := flags.String("extras", "", "the package's own flags, as `JSON`; without --source, whole paths of sources in them")
 	out := flags.String("out", "", "`folder` to write to; it must be empty or not exist")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -48,6 +50,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 		return fail(2, err)
 	}
 	var tree *series.Tree
+	var files []string
 	if *source != "" {
 		root, err := os.OpenRoot(*source)
 		if err != nil {
@@ -55,7 +58,6 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 		}
 		defer root.Close()
 		tree = series.NewTree(root.FS())
-		var files []string
 		if err := tree.Walk(func(f string) error { files = append(files, f); return nil }); err != nil {
 			return fail(1, err)
 		}
@@ -63,8 +65,19 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 			return fail(1, err)
 		}
 	}
+	p := Package{Name: *name, HVX: HVXFlags(*hvx), Files: files}
+	if *extras != "" {
+		if err := json.Unmarshal([]byte(*extras), &p.Extras); err != nil {
+			return fail(2, fmt.Errorf("--extras: %w", err))
+		}
+		for _, e := range p.Extras {
+			if tree == nil {
+				p.Files = append(p.Files, e.Sources...)
+			}
+		}
+	}
 	var text bytes.Buffer
-	if err := Makefile(&text, Package{Name: *name, HVX: HVXFlags(*hvx)}, arches); err != nil {
+	if err := Makefile(&text, p, arches); err != nil {
 		return fail(2, err)
 	}
 	if tree == nil {

@@ -12,6 +12,8 @@ import (
 
 	model "github.com/hexmage/hexmage/model/tools"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/libcheck"
+	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/emulator"
 	"github.com/hexmage/hexmage/runner/runtool"
@@ -61,6 +63,8 @@ func tools() map[string]tool {
 		fetchtool.Name:     fetchtool.Run,
 		patches.ToolName:   patches.Run,
 		oppackage.ToolName: oppackage.Run,
+		opconfig.ToolName:  opconfig.Run,
+		libcheck.ToolName:  libcheck.Run,
 		"emulator-image":   runtool.Image,
 		"emulator-init":    emulatorInit,
 		"metrics":          runtool.Metrics,

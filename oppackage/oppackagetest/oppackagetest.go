@@ -98,10 +98,19 @@ func Package() map[string]string {
 		"include/scale.h":              "#pragma once\n#define FACTOR 3\n",
 		"src/ops/Scale.cpp":            "#include \"HTP/core/tensor.h\"\n#include \"scale.h\"\nfloat scale(const Tensor &t) { return FACTOR * t.interface_scale(); }\nextern const char *const where = __FILE__;\n",
 		"src/ops/Hvx.cpp":              "#ifndef REFERENCE_OP\n#include \"hvx_internal.h\"\n#endif\nint hvx(int a) { return a; }\n",
-		"src/TestPackageInterface.cpp": "#include \"QnnSdkBuildId.h\"\nextern \"C\" QNN_API const char *testId() { return QNN_SDK_BUILD_ID; }\n",
+		"src/TestPackageInterface.cpp": "#include \"QnnSdkBuildId.h\"\nextern \"C\" QNN_API const char *TestPackageInterfaceProvider() { return QNN_SDK_BUILD_ID; }\nextern \"C\" QNN_API const char *testOp() { return \"Scale\"; }\n",
 		"src/ops/v79_asm/asm.S":        "\t.globl only_v79\nonly_v79:\n\tjumpr r31\n",
 		"src/ops/v75_asm/asm.S":        "\tthis is no assembly\n",
 		"src/ops/v79_asm/x.cpp":        "this is no source",
-		"config/TestPackage.xml":       "<x/>",
+		"config/TestPackage.xml":       Config("Scale"),
 	}
+}
+
+// Config is the op config of TestPackage with some ops.
+func Config(ops ...string) string {
+	text := `<OpDefCollection PackageName="TestPackage" Domain="test" Version="1.0"><OpDefList>`
+	for _, op := range ops {
+		text += `<OpDef><Name>` + op + `</Name><Input><Name>in</Name><Mandatory>true</Mandatory></Input><Output><Name>out</Name><Mandatory>true</Mandatory></Output></OpDef>`
+	}
+	return text + `</OpDefList></OpDefCollection>`
 }

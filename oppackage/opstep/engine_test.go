@@ -28,8 +28,11 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/step/kinds"
 	"github.com/hexmage/hexmage/internal/tree"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/libcheck"
+	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/oppackage/oppackagetest"
 	"github.com/hexmage/hexmage/oppackage/opstep"
 	"github.com/hexmage/hexmage/patches"
@@ -40,7 +43,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "tool" {
 		tools := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{
-			patches.ToolName: patches.Run, oppackage.ToolName: oppackage.Run,
+			patches.ToolName: patches.Run, oppackage.ToolName: oppackage.Run, opconfig.ToolName: opconfig.Run, libcheck.ToolName: libcheck.Run,
 		}
 		os.Exit(tools[os.Args[2]](context.Background(), os.Args[3:], os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -91,6 +94,14 @@ step "oppackage" "test" {
 
 output "dir" {
   value = step.oppackage.test.outputs.dir
+}
+
+output "device" {
+  value = step.oppackage.test.outputs.device
+}
+
+output "sizes" {
+  value = step.oppackage.test.outputs.report
 }
 
 output "v79" {
@@ -148,7 +159,7 @@ func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 		w.t.Fatal(diags)
 	}
 	return plan.Build(plan.Options{Config: cfg, Workspace: w.dir, Kinds: map[string]step.Kind{
-		addrs.Toolchain: sdk{w.sdks, w.tools}, "patch": patchstep.Kind{}, "oppackage": opstep.Package{}, "makefile": opstep.Makefile{},
+		addrs.Toolchain: sdk{w.sdks, w.tools}, "patch": patchstep.Kind{}, "oppackage": opstep.Package{}, "makefile": opstep.Makefile{}, "exec": kinds.Exec{},
 	}})
 }
 
@@ -220,13 +231,13 @@ func names(target string, objects ...string) []string {
 func TestEngine(t *testing.T) {
 	w := newWorkspace(t)
 	const lib = "libQnnTestPackage.so"
-	tools := []string{"makefile.test", "patch.ops"}
+	tools := []string{"makefile.test Makefile", "patch.ops"}
 	sorted := func(lists ...[]string) []string {
 		all := slices.Concat(lists...)
 		slices.Sort(all)
 		return all
 	}
-	objects := []string{"TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib}
+	objects := []string{"TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib, "check"}
 	all := sorted(tools, names("htp_aarch64", objects...), names("htp_v79", append(objects, "ops/v79_asm/asm.o")...))
 	check := func(what string, want []string) {
 		t.Helper()
@@ -244,14 +255,14 @@ func TestEngine(t *testing.T) {
 	patch := []string{"patch.ops"}
 	check("a comment in an op", sorted(patch, names("htp_aarch64", "ops/Scale.o"), names("htp_v79", "ops/Scale.o")))
 	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "int more() { return 1; }\n" })
-	check("an op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib), names("htp_v79", "ops/Scale.o", lib)))
+	check("an op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
 	w.edit("src/ops/v79_asm/asm.S", func(s string) string { return s + "\tnop\n" })
-	check("assembly of one arch", sorted(patch, names("htp_v79", "ops/v79_asm/asm.o", lib)))
-	w.edit("config/TestPackage.xml", func(string) string { return "<y/>" })
-	check("what no compiler reads", patch)
+	check("assembly of one arch", sorted(patch, names("htp_v79", "ops/v79_asm/asm.o", lib, "check")))
+	w.edit("config/TestPackage.xml", func(s string) string { return s + "\n" })
+	check("what no compiler reads", sorted(patch, names("htp_aarch64", "check"), names("htp_v79", "check")))
 	w.edit("include/scale.h", func(string) string { return "#pragma once\n#define FACTOR 5\n" })
-	check("a header", sorted(patch, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib),
-		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o", lib)))
+	check("a header", sorted(patch, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib, "check"),
+		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o", lib, "check")))
 
 	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"Makefile": "their own"})
 	check("a Makefile of the package's own", patch)
@@ -260,6 +271,8 @@ func TestEngine(t *testing.T) {
 	for name, want := range map[string]string{
 		"report": `"state": "applied"`, "commands": "steps/patch/ops/dir/src/ops/Scale.cpp", "v79": "\x7fELF",
 		"dir/htp_aarch64/" + lib: "\x7fELF", "dir/htp_v79/" + lib: "\x7fELF",
+		"device/v79/libQnnTestPackage_CPU.so": "\x7fELF", "device/v79/libQnnTestPackage_HTP.so": "\x7fELF",
+		"sizes/htp_v79.json": `"exports": [`, "sizes/htp_aarch64.txt": "provider   TestPackageInterfaceProvider\n",
 		"makefile/Makefile": "PACKAGE_NAME ?= TestPackage", "makefile/src/ops/Scale.cpp": "t.interface_scale()",
 	} {
 		data, err := os.ReadFile(filepath.Join(out, name))
@@ -278,7 +291,7 @@ func TestHints(t *testing.T) {
 		t.Fatalf("%d failures", len(failures))
 	}
 	for _, f := range failures {
-		if len(f.Hints) != 1 || !strings.Contains(f.Hints[0], `rename rule "interface_scale"`) {
+		if len(f.Hints) != 2 || !strings.HasPrefix(f.Hints[0], "op Scale does not compile for htp_") || !strings.HasSuffix(f.Hints[0], ", first at src/ops/Scale.cpp:3:50") || !strings.Contains(f.Hints[1], `rename rule "interface_scale"`) {
 			t.Errorf("hints %q of\n%s", f.Hints, f.Output)
 		}
 	}

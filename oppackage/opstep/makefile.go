@@ -1,6 +1,7 @@
 package opstep
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
 
 // Makefile is the kind "makefile".
@@ -22,18 +24,20 @@ type Makefile struct{}
 func (Makefile) Schema() step.Schema {
 	return step.Schema{
 		Summary: "Write a standalone Makefile for an op package, beside a copy of its sources.",
-		Args: hcldec.ObjectSpec{
+		Args: withExtras(hcldec.ObjectSpec{
 			"source":  &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true},
 			"targets": &hcldec.AttrSpec{Name: "targets", Type: cty.List(cty.String)},
 			"package": &hcldec.AttrSpec{Name: "package", Type: cty.String},
 			"hvx":     &hcldec.AttrSpec{Name: "hvx", Type: cty.String},
-		},
-		ArgDocs: map[string]string{
+			"config":  &hcldec.AttrSpec{Name: "config", Type: cty.String},
+		}),
+		ArgDocs: withExtraDocs(map[string]string{
 			"source":  "Folder of the package: an output of another step, or a folder of the workspace.",
 			"targets": "Targets of the Makefile. Default: all that are known.",
 			"package": "Name of the package. Default: X of src/XInterface.cpp.",
 			"hvx":     "The Makefile's default of its variable HVX: an HVX version, such as v66, or compiler flags.",
-		},
+			"config":  "Path of the op config in the package, for the interface of one without src/*.cpp. Default: the one in config/, or the one there that says HTP.",
+		}),
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The package's files with the Makefile; make works in it."}},
 	}
 }
@@ -45,19 +49,25 @@ type maker struct {
 	source string // path in the exec root
 	inputs []action.Input
 	args   []string // what the tool is told beside the name and the place
+	config string   // path in the package; "" is to be found
+	extras []oppackage.Extra
 	env    map[string]string
 }
 
 // Plan leaves the rest to Expand. The action reads no file: of the source only names matter, so an edited op writes no
 // Makefile again.
 func (Makefile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	m := maker{at: r.At, name: r.String("package"), env: r.Env}
+	m := maker{at: r.At, name: r.String("package"), config: r.String("config"), env: r.Env}
 	if err := oppackage.CheckHVX(r.String("hvx")); err != nil {
 		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("hvx", "Unknown HVX version", "%v.", err)}
 	}
 	m.source, m.inputs = r.Place("source")
 	if len(m.inputs) == 0 {
 		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("source", "No sources", "source of %s is empty.", r.At)}
+	}
+	var diags hcl.Diagnostics
+	if m.extras, _, diags = extras(r); diags.HasErrors() {
+		return step.Planned{}, diags
 	}
 	if targets := r.Strings("targets"); len(targets) > 0 {
 		if _, err := oppackage.Select(targets); err != nil {
@@ -87,6 +97,12 @@ func (Makefile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 // expand makes the action from the listing of the source.
 func (m maker) expand(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 	files := listed(m.source, l)
+	if m.config == "" {
+		var err error
+		if m.config, err = opconfig.File(files); err != nil {
+			return nil, nil, err
+		}
+	}
 	name, err := oppackage.FindName(m.name, files)
 	if err != nil {
 		return nil, nil, err
@@ -96,20 +112,40 @@ func (m maker) expand(l step.Listing) ([]action.Spec, map[string]action.Artifact
 
 const makefileName = "Makefile"
 
-// specs makes the action, and the output: the source with the Makefile put in.
+// specs makes the actions, and the output: the source with the Makefile put in.
 func (m maker) specs(name string, files []string) ([]action.Spec, map[string]action.Artifact, error) {
 	at := addrs.Output{Instance: m.at, Name: "dir"}.Path()
-	argv, platform := step.Tool(oppackage.ToolName, oppackage.ToolVersion, append([]string{"--package", name, "--out", at}, m.args...)...)
+	args := append([]string{"--package", name, "--out", at}, m.args...)
+	if len(m.extras) > 0 {
+		exact, err := json.Marshal(oppackage.Package{Name: name, Files: files, Extras: m.extras}.Exact())
+		if err != nil {
+			return nil, nil, err
+		}
+		args = append(args, "--extras", string(exact))
+	}
+	argv, platform := step.Tool(oppackage.ToolName, oppackage.ToolVersion, args...)
 	made := path.Join(at, makefileName)
 	spec := action.Spec{
-		Description: "write the Makefile", Args: argv, Env: m.env, Platform: platform, Outputs: []action.Output{{Path: made}},
+		Name: makefileName, Description: "write the Makefile", Args: argv, Env: m.env, Platform: platform, Outputs: []action.Output{{Path: made}},
 	}
 	parts, err := m.sources(files)
 	if err != nil {
 		return nil, nil, err
 	}
-	parts = append(parts, action.Input{Path: makefileName, Spec: &action.SpecOutput{Path: made}})
-	return []action.Spec{spec}, map[string]action.Artifact{"dir": {Class: action.Tree, Parts: parts}}, nil
+	parts = append(parts, action.Input{Path: makefileName, Spec: &action.SpecOutput{Spec: spec.Name, Path: made}})
+	specs := []action.Spec{spec}
+	if m.config != "" && files != nil && !oppackage.HasInterface(files) {
+		source := "src/" + name + "Interface.cpp"
+		b := &build{at: m.at, config: m.config, source: m.source, inputs: m.inputs, env: m.env}
+		p := oppackage.Package{Name: name, Interface: path.Join(at, source)}
+		written, err := b.interfaceSpec(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		specs = append(specs, written)
+		parts = append(parts, action.Input{Path: source, Spec: &action.SpecOutput{Spec: written.Name, Path: p.Interface}})
+	}
+	return specs, map[string]action.Artifact{"dir": {Class: action.Tree, Parts: parts}}, nil
 }
 
 // sources returns the whole source, or all in it but the package's own Makefile, in the place of which ours goes.
