@@ -303,3 +303,28 @@ func TestLock(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseLock: a lock that is read is written so that it is read as the same.
+func FuzzParseLock(f *testing.F) {
+	b, err := os.ReadFile(toolchains.LockFile)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte("locked \"a\" \"1\" {\n  source = \"archive\"\n  sha256 = \"" + strings.Repeat("a", 64) + "\"\n  tree = \"" + strings.Repeat("b", 64) + "\"\n  trust = \"first use\"\n}\n"))
+	f.Add([]byte("locked \"a\" \"1\" {\n  source = \"qpm\"\n  tree = \"" + strings.Repeat("b", 64) + "\"\n}\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		l, diags := toolchains.ParseLock(src, "lock")
+		if diags.HasErrors() {
+			return
+		}
+		text := l.Encode()
+		again, diags := toolchains.ParseLock(text, "again")
+		if diags.HasErrors() {
+			t.Fatalf("%v\n%s", diags, text)
+		}
+		if !bytes.Equal(again.Encode(), text) {
+			t.Errorf("not the same when written again:\n%s\n%s", text, again.Encode())
+		}
+	})
+}
