@@ -15,6 +15,9 @@ import (
 // Pipeline builds a pipeline from pipelines/NAME.hcl. HEXMAGE_PROFILE and HEXMAGE_VAR_name choose profile and variables.
 func Pipeline(name string) error { return hexmage("run", name) }
 
+// Watch builds a pipeline, and again after every save of a file that it reads.
+func Watch(name string) error { return hexmage("watch", name) }
+
 // Plan prints every command that a pipeline would run, and runs nothing.
 func Plan(name string) error { return hexmage("plan", name) }
 

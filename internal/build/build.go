@@ -40,6 +40,10 @@ type Options struct {
 
 	Memo *Memo // what is kept for the next run; nil: nothing
 
+	// Look is told of every file and folder of the machine that was looked at for actions, also of a build that failed, as stat.Lstats
+	// takes it, and whether it is a folder. nil: nobody asks.
+	Look func(path string, dir bool)
+
 	Roots []addrs.Output // trees whose root digests the caller wants
 
 	Jobs      int
@@ -67,7 +71,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	}
 	w := newWorker(g, o)
 	w.last = newLastRuns(o, p.Pipeline)
-	if o.Memo != nil {
+	if o.Memo != nil || o.Look != nil {
 		w.notes = newNotes()
 	}
 	outs := make([]toExport, len(p.Exports))
@@ -109,6 +113,7 @@ func (w *worker) end(ctx context.Context, l *loop, outs []toExport, start time.T
 	if good() && w.o.Memo != nil {
 		keep()
 	}
+	w.notes.tell(w.o.Look)
 	if w.recalled && lost(err) {
 		return r, err // the long way follows
 	}

@@ -159,6 +159,18 @@ func (r *Recalled) Unchanged(o Options) bool {
 // Changed is how many of the files and folders that actions read have to be looked into again.
 func (r *Recalled) Changed() int { return len(r.changed) }
 
+// Look calls f with all that the last build's plan and actions looked at. dir tells of a folder that its entries count.
+func (r *Recalled) Look(f func(path string, dir bool)) error {
+	reads, err := r.m.Reads()
+	if err != nil {
+		return err
+	}
+	for _, read := range reads {
+		f(read.Path, read.Stamp.IsDir())
+	}
+	return r.m.EachFile(func(_ int, file memo.File) { f(file.Path, file.Stamp.IsDir()) })
+}
+
 // Units is how many actions the last build had.
 func (r *Recalled) Units() int { return r.m.Units() }
 

@@ -87,6 +87,23 @@ func (n *hostNotes) shadows(at, name, list string) {
 	}
 }
 
+// tell passes on what was looked at.
+func (n *hostNotes) tell(look func(path string, dir bool)) {
+	if n == nil || look == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, h := range n.hosts {
+		for _, f := range h.Files {
+			look(f.Path, f.Stamp.IsDir())
+		}
+		if len(h.Files) == 0 { // it is not there
+			look(h.Path, false)
+		}
+	}
+}
+
 // of returns the record of a Host.
 func (n *hostNotes) of(h action.HostPath) *memo.Host {
 	n.mu.Lock()

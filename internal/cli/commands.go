@@ -5,6 +5,7 @@ type commands struct {
 	Global Global `embed:""`
 
 	Run       runCmd       `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
+	Watch     watchCmd     `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
 	Plan      planCmd      `cmd:"" help:"Print what a pipeline would run, and run nothing."`
 	Explain   explainCmd   `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
 	Graph     graphCmd     `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
@@ -12,7 +13,7 @@ type commands struct {
 	Fmt       fmtCmd       `cmd:"" help:"Rewrite pipeline files in the canonical format."`
 	Lock      lockCmd      `cmd:"" help:"Record the digests of the toolchains that a pipeline fetches in hexmage.lock.hcl."`
 	Patch     patchCmd     `cmd:"" help:"Apply or check a patch series against a source tree and an SDK."`
-	Inspect   inspectCmd   `cmd:"" help:"Describe a model, library or context binary."`
+	Inspect   inspectCmd   `cmd:"" help:"Say what a library, context binary, model or SDK is."`
 	Toolchain toolchainCmd `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
 	Compat    compatCmd    `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
 	Env       envCmd       `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`

@@ -48,6 +48,9 @@ func stepKinds() map[string]step.Kind {
 	return t
 }
 
+// onDevice tells whether steps of a kind run on a device.
+func onDevice(kind string) bool { return kind == "run" }
+
 // domain reads the workspace's own catalogue and lock, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
 	files := map[string][]byte{}

@@ -26,6 +26,7 @@ type engineParts struct {
 	sources     *cas.Sources
 	trees       *tree.Trees
 	stats       *tree.StatCache
+	alive       []func() // to be called when there are no children any more
 	executor    build.Executor
 	again       execute.Executor // the same without memory
 	roots       string           // folder that all exec roots are below
@@ -102,8 +103,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
 	e.host, e.other = local.New(here), local.New(here)
-	a.interrupts.onKill(e.host.Kill)
-	a.interrupts.onKill(e.other.Kill)
+	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
 	e.device = runner.New(runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
 		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: adbServer, Home: a.env.Var("HOME"),
@@ -135,6 +135,9 @@ func (e *engineParts) options(a *app) build.Options {
 func (e *engineParts) close() {
 	_ = e.device.Close()
 	_ = errors.Join(e.host.Close(), e.other.Close())
+	for _, over := range e.alive {
+		over()
+	}
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
 	e.inUse()

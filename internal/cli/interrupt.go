@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -17,7 +18,7 @@ var errInterrupted = errors.New("interrupted")
 type interrupts struct {
 	mu   sync.Mutex
 	say  func(text string) // nil: say nothing
-	kill func()            // ends the children; nil: there are none
+	kill []*func()         // end the children
 }
 
 func newInterrupts(say func(string)) *interrupts { return &interrupts{say: say} }
@@ -36,16 +37,15 @@ func (i *interrupts) tell(say func(string)) func() {
 	}
 }
 
-// onKill adds to what ends the children.
-func (i *interrupts) onKill(kill func()) {
+// onKill adds to what ends the children, and returns what takes it off again.
+func (i *interrupts) onKill(kill func()) func() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	before := i.kill
-	i.kill = func() {
-		if before != nil {
-			before()
-		}
-		kill()
+	i.kill = append(i.kill, &kill)
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.kill = slices.DeleteFunc(i.kill, func(k *func()) bool { return k == &kill })
 	}
 }
 
@@ -60,8 +60,8 @@ func (i *interrupts) first() {
 func (i *interrupts) second() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.kill != nil {
-		i.kill()
+	for _, kill := range i.kill {
+		(*kill)()
 	}
 	os.Exit(ExitInterrupted)
 }

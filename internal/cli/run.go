@@ -37,13 +37,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer r.close()
-	res, err := r.recall(ctx)
-	if errors.Is(err, build.ErrStale) {
-		r.because(err)
-		res, err = r.build(ctx)
-	}
-	res, err = r.heal(ctx, res, err)
-	r.done()
+	res, err := r.once(ctx)
 	if r.over {
 		return err
 	}
@@ -74,6 +68,22 @@ type running struct {
 	end      func()
 	verify   *verifying
 	over     bool // the error is what the command ends with: no build began
+
+	show      event.Sink // of the build; nil: as usual
+	look      *looked    // nil: nobody asks what is looked at
+	unchanged bool       // there was nothing to do
+}
+
+// once builds: what changed since the last run, or all of it.
+func (r *running) once(ctx context.Context) (build.Result, error) {
+	res, err := r.recall(ctx)
+	if errors.Is(err, build.ErrStale) {
+		r.because(err)
+		res, err = r.build(ctx)
+	}
+	res, err = r.heal(ctx, res, err)
+	r.done()
+	return res, err
 }
 
 // fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
@@ -102,9 +112,14 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	if err != nil {
 		return build.Result{}, err
 	}
+	if r.look != nil {
+		if err := last.Look(r.look.add); err != nil {
+			return build.Result{}, fmt.Errorf("%w: %w", err, build.ErrStale)
+		}
+	}
 	o := build.Options{Fn: fn, State: filepath.Join(a.cache, "state"), Out: r.out, Prune: len(c.Steps) == 0, Memo: &build.Memo{Path: r.memo}}
 	if last.Unchanged(o) {
-		o.Sink = r.watchers()
+		o.Sink, r.unchanged = r.watchers(), true
 		return last.Finish(o, began), nil
 	}
 	if err := r.open(ctx); err != nil {
@@ -139,6 +154,9 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 	end()
 	if err != nil {
 		return r.not(err)
+	}
+	if r.look != nil {
+		r.look.plan(p.Reads)
 	}
 	if missing := p.Missing(); len(missing) > 0 {
 		for _, m := range missing {
@@ -184,7 +202,7 @@ func (r *running) open(ctx context.Context) (err error) {
 // watchers is where the build's events go.
 func (r *running) watchers() event.Sink {
 	if r.watching == nil {
-		r.watching = r.a.watch(r.workspace, r.c.Pipeline)
+		r.watching = r.a.watch(r.workspace, r.c.Pipeline, r.show)
 		if r.trace != nil {
 			r.watching.Sink = sinks{r.watching.Sink, r.trace}
 		}
@@ -197,6 +215,9 @@ func (r *running) watchers() event.Sink {
 func (r *running) options() build.Options {
 	o := r.engine.options(r.a)
 	o.Sink, o.Workspace, o.KeepGoing, o.Prune, o.Out = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0, r.out
+	if r.look != nil {
+		o.Look = r.look.add
+	}
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)
 	}

@@ -36,12 +36,16 @@ type watching struct {
 	shown    func()
 }
 
-func (a *app) watch(workspace, pipeline string) *watching {
+// watch has a run shown as usual, or by show if that is not nil.
+func (a *app) watch(workspace, pipeline string, shown event.Sink) *watching {
 	w := &watching{a: a, shown: func() {}}
 	dir := a.historyOf(workspace, pipeline)
 	w.record = history.Record(dir, history.Info{Pipeline: pipeline, Variables: a.variables(), Version: version(), Jobs: a.Jobs, Started: time.Now()}, history.Limits{})
 	var show event.Sink
 	switch {
+	case shown != nil:
+		w.Sink = sinks{shown, w.record}
+		return w
 	case a.JSON:
 		show = report.JSON(a.env.Stdout)
 	case a.live:

@@ -12,7 +12,7 @@ import (
 
 // JSON returns a sink that writes one JSON object a line (NDJSON). Each begins with "event", the event's name in
 // snake_case; the last line of a build is "build_finished". Lines that come close together are written together, a
-// moment later; after "build_finished" nothing waits.
+// moment later; after "build_finished" and "watch_started" nothing waits.
 func JSON(w io.Writer) event.Sink { return &jsonSink{w: w} }
 
 type jsonSink struct {
@@ -40,7 +40,7 @@ func (j *jsonSink) Send(e event.Event) {
 	}
 	j.pending.Write(b[1:])
 	j.pending.WriteByte('\n')
-	if _, end := e.(event.BuildFinished); end || j.pending.Len() > maxWait {
+	if ends(e) || j.pending.Len() > maxWait {
 		j.flush()
 	} else if j.timer == nil {
 		j.timer = time.AfterFunc(linger, func() {
@@ -58,6 +58,15 @@ func (j *jsonSink) flush() {
 		_, _ = j.w.Write(j.pending.Bytes())
 		j.pending.Reset()
 	}
+}
+
+// ends tells whether nothing may come for a while after the event.
+func ends(e event.Event) bool {
+	switch e.(type) {
+	case event.BuildFinished, event.WatchStarted:
+		return true
+	}
+	return false
 }
 
 func eventName(e event.Event) string {
@@ -82,6 +91,10 @@ func eventName(e event.Event) string {
 		return "output_ready"
 	case event.BuildFinished:
 		return "build_finished"
+	case event.WatchStarted:
+		return "watch_started"
+	case event.FilesChanged:
+		return "files_changed"
 	}
 	return ""
 }

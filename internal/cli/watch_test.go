@@ -1,0 +1,400 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const watched = `
+step "exec" "up" {
+  for_each = toset(fileset("src", "*.txt"))
+  argv     = ["sh", "-ec", "test ! -e src/slow -o $1 != src/a.txt || sleep 30; if grep -q broken $1; then exit 1; fi; tr a-z A-Z < $1 > o", "up", each.value]
+  inputs   = [each.value]
+  output "o" { file = "o" }
+}
+step "exec" "all" {
+  argv = concat(["sh", "-ec", "cat \"$@\" > all", "all"], [for k, s in step.exec.up : s.outputs.o])
+  output "all" { file = "all" }
+}
+output "all" { value = step.exec.all.outputs.all }
+`
+
+// watching is a real `hexmage watch` of a workspace, and what it says.
+type watching struct {
+	t    *testing.T
+	dir  string
+	cmd  *exec.Cmd
+	done chan error
+
+	mu     sync.Mutex
+	lines  []line // of stdout
+	stderr bytes.Buffer
+	news   chan struct{}
+}
+
+// line is an event.
+type line struct {
+	Event    string
+	Paths    []string
+	Executed int
+	Failed   int
+	Polling  bool
+}
+
+func (w *watching) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
+
+func (w *watching) write(name, text string) {
+	w.t.Helper()
+	p := w.path(name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *watching) out() string {
+	b, _ := os.ReadFile(w.path("out/p/all"))
+	return string(b)
+}
+
+// Write takes what the process says on stderr.
+func (w *watching) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stderr.Write(b)
+}
+
+// startWatching has a workspace watched. It returns when the first build is over.
+func startWatching(t *testing.T, args ...string) *watching {
+	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
+	w.write("pipelines/p.hcl", watched)
+	w.write("src/a.txt", "a")
+	w.write("src/b.txt", "b")
+	w.start(args...)
+	return w
+}
+
+func (w *watching) start(args ...string) {
+	t := w.t
+	w.cmd = exec.Command(binary(t), append([]string{"--json", "watch", "p"}, args...)...)
+	w.cmd.Dir = w.dir
+	w.cmd.Env = append(os.Environ(), "HEXMAGE_CACHE="+t.TempDir(), "HOME="+w.dir)
+	w.cmd.Stderr = w
+	stdout, err := w.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		s := bufio.NewScanner(stdout)
+		s.Buffer(nil, 1<<24)
+		for s.Scan() {
+			var l line
+			if json.Unmarshal(s.Bytes(), &l) != nil {
+				l.Event = "not JSON: " + s.Text()
+			}
+			w.mu.Lock()
+			w.lines = append(w.lines, l)
+			w.mu.Unlock()
+			select {
+			case w.news <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	go func() { <-read; w.done <- w.cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = w.cmd.Process.Kill()
+		if t.Failed() {
+			w.mu.Lock()
+			t.Logf("events: %+v\nstderr:\n%s", w.lines[max(0, len(w.lines)-40):], w.stderr.String())
+			w.mu.Unlock()
+		}
+	})
+	w.until("it watches", func(l line) bool { return l.Event == "watch_started" })
+}
+
+// until waits for an event among those that nobody waited for yet, and returns it.
+func (w *watching) until(what string, is func(line) bool) line {
+	w.t.Helper()
+	deadline := time.After(time.Minute)
+	for {
+		w.mu.Lock()
+		i := slices.IndexFunc(w.lines, is)
+		var l line
+		if i >= 0 {
+			l = w.lines[i]
+			w.lines = w.lines[i+1:]
+		}
+		w.mu.Unlock()
+		if i >= 0 {
+			return l
+		}
+		select {
+		case <-w.news:
+		case <-deadline:
+			w.t.Fatalf("waited for a minute: %s", what)
+		}
+	}
+}
+
+// built waits for the end of a build, and checks the output after it.
+func (w *watching) built(want string) line {
+	w.t.Helper()
+	l := w.until("a build", func(l line) bool { return l.Event == "build_finished" })
+	if got := w.out(); got != want {
+		w.t.Fatalf("the output is %q, want %q", got, want)
+	}
+	return l
+}
+
+// idle fails if something is built.
+func (w *watching) idle(after string) {
+	w.t.Helper()
+	time.Sleep(300 * time.Millisecond)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.lines {
+		if l.Event == "build_finished" && l.Executed > 0 {
+			w.t.Errorf("after %s: built once more", after)
+		}
+	}
+	w.lines = nil
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	w := startWatching(t)
+	if w.out() != "AB" {
+		t.Fatalf("the first build made %q", w.out())
+	}
+	w.idle("the first build")
+
+	w.write("src/a.txt", "c")
+	if l := w.built("CB"); l.Executed != 2 {
+		t.Errorf("%d actions ran", l.Executed)
+	}
+	w.idle("a save")
+
+	// An editor puts another file in the place of it, with a backup and a probe.
+	w.write("src/4913", "")
+	for _, err := range []error{os.Remove(w.path("src/4913")), os.Rename(w.path("src/a.txt"), w.path("src/a.txt~"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.write("src/a.txt", "d")
+	if err := os.Remove(w.path("src/a.txt~")); err != nil {
+		t.Fatal(err)
+	}
+	w.built("DB")
+	w.idle("an editor's save")
+
+	// What fails leaves the output as it was, and is built when it is mended.
+	w.write("src/b.txt", "broken")
+	if l := w.built("DB"); l.Failed != 1 {
+		t.Errorf("%d failed", l.Failed)
+	}
+	w.write("src/b.txt", "x")
+	w.built("DX")
+
+	// Files come and go.
+	w.write("src/c.txt", "new")
+	w.built("DXNEW")
+	if err := os.Remove(w.path("src/a.txt")); err != nil {
+		t.Fatal(err)
+	}
+	w.built("XNEW")
+	w.write("src/other.c", "not in the fileset")
+	w.idle("a file that nobody asked for")
+
+	// The pipeline itself: a mistake, and its correction.
+	w.write("pipelines/p.hcl", strings.Replace(watched, "cat ", "cat ]", 1)+"]")
+	w.until("the change", func(l line) bool { return l.Event == "files_changed" })
+	time.Sleep(200 * time.Millisecond)
+	if w.out() != "XNEW" {
+		t.Errorf("after a mistake in the pipeline the output is %q", w.out())
+	}
+	w.write("pipelines/p.hcl", strings.Replace(watched, "a-z A-Z", "a-z n-za-m", 1))
+	w.built("karj")
+	w.write("pipelines/p.hcl", watched)
+	w.built("XNEW")
+
+	// The folder goes, and comes back.
+	if err := os.RemoveAll(w.path("src")); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the change", func(l line) bool { return l.Event == "files_changed" })
+	time.Sleep(100 * time.Millisecond)
+	w.write("src/z.txt", "z")
+	w.until("a build", func(l line) bool { return l.Event == "build_finished" && w.out() == "Z" })
+
+	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := <-w.done; !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// Saves that come one after another end in one build, of the last of them.
+func TestWatchManySaves(t *testing.T) {
+	t.Parallel()
+	w := startWatching(t)
+	for i := range 500 {
+		w.write("src/a.txt", fmt.Sprintf("%d ", i))
+		time.Sleep(time.Millisecond)
+	}
+	w.until("the last", func(l line) bool { return l.Event == "build_finished" && w.out() == "499 B" })
+	w.idle("the last save")
+	if w.out() != "499 B" {
+		t.Errorf("the output is %q", w.out())
+	}
+}
+
+// A save while a build runs stops it, with the processes that it started.
+func TestWatchNewerSave(t *testing.T) {
+	t.Parallel()
+	w := startWatching(t)
+	w.write("pipelines/p.hcl", strings.Replace(watched, `[each.value]`, `[each.value, "src/slow"]`, 1))
+	w.write("src/slow", "")
+	start := time.Now()
+	w.until("the slow action", func(l line) bool { return l.Event == "node_started" })
+	time.Sleep(100 * time.Millisecond)
+	w.write("src/a.txt", "fast")
+	if err := os.Remove(w.path("src/slow")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("pipelines/p.hcl", watched)
+	w.until("the build", func(l line) bool { return l.Event == "build_finished" && w.out() == "FASTB" })
+	if took := time.Since(start); took > 25*time.Second {
+		t.Errorf("it took %v: the slow action was waited for", took)
+	}
+}
+
+// A checkout of another branch changes many files at once, and takes some away.
+func TestWatchCheckout(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(git, append([]string{"-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=one"}, args...)...)
+		cmd.Dir = w.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	w.write("pipelines/p.hcl", watched)
+	w.write(".gitignore", "out\n")
+	want := map[string]string{}
+	run("init", "-q")
+	for _, b := range []struct {
+		name  string
+		files []string
+	}{{"one", []string{"a", "b", "c"}}, {"two", []string{"b", "d", "e", "f"}}} {
+		if b.name == "two" {
+			run("checkout", "-q", "-b", "two")
+			run("rm", "-q", "-r", "src")
+		}
+		for _, f := range b.files {
+			w.write("src/"+f+".txt", f+b.name)
+			want[b.name] += strings.ToUpper(f + b.name)
+		}
+		run("add", "-A")
+		run("commit", "-q", "-m", b.name)
+	}
+	w.start()
+	for _, branch := range []string{"one", "two", "one"} {
+		run("checkout", "-q", branch)
+		if w.out() != want[branch] {
+			w.until("branch "+branch, func(l line) bool { return l.Event == "build_finished" && w.out() == want[branch] })
+		}
+	}
+}
+
+// Without events it looks at the files again and again.
+func TestWatchPolling(t *testing.T) {
+	t.Parallel()
+	w := startWatching(t, "--poll")
+	w.write("src/a.txt", "polled")
+	w.built("POLLEDB")
+	w.write("src/c.txt", "c")
+	w.built("POLLEDBC")
+	if !strings.Contains(w.said(), "looking at them every") {
+		t.Error("it does not say that it polls")
+	}
+}
+
+func (w *watching) said() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stderr.String()
+}
+
+// A first build that fails is built again when what it looked at changes, though nothing of it was ever known.
+func TestWatchFailsAtFirst(t *testing.T) {
+	t.Parallel()
+	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
+	w.write("pipelines/p.hcl", watched)
+	w.write("src/a.txt", "broken")
+	w.start()
+	if w.out() != "" {
+		t.Fatalf("the output is %q", w.out())
+	}
+	w.write("src/a.txt", "fine")
+	w.built("FINE")
+}
+
+// What a person sees: one line for each build.
+func TestWatchShows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := &watching{t: t, dir: dir, done: make(chan error, 1), news: make(chan struct{}, 1)}
+	w.write("pipelines/p.hcl", watched)
+	w.write("src/a.txt", "a")
+	w.cmd = exec.Command(binary(t), "watch", "p")
+	w.cmd.Dir, w.cmd.Env, w.cmd.Stderr = dir, append(os.Environ(), "HEXMAGE_CACHE="+t.TempDir(), "HOME="+dir), w
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.cmd.Process.Kill(); _ = w.cmd.Wait() }()
+	says := func(text string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(w.said(), text); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("it does not say %q:\n%s", text, w.said())
+			}
+		}
+	}
+	says("watching ")
+	w.write("src/a.txt", "b")
+	says("src/a.txt  built: 2 actions (exec.up")
+	w.write("src/a.txt", "a")
+	says("src/a.txt  as before, from the cache")
+	w.write("src/a.txt", "broken")
+	says("src/a.txt  failed")
+	says("exit code 1")
+}

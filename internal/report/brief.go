@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/event"
+)
+
+// Brief shows the builds of a watch: one line for each, and what failed.
+type Brief struct {
+	w io.Writer
+
+	mu      sync.Mutex
+	lines   lines
+	changed []string
+	ran     []string // steps whose actions ran
+	now     func() time.Time
+}
+
+// NewBrief returns a Brief that writes to w.
+func NewBrief(w io.Writer, o Options) *Brief {
+	return &Brief{w: w, lines: lines{o: Options{Colour: o.Colour}, steps: newSteps()}, now: time.Now}
+}
+
+// Send implements event.Sink. A build in which nothing ran leaves no line, unless outputs were put in place: see Replaced.
+func (b *Brief) Send(e event.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := e.(type) {
+	case event.WatchStarted:
+		how := ""
+		if e.Polling {
+			how = ", by looking at them again and again"
+		}
+		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", plural(e.Files, "file"), how)))
+	case event.FilesChanged:
+		b.changed, b.ran = e.Paths, nil
+	case event.NodeFinished:
+		if e.Outcome == event.Executed && (len(b.ran) == 0 || b.ran[len(b.ran)-1] != e.Step) {
+			b.ran = append(b.ran, e.Step)
+		}
+		if e.Warning != "" {
+			fmt.Fprint(b.w, indent(b.lines.yellow("note: ")+e.Step+": "+e.Warning, "  ")+"\n")
+		}
+		if e.Failure != nil {
+			fmt.Fprint(b.w, b.lines.failure(e))
+		}
+	}
+}
+
+// Done writes the line of a build that took so long, from the save to the outputs. ended is what came of it; nothing is said of a build
+// that had nothing to do.
+func (b *Brief) Done(sum event.BuildFinished, took time.Duration, ended string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	what := plural(sum.Executed, "action")
+	switch {
+	case sum.Failed > 0:
+		what = b.lines.red("failed") + ": " + what + " ran; the outputs are those of the last build that succeeded"
+	case ended != "":
+		what = b.lines.yellow(ended)
+	case sum.Executed == 0:
+		what = b.lines.green("as before") + ", from the cache"
+	case len(b.ran) > 0:
+		what = b.lines.green("built") + ": " + what + " (" + some(b.ran, 3) + ")"
+	}
+	fmt.Fprintf(b.w, "%s  %s  %s  %s\n", b.lines.dim(b.now().Format(time.TimeOnly)), some(b.changed, 2), what, b.lines.dim(milliseconds(took)))
+}
+
+// some names the first of many.
+func some(all []string, n int) string {
+	if len(all) > n {
+		return strings.Join(all[:n], ", ") + fmt.Sprintf(" and %d more", len(all)-n)
+	}
+	return strings.Join(all, ", ")
+}
+
+// milliseconds is a duration as those who wait for every save want it.
+func milliseconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return seconds(d)
+}
