@@ -21,12 +21,12 @@ func deflate(t testing.TB, plain []byte, level int, flush bool) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for step := 7000; len(plain) > 0; step += 997 { // each flush makes an empty stored block
-		n := min(step, len(plain))
+	for len(plain) > 0 {
+		n := min(60, len(plain))
 		if _, err := w.Write(plain[:n]); err != nil {
 			t.Fatal(err)
 		}
-		if plain = plain[n:]; flush {
+		if plain = plain[n:]; flush { // makes an empty stored block
 			if err := w.Flush(); err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestInflate(t *testing.T) {
 	z := newInflater(nil)
 	for name, plain := range plains(t) {
 		for _, level := range []int{flate.HuffmanOnly, 0, 1, 6, 9} {
-			packed := deflate(t, plain, level, level%2 == 0)
+			packed := deflate(t, plain, level, level == 1)
 			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(packed), "in halves": iotest.HalfReader(bytes.NewReader(packed)),
 				"with the end": iotest.DataErrReader(bytes.NewReader(packed))} {
 				z.reset(r)
