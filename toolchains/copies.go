@@ -179,3 +179,35 @@ func (s *Source) candidates(r *Release, m Machine) []candidate {
 	}
 	return cs
 }
+
+// Learn returns the catalogue with the release, where it does not have it and a copy that is installed says it is that one: at one of
+// the paths, or without any where copies of the toolchain are looked for. It is checked for what holds for all releases.
+func (c *Catalogue) Learn(name, version string, m Machine, paths ...string) *Catalogue {
+	t := c.toolchain(name)
+	if t == nil || version == "" || slices.ContainsFunc(t.Releases, func(r *Release) bool { return r.Version == version }) {
+		return c
+	}
+	s := &Source{Kind: "installed", Paths: paths}
+	for _, have := range t.Sources {
+		if have.Kind == s.Kind && len(paths) == 0 {
+			s.Env, s.Paths = have.Env, have.Paths
+		}
+	}
+	for _, copied := range t.Copies(&Release{Version: version, Sources: []*Source{s}}, m) {
+		if copied.Err != nil || copied.Found.Name != name || !copied.Found.Is(version) {
+			continue
+		}
+		_, r, _, err := c.ReleaseOf(copied.Found, copied.Path)
+		if err != nil {
+			continue
+		}
+		r.Sources = []*Source{s}
+		own := *t
+		own.Releases = append(slices.Clone(t.Releases), r)
+		out := *c
+		out.Toolchains = slices.Clone(c.Toolchains)
+		out.Toolchains[slices.Index(c.Toolchains, t)] = &own
+		return &out
+	}
+	return c
+}

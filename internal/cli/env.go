@@ -83,7 +83,11 @@ func (a *app) printEnv(ctx context.Context, p *plan.Plan, workspace, shell strin
 		return (err == nil || errors.Is(err, verify.ErrNoVersion)) && sdk.Name == toolchain
 	})
 	for _, l := range ls {
-		if t, r, err := d.catalogue.Find(l.Name, l.Version); err == nil { // one that only the pipeline knows sets nothing
+		t, r, err := d.catalogue.Find(l.Name, l.Version)
+		if sdk, bad := verify.Identify(l.Path); err != nil && bad == nil {
+			t, r, _, err = d.catalogue.ReleaseOf(sdk, l.Path)
+		}
+		if err == nil { // one that only the pipeline knows sets nothing
 			values, err := t.Env(r, l.Path)
 			if err == nil {
 				err = e.Add(l.Name, l.Path, values)

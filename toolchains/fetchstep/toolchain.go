@@ -123,7 +123,10 @@ func (k Toolchain) override(r step.Request) (*toolchains.Catalogue, toolchains.R
 			path = filepath.Join(k.Workspace, path)
 		}
 		q.Source = "installed"
-		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}})
+		cat = cat.Learn(q.Name, q.Version, k.Machine, path).With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}})
+	}
+	if q.Source == "installed" {
+		cat = cat.Learn(q.Name, q.Version, k.Machine)
 	}
 	if urls := r.Strings("urls"); len(urls) > 0 {
 		q.Source, q.Lock = "archive", nil
