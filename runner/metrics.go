@@ -2,61 +2,227 @@ package runner
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Metric is one measured value.
 type Metric struct {
 	Name  string  `json:"name"` // "prefill_time_us", "decode_tokens_per_s", …
 	Value float64 `json:"value"`
-	Unit  string  `json:"unit"` // "us", "tokens/s", "tokens"
+	Unit  string  `json:"unit"` // "us", "tokens/s", "tokens", …
 }
 
-// patterns read the block that a runner prints at its end. They are compiled at each use: a variable of the package could be changed.
-type patterns struct{ ansi, time, tokens *regexp.Regexp }
-
-func newPatterns() patterns {
-	return patterns{
-		ansi: regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`),
-		// The sign for micro is a Greek letter in some builds and the micro sign in others.
-		time:   regexp.MustCompile(`^\s*(Prefill|Decode|Total) time\s*:\s*([0-9]+(?:\.[0-9]+)?) [μµu]s(?: \(\s*([0-9]+(?:\.[0-9]+)?) tokens/s\))?`),
-		tokens: regexp.MustCompile(`^\s*(Prefill|Decode) tokens\s*:\s*([0-9]+)\s*$`),
+// Better tells which way a unit is better: 1 when more is, -1 when less is, 0 for a mere count.
+func Better(unit string) int {
+	switch {
+	case strings.HasSuffix(unit, "/s"):
+		return 1
+	case slices.Contains([]string{"us", "ms", "s", "bytes", "MB", "mW", "mA", "cycles", "us/token"}, unit):
+		return -1
 	}
+	return 0
 }
 
-// ParseMetrics finds the performance summary in what a runner printed and returns its values in a fixed order; none if there is no
-// summary. When a program prints several, the last counts.
+// Pattern is a user's own: a regular expression (RE2) of a line whose first group is the value.
+type Pattern struct {
+	Name    string `json:"name"`
+	Pattern string `json:"pattern"`
+	Unit    string `json:"unit"`
+}
+
+// Parser finds metrics in what runners print: the shipped formats, and patterns of the user.
+type Parser struct {
+	formats []format
+	own     []ownFormat
+	ansi    *regexp.Regexp
+}
+
+type ownFormat struct {
+	Pattern
+	re *regexp.Regexp
+}
+
+// format is a line of a known runner. Each group names a quantity; the group NAME_unit, if there is one, its unit.
+type format struct {
+	words []byte // in each line that matches; a short cut
+	re    *regexp.Regexp
+}
+
+// Bounds of what is read from a line.
+const (
+	maxMetricLine = 4 << 10
+	maxOwnMetrics = 100
+)
+
+// NewParser returns a Parser that knows the given patterns beside the shipped ones. What they find comes before what those do.
+func NewParser(own []Pattern) (*Parser, error) {
+	if len(own) > maxOwnMetrics {
+		return nil, fmt.Errorf("%d patterns of metrics are too many: at most %d", len(own), maxOwnMetrics)
+	}
+	p := &Parser{ansi: regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)}
+	for _, o := range own {
+		re, err := regexp.Compile(o.Pattern)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("metric %q: %w", o.Name, err)
+		case re.NumSubexp() == 0:
+			return nil, fmt.Errorf("metric %q: pattern %q has no group: put parentheses around the number", o.Name, o.Pattern)
+		}
+		p.own = append(p.own, ownFormat{o, re})
+	}
+	for _, f := range knownFormats() {
+		p.formats = append(p.formats, format{[]byte(f.words), regexp.MustCompile(strings.ReplaceAll(f.pattern, "NUM", `[0-9]+(?:\.[0-9]+)?`))})
+	}
+	return p, nil
+}
+
+// ParseMetrics finds what known runners print about their performance; none if there is nothing.
 func ParseMetrics(stdout []byte) []Metric {
-	p := newPatterns()
-	found := map[string]Metric{}
+	p, err := NewParser(nil)
+	if err != nil {
+		return nil // there is nothing that could be wrong
+	}
+	return p.Parse(stdout)
+}
+
+// Parse returns the metrics of one run, each once: when a program prints one several times, the last counts. Times are in microseconds,
+// whatever was printed.
+func (p *Parser) Parse(stdout []byte) []Metric {
+	var found []Metric
 	for line := range bytes.Lines(stdout) {
+		line = line[:min(len(line), maxMetricLine)]
+		if bytes.IndexByte(line, 0x1b) >= 0 {
+			line = p.ansi.ReplaceAll(line, nil)
+		}
 		// Progress that was overwritten on a terminal stays on the line before a carriage return.
-		line = bytes.TrimRight(p.ansi.ReplaceAll(line, nil), "\r\n")
+		line = bytes.TrimRight(line, "\r\n")
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
-		if m := p.time.FindSubmatch(line); m != nil {
-			name := string(bytes.ToLower(m[1]))
-			add(found, name+"_time_us", m[2], "us")
-			if m[3] != nil {
-				add(found, name+"_tokens_per_s", m[3], "tokens/s")
+		taken := false
+		for _, o := range p.own {
+			if m := o.re.FindSubmatch(line); m != nil {
+				found, taken = put(found, o.Name, string(m[1]), o.Unit), true
 			}
-		} else if m := p.tokens.FindSubmatch(line); m != nil {
-			add(found, string(bytes.ToLower(m[1]))+"_tokens", m[2], "tokens")
+		}
+		for _, f := range p.formats {
+			if taken || !bytes.Contains(line, f.words) {
+				continue
+			}
+			if m := f.re.FindSubmatch(line); m != nil {
+				found = f.values(found, m)
+				break
+			}
+		}
+	}
+	return derive(found)
+}
+
+// values adds what the groups of a match say.
+func (f format) values(found []Metric, m [][]byte) []Metric {
+	for i, name := range f.re.SubexpNames() {
+		if name == "" || m[i] == nil || strings.HasSuffix(name, "_unit") {
+			continue
+		}
+		unit := unitOf(name)
+		if j := f.re.SubexpIndex(name + "_unit"); j >= 0 {
+			unit = string(m[j])
+		}
+		found = put(found, name, string(m[i]), unit)
+	}
+	return found
+}
+
+// unitOf is the unit that a quantity has where its line does not say.
+func unitOf(name string) string {
+	for _, u := range [][2]string{{"_per_s", "tokens/s"}, {"_time", "us"}, {"ttft", "us"}, {"_per_token", "us/token"}, {"_tokens", "tokens"}, {"_cycles", "cycles"}, {"_mb", "MB"}} {
+		if strings.HasSuffix(name, u[0]) {
+			if name == "inferences_per_s" {
+				return "inferences/s"
+			}
+			return u[1]
+		}
+	}
+	return "count"
+}
+
+// put sets a metric. Times become microseconds, and their name says so.
+func put(found []Metric, name, digits, unit string) []Metric {
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return found // too large for any measurement, or a user's group that holds no number
+	}
+	switch unit {
+	case "us", "μs", "µs", "ms", "s", "sec":
+		v *= map[string]float64{"ms": 1e3, "s": 1e6, "sec": 1e6, "us": 1, "μs": 1, "µs": 1}[unit]
+		unit = "us"
+		if !strings.HasSuffix(name, "_us") {
+			name += "_us"
+		}
+	}
+	m := Metric{Name: name, Value: v, Unit: unit}
+	if i := slices.IndexFunc(found, func(o Metric) bool { return o.Name == name }); i >= 0 {
+		found[i] = m
+		return found
+	}
+	return append(found, m)
+}
+
+// Value returns the metric's value.
+func Value(ms []Metric, name string) (float64, bool) {
+	i := slices.IndexFunc(ms, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return 0, false
+	}
+	return ms[i].Value, true
+}
+
+// derive adds the speeds that follow from times and tokens, and puts all into a fixed order: phases first, then as they came.
+func derive(found []Metric) []Metric {
+	for _, phase := range []string{"prefill", "decode"} {
+		speed := phase + "_tokens_per_s"
+		t, timed := Value(found, phase+"_time_us")
+		n, counted := Value(found, phase+"_tokens")
+		if _, ok := Value(found, speed); !ok && timed && counted && t > 0 && n > 0 {
+			found = append(found, Metric{Name: speed, Value: n / t * 1e6, Unit: "tokens/s"})
 		}
 	}
 	var rows []Metric
-	for _, phase := range []string{"prefill", "decode", "total"} {
-		for _, what := range []string{"_time_us", "_tokens", "_tokens_per_s"} {
-			if m, ok := found[phase+what]; ok {
-				rows = append(rows, m)
-			}
+	for _, name := range []string{"prefill_time_us", "prefill_tokens", "prefill_tokens_per_s", "ttft_us", "decode_time_us", "decode_tokens", "decode_tokens_per_s", "total_time_us"} {
+		if i := slices.IndexFunc(found, func(m Metric) bool { return m.Name == name }); i >= 0 {
+			rows = append(rows, found[i])
+			found = slices.Delete(found, i, i+1)
 		}
 	}
-	return rows
+	return append(rows, found...)
 }
 
-func add(found map[string]Metric, name string, digits []byte, unit string) {
-	if v, err := strconv.ParseFloat(string(digits), 64); err == nil { // fails only on a number too large for any measurement
-		found[name] = Metric{Name: name, Value: v, Unit: unit}
+// WithFacts adds what is known of a run and was not printed, such as prefill_tokens, and what follows from it.
+func WithFacts(ms []Metric, facts map[string]float64) []Metric {
+	ms = slices.Clone(ms)
+	for name, v := range facts {
+		if _, ok := Value(ms, name); !ok {
+			unit := unitOf(name)
+			if strings.HasSuffix(name, "_us") {
+				unit = "us"
+			}
+			ms = append(ms, Metric{Name: name, Value: v, Unit: unit})
+		}
 	}
+	slices.SortStableFunc(ms, func(a, b Metric) int {
+		_, x := facts[a.Name]
+		_, y := facts[b.Name]
+		switch {
+		case x && y:
+			return strings.Compare(a.Name, b.Name)
+		case x:
+			return 1
+		case y:
+			return -1
+		}
+		return 0
+	})
+	return derive(ms)
 }

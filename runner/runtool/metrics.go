@@ -9,13 +9,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
-
-	"github.com/hexmage/hexmage/runner"
 )
 
 // MetricsVersion is the behaviour version of the tool metrics.
-const MetricsVersion = "3"
+const MetricsVersion = "4"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20
@@ -27,37 +24,15 @@ type tokens struct {
 	Text   string `json:"text"`
 }
 
-// table is what a report shows of a run: report.Table, as this tool writes it.
-type table struct {
-	Title   string `json:"title"`
-	Profile string `json:"profile"`
-	Note    string `json:"note,omitempty"`
-	Rows    []row  `json:"rows"`
-}
-
-type row struct {
-	Name  string `json:"name"`
-	Label string `json:"label"`
-	Value any    `json:"value"`
-	Unit  string `json:"unit,omitempty"`
-}
-
-// label spells a metric's name for people: "prefill_tokens_per_s" is "prefill speed".
-func label(name string) string {
-	for suffix, word := range map[string]string{"_tokens_per_s": " speed", "_time_us": " time"} {
-		if phase, ok := strings.CutSuffix(name, suffix); ok {
-			return phase + word
-		}
-	}
-	return strings.ReplaceAll(name, "_", " ")
-}
-
 // Metrics is the tool metrics: it reads what a run printed and compares its tokens with a reference's. Different tokens
 // are a failure: then the run's numbers mean nothing.
 func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
 	f := flag.NewFlagSet("metrics", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	stdout := f.String("stdout", "", "what the runner printed")
+	var stdout list
+	f.Var(&stdout, "stdout", "what the runner printed; once for each repetition, in their order")
+	warmup := f.Int("warmup", 0, "how many of the first repetitions are not counted")
+	spec := f.String("spec", "", "what is looked for and compared, as JSON: see Spec")
 	got := f.String("tokens", "", "tokens.json of the run")
 	want := f.String("expect", "", "tokens.json of the reference")
 	out := f.String("out", "", "file to write")
@@ -70,11 +45,15 @@ func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 		}
 		return 2
 	}
-	if *stdout == "" || *out == "" || (*got == "") != (*want == "") {
+	if len(stdout) == 0 || *out == "" || (*got == "") != (*want == "") {
 		fmt.Fprintln(stderr, "metrics: --stdout and --out are needed; --tokens and --expect go together")
 		return 2
 	}
-	if err := t.fill(*stdout, *got, *want); err != nil {
+	err := t.measure(stdout, *warmup, *spec)
+	if err == nil && *got != "" {
+		err = t.sameTokens(*got, *want)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "metrics:", err)
 		return 1
 	}
@@ -86,27 +65,17 @@ func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 		fmt.Fprintln(stderr, "metrics:", err)
 		return 1
 	}
+	for _, bad := range t.breaches {
+		fmt.Fprintln(stderr, "metrics:", bad)
+	}
+	if len(t.breaches) > 0 {
+		return 1
+	}
 	return 0
 }
 
-func (t *table) fill(stdout, got, want string) error {
-	printed, err := readFile(stdout)
-	if err != nil {
-		return err
-	}
-	t.Rows = []row{}
-	for _, m := range runner.ParseMetrics(printed) {
-		t.Rows = append(t.Rows, row{m.Name, label(m.Name), m.Value, m.Unit})
-	}
-	switch {
-	case len(t.Rows) == 0:
-		t.Note = "The runner printed no performance summary."
-	case t.Profile == "open":
-		t.Note = "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed."
-	}
-	if got == "" {
-		return nil
-	}
+// sameTokens compares the tokens of the run with those of the reference.
+func (t *table) sameTokens(got, want string) error {
 	g, err := readTokens(got)
 	if err != nil {
 		return err
@@ -125,7 +94,7 @@ func (t *table) fill(stdout, got, want string) error {
 		}
 		return fmt.Errorf("the device's tokens differ from the reference's from token %d on: device %v, reference %v", n, g.Tokens, w.Tokens)
 	}
-	t.Rows = append(t.Rows, row{"tokens_equal_reference", "tokens as the reference", fmt.Sprintf("%d of %d", len(g.Tokens), len(w.Tokens)), ""})
+	t.Rows = append(t.Rows, row{Name: "tokens_equal_reference", Label: "tokens as the reference", Value: fmt.Sprintf("%d of %d", len(g.Tokens), len(w.Tokens))})
 	return nil
 }
 
