@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
 
+	"github.com/hexmage/hexmage/patches/edit"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
 )
@@ -20,6 +21,7 @@ type Range struct {
 	Patches []*series.Patch         // in order of name
 	When    map[string]*rename.When // by patch name; a patch without one is always needed
 	Renames []rename.Rule
+	Edits   []edit.Rule // in the order in which they are applied, after the renames
 }
 
 // rulesName is the file of a range that has its rules.
@@ -28,12 +30,23 @@ const rulesName = "rules.hcl"
 // maxRules bounds a rules file, in bytes.
 const maxRules = 1 << 20
 
-type rulesFile struct {
-	Renames []rename.Rule `hcl:"rename,block"`
-	Patches []patchBlock  `hcl:"patch,block"`
+// RulesFile is what a range's rules.hcl may hold.
+type RulesFile struct {
+	Renames  []rename.Rule  `hcl:"rename,block"`
+	Includes []edit.Include `hcl:"include,block"`
+	Defines  []edit.Define  `hcl:"define,block"`
+	Inserts  []edit.Insert  `hcl:"insert,block"`
+	Guards   []edit.Guard   `hcl:"guard,block"`
+	Calls    []edit.Call    `hcl:"call,block"`
+	Patches  []PatchBlock   `hcl:"patch,block"`
 }
 
-type patchBlock struct {
+func (f RulesFile) edits() []edit.Rule {
+	return edit.Blocks{Includes: f.Includes, Defines: f.Defines, Inserts: f.Inserts, Guards: f.Guards, Calls: f.Calls}.Rules()
+}
+
+// PatchBlock says when a *.patch file is needed.
+type PatchBlock struct {
 	File        string       `hcl:"file,label"`
 	Description string       `hcl:"description,optional"`
 	When        *rename.When `hcl:"when,block"`
@@ -58,11 +71,18 @@ func Load(fsys fs.FS) ([]Range, error) {
 		if err != nil {
 			return nil, err
 		}
+		names := []string{}
 		for _, r := range rg.Renames {
-			if other, ok := rules[r.Name]; ok {
-				return nil, fmt.Errorf("rename %q is both in %s and in %s", r.Name, other, rg.Name)
+			names = append(names, fmt.Sprintf("rename %q", r.Name))
+		}
+		for _, r := range rg.Edits {
+			names = append(names, r.String())
+		}
+		for _, name := range names {
+			if other, ok := rules[name]; ok {
+				return nil, fmt.Errorf("%s is both in %s and in %s", name, other, rg.Name)
 			}
-			rules[r.Name] = rg.Name
+			rules[name] = rg.Name
 		}
 		ranges = append(ranges, rg)
 	}
@@ -110,7 +130,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 	if err != nil {
 		return rg, err
 	}
-	rg.Renames = rules.Renames
+	rg.Renames, rg.Edits = rules.Renames, rules.edits()
 	for _, p := range rules.Patches {
 		if !patches[p.File] {
 			return rg, fmt.Errorf("%s: patch %q is no file of %s", file, p.File, dir)
@@ -120,8 +140,8 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 	return rg, nil
 }
 
-func decodeRules(file string, data []byte) (rulesFile, error) {
-	var rules rulesFile
+func decodeRules(file string, data []byte) (RulesFile, error) {
+	var rules RulesFile
 	if len(data) > maxRules {
 		return rules, fmt.Errorf("%s is larger than %d bytes", file, maxRules)
 	}
@@ -135,6 +155,19 @@ func decodeRules(file string, data []byte) (rulesFile, error) {
 	for _, r := range rules.Renames {
 		if err := r.Validate(); err != nil {
 			return rules, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	for _, r := range rules.edits() {
+		if err := r.Validate(); err != nil {
+			return rules, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	for _, p := range rules.Patches {
+		if p.When == nil {
+			continue
+		}
+		if err := errors.Join(rename.CheckScope([]string{"*"}, rename.Expect{Max: 1}, p.When)...); err != nil {
+			return rules, fmt.Errorf("%s: patch %q: %w", file, p.File, err)
 		}
 	}
 	return rules, nil

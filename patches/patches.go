@@ -1,16 +1,17 @@
 // Package patches changes other people's sources so that they build with the SDK at hand.
 //
 // A series is a folder of ranges, <from>-<to>, each with *.patch files (unified diffs, applied in order of name) and a
-// rules.hcl with rename rules. What of it is needed is found by probing the headers of the SDK, so one series serves every
-// SDK version. All patches come before all renames.
+// rules.hcl with rename rules and other edits over C++ tokens. What of it is needed is found by probing the headers of the SDK,
+// so one series serves every SDK version. All patches come before all rules; either everything that is needed fits, or
+// nothing is written.
 //
-// It knows nothing of building: which files a compiler reads, which macros are set. It changes copies, never its source.
+// It knows nothing of building: which files a compiler reads, which macros are set. Only ApplyInPlace
+// changes its source.
 package patches
 
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -45,7 +46,8 @@ type Request struct {
 	SDKInclude string // the SDK's include/QNN folder, whose headers are probed
 	Series     string // the series' name, for the report
 	SeriesFS   fs.FS  // the series' folder
-	Out        string // folder for the patched copy; it must be empty or not exist. Check leaves it alone
+	Out        string // folder for the patched copy; it must be empty or not exist. Only Apply uses it
+	Fuzz       int    // how many lines of context at each end of a hunk may be left out
 }
 
 // Report says what was done to a tree. It is the same for the same sources, headers and series.
@@ -53,6 +55,7 @@ type Report struct {
 	Series  string         `json:"series"`
 	Patches []PatchResult  `json:"patches"`
 	Renames []RenameResult `json:"renames"`
+	Edits   []EditResult   `json:"edits"`
 	Changed []string       `json:"changed"` // slash paths of the files that differ from the source, sorted
 }
 
@@ -62,7 +65,8 @@ const (
 	StateAlready   = "already applied"
 	StateNotNeeded = "not needed"
 	StateFailed    = "does not fit"
-	StateNone      = "nothing to rename" // needed, and neither spelling is there, which the rule allows
+	StateNone      = "nothing to do" // needed, and nothing of it is there, which the rule allows
+	StateNotTried  = "not tried"     // because a patch before it does not fit
 )
 
 // PatchResult is what became of one *.patch file.
@@ -72,6 +76,8 @@ type PatchResult struct {
 	State  string   `json:"state"`
 	Reason string   `json:"reason,omitempty"`
 	Files  []string `json:"files"` // slash paths it names
+	// Moved are the hunks that were found in another place than they say, or without some of their context.
+	Moved []series.Moved `json:"moved,omitempty"`
 }
 
 // RenameResult is what became of one rename rule.
@@ -82,145 +88,82 @@ type RenameResult struct {
 	To      string         `json:"to"`
 	State   string         `json:"state"`
 	Reason  string         `json:"reason,omitempty"`
-	Changed []rename.Place `json:"changed"` // places in the tree after its patches
-	Already []rename.Place `json:"already"` // places spelled To before
+	Changed []rename.Place `json:"changed"`        // places in the tree after its patches
+	Already []rename.Place `json:"already"`        // places spelled To before
+	Left    []rename.Place `json:"left,omitempty"` // places spelled From that are of another class than the rule's receiver
 }
 
-// Apply writes the patched copy of the source. An error says every rename that did not fit, or the first patch that did
-// not (a *series.Conflict); then nothing is written. The report of a failed Apply holds what was found until then.
+// EditResult is what became of a rule of another sort than rename.
+type EditResult struct {
+	Range   string         `json:"range"`
+	Sort    string         `json:"sort"` // include, define, insert, guard or call
+	Rule    string         `json:"rule"`
+	From    string         `json:"from"`
+	To      string         `json:"to"`
+	State   string         `json:"state"`
+	Reason  string         `json:"reason,omitempty"`
+	Changed []rename.Place `json:"changed"` // places in the tree after its patches and the rules before
+	Already []rename.Place `json:"already"`
+}
+
+// Apply writes the patched copy of the source. An error says every rule that did not fit, or every hunk of the first patch that
+// did not (a *series.Conflict each); then nothing is written. The report of a failed Apply holds what was found until then.
 func Apply(ctx context.Context, r Request) (Report, error) {
-	source, tree, report, err := work(ctx, r)
-	if err != nil {
-		return report, err
-	}
-	defer source.Close()
-	if err := tree.CopyTo(ctx, r.Out); err != nil {
-		return report, fmt.Errorf("patched copy of %s: %w", r.Source, err)
-	}
-	return report, nil
+	return with(ctx, r, func(tree *series.Tree) error {
+		if err := tree.CopyTo(ctx, r.Out); err != nil {
+			return fmt.Errorf("patched copy of %s: %w", r.Source, err)
+		}
+		return nil
+	})
+}
+
+// ApplyInPlace changes the source itself. On an error it is as it was.
+func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
+	return with(ctx, r, func(tree *series.Tree) error {
+		if err := tree.WriteBack(r.Source); err != nil {
+			return fmt.Errorf("%s: %w", r.Source, err)
+		}
+		return nil
+	})
 }
 
 // Check does what Apply does without writing anything.
 func Check(ctx context.Context, r Request) (Report, error) {
-	source, _, report, err := work(ctx, r)
-	if source != nil {
-		source.Close()
-	}
-	return report, err
+	return with(ctx, r, func(*series.Tree) error { return nil })
 }
 
-// work computes the changes. The source root is open when there is no error.
-func work(ctx context.Context, r Request) (*os.Root, *series.Tree, Report, error) {
-	report := Report{Series: r.Series, Patches: []PatchResult{}, Renames: []RenameResult{}, Changed: []string{}}
+// Diff returns what Apply would do as one unified diff in git's form, empty if that is nothing.
+func Diff(ctx context.Context, r Request) (diff []byte, report Report, err error) {
+	report, err = with(ctx, r, func(tree *series.Tree) error {
+		diff, err = tree.Diff()
+		return err
+	})
+	return diff, report, err
+}
+
+// with computes the changes and calls do with them, if the series fits.
+func with(ctx context.Context, r Request, do func(*series.Tree) error) (Report, error) {
+	report := Report{Series: r.Series, Patches: []PatchResult{}, Renames: []RenameResult{}, Edits: []EditResult{}, Changed: []string{}}
 	ranges, err := Load(r.SeriesFS)
 	if err != nil {
-		return nil, nil, report, fmt.Errorf("patch series %s: %w", r.Series, err)
+		return report, fmt.Errorf("patch series %s: %w", r.Series, err)
 	}
 	source, err := os.OpenRoot(r.Source)
 	if err != nil {
-		return nil, nil, report, fmt.Errorf("source tree: %w", err)
+		return report, fmt.Errorf("source tree: %w", err)
 	}
-	p := &prober{dir: r.SDKInclude, names: map[string]map[string]bool{}}
-	defer p.close()
+	defer source.Close()
+	p := OpenHeaders(r.SDKInclude)
+	defer p.Close()
 	tree := series.NewTree(source.FS())
-	if err := apply(ctx, ranges, tree, p, &report); err != nil {
-		source.Close()
-		return nil, nil, report, err
+	if err := applyPatches(ctx, ranges, tree, p, r.Fuzz, &report); err != nil {
+		return report, err
 	}
-	return source, tree, report, nil
-}
-
-func apply(ctx context.Context, ranges []Range, tree *series.Tree, p *prober, report *Report) error {
-	for _, rg := range ranges {
-		for _, patch := range rg.Patches {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			result := PatchResult{Range: rg.Name, File: patch.Name, Files: patch.Files()}
-			needed, reason, err := p.needed(rg.When[patch.Name])
-			if err != nil {
-				return fmt.Errorf("%s/%s: %w", rg.Name, patch.Name, err)
-			}
-			result.Reason, result.State = reason, StateNotNeeded
-			if needed {
-				state, err := patch.Apply(tree)
-				if err != nil {
-					return fmt.Errorf("%s: %w", rg.Name, err)
-				}
-				result.State = string(state)
-			}
-			report.Patches = append(report.Patches, result)
-		}
-	}
-	var errs []error
-	for _, rg := range ranges {
-		for _, rule := range rg.Renames {
-			result, err := applyRename(ctx, rg.Name, rule, tree, p)
-			if errors.As(err, new(*headerError)) {
-				return err
-			}
-			if err != nil {
-				result.State = StateFailed
-				errs = append(errs, fmt.Errorf("%s: %w", rg.Name, err))
-			}
-			report.Renames = append(report.Renames, result)
-		}
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
+	if err := applyRules(ctx, ranges, tree, p, &report); err != nil {
+		return report, err
 	}
 	names, _ := tree.Changes()
 	report.Changed = append(report.Changed, names...)
-	return nil
+	return report, do(tree)
 }
 
-func applyRename(ctx context.Context, rangeName string, rule rename.Rule, tree *series.Tree, p *prober) (RenameResult, error) {
-	result := RenameResult{
-		Range: rangeName, Rule: rule.Name, From: rule.From, To: rule.To, State: StateNotNeeded,
-		Changed: []rename.Place{}, Already: []rename.Place{},
-	}
-	needed, reason, err := p.needed(rule.When)
-	if result.Reason = reason; err != nil || !needed {
-		return result, err
-	}
-	written := map[string][]byte{}
-	err = tree.Walk(func(name string) error {
-		if err := ctx.Err(); err != nil || !rule.Matches(name) {
-			return err
-		}
-		src, err := tree.Read(name)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		out, changed, already, err := rule.Rewrite(name, src)
-		if err != nil {
-			return err
-		}
-		if len(changed) > 0 {
-			written[name] = out
-		}
-		result.Changed = append(result.Changed, changed...)
-		result.Already = append(result.Already, already...)
-		return nil
-	})
-	if err == nil {
-		err = rule.Count(result.Changed, result.Already)
-	}
-	if err != nil {
-		return result, err
-	}
-	for name, out := range written {
-		if err := tree.Write(name, out); err != nil {
-			return result, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	switch {
-	case len(result.Changed) > 0:
-		result.State = StateApplied
-	case len(result.Already) > 0:
-		result.State = StateAlready
-	default:
-		result.State = StateNone
-	}
-	return result, nil
-}

@@ -194,7 +194,7 @@ func TestApplyErrors(t *testing.T) {
 		r := request(t, source, newHeader)
 		_, err := patches.Apply(t.Context(), r)
 		var count *rename.CountError
-		if !errors.As(err, &count) || count.Rule.Name != "interface_scale" {
+		if !errors.As(err, &count) || count.Rule != `rename "interface_scale"` {
 			t.Errorf("Apply = %v", err)
 		}
 		if _, err := os.Stat(r.Out); !errors.Is(err, os.ErrNotExist) {
@@ -210,7 +210,7 @@ func TestApplyErrors(t *testing.T) {
 	})
 	t.Run("a patch that does not fit", func(t *testing.T) {
 		r := request(t, map[string]string{"a.cpp": "int none;\n"}, newHeader)
-		r.SeriesFS = ownSeries()
+		r.SeriesFS, r.SDKInclude = ownSeries(), write(t, map[string]string{"a.h": ""})
 		_, err := patches.Apply(t.Context(), r)
 		var c *series.Conflict
 		if !errors.As(err, &c) || c.Patch != "0001-a.patch" || c.File != "a.cpp" || c.Hunk != 1 {
@@ -360,7 +360,7 @@ func TestToolVersion(t *testing.T) {
 	}
 	h.Write(stdout.Bytes())
 	h.Write([]byte(read(t, filepath.Dir(report), "report")))
-	const want = "1 ecc0b208e2ccde07"
+	const want = "2 6b05a03fe07df012"
 	if got := patches.ToolVersion + fmt.Sprintf(" %.8x", h.Sum(nil)); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}

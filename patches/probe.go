@@ -5,22 +5,34 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/hexmage/hexmage/patches/rename"
 )
 
-// maxHeader bounds a header that is probed, in bytes. The largest of the vendor's are a few hundred kB.
-const maxHeader = 16 << 20
+// maxHeader bounds a header that is probed, in bytes. The largest of the vendor's are a few hundred kB. maxHeaders bounds
+// how many a pattern may name.
+const (
+	maxHeader  = 16 << 20
+	maxHeaders = 5000
+)
 
-// prober reads an SDK's headers, each once.
-type prober struct {
+// Headers reads an SDK's headers, each once.
+type Headers struct {
 	dir   string
 	root  *os.Root
-	names map[string]map[string]bool
+	names map[string]map[string]bool // by path, and by pattern
 }
 
-func (p *prober) close() {
+// OpenHeaders returns the headers under an SDK's include/QNN folder. It does not look at them yet.
+func OpenHeaders(dir string) *Headers { return &Headers{dir: dir, names: map[string]map[string]bool{}} }
+
+// Close ends the use of the folder.
+func (p *Headers) Close() {
 	if p.root != nil {
 		p.root.Close()
 	}
@@ -32,11 +44,11 @@ type headerError struct{ error }
 func (e *headerError) Unwrap() error { return e.error }
 
 // needed says whether the headers need what a condition guards; no condition is always needed.
-func (p *prober) needed(w *rename.When) (bool, string, error) {
+func (p *Headers) needed(w *rename.When) (bool, string, error) {
 	if w == nil {
 		return true, "", nil
 	}
-	names, err := p.header(w.Header)
+	names, err := p.Names(w.Header)
 	if err != nil {
 		return false, "", &headerError{err}
 	}
@@ -44,8 +56,9 @@ func (p *prober) needed(w *rename.When) (bool, string, error) {
 	return needed, reason, nil
 }
 
-func (p *prober) header(name string) (map[string]bool, error) {
-	if names, ok := p.names[name]; ok {
+// Names returns the names among the tokens of a header, or of all headers that a pattern names, of which there must be one.
+func (p *Headers) Names(header string) (map[string]bool, error) {
+	if names, ok := p.names[header]; ok {
 		return names, nil
 	}
 	if p.root == nil {
@@ -58,6 +71,43 @@ func (p *prober) header(name string) (map[string]bool, error) {
 		}
 		p.root = root
 	}
+	if !strings.ContainsAny(header, "*?[{") {
+		names, err := p.header(header)
+		if err != nil {
+			return nil, err
+		}
+		p.names[header] = names
+		return names, nil
+	}
+	files, err := doublestar.Glob(p.root.FS(), header, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	if err != nil {
+		return nil, fmt.Errorf("SDK headers: %s: %w", header, err)
+	}
+	if len(files) == 0 || len(files) > maxHeaders {
+		return nil, fmt.Errorf("SDK headers: %s has %d headers %s; is it the include/QNN folder of a QAIRT SDK?", p.dir, len(files), header)
+	}
+	all := map[string]bool{}
+	for _, f := range files {
+		names, err := p.Names(f)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, names)
+	}
+	p.names[header] = all
+	return all, nil
+}
+
+// Has says whether there is a header with this path.
+func (p *Headers) Has(header string) bool {
+	if p.root == nil || !fs.ValidPath(header) {
+		return false
+	}
+	info, err := p.root.Stat(header)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (p *Headers) header(name string) (map[string]bool, error) {
 	f, err := p.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("SDK headers: %s has no %s; is it the include/QNN folder of a QAIRT SDK?", p.dir, name)
@@ -77,6 +127,5 @@ func (p *prober) header(name string) (map[string]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("SDK headers: %s:%w", name, err)
 	}
-	p.names[name] = names
 	return names, nil
 }

@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/hexmage/hexmage/patches/rename"
 )
 
 // ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
 const (
 	ToolName    = "patch"
-	ToolVersion = "1"
+	ToolVersion = "2"
 )
 
 // Run is `hexmage tool patch`: it writes a patched copy of a source tree. Its exit code is 0, 1 when the series does not fit
@@ -26,6 +28,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 	flags.StringVar(&r.Source, "source", "", "`folder` of the sources")
 	flags.StringVar(&r.SDKInclude, "sdk-include", "", "the SDK's include/QNN `folder`")
 	name := flags.String("series", "", "`name` of a series that comes with hexmage, or name=folder")
+	flags.IntVar(&r.Fuzz, "fuzz", 0, "leave out up to so many `lines` of context at each end of a hunk")
 	flags.StringVar(&r.Out, "out", "", "`folder` for the patched copy")
 	report := flags.String("report", "", "`file` for the report, in JSON")
 	check := flags.Bool("check", false, "only say what would be done")
@@ -45,7 +48,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 		return usage("--out is needed, or --check")
 	}
 	var err error
-	r.Series, r.SeriesFS, err = openSeries(*name)
+	r.Series, r.SeriesFS, err = OpenSeries(*name)
 	if err != nil {
 		return usage("%v", err)
 	}
@@ -72,7 +75,8 @@ func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 	return 0
 }
 
-func openSeries(arg string) (string, fs.FS, error) {
+// OpenSeries opens a series that comes with hexmage, by its name, or name=folder.
+func OpenSeries(arg string) (string, fs.FS, error) {
 	name, dir, own := strings.Cut(arg, "=")
 	if !own {
 		fsys, err := Shipped(name)
@@ -86,23 +90,43 @@ func openSeries(arg string) (string, fs.FS, error) {
 	return name, os.DirFS(dir), nil
 }
 
-// Text shows a report to people, one line for each patch and rename and one for each place that was renamed.
+// Text shows a report to people, one line for each patch and rule and one for each place that was changed.
 func (r Report) Text() string {
 	var b strings.Builder
 	for _, p := range r.Patches {
 		fmt.Fprintf(&b, "%s/%s/%s: %s%s\n", r.Series, p.Range, p.File, p.State, because(p.Reason))
+		for _, m := range p.Moved {
+			fmt.Fprintf(&b, "  %s: hunk %d: found at line %d, %+d lines from where it says", m.File, m.Hunk, m.Line, m.Offset)
+			if m.Fuzz > 0 {
+				fmt.Fprintf(&b, ", without %d lines of context", m.Fuzz)
+			}
+			b.WriteByte('\n')
+		}
 	}
 	for _, n := range r.Renames {
 		fmt.Fprintf(&b, "%s/%s: %s -> %s: %s%s", r.Series, n.Range, n.From, n.To, n.State, because(n.Reason))
-		if len(n.Changed) > 0 {
-			fmt.Fprintf(&b, ", %d places", len(n.Changed))
-		}
-		b.WriteByte('\n')
-		for _, p := range n.Changed {
-			fmt.Fprintf(&b, "  %s\n", p)
+		writePlaces(&b, n.Changed)
+		for _, p := range n.Left {
+			fmt.Fprintf(&b, "  %s left alone: a member of %s\n", p, p.Type)
 		}
 	}
+	for _, e := range r.Edits {
+		fmt.Fprintf(&b, "%s/%s: %s %q: %s%s", r.Series, e.Range, e.Sort, e.Rule, e.State, because(e.Reason))
+		writePlaces(&b, e.Changed)
+	}
 	return b.String()
+}
+
+func writePlaces(b *strings.Builder, places []rename.Place) {
+	if len(places) == 1 {
+		b.WriteString(", 1 place")
+	} else if len(places) > 1 {
+		fmt.Fprintf(b, ", %d places", len(places))
+	}
+	b.WriteByte('\n')
+	for _, p := range places {
+		fmt.Fprintf(b, "  %s\n", p)
+	}
 }
 
 func because(reason string) string {

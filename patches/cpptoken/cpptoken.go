@@ -9,6 +9,7 @@
 package cpptoken
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -36,7 +37,8 @@ type Token struct {
 	Directive  bool // inside a preprocessor line
 	Start, End int  // byte offsets into the source
 	Line, Col  int  // where Start is; both count from 1, columns in bytes
-	// Name is the spelling with line splices taken out. It is set for Identifier and Punct.
+	// Name is the spelling with line splices taken out, of a digraph that of the mark it stands for. It is set for Identifier
+	// and Punct.
 	Name string
 }
 
@@ -53,7 +55,10 @@ func (e *Error) Error() string {
 // Scan cuts src into tokens. A comment or raw string left open is an *Error; the tokens before it are returned with it.
 // A string or character literal left open ends at its line's end, as in text under #error.
 func Scan(src []byte) ([]Token, error) {
-	s := scanner{src: src, line: 1, lineStart: 0}
+	s := scanner{src: src, line: 1, tokens: make([]Token, 0, min(len(src)/3+8, 1<<16))}
+	if bytes.HasPrefix(src, []byte(byteOrderMark)) { // else it would be the first letter of the first name
+		s.emit(Space, len(byteOrderMark), "")
+	}
 	for s.pos < len(src) {
 		if err := s.next(); err != nil {
 			return s.tokens, err
@@ -61,6 +66,8 @@ func Scan(src []byte) ([]Token, error) {
 	}
 	return s.tokens, nil
 }
+
+const byteOrderMark = "\xef\xbb\xbf"
 
 type scanner struct {
 	src       []byte
@@ -250,12 +257,36 @@ func (s *scanner) until(p int, close byte) (int, bool) {
 	return 0, false
 }
 
-// punct takes a punctuation mark. Only the marks that a reader of tokens asks for are put together.
+// punct takes a punctuation mark. Only the marks that a reader of tokens asks for are put together, and digraphs.
 func (s *scanner) punct(c byte, p int) {
 	if d, q := s.at(p); q > p && q <= len(s.src) {
-		if pair := string([]byte{c, d}); pair == "->" || pair == "::" || pair == "##" || pair == "%:" {
+		switch pair := string([]byte{c, d}); pair {
+		case "->", "::", "##":
 			s.emit(Punct, q, pair)
 			return
+		case "%:":
+			if e, r := s.at(q); e == '%' && s.peekIs(r, ':') {
+				_, end := s.at(r)
+				s.emit(Punct, end, "##")
+				return
+			}
+			s.emit(Punct, q, "#")
+			return
+		case "<%":
+			s.emit(Punct, q, "{")
+			return
+		case "%>":
+			s.emit(Punct, q, "}")
+			return
+		case ":>":
+			s.emit(Punct, q, "]")
+			return
+		case "<:":
+			// <:: opens a template's arguments with a name of the outermost namespace, unless : or > comes next.
+			if e, r := s.at(q); e != ':' || s.peekIs(r, ':') || s.peekIs(r, '>') {
+				s.emit(Punct, q, "[")
+				return
+			}
 		}
 	}
 	if c == '(' && strings.HasPrefix(s.name, "__has_include") {

@@ -61,6 +61,8 @@ func TestScan(t *testing.T) {
 		{"define goes on", "#define A(x) \\\n  x.b\nc", []string{"punct #", "ident define", "ident A", "punct (", "ident x", "punct )", "ident x", "punct .", "ident b", "ident c"}},
 		{"universal names", `\u00e9t\U000000e9 é`, []string{`ident \u00e9t\U000000e9`, "ident é"}},
 		{"stray backslash", `a \ b`, []string{"ident a", `punct \`, "ident b"}},
+		{"digraphs", "%:define A(x) x%:%:1\na<:0:> <% b; %>", []string{"punct %:", "ident define", "ident A", "punct (", "ident x", "punct )", "ident x", "punct %:%:", "number 1", "ident a", "punct <:", "number 0", "punct :>", "punct <%", "ident b", "punct ;", "punct %>"}},
+		{"no digraph", "v<::T> w<:::x:>", []string{"ident v", "punct <", "punct ::", "ident T", "punct >", "ident w", "punct <:", "punct ::", "ident x", "punct :>"}},
 		{"qualified", "&Tensor::get", []string{"punct &", "ident Tensor", "punct ::", "ident get"}},
 	}
 	for _, tt := range tests {
@@ -94,6 +96,33 @@ func TestScanNamesAndPlaces(t *testing.T) {
 	}
 }
 
+// TestDigraphNames: whoever reads tokens sees the marks that digraphs stand for.
+func TestDigraphNames(t *testing.T) {
+	names := func(src string) (out []string) {
+		tokens, err := cpptoken.Scan([]byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range tokens {
+			if k.Kind == cpptoken.Punct {
+				out = append(out, k.Name)
+			}
+		}
+		return out
+	}
+	if diff := cmp.Diff(names("# ## a[1] { }"), names("%: %:%: a<:1:> <% %>")); diff != "" {
+		t.Errorf("marks (-plain +digraphs):\n%s", diff)
+	}
+}
+
+// TestByteOrderMark: editors put one before the first line, which may be a directive.
+func TestByteOrderMark(t *testing.T) {
+	tokens, err := cpptoken.Scan([]byte("\ufeff#include <a>"))
+	if err != nil || len(tokens) != 5 || tokens[0].Kind != cpptoken.Space || !tokens[1].Directive || tokens[4].Kind != cpptoken.HeaderName {
+		t.Errorf("tokens %+v, %v", tokens, err)
+	}
+}
+
 func TestScanLeftOpen(t *testing.T) {
 	for src, want := range map[string]string{
 		"a\n /* b":     "2:2: comment is never closed",
@@ -109,7 +138,7 @@ func TestScanLeftOpen(t *testing.T) {
 
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
-		"a.b()", "/* */ // x\n", "R\"(a)\"", "'\\''", "#include <a>\n", "1'0.e+", "\\\n", "\\u00e9", "\"\\", "a\\\r\nb", "%: include \"\n", "R\"\\\n(", "/\\\n*",
+		"a.b()", "/* */ // x\n", "R\"(a)\"", "'\\''", "#include <a>\n", "1'0.e+", "\\\n", "\\u00e9", "\"\\", "a\\\r\nb", "%: include \"\n", "%:%:<::>:><%%>", "\ufeff#", "R\"\\\n(", "/\\\n*",
 	} {
 		f.Add(seed)
 	}

@@ -3,11 +3,14 @@
 // A Rule names an old and a new spelling, what the headers must say for the rule to be needed, and how many places a source
 // tree is expected to have. A place is a token, so comments and strings stay as they are.
 //
-// It knows nothing of types: a rule with a receiver takes every member access of that name (x.old, p->old, Receiver::old),
-// whatever x is, and nothing else. It does not read files; its callers do.
+// A rule with a receiver looks at member accesses only (x.old, p->old, Receiver::old), and leaves alone those whose object
+// the file itself shows to be of another class. What tokens can show, and what they can't, is at classOf.
+//
+// It knows nothing of types beyond that, and it does not read files; its callers do.
 package rename
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -25,24 +28,34 @@ type Rule struct {
 	From        string `hcl:"from"`
 	To          string `hcl:"to"`
 	// Receiver is the class whose member From is. It limits places to member accesses and is what a compiler's message names.
-	Receiver string   `hcl:"receiver,optional"`
-	When     *When    `hcl:"when,block"`
-	Files    []string `hcl:"files"` // doublestar patterns of slash paths under the source root
-	Expect   Expect   `hcl:"expect,block"`
+	Receiver string `hcl:"receiver,optional"`
+	// Except names classes that are declared elsewhere and have a member From of their own, which stays as it is.
+	Except []string `hcl:"except,optional"`
+	When   *When    `hcl:"when,block"`
+	Files  []string `hcl:"files"` // doublestar patterns of slash paths under the source root
+	Expect Expect   `hcl:"expect,block"`
 }
 
 // When says what an SDK's header must declare, and not declare, for a rule to be needed. Names are looked for among the
 // header's tokens; those in its comments do not count.
 type When struct {
-	Header   string `hcl:"header"` // slash path under the SDK's include folder
+	Header   string `hcl:"header"` // slash path under the SDK's include folder, or a doublestar pattern of several
 	Lacks    string `hcl:"lacks,optional"`
 	Declares string `hcl:"declares,optional"`
 }
 
 // Expect bounds the number of places of one rule in one source tree, in either spelling.
 type Expect struct {
-	Min int `hcl:"min,optional"`
-	Max int `hcl:"max"`
+	Min   int          `hcl:"min,optional"`
+	Max   int          `hcl:"max"`
+	Files []FileExpect `hcl:"file,block"`
+}
+
+// FileExpect bounds the number of places in each file that matches a pattern; no such file is no error.
+type FileExpect struct {
+	Pattern string `hcl:"pattern,label"`
+	Min     int    `hcl:"min,optional"`
+	Max     int    `hcl:"max"`
 }
 
 var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -62,26 +75,59 @@ func (r Rule) Validate() error {
 	if r.Receiver != "" && !name.MatchString(r.Receiver) {
 		bad("receiver %q must be a class name without its namespace", r.Receiver)
 	}
-	if len(r.Files) == 0 {
-		bad("files is empty; name the sources it applies to")
-	}
-	for _, f := range r.Files {
-		if !doublestar.ValidatePattern(f) {
-			bad("files: %q is not a pattern", f)
+	for _, e := range r.Except {
+		if !name.MatchString(e) || e == r.Receiver {
+			bad("except: %q must be a class name, and another than the receiver", e)
 		}
 	}
-	if r.Expect.Min < 0 || r.Expect.Max < r.Expect.Min || r.Expect.Max == 0 {
-		bad("expect: min %d and max %d must satisfy 0 <= min <= max, 0 < max", r.Expect.Min, r.Expect.Max)
+	if len(r.Except) > 0 && r.Receiver == "" {
+		bad("except is of use only with a receiver")
 	}
-	if w := r.When; w != nil && w.Lacks == "" && w.Declares == "" {
-		bad("when: say what %s lacks or declares", w.Header)
+	for _, err := range CheckScope(r.Files, r.Expect, r.When) {
+		bad("%w", err)
 	}
 	return errors.Join(errs...)
 }
 
+// CheckScope says what is wrong with the parts that rules of all sorts have: where they look, how much they expect, when they
+// are needed.
+func CheckScope(files []string, e Expect, w *When) []error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(files) == 0 {
+		bad("files is empty; name the sources it applies to")
+	}
+	for _, f := range files {
+		if !doublestar.ValidatePattern(f) {
+			bad("files: %q is not a pattern", f)
+		}
+	}
+	if e.Min < 0 || e.Max < e.Min || e.Max == 0 {
+		bad("expect: min %d and max %d must satisfy 0 <= min <= max, 0 < max", e.Min, e.Max)
+	}
+	for _, f := range e.Files {
+		if !doublestar.ValidatePattern(f.Pattern) {
+			bad("expect: file %q is not a pattern", f.Pattern)
+		}
+		if f.Min < 0 || f.Max < f.Min {
+			bad("expect: file %q: min %d and max %d must satisfy 0 <= min <= max", f.Pattern, f.Min, f.Max)
+		}
+	}
+	if w != nil && w.Lacks == "" && w.Declares == "" {
+		bad("when: say what %s lacks or declares", w.Header)
+	}
+	if w != nil && !doublestar.ValidatePattern(w.Header) {
+		bad("when: %q is not a pattern", w.Header)
+	}
+	return errs
+}
+
 // Matches says whether the rule applies to the file with this slash path under the source root.
-func (r Rule) Matches(path string) bool {
-	for _, f := range r.Files {
+func (r Rule) Matches(path string) bool { return Match(r.Files, path) }
+
+// Match says whether one of the patterns, which are valid, matches a slash path.
+func Match(patterns []string, path string) bool {
+	for _, f := range patterns {
 		if doublestar.MatchUnvalidated(f, path) {
 			return true
 		}
@@ -130,6 +176,8 @@ type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Col  int    `json:"col"`
+	// Type is the class of the object whose member the name is, where the file shows it; "" where it is taken by its name alone.
+	Type string `json:"type,omitempty"`
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
@@ -139,98 +187,111 @@ func (p Place) Compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
-// Rewrite returns the source with every place of From spelled To, the places that were changed, and those that were spelled
-// To already. Line splices inside a name are kept behind it, so that lines keep their numbers. Rewriting twice changes nothing more.
-func (r Rule) Rewrite(file string, src []byte) (out []byte, changed, already []Place, err error) {
+// Rewritten is what a rule makes of one file.
+type Rewritten struct {
+	Out     []byte  // the source with its changes; the source itself if there are none
+	Changed []Place // in the source as it was
+	Already []Place // that are as the rule wants them
+	Left    []Place // of a rule with a receiver: members of another class, which stay
+}
+
+// Rewrite returns the source with every place of From spelled To. Line splices inside a name are kept behind it, so that lines
+// keep their numbers. Rewriting twice changes nothing more.
+func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
+	res := Rewritten{Out: src}
+	if !MayHave(src, r.From, r.To) {
+		return res, nil
+	}
 	tokens, err := cpptoken.Scan(src)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("%s:%w", file, err)
+		return res, fmt.Errorf("%s:%w", file, err)
 	}
-	var before, beforeThat cpptoken.Token // the last two tokens that are not blanks or comments
+	code := Significant(tokens)
+	classes := classFinder{code: code, receiver: r.Receiver, except: r.Except}
+	var out []byte
 	copied := 0
+	for i, k := range code {
+		if k.Kind != cpptoken.Identifier || k.Name != r.From && k.Name != r.To {
+			continue
+		}
+		place := Place{File: file, Line: k.Line, Col: k.Col}
+		if r.Receiver != "" {
+			if !r.member(code[:i]) {
+				continue
+			}
+			var other bool
+			if place.Type, other = classes.classOf(i); other {
+				if k.Name == r.From {
+					res.Left = append(res.Left, place)
+				}
+				continue
+			}
+		}
+		if k.Name == r.To {
+			res.Already = append(res.Already, place)
+			continue
+		}
+		res.Changed = append(res.Changed, place)
+		out = append(out, src[copied:k.Start]...)
+		out = append(out, r.To...)
+		out = append(out, splices(src[k.Start:k.End])...)
+		copied = k.End
+	}
+	if res.Changed != nil {
+		res.Out = append(out, src[copied:]...)
+	}
+	return res, nil
+}
+
+// MayHave says whether one of the names can be among a source's tokens: a quick look before cutting it into them.
+func MayHave(src []byte, names ...string) bool {
+	for _, n := range names {
+		if bytes.Contains(src, []byte(n)) {
+			return true
+		}
+	}
+	return splice.Match(src) // which may go through a name
+}
+
+// Significant returns the tokens without blanks, line ends and comments.
+func Significant(tokens []cpptoken.Token) []cpptoken.Token {
+	code := make([]cpptoken.Token, 0, len(tokens)/2)
 	for _, k := range tokens {
 		switch k.Kind {
 		case cpptoken.Space, cpptoken.Newline, cpptoken.Comment:
-			continue
-		case cpptoken.Identifier:
-			if (k.Name == r.From || k.Name == r.To) && r.member(before, beforeThat) {
-				place := Place{File: file, Line: k.Line, Col: k.Col}
-				if k.Name == r.To {
-					already = append(already, place)
-					break
-				}
-				changed = append(changed, place)
-				out = append(out, src[copied:k.Start]...)
-				out = append(out, r.To...)
-				out = append(out, splices(src[k.Start:k.End])...)
-				copied = k.End
-			}
+		default:
+			code = append(code, k)
 		}
-		beforeThat, before = before, k
 	}
-	if changed == nil {
-		return src, nil, already, nil
-	}
-	return append(out, src[copied:]...), changed, already, nil
+	return code
 }
 
-// member says whether a name after these two tokens is one the rule means.
-func (r Rule) member(before, beforeThat cpptoken.Token) bool {
-	if r.Receiver == "" {
+// member says whether a name after these tokens is a member's, as the rule means it.
+func (r Rule) member(before []cpptoken.Token) bool {
+	switch mark(before, 1) {
+	case ".":
+		return mark(before, 2) != "." // x.name, not pack... name
+	case "->":
 		return true
-	}
-	switch before.Name {
-	case ".", "->":
-		return before.Kind == cpptoken.Punct
 	case "::":
-		return beforeThat.Kind == cpptoken.Identifier && beforeThat.Name == r.Receiver
+		return ident(before, 2) == r.Receiver
 	}
 	return false
 }
 
+// mark returns the n-th last token's spelling if it is a punctuation mark, else "".
+func mark(code []cpptoken.Token, n int) string { return spelling(code, n, cpptoken.Punct) }
+
+// ident returns the n-th last token's spelling if it is a name, else "".
+func ident(code []cpptoken.Token, n int) string { return spelling(code, n, cpptoken.Identifier) }
+
+func spelling(code []cpptoken.Token, n int, k cpptoken.Kind) string {
+	if len(code) < n || code[len(code)-n].Kind != k {
+		return ""
+	}
+	return code[len(code)-n].Name
+}
+
 var splice = regexp.MustCompile(`\\[ \t\v\f]*\r?\n`)
 
-func splices(text []byte) []byte {
-	var out []byte
-	for _, s := range splice.FindAll(text, -1) {
-		out = append(out, s...)
-	}
-	return out
-}
-
-// CountError says that a rule that is needed found too few or too many places.
-type CountError struct {
-	Rule    Rule
-	Changed []Place // spelled From
-	Already []Place // spelled To
-}
-
-// shownPlaces bounds how many places an error lists.
-const shownPlaces = 50
-
-func (e *CountError) Error() string {
-	found := len(e.Changed) + len(e.Already)
-	text := fmt.Sprintf("rename %q: %d places of %s and %d of %s, expected %d to %d in %q; ", e.Rule.Name,
-		len(e.Changed), e.Rule.From, len(e.Already), e.Rule.To, e.Rule.Expect.Min, e.Rule.Expect.Max, e.Rule.Files)
-	if found < e.Rule.Expect.Min {
-		text += "is the source the tree this series is for, and are its files where the rule looks?"
-	} else {
-		text += "does the name mean something else in some of them? If all are right, raise the rule's expect"
-	}
-	all := append(append([]Place(nil), e.Changed...), e.Already...)
-	for i, p := range all {
-		if i == shownPlaces {
-			return text + fmt.Sprintf("\n  and %d more", len(all)-i)
-		}
-		text += "\n  " + p.String()
-	}
-	return text
-}
-
-// Count checks the number of places found in a whole tree. What is wrong is a *CountError.
-func (r Rule) Count(changed, already []Place) error {
-	if found := len(changed) + len(already); found < r.Expect.Min || found > r.Expect.Max {
-		return &CountError{Rule: r, Changed: changed, Already: already}
-	}
-	return nil
-}
+func splices(text []byte) []byte { return bytes.Join(splice.FindAll(text, -1), nil) }

@@ -1,12 +1,15 @@
 package rename_test
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/patches/cpptoken"
 	"github.com/hexmage/hexmage/patches/rename"
 )
 
@@ -43,31 +46,137 @@ func TestRewrite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := scaleRule()
-			got, changed, already, err := r.Rewrite("src/a.cpp", []byte(tt.src))
+			got, err := r.Rewrite("src/a.cpp", []byte(tt.src))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(got) != tt.want || len(changed) != tt.changed || len(already) != tt.already {
-				t.Errorf("Rewrite(%q) = %q, changed %v, already %v", tt.src, got, changed, already)
+			if string(got.Out) != tt.want || len(got.Changed) != tt.changed || len(got.Already) != tt.already {
+				t.Errorf("Rewrite(%q) = %q, changed %v, already %v", tt.src, got.Out, got.Changed, got.Already)
 			}
-			again, changed2, already2, err := r.Rewrite("src/a.cpp", got)
-			if err != nil || string(again) != string(got) || len(changed2) != 0 || len(already2) != len(changed)+len(already) {
-				t.Errorf("a second Rewrite of %q = %q, %v, %v, %v", tt.src, again, changed2, already2, err)
+			again, err := r.Rewrite("src/a.cpp", got.Out)
+			if err != nil || string(again.Out) != string(got.Out) || len(again.Changed) != 0 || len(again.Already) != len(got.Changed)+len(got.Already) {
+				t.Errorf("a second Rewrite of %q = %q, %v, %v, %v", tt.src, again.Out, again.Changed, again.Already, err)
 			}
 		})
 	}
 }
 
+// TestReceiver: what one file's tokens show of an object's class, and what they don't.
+func TestReceiver(t *testing.T) {
+	const quant = "struct Quant { float get_interface_scale() const; };\n"
+	for _, tt := range []struct {
+		name, src     string
+		changed, left int
+		class         string // that was seen of the one place
+	}{
+		{"a tensor", "float f(const Tensor &in) { return in.get_interface_scale(); }", 1, 0, "Tensor"},
+		{"a pointer with namespace", "float f(const hnnx::Tensor *in) { return in->get_interface_scale(); }", 1, 0, "Tensor"},
+		{"a template parameter", "template <typename T> float f(const T &in) { return in.get_interface_scale(); }", 1, 0, ""},
+		{"an unknown class", "float f(const Quant &in) { return in.get_interface_scale(); }", 1, 0, ""},
+		{"another class", quant + "float f(const Quant &in) { return in.get_interface_scale(); }", 0, 1, "Quant"},
+		{"another class by except", "float f(const Scales &in) { return in.get_interface_scale(); }", 0, 1, "Scales"},
+		{"a derived class", "class Plain : public Tensor {};\nfloat f(Plain &in) { return in.get_interface_scale(); }", 1, 0, ""},
+		{"a class of an unknown base", "class Plain : public Base {};\nfloat f(Plain &in) { return in.get_interface_scale(); }", 1, 0, ""},
+		{"derived from another class", quant + "class More final : private Quant {};\nfloat f(More &in) { return in.get_interface_scale(); }", 0, 1, "More"},
+		{"declared only", "class Quant;\nfloat f(Quant &in) { return in.get_interface_scale(); }", 1, 0, ""},
+		{"a local variable", quant + "float f() { Quant q{}; return q.get_interface_scale(); }", 0, 1, "Quant"},
+		{"an inner block", quant + "float f() { Quant q; { Tensor q; return q.get_interface_scale(); } }", 1, 0, "Tensor"},
+		{"a block that is over", quant + "float f(Tensor &q) { { Quant q; } return q.get_interface_scale(); }", 1, 0, "Tensor"},
+		{"another function's parameter", quant + "int g(Quant &q) { return 0; }\nfloat f(Tensor &q) { return q.get_interface_scale(); }", 1, 0, "Tensor"},
+		{"another function's parameter alone", quant + "int g(Quant &q) { return 0; }\nfloat f() { return q.get_interface_scale(); }", 1, 0, ""},
+		{"a prototype's parameter", quant + "int g(Quant &q);\nfloat f() { return q.get_interface_scale(); }", 1, 0, ""},
+		{"auto hides", quant + "Quant q;\nfloat f() { auto q = tensor(); return q.get_interface_scale(); }", 1, 0, ""},
+		{"a binding hides", quant + "Quant q;\nfloat f() { auto &[p, q] = pair(); return q.get_interface_scale(); }", 1, 0, ""},
+		{"a template hides", quant + "Quant q;\nfloat f() { Ref<Tensor> q; return q.get_interface_scale(); }", 1, 0, ""},
+		{"one of several hides", quant + "Quant q;\nfloat f() { Tensor p, q; return q.get_interface_scale(); }", 1, 0, ""},
+		{"uses do not hide", quant + "float f() { Quant q; g(a, q); b = a * q; return q.get_interface_scale(); }", 0, 1, "Quant"},
+		{"a member's member", quant + "Quant q;\nfloat f() { return a.q.get_interface_scale(); }", 1, 0, ""},
+		{"a call's result", quant + "float f() { return q().get_interface_scale() + (*q).x; }", 1, 0, ""},
+		{"elements", quant + "float f() { Quant q[2]; return q[g(1)].get_interface_scale(); }", 0, 1, "Quant"},
+		{"elements of a class", quant + "float f() { Quant q; return q[1].get_interface_scale(); }", 1, 0, ""},
+		{"this in a class", "struct Quant { float s; float f() { return this->get_interface_scale(); } };", 0, 1, "Quant"},
+		{"this in a member's definition", quant + "float Quant::f(int a) const { if (a) { return this->get_interface_scale(); } }", 0, 1, "Quant"},
+		{"this in an unknown class", "float Other::f() { return this->get_interface_scale(); }", 1, 0, ""},
+		{"a pack", "template <int... get_interface_scale> int f();", 0, 0, ""},
+		{"brackets that were never opened", ") ] } ].get_interface_scale() }.get_interface_scale()", 2, 0, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := scaleRule()
+			r.Except = []string{"Scales"}
+			got, err := r.Rewrite("a.cpp", []byte(tt.src))
+			if err != nil || len(got.Changed) != tt.changed || len(got.Left) != tt.left {
+				t.Fatalf("Rewrite = changed %v, left %v, %v", got.Changed, got.Left, err)
+			}
+			for _, p := range append(got.Changed, got.Left...) {
+				if p.Type != tt.class {
+					t.Errorf("type %q, want %q", p.Type, tt.class)
+				}
+			}
+			again, err := r.Rewrite("a.cpp", got.Out)
+			if err != nil || !bytes.Equal(again.Out, got.Out) || len(again.Already) != tt.changed {
+				t.Errorf("a second Rewrite: %q, %v", again.Out, err)
+			}
+		})
+	}
+}
+
+// FuzzRewrite: what is in comments and literals stays, and a second time nothing changes.
+func FuzzRewrite(f *testing.F) {
+	for _, seed := range []string{
+		"// in.old\nin.old(); \"in.old\" R\"(in.old)\" 'o' /* in.old */", "x.ol\\\nd", "#define A x.old", "struct Q { int old; }; Q q; int i = q.old;",
+		"#include <x.old>\n", "a[1].old", "this->old", ") ] }.old", "x\\\n.\\\r\nold//", "u8\"x.old\"_old", "x.\\u0061old", "auto [a, b] = c; b.old",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		if _, err := cpptoken.Scan([]byte(src)); err != nil {
+			return
+		}
+		for _, receiver := range []string{"", "T"} {
+			r := rename.Rule{From: "old", To: "newer", Receiver: receiver}
+			got, err := r.Rewrite("f", []byte(src))
+			if err != nil {
+				return
+			}
+			again, err := r.Rewrite("f", got.Out)
+			if err != nil || !bytes.Equal(again.Out, got.Out) || len(again.Changed) != 0 {
+				t.Fatalf("%q became %q, then %q (%v)", src, got.Out, again.Out, err)
+			}
+			if n := bytes.Count([]byte(src), []byte("\n")) - bytes.Count(got.Out, []byte("\n")); n != 0 {
+				t.Fatalf("%q lost %d line ends", src, n)
+			}
+			if before, after := inert(t, []byte(src)), inert(t, got.Out); !slices.Equal(before, after) {
+				t.Fatalf("comments and literals of %q were %q, are %q", src, before, after)
+			}
+		}
+	})
+}
+
+// inert returns the texts of a source's comments, literals and header names.
+func inert(t *testing.T, src []byte) (texts []string) {
+	tokens, err := cpptoken.Scan(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range tokens {
+		switch k.Kind {
+		case cpptoken.Comment, cpptoken.String, cpptoken.RawString, cpptoken.Char, cpptoken.HeaderName, cpptoken.Number:
+			texts = append(texts, string(src[k.Start:k.End]))
+		}
+	}
+	return texts
+}
+
 func TestRewritePlaces(t *testing.T) {
-	_, changed, _, err := scaleRule().Rewrite("src/ops/a.cpp", []byte("f(a.get_interface_scale(),\n  b.get_interface_scale());"))
+	got, err := scaleRule().Rewrite("src/ops/a.cpp", []byte("f(a.get_interface_scale(),\n  b.get_interface_scale());"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []rename.Place{{File: "src/ops/a.cpp", Line: 1, Col: 5}, {File: "src/ops/a.cpp", Line: 2, Col: 5}}
-	if diff := cmp.Diff(want, changed); diff != "" {
+	if diff := cmp.Diff(want, got.Changed); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
-	if _, _, _, err := scaleRule().Rewrite("src/a.cpp", []byte("\n /* x")); err == nil || err.Error() != "src/a.cpp:2:2: comment is never closed" {
+	if _, err := scaleRule().Rewrite("src/a.cpp", []byte("\n /* interface_scale")); err == nil || err.Error() != "src/a.cpp:2:2: comment is never closed" {
 		t.Errorf("an open comment: %v", err)
 	}
 }
@@ -100,15 +209,33 @@ func TestCount(t *testing.T) {
 		changed, already int
 		ok               bool
 	}{{0, 0, false}, {1, 0, true}, {0, 1, true}, {2, 1, true}, {2, 2, false}} {
-		err := scaleRule().Count(make([]rename.Place, tt.changed), make([]rename.Place, tt.already))
+		err := scaleRule().Count(nil, make([]rename.Place, tt.changed), make([]rename.Place, tt.already))
 		if (err == nil) != tt.ok {
 			t.Errorf("Count(%d, %d) = %v", tt.changed, tt.already, err)
 		}
 	}
-	err := scaleRule().Count([]rename.Place{place, place, place, place}, nil)
+	err := scaleRule().Count(nil, []rename.Place{place, place, place, place}, nil)
 	var count *rename.CountError
 	if !errors.As(err, &count) || strings.Count(err.Error(), "src/a.cpp:3:7") != 4 {
 		t.Errorf("too many places: %v", err)
+	}
+}
+
+// TestCountOfFiles: each file that a pattern of expect names has bounds of its own.
+func TestCountOfFiles(t *testing.T) {
+	r := scaleRule()
+	r.Expect.Files = []rename.FileExpect{{Pattern: "**/IRoPE.cpp", Min: 2, Max: 2}}
+	at := func(file string) rename.Place { return rename.Place{File: file, Line: 1, Col: 1} }
+	files := []string{"src/IRoPE.cpp", "src/RoPE.cpp"}
+	if err := r.Count(files, []rename.Place{at("src/IRoPE.cpp"), at("src/RoPE.cpp")}, []rename.Place{at("src/IRoPE.cpp")}); err != nil {
+		t.Errorf("2 and 1: %v", err)
+	}
+	if err := r.Count([]string{"src/RoPE.cpp"}, []rename.Place{at("src/RoPE.cpp")}, nil); err != nil {
+		t.Errorf("without the file: %v", err)
+	}
+	err := r.Count(files, []rename.Place{at("src/RoPE.cpp"), at("src/IRoPE.cpp")}, nil)
+	if err == nil || !strings.Contains(err.Error(), `rename "interface_scale": 1 places of get_interface_scale and 0 of interface_scale, expected 2 to 2 in src/IRoPE.cpp`) {
+		t.Errorf("1 and 1: %v", err)
 	}
 }
 
@@ -116,9 +243,9 @@ func TestValidate(t *testing.T) {
 	if err := scaleRule().Validate(); err != nil {
 		t.Errorf("a good rule: %v", err)
 	}
-	bad := rename.Rule{Name: "x", From: "a-b", To: "a-b", Receiver: "q::T", Files: []string{"[a"}, When: &rename.When{Header: "h"}, Expect: rename.Expect{Min: 3, Max: 2}}
+	bad := rename.Rule{Name: "x", From: "a-b", To: "a-b", Receiver: "q::T", Except: []string{"q::T"}, Files: []string{"[a"}, When: &rename.When{Header: "h["}, Expect: rename.Expect{Min: 3, Max: 2, Files: []rename.FileExpect{{Pattern: "x[", Max: -1}}}}
 	err := bad.Validate()
-	for _, want := range []string{"must be C++ names", "are both", "receiver", "is not a pattern", "min 3 and max 2", "lacks or declares"} {
+	for _, want := range []string{"must be C++ names", "are both", "receiver", "is not a pattern", "min 3 and max 2", "lacks or declares", "except: \"q::T\"", "\"h[\" is not", "file \"x[\" is not", "min 0 and max -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Validate does not say %q: %v", want, err)
 		}

@@ -1,8 +1,9 @@
 // Package series applies ordered unified diffs to a source tree, strictly and reversibly.
 //
-// A hunk applies exactly where it says and where every one of its lines agrees, or not at all: no offsets, no fuzz. After
-// each patch its reverse must give the file before it. A Tree keeps changes in memory over a read-only base, so that a
-// check and an application are the same work.
+// A hunk applies where every one of its lines agrees, blanks and line ends too. If it does not agree where it says, but in
+// exactly one other place, it applies there and the distance is reported. Context lines are left out (fuzz) only when asked. After
+// each patch its reverse must give the files before it. A Tree keeps changes in memory over a read-only base, so that a
+// check and an application are the same work, and nothing is written before the whole series fits.
 //
 // It knows nothing of SDKs or of what the sources are, it does not run git, and it refuses binary patches, symbolic links
 // and copies.
@@ -55,6 +56,9 @@ func Parse(name string, r io.Reader) (*Patch, error) {
 		return nil, fmt.Errorf("patch %s: larger than %d bytes", name, MaxPatch)
 	}
 	files, _, err := gitdiff.Parse(bytes.NewReader(data))
+	if crlfHeader(data) {
+		return nil, fmt.Errorf("patch %s: its own header lines end with CRLF: an editor or git's autocrlf has rewritten it; turn it back (dos2unix) and keep it so (.gitattributes: *.patch -text)", name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("patch %s: %w", name, err)
 	}
@@ -71,6 +75,19 @@ func Parse(name string, r io.Reader) (*Patch, error) {
 		}
 	}
 	return &Patch{Name: name, files: files}, nil
+}
+
+// crlfHeader says whether a line that names a file or places a hunk ends with CRLF. In hunks it is the file's line end.
+func crlfHeader(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if bytes.HasSuffix(line, []byte("\r\n")) && (bytes.HasPrefix(line, []byte("diff --git ")) || bytes.HasPrefix(line, []byte("@@ -"))) {
+			return true
+		}
+		if bytes.HasPrefix(line, []byte("@@ -")) {
+			return false
+		}
+	}
+	return false
 }
 
 // strip takes the a/ or b/ from a name in a patch without git's headers.
@@ -170,35 +187,6 @@ func (p *Patch) Reverse() *Patch {
 	return r
 }
 
-// Conflict says where a patch and a tree disagree.
-type Conflict struct {
-	Patch string
-	File  string // slash path
-	Hunk  int    // counts from 1; 0 when the whole file is in the way
-	At    string // the hunk's header
-	Line  int    // of the file, counts from 1; 0 if unknown
-	Want  string // the line the patch expects there
-	Have  string // the line that is there
-	Err   error
-}
-
-func (e *Conflict) Error() string {
-	text := fmt.Sprintf("patch %s: %s", e.Patch, e.File)
-	if e.Hunk > 0 {
-		text += fmt.Sprintf(": hunk %d (%s)", e.Hunk, e.At)
-	}
-	if e.Line > 0 {
-		text += fmt.Sprintf(": line %d", e.Line)
-	}
-	text += ": " + e.Err.Error()
-	if e.Want != e.Have {
-		text += fmt.Sprintf("\n  expected: %s\n  found:    %s", e.Want, e.Have)
-	}
-	return text
-}
-
-func (e *Conflict) Unwrap() error { return e.Err }
-
 // State says what became of a patch.
 type State string
 
@@ -208,42 +196,97 @@ const (
 	Already State = "already applied"
 )
 
+// Options say how far a patch may be from fitting.
+type Options struct {
+	Fuzz int // how many lines of context at each end of a hunk may be left out
+}
+
+// Result is what became of a patch.
+type Result struct {
+	State State
+	Moved []Moved // hunks that did not apply just as they say
+}
+
+// Moved is a hunk that was found in another place than it says, or only without some of its context.
+type Moved struct {
+	File   string `json:"file"`
+	Hunk   int    `json:"hunk"`           // counts from 1
+	Line   int    `json:"line"`           // of the file, where it was found; counts from 1
+	Offset int    `json:"offset"`         // how many lines further down than it says
+	Fuzz   int    `json:"fuzz,omitempty"` // how many lines of context were left out at an end
+}
+
 // Apply applies p to the tree. When p does not apply but its reverse does, the tree has it already and stays as it is.
-// On an error, a *Conflict where the two disagree, the tree stays as it was.
-func (p *Patch) Apply(t *Tree) (State, error) {
-	next := t.clone()
-	err := p.apply(next)
-	if err != nil {
-		if p.Reverse().apply(t.clone()) == nil {
-			return Already, nil
-		}
-		return "", err
+// On an error, a *Conflict for each hunk where the two disagree, the tree stays as it was.
+func (p *Patch) Apply(t *Tree, o Options) (Result, error) {
+	next, at, err := p.try(t, search{})
+	if err == nil {
+		return p.accept(t, next, at)
 	}
-	back := next.clone()
-	if err := p.Reverse().apply(back); err != nil {
-		return "", fmt.Errorf("patch %s cannot be undone: %w", p.Name, err)
+	reverse := p.Reverse()
+	if _, _, errBack := reverse.try(t, search{}); errBack == nil {
+		return Result{State: Already}, nil
+	}
+	elsewhere := search{anywhere: true}
+	next, at, err = p.try(t, elsewhere)
+	_, _, errBack := reverse.try(t, elsewhere)
+	switch {
+	case err == nil && errBack == nil:
+		return Result{}, &Conflict{Patch: p.Name, File: p.Files()[0], Err: errors.New("it would apply, but the tree also has what it makes, each in another place than it says: nobody can tell whether it has been applied; make the patch anew")}
+	case errBack == nil:
+		return Result{State: Already}, nil
+	}
+	for fuzz := 1; err != nil && fuzz <= o.Fuzz; fuzz++ {
+		var fuzzy error
+		if next, at, fuzzy = p.try(t, search{anywhere: true, fuzz: fuzz}); fuzzy == nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return p.accept(t, next, at)
+}
+
+// accept takes next as the tree, if the patch can be undone on it.
+func (p *Patch) accept(t, next *Tree, at *placed) (Result, error) {
+	back, _, err := (&Patch{Name: p.Name, files: at.files}).Reverse().try(next, search{})
+	if err != nil {
+		return Result{}, fmt.Errorf("patch %s cannot be undone: %w", p.Name, err)
 	}
 	for _, path := range p.Files() {
 		was, errWas := t.read(path)
 		is, errIs := back.read(path)
 		if (errWas == nil) != (errIs == nil) || was.same(is) != nil {
-			return "", fmt.Errorf("patch %s cannot be undone: %s would not be as before", p.Name, path)
+			return Result{}, fmt.Errorf("patch %s cannot be undone: %s would not be as before", p.Name, path)
 		}
 	}
 	*t = *next
-	return Applied, nil
+	return Result{State: Applied, Moved: at.moved}, nil
 }
 
-func (p *Patch) apply(t *Tree) error {
+// placed is a patch with its hunks where they were found.
+type placed struct {
+	files []*gitdiff.File
+	moved []Moved
+}
+
+// try returns the tree with the patch applied, or a *Conflict for each hunk or file that does not fit.
+func (p *Patch) try(t *Tree, s search) (*Tree, *placed, error) {
+	next, at := t.clone(), &placed{}
+	var errs []error
 	for _, f := range p.files {
-		if err := p.applyFile(t, f); err != nil {
-			return err
+		if err := p.applyFile(next, f, s, at); err != nil {
+			errs = append(errs, err)
 		}
 	}
-	return nil
+	if len(errs) > 0 {
+		return nil, nil, errors.Join(errs...)
+	}
+	return next, at, nil
 }
 
-func (p *Patch) applyFile(t *Tree, f *gitdiff.File) error {
+func (p *Patch) applyFile(t *Tree, f *gitdiff.File, s search, at *placed) error {
 	conflict := func(path string, err error) error { return &Conflict{Patch: p.Name, File: path, Err: err} }
 	old := File{Mode: 0o644}
 	if f.OldName != "" {
@@ -257,13 +300,18 @@ func (p *Patch) applyFile(t *Tree, f *gitdiff.File) error {
 			return conflict(f.NewName, err)
 		}
 	}
+	located, moved, err := p.locate(f, splitLines(old.Data), s)
+	if err != nil {
+		return err
+	}
 	var out bytes.Buffer
-	if err := gitdiff.Apply(&out, bytes.NewReader(old.Data), f); err != nil {
-		return p.explain(f, old.Data, err)
+	if err := gitdiff.Apply(&out, bytes.NewReader(old.Data), located); err != nil {
+		return conflict(name(f), err)
 	}
 	if out.Len() > MaxFile {
 		return conflict(name(f), fmt.Errorf("it would be larger than %d bytes", MaxFile))
 	}
+	at.files, at.moved = append(at.files, located), append(at.moved, moved...)
 	if f.OldName != "" && f.OldName != f.NewName {
 		t.changes[f.OldName] = File{Deleted: true}
 	}
@@ -282,28 +330,4 @@ func (p *Patch) applyFile(t *Tree, f *gitdiff.File) error {
 	}
 	t.changes[f.NewName] = File{Data: bytes.Clone(out.Bytes()), Mode: mode}
 	return nil
-}
-
-// explain turns the library's error into a Conflict with the lines that disagree.
-func (p *Patch) explain(f *gitdiff.File, old []byte, err error) error {
-	c := &Conflict{Patch: p.Name, File: name(f), Err: err}
-	var at *gitdiff.ApplyError
-	if !errors.As(err, &at) {
-		return c
-	}
-	c.Err = errors.Unwrap(at)
-	c.Line = int(at.Line)
-	if at.Fragment < 1 || at.Fragment > len(f.TextFragments) {
-		return c
-	}
-	h := f.TextFragments[at.Fragment-1]
-	c.Hunk, c.At = at.Fragment, header(h)
-	if at.FragmentLine >= 1 && at.FragmentLine <= len(h.Lines) {
-		c.Want = strings.TrimRight(h.Lines[at.FragmentLine-1].Line, "\r\n")
-		c.Have = "(end of file)"
-		if lines := bytes.Split(old, []byte("\n")); c.Line >= 1 && c.Line <= len(lines) {
-			c.Have = strings.TrimRight(string(lines[c.Line-1]), "\r")
-		}
-	}
-	return c
 }

@@ -35,6 +35,9 @@ type Tree struct {
 // NewTree returns the tree without changes. Symbolic links in base are never followed.
 func NewTree(base fs.FS) *Tree { return &Tree{base: base, changes: map[string]File{}} }
 
+// Clone returns a tree whose changes are its own.
+func (t *Tree) Clone() *Tree { return t.clone() }
+
 func (t *Tree) clone() *Tree { return &Tree{base: t.base, changes: maps.Clone(t.changes)} }
 
 // Changes returns the slash paths of the changed files, sorted, each with what became of it.

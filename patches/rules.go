@@ -1,0 +1,173 @@
+package patches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hexmage/hexmage/patches/rename"
+	"github.com/hexmage/hexmage/patches/series"
+)
+
+// rule is what rename rules and other edits have in common.
+type rule interface {
+	Matches(path string) bool
+	Rewrite(file string, src []byte) (rename.Rewritten, error)
+	Count(files []string, changed, already []rename.Place) error
+}
+
+// ruleRun is one rule that is needed, and what became of it.
+type ruleRun struct {
+	rule
+	rg      string
+	found   rename.Rewritten // of all files; Out is not used
+	files   []string         // that it looked at
+	errs    []error
+	publish func(state string, found rename.Rewritten)
+}
+
+// done is what one rule made of one file.
+type done struct {
+	looked bool
+	found  rename.Rewritten
+	err    error
+}
+
+// applyRules applies the rules to each file in their order. An error holds what is wrong with every rule.
+func applyRules(ctx context.Context, ranges []Range, tree *series.Tree, p *Headers, report *Report) error {
+	runs, err := neededRules(ranges, p, report)
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	var names []string
+	if err := tree.Walk(func(name string) error { names = append(names, name); return ctx.Err() }); err != nil {
+		return err
+	}
+	results := make([][]done, len(names))
+	outs := make([][]byte, len(names))
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range names {
+		workers.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			results[i], outs[i], err = applyTo(name, tree, runs)
+			return err
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return err
+	}
+	for i, name := range names {
+		for n, d := range results[i] {
+			run := runs[n]
+			if !d.looked {
+				continue
+			}
+			run.files = append(run.files, name)
+			run.found.Changed = append(run.found.Changed, d.found.Changed...)
+			run.found.Already = append(run.found.Already, d.found.Already...)
+			run.found.Left = append(run.found.Left, d.found.Left...)
+			if d.err != nil {
+				run.errs = append(run.errs, d.err)
+			}
+		}
+		if outs[i] != nil {
+			if err := tree.Write(name, outs[i]); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	var errs []error
+	for _, run := range runs {
+		if len(run.errs) == 0 {
+			if err := run.Count(run.files, run.found.Changed, run.found.Already); err != nil {
+				run.errs = []error{err}
+			}
+		}
+		state := StateNone
+		switch {
+		case len(run.errs) > 0:
+			state = StateFailed
+			errs = append(errs, fmt.Errorf("%s: %w", run.rg, errors.Join(run.errs...)))
+		case len(run.found.Changed) > 0:
+			state = StateApplied
+		case len(run.found.Already) > 0:
+			state = StateAlready
+		}
+		run.publish(state, run.found)
+	}
+	return errors.Join(errs...)
+}
+
+// neededRules asks the headers which rules are needed, and begins the report of all.
+func neededRules(ranges []Range, p *Headers, report *Report) ([]*ruleRun, error) {
+	var runs []*ruleRun
+	for _, rg := range ranges {
+		for _, r := range rg.Renames {
+			needed, reason, err := p.needed(r.When)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", rg.Name, err)
+			}
+			i := len(report.Renames)
+			report.Renames = append(report.Renames, RenameResult{
+				Range: rg.Name, Rule: r.Name, From: r.From, To: r.To, State: StateNotNeeded, Reason: reason,
+				Changed: []rename.Place{}, Already: []rename.Place{},
+			})
+			if needed {
+				runs = append(runs, &ruleRun{rule: r, rg: rg.Name, publish: func(state string, found rename.Rewritten) {
+					to := &report.Renames[i]
+					to.State, to.Left = state, found.Left
+					to.Changed, to.Already = append(to.Changed, found.Changed...), append(to.Already, found.Already...)
+				}})
+			}
+		}
+		for _, r := range rg.Edits {
+			needed, reason, err := p.needed(r.When)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", rg.Name, err)
+			}
+			i := len(report.Edits)
+			from, to := r.Editor.Of()
+			report.Edits = append(report.Edits, EditResult{
+				Range: rg.Name, Sort: r.Sort, Rule: r.Name, From: from, To: to, State: StateNotNeeded, Reason: reason,
+				Changed: []rename.Place{}, Already: []rename.Place{},
+			})
+			if needed {
+				runs = append(runs, &ruleRun{rule: r, rg: rg.Name, publish: func(state string, found rename.Rewritten) {
+					to := &report.Edits[i]
+					to.State = state
+					to.Changed, to.Already = append(to.Changed, found.Changed...), append(to.Already, found.Already...)
+				}})
+			}
+		}
+	}
+	return runs, nil
+}
+
+// applyTo applies the rules to one file. out is nil when nothing changed.
+func applyTo(name string, tree *series.Tree, runs []*ruleRun) (results []done, out []byte, err error) {
+	var src []byte
+	for n, run := range runs {
+		if !run.Matches(name) {
+			continue
+		}
+		if results == nil {
+			results = make([]done, len(runs))
+			if src, err = tree.Read(name); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		d := &results[n]
+		d.looked = true
+		if d.found, d.err = run.Rewrite(name, src); d.err != nil || len(d.found.Changed) == 0 {
+			continue
+		}
+		src, out = d.found.Out, d.found.Out
+	}
+	return results, out, nil
+}

@@ -1,0 +1,181 @@
+package patches_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/patches"
+)
+
+// sample is a source that a shipped rule changes when the headers say what they say, and what becomes of it.
+type sample struct{ header, file, src, want string }
+
+// samples has one for every rule that comes with hexmage.
+func samples() map[string]sample {
+	const core = "#define INIT_PKG_CORE_INIT_FUNC() x\n"
+	return map[string]sample{
+		`rename "interface_scale"`:      {newHeader, "src/a.cpp", "f(t.get_interface_scale());\n", "f(t.interface_scale());\n"},
+		`rename "interface_offset"`:     {newHeader, "src/a.cpp", "f(t.interface_scale(), t.get_interface_offset());\n", "f(t.interface_scale(), t.interface_offset());\n"},
+		`rename "get_interface_scale"`:  {oldHeader, "src/a.cpp", "f(t.interface_scale());\n", "f(t.get_interface_scale());\n"},
+		`rename "get_interface_offset"`: {oldHeader, "src/a.cpp", "f(t.get_interface_scale(), t.interface_offset());\n", "f(t.get_interface_scale(), t.get_interface_offset());\n"},
+		`include "unique_types"`:        {"#define DEFINE_UNIQ_TY()\n", "src/PInterface.cpp", "#include \"QnnOpPackage.h\"\nDEFINE_UNIQ_TY()\n", "#include \"QnnOpPackage.h\"\n#include \"HTP/core/unique_types.h\"\nDEFINE_UNIQ_TY()\n"},
+		`include "simple_reg"`:          {"#define BEGIN_PKG_OP_DEFINITION(x)\n", "src/ops/A.cpp", "#include \"QnnOpPackage.h\"\nBEGIN_PKG_OP_DEFINITION(A);\n", "#include \"QnnOpPackage.h\"\n#include \"HTP/core/simple_reg.h\"\nBEGIN_PKG_OP_DEFINITION(A);\n"},
+		`guard "prepare"`: {"#ifdef PREPARE_DISABLED\n#endif\n", "src/ops/A.cpp", "static bool flat(Op const &o) { return true; }\nDEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"A\", \"x\"), flat(\"x\"), Op(\"A\", \"x\"))\n",
+			"#ifndef PREPARE_DISABLED\nstatic bool flat(Op const &o) { return true; }\n#endif // PREPARE_DISABLED\nDEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"A\", \"x\"), flat(\"x\"), Op(\"A\", \"x\"))\n"},
+		`insert "core_init"`: {core, "src/PInterface.cpp", "INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  REGISTER_PACKAGE_OPS()\n  return 0;\n}\n",
+			"INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nINIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  return 0;\n}\n"},
+		`call "register_ops"`:           {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPS();\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
+		`call "register_optimizations"`: {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPTIMIZATIONS()\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
+	}
+}
+
+// TestShippedRules: every rule that comes with hexmage does what it is for, once, and leaves comments and strings alone.
+func TestShippedRules(t *testing.T) {
+	fsys, err := patches.Shipped("mllm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranges, err := patches.Load(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for _, rg := range ranges {
+		for _, r := range rg.Renames {
+			rules = append(rules, `rename "`+r.Name+`"`)
+		}
+		for _, r := range rg.Edits {
+			rules = append(rules, r.String())
+		}
+	}
+	for _, rule := range rules {
+		s, ok := samples()[rule]
+		if !ok {
+			t.Errorf("there is no sample for %s", rule)
+			continue
+		}
+		t.Run(rule, func(t *testing.T) {
+			quoted := "// " + strings.ReplaceAll(strings.TrimSpace(s.src), "\n", "\n// ") + "\nconst char *s = R\"__(" + s.src + ")__\";\n"
+			r := request(t, map[string]string{s.file: quoted + s.src}, "")
+			r.SDKInclude = write(t, map[string]string{"HTP/core/tensor.h": s.header})
+			report, err := patches.ApplyInPlace(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(quoted+s.want, read(t, r.Source, s.file)); diff != "" {
+				t.Errorf("patched (-want +got):\n%s", diff)
+			}
+			if !changedBy(report, rule) {
+				t.Errorf("another rule did it: %s", report.Text())
+			}
+			if again, err := patches.ApplyInPlace(t.Context(), r); err != nil || len(again.Changed) != 0 {
+				t.Errorf("a second time: %v\n%s", err, again.Text())
+			}
+		})
+	}
+}
+
+func changedBy(r patches.Report, rule string) bool {
+	for _, n := range r.Renames {
+		if rule == `rename "`+n.Rule+`"` {
+			return n.State == patches.StateApplied
+		}
+	}
+	for _, e := range r.Edits {
+		if rule == e.Sort+` "`+e.Rule+`"` {
+			return e.State == patches.StateApplied
+		}
+	}
+	return false
+}
+
+// opPackage is a package in upstream's shape, written for this test: three files that call the getter 8, 1 and 1 times, with three
+// more calls in a line that is commented out, among others that don't.
+func opPackage() map[string]string {
+	head := "#include \"HTP/core/constraints.h\"\n#include \"HTP/core/simple_reg.h\"\n#include \"QnnOpPackage.h\"\n\nBEGIN_PKG_OP_DEFINITION(PKG_X);\n\n"
+	fn := func(body string) string {
+		return head + "template <typename TensorType>\nGraphStatus impl(TensorType &out_0, const TensorType &in_0, const TensorType &sin, const TensorType &cos) {\n" + body + "  return GraphStatus::Success;\n}\n"
+	}
+	four := "      float a = (x - 128) * in_0.get_interface_scale() * (c - 128) * cos.get_interface_scale();\n" +
+		"      float b = (y - 128) * in_0.get_interface_scale() * (s - 128) * sin.get_interface_scale();\n"
+	files := map[string]string{
+		"src/ops/IRoPE.cpp": fn("  if (half) {\n" + four + "  } else {\n" + four +
+			"      // debuglog(\"%f %f %f\", in_0.get_interface_scale(), sin.get_interface_scale(), cos.get_interface_scale());\n  }\n"),
+		"src/ops/RMSNorm.cpp": fn("#ifndef REFERENCE_OP\n  float epsilon = in_0.get_interface_scale();\n#endif\n"),
+		"src/ops/RoPE.cpp":    fn("#ifndef REFERENCE_OP\n  hvx(in_0.raw_data_const(),\n      in_0.get_interface_scale());\n#endif\n"),
+		"src/PInterface.cpp":  "#include \"HTP/core/unique_types.h\"\nDEFINE_UNIQ_TY()\nINIT_PKG_CORE_INIT_FUNC()\n",
+	}
+	for _, op := range []string{"Add", "Mul", "SiLU", "KVCache"} {
+		files["src/ops/"+op+".cpp"] = fn("  out_0.set_dims(in_0);\n")
+	}
+	return files
+}
+
+// TestUpstreamShape: 10 calls in 3 files, and the commented line stays.
+func TestUpstreamShape(t *testing.T) {
+	checkTenCalls(t, request(t, opPackage(), newHeader), "src/ops/")
+}
+
+// checkTenCalls checks what the renaming does to a tree with upstream's calls: it is the same for the real one.
+func checkTenCalls(t *testing.T, r patches.Request, ops string) {
+	t.Helper()
+	const comment = "get_interface_scale"
+	report, err := patches.Apply(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	perFile := map[string]int{}
+	for _, n := range report.Renames {
+		for _, p := range n.Changed {
+			perFile[filepath.Base(p.File)]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"IRoPE.cpp": 8, "RMSNorm.cpp": 1, "RoPE.cpp": 1}, perFile); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if want := []string{ops + "IRoPE.cpp", ops + "RMSNorm.cpp", ops + "RoPE.cpp"}; !slices.Equal(report.Changed, want) {
+		t.Errorf("changed %q, want %q", report.Changed, want)
+	}
+	left := 0
+	err = filepath.WalkDir(filepath.Join(r.Out, ops), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		for line := range strings.Lines(string(data)) {
+			if n := strings.Count(line, comment); n > 0 {
+				left += n
+				if filepath.Base(p) != "IRoPE.cpp" || !strings.HasPrefix(strings.TrimSpace(line), "//") {
+					t.Errorf("%s still has %q", p, line)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil || left != 3 {
+		t.Errorf("%d old names are left in comments, want 3 (%v)", left, err)
+	}
+	r.Source, r.Out = r.Out, filepath.Join(t.TempDir(), "again")
+	if report, err := patches.Apply(t.Context(), r); err != nil || len(report.Changed) != 0 {
+		t.Errorf("a second time: %v\n%s", err, report.Text())
+	}
+}
+
+// TestSeriesOrder: what is needed of a range sees what the ranges before it did.
+func TestSeriesOrder(t *testing.T) {
+	rules := func(from, to string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("rename \"" + to + "\" {\n from = \"" + from + "\"\n to = \"" + to + "\"\n files = [\"*\"]\n expect {\n max = 9\n }\n}\n")}
+	}
+	r := patches.Request{Source: write(t, map[string]string{"a": "one\n"}), Out: t.TempDir(), Series: "s",
+		SeriesFS: fstest.MapFS{"1-2/rules.hcl": rules("one", "two"), "2-3/rules.hcl": rules("two", "three")}}
+	if report, err := patches.Apply(t.Context(), r); err != nil || read(t, r.Out, "a") != "three\n" {
+		t.Errorf("became %q, %v\n%s", read(t, r.Out, "a"), err, report.Text())
+	}
+}
