@@ -82,7 +82,10 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o.Upgrade = func(name string) bool { return slices.Contains(c.Upgrade, name) }
+	line := a.progressLine()
+	o.Progress = line.show
 	changes, err := relock.Update(ctx, d.catalogue, lock, reqs, o)
+	line.end()
 	changed := false
 	for _, ch := range changes {
 		fmt.Fprintf(a.env.Stdout, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text)

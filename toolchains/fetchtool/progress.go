@@ -46,6 +46,28 @@ func (p *progressLines) print(text string) {
 	_, _ = io.WriteString(p.w, text)
 }
 
+// Meter tells how far something is in words, with the rate and the time left. It is used by one goroutine at a time.
+type Meter struct {
+	rate rate
+	what string
+}
+
+// Text is "download 34%, 500.6 MiB of 1.4 GiB, 45.1 MiB/s, about 22 s left", as far as that is known; total 0 is not known.
+func (m *Meter) Text(now time.Time, done, total int64, what string) string {
+	if what != m.what {
+		m.rate, m.what = rate{}, what
+	}
+	m.rate.add(now, done)
+	text := what
+	if total > 0 {
+		text += fmt.Sprintf(" %d%%, %s of %s", int(100*float64(done)/float64(total)), bytesText(float64(done)), bytesText(float64(total)))
+	}
+	if more := m.rate.text(done, total); more != "" {
+		text += ", " + more
+	}
+	return text
+}
+
 // rate is how fast bytes come, over the last seconds. What an earlier run left does not count.
 type rate struct {
 	at []sample

@@ -50,3 +50,23 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
+
+func TestMeter(t *testing.T) {
+	var m Meter
+	now := time.Unix(1000, 0)
+	for _, c := range []struct {
+		after       time.Duration
+		done, total int64
+		what, want  string
+	}{
+		{0, 0, 0, "a: verify", "a: verify"},
+		{0, 100 << 20, 1 << 30, "b: download", "b: download 9%, 100 MiB of 1.0 GiB"},
+		{2 * time.Second, 164 << 20, 1 << 30, "b: download", "b: download 16%, 164 MiB of 1.0 GiB, 32.0 MiB/s, about 27 s left"},
+		{0, 1 << 30, 1 << 30, "b: download", "b: download 100%, 1.0 GiB of 1.0 GiB, 462 MiB/s"},
+	} {
+		now = now.Add(c.after)
+		if got := m.Text(now, c.done, c.total, c.what); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

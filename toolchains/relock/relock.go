@@ -57,7 +57,11 @@ func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, re
 				continue
 			}
 		}
-		e, err := pin(ctx, ch, o.Options)
+		named := o.Options
+		if say := o.Progress; say != nil {
+			named.Progress = func(done, total int64, text string) { say(done, total, ch.Spec.Name+": "+text) }
+		}
+		e, err := pin(ctx, ch, named)
 		if err != nil {
 			return changes, fmt.Errorf("lock %s: %w", ch.Spec.Name, err)
 		}
