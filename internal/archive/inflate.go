@@ -26,6 +26,7 @@ type inflater struct {
 
 	out  []byte
 	o    int // end of what is decompressed; before it there are windowSize bytes, or all there ever were
+	full int // where o is when there is no more room
 	told int // end of what Read has returned
 
 	state  inflateState
@@ -55,8 +56,11 @@ const (
 
 var errDeflate = errors.New("the compressed data is damaged")
 
-func newInflater(r io.Reader) *inflater {
-	z := &inflater{in: make([]byte, inSize+inSlack), out: make([]byte, outSize+outSlack)}
+func newInflater(r io.Reader) *inflater { return newInflaterSize(r, inSize, outSize) }
+
+// newInflaterSize makes one with buffers of other sizes: at least 32 bytes and windowSize+1.
+func newInflaterSize(r io.Reader, in, out int) *inflater {
+	z := &inflater{in: make([]byte, in+inSlack), out: make([]byte, out+outSlack), full: out}
 	z.reset(r)
 	return z
 }
@@ -76,7 +80,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 		if z.err != nil {
 			return 0, z.err
 		}
-		if z.o > outSize-1 {
+		if z.o >= z.full {
 			copy(z.out, z.out[z.o-windowSize:z.o])
 			z.o, z.told = windowSize, windowSize
 		}
@@ -91,7 +95,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 
 // step decompresses until the output is full, the stream ends or something is wrong.
 func (z *inflater) step() error {
-	for z.o < outSize {
+	for z.o < z.full {
 		var err error
 		switch z.state {
 		case atBlock:
@@ -131,8 +135,8 @@ func (z *inflater) fill() error {
 	from := max(z.pos-8, 0) // what is in bits may have to go back
 	z.end = copy(z.in, z.in[from:z.end])
 	z.pos -= from
-	for z.end < inSize && !z.eof {
-		n, err := z.r.Read(z.in[z.end:inSize])
+	for size := len(z.in) - inSlack; z.end < size && !z.eof; {
+		n, err := z.r.Read(z.in[z.end:size])
 		z.end += n
 		if err == io.EOF {
 			z.eof = true
@@ -204,7 +208,7 @@ func (z *inflater) startStored() error {
 }
 
 func (z *inflater) copyStored() error {
-	for z.stored > 0 && z.o < outSize {
+	for z.stored > 0 && z.o < z.full {
 		if z.pos >= z.end {
 			if z.eof {
 				return io.ErrUnexpectedEOF
@@ -214,7 +218,7 @@ func (z *inflater) copyStored() error {
 			}
 			continue
 		}
-		n := copy(z.out[z.o:outSize], z.in[z.pos:min(z.end, z.pos+z.stored)])
+		n := copy(z.out[z.o:z.full], z.in[z.pos:min(z.end, z.pos+z.stored)])
 		z.pos += n
 		z.o += n
 		z.stored -= n
@@ -228,8 +232,8 @@ func (z *inflater) copyStored() error {
 // codes decompresses the symbols of a block: until its end, or until the output is full.
 func (z *inflater) codes() error {
 	in, out, lit, dist := z.in, z.out, &z.lit, &z.dist
-	pos, limit, bits, n, o := z.pos, z.limit, z.bits, z.n, z.o
-	for o < outSize {
+	pos, limit, bits, n, o, full := z.pos, z.limit, z.bits, z.n, z.o, z.full
+	for o < full {
 		if pos > limit {
 			z.pos = pos
 			if err := z.fill(); err != nil {

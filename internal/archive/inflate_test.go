@@ -22,7 +22,7 @@ func deflate(t testing.TB, plain []byte, level int, flush bool) []byte {
 		t.Fatal(err)
 	}
 	for len(plain) > 0 {
-		n := min(60, len(plain))
+		n := min(1000, len(plain))
 		if _, err := w.Write(plain[:n]); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func plains(t testing.TB) map[string][]byte {
 }
 
 func TestInflate(t *testing.T) {
-	z := newInflater(nil)
+	z, tiny := newInflater(nil), newInflaterSize(nil, 32, windowSize+1)
 	for name, plain := range plains(t) {
 		for _, level := range []int{flate.HuffmanOnly, 0, 1, 6, 9} {
 			packed := deflate(t, plain, level, level == 1)
@@ -75,6 +75,10 @@ func TestInflate(t *testing.T) {
 				if err != nil || !bytes.Equal(got, plain) {
 					t.Errorf("%s, level %d, %s: %d bytes of %d, %v", name, level, how, len(got), len(plain), err)
 				}
+			}
+			tiny.reset(bytes.NewReader(packed))
+			if got, err := io.ReadAll(tiny); err != nil || !bytes.Equal(got, plain) {
+				t.Errorf("%s, level %d, small buffers: %d bytes of %d, %v", name, level, len(got), len(plain), err)
 			}
 			for _, n := range []int{0, 1, len(packed) / 3, len(packed) - 1} {
 				if n >= len(packed) {
@@ -103,11 +107,15 @@ func FuzzInflate(f *testing.F) {
 	}
 	f.Add([]byte{1, 0, 0, 255, 255})
 	f.Add([]byte{3, 0})
-	z := newInflater(nil)
+	z, tiny := newInflater(nil), newInflaterSize(nil, 32, windowSize+1)
 	f.Fuzz(func(t *testing.T, packed []byte) {
-		const limit = 4 << 20
+		const limit = 1 << 20
 		z.reset(bytes.NewReader(packed))
 		got, err := io.ReadAll(io.LimitReader(z, limit))
+		tiny.reset(bytes.NewReader(packed))
+		if again, againErr := io.ReadAll(io.LimitReader(tiny, limit)); (err == nil) != (againErr == nil) || err == nil && !bytes.Equal(got, again) {
+			t.Fatalf("%d bytes, %v; with small buffers %d, %v", len(got), err, len(again), againErr)
+		}
 		want, wantErr := io.ReadAll(io.LimitReader(stdflate.NewReader(bytes.NewReader(packed)), limit))
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("error %v, the standard library's is %v", err, wantErr)
