@@ -106,7 +106,7 @@ func summary(found []Finding, o TextOptions) string {
 // Commands returns the commands that get what is not OK, in order, each once, the packages of all in one.
 func Commands(found []Finding) []string {
 	const apt = "apt-get install "
-	var out, packages []string
+	out, packages := []string{}, []string{}
 	where := -1
 	for _, f := range found {
 		names, ok := strings.CutPrefix(f.Command, apt)

@@ -154,7 +154,7 @@ func LibraryVersions(file string) ([]string, error) {
 
 // Lacks compares the needs with a host. Each problem names one library, what needs it, and the command that gets it.
 func (n Needs) Lacks(h Host) []*Problem {
-	var out []*Problem
+	out := []*Problem{}
 	for _, l := range n.Libraries {
 		p := &Problem{File: some(l.Files), Want: l.Name + " on this machine", Found: "none", Remedy: remedy(l.Name)}
 		have, ok := h.Library(l.Name)

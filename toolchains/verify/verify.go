@@ -126,7 +126,7 @@ func Tree(ctx context.Context, root string, c Checks) error {
 
 // Examine checks the tree at root and returns all that there is to say. The error is only that ctx has ended.
 func Examine(ctx context.Context, root string, c Checks) (Report, error) {
-	t := tree{root: root, fsys: os.DirFS(root), checks: c}
+	t := tree{root: root, fsys: os.DirFS(root), checks: c, report: Report{Problems: []*Problem{}, Warnings: []*Problem{}}}
 	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs} {
 		if err := ctx.Err(); err != nil {
 			return Report{}, err
