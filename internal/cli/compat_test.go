@@ -163,7 +163,9 @@ output "so" { value = step.exec.llama.outputs.so }
 		"get_interface_scale": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, opSources("get_interface_scale"),
 			[]string{"compat op-renamed", "src/ops/IRoPE.cpp:3 calls get_interface_scale()", "no member named 'get_interface_scale' in 'Tensor'", `step "patch" with series = "mllm"`, `rename rule "interface_scale"`}},
 		"get_interface_scale, in a comment only": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, opSources("interface_scale"), nil},
-		"get_interface_scale, as it was":         {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + opPackage, opSources("get_interface_scale"), nil},
+		"get_interface_scale, a function of its own": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, map[string]string{
+			"LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "LLaMAPackage/src/ops/a.cpp": "float get_interface_scale();\nfloat a = get_interface_scale();\n"}, nil},
+		"get_interface_scale, as it was": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + opPackage, opSources("get_interface_scale"), nil},
 
 		// Others that fail on the phone, or after an hour.
 		"tools for v81": {toolchainsOf("SM8850", "2.42.0.251225", "6.2.0.1") + opPackage, nil,

@@ -76,6 +76,9 @@ type checked struct {
 
 // Plan plans the step unless a rule forbids it.
 func (k checked) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	if r.At.Kind == "exec" && !worth(r) {
+		return k.Kind.Plan(r)
+	}
 	l := &look{r: r, catalogue: k.catalogue, workspace: k.workspace, facts: noFacts(r)}
 	k.look(l)
 	if l.silent {

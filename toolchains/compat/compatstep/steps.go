@@ -13,6 +13,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/cpptoken"
 	"github.com/hexmage/hexmage/patches/rename"
@@ -97,7 +98,7 @@ func (l *look) renamed(dir, version string) {
 				if said[r.rule.From] || !strings.Contains(string(src), r.rule.From) {
 					continue
 				}
-				line := lineOf(src, r.rule.From)
+				line := lineOf(src, r.rule)
 				if line == 0 {
 					continue
 				}
@@ -114,13 +115,20 @@ func (l *look) renamed(dir, version string) {
 	}
 }
 
-// lineOf returns the first line on which the name is one of the program, not of a comment or a text; 0 when there is none.
-func lineOf(src []byte, name string) int {
+// lineOf returns the first line on which the program, not a comment or a text, has what the rule renames; 0 when there is none.
+func lineOf(src []byte, r rename.Rule) int {
 	tokens, _ := cpptoken.Scan(src)
+	before := ""
 	for _, t := range tokens {
-		if t.Kind == cpptoken.Identifier && t.Name == name {
-			return t.Line
+		switch t.Kind {
+		case cpptoken.Space, cpptoken.Newline, cpptoken.Comment:
+			continue
+		case cpptoken.Identifier:
+			if t.Name == r.From && (r.Receiver == "" || before == "." || before == "->") {
+				return t.Line
+			}
 		}
+		before = t.Name
 	}
 	return 0
 }
@@ -157,6 +165,13 @@ func newer(version string) []renameRule {
 }
 
 func (l *look) context() { l.facts["signed_pd"] = cty.BoolVal(l.r.Bool("signed_pd")) }
+
+// worth tells, fast, whether there may be something in a command for the rules: pipelines have thousands.
+func worth(r step.Request) bool {
+	return slices.ContainsFunc(r.Strings("argv"), func(arg string) bool {
+		return strings.Contains(arg, "htp_v") || strings.Contains(arg, "soc") || strings.Contains(arg, ".json")
+	})
+}
 
 // exec looks at a command for what the rules know of: make with the goals of an op package's Makefile, numbers of SoCs, configs of
 // upstream's compiler.
