@@ -201,6 +201,7 @@ toolchain "hexagon" {
     source "archive" {
       urls         = ["https://github.com/snapdragon-toolchain/hexagon-sdk/releases/download/v6.6.0.0/hexagon-sdk-v6.6.0.0-amd64-lnx.tar.xz"]
       strip_prefix = "6.6.0.0"
+      sha256       = "4a916e42c1dab9efdf2e58773f901ea780fa43c907bf054ab76572a3b3d942f4"
     }
   }
 }

@@ -119,6 +119,23 @@ toolchain "adb" {
       }
     }
   }
+
+  # Google's own, newer than the distribution's. The digest is that which the guides of a project print that depends on it.
+  release "35.0.2" {
+    source "archive" {
+      urls         = ["https://dl.google.com/android/repository/platform-tools_r35.0.2-linux.zip"]
+      strip_prefix = "platform-tools"
+      sha256       = "acfdcccb123a8718c46c46c059b2f621140194e5ec1ac9d81715be3d6ab6cd0a"
+      link "usr/bin/adb" {
+        to = "../../adb"
+      }
+    }
+    source "installed" {
+      program "usr/bin/adb" {
+        names = ["adb"]
+      }
+    }
+  }
 }
 
 toolchain "busybox" {
