@@ -47,7 +47,7 @@ func (Fetch) Schema() step.Schema {
 			"strip_prefix": "Folder of the archive whose content becomes outputs.dir.",
 			"executable":   "Whether outputs.file is a program.",
 			"user_agent":   "What to call oneself, for servers that refuse programs.",
-			"header":       "A line of the request with a secret: `header \"Authorization\" { variable = \"token\", prefix = \"Bearer \" }` takes it from HEXMAGE_VAR_token. It goes to the url's host, or to hosts, and into no key, file or log.",
+			"header":       "A line of the request with a secret: a block `header \"Authorization\"` with `variable = \"token\"` and `prefix = \"Bearer \"` takes it from HEXMAGE_VAR_token. It goes to the url's host, or to hosts, and into no key, file or log.",
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "file", Class: action.File, Doc: "The file as it was downloaded."},
