@@ -25,7 +25,7 @@ const (
 	isHere     toolchainState = "installed"  // a copy of the user's own, or programs of the machine
 	toFetch    toolchainState = "to fetch"   // its digest is known
 	toLock     toolchainState = "to lock"    // its digest is not known yet
-	byHand     toolchainState = "by hand"    // no source can be asked by a program
+	byHand     toolchainState = "by hand"    // by people, or by a client of the vendor's that is not here
 	notPlanned toolchainState = "impossible" // here: its plan fails
 )
 
@@ -168,8 +168,10 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 		}
 		if err != nil {
 			row.State, row.Detail = byHand, err.Error()
-			if r.Source("manual") != nil {
-				row.Source = "manual"
+			for _, kind := range []string{"manual", "qsc", "qpm"} {
+				if r.Source(kind) != nil {
+					row.Source = kind
+				}
 			}
 			continue
 		}
