@@ -10,7 +10,7 @@
 compat "qairt-arch" {
   summary  = "The SDK does not know the target"
   argument = "version"
-  when     = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch)
+  when     = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch) && target.arch != "v66"
   reason   = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)} and none for ${target.arch}, the Hexagon arch of ${target.soc}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\", or finds no skel (0x80000406)"
   remedy   = first_with("qairt", target.arch) == "" ? "no release of the catalogue has ${target.arch}: add a newer one in toolchains/*.hcl of the workspace" : "take QAIRT ${first_with("qairt", target.arch)} or newer: ${target.arch} is first in that"
   source   = "llm.npu reproduction report; executorch: devices and versions"
@@ -62,6 +62,23 @@ compat "target-vtcm" {
   source   = "executorch#9084"
 }
 
+compat "soc-htp" {
+  summary  = "The target has no HTP"
+  argument = "version"
+  when     = qairt.version != "" && target.arch == "v66"
+  reason   = "${target.soc} has Hexagon v66, which has no HTP: QNN reaches it through another backend (DSP), for which nothing here is built"
+  remedy   = "choose a SoC with v68 or newer: `hexmage compat` lists them"
+  source   = "QNN: supported devices"
+}
+
+compat "soc-first-sdk" {
+  severity = "note"
+  when     = qairt.version != "" && soc.min_sdk == "" && target.arch != "v66"
+  reason   = "nobody has published which QAIRT is the first that knows ${soc.name}: here only its arch counts"
+  remedy   = "take a recent one"
+  source   = "catalogue"
+}
+
 compat "soc-unsure" {
   severity = "note"
   when     = soc.note != ""
@@ -74,7 +91,7 @@ compat "soc-unsure" {
 compat "hexagon-arch" {
   summary  = "The Hexagon SDK cannot build for the target"
   argument = "version"
-  when     = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch)
+  when     = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch) && target.arch != "v66"
   reason   = "Hexagon SDK ${hexagon.version}${hexagon.tools_version == "" ? "" : " has tools ${hexagon.tools_version}, which"} can build for ${join(", ", hexagon.arches)} and not for ${target.arch}, the arch of ${target.soc}"
   remedy   = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer${first_open("hexagon", target.arch) == "" ? "" : " (${first_open("hexagon", target.arch)} is the first that needs no account)"}: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
   source   = "Qualcomm 80-N3040-23: tools releases"

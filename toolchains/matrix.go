@@ -104,6 +104,9 @@ func (c *Catalogue) Needs(s *SoC) (Needs, hcl.Diagnostics) {
 	if t := c.toolchain("hexagon"); t != nil {
 		n.Tools = t.firstTools(s.Arch)
 	}
+	if n.Tools == "" {
+		n.Hexagon = ""
+	}
 	return n, diags
 }
 

@@ -99,14 +99,18 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 		if n.Tools != "" {
 			tools = n.Tools + "+"
 		}
+		first := orDash(n.QAIRT)
+		if n.QAIRT != "" && s.MinSDK == "" {
+			first += " ?"
+		}
 		rows = append(rows, []string{s.Name, s.Marketing, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs), megabytes(s.VTCMMB),
-			orDash(n.QAIRT), orDash(n.Hexagon), orDash(tools)})
+			first, orDash(n.Hexagon), orDash(tools)})
 	}
 	if a.JSON {
 		return a.printJSON(all)
 	}
 	fmt.Fprint(a.env.Stdout, columns(rows))
-	fmt.Fprint(a.env.Stdout, "\nFor what goes together for one of them: hexmage compat --soc SM8750\n")
+	fmt.Fprint(a.env.Stdout, "\n?: by its arch only; nobody has published which QAIRT is the first that knows it.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
 	return nil
 }
 
