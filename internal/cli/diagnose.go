@@ -233,7 +233,8 @@ func (d *diagnosing) Send(e event.Event) {
 		if cat, err := d.cat(); err == nil { // what is wrong with the catalogue was printed
 			f := *n.Failure
 			f.Hints = slices.Concat(diagnosis(cat, &f), f.Hints)
-			n.Failure, e = &f, n
+			n.Failure = &f
+			e = n
 		}
 	}
 	d.next.Send(e)
@@ -250,17 +251,17 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 	} else if r, err = read(cat, strings.NewReader(f.Output)); err != nil {
 		return nil
 	}
-	if len(r.Findings) == 0 && len(f.Hints) == 0 {
-		said := cat.Text([]byte(f.Summary))
-		for i := range said.Findings {
-			said.Findings[i].Line = diagnose.Line{}
-		}
-		return said.Hints()
-	}
 	// A kind may have found the same by itself.
 	own := strings.Join(f.Hints, "\n")
 	r.Findings = slices.DeleteFunc(r.Findings, func(x diagnose.Finding) bool { return strings.Contains(own, x.Remedy) })
-	hints := r.Hints()
+	if hints := r.Hints(); len(hints) > 0 || len(f.Hints) > 0 {
+		return hints
+	}
+	said := cat.Text([]byte(f.Summary))
+	for i := range said.Findings {
+		said.Findings[i].Line = diagnose.Line{} // it is shown already
+	}
+	hints := said.Hints()
 	if len(hints) == 0 && len(r.Unknown) > 0 && !strings.Contains(f.Output, r.Unknown[0].Text) {
 		u := r.Unknown[0]
 		hints = []string{fmt.Sprintf("the first line that looks like an error is line %d: %s", u.Number, u.Text)}

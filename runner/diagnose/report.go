@@ -118,7 +118,10 @@ func (r *Report) Hints() []string {
 // Hint is the finding as cause, remedy, the line that shows it, and what its codes mean.
 func (f Finding) Hint() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nremedy: %s\nseen in line %d: %s", f.Cause, f.Remedy, f.Number, clip(f.Text, 160))
+	fmt.Fprintf(&b, "%s\nremedy: %s", f.Cause, f.Remedy)
+	if f.Number > 0 {
+		fmt.Fprintf(&b, "\nseen in line %d: %s", f.Number, clip(f.Text, 160))
+	}
 	for _, c := range f.Codes {
 		fmt.Fprintf(&b, "\n%s", c)
 	}

@@ -25,7 +25,7 @@ func (runKind) Schema() step.Schema {
 	}
 	return step.Schema{
 		Summary: "pushes files to a device, runs a program there, pulls its results and measures it",
-		Args: hcldec.ObjectSpec{
+		Args: measureArgs(hcldec.ObjectSpec{
 			"push":   attr("push", cty.Map(cty.String), true),
 			"argv":   attr("argv", cty.List(cty.String), true),
 			"stdin":  attr("stdin", cty.String, false),
@@ -34,8 +34,8 @@ func (runKind) Schema() step.Schema {
 			"serial": attr("serial", cty.String, false),
 			"expect": attr("expect", cty.String, false),
 			"title":  attr("title", cty.String, false),
-		},
-		ArgDocs: map[string]string{
+		}),
+		ArgDocs: measureDocs(map[string]string{
 			"push":   "what the device needs: name in the run's folder on the device → artifact or workspace path. A name ending in / takes a folder's files",
 			"argv":   "the command on the device; it starts in the run's folder",
 			"stdin":  "text for its standard input",
@@ -44,7 +44,7 @@ func (runKind) Schema() step.Schema {
 			"serial": "serial number of the real device, needed when several are attached",
 			"expect": "tokens.json of a reference: the device's results/tokens.json must hold the same tokens",
 			"title":  "title of the metrics table",
-		},
+		}),
 		Outputs: []step.OutputSpec{
 			{Name: "metrics", Class: action.File, Doc: "what was measured, as a table (JSON)"},
 			{Name: "stdout", Class: action.File, Doc: "the program's standard output"},
@@ -117,7 +117,10 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if r.String("expect") != "" && !slices.ContainsFunc(run.Outputs, func(o action.Output) bool { return o.Path == resultTokens }) {
 		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("expect", "Nothing to compare", "expect compares the run's %s, which pull does not bring back. Add it to pull.", resultTokens)}
 	}
-	metrics := metrics(r, run)
+	metrics, diags := metrics(r, run)
+	if diags.HasErrors() {
+		return step.Planned{}, diags
+	}
 	return step.Planned{
 		Specs: []action.Spec{run, metrics},
 		Outputs: map[string]action.Artifact{
@@ -161,7 +164,15 @@ func pushed(r step.Request) ([]action.Input, hcl.Diagnostics) {
 }
 
 // metrics is the action that reads what the run printed and compares its tokens with the expected ones.
-func metrics(r step.Request, run action.Spec) action.Spec {
+func metrics(r step.Request, run action.Spec) (action.Spec, hcl.Diagnostics) {
+	spec, diags := measureSpec(r)
+	more, inputs, err := measureInputs(r, spec)
+	if err != nil {
+		diags = append(diags, r.Errorf("Metrics", "%s.", err))
+	}
+	if diags.HasErrors() {
+		return action.Spec{}, diags
+	}
 	title := r.String("title")
 	if title == "" {
 		title = r.At.Name
@@ -173,9 +184,10 @@ func metrics(r step.Request, run action.Spec) action.Spec {
 		in = append(in, r.Input("expect", want, "expected.json"),
 			action.Input{Path: "tokens.json", Spec: &action.SpecOutput{Spec: run.Name, Path: resultTokens}})
 	}
+	flags, in = append(flags, more...), append(in, inputs...)
 	args, platform := step.Tool("metrics", runtool.MetricsVersion, flags...)
 	return action.Spec{
 		Name: "metrics", Description: "read what was measured", Args: args, Platform: platform, Inputs: in,
 		Outputs: []action.Output{{Path: "metrics.json"}},
-	}
+	}, nil
 }

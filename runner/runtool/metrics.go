@@ -33,6 +33,7 @@ func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 	f.Var(&stdout, "stdout", "what the runner printed; once for each repetition, in their order")
 	warmup := f.Int("warmup", 0, "how many of the first repetitions are not counted")
 	spec := f.String("spec", "", "what is looked for and compared, as JSON: see Spec")
+	before := f.String("previous", "", "what this tool wrote for an earlier run")
 	got := f.String("tokens", "", "tokens.json of the run")
 	want := f.String("expect", "", "tokens.json of the reference")
 	out := f.String("out", "", "file to write")
@@ -49,7 +50,7 @@ func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 		fmt.Fprintln(stderr, "metrics: --stdout and --out are needed; --tokens and --expect go together")
 		return 2
 	}
-	err := t.measure(stdout, *warmup, *spec)
+	err := t.measure(stdout, *warmup, *spec, *before)
 	if err == nil && *got != "" {
 		err = t.sameTokens(*got, *want)
 	}

@@ -63,8 +63,36 @@ func label(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
+// Previous is the name of the baseline that an earlier run is.
+const Previous = "previous"
+
+// previous makes a baseline of what this tool wrote for an earlier run. It is for runs of the same profile.
+func previous(file string) (runner.Baseline, error) {
+	b, err := readFile(file)
+	if err != nil {
+		return runner.Baseline{}, err
+	}
+	var old table
+	if err := json.Unmarshal(b, &old); err != nil {
+		return runner.Baseline{}, fmt.Errorf("%s: %w", file, err)
+	}
+	out := runner.Baseline{Name: Previous, Source: file, Profile: old.Profile}
+	for _, r := range old.Rows {
+		if v, ok := r.Value.(float64); ok && runner.Better(r.Unit) != 0 {
+			row := runner.BaselineRow{Metric: r.Name, Value: v}
+			for _, s := range old.Stats {
+				if s.Name == r.Name {
+					row.Spread = s.Spread
+				}
+			}
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	return out, nil
+}
+
 // measure reads what the repetitions printed and fills the table.
-func (t *table) measure(stdout []string, warmup int, specFile string) error {
+func (t *table) measure(stdout []string, warmup int, specFile, before string) error {
 	spec := Spec{}
 	if specFile != "" {
 		b, err := readFile(specFile)
@@ -74,6 +102,13 @@ func (t *table) measure(stdout []string, warmup int, specFile string) error {
 		if err := json.Unmarshal(b, &spec); err != nil {
 			return fmt.Errorf("%s: %w", specFile, err)
 		}
+	}
+	if before != "" {
+		b, err := previous(before)
+		if err != nil {
+			return err
+		}
+		spec.Baselines = append(spec.Baselines, b)
 	}
 	p, err := runner.NewParser(spec.Patterns)
 	if err != nil {

@@ -115,3 +115,55 @@ func TestImageMistakes(t *testing.T) {
 		}
 	}
 }
+
+// Repetitions are put together, set beside baselines, and held against limits.
+func TestMetricsOfRepetitions(t *testing.T) {
+	line := func(ms string) string { return "real_seq_length: 64\nprefill time: " + ms + "ms\n" }
+	const spec = `{"patterns":[{"name":"psnr","pattern":"PSNR=([0-9.]+)","unit":"dB"}],"baselines":[
+		{"name":"paper","source":"p","rows":[{"metric":"prefill_tokens_per_s","value":333,"when":{"prefill_tokens":64}}]},
+		{"name":"ours","source":"o","profile":"open","rows":[{"metric":"prefill_time_us","value":100000}]}],
+		"limits":[{"metric":"prefill_tokens_per_s","baseline":"paper","regression":0.1}]}`
+	for _, c := range []struct {
+		name, profile string
+		times         [3]string
+		code          int
+		want          []string
+	}{
+		{"a phone", "device", [3]string{"900", "200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  of 2",`,
+			`"value": "± 1482.60 (200000 … 202000)"`, `"label": "  prefill speed, paper",`, `"value": "within noise: 0.96 of 333"`, `"n": 2,`, `"noise": 16.65`}},
+		{"a slow phone", "device", [3]string{"1", "400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %: more than the 10.0 %`}},
+		{"the stand-in is no phone", "open", [3]string{"1", "400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
+	} {
+		files(t, map[string]string{"a": line(c.times[0]), "b": line(c.times[1]), "c": line(c.times[2]), "spec": spec})
+		code, said := metrics("--stdout", "a", "--stdout", "b", "--stdout", "c", "--warmup", "1", "--spec", "spec", "--profile", c.profile, "--out", "m")
+		b, err := os.ReadFile("m")
+		if err != nil || code != c.code {
+			t.Fatalf("%s: %d, %s, %v", c.name, code, said, err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(b)+said, want) {
+				t.Errorf("%s: no %s in\n%s%s", c.name, want, said, b)
+			}
+		}
+		if c.profile == "open" && strings.Contains(string(b), "paper") {
+			t.Errorf("the stand-in is compared with a phone:\n%s", b)
+		}
+	}
+}
+
+// An earlier run is a baseline of its own.
+func TestMetricsOfPreviousRun(t *testing.T) {
+	files(t, map[string]string{"old": "prefill time: 100 ms\n", "new": "prefill time: 120 ms\n", "limit": `{"limits":[{"metric":"prefill_time_us","baseline":"previous","regression":0.1}]}`})
+	if code, said := metrics("--stdout", "old", "--profile", "open", "--out", "before"); code != 0 {
+		t.Fatal(said)
+	}
+	code, said := metrics("--stdout", "new", "--profile", "open", "--previous", "before", "--spec", "limit", "--out", "m")
+	if code != 1 || !strings.Contains(said, `prefill_time_us is 120000 us, worse than baseline "previous" (100000) by 20.0 %`) {
+		t.Errorf("%d, %s", code, said)
+	}
+	for _, c := range [][]string{{"--previous", "new"}, {"--spec", "new"}, {"--spec", "none"}, {"--warmup", "1"}} {
+		if code, said := metrics(append(c, "--stdout", "new", "--out", "m")...); code != 1 || said == "" {
+			t.Errorf("%q: %d, %q", c, code, said)
+		}
+	}
+}
