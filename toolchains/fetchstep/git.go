@@ -22,20 +22,22 @@ func (Git) Schema() step.Schema {
 	return step.Schema{
 		Summary: "Takes the files of one commit of a git repository.",
 		Args: hcldec.ObjectSpec{
-			"url":          &hcldec.AttrSpec{Name: "url", Type: cty.String, Required: true},
-			"commit":       &hcldec.AttrSpec{Name: "commit", Type: cty.String, Required: true},
-			"sub":          &hcldec.AttrSpec{Name: "sub", Type: cty.String},
-			"mirrors":      &hcldec.AttrSpec{Name: "mirrors", Type: cty.List(cty.String)},
-			"submodules":   &hcldec.AttrSpec{Name: "submodules", Type: cty.Bool},
-			"lfs_pointers": &hcldec.AttrSpec{Name: "lfs_pointers", Type: cty.Bool},
+			"url":             &hcldec.AttrSpec{Name: "url", Type: cty.String, Required: true},
+			"commit":          &hcldec.AttrSpec{Name: "commit", Type: cty.String, Required: true},
+			"sub":             &hcldec.AttrSpec{Name: "sub", Type: cty.String},
+			"mirrors":         &hcldec.AttrSpec{Name: "mirrors", Type: cty.List(cty.String)},
+			"submodules":      &hcldec.AttrSpec{Name: "submodules", Type: cty.Bool},
+			"submodule_paths": &hcldec.AttrSpec{Name: "submodule_paths", Type: cty.List(cty.String)},
+			"lfs_pointers":    &hcldec.AttrSpec{Name: "lfs_pointers", Type: cty.Bool},
 		},
 		ArgDocs: map[string]string{
-			"url":          "Address of the repository (https, http, ssh, git), or the path of one on this machine (its folder, or its .git folder).",
-			"commit":       "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something else tomorrow.",
-			"sub":          "Take only this folder of the repository.",
-			"mirrors":      "More addresses of the same repository, tried in order.",
-			"submodules":   "Whether to take the files of submodules too, at the commits that the commit names. Without it their folders are empty.",
-			"lfs_pointers": "Whether to take files of Git LFS as the small pointers that the repository has for them. Without it they are an error.",
+			"url":             "Address of the repository (https, http, ssh, git), or the path of one on this machine (its folder, or its .git folder).",
+			"commit":          "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something else tomorrow.",
+			"sub":             "Take only this folder of the repository.",
+			"mirrors":         "More addresses of the same repository, tried in order.",
+			"submodules":      "Whether to take the files of submodules too, at the commits that the commit names. Without it their folders are empty, as are those whose update is none.",
+			"submodule_paths": "Take only the submodules at these paths of the repository, and all that are in them.",
+			"lfs_pointers":    "Whether to take files of Git LFS as the small pointers that the repository has for them. Without it they are an error.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The files of the commit, without .git."}},
 	}
@@ -71,6 +73,9 @@ func (Git) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	if r.Bool("submodules") {
 		spec.Args = append(spec.Args, "--submodules")
+	}
+	for _, p := range r.Strings("submodule_paths") {
+		spec.Args = append(spec.Args, "--submodule", p)
 	}
 	if r.Bool("lfs_pointers") {
 		spec.Args = append(spec.Args, "--lfs-pointers")

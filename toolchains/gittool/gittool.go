@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -44,6 +45,7 @@ type Options struct {
 	Sub         string   // take only this folder
 	Others      []string // more addresses of the same repository, tried in order
 	Submodules  bool     // take the files of its submodules too, at the commits that it names
+	Only        []string // of the submodules only those at these paths, with all that is in them; none takes all
 	LFSPointers bool     // take Git LFS's pointers as they are, where without it they are an error
 
 	Downloads string // folder that keeps clones between runs; "" keeps none
@@ -66,6 +68,10 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	flags.StringVar(&o.Downloads, "downloads", "", "`folder` that keeps clones")
 	flags.BoolVar(&o.Offline, "offline", false, "ask no network")
 	flags.BoolVar(&o.Submodules, "submodules", false, "take the files of submodules too")
+	flags.Func("submodule", "take only the submodule at this `path`; may be repeated", func(s string) error {
+		o.Submodules, o.Only = true, append(o.Only, path.Clean(s))
+		return nil
+	})
 	flags.BoolVar(&o.LFSPointers, "lfs-pointers", false, "take pointers of Git LFS for files")
 	flags.Func("other", "another `address` of the repository", func(s string) error { o.Others = append(o.Others, s); return nil })
 	mirrors := flags.String("mirrors", "", "what to ask in place of other `addresses`: https://from/=https://to/ …")

@@ -98,6 +98,22 @@ func TestSubmodules(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
 	}
+	// Those alone that are wanted; what is in them comes along.
+	o.Only = []string{"third/other"}
+	if err := gittool.Checkout(t.Context(), o, out+"6"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(out+"6", "third/lib")); err != nil || len(left) != 0 {
+		t.Errorf("a submodule that was not asked for: %v, %v", left, err)
+	}
+	o.Only = []string{"third/lib"}
+	if err := gittool.Checkout(t.Context(), o, out+"7"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(out+"7", "third/lib/third/deep/deep.txt")); err != nil {
+		t.Error(err)
+	}
+	o.Only = nil
 	o.Offline = true
 	if err := gittool.Checkout(t.Context(), o, out+"3"); err != nil {
 		t.Errorf("offline: %v", err)
@@ -111,6 +127,21 @@ func TestSubmodules(t *testing.T) {
 	// So has another address.
 	o = gittool.Options{URL: "http://127.0.0.1:1/main", Others: []string{serve(t, flat, "") + "/main"}, Commit: commit, Downloads: t.TempDir()}
 	if err := gittool.Checkout(t.Context(), o, out+"5"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A submodule that git itself would not fetch is not fetched: some are gigabytes that hardly anybody needs.
+func TestSubmoduleNever(t *testing.T) {
+	dir := t.TempDir()
+	work := filepath.Join(dir, "main")
+	write(t, work, ".gitmodules", "[submodule \"x\"]\n\tpath = x\n\turl = https://nowhere.invalid/x\n\tupdate = none\n")
+	git(t, work, "init", "-q", "-b", "main")
+	git(t, work, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",x")
+	git(t, work, "add", ".gitmodules")
+	git(t, work, "commit", "-q", "-m", "c")
+	out := filepath.Join(t.TempDir(), "x")
+	if err := gittool.Checkout(t.Context(), gittool.Options{URL: work, Commit: git(t, work, "rev-parse", "HEAD"), Submodules: true}, out); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	format "github.com/go-git/go-git/v5/plumbing/format/config"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/hexmage/hexmage/internal/archive"
@@ -84,7 +85,7 @@ func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root 
 			err = root.MkdirAll(name, 0o755)
 		case filemode.Submodule:
 			// Without its files it is an empty folder, as `git clone` leaves it.
-			if err = root.MkdirAll(name, 0o755); err == nil && o.Submodules {
+			if err = root.MkdirAll(name, 0o755); err == nil && o.wants(inTree) {
 				err = c.submodule(ctx, o, inTree, entry.Hash, root, name, depth)
 			}
 		case filemode.Symlink:
@@ -99,6 +100,11 @@ func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root 
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+}
+
+// wants tells whether the submodule at a path of the tree is to be taken.
+func (o Options) wants(inTree string) bool {
+	return o.Submodules && (len(o.Only) == 0 || slices.Contains(o.Only, path.Join(strings.Trim(o.Sub, "/"), inTree)))
 }
 
 // makeLinks makes the symbolic links, when all else is there.
@@ -144,27 +150,40 @@ func (c *checkout) submodule(ctx context.Context, o Options, inTree string, comm
 	if err != nil {
 		return err
 	}
-	modules := config.NewModules()
-	if err := modules.Unmarshal([]byte(text)); err != nil {
-		return fmt.Errorf(".gitmodules: %w", err)
+	m, err := moduleAt(text, path.Join(strings.Trim(o.Sub, "/"), inTree))
+	if err != nil || m.never {
+		return err
 	}
-	want := path.Join(strings.Trim(o.Sub, "/"), inTree)
-	for _, m := range modules.Submodules {
-		if path.Clean(m.Path) != want {
-			continue
-		}
-		sub := o
-		sub.Sub, sub.Commit, sub.Others = "", commit.String(), nil
-		if sub.URL, err = subURL(o.URL, m.URL); err != nil {
-			return err
-		}
-		subTree, err := c.tree(ctx, sub)
-		if err != nil {
-			return fmt.Errorf("submodule %s: %w", redact(sub.URL), err)
-		}
-		return c.fill(ctx, sub, subTree, root, name, depth+1)
+	sub := o
+	sub.Sub, sub.Commit, sub.Others, sub.Only = "", commit.String(), nil, nil
+	if sub.URL, err = subURL(o.URL, m.url); err != nil {
+		return err
 	}
-	return errors.New("it is a submodule that .gitmodules does not speak of")
+	subTree, err := c.tree(ctx, sub)
+	if err != nil {
+		return fmt.Errorf("submodule %s: %w", redact(sub.URL), err)
+	}
+	return c.fill(ctx, sub, subTree, root, name, depth+1)
+}
+
+// module is what a .gitmodules says of one submodule.
+type module struct {
+	url   string
+	never bool // "update = none": git itself leaves its folder empty
+}
+
+// moduleAt finds the submodule whose path is want.
+func moduleAt(gitmodules, want string) (module, error) {
+	cfg := format.New()
+	if err := format.NewDecoder(strings.NewReader(gitmodules)).Decode(cfg); err != nil {
+		return module{}, fmt.Errorf(".gitmodules: %w", err)
+	}
+	for _, s := range cfg.Section("submodule").Subsections {
+		if path.Clean(s.Option("path")) == want {
+			return module{s.Option("url"), s.Option("update") == "none"}, nil
+		}
+	}
+	return module{}, errors.New("it is a submodule that .gitmodules does not speak of")
 }
 
 var remoteRE = regexp.MustCompile(`^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:`)
