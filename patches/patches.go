@@ -166,4 +166,3 @@ func with(ctx context.Context, r Request, do func(*series.Tree) error) (Report, 
 	report.Changed = append(report.Changed, names...)
 	return report, do(tree)
 }
-

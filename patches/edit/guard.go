@@ -12,7 +12,6 @@ import (
 type function struct {
 	name       string
 	start, end int // its tokens, with return type and template
-	guarded    bool
 }
 
 // Rewrite implements Editor.
