@@ -1,6 +1,6 @@
 // Package archive unpacks archives that nobody vouches for into a new folder.
 //
-// It reads zip, tar (plain, gz, xz, zst, bz2) and Debian packages. Nothing of an archive is seen at the destination
+// It reads zip, 7z, tar (plain, gz, xz, zst, bz2) and Debian packages. Nothing of an archive is seen at the destination
 // until all of it is there and has passed every check: entries that would leave the folder, links that point out of it,
 // device files, names that are used twice for different things, and archives that are cut off or grow without measure
 // are errors. The package does not know what the files are for, where the archive came from, or whether it is the right
@@ -23,7 +23,7 @@ import (
 
 // What is wrong with an archive. Unpack wraps one of these with the archive's name, the entry and what to do.
 var (
-	ErrFormat    = errors.New("not an archive that hexmage can read (zip, tar, tar.gz, tar.xz, tar.zst, tar.bz2, deb)")
+	ErrFormat    = errors.New("not an archive that hexmage can read (zip, tar, tar.gz, tar.xz, tar.zst, tar.bz2, 7z, deb)")
 	ErrTruncated = errors.New("the archive is cut off or damaged")
 	ErrUnsafe    = errors.New("unsafe archive")
 	ErrTooLarge  = errors.New("the archive unpacks to more than is allowed")
@@ -191,6 +191,8 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 		return src.zip(ctx, w, f)
 	case kind == formatDeb:
 		return src.deb(ctx, w, f, info.Size())
+	case kind == formatSeven:
+		return src.seven(ctx, w, f)
 	default:
 		return src.tar(ctx, w, f, kind)
 	}

@@ -20,6 +20,7 @@ const (
 	formatTarBz2
 	formatZip
 	formatDeb
+	formatSeven
 )
 
 // sniff tells the format by the file's first bytes: names lie.
@@ -47,7 +48,7 @@ func sniffBytes(head []byte) format {
 		kind  format
 	}{
 		{"PK\x03\x04", formatZip}, {"PK\x05\x06", formatZip}, {"\x1f\x8b", formatTarGz}, {"\xfd7zXZ\x00", formatTarXz},
-		{"\x28\xb5\x2f\xfd", formatTarZst}, {"BZh", formatTarBz2}, {arMagic, formatDeb},
+		{"\x28\xb5\x2f\xfd", formatTarZst}, {"BZh", formatTarBz2}, {arMagic, formatDeb}, {sevenMagic, formatSeven},
 	} {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			return m.kind

@@ -122,6 +122,7 @@ func TestHostileNames(t *testing.T) {
 			tarred := tarBytes(t, c.items...)
 			hostile{b: tarred, want: archive.ErrUnsafe, text: c.text}.refuse(t)
 			hostile{b: compress(t, archives.Zstd{}, tarred), want: archive.ErrUnsafe, text: c.text}.refuse(t)
+			hostile{b: sevenBytes(seven{}, c.items...), want: archive.ErrUnsafe, text: c.text}.refuse(t)
 			var members []member
 			for _, it := range c.items {
 				m := member{name: it.name, body: it.body, unix: 0o100000 | uint32(it.mode)}
@@ -269,7 +270,7 @@ func samples(t testing.TB) map[string][]byte {
 		"tar.zst": compress(t, archives.Zstd{}, plain), "tar.bz2": compress(t, archives.Bz2{}, plain), "zip": zipBytes(t, items...),
 		"raw zip": rawZip(zipTail{}, member{name: "bin/tool", body: "#!", unix: 0o100755}, member{name: "lib/a", body: strings.Repeat("elf ", 30)},
 			member{name: "lib/b", body: "a", unix: 0o120777}, member{name: "last", body: "end"}),
-		"deb": debBytes(compress(t, archives.Gz{}, plain), "data.tar.gz"),
+		"deb": debBytes(compress(t, archives.Gz{}, plain), "data.tar.gz"), "7z": sevenSample(),
 	}
 }
 
