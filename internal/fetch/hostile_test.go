@@ -159,6 +159,25 @@ func TestParallel(t *testing.T) {
 			time.Sleep(30 * time.Millisecond)
 			serve(w, r, b)
 		}, streams: 4},
+		"forgets the tag": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				serve(w, r, b)
+				return
+			}
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+		}},
+		"forgets the tag, without a pin": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				serve(w, r, other)
+				return
+			}
+			r.Header.Del("If-Range")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+		}, change: unpin},
+		"packs it": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write([]byte("\x1f\x8b\x08 and so on"))
+		}, change: unpin, want: fetch.ErrNotFile, text: "gzip"},
 		"sends a page with a message": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<!DOCTYPE html><html><head><title>Sign in</title><style>a{}</style></head><body><script>x()</script><p>Accept the &lt;licence&gt;\x1b[31m first</p>")

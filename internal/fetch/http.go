@@ -165,6 +165,9 @@ func (d *download) place(a *answer, start, end int64) error {
 		return d.sizeFits(total)
 	case code == http.StatusOK:
 		a.end, a.total = a.ContentLength, a.ContentLength
+		if enc := a.Header.Get("Content-Encoding"); !d.source.pinned() && d.packed(a, enc) {
+			return fmt.Errorf("%w: the server packs it once more (Content-Encoding: %.20q), though it was asked not to: give a sha256, or another address", ErrNotFile, enc)
+		}
 		if err := d.sizeFits(a.ContentLength); err != nil {
 			return d.refusal(a, err)
 		}
@@ -186,6 +189,22 @@ func (d *download) place(a *answer, start, end int64) error {
 	default:
 		return fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body))
 	}
+}
+
+// packed tells whether an answer is not the file itself. Some servers call a file encoded that is an archive by its name.
+func (d *download) packed(a *answer, enc string) bool {
+	if enc == "" || strings.EqualFold(enc, "identity") {
+		return false
+	}
+	if a.Request == nil {
+		return true
+	}
+	for _, suffix := range []string{".gz", ".tgz", ".zst", ".xz", ".bz2", ".br"} {
+		if strings.HasSuffix(strings.ToLower(a.Request.URL.Path), suffix) {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *download) says(r io.Reader) string { return scrub(snippet(r), d.client.Logins) }

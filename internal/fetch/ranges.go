@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -159,6 +160,8 @@ func (d *download) same(p *part, s *segment, a *answer, from int64) error {
 		return fmt.Errorf("%w: it has %d bytes now, and had %d", errChanged, a.total, p.meta.Total)
 	case p.meta.Validator != "" && now != "" && now != p.meta.Validator:
 		return errChanged
+	case a.partial() && now == "" && strings.HasPrefix(p.meta.Validator, `"`) && !d.source.pinned():
+		return errNoRanges // of which file this is a piece, nobody would notice
 	case a.partial() || from == 0:
 		return nil
 	}

@@ -13,12 +13,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-git/go-git/v5"
@@ -203,6 +205,9 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 	var errs []error
 	for _, addr := range append([]string{o.URL}, o.Others...) {
 		err := fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
+		for try := 1; try < tries && broken(err) && ctx.Err() == nil && !complete(repo, plumbing.NewHash(o.Commit)); try++ {
+			err = fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
+		}
 		if complete(repo, plumbing.NewHash(o.Commit)) {
 			return nil
 		}
@@ -215,6 +220,21 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		errs = append(errs, fmt.Errorf("%s: %w", redact(fetch.Rewrite(addr, o.Mirrors)), err))
 	}
 	return errors.Join(errs...)
+}
+
+const tries = 3 // of an address whose connection breaks
+
+// broken tells whether a connection broke on the way.
+func broken(err error) bool {
+	if err == nil {
+		return false
+	}
+	var timeout net.Error
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &timeout) && timeout.Timeout() {
+		return true
+	}
+	text := err.Error() // go-git keeps only the text of some
+	return strings.Contains(text, "EOF") || strings.Contains(text, "connection reset") || strings.Contains(text, "broken pipe")
 }
 
 // fetchFrom asks for just the commit where the server allows that, else for all branches and tags.

@@ -3,14 +3,20 @@ package gittool_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/gittool"
@@ -161,6 +167,36 @@ func TestSubmoduleOfThisMachine(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("there is a result")
+	}
+}
+
+// A connection that breaks is made again.
+func TestBrokenConnection(t *testing.T) {
+	dir, commit := project(t)
+	good, err := url.Parse(serve(t, dir, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packs atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(good)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if strings.HasSuffix(r.Request.URL.Path, "git-upload-pack") && r.Request.Method == http.MethodPost && packs.Add(1) <= 2 {
+			r.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(io.LimitReader(r.Body, 60), iotest.ErrReader(io.ErrUnexpectedEOF)), r.Body}
+		}
+		return nil
+	}
+	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	srv := httptest.NewServer(proxy)
+	defer srv.Close()
+	out := filepath.Join(t.TempDir(), "x")
+	if err := gittool.Checkout(t.Context(), gittool.Options{URL: srv.URL + "/main/.git", Commit: commit, Downloads: t.TempDir()}, out); err != nil {
+		t.Error(err)
+	}
+	if packs.Load() < 3 {
+		t.Errorf("%d packs were asked for", packs.Load())
 	}
 }
 
