@@ -45,6 +45,17 @@ func (t *Toolchain) Known(r *Release) Known {
 		CoreAPI: r.CoreAPI, HTPAPI: r.HTPAPI, ContextBlob: r.ContextBlob}
 }
 
+// Learned is Known with what a toolchain block has found out of the release on top: an installed copy may have other compilers than the
+// release came with, which know other archs.
+func (t *Toolchain) Learned(r *Release, attrs cty.Value) Known {
+	k := t.Known(r)
+	k.Learn(attrs)
+	if arches := t.ToolsArches(k.ToolsVersion); k.ToolsVersion != r.ToolsVersion && len(arches) > 0 {
+		k.Arches = arches
+	}
+	return k
+}
+
 // Learn takes over what a toolchain block has found out of the release: an object with version, build_id, tools_version, arches, source.
 func (k *Known) Learn(attrs cty.Value) {
 	if attrs == cty.NilVal || attrs.IsNull() || !attrs.Type().IsObjectType() {

@@ -51,12 +51,15 @@ type toolchain struct {
 func (k toolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	planned, diags := k.Kind.Plan(r)
 	t, release, err := k.catalogue.Find(r.At.Name, r.String("version"))
+	attrs := cty.NilVal
+	if len(planned.Attrs) > 0 {
+		attrs = cty.ObjectVal(planned.Attrs)
+	}
 	known := toolchains.Known{Name: r.At.Name}
 	if err == nil {
-		known = t.Known(release)
-	}
-	if len(planned.Attrs) > 0 {
-		known.Learn(cty.ObjectVal(planned.Attrs))
+		known = t.Learned(release, attrs)
+	} else {
+		known.Learn(attrs)
 	}
 	if err != nil && known.Version == "" {
 		return planned, diags
@@ -147,8 +150,7 @@ func (l *look) known(name string) (toolchains.Known, bool) {
 	known := toolchains.Known{Name: name}
 	known.Learn(use.Attrs)
 	if t, release, err := l.catalogue.Find(name, known.Version); err == nil && known.Version != "" {
-		known = t.Known(release)
-		known.Learn(use.Attrs)
+		known = t.Learned(release, use.Attrs)
 	}
 	return known, known.Version != ""
 }
