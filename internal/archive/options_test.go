@@ -1,0 +1,89 @@
+package archive_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mholt/archives"
+
+	"github.com/hexmage/hexmage/internal/archive"
+)
+
+// TestProgress: what is told only grows, is of the archives' size, and ends there.
+func TestProgress(t *testing.T) {
+	sdk := filepath.Join(t.TempDir(), "sdk.zip")
+	syntheticSDK(t, sdk, 100, 24<<20)
+	plain := tarBytes(t, samplesLarge()...)
+	for name, in := range map[string][]string{"zip": {sdk}, "tar.gz": {file(t, compress(t, archives.Gz{CompressionLevel: 1}, plain))}, "tar": {file(t, plain)}, "two": {sdk, file(t, plain)}} {
+		t.Run(name, func(t *testing.T) {
+			want := int64(0)
+			for _, f := range in {
+				info, err := os.Stat(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want += info.Size()
+			}
+			var mu sync.Mutex
+			calls, most := 0, int64(0)
+			opt := archive.Options{Progress: func(done, total int64) {
+				mu.Lock()
+				defer mu.Unlock()
+				calls, most = calls+1, max(most, done)
+				if total != want || done > total {
+					t.Errorf("%d of %d, want of %d", done, total, want)
+				}
+			}}
+			if _, err := archive.Unpack(t.Context(), filepath.Join(t.TempDir(), "out"), opt, in...); err != nil {
+				t.Fatal(err)
+			}
+			if calls < 2 || most != want {
+				t.Errorf("told %d times, at last %d of %d", calls, most, want)
+			}
+		})
+	}
+}
+
+func samplesLarge() []item {
+	noise := make([]byte, 3<<20)
+	x := uint32(1)
+	for i := range noise {
+		x = x*1664525 + 1013904223
+		noise[i] = byte(x >> 24)
+	}
+	return []item{{name: "a", body: string(noise)}, {name: "b", body: string(noise) + "b"}, {name: "c", body: string(noise) + "c"}}
+}
+
+// TestHash: the digests of what was written, from all formats.
+func TestHash(t *testing.T) {
+	for name, b := range samples(t) {
+		var mu sync.Mutex
+		got := map[string]string{}
+		opt := archive.Options{Hash: func() hash.Hash { return sha256.New() }, Hashed: func(path string, size int64, sum []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			got[path] = fmt.Sprintf("%d %x", size, sum)
+		}}
+		dest := filepath.Join(t.TempDir(), "out")
+		if _, err := archive.Unpack(t.Context(), dest, opt, file(t, b)); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{}
+		for _, f := range []string{"bin/tool", "lib/a", "last"} {
+			body, err := os.ReadFile(filepath.Join(dest, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[f] = fmt.Sprintf("%d %x", len(body), sha256.Sum256(body))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
