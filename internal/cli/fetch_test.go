@@ -46,6 +46,11 @@ func TestSecret(t *testing.T) {
 		}
 	}
 	write("ws/pipelines/p.hcl", fmt.Sprintf(`
+variable "vendor_token" {
+  type      = string
+  default   = ""
+  sensitive = true
+}
 step "fetch" "sdk" {
   url    = "%s/sdk.bin"
   sha256 = "%s"
