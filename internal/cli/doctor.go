@@ -2,15 +2,19 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
@@ -35,7 +39,14 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		}
 		o.Probes.Reach = reach
 	}
-	o.Stored = func(name, version, profile string) (string, bool) { return a.storedRoot(ctx, name, version, profile) }
+	roots := map[string]map[string]located{}
+	o.Stored = func(name, version, profile string) (string, bool) {
+		if roots[profile] == nil {
+			roots[profile] = a.storedRoots(ctx, d, profile)
+		}
+		l, ok := roots[profile][name]
+		return l.Path, ok && l.Version == version
+	}
 	names := c.Pipelines
 	if len(names) == 0 {
 		names = a.pipelines()
@@ -69,22 +80,54 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// storedRoot is where a release is in the store, as a profile takes it.
-func (a *app) storedRoot(ctx context.Context, name, version, profile string) (string, bool) {
+// storedRoots finds the default releases that are in the store, as a profile takes them.
+func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[string]located {
 	own := *a
 	own.Profile = profile
-	p, diags, err := own.planToolchains([]wanted{{name: name, version: version}})
-	if err != nil || diags.HasErrors() || len(p.Missing()) > 0 {
-		return "", false
+	var ws []wanted
+	for _, t := range d.catalogue.Toolchains {
+		if _, _, err := d.catalogue.Find(t.Name, ""); err != nil {
+			continue
+		}
+		q := toolchains.Request{Name: t.Name, Profile: profile, Lock: d.lock, Machine: d.machine}
+		if ch, err := d.catalogue.Choose(q); err == nil && ch.Host == "" {
+			ws = append(ws, wanted{name: t.Name, version: t.Default})
+		}
 	}
-	if n := toolchainNode(p, name); n == nil || installedAt(n) != "" {
-		return "", false
+	out := map[string]located{}
+	p, diags, err := own.planToolchains(ws)
+	if err != nil || diags.HasErrors() {
+		return out
 	}
-	ls, ok, err := own.locate(ctx, p, own.here())
-	if err != nil || !ok {
-		return "", false
+	o, _, err := own.onlyLook(own.here())
+	if err != nil {
+		return out
 	}
-	return ls[0].Path, true
+	o.Fresh = false
+	seen, err := build.Preview(ctx, p, o, nil)
+	if err != nil {
+		return out
+	}
+	var here []addrs.Step
+	for _, n := range toolchainNodes(p) {
+		if stored(seen, n) {
+			here = append(here, n.At.Step)
+		}
+	}
+	if len(here) == 0 {
+		return out
+	}
+	if p, err = p.Select(here...); err != nil {
+		return out
+	}
+	ls, _, err := own.locate(ctx, p, own.here())
+	if err != nil {
+		return out
+	}
+	for _, l := range ls {
+		out[l.Name] = l
+	}
+	return out
 }
 
 // examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
@@ -160,8 +203,12 @@ func reach(ctx context.Context, host string) error {
 	req.Header.Set("User-Agent", "Mozilla/5.0")
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err // without the address, which people see already
+	}
 	if err != nil {
-		return fmt.Errorf("%w", err)
+		return err
 	}
 	return res.Body.Close()
 }

@@ -120,6 +120,11 @@ func (a *app) planToolchains(ws []wanted) (*plan.Plan, hcl.Diagnostics, error) {
 		return nil, diags, nil
 	}
 	p, more, err := a.planConfig(a.here(), cfg)
+	if p != nil {
+		for _, n := range p.Nodes { // failures are shown without the place in a file that nobody has written
+			n.Where, n.Source = "", nil
+		}
+	}
 	return p, append(diags, more...), err
 }
 
