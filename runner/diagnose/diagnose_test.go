@@ -85,7 +85,7 @@ func TestHint(t *testing.T) {
 	c := build(t, entry("lib", "library (?P<lib>[^ ]+) is gone", func(e *diagnose.Entry) { e.Cause = "{lib} is missing"; e.Remedy = "push {lib}" }),
 		entry("end", "the end", func(e *diagnose.Entry) { e.Rank = diagnose.Consequence }))
 	got := strings.Join(c.Text([]byte("\nlibrary a.so is gone: error 1002\nthe end\n")).Hints(), "|")
-	want := "a.so is missing\nremedy: push a.so\nseen in line 2: library a.so is gone: error 1002\n1002 is QNN MEM_ALLOC: no memory\nprobably what follows from it: end (line 3)"
+	want := "a.so is missing\nremedy: push a.so\nseen in line 2: library a.so is gone: error 1002\n1002 is QNN MEM_ALLOC: no memory\nprobably follows from it: end (line 3)"
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

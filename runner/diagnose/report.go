@@ -98,19 +98,23 @@ func (r *Report) Clean() bool { return len(r.Findings) == 0 && len(r.Unknown) ==
 const maxHints = 3
 
 // Hints tells the report to somebody whose step has failed: the first finding as cause and remedy with the line that shows it, others
-// that are causes of their own, and the rest by name. None if no known failure shows.
+// of the same rank that it does not explain, and the rest by name. None if no known failure shows.
 func (r *Report) Hints() []string {
 	var hints []string
 	var rest []string
 	for i, f := range r.Findings {
-		if i > 0 && (len(hints) >= maxHints || f.weight() > int(Symptom)) {
-			rest = append(rest, fmt.Sprintf("%s (line %d)", f.ID, f.Number))
+		if i > 0 && (len(hints) >= maxHints || f.weight() > r.Findings[0].weight()) {
+			name := f.ID
+			if f.Number > 0 {
+				name += fmt.Sprintf(" (line %d)", f.Number)
+			}
+			rest = append(rest, name)
 			continue
 		}
 		hints = append(hints, f.Hint())
 	}
 	if len(rest) > 0 {
-		hints[len(hints)-1] += "\nprobably what follows from it: " + strings.Join(rest, ", ")
+		hints[len(hints)-1] += "\nprobably follows from it: " + strings.Join(rest, ", ")
 	}
 	return hints
 }

@@ -1,0 +1,91 @@
+package failures_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Logs as people have them, of many lines with noise and with what follows from the failure: each comes out as one clear diagnosis, named like the
+// file, with its remedy. Among them is everything that went wrong in the reproduction of llm.npu.
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	c := shipped(t)
+	names, err := filepath.Glob(filepath.Join("testdata", "logs", "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		log, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.TrimSuffix(filepath.Base(name), ".log")
+		e := c.Entry(want)
+		if e == nil {
+			t.Errorf("%s: no failure has this name", name)
+			continue
+		}
+		seen[want] = true
+		for _, text := range []string{string(log), strings.ReplaceAll(string(log), "\n", "\r\n"), healthy + string(log) + healthy} {
+			r := c.Text([]byte(text))
+			hints := r.Hints()
+			if len(r.Findings) == 0 || r.Findings[0].ID != want || len(hints) != 1 {
+				t.Errorf("%s: %d hints:\n%s", name, len(hints), strings.Join(hints, "\n---\n"))
+				continue
+			}
+			if !strings.Contains(hints[0], "\nremedy: "+r.Findings[0].Remedy) || !strings.Contains(string(log), r.Findings[0].Text) {
+				t.Errorf("%s: %s", name, hints[0])
+			}
+		}
+	}
+	others := 0
+	for _, e := range c.Entries {
+		switch {
+		case e.Seed && !seen[e.ID] && e.ID != "qpm-login":
+			t.Errorf("no log has %s, which the reproduction met", e.ID)
+		case !e.Seed && seen[e.ID]:
+			others++
+		}
+	}
+	if others < 20 {
+		t.Errorf("only %d more failures have logs", others)
+	}
+}
+
+// Reading never takes long, nor fails, whatever is in the text: each line is looked at once, and only its beginning.
+func FuzzText(f *testing.F) {
+	c := shipped(f)
+	for _, e := range c.Entries {
+		for _, x := range e.Examples {
+			f.Add([]byte(x))
+		}
+	}
+	f.Add([]byte(strings.Repeat("ADSP_LIBRARY_PATH=a:", 200)))
+	f.Add([]byte("\x1b[31m" + strings.Repeat("error ", 900)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := c.Text(text)
+		if n := strings.Count(string(text), "\n") + 1; r.Lines > n || r.Benign > n || len(r.Unknown)+r.More > n {
+			t.Errorf("%d lines: %+v", n, r)
+		}
+		for _, x := range r.Findings {
+			if x.Count < 1 || x.Number < 1 || x.Number > r.Lines || x.Cause == "" || x.Remedy == "" || len(x.Hint()) > 4000 {
+				t.Errorf("%+v", x)
+			}
+		}
+		if len(r.Findings) > 0 != (len(r.Hints()) > 0) {
+			t.Error("findings and hints do not go together")
+		}
+	})
+}
+
+func BenchmarkText(b *testing.B) {
+	c := shipped(b)
+	log := []byte(strings.Repeat(healthy+"06-12 12:00:00.123  1000  1000 I ActivityManager: Displayed com.example/.Main: +312ms, nothing failed\n", 2000))
+	b.SetBytes(int64(len(log)))
+	for b.Loop() {
+		c.Text(log)
+	}
+}
