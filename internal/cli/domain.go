@@ -42,6 +42,8 @@ func stepKinds() map[string]step.Kind {
 		"makefile":  opstep.Makefile{},
 		"oppackage": opstep.Package{},
 		"patch":     patchstep.Kind{},
+
+		"kernel_test": opstep.KernelTest{},
 	}
 	maps.Copy(t, modelstep.Kinds())
 	maps.Copy(t, runstep.Kinds())

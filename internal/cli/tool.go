@@ -12,6 +12,7 @@ import (
 
 	model "github.com/hexmage/hexmage/model/tools"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/kerneltest"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/patches"
@@ -65,9 +66,11 @@ func tools() map[string]tool {
 		oppackage.ToolName: oppackage.Run,
 		opconfig.ToolName:  opconfig.Run,
 		libcheck.ToolName:  libcheck.Run,
-		"emulator-image":   runtool.Image,
-		"emulator-init":    emulatorInit,
-		"metrics":          runtool.Metrics,
+
+		kerneltest.ToolName: kerneltest.Tool,
+		"emulator-image":    runtool.Image,
+		"emulator-init":     emulatorInit,
+		"metrics":           runtool.Metrics,
 	}
 	for _, m := range model.All() {
 		t[m.Name] = m.Run

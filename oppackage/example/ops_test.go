@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hexmage/hexmage/oppackage/kerneltest"
 	"github.com/hexmage/hexmage/runner/emulator/cdsp"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -144,13 +146,19 @@ func host(t testing.TB, s sdks, dir string) runner {
 	if len(failed) > 0 {
 		t.Fatal(failed)
 	}
-	harness, err := filepath.Abs("testdata/harness.c")
-	if err != nil {
-		t.Fatal(err)
+	harness := t.TempDir()
+	for name, from := range map[string]fs.FS{"harness.c": kerneltest.Harness(), "math.c": cdsp.Sources(), "half.c": cdsp.Sources(), "text.c": cdsp.Sources(), "shell.h": cdsp.Sources(), "fastrpc_wire.h": cdsp.Sources()} {
+		text, err := fs.ReadFile(from, name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(harness, name), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	clang := filepath.Join(filepath.Dir(s.linker("aarch64")[0]), "aarch64-linux-android28-clang")
-	argv := append([]string{clang, "-std=c17", "-O1", "-Wall", "-Werror", "-ffreestanding", "-I" + s.qairt + "/include/QNN", "-static", "-fPIC",
-		"-o", "harness", harness}, objects...)
+	argv := append([]string{clang, "-std=c17", "-O1", "-Wall", "-Werror", "-ffreestanding", "-fno-builtin", "-ffp-contract=off", "-I" + s.qairt + "/include/QNN", "-static", "-fPIC",
+		"-o", "harness", harness + "/harness.c", harness + "/math.c", harness + "/half.c", harness + "/text.c"}, objects...)
 	if text, err := s.run(t, dir, argv...); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -158,12 +166,13 @@ func host(t testing.TB, s sdks, dir string) runner {
 	return func(t testing.TB, op string, out tensor, in []tensor) (uint32, []byte) {
 		t.Helper()
 		cmd := exec.Command(qemu, filepath.Join(dir, "harness"))
-		cmd.Stdin = bytes.NewReader(request(op, out, in))
+		asked := request(op, out, in)
+		cmd.Stdin = bytes.NewReader(append(words(uint32(len(asked))), asked...))
 		answer, err := cmd.Output()
-		if err != nil || len(answer) < 4 {
+		if err != nil || len(answer) < 8 {
 			t.Fatalf("harness: %v", err)
 		}
-		return binary.LittleEndian.Uint32(answer), answer[4:]
+		return binary.LittleEndian.Uint32(answer[4:]), answer[8:]
 	}
 }
 

@@ -31,6 +31,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step/kinds"
 	"github.com/hexmage/hexmage/internal/tree"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/kerneltest"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/oppackage/oppackagetest"
@@ -44,6 +45,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "tool" {
 		tools := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{
 			patches.ToolName: patches.Run, oppackage.ToolName: oppackage.Run, opconfig.ToolName: opconfig.Run, libcheck.ToolName: libcheck.Run,
+			kerneltest.ToolName: kerneltest.Tool,
 		}
 		os.Exit(tools[os.Args[2]](context.Background(), os.Args[3:], os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -159,7 +161,7 @@ func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 		w.t.Fatal(diags)
 	}
 	return plan.Build(plan.Options{Config: cfg, Workspace: w.dir, Kinds: map[string]step.Kind{
-		addrs.Toolchain: sdk{w.sdks, w.tools}, "patch": patchstep.Kind{}, "oppackage": opstep.Package{}, "makefile": opstep.Makefile{}, "exec": kinds.Exec{},
+		addrs.Toolchain: sdk{w.sdks, w.tools}, "patch": patchstep.Kind{}, "oppackage": opstep.Package{}, "makefile": opstep.Makefile{}, "kernel_test": opstep.KernelTest{}, "exec": kinds.Exec{},
 	}})
 }
 
