@@ -58,15 +58,15 @@ type Catalogue struct {
 	Codes   Codes
 
 	patterns []pattern
+	words    finder // of texts of which every match of a pattern has one
 	byID     map[string]*Entry
 }
 
 // pattern is one compiled pattern of an entry.
 type pattern struct {
-	entry    int
-	also     int // index in Entry.Also, -1: of Entry.Patterns
-	re       *regexp.Regexp
-	literals [][]byte // in lower case; a line without any of them cannot match
+	entry int
+	also  int // index in Entry.Also, -1: of Entry.Patterns
+	re    *regexp.Regexp
 }
 
 const (
@@ -156,7 +156,10 @@ func (c *Catalogue) add(entry, also int, text string) (*regexp.Regexp, error) {
 	if len(literals) == 0 || slices.ContainsFunc(literals, func(s string) bool { return len(s) < minLiteral }) {
 		return nil, fmt.Errorf("pattern %q matches lines that have no text of %d bytes in common: write out more of the message", text, minLiteral)
 	}
-	c.patterns = append(c.patterns, pattern{entry: entry, also: also, re: re, literals: words(literals...)})
+	for _, l := range literals {
+		c.words.add(l, len(c.patterns))
+	}
+	c.patterns = append(c.patterns, pattern{entry: entry, also: also, re: re})
 	return re, nil
 }
 

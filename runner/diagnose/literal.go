@@ -73,3 +73,35 @@ func lower(buf, line []byte) []byte {
 	}
 	return buf
 }
+
+// finder finds which of many words a line has, in one pass over it.
+type finder struct {
+	byHash [1 << 12][]word
+}
+
+// word is a text of at least minLiteral bytes, and whose it is.
+type word struct {
+	text  string
+	owner int
+}
+
+func (f *finder) add(text string, owner int) {
+	h := hash(text[0], text[1], text[2])
+	f.byHash[h] = append(f.byHash[h], word{text, owner})
+}
+
+// owners appends those of the words in low, each as often as it is found.
+func (f *finder) owners(to []int, low []byte) []int {
+	for i := 0; i+minLiteral <= len(low); i++ {
+		for _, w := range f.byHash[hash(low[i], low[i+1], low[i+2])] {
+			if len(low)-i >= len(w.text) && string(low[i:i+len(w.text)]) == w.text {
+				to = append(to, w.owner)
+			}
+		}
+	}
+	return to
+}
+
+func hash(a, b, c byte) uint32 {
+	return (uint32(a)*0x9e37 ^ uint32(b)*0x85eb ^ uint32(c)*0xc2b1) >> 4 & (1<<12 - 1)
+}

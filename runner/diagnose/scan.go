@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,7 @@ type scanner struct {
 	words   [][]byte // one of them is in every line that suspect matches
 	nothing [][]byte // lines with one of them speak of errors that are none
 	low     []byte
+	try     []int // patterns that may match the line
 
 	lines   int // seen, also those that were skipped
 	skipped int
@@ -131,11 +133,10 @@ func (s *scanner) look(number int, line []byte) {
 	}
 	s.low = lower(s.low[:0], line)
 	var found []int // entries, each once
-	for i := range s.c.patterns {
+	s.try = s.c.words.owners(s.try[:0], s.low)
+	slices.Sort(s.try)
+	for _, i := range slices.Compact(s.try) {
 		p := &s.c.patterns[i]
-		if !hasAny(s.low, p.literals) {
-			continue
-		}
 		if p.also >= 0 {
 			if !s.also[[2]int{p.entry, p.also}] && p.re.Match(line) {
 				s.also[[2]int{p.entry, p.also}] = true
