@@ -143,6 +143,7 @@ func (r *Release) inherit(sources []*Source) {
 		if len(s.Paths) == 0 {
 			s.Paths = from.Paths
 		}
+		s.inheritRemote(from)
 	}
 }
 

@@ -22,6 +22,25 @@ type Add struct {
 	Path    string `hcl:"path"` // folder of the tree
 }
 
+// inheritRemote takes from a toolchain's source what a release's own leaves out of the attributes that getting it needs.
+func (s *Source) inheritRemote(from *Source) {
+	for _, t := range []struct{ to, from *string }{{&s.Product, &from.Product}, {&s.Activate, &from.Activate}, {&s.Coordinates, &from.Coordinates}} {
+		if *t.to == "" {
+			*t.to = *t.from
+		}
+	}
+	if len(s.Repositories) == 0 {
+		s.Repositories = from.Repositories
+	}
+	if len(s.Headers) == 0 {
+		s.Headers = from.Headers
+	}
+	if len(s.Adds) == 0 {
+		s.Adds = from.Adds
+	}
+	s.Extract = s.Extract || from.Extract
+}
+
 // checkRemote says what a source of kind maven, qpm or qsc lacks, "" when nothing.
 func (s *Source) checkRemote() string {
 	if s.Kind != "maven" {

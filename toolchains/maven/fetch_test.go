@@ -55,10 +55,13 @@ func TestRepository(t *testing.T) {
 	c, diags := toolchains.Load(map[string][]byte{"ours.hcl": []byte(`
 toolchain "qnn-runtime" {
   default = "2.41.0.251128"
+  source "maven" {
+    coordinates  = "com.qualcomm.qti:qnn-runtime:${short_version}"
+    repositories = ["` + srv.URL + `/nowhere", "` + srv.URL + `/m2"]
+  }
   release "2.41.0.251128" {
     source "maven" {
-      coordinates  = "com.qualcomm.qti:qnn-runtime:${short_version}"
-      repositories = ["` + srv.URL + `/nowhere", "` + srv.URL + `/m2"]
+      strip_prefix = ""
     }
     verify {
       layout = ["jni/arm64-v8a/libQnnHtp.so"]
