@@ -262,8 +262,11 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 		said.Findings[i].Line = diagnose.Line{} // it is shown already
 	}
 	hints := said.Hints()
-	if len(hints) == 0 && len(r.Unknown) > 0 && !strings.Contains(f.Output, r.Unknown[0].Text) {
-		u := r.Unknown[0]
+	if len(hints) > 0 || len(r.Unknown) == 0 {
+		return hints
+	}
+	u := r.Unknown[0]
+	if !slices.ContainsFunc(cat.Text([]byte(f.Output)).Unknown, func(l diagnose.Line) bool { return l.Text == u.Text }) {
 		hints = []string{fmt.Sprintf("the first line that looks like an error is line %d: %s", u.Number, u.Text)}
 	}
 	return hints

@@ -72,11 +72,11 @@ failure "qnn-libs-not-opened" {
 
 failure "file-not-on-device" {
   where    = ["device"]
-  patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)[\"']?(?:$|[:,;])"]
+  patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)[\"']?(?:$|[:,;])", "cannot read the (?:context binary|tokenizer|config) "]
   cause    = "A file that the command names is not on the device."
   remedy   = "Add it to what is pushed: upstream's scripts test only whether the last push succeeded, and push neither tokenizer nor config."
   source   = "UbiquitousLearning/mllm#576"
-  examples = ["/system/bin/sh: ./mllm-qwen3-aot-runner: /data/local/tmp/mllm/bin/demo_qwen_npu: inaccessible or not found", "[ERROR] could not open ../models/qwen-1.5-1.8b-chat-int8.mllm"]
+  examples = ["/system/bin/sh: ./mllm-qwen3-aot-runner: /data/local/tmp/mllm/bin/demo_qwen_npu: inaccessible or not found", "[ERROR] could not open ../models/qwen-1.5-1.8b-chat-int8.mllm", "[ERROR] tokenizer.cc:82 cannot read the tokenizer tokenizer.json; push it, or correct -t"]
 }
 
 failure "empty-context" {

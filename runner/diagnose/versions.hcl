@@ -107,8 +107,8 @@ failure "transport-4000" {
   where    = ["device", "logcat"]
   patterns = ["Failed to create transport for device, error: 4000"]
   rank     = "symptom"
-  cause    = "libQnnHtp.so cannot talk to the DSP through the stub that it found: their versions do not fit."
-  remedy   = "Take all QNN libraries from one SDK, and remove older ones from the folder on the phone."
+  cause    = "libQnnHtp.so cannot talk to the DSP: the stub of the device's arch (libQnnHtpV79Stub.so for SM8750) is missing, or from another SDK."
+  remedy   = "Push libQnnHtp, libQnnSystem, stub and skel of one SDK and of the device's arch, and remove older ones from the folder on the phone."
   source   = "pytorch/executorch#2788"
   explains = ["device-create", "context-create"]
   examples = ["<E> Failed to create transport for device, error: 4000\n<E> Failed to create device: 14001"]
