@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,12 +50,6 @@ type Options struct {
 
 	// Progress is called now and then, from any goroutine, with how many bytes of the archives are done, of how many.
 	Progress func(done, total int64)
-
-	// Hash, when set, makes a hash for each regular file, which is fed with what is written; Hashed gets the result, from
-	// any goroutine, with the file's path below the destination and its size in bytes. Hard links are not told again. It
-	// saves whoever needs digests of the tree from reading all of it once more.
-	Hash   func() hash.Hash
-	Hashed func(path string, size int64, sum []byte)
 
 	// Finish is called when everything is unpacked, before it appears at the destination: for links to add and for
 	// checks. An error of it makes Unpack fail.

@@ -1,15 +1,11 @@
 package archive_test
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/mholt/archives"
 
 	"github.com/hexmage/hexmage/internal/archive"
@@ -58,32 +54,4 @@ func samplesLarge() []item {
 		noise[i] = byte(x >> 24)
 	}
 	return []item{{name: "a", body: string(noise)}, {name: "b", body: string(noise) + "b"}, {name: "c", body: string(noise) + "c"}}
-}
-
-// TestHash: the digests of what was written, from all formats.
-func TestHash(t *testing.T) {
-	for name, b := range samples(t) {
-		var mu sync.Mutex
-		got := map[string]string{}
-		opt := archive.Options{Hash: func() hash.Hash { return sha256.New() }, Hashed: func(path string, size int64, sum []byte) {
-			mu.Lock()
-			defer mu.Unlock()
-			got[path] = fmt.Sprintf("%d %x", size, sum)
-		}}
-		dest := filepath.Join(t.TempDir(), "out")
-		if _, err := archive.Unpack(t.Context(), dest, opt, file(t, b)); err != nil {
-			t.Fatal(err)
-		}
-		want := map[string]string{}
-		for _, f := range []string{"bin/tool", "lib/a", "last"} {
-			body, err := os.ReadFile(filepath.Join(dest, f))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want[f] = fmt.Sprintf("%d %x", len(body), sha256.Sum256(body))
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("%s (-want +got):\n%s", name, d)
-		}
-	}
 }

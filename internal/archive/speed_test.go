@@ -86,7 +86,9 @@ func TestUnpackSDK(t *testing.T) {
 	}
 }
 
-func cpu(cmd *exec.Cmd) time.Duration { return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() }
+func cpu(cmd *exec.Cmd) time.Duration {
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
 
 func rounded(all []time.Duration) []time.Duration {
 	var r []time.Duration

@@ -39,7 +39,7 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 	}
 	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream that
 	// ended without the mark was cut between two entries.
-	n, err := w.copy(ctx, s, nil, nil, tail, buf)
+	n, err := w.copy(ctx, s, nil, tail, buf)
 	if err != nil {
 		return damaged(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -157,22 +156,15 @@ func (w *writer) file(ctx context.Context, src *source, dir *os.Root, name strin
 	if err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
-	var h hash.Hash
-	if w.opt.Hash != nil {
-		h = w.opt.Hash()
-	}
-	n, err := w.copy(ctx, src, f, h, r, buf)
+	_, err = w.copy(ctx, src, f, r, buf)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
-	}
-	if err == nil && h != nil {
-		w.opt.Hashed(name, n, h.Sum(nil))
 	}
 	return err
 }
 
-// copy fills buf before it writes it: for a small file that is one call. f and h may be nil.
-func (w *writer) copy(ctx context.Context, src *source, f *os.File, h hash.Hash, r io.Reader, buf []byte) (int64, error) {
+// copy fills buf before it writes it: for a small file that is one call. f may be nil.
+func (w *writer) copy(ctx context.Context, src *source, f *os.File, r io.Reader, buf []byte) (int64, error) {
 	var sum int64
 	for {
 		n, err := fillBuffer(r, buf)
@@ -182,9 +174,6 @@ func (w *writer) copy(ctx context.Context, src *source, f *os.File, h hash.Hash,
 		sum += int64(n)
 		if err := w.count(src, int64(n)); err != nil {
 			return sum, err
-		}
-		if h != nil {
-			h.Write(buf[:n])
 		}
 		if f != nil && n > 0 {
 			if _, err := f.Write(buf[:n]); err != nil {
