@@ -239,3 +239,25 @@ toolchain "unzip" {
     }
   }
 }
+
+toolchain "entr" {
+  description = "entr, which runs a command when files change; hexmage watch is measured against it"
+  page        = "https://eradman.com/entrproject/"
+  default     = "5.3"
+
+  env "LD_LIBRARY_PATH" {
+    value   = "${root}/usr/lib/x86_64-linux-gnu"
+    prepend = true
+  }
+
+  verify {
+    layout = ["usr/bin/entr", "usr/lib/x86_64-linux-gnu/libbsd.so.0"]
+  }
+
+  release "5.3" {
+    source "deb" {
+      packages = ["entr", "libbsd0", "libmd0"]
+      only     = ["usr/bin/entr", "usr/lib/**", "lib/**", "usr/share/doc/**"]
+    }
+  }
+}

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	Hexmage     string   // the binary
 	Ninja, Make string   // the programs
+	Entr        string   // "": watching is not measured
+	EntrEnv     []string // KEY=value, that entr needs
 	CC          Compiler // for the programs that are the actions
 	Dir         string   // an existing folder on the file system to measure on; a folder in it is made, and removed at the end
 	Jobs        int      // of all tools; 0: one a processor
@@ -31,6 +33,8 @@ type Options struct {
 	Main        string        // a pipeline of the working directory whose no-op is measured; "": none
 	Profiles    string        // folder for CPU profiles of hexmage, one a scenario; "": none
 	Log         io.Writer
+
+	noWatch bool
 }
 
 // Run measures. The error says what kept it from measuring; wrong outputs and actions that should not have run are
@@ -67,6 +71,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, fmt.Errorf("large files: %w", err)
 		}
 	}
+	if o.Entr != "" {
+		g := Wide(min(1000, o.watched()))
+		fmt.Fprintf(o.Log, "watching %s\n", g.Name)
+		if r.Watch, err = measureWatch(ctx, o, g, filepath.Join(dir, "programs"), filepath.Join(dir, "watch")); err != nil {
+			return nil, fmt.Errorf("watching: %w", err)
+		}
+	}
 	for _, ws := range o.Examples {
 		fmt.Fprintf(o.Log, "example %s\n", filepath.Base(ws))
 		more, err := measureExample(ctx, o, ws, filepath.Join(dir, "example-"+filepath.Base(ws)))
@@ -93,6 +104,7 @@ type Report struct {
 	Date              time.Time
 	Graphs            []*GraphResult
 	Large             *LargeResult // nil: not measured
+	Watch             *WatchResult // likewise
 	Examples          []Example
 }
 
@@ -105,7 +117,18 @@ func (r *Report) Problems() []string {
 	if r.Large != nil {
 		all = append(all, r.Large.Problems...)
 	}
+	if r.Watch != nil {
+		all = append(all, r.Watch.Problems...)
+	}
 	return all
+}
+
+// watched is how many actions the graph has that is watched: as many as the first that is measured.
+func (o *Options) watched() int {
+	if len(o.Graphs) == 0 {
+		return 1000
+	}
+	return len(o.Graphs[0].Sources)
 }
 
 // GraphResult is what was measured on one graph.

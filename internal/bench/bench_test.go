@@ -25,6 +25,8 @@ func options(t *testing.T) bench.Options {
 		Hexmage: hexmage,
 		Ninja:   toolchaintest.Path(t, "ninja", "usr/bin/ninja"),
 		Make:    toolchaintest.Path(t, "make", "usr/bin/make"),
+		Entr:    toolchaintest.Path(t, "entr", "usr/bin/entr"),
+		EntrEnv: []string{"LD_LIBRARY_PATH=" + filepath.Dir(toolchaintest.Path(t, "entr", "usr/lib/x86_64-linux-gnu/libbsd.so.0"))},
 		CC:      bench.Clang(toolchaintest.Root(t, "llvm")),
 		Dir:     t.TempDir(),
 		Repeat:  1,
@@ -78,6 +80,9 @@ func measures(t *testing.T, o bench.Options) {
 				}
 			}
 		}
+	}
+	if w := r.Watch; w == nil || len(w.Hexmage.Samples) == 0 || len(w.Entr.Samples) != len(w.Hexmage.Samples) {
+		t.Errorf("watching: %+v", w)
 	}
 	if limit := r.Large.Limit(); limit <= 0 || math.IsInf(limit, 0) {
 		t.Errorf("limit of large files: %v", limit)

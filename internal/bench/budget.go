@@ -27,6 +27,9 @@ func (r *Report) Budgets() []Budget {
 			budget("… bytes read: by the commands, and to hash inputs and outputs", median(l.Hexmage.values(read)), 3*data+smallRead, megabytes),
 			budget("… the same again: bytes read, of all but hexmage's own files", slices.Max(l.Again.values(read)), smallRead, megabytes))
 	}
+	if w := r.Watch; w != nil {
+		all = append(all, budget(w.Graph+" watched: from a save to the final output", median(w.Hexmage.values(wall)), 0.06, seconds))
+	}
 	for _, e := range r.Examples {
 		if !strings.Contains(e.Name, "/") { // the main pipeline
 			all = append(all, budget("no-op of "+e.Name, median(e.NoOp.values(wall)), 0.025, seconds))

@@ -21,7 +21,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	fs.SetOutput(stderr)
 	o := Options{Log: stderr, Env: env}
 	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files: under a minute")
-	only := fs.String("only", "", "only these, with commas between: names of graphs or how they begin, such as wide-1000, and large")
+	only := fs.String("only", "", "only these, with commas between: names of graphs or how they begin, such as wide-1000, large and watch")
 	doc := fs.String("o", "", "also put the report between the marks of this document")
 	mainPipeline := fs.String("main", "", "also measure the no-op of this pipeline, in the working directory and with the user's cache")
 	fs.StringVar(&o.Hexmage, "hexmage", "bin/hexmage", "the binary")
@@ -51,7 +51,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	return 0
 }
 
-// keep leaves only what is named: names of graphs, or how they begin, and "large", with commas between.
+// keep leaves only what is named: names of graphs, or how they begin, "large" and "watch", with commas between.
 func (o *Options) keep(names string) error {
 	all := o.Graphs
 	wanted := func(name string) bool {
@@ -69,8 +69,8 @@ func (o *Options) keep(names string) error {
 	if !wanted("large") {
 		o.Large = 0
 	}
-	if len(o.Graphs) == 0 && o.Large == 0 {
-		return fmt.Errorf("-only %s: there are %s and large", names, strings.Join(known, ", "))
+	if o.noWatch = !wanted("watch"); len(o.Graphs) == 0 && o.Large == 0 && o.noWatch {
+		return fmt.Errorf("-only %s: there are %s, large and watch", names, strings.Join(known, ", "))
 	}
 	return nil
 }
@@ -122,6 +122,9 @@ func run(ctx context.Context, o Options, doc, command string, args []string, std
 // programs finds ninja, make and a compiler: hexmage itself fetches what is in its catalogue, into the user's cache.
 func (o *Options) programs(ctx context.Context) error {
 	names := []string{"ninja", "make"}
+	if !o.noWatch {
+		names = append(names, "entr")
+	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		names = append(names, "llvm")
@@ -153,6 +156,9 @@ func (o *Options) programs(ctx context.Context) error {
 	}
 	root := func(name string) string { return vars["HEXMAGE_TOOLCHAIN_"+strings.ToUpper(name)] }
 	o.Ninja, o.Make = filepath.Join(root("ninja"), "usr/bin/ninja"), filepath.Join(root("make"), "usr/bin/make")
+	if !o.noWatch {
+		o.Entr, o.EntrEnv = filepath.Join(root("entr"), "usr/bin/entr"), []string{"LD_LIBRARY_PATH=" + filepath.Join(root("entr"), "usr/lib/x86_64-linux-gnu")}
+	}
 	o.CC = Compiler{Program: cc}
 	if cc == "" {
 		o.CC = Clang(root("llvm"))

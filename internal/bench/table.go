@@ -28,6 +28,10 @@ func (r *Report) Markdown(command string) string {
 	if r.Large != nil {
 		r.Large.markdown(&b)
 	}
+	if w := r.Watch; w != nil {
+		fmt.Fprintf(&b, "\n| %s, from a save until the final output is another: %d saves | time |\n|---|---:|\n", w.Graph, len(w.Hexmage.Samples))
+		fmt.Fprintf(&b, "| hexmage watch | %s |\n| entr, which starts ninja | %s |\n", cell(&w.Hexmage, wall), cell(&w.Entr, wall))
+	}
 	if len(r.Examples) > 0 {
 		b.WriteString("\n| no-op of a pipeline | time |\n|---|---:|\n")
 		for _, e := range r.Examples {
