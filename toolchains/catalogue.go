@@ -137,6 +137,7 @@ func (r *Release) inherit(sources []*Source) {
 			s.UserAgent = from.UserAgent
 		}
 		s.HTTP1 = s.HTTP1 || from.HTTP1
+		s.CaseMatters = s.CaseMatters || from.CaseMatters
 		if len(s.Env) == 0 {
 			s.Env = from.Env
 		}

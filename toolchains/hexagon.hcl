@@ -90,6 +90,7 @@ toolchain "hexagon" {
     ]
     strip_prefix = "Hexagon_SDK/${version}"
     user_agent   = "Mozilla/5.0"
+    case_matters = true # made for Linux
     http1        = true
   }
   source "installed" {

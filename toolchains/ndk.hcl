@@ -40,6 +40,7 @@ toolchain "ndk" {
     urls         = ["https://dl.google.com/android/repository/android-ndk-${version}-linux.zip"]
     strip_prefix = "android-ndk-${version}"
     http1        = true
+    case_matters = true # Linux has headers such as xt_MARK.h and xt_mark.h
   }
   source "installed" {
     env   = ["ANDROID_NDK_ROOT", "ANDROID_NDK_HOME", "ANDROID_NDK_PATH", "ANDROID_NDK", "ANDROID_NDK_LATEST_HOME"]

@@ -17,7 +17,7 @@ func (ch *Choice) remote(q Request, spec *fetchtool.Spec) (ok bool, reason strin
 	switch s.Kind {
 	case "archive":
 		spec.Kind, spec.URLs = fetchtool.KindArchive, r.fillAll(s.URLs)
-		spec.UserAgent, spec.HTTP1, spec.Parts = s.UserAgent, s.HTTP1, s.Parts
+		spec.UserAgent, spec.HTTP1, spec.Parts, spec.CaseMatters = s.UserAgent, s.HTTP1, s.Parts, s.CaseMatters
 	case "maven":
 		c, err := maven.Parse(r.fill(s.Coordinates))
 		if err != nil {

@@ -34,7 +34,7 @@ func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
 // TestSpecsForTests keeps the specs of toolchaintest what the catalogue and the lock say.
 func TestSpecsForTests(t *testing.T) {
 	c, l := builtin(t)
-	for _, name := range []string{"llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip"} {
+	for _, name := range []string{"llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip", "entr"} {
 		ch, err := c.Choose(toolchains.Request{Name: name, Lock: l})
 		if err != nil {
 			t.Fatal(err)

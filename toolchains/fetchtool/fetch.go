@@ -154,6 +154,7 @@ func (s *work) unpack(ctx context.Context, out string, files []string) error {
 		StripPrefix:   s.StripPrefix,
 		Keep:          s.keep(),
 		RelativeLinks: s.Kind == KindDeb,
+		CaseMatters:   s.CaseMatters,
 		Progress:      func(done, total int64) { o.Progress(done, total, "unpack") },
 		Finish:        func(root *os.Root) error { return s.finish(ctx, root) },
 	}, files...)

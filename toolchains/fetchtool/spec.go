@@ -56,7 +56,8 @@ type Spec struct {
 	Vendor    *Vendor  `json:"vendor,omitempty"`
 
 	StripPrefix string            `json:"strip_prefix,omitempty"`
-	Only        []string          `json:"only,omitempty"` // patterns of the files to take
+	Only        []string          `json:"only,omitempty"`         // patterns of the files to take
+	CaseMatters bool              `json:"case_matters,omitempty"` // names that differ in case only are fine
 	Packages    []deb.Package     `json:"packages,omitempty"`
 	Links       map[string]string `json:"links,omitempty"` // path in the tree → target
 	Wraps       []Wrap            `json:"wraps,omitempty"`

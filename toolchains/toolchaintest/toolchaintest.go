@@ -30,13 +30,13 @@ const EnvRoot = "HEXMAGE_TEST_TOOLS"
 
 const fetchLimit = 8 * time.Minute // under go test's own 10
 
-// Root returns the root folder of the named toolchain ("llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip"), unpacked and ready to run.
+// Root returns the root folder of the named toolchain ("llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip", "entr"), unpacked and ready to run.
 // The first caller on a machine fetches it.
 func Root(t testing.TB, name string) string {
 	t.Helper()
 	spec, err := specs.ReadFile("specs/" + name + ".json")
 	if err != nil {
-		t.Fatalf("toolchain %s: tests have llvm, qemu, adb, busybox, make, ninja and unzip", name)
+		t.Fatalf("toolchain %s: tests have llvm, qemu, adb, busybox, make, ninja, unzip and entr", name)
 	}
 	if dir := os.Getenv(EnvRoot); dir != "" {
 		return dir
