@@ -52,29 +52,6 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	return nil
 }
 
-// patchCmd is `hexmage patch SOURCE --sdk DIR`.
-type patchCmd struct {
-	Source string `arg:"" help:"Folder of the sources."`
-	SDK    string `name:"sdk" required:"" placeholder:"DIR" help:"Root of the QAIRT SDK whose headers decide what is needed."`
-	Series string `default:"mllm" help:"A series that comes with hexmage, or NAME=FOLDER."`
-	Out    string `placeholder:"DIR" help:"Folder for the patched copy."`
-	Check  bool   `help:"Only say what would be done."`
-}
-
-// Run patches a copy of the sources, or says what that would do.
-func (c *patchCmd) Run(ctx context.Context, a *app) error {
-	if !c.Check && c.Out == "" {
-		return usage("patch: --out DIR is needed, or --check")
-	}
-	args := []string{"--source", absolute(a.dir, c.Source), "--sdk-include", filepath.Join(absolute(a.dir, c.SDK), "include", "QNN"), "--series", c.Series}
-	if c.Check {
-		args = append(args, "--check")
-	} else {
-		args = append(args, "--out", absolute(a.dir, c.Out))
-	}
-	return a.tool(ctx, "patch", args)
-}
-
 // tool runs a built-in tool in this process, for commands that are one.
 func (a *app) tool(ctx context.Context, name string, args []string) error {
 	switch code := tools()[name](ctx, args, a.env.Stdin, a.env.Stdout, a.env.Stderr); code {

@@ -88,13 +88,40 @@ func (*toolchainCmd) Help() string {
 
 // Help has the examples of `hexmage patch --help`.
 func (*patchCmd) Help() string {
-	return `What the SDK's headers declare decides which patches and renames are needed. The sources stay as they are.
+	return `What the SDK's headers declare decides which patches and rules of a series are needed.
+A step "patch" of a pipeline does the same. All of it: docs/patches.md.
 
 Examples:
 
-    hexmage patch LLaMAPackage --sdk $QAIRT_SDK_ROOT --check
-    hexmage patch LLaMAPackage --sdk $QAIRT_SDK_ROOT --out patched
-    hexmage patch src --sdk $QAIRT_SDK_ROOT --check --series mine=patches/mine`
+    hexmage patch lint LLaMAPackage --sdk $QAIRT_SDK_ROOT      what will not compile, and what to do
+    hexmage patch check LLaMAPackage --sdk $QAIRT_SDK_ROOT     what the series mllm would do
+    hexmage patch diff LLaMAPackage --sdk qairt@2.41.0.251128  the same as a diff
+    hexmage patch apply LLaMAPackage --sdk qairt --out patched
+    hexmage patch new patches/own/2.31-2.34 LLaMAPackage --title "Unique names"
+    hexmage patch check src --sdk qairt --series own=patches/own`
+}
+
+// Help has the examples of `hexmage patch lint --help`.
+func (*patchLintCmd) Help() string {
+	return `Exit code 1 when there is something. "error" will not compile; "maybe" is of a release that nobody has looked at.
+
+Examples:
+
+    hexmage patch lint src --sdk $QAIRT_SDK_ROOT
+    hexmage patch lint src --sdk qairt@2.36.1          an SDK that is not here: by its version
+    hexmage patch lint src --sdk qairt --json | jq -r '"\(.file):\(.line) \(.name)"'`
+}
+
+// Help has the examples of `hexmage patch new --help`.
+func (*patchNewCmd) Help() string {
+	return `Every patch is applied again to what was before, and kept only if it gives what was edited.
+
+Examples:
+
+    hexmage patch new patches/own/2.31-2.34 ops --title "Unique tensor names"    what is not committed
+    hexmage patch new patches/own/2.31-2.34 ops --since v1.0                     each commit since v1.0, and that
+    hexmage patch new patches/own/2.31-2.34 edited --before original             two folders
+    hexmage patch new patches/own/2.31-2.34 ops --lacks old_name --declares new_name`
 }
 
 // Help has the examples of `hexmage validate --help`.

@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/hexmage/hexmage/patches"
+	"github.com/hexmage/hexmage/patches/rename"
+	"github.com/hexmage/hexmage/patches/series"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// patchCmd is `hexmage patch …`.
+type patchCmd struct {
+	Check patchCheckCmd `cmd:"" help:"Say what a series would do to a source tree, and whether it fits. Changes nothing."`
+	Apply patchApplyCmd `cmd:"" help:"Apply a series to a source tree, in place or in a copy: all of it or nothing."`
+	Diff  patchDiffCmd  `cmd:"" help:"Print what apply would do, as a unified diff."`
+	New   patchNewCmd   `cmd:"" help:"Record the edits of a work tree as patches of a series."`
+	Lint  patchLintCmd  `cmd:"" help:"List what in op sources an SDK does not have, before compiling."`
+	Old   patchOldCmd   `cmd:"" default:"withargs" hidden:"" name:"source" help:"The form without a command: SOURCE --check or --out DIR."`
+}
+
+// patchArgs are what the commands that apply a series have in common.
+type patchArgs struct {
+	Source string `arg:"" help:"Folder of the sources."`
+	SDK    string `name:"sdk" required:"" placeholder:"SDK" help:"The QAIRT SDK whose headers decide what is needed: its root, or qairt[@VERSION] of the store."`
+	Series string `default:"mllm" help:"A series that comes with hexmage, or NAME=FOLDER. Default: mllm."`
+	Fuzz   int    `default:"0" placeholder:"N" help:"Leave out up to N lines of context at each end of a hunk. Default: none."`
+}
+
+// request opens what the arguments name.
+func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error) {
+	r := patches.Request{Source: absolute(a.dir, p.Source), Fuzz: p.Fuzz}
+	if info, err := os.Stat(r.Source); err != nil || !info.IsDir() {
+		return r, usage("%s is no folder of sources", p.Source)
+	}
+	if p.Fuzz < 0 {
+		return r, usage("--fuzz %d: it is a number of lines", p.Fuzz)
+	}
+	sdk, err := a.sdkHeaders(ctx, p.SDK)
+	if err != nil {
+		return r, err
+	}
+	r.SDKInclude = sdk.include
+	name, dir, own := strings.Cut(p.Series, "=")
+	if own {
+		dir = absolute(a.dir, dir)
+		name += "=" + dir
+	}
+	if r.Series, r.SeriesFS, err = patches.OpenSeries(name); err != nil {
+		return r, &exitError{ExitUsage, err}
+	}
+	return r, nil
+}
+
+// headersOf is an SDK whose headers are on this machine.
+type headersOf struct {
+	include string // its include/QNN folder
+	version string // "" when it does not say
+}
+
+// String names the SDK for messages.
+func (h headersOf) String() string {
+	if h.version == "" {
+		return "the SDK"
+	}
+	return "qairt " + h.version
+}
+
+// sdkHeaders finds the SDK that --sdk names.
+func (a *app) sdkHeaders(ctx context.Context, what string) (headersOf, error) {
+	var h headersOf
+	root := absolute(a.dir, what)
+	if w := parseWanted(what); w.name == "qairt" && !isFolder(root) {
+		l, _, err := a.find(ctx, what, "")
+		if err != nil {
+			return h, err
+		}
+		root, h.version = l.Path, l.Version
+	} else if sdk, err := verify.Identify(root); err == nil {
+		h.version = sdk.Version
+	}
+	h.include = filepath.Join(root, "include", "QNN")
+	if !isFolder(h.include) {
+		if filepath.Base(root) == "QNN" && isFolder(filepath.Join(root, "HTP")) {
+			h.include = root // somebody has named the folder of headers itself
+			return h, nil
+		}
+		return h, usage("--sdk %s: there is no folder %s; name the root of a QAIRT SDK, or qairt[@VERSION] that `hexmage toolchain list` has", what, h.include)
+	}
+	return h, nil
+}
+
+func isFolder(p string) bool {
+	info, err := os.Stat(p)
+	return err == nil && info.IsDir()
+}
+
+// patched is what check and apply tell programs.
+type patched struct {
+	OK        bool               `json:"ok"`
+	Error     string             `json:"error,omitempty"`
+	Conflicts []*series.Conflict `json:"conflicts,omitempty"`
+	Out       string             `json:"out,omitempty"` // the folder that was changed or written
+	patches.Report
+}
+
+// tellPatched prints a report and what went wrong.
+func (a *app) tellPatched(rep patches.Report, err error, out string) error {
+	if a.JSON {
+		p := patched{OK: err == nil, Report: rep}
+		if err != nil {
+			p.Error, p.Conflicts = err.Error(), conflicts(err)
+		} else {
+			p.Out = out
+		}
+		if err := a.printJSON(p); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprint(a.env.Stdout, rep.Text())
+		if err == nil {
+			fmt.Fprintln(a.env.Stdout, summary(rep, out))
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return err
+	case a.JSON:
+		return &exitError{code: ExitFailed}
+	}
+	return &exitError{ExitFailed, fmt.Errorf("patch: %w", err)}
+}
+
+// summary says in a line what was done, or would be.
+func summary(rep patches.Report, out string) string {
+	if len(rep.Changed) == 0 {
+		return "nothing to change"
+	}
+	places := 0
+	var found [][]rename.Place
+	for _, n := range rep.Renames {
+		found = append(found, n.Changed)
+	}
+	for _, e := range rep.Edits {
+		found = append(found, e.Changed)
+	}
+	for _, f := range found {
+		places += len(f)
+	}
+	what := fmt.Sprintf("%d files", len(rep.Changed))
+	if len(rep.Changed) == 1 {
+		what = rep.Changed[0]
+	}
+	if places > 0 {
+		what += fmt.Sprintf(", %d places by rules", places)
+	}
+	if out == "" {
+		return "would change " + what
+	}
+	return "changed " + what + " in " + out
+}
+
+// conflicts returns the conflicts that an error joins.
+func conflicts(err error) (out []*series.Conflict) {
+	switch e := err.(type) {
+	case *series.Conflict:
+		return []*series.Conflict{e}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			out = append(out, conflicts(one)...)
+		}
+		return out
+	}
+	if next := errors.Unwrap(err); next != nil {
+		return conflicts(next)
+	}
+	return nil
+}
+
+// patchCheckCmd is `hexmage patch check SOURCE --sdk SDK`.
+type patchCheckCmd struct {
+	patchArgs
+}
+
+// Run says what would be done.
+func (c *patchCheckCmd) Run(ctx context.Context, a *app) error {
+	r, err := c.request(ctx, a)
+	if err != nil {
+		return err
+	}
+	rep, err := patches.Check(ctx, r)
+	return a.tellPatched(rep, err, "")
+}
+
+// patchApplyCmd is `hexmage patch apply SOURCE --sdk SDK [--out DIR]`.
+type patchApplyCmd struct {
+	patchArgs
+	Out string `placeholder:"DIR" help:"Write a patched copy to DIR, which must be empty or not exist, and leave the sources as they are."`
+}
+
+// Run applies.
+func (c *patchApplyCmd) Run(ctx context.Context, a *app) error {
+	r, err := c.request(ctx, a)
+	if err != nil {
+		return err
+	}
+	do, out := patches.ApplyInPlace, c.Source
+	if c.Out != "" {
+		do, out, r.Out = patches.Apply, c.Out, absolute(a.dir, c.Out)
+	}
+	rep, err := do(ctx, r)
+	return a.tellPatched(rep, err, out)
+}
+
+// patchDiffCmd is `hexmage patch diff SOURCE --sdk SDK`.
+type patchDiffCmd struct {
+	patchArgs
+}
+
+// Run prints the diff and nothing else.
+func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
+	r, err := c.request(ctx, a)
+	if err != nil {
+		return err
+	}
+	diff, rep, err := patches.Diff(ctx, r)
+	if err != nil {
+		return a.tellPatched(rep, err, "")
+	}
+	if a.JSON {
+		return a.printJSON(struct {
+			Diff string `json:"diff"`
+			patches.Report
+		}{string(diff), rep})
+	}
+	if a.colourOut() {
+		diff = paintDiff(diff)
+	}
+	_, err = a.env.Stdout.Write(diff)
+	return err
+}
+
+// colourOut says whether what goes to standard output is to be coloured.
+func (a *app) colourOut() bool {
+	if a.Colour != "auto" {
+		return a.Colour == "always"
+	}
+	f, ok := a.env.Stdout.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && a.env.Var("NO_COLOR") == "" && a.env.Var("TERM") != "dumb"
+}
+
+// paintDiff colours a unified diff as git does.
+func paintDiff(diff []byte) []byte {
+	var out bytes.Buffer
+	inHunk := false
+	for line := range bytes.Lines(diff) {
+		code := ""
+		switch {
+		case bytes.HasPrefix(line, []byte("diff --git ")):
+			inHunk, code = false, "1"
+		case bytes.HasPrefix(line, []byte("@@ ")):
+			inHunk, code = true, "36"
+		case !inHunk:
+			code = "1"
+		case line[0] == '+':
+			code = "32"
+		case line[0] == '-':
+			code = "31"
+		}
+		text, end := bytes.TrimSuffix(line, []byte("\n")), ""
+		if len(text) < len(line) {
+			end = "\n"
+		}
+		if code == "" {
+			out.Write(line)
+		} else {
+			fmt.Fprintf(&out, "\x1b[%sm%s\x1b[0m%s", code, text, end)
+		}
+	}
+	return out.Bytes()
+}
+
+// patchOldCmd is `hexmage patch SOURCE --sdk SDK --check|--out DIR`.
+type patchOldCmd struct {
+	patchArgs
+	Out   string `placeholder:"DIR" help:"Folder for the patched copy."`
+	Check bool   `help:"Only say what would be done."`
+}
+
+// Run patches a copy of the sources, or says what that would do.
+func (c *patchOldCmd) Run(ctx context.Context, a *app) error {
+	switch {
+	case c.Check:
+		return (&patchCheckCmd{c.patchArgs}).Run(ctx, a)
+	case c.Out == "":
+		return usage("patch: --out DIR is needed, or --check; or one of the commands check, apply, diff, new, lint")
+	}
+	return (&patchApplyCmd{c.patchArgs, c.Out}).Run(ctx, a)
+}
