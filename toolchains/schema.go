@@ -66,10 +66,10 @@ type Source struct {
 	MD5         string    `hcl:"md5,optional"`
 	UserAgent   string    `hcl:"user_agent,optional"`
 	HTTP1       bool      `hcl:"http1,optional"`
-	Parts       bool      `hcl:"parts,optional"` // of a zip archive: read only those members that Only names
+	Parts       bool      `hcl:"parts,optional"`        // of a zip archive: read only those members that Only names
 	CaseMatters bool      `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
-	Tree        string    `hcl:"tree,optional"`  // digest of the tree that comes of it, where the source itself has none: of parts, qpm, qsc
-	Headers     []*Header `hcl:"header,block"`   // what the servers want to know
+	Tree        string    `hcl:"tree,optional"`         // digest of the tree that comes of it, where the source itself has none: of parts, qpm, qsc
+	Headers     []*Header `hcl:"header,block"`          // what the servers want to know
 
 	Packages []string `hcl:"packages,optional"` // of a deb source
 	Links    []*Link  `hcl:"link,block"`

@@ -41,6 +41,10 @@ type Options struct {
 	// the destination. Without it they are errors.
 	RelativeLinks bool
 
+	// CaseMatters takes names that differ only in case or in how a letter is encoded. Without it they are errors, as on
+	// some machines they are one file; but Linux's own headers have such names. Debian packages may always have them.
+	CaseMatters bool
+
 	MaxEntries int   // default 1,000,000
 	MaxBytes   int64 // unpacked bytes of all archives; default 64 GiB
 	MaxRatio   int64 // unpacked to packed bytes, counted from 64 MiB on; default 200
@@ -175,7 +179,7 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 	if err != nil {
 		return err
 	}
-	src := &source{index: index, packed: info.Size(), names: map[string]bool{}}
+	src := &source{index: index, packed: info.Size(), names: map[string]bool{}, exact: w.opt.CaseMatters}
 	defer src.close()
 	switch kind, err := sniff(f); {
 	case err != nil:
@@ -195,7 +199,8 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 type source struct {
 	index   int
 	packed  int64
-	exact   bool // of a distribution for machines that tell case apart
+	exact   bool // made for machines that tell case apart
+	trusted bool // of a distribution: its programs may have their owner's rights
 	read    atomic.Int64
 	written atomic.Int64
 	names   map[string]bool // top-level folders seen, for the message when the prefix fits none

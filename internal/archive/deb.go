@@ -57,7 +57,7 @@ func readAr(r io.ReaderAt, size int64) ([]arMember, error) {
 
 // deb unpacks the data of a Debian package.
 func (s *source) deb(ctx context.Context, w *writer, f *os.File, size int64) error {
-	s.exact = true
+	s.exact, s.trusted = true, true
 	members, err := readAr(f, size)
 	if err != nil {
 		return err

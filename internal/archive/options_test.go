@@ -11,6 +11,22 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
+// TestCaseMatters: an archive for Linux may have names that differ in case only, which is no excuse for anything else.
+func TestCaseMatters(t *testing.T) {
+	two := []item{{name: "xt_MARK.h", body: "1"}, {name: "xt_mark.h", body: "2"}}
+	for name, b := range map[string][]byte{"tar": tarBytes(t, two...), "zip": zipBytes(t, two...), "7z": sevenBytes(seven{}, two...)} {
+		y := newYard(t, b)
+		st, err := archive.Unpack(t.Context(), y.dest, archive.Options{CaseMatters: true}, y.in)
+		if err != nil || st.Files != 2 {
+			t.Errorf("%s: %+v, %v", name, st, err)
+		}
+		y.check(t, err == nil)
+		hostile{b: b, want: archive.ErrUnsafe, text: "case_matters = true"}.refuse(t)
+	}
+	setuid := tarBytes(t, item{name: "su", body: "x", mode: 0o4755})
+	hostile{b: setuid, opt: archive.Options{CaseMatters: true}, want: archive.ErrUnsafe, text: `"su"`}.refuse(t)
+}
+
 // TestProgress: what is told only grows, is of the archives' size, and ends there.
 func TestProgress(t *testing.T) {
 	sdk := filepath.Join(t.TempDir(), "sdk.zip")

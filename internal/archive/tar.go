@@ -140,7 +140,7 @@ func (s *source) checkMode(name string, mode fs.FileMode) error {
 	if t := mode.Type(); t != 0 && t != fs.ModeSymlink {
 		return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file", ErrUnsafe, name)
 	}
-	if mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 && !s.exact {
+	if mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 && !s.trusted {
 		return fmt.Errorf("%w: entry %q would run with the rights of its owner (setuid or setgid)", ErrUnsafe, name)
 	}
 	return nil

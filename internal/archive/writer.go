@@ -99,7 +99,7 @@ func (w *writer) fold(name string, e entry) error {
 	}
 	key := foldName(name)
 	if other, ok := w.folded[key]; ok && other != name {
-		return fmt.Errorf("%w: %q and %q differ only in case or in how a letter is encoded, and are one file on some machines; unpack only one of them (`only` in the catalogue)",
+		return fmt.Errorf("%w: %q and %q differ only in case or in how a letter is encoded, and are one file on some machines: take only one of them (`only`), or say that the archive is for Linux (`case_matters = true`)",
 			ErrUnsafe, other, name)
 	}
 	w.folded[key] = name
