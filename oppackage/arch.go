@@ -155,14 +155,14 @@ func Select(targets []string) ([]Arch, error) {
 // CheckTools says whether a version of the Hexagon tools, such as "8.8.06", can build for the arch; the error names what to
 // take instead.
 func (a Arch) CheckTools(version string) error {
-	if a.MinTools == "" || !versionLess(version, a.MinTools) {
+	if a.MinTools == "" || !VersionLess(version, a.MinTools) {
 		return nil
 	}
 	return fmt.Errorf("%s needs Hexagon tools %s or newer, not %s: take a newer Hexagon SDK (6.2 has 8.8.06, 6.4 has 19.0.04)", a.Target, a.MinTools, version)
 }
 
-// versionLess compares versions number by number.
-func versionLess(v, w string) bool {
+// VersionLess compares versions of tools, such as 8.8.06 and 19.0.04, number by number.
+func VersionLess(v, w string) bool {
 	a, b := strings.Split(v, "."), strings.Split(w, ".")
 	for i := range b {
 		if i == len(a) {

@@ -113,3 +113,16 @@ func Explain(spec, output string) []string {
 	}
 	return append(hints, Diagnose(output)...)
 }
+
+// Summary is the first error of an output in a line, and how many others there are.
+func Summary(output string) string {
+	all := Diagnostics(output)
+	if len(all) == 0 {
+		return ""
+	}
+	text := strings.TrimPrefix(all[0].Place()+": "+all[0].Message, ": ")
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return text
+}

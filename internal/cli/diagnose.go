@@ -224,7 +224,7 @@ type diagnosing struct {
 
 // diagnosed returns a Sink that passes events on to next, failures with a diagnosis.
 func (a *app) diagnosed(workspace string, next event.Sink) event.Sink {
-	return &diagnosing{next: next, cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
+	return &diagnosing{next: &once{next: next}, cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
 }
 
 // Send implements event.Sink.

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/editor"
+)
+
+// ideCmd is `hexmage ide DIR`.
+type ideCmd struct {
+	Folder    string   `arg:"" optional:"" name:"dir" default:"." help:"Folder of the op package: the one with src and include."`
+	Arch      []string `placeholder:"TARGETS" help:"Targets, the one to be shown first: htp_v79,htp_aarch64. Default: all, the newest Hexagon first."`
+	Package   string   `placeholder:"NAME" help:"Name of the package. Default: X of src/XInterface.cpp."`
+	HVX       string   `name:"hvx" placeholder:"VERSION" help:"HVX version that ops may use, such as v66. Default: that of the target."`
+	Pipeline  string   `placeholder:"NAME" help:"Take the toolchains of this pipeline. Default: qairt, hexagon and ndk of the catalogue."`
+	Workspace string   `placeholder:"FOLDER" help:"Folder that VS Code opens. Default: DIR."`
+	Force     bool     `help:"Replace settings of VS Code that you have set otherwise."`
+}
+
+// Run fetches the toolchains if they are not there, and writes.
+func (c *ideCmd) Run(ctx context.Context, a *app) error {
+	dir := absolute(a.dir, c.Folder)
+	p, arches, err := packageAt(dir, c.Package, c.Arch)
+	if err != nil {
+		return err
+	}
+	if err := oppackage.CheckHVX(c.HVX); err != nil {
+		return usage("%w", err)
+	}
+	p.HVX = oppackage.HVXFlags(c.HVX)
+	if len(c.Arch) == 0 {
+		arches = editor.Order(arches)
+	}
+	roots, err := c.roots(ctx, a, arches)
+	if err != nil {
+		return err
+	}
+	commands, err := editor.Commands(dir, arches, p, roots)
+	if err != nil {
+		return engine(err)
+	}
+	if err := a.put(filepath.Join(dir, editor.Folder, "compile_commands.json"), commands); err != nil {
+		return err
+	}
+	at := filepath.Join(dir, ".clangd")
+	old, err := readOrNone(at)
+	if err != nil {
+		return usage("%w", err)
+	}
+	clangd, err := editor.Clangd(old)
+	if err != nil {
+		return usage("%s: %w", at, err)
+	}
+	if err := a.put(at, clangd); err != nil {
+		return err
+	}
+	return c.vscode(a, dir)
+}
+
+// vscode merges the settings of the folder that VS Code opens.
+func (c *ideCmd) vscode(a *app, dir string) error {
+	workspace := dir
+	if c.Workspace != "" {
+		workspace = absolute(a.dir, c.Workspace)
+	}
+	folder, err := filepath.Rel(workspace, dir)
+	if err != nil || folder == ".." || strings.HasPrefix(folder, "../") {
+		return usage("%s is not below %s", dir, workspace)
+	}
+	if folder == "." {
+		folder = ""
+	}
+	at := filepath.Join(workspace, ".vscode", "settings.json")
+	old, err := readOrNone(at)
+	if err != nil {
+		return usage("%w", err)
+	}
+	settings := editor.Settings(filepath.ToSlash(folder))
+	out, kept, err := editor.VSCode(old, settings, c.Force)
+	if errors.Is(err, editor.ErrComments) {
+		fmt.Fprintf(a.env.Stderr, "hexmage: %s stays as it is, since %v. Put in by hand:\n", at, err)
+		for _, s := range settings {
+			fmt.Fprintf(a.env.Stderr, "    %q: %#q\n", s.Name, fmt.Sprint(s.Value))
+		}
+		return &exitError{code: ExitUsage}
+	}
+	if err != nil {
+		return usage("%s: %w", at, err)
+	}
+	for _, name := range kept {
+		fmt.Fprintf(a.env.Stderr, "%s: %s stays as you have set it; --force replaces it\n", at, name)
+	}
+	return a.put(at, out)
+}
+
+// roots says where the SDKs are.
+func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (oppackage.Roots, error) {
+	var p *plan.Plan
+	workspace := a.here()
+	var err error
+	if c.Pipeline != "" {
+		p, workspace, err = a.plan(c.Pipeline, nil)
+	} else {
+		names := []string{"hexagon"}
+		for _, arch := range arches {
+			names = append(names, arch.Needs...)
+		}
+		slices.Sort(names)
+		p, err = a.toolchainsOf(slices.Compact(names))
+	}
+	if err != nil {
+		return oppackage.Roots{}, err
+	}
+	ls, err := a.fetch(ctx, p, workspace, false)
+	if err != nil {
+		return oppackage.Roots{}, err
+	}
+	var r oppackage.Roots
+	for _, l := range ls {
+		switch l.Name {
+		case "qairt":
+			r.QAIRT = l.Path
+		case "hexagon":
+			r.Hexagon = l.Path
+			if r.Tools, err = newestTools(l.Path); err != nil {
+				return r, usage("%w", err)
+			}
+		case "ndk":
+			r.NDK = l.Path
+		}
+	}
+	return r, nil
+}
+
+// newestTools is the version of the Hexagon tools in an SDK; of several, the newest.
+func newestTools(sdk string) (string, error) {
+	at := filepath.Join(sdk, "tools", "HEXAGON_Tools")
+	entries, err := os.ReadDir(at)
+	best := ""
+	for _, e := range entries {
+		if best == "" || oppackage.VersionLess(best, e.Name()) {
+			best = e.Name()
+		}
+	}
+	if err == nil && best == "" {
+		err = fmt.Errorf("%s is empty: the Hexagon SDK has no tools", at)
+	}
+	return best, err
+}
+
+// put writes a file, and says so, unless it is there as it should be.
+func (a *app) put(at string, data []byte) error {
+	if old, err := os.ReadFile(at); err == nil && string(old) == string(data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return usage("%w", err)
+	}
+	if err := os.WriteFile(at, data, 0o644); err != nil {
+		return usage("%w", err)
+	}
+	fmt.Fprintf(a.env.Stdout, "wrote %s\n", at)
+	return nil
+}
+
+func readOrNone(at string) ([]byte, error) {
+	data, err := os.ReadFile(at)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// Help has the examples of `hexmage ide --help`.
+func (*ideCmd) Help() string {
+	return `It writes .hexmage/compile_commands.json, a part of .clangd, and settings of VS Code (.vscode/settings.json).
+What you have written into these stays. Run it again when sources are added.
+
+Examples:
+
+    hexmage ide LLaMAPackage                           in DIR; the HVX branch of ops for the newest arch
+    hexmage ide LLaMAPackage --arch htp_aarch64        the reference branch
+    hexmage ide LLaMAPackage --pipeline qwen3-aot-v79 --workspace .`
+}

@@ -1,0 +1,193 @@
+// Package editor has what editors need to understand an op package: a compilation database, and settings that lead to it.
+//
+// It works on the text of files and changes of them only what is its own. It reads and writes none.
+package editor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/oppackage"
+)
+
+// Folder is the folder, in that of the package, that holds the compilation database.
+const Folder = ".hexmage"
+
+// Order puts arches as editors want them, who take the first entry of a file: Hexagon first, the newest before the others,
+// so that the HVX branch of an op is what one sees.
+func Order(arches []oppackage.Arch) []oppackage.Arch {
+	out := slices.Clone(arches)
+	rank := map[string]int{"hexagon": 0, "android": 1, "host": 2}
+	slices.SortStableFunc(out, func(a, b oppackage.Arch) int {
+		if rank[a.Family] != rank[b.Family] {
+			return rank[a.Family] - rank[b.Family]
+		}
+		return strings.Compare(b.Version, a.Version)
+	})
+	return out
+}
+
+// Commands returns the compilation database of a package for arches: dir is the package's folder, from which the sources
+// are named; the roots are absolute. The lines say to clangd what the SDKs' compilers know by themselves.
+func Commands(dir string, arches []oppackage.Arch, p oppackage.Package, r oppackage.Roots) ([]byte, error) {
+	p.Dir = ""
+	var all []oppackage.Compile
+	for _, a := range arches {
+		compiles, _ := oppackage.Lines(a, p, r)
+		for _, c := range compiles {
+			if path.Ext(c.Source) == ".S" {
+				continue
+			}
+			c.Args = slices.Insert(slices.DeleteFunc(slices.Clone(c.Args), func(w string) bool { return w == "-mhmx" }), 1, builtin(a, r)...)
+			all = append(all, c)
+		}
+	}
+	return oppackage.CompileCommands(dir, all)
+}
+
+// builtin is what the compiler of a target does without being told.
+func builtin(a oppackage.Arch, r oppackage.Roots) []string {
+	switch a.Family {
+	case "hexagon":
+		include := path.Join(r.Hexagon, "tools/HEXAGON_Tools", r.Tools, "Tools/target/hexagon/include")
+		return []string{"--target=hexagon-unknown-elf", "-nostdlibinc", "-nostdinc++", "-isystem", include + "/c++/v1", "-isystem", include}
+	case "android":
+		include := path.Join(r.NDK, "toolchains/llvm/prebuilt/linux-x86_64/sysroot/usr/include")
+		return []string{"-nostdinc++", "-isystem", include + "/c++/v1", "-isystem", include}
+	}
+	return nil
+}
+
+// The lines between which a .clangd file is ours.
+const (
+	begin = "# hexmage ide: begin; what is between these lines is written anew"
+	end   = "# hexmage ide: end"
+)
+
+const fragment = begin + `
+If:
+  PathMatch: (src|include)/.*
+CompileFlags:
+  CompilationDatabase: ` + Folder + `
+` + end + "\n"
+
+// Clangd returns a .clangd file with the part that leads to the compilation database: a fragment of its own, which adds to
+// those of the user.
+func Clangd(old []byte) ([]byte, error) {
+	b, e := bytes.Index(old, []byte(begin)), bytes.Index(old, []byte(end))
+	switch {
+	case (b < 0) != (e < 0) || e < b:
+		return nil, fmt.Errorf("only one of the lines %q and %q is in it: put the other back, or take both out", begin, end)
+	case b >= 0:
+		rest := bytes.TrimPrefix(old[e+len(end):], []byte("\n"))
+		return slices.Concat(old[:b], []byte(fragment), rest), nil
+	case len(bytes.TrimSpace(old)) == 0:
+		return []byte(fragment), nil
+	}
+	return slices.Concat(bytes.TrimRight(old, "\n"), []byte("\n---\n"), []byte(fragment)), nil
+}
+
+// Setting is a setting of VS Code.
+type Setting struct {
+	Name  string
+	Value any
+}
+
+// Settings are those that lead VS Code to the compilation database in a folder below the one it opens, "" if that is it.
+func Settings(folder string) []Setting {
+	at := "${workspaceFolder}/" + path.Join(folder, Folder)
+	return []Setting{
+		{"C_Cpp.default.compileCommands", at + "/compile_commands.json"},
+		{"clangd.arguments", []any{"--compile-commands-dir=" + at}},
+	}
+}
+
+// ErrComments says that a settings file has comments or trailing commas, which VS Code reads and this package would lose.
+var ErrComments = errors.New("it is not plain JSON: it has comments, or commas too many")
+
+// VSCode returns a settings.json with the settings put in, and the names of those that the user has set otherwise: they stay
+// as they are, unless force says not. ErrComments comes back for a file that cannot be rewritten without loss.
+func VSCode(old []byte, settings []Setting, force bool) (out []byte, kept []string, err error) {
+	have := map[string]json.RawMessage{}
+	var order []string
+	if len(bytes.TrimSpace(old)) > 0 {
+		if err := json.Unmarshal(old, &have); err != nil {
+			return nil, nil, fmt.Errorf("%w (%w)", ErrComments, err)
+		}
+		order = keys(old)
+	}
+	changed := false
+	for _, s := range settings {
+		want, err := json.Marshal(s.Value)
+		if err != nil {
+			return nil, nil, err
+		}
+		is, ok := have[s.Name]
+		var compact bytes.Buffer
+		switch {
+		case ok && json.Compact(&compact, is) == nil && bytes.Equal(compact.Bytes(), want):
+			continue
+		case ok && !force:
+			kept = append(kept, s.Name)
+			continue
+		case !ok:
+			order = append(order, s.Name)
+		}
+		have[s.Name], changed = want, true
+	}
+	if !changed {
+		return old, kept, nil
+	}
+	if len(order) != len(have) { // a name that is there twice
+		order = slices.Sorted(maps.Keys(have))
+	}
+	var b bytes.Buffer
+	b.WriteString("{")
+	for i, name := range order {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		b.Write(key)
+		b.WriteString(":")
+		b.Write(have[name])
+	}
+	b.WriteString("}")
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, b.Bytes(), "", "  "); err != nil {
+		return nil, nil, err
+	}
+	pretty.WriteByte('\n')
+	return pretty.Bytes(), kept, nil
+}
+
+// keys returns the names of an object in their order.
+func keys(object []byte) []string {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil {
+		return nil
+	}
+	var out []string
+	for d.More() {
+		t, err := d.Token()
+		name, ok := t.(string)
+		if err != nil || !ok {
+			return out
+		}
+		out = append(out, name)
+		var skip json.RawMessage
+		if d.Decode(&skip) != nil {
+			return out
+		}
+	}
+	return out
+}
