@@ -251,3 +251,63 @@ failure "plain-1002" {
   explains = ["device-create"]
   examples = ["QnnDevice init failed: error 1002"]
 }
+
+failure "dsp-bad-elf" {
+  where    = ["device", "logcat"]
+  patterns = ["0x80000452", "AEE_EBADELF"]
+  cause    = "The DSP does not take the library: it is no Hexagon ELF, for another Hexagon arch than the device's, or cut off."
+  remedy   = "Push the build for the device's arch (SM8750: htp_v79); `hexmage inspect FILE` says what it is for. The builds for AArch64 and for the DSP have the same name: keep them apart."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create", "skel-not-loaded", "op-package-not-registered"]
+  examples = ["[ERROR] loading the op package failed with error 0x80000452: libQnnLLaMAPackage_HTP.so", "adsprpc: dlopen: AEE_EBADELF"]
+}
+
+failure "dsp-device-node" {
+  where    = ["device", "logcat"]
+  patterns = ["0x8000043b", "AEE_EINVALIDDEVICE"]
+  cause    = "The device node of the DSP could not be opened: it is not there, or the program may not use it."
+  remedy   = "Look whether /dev/fastrpc-cdsp or /dev/adsprpc-smd is on the device; run from adb's shell, or declare libcdsprpc.so in the app's manifest."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create", "skel-not-loaded"]
+  examples = ["adsprpc: open dsp dev failed 0x8000043b", "fastrpc: AEE_EINVALIDDEVICE"]
+}
+
+failure "dsp-file-missing" {
+  where    = ["device", "logcat"]
+  patterns = ["0x800004(?:3e|45|57)", "AEE_ENOSUCHMOD"]
+  cause    = "The DSP did not find a file that it was to load, or a library that one of them needs."
+  remedy   = "Push it, and have ADSP_LIBRARY_PATH name its folder (';' between folders); a Hexagon library needs libc++.so.1 and libc++abi.so.1 of the DSP's image."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create", "skel-not-loaded", "op-package-not-registered"]
+  examples = ["adsprpc: fopen failed 0x80000457 for libQnnLLaMAPackage_HTP.so", "remote_handle_open: AEE_ENOSUCHMOD"]
+}
+
+failure "dsp-memory" {
+  where    = ["device", "logcat"]
+  patterns = ["0x800004(?:02|65|68)", "AEE_ENORPCMEMORY"]
+  cause    = "The DSP, or the channel to it, has no memory left."
+  remedy   = "Load fewer or smaller contexts at once, use more shards, and end other programs that use the DSP."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create", "context-create", "graph-execute"]
+  examples = ["adsprpc: remote_mmap64 failed 0x80000402", "fastrpc: AEE_ENORPCMEMORY"]
+}
+
+failure "dsp-sessions" {
+  where    = ["device", "logcat"]
+  patterns = ["0x8000048a", "AEE_ENOSESSION"]
+  cause    = "All sessions with the DSP are taken, or the session is gone."
+  remedy   = "End other programs that use the DSP (`adb shell ps -A`), and open fewer sessions; if it stays so, reboot the device."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create", "skel-not-loaded"]
+  examples = ["adsprpc: session open failed 0x8000048a", "fastrpc: AEE_ENOSESSION"]
+}
+
+failure "stub-skel-version" {
+  where    = ["device", "logcat"]
+  patterns = ["0x80000594", "AEE_ESTUBSKELVERMISMATCH"]
+  cause    = "The stub and the skel that the DSP loaded are of different versions."
+  remedy   = "Push stub and skel of one SDK, the skel's folder first in ADSP_LIBRARY_PATH."
+  source   = "qualcomm/fastrpc, AEEStdErr.h"
+  explains = ["device-create", "skel-not-loaded", "qnn-1008"]
+  examples = ["adsprpc: remote_handle64_open failed 0x80000594", "fastrpc: AEE_ESTUBSKELVERMISMATCH"]
+}

@@ -29,7 +29,7 @@ failure "op-package-not-registered-file" {
 
 failure "merges-missing" {
   where    = ["device"]
-  patterns = ["merge file is broken", "(?:can ?not|could not|failed to) open .*merges[.]txt"]
+  patterns = ["merge file is broken", "(?:can ?not|can't|could not|failed to) open .*merges[.]txt"]
   cause    = "The tokenizer's merges file is not on the device: upstream's script does not push it."
   remedy   = "Push it (qwen_merges.txt beside the vocabulary); in a pipeline add it to the run step's push."
   source   = "the reproduction of llm.npu"
@@ -72,11 +72,11 @@ failure "qnn-libs-not-opened" {
 
 failure "file-not-on-device" {
   where    = ["device"]
-  patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)[\"']?(?:$|[:,;])", "cannot read the (?:context binary|tokenizer|config) "]
+  patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)[\"']?(?:$|[:,;])", "can't open '[^']+'.*No such file", "cannot read the (?:context binary|tokenizer|config) "]
   cause    = "A file that the command names is not on the device."
   remedy   = "Add it to what is pushed: upstream's scripts test only whether the last push succeeded, and push neither tokenizer nor config."
   source   = "UbiquitousLearning/mllm#576"
-  examples = ["/system/bin/sh: ./mllm-qwen3-aot-runner: /data/local/tmp/mllm/bin/demo_qwen_npu: inaccessible or not found", "[ERROR] could not open ../models/qwen-1.5-1.8b-chat-int8.mllm", "[ERROR] tokenizer.cc:82 cannot read the tokenizer tokenizer.json; push it, or correct -t"]
+  examples = ["cat: can't open '/data/local/tmp/tokenizer.json': No such file or directory", "/system/bin/sh: ./mllm-qwen3-aot-runner: /data/local/tmp/mllm/bin/demo_qwen_npu: inaccessible or not found", "[ERROR] could not open ../models/qwen-1.5-1.8b-chat-int8.mllm", "[ERROR] tokenizer.cc:82 cannot read the tokenizer tokenizer.json; push it, or correct -t"]
 }
 
 failure "empty-context" {
@@ -92,13 +92,14 @@ failure "empty-context" {
 
 failure "usb-dropped" {
   where    = ["device", "fetch"]
-  patterns = ["adb: error: failed to copy .*: (?:remote )?(?:connection|device|read failed|write failed|closed|EOF)", "device '(?P<serial>[^']*)' not found", "error: (?:closed|device offline|protocol fault)", "connection to (?:the )?(?:device|phone) (?:was |is )?(?:lost|closed|dropped)", "device offline", "vhci_hcd.*(?:disconnect|unlink|stop)", "(?:push|pull|run [^ ]+): .*(?:connection reset|broken pipe|unexpected EOF|use of closed network connection)"]
+  patterns = ["adb: error: failed to copy .*: (?:remote )?(?:connection|device|read failed|write failed|closed|EOF)", "device '(?P<serial>[^']*)' not found", "error: (?:closed|device offline|protocol fault)", "connection to (?:the )?(?:device|phone) (?:was |is )?(?:lost|closed|dropped)", "device offline", "the device did not come back", "vhci_hcd.*(?:disconnect|unlink|stop)", "(?:push|pull|run [^ ]+): .*(?:connection reset|broken pipe|unexpected EOF|use of closed network connection)"]
   cause    = "The link to the phone dropped: USB through a virtual machine (usbip of WSL), a hub or a bad cable, under a large push."
   remedy   = "Run again: hexmage sends only what is missing. Use a cable without a hub, `adb tcpip 5555` and wireless adb, or an adb server on the machine that has the phone (ADB_SERVER_SOCKET). With adb push, compare SHA-256 before you use what came."
   source   = "the reproduction of llm.npu"
   explains = ["file-not-on-device"]
   seed     = true
   examples = [
+    "push: the device did not come back: adb: adb server refused \"host:connect:127.0.0.1:35875\": failed to connect: Connection refused",
     "adb: error: failed to copy 'models/qwen-1.5-1.8b-chat-int8.mllm' to '/data/local/tmp/mllm/models/qwen-1.5-1.8b-chat-int8.mllm': remote read failed: EOF",
     "adb: device '3C1A0YEA' not found",
     "usb 1-1: vhci_hcd: stop threads",

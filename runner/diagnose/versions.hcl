@@ -186,12 +186,13 @@ failure "context-newer" {
 
 failure "context-malformed" {
   where    = ["device", "tool"]
-  patterns = ["Malformed context blob", "\\b0x7532\\b", "(?:error|err|code)[ :=]{1,3}30010\\b", "Binary validation failed", "(?:error|err|code)[ :=]{1,3}30002\\b"]
+  patterns = ["Malformed context blob", "header does not fit its size", "\\b0x7532\\b", "(?:error|err|code)[ :=]{1,3}30010\\b", "Binary validation failed", "(?:error|err|code)[ :=]{1,3}30002\\b"]
   cause    = "The file is no whole context binary: a cut-off copy, another file, or one with a wrapper around it."
   remedy   = "Push it again and compare sizes and SHA-256 on both sides; `hexmage inspect FILE` says on the host whether it is whole."
   source   = "pytorch/executorch#6820, #7946"
   explains = ["context-create"]
   examples = [
+    "[ERROR] context.cc:13 Could not create context from binary: model.bin: its header does not fit its size: cut short while copying?",
     "<E> Malformed context blob, invalid flatbuffer",
     "QnnSystemContext_getBinaryInfo failed: error 0x7532",
     "Failed to get context binary info, error: 30010",

@@ -42,7 +42,7 @@ func TestDocsAreFresh(t *testing.T) {
 func tables(c *diagnose.Catalogue) string {
 	var b strings.Builder
 	titles := map[string]string{
-		"build.hcl": "Compilers, linkers, Makefiles", "dsp.hcl": "The DSP", "fetch.hcl": "Getting SDKs", "graphs.hcl": "Graphs and contexts",
+		"build.hcl": "Compilers, linkers, Makefiles", "dsp.hcl": "The DSP", "fetch.hcl": "Getting SDKs", "graphs.hcl": "Graphs and contexts", "metrics.hcl": "Measurements",
 		"phone.hcl": "The phone and its files", "tools.hcl": "Tools on the host", "versions.hcl": "Versions and SoCs",
 	}
 	file := ""

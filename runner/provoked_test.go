@@ -1,0 +1,77 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/runner/runstep/failures"
+)
+
+// What really goes wrong between this machine and an emulated phone, over the real adb server, says so in words that the catalogue of failures
+// knows.
+func TestProvokedFailures(t *testing.T) {
+	t.Parallel()
+	known, diags := failures.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	big := map[string]runner.File{"in": file(strings.Repeat("abcdefgh", 2<<20), false)}
+	for name, provoke := range map[string]func(t *testing.T) string{
+		"disk-full": func(t *testing.T) string {
+			s := session(t, func(o *emulator.Options) { o.DiskBytes = 8 << 20 })
+			_, err := s.Run(t.Context(), runner.RunRequest{Files: big, Args: []string{"true"}})
+			return words(err)
+		},
+		"usb-dropped": func(t *testing.T) string {
+			e, server := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.SlowBytesPerSecond = 8 << 20 }), emulatortest.Server(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := server.Connect(ctx, e.Addr()); err != nil {
+				t.Fatal(err)
+			}
+			s := &runner.Session{Device: server.Device(e.Addr())}
+			gone := false
+			_, err := s.Run(ctx, runner.RunRequest{Files: big, Args: []string{"true"}, Report: func(done, _ int64, _ string) {
+				if done > 1<<20 && !gone { // unplugged, for good
+					gone = true
+					_ = e.Close()
+				}
+			}})
+			return words(err)
+		},
+		"segfault": func(t *testing.T) string {
+			var out bytes.Buffer
+			_, err := session(t, nil).Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "sh -c 'kill -SEGV $$'; exit 1"}, Stdout: &out, Stderr: &out})
+			return out.String() + words(err)
+		},
+		"merges-missing": func(t *testing.T) string {
+			var out bytes.Buffer
+			_, err := session(t, nil).Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "cat /data/local/tmp/qwen_merges.txt"}, Stdout: &out, Stderr: &out})
+			return out.String() + words(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said := provoke(t)
+			r := known.Text([]byte(said))
+			if len(r.Findings) == 0 || r.Findings[0].ID != name || len(r.Hints()) != 1 {
+				t.Errorf("%q is diagnosed as %q", said, r.Hints())
+			}
+		})
+	}
+}
+
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
