@@ -200,13 +200,16 @@ func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bo
 		sink, done = a.display(nil)
 	}
 	failures := &failureSink{next: sink}
-	o.Sink, o.Workspace, o.Roots = failures, workspace, rootsOf(nodes)
+	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, rootsOf(nodes)
 	res, err := build.Run(ctx, p, o)
 	done()
 	if err != nil || res.Failed > 0 {
 		for _, f := range failures.seen {
 			if !show || a.JSON {
 				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.step, f.Summary, f.Output)
+				for _, h := range f.Hints {
+					fmt.Fprintf(a.env.Stderr, "hint: %s\n", h)
+				}
 			}
 		}
 		return nil, outcome(ctx, res, err)

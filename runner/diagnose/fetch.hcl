@@ -103,3 +103,40 @@ failure "apt-lists" {
   source   = "hexmage"
   examples = ["fetch: update the package lists: exit status 100"]
 }
+
+failure "fetch-parts" {
+  where    = ["fetch"]
+  severity = "warning"
+  patterns = ["all of it is downloaded"]
+  cause    = "Parts of the archive alone could not be had from this server, so all of it is downloaded."
+  remedy   = "Nothing is to be done: it costs time and nothing else."
+  source   = "hexmage"
+  examples = ["fetch: the server sends no ranges: all of it is downloaded"]
+}
+
+failure "fetch-changing" {
+  where    = ["fetch"]
+  patterns = ["changed while it was downloaded"]
+  cause    = "The server has another file every time it is asked, as broken mirrors behind one name do."
+  remedy   = "Try again later, or name another address first."
+  source   = "hexmage"
+  examples = ["fetch: https://example.com/x.zip changed while it was downloaded"]
+}
+
+failure "fetch-login" {
+  where    = ["fetch"]
+  patterns = ["it wants a login"]
+  cause    = "The server lets only people in whom it knows."
+  remedy   = "Write the login for the host into ~/.netrc (machine HOST login USER password TOKEN); a token for a header into a variable, which a header block of the source names."
+  source   = "hexmage"
+  examples = ["git: https://example.com/x.git: it wants a login"]
+}
+
+failure "fetch-secret" {
+  where    = ["fetch"]
+  patterns = ["needs the secret"]
+  cause    = "A header of the download is made of a secret variable that is not set."
+  remedy   = "`export HEXMAGE_VAR_NAME=…`, best from your password store: it is read when the file is downloaded, and kept nowhere."
+  source   = "hexmage"
+  examples = ["fetch: https://example.com/x.zip needs the secret token"]
+}

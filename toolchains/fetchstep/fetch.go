@@ -92,7 +92,6 @@ func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 			"file": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: file}}}},
 			"dir":  {Class: action.Tree, Parts: []action.Input{{Path: base, Spec: &action.SpecOutput{Path: file}}}},
 		},
-		Explain: explain,
 	}
 	if r.Bool("unpack") {
 		unpack(&p, base, file, r.String("strip_prefix"), sum)

@@ -97,7 +97,7 @@ func perform(t *testing.T, p step.Planned) map[string]string {
 		t.Chdir(dir)
 		var out bytes.Buffer
 		if code := run[s.Args[2]](t.Context(), append(s.Args[3:], "--downloads", downloads), nil, &out, &out); code != 0 {
-			t.Fatalf("spec %q: exit code %d\n%s\n%v", s.Name, code, out.Bytes(), p.Explain(s.Name, out.Bytes()))
+			t.Fatalf("spec %q: exit code %d\n%s", s.Name, code, out.Bytes())
 		}
 		for _, o := range s.Outputs {
 			if info, err := os.Stat(filepath.Join(dir, o.Path)); err != nil || info.IsDir() != o.Tree {

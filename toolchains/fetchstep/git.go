@@ -86,6 +86,5 @@ func (Git) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	return step.Planned{
 		Specs:   []action.Spec{spec},
 		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: treeDir}}}}},
-		Explain: explain,
 	}, nil
 }

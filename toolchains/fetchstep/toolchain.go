@@ -92,7 +92,6 @@ func (k Toolchain) plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	planned.Attrs = attrs(ch)
 	planned.Missing = missing
-	planned.Explain = explain
 	return planned, diags
 }
 
