@@ -77,13 +77,12 @@ func (w *world) runAlone(t *testing.T, args ...string) *outcome {
 // TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is none, from
 // the packages to the tokens, and again; and where something is missing, it says so at once.
 func TestOffline(t *testing.T) {
-	w, o := firstRun(t)
+	_, o := firstRun(t)
 	if os.Getuid() != 0 {
-		w = newWorld(t).withDownloads(t)
-		o = w.runAlone(t, "run", "--offline", pipeline)
+		o = newWorld(t).withDownloads(t).runAlone(t, "run", "--offline", pipeline)
 	}
 	wants(t, o, 0, "tokens as the reference", "profile: open")
-	w = warmed(t)
+	w := warmed(t)
 	o = w.runAlone(t, "run", "--offline", pipeline)
 	wants(t, o, 0, "profile: open")
 	t.Logf("a second time: %v", o.took)
