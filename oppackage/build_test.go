@@ -143,8 +143,9 @@ func TestSameObjects(t *testing.T) {
 	dir := filepath.Join(base, "a folder of mine/pkg")
 	oppackagetest.Write(t, dir, oppackagetest.Package())
 	makefile(t, dir)
-	targets := []string{"htp_aarch64", "htp_v79"}
-	if out, err := runMake(t, dir, env, targets...); err != nil {
+	targets := []string{"htp_aarch64", "htp_v79", "htp_x86"}
+	host := "toolchains/hexagon/tools/HEXAGON_Tools/" + oppackagetest.ToolsVersion + "/Tools/libnative/bin/clang++"
+	if out, err := runMake(t, dir, append(env, "X86_CXX="+filepath.Join(base, host)), targets...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	oppackagetest.Write(t, filepath.Join(base, "steps/patch/ops/dir"), oppackagetest.Package())
@@ -175,8 +176,10 @@ func TestSameObjects(t *testing.T) {
 			t.Errorf("%s says where it was made", out)
 		}
 	}
+	roots := oppackage.ExecRoots(oppackagetest.ToolsVersion)
+	roots.HostCXX = host
 	for _, target := range targets {
-		compiles, link := oppackage.Lines(arch(t, target), p, oppackage.ExecRoots(oppackagetest.ToolsVersion))
+		compiles, link := oppackage.Lines(arch(t, target), p, roots)
 		for _, c := range compiles {
 			run(c.Args, c.Object)
 		}

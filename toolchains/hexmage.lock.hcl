@@ -74,8 +74,8 @@ locked "entr" "5.3" {
 
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
-  size   = 23193
-  sha256 = "527ccd774a2dd719fc49302e441846dd98757418c5e5cecbcdd192fd01eb8a9d"
+  size   = 25752
+  sha256 = "a706fbdf8857ff8f8679ad0980958e9a3a13baa121970bce7747daeb0c06fb7c"
 }
 
 locked "llvm" "22" {
@@ -182,14 +182,14 @@ locked "ninja" "1.11.1" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 90751
-  sha256 = "0c4170a9ed90e5f4e5cbb6f9a7e8f0171c1a1e267cf60a72a3467154434c82ef"
+  size   = 91347
+  sha256 = "a48e14f5e2f25d5cdd7eb7e5ed114e020ed81f3bfe03fc3ea96399f2b5295433"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 90743
-  sha256 = "533868f351a6f113f6d81e0ef3c035b6b4b5f979c561c120b90bf745ec068869"
+  size   = 91339
+  sha256 = "54728380c53e30a6d4ffa2ae03a3274c77ce25178de1fd321ae3103eeab61c20"
 }
 
 locked "qemu" "7.2" {

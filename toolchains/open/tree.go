@@ -139,6 +139,7 @@ func (t *tree) hexagon(r Release) {
 	t.copy(tools+"/bin", "hexagon/tools/bin")
 	t.link(tools+"/bin/hexagon-clang++", "hexagon-clang")
 	t.copy(tools+"/libnative/include", "hexagon/tools/libnative/include")
+	t.copy(tools+"/libnative/bin", "hexagon/tools/libnative/bin")
 	t.add(tools+"/libnative/lib/libnative.a", []byte("!<arch>\n"), plainFile) // an archive of nothing
 	t.copy(tools+"/target/hexagon/include", "freestanding")
 	for _, a := range arches() {

@@ -47,6 +47,7 @@ enum { GLACIAL = 4, SNAIL = 3, FAST = 2, FREE = 1 };
       ::open_htp::param_order(OP, __VA_ARGS__);
 // The stand-in has no graph optimiser and no tensor layouts: these are accepted and do nothing.
 #define DEF_PACKAGE_OPTIMIZATION(...)
+#define DEF_PACKAGE_OPTIMIZATION_WITH_FLAGS(...)
 #define DEF_TENSOR_PROPERTIES(...)
 #define END_PKG_OP_DEFINITION(NAME) static_assert(true, "")
 

@@ -98,10 +98,30 @@ class PlainFloatTensor : public Tensor {
   using Tensor::Tensor;
 };
 
+// A tensor of half precision floats.
+class PlainFloat16Tensor : public Tensor {
+ public:
+  using Tensor::Tensor;
+};
+
 // A tensor of 16-bit quantised elements.
 class QuantUint16Tensor : public Tensor {
  public:
   using Tensor::Tensor;
+};
+
+// The same in the DSP's tightly coupled memory, which the stand-in does not have.
+class PlainFloatTensor_TCM : public PlainFloatTensor {
+ public:
+  using PlainFloatTensor::PlainFloatTensor;
+};
+class PlainFloat16Tensor_TCM : public PlainFloat16Tensor {
+ public:
+  using PlainFloat16Tensor::PlainFloat16Tensor;
+};
+class QuantUint16Tensor_TCM : public QuantUint16Tensor {
+ public:
+  using QuantUint16Tensor::QuantUint16Tensor;
 };
 
 inline float Tensor::load(size_t i) const {
