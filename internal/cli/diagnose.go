@@ -253,7 +253,9 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 	}
 	// A kind may have found the same by itself.
 	own := strings.Join(f.Hints, "\n")
-	r.Findings = slices.DeleteFunc(r.Findings, func(x diagnose.Finding) bool { return strings.Contains(own, x.Remedy) })
+	if len(r.Findings) > 0 && strings.Contains(own, r.Findings[0].Remedy) {
+		return nil
+	}
 	if hints := r.Hints(); len(hints) > 0 || len(f.Hints) > 0 {
 		return hints
 	}
