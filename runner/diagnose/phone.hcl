@@ -33,6 +33,7 @@ failure "merges-missing" {
   cause    = "The tokenizer's merges file is not on the device: upstream's script does not push it."
   remedy   = "Push it (qwen_merges.txt beside the vocabulary); in a pipeline add it to the run step's push."
   source   = "the reproduction of llm.npu"
+  explains = ["file-not-on-device"]
   seed     = true
   examples = [
     "[ERROR] Tokenizer: merge file is broken",
