@@ -1,10 +1,12 @@
 package patches
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/gohcl"
@@ -52,7 +54,7 @@ type PatchBlock struct {
 	When        *rename.When `hcl:"when,block"`
 }
 
-// Load reads a series. Its ranges come in order of name.
+// Load reads a series. Its ranges come in order of name, in which numbers count as such: 2.9 is before 2.10.
 func Load(fsys fs.FS) ([]Range, error) {
 	if fsys == nil {
 		return nil, errors.New("no folder given")
@@ -61,6 +63,7 @@ func Load(fsys fs.FS) ([]Range, error) {
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return natural(a.Name(), b.Name()) })
 	var ranges []Range
 	rules := map[string]string{} // rule name to its range
 	for _, e := range entries {
@@ -90,6 +93,31 @@ func Load(fsys fs.FS) ([]Range, error) {
 		return nil, errors.New("it has no <from>-<to> folder with rules.hcl or *.patch files")
 	}
 	return ranges, nil
+}
+
+// natural orders names as people do.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := number(a), number(b)
+		if x == "" || y == "" {
+			if a[0] != b[0] {
+				return int(a[0]) - int(b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		a, b = a[len(x):], b[len(y):]
+		x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+		if c := cmp.Or(len(x)-len(y), strings.Compare(x, y)); c != 0 {
+			return c
+		}
+	}
+	return len(a) - len(b)
+}
+
+// number returns the digits that a name begins with.
+func number(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
 func loadRange(fsys fs.FS, dir string) (Range, error) {

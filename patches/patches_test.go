@@ -265,6 +265,23 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// TestLoadOrder: the ranges of newer versions come later.
+func TestLoadOrder(t *testing.T) {
+	fsys := fstest.MapFS{}
+	want := []string{"qairt2.9-qairt2.10", "qairt2.10-qairt2.9", "qairt2.10.1-x", "qairt2.31-qairt2.34", "qairt10-qairt11"}
+	for _, name := range want {
+		fsys[name+"/rules.hcl"] = &fstest.MapFile{}
+	}
+	ranges, err := patches.Load(fsys)
+	var got []string
+	for _, r := range ranges {
+		got = append(got, r.Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestNoSDK(t *testing.T) {
 	r := request(t, map[string]string{"src/ops/A.cpp": "int a;\n"}, "")
 	r.SDKInclude = filepath.Join(t.TempDir(), "nowhere")

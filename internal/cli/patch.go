@@ -161,7 +161,10 @@ func summary(rep patches.Report, out string) string {
 	if len(rep.Changed) == 1 {
 		what = rep.Changed[0]
 	}
-	if places > 0 {
+	switch {
+	case places == 1:
+		what += ", 1 place by rules"
+	case places > 1:
 		what += fmt.Sprintf(", %d places by rules", places)
 	}
 	if out == "" {

@@ -63,8 +63,10 @@ func (c *patchLintCmd) Run(ctx context.Context, a *app) error {
 			}
 		}
 	} else {
+		said := map[string]bool{}
 		for _, f := range found {
-			c.print(a, f)
+			c.print(a, f, !said[f.Name+f.Message])
+			said[f.Name+f.Message] = true
 		}
 		switch n := len(found); {
 		case n == 0:
@@ -119,25 +121,48 @@ func (a *app) stored(ctx context.Context, w wanted) bool {
 	return !errors.As(err, &e)
 }
 
-func (c *patchLintCmd) print(a *app, f lint.Finding) {
+// print shows a finding; what is wrong with its name and what to do only for the first of that name.
+func (c *patchLintCmd) print(a *app, f lint.Finding, first bool) {
 	w := a.env.Stdout
 	sure := a.painted("31", "error")
 	if !f.Certain {
 		sure = a.painted("33", "maybe")
 	}
-	fmt.Fprintf(w, "%s:%d:%d: %s: %s: %s\n", filepath.ToSlash(filepath.Join(c.Folder, f.File)), f.Line, f.Col, sure, f.Name, f.Message)
-	fmt.Fprintf(w, "  %5d | %s\n", f.Line, strings.ReplaceAll(f.Text, "\t", " "))
-	fmt.Fprintf(w, "        | %s%s\n", strings.Repeat(" ", indent(f)), a.painted("32", "^"))
+	fmt.Fprintf(w, "%s:%d:%d: %s: %s", filepath.ToSlash(filepath.Join(c.Folder, f.File)), f.Line, f.Col, sure, f.Name)
+	if first {
+		fmt.Fprintf(w, ": %s", f.Message)
+	}
+	text, before := excerpt(f)
+	fmt.Fprintf(w, "\n  %5d | %s\n        | %s%s\n", f.Line, text, strings.Repeat(" ", before), a.painted("32", "^"))
+	if !first {
+		return
+	}
 	fmt.Fprintf(w, "        instead: %s\n", f.Instead)
 	if f.Rule != "" {
 		fmt.Fprintf(w, "        the series mllm does it (%s): hexmage patch apply %s --sdk %s\n", f.Rule, c.Folder, c.SDK)
 	}
 }
 
-// indent returns how many columns are before a finding in its line.
-func indent(f lint.Finding) int {
-	if f.Col-1 > len(f.Text) {
-		return 0
+// width is how much of a source line is shown.
+const width = 100
+
+// excerpt returns the part of a finding's line that is shown, and how many columns of it are before the finding.
+func excerpt(f lint.Finding) (text string, before int) {
+	line := []rune(strings.ReplaceAll(f.Text, "\t", " "))
+	if at := f.Col - 1; at <= len(f.Text) {
+		before = len([]rune(f.Text[:at]))
 	}
-	return len([]rune(f.Text[:f.Col-1]))
+	start, end := 0, len(line)
+	if end > width {
+		start = min(max(0, before-width/2), end-width)
+		end = start + width
+	}
+	text = string(line[start:end])
+	if start > 0 {
+		text, before = "…"+string(line[start+1:end]), before-start
+	}
+	if end < len(line) {
+		text += "…"
+	}
+	return strings.TrimRight(text, " "), before
 }

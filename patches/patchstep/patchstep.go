@@ -42,7 +42,7 @@ func (Kind) Schema() step.Schema {
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "dir", Class: action.Tree, Doc: "The patched copy."},
-			{Name: "report", Class: action.File, Doc: "What was done, in JSON: each patch, each rename with its places."},
+			{Name: "report", Class: action.File, Doc: "What was done, in JSON: each patch, each rename and edit with its places."},
 		},
 		Toolchains: []string{"qairt"},
 	}
