@@ -135,8 +135,8 @@ func (t *table) measure(stdout []string, warmup int, specFile, before string) er
 	t.Rows = []row{}
 	for _, s := range stats {
 		t.Rows = append(t.Rows, row{s.Name, label(s.Name), rounded(s.Value), s.Unit})
-		if s.N > 1 {
-			t.Rows = append(t.Rows, row{Name: s.Name + "_spread", Label: "  of " + fmt.Sprint(s.N),
+		if s.N > 1 && s.Min < s.Max {
+			t.Rows = append(t.Rows, row{Name: s.Name + "_spread", Label: fmt.Sprintf("  spread of %d", s.N),
 				Value: fmt.Sprintf("± %s (%s … %s)", short(s.Spread), short(s.Min), short(s.Max)), Unit: s.Unit})
 		}
 	}
@@ -190,7 +190,7 @@ func rounded(v float64) float64 {
 
 // short is a number for people.
 func short(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 || math.Abs(v) >= 1000 {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.2f", v)

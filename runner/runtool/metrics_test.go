@@ -129,8 +129,8 @@ func TestMetricsOfRepetitions(t *testing.T) {
 		code          int
 		want          []string
 	}{
-		{"a phone", "device", [3]string{"900", "200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  of 2",`,
-			`"value": "± 1482.60 (200000 … 202000)"`, `"label": "  prefill speed, paper",`, `"value": "within noise: 0.96 of 333"`, `"n": 2,`, `"noise": 16.65`}},
+		{"a phone", "device", [3]string{"900", "200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  spread of 2",`,
+			`"value": "± 1483 (200000 … 202000)"`, `"label": "  prefill speed, paper",`, `"value": "within noise: 0.96 of 333"`, `"n": 2,`, `"noise": 16.65`}},
 		{"a slow phone", "device", [3]string{"1", "400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %: more than the 10.0 %`}},
 		{"the stand-in is no phone", "open", [3]string{"1", "400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
 	} {
