@@ -74,8 +74,8 @@ locked "entr" "5.3" {
 
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
-  size   = 25752
-  sha256 = "a706fbdf8857ff8f8679ad0980958e9a3a13baa121970bce7747daeb0c06fb7c"
+  size   = 25949
+  sha256 = "ef0293c4755f659e6522816e78621774716f284afa930b9987af98f3164eb61c"
 }
 
 locked "llvm" "22" {
@@ -182,14 +182,14 @@ locked "ninja" "1.11.1" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 91347
-  sha256 = "a48e14f5e2f25d5cdd7eb7e5ed114e020ed81f3bfe03fc3ea96399f2b5295433"
+  size   = 91910
+  sha256 = "3ffa23ed41991c2f59776a57b83323e4336d07f365975ce5666f8c41017da105"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 91339
-  sha256 = "54728380c53e30a6d4ffa2ae03a3274c77ce25178de1fd321ae3103eeab61c20"
+  size   = 91902
+  sha256 = "f0348eb18b8145990e286d24f18f70e4c134807a336b04a83a06c1b7b4bcac39"
 }
 
 locked "qemu" "7.2" {

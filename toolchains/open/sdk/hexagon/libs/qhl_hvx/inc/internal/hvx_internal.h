@@ -46,4 +46,11 @@ static HVX_INLINE_ALWAYS void vstu_variable(void *p, uint32_t n, HVX_Vector vect
   memcpy(p, &vector, n < VLEN ? n : VLEN);
 }
 
+// The bits of a half precision float, for splats into a vector.
+static HVX_INLINE_ALWAYS int16_t fp16_to_bits(const __fp16 *x) {
+  int16_t bits;
+  memcpy(&bits, x, sizeof bits);
+  return bits;
+}
+
 #endif

@@ -71,6 +71,17 @@ class Tensor {
   float operator()(Idx b, Idx h, Idx w, Idx d) const { return load(index(b, h, w, d)); }
   TensorRef operator()(Idx b, Idx h, Idx w, Idx d) { return TensorRef(*this, index(b, h, w, d)); }
 
+  // Memory from one element on, which rank indices name, the last one of d.
+  const void *element_ptr(size_t rank, const long indices[]) const {
+    size_t at = 0;
+    for (size_t i = 0; i < 4; i++) at = at * dim(i) + (i + rank < 4 ? 0 : static_cast<size_t>(indices[i + rank - 4]));
+    return static_cast<const char *>(desc_.data) + at * dtype_size(get_dtype());
+  }
+  void *element_ptr(size_t rank, const long indices[]) {
+    if (too_small_) __builtin_trap();
+    return const_cast<void *>(static_cast<const Tensor *>(this)->element_ptr(rank, indices));
+  }
+
   // For the stand-in's registration only.
   const open_tensor &open_desc() const { return desc_; }
   bool open_too_small() const { return too_small_; }
