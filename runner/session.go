@@ -43,6 +43,7 @@ type RunRequest struct {
 type RunResult struct {
 	ExitCode int
 	Pulled   []string      // those of Pull that were there
+	Pushed   Pushed        // what it took to have the files there
 	Duration time.Duration // of the command, as seen from here: one round trip more than it took
 }
 
@@ -50,6 +51,7 @@ type RunResult struct {
 type Session struct {
 	Device *adb.Device
 	Sums   Sums
+	Wait   time.Duration // for a device that went away while files are pushed, from the moment it did; 0: half a minute
 }
 
 // Run pushes what the device lacks, runs the command, pulls what it wrote, and removes the run's folder. The contents stay on the device
@@ -63,28 +65,38 @@ func (s *Session) Run(ctx context.Context, q RunRequest) (RunResult, error) {
 	if err != nil {
 		return RunResult{}, err
 	}
-	blobs, sums, err := s.hash(ctx, q.Files)
+	st := &store{dev: s.Device, id: id, wait: s.Wait, progress: q.reporter("push")}
+	sums, err := s.ensure(ctx, st, q.Files)
 	if err != nil {
 		return RunResult{}, err
 	}
-	st := &store{dev: s.Device, id: id, progress: q.reporter("push")}
-	if err := st.ensure(ctx, blobs); err != nil {
-		return RunResult{}, fmt.Errorf("push: %w", err)
-	}
 	dir := deviceRuns + "/" + id
 	defer s.cleanUp(ctx, dir)
-	if err := s.place(ctx, dir, q, sums); err != nil {
+	if err := st.place(ctx, dir, q.placement(sums)); err != nil {
 		return RunResult{}, err
 	}
 	res, err := s.command(ctx, dir, q)
 	if err != nil {
 		return RunResult{}, fmt.Errorf("run %s: %w", q.Args[0], err)
 	}
+	res.Pushed = st.pushed
 	res.Pulled, err = s.pull(ctx, dir, q)
 	if err != nil {
 		return RunResult{}, fmt.Errorf("pull: %w", err)
 	}
 	return res, nil
+}
+
+// ensure has the device have the files' contents.
+func (s *Session) ensure(ctx context.Context, st *store, files map[string]File) (sums map[string]string, err error) {
+	blobs, sums, err := s.hash(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.ensure(ctx, blobs); err != nil {
+		return nil, fmt.Errorf("push: %w", err)
+	}
+	return sums, nil
 }
 
 func (q RunRequest) reporter(op string) func(done, total int64) {
@@ -134,18 +146,6 @@ func (s *Session) hash(ctx context.Context, files map[string]File) (blobs map[st
 		blobs[sum] = blob{sum: sum, size: f.Size, open: f.Open}
 	}
 	return blobs, sums, nil
-}
-
-// place puts the files into the run's folder, by one command.
-func (s *Session) place(ctx context.Context, dir string, q RunRequest, sums map[string]string) error {
-	out, err := s.Device.Output(ctx, placeScript, strings.NewReader(dir+"\n"+q.placement(sums)))
-	if err != nil {
-		return fmt.Errorf("place the files: %w", err)
-	}
-	if out = strings.TrimSpace(out); out != "" {
-		return fmt.Errorf("place the files on the device: %s", out)
-	}
-	return nil
 }
 
 // placement lists what placeScript is to make: first the folders, those of outputs too, then files and links.
@@ -240,31 +240,6 @@ func (s *Session) after(ctx context.Context, script, dir string) {
 const (
 	afterWait = 20 * time.Second
 	pidFile   = ".hexmage.pid" // in the run's folder: the process group of the command
-)
-
-const (
-	// Input: the run's folder, then lines "d - FOLDER", "f SUM FILE", "x SUM PROGRAM", "l - LINK" with the target on the next line.
-	// Output: what went wrong. Hard links cost nothing, but some devices forbid them; then a symbolic link has to do, and for programs,
-	// which may look for files beside themselves, a copy.
-	placeScript = `read -r dir && mkdir -p "$dir" && cd "$dir" || exit 1
-while read -r k h p; do
-	case $k in
-	d) mkdir -p "$p" ;;
-	f) ln ` + deviceCAS + `/$h "$p" || ln -s ` + deviceCAS + `/$h "$p" || cp ` + deviceCAS + `/$h "$p" ;;
-	x) ln ` + deviceCAS + `/$h "$p" || { cp ` + deviceCAS + `/$h "$p" && chmod 755 "$p"; } ;;
-	l) read -r t && ln -s "$t" "$p" ;;
-	esac 2>/dev/null || echo "cannot make $p"
-done
-exit 0`
-
-	// Input: the run's folder. The shell that adb starts leads a session and a process group of its own.
-	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
-exit 0`
-
-	// Input: the run's folder.
-	cleanScript = `read -r dir || exit 1
-chmod -R u+w "$dir" 2>/dev/null
-rm -rf "$dir"`
 )
 
 func newID() (string, error) {

@@ -8,27 +8,28 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
-// Folders of a device. Blobs are named by their SHA-256, which every phone can compute.
-const (
-	deviceRoot = "/data/local/tmp/hexmage"
-	deviceCAS  = deviceRoot + "/cas"
-	deviceRuns = deviceRoot + "/run"
-)
-
 const (
 	commitBytes = 256 << 20 // pushed blobs are verified and named at least so often, to lose no more when all ends
 	maxAttempts = 5         // in a row without progress, before a device that drops is given up
+	largeFile   = 16 << 20  // larger ones travel in chunks
+	lossPart    = 24        // the part of what a link carries that may be lost when it breaks again
+	minPiece    = 64 << 10
+	defaultWait = 30 * time.Second
 )
 
 // blobTime is when every blob was modified, in seconds since 1970, so that one that a program wrote to can be told: a run's files are
 // links to blobs, and on devices where everything runs as root their mode keeps nobody from writing.
 const blobTime = 1_000_000_000
+
+// blobStat is what a device says of a blob that is as it was pushed.
+func blobStat(size int64) string { return fmt.Sprintf("%d,%d", size, blobTime) }
 
 // blob is a file's content on its way to the device.
 type blob struct {
@@ -37,45 +38,76 @@ type blob struct {
 	open func() (io.ReadCloser, error)
 }
 
+// Pushed says what a push took. Sizes are in bytes.
+type Pushed struct {
+	Blobs   int   `json:"blobs"`             // distinct contents
+	Missing int   `json:"missing"`           // of those, the ones that the device lacked
+	Size    int64 `json:"size"`              // of all contents
+	Sent    int64 `json:"sent"`              // given to the link: what was lost with it counts again
+	Reused  int64 `json:"reused,omitempty"`  // of missing contents, found on the device in others
+	Dropped int   `json:"dropped,omitempty"` // times that the link broke
+	Evicted int   `json:"evicted,omitempty"` // contents of earlier pushes that were removed to make room
+}
+
 // store is the content-addressed store of a device. One session at a time uses it: see Lease.
 type store struct {
 	dev      *adb.Device
-	id       string // of this session, in the names of what is not verified yet
+	id       string        // of this session, in the names of what is not verified yet
+	wait     time.Duration // for a device that went away
 	progress func(done, total int64)
+	pushed   Pushed
 }
 
 // ensure makes the device have all blobs: it asks which are missing, pushes those, has the device verify them and gives them their names.
 // A link that breaks is set up again, and what had arrived is not pushed twice.
 func (s *store) ensure(ctx context.Context, blobs map[string]blob) error {
-	missing, err := s.missing(ctx, blobs)
+	missing, free, err := s.missing(ctx, blobs)
 	if err != nil {
 		return err
 	}
-	t := transfer{store: s, blobs: blobs, left: missing}
+	s.pushed.Blobs, s.pushed.Missing = len(blobs), len(missing)
+	for _, b := range blobs {
+		s.pushed.Size += b.size
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	t := transfer{store: s, blobs: blobs}
 	for _, sum := range missing {
 		t.total += blobs[sum].size
+		if blobs[sum].size > largeFile {
+			t.large = append(t.large, sum)
+		} else {
+			t.left = append(t.left, sum)
+		}
+	}
+	if err := s.room(ctx, blobs, t.total, free); err != nil {
+		return err
 	}
 	evicted := false
-	for failures := 0; len(t.left)+len(t.pushed) > 0; {
-		before := len(t.left) + len(t.pushed)
+	for failures := 0; len(t.left)+len(t.pushed)+len(t.large) > 0; {
+		before := t.arrived
 		err := t.once(ctx)
 		switch {
 		case err == nil:
-		case isFull(err) && !evicted:
+		case isFull(err) && !evicted: // somebody else filled it meanwhile
 			evicted = true
-			if err := s.evict(ctx, blobs); err != nil {
+			if err := s.evict(ctx, blobs, t.total); err != nil {
 				return fmt.Errorf("make room on the device: %w", err)
 			}
 		case !adb.Retryable(err) && !errors.Is(err, errCorrupted):
 			return err
 		default:
-			if len(t.left)+len(t.pushed) < before {
+			if t.arrived > before {
 				failures = 0
 			}
 			if failures++; failures >= maxAttempts {
 				return fmt.Errorf("given up after %d attempts: %w", failures, err)
 			}
-			if err := reconnect(ctx, s.dev, failures); err != nil {
+			if adb.Retryable(err) {
+				t.dropped()
+			}
+			if err := s.reconnect(ctx); err != nil {
 				return err
 			}
 		}
@@ -87,10 +119,31 @@ func (s *store) ensure(ctx context.Context, blobs map[string]blob) error {
 type transfer struct {
 	*store
 	blobs       map[string]blob
-	left        []string // not pushed, in order
+	left        []string // small ones that were not pushed, in order
 	pushed      []string // on the device, not verified
 	unverified  int64    // bytes of those
+	large       []string // large ones that the device does not have yet
+	now         *largeBlob
+	known       map[string]recipe // of the large blobs that the device has; nil: not asked for yet
 	done, total int64
+	arrived     int64 // grows with all that the device keeps
+	piece       int64 // the most that is on its way at once; 0: as much as there is
+	sent        int64 // before the link broke last
+}
+
+// dropped counts a link that broke. What was on its way then is lost, some of it in the buffers of adb's server: from now on only a small
+// part of what the link carried before is on its way at once, and no file has to arrive in one go that is larger.
+func (t *transfer) dropped() {
+	t.store.pushed.Dropped++
+	t.piece = max((t.store.pushed.Sent-t.sent)/lossPart, minPiece)
+	t.sent = t.store.pushed.Sent
+	t.left = slices.DeleteFunc(t.left, func(sum string) bool {
+		if t.blobs[sum].size <= t.piece {
+			return false
+		}
+		t.large = append(t.large, sum)
+		return true
+	})
 }
 
 // once pushes what is left until the end or the first error.
@@ -109,9 +162,19 @@ func (t *transfer) once(ctx context.Context) error {
 			t.pushed, t.left = append(t.pushed, b.sum), t.left[1:]
 			t.unverified += b.size
 			t.done += b.size
+			t.arrived += 1 + b.size
 		}
 	}
-	return t.commit(ctx)
+	if len(t.pushed) > 0 {
+		return t.commit(ctx)
+	}
+	for len(t.large) > 0 {
+		if err := t.pushLarge(ctx, t.blobs[t.large[0]]); err != nil {
+			return err
+		}
+		t.large = t.large[1:]
+	}
+	return nil
 }
 
 func (t *transfer) push(ctx context.Context, sync *adb.Sync, b blob) error {
@@ -120,11 +183,19 @@ func (t *transfer) push(ctx context.Context, sync *adb.Sync, b blob) error {
 		return err
 	}
 	defer r.Close()
-	return sync.Push(ctx, deviceCAS+"/"+t.partName(b.sum), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
-		if t.progress != nil {
-			t.progress(t.done+sent, t.total)
-		}
+	last := int64(0)
+	return sync.Push(ctx, deviceCAS+"/"+partName(b.sum, t.id), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
+		t.store.pushed.Sent += sent - last
+		last = sent
+		t.report(sent)
 	})
+}
+
+// report tells how far it is, with sent bytes of what is under way.
+func (t *transfer) report(sent int64) {
+	if t.progress != nil {
+		t.progress(t.done+sent, t.total)
+	}
 }
 
 // errCorrupted says that a blob did not arrive as it was sent.
@@ -147,6 +218,7 @@ func (t *transfer) commit(ctx context.Context) error {
 		if !verified[sum] {
 			wrong = append(wrong, sum)
 			t.done -= t.blobs[sum].size
+			t.arrived -= 1 + t.blobs[sum].size
 		}
 	}
 	t.pushed, t.unverified = nil, 0
@@ -157,85 +229,78 @@ func (t *transfer) commit(ctx context.Context) error {
 	return nil
 }
 
-func (s *store) partName(sum string) string { return "." + sum + "." + s.id }
+func partName(sum, id string) string { return "." + sum + "." + id }
 
-// missing returns the sums of the blobs that the device lacks, sorted; it costs one command.
-func (s *store) missing(ctx context.Context, blobs map[string]blob) ([]string, error) {
+// missing returns the sums of the blobs that the device lacks, sorted, and its free space in bytes, negative if it does not say that; it
+// costs one command.
+func (s *store) missing(ctx context.Context, blobs map[string]blob) (lacking []string, free int64, err error) {
 	sums := slices.Sorted(maps.Keys(blobs))
-	out, err := s.dev.Output(ctx, missingScript, strings.NewReader(strings.Join(sums, "\n")+"\n"))
+	out, err := s.output(ctx, missingScript, strings.Join(sums, "\n")+"\n")
 	if err != nil {
-		return nil, fmt.Errorf("ask the device for what it has: %w", err)
+		return nil, 0, fmt.Errorf("ask the device for what it has: %w", err)
 	}
 	have := map[string]bool{}
+	free = -1
 	lines := bufio.NewScanner(strings.NewReader(out))
 	for lines.Scan() {
 		said, sum, _ := strings.Cut(lines.Text(), " ")
+		if said == "free" {
+			if kb, err := strconv.ParseInt(sum, 10, 64); err == nil && kb >= 0 && kb < 1<<52 {
+				free = kb << 10
+			}
+			continue
+		}
 		b, ok := blobs[sum]
 		// One of another size was cut short when the device lost power.
-		have[sum] = ok && said == fmt.Sprintf("%d,%d", b.size, blobTime)
+		have[sum] = ok && said == blobStat(b.size)
 	}
-	return slices.DeleteFunc(sums, func(sum string) bool { return have[sum] }), nil
+	return slices.DeleteFunc(sums, func(sum string) bool { return have[sum] }), free, nil
 }
 
-// evict removes from the device every blob but those that are to be kept.
-func (s *store) evict(ctx context.Context, keep map[string]blob) error {
-	_, err := s.dev.Output(ctx, evictScript, strings.NewReader(strings.Join(slices.Sorted(maps.Keys(keep)), "\n")+"\n"))
-	return err
+// output runs a script that may run twice, and does so if the link breaks.
+func (s *store) output(ctx context.Context, script, input string) (string, error) {
+	out, err := s.dev.Output(ctx, script, strings.NewReader(input))
+	if adb.Retryable(err) && ctx.Err() == nil {
+		if e := s.reconnect(ctx); e != nil {
+			return "", e
+		}
+		out, err = s.dev.Output(ctx, script, strings.NewReader(input))
+	}
+	return out, err
 }
 
-func isFull(err error) bool {
-	var denied *adb.DeviceError
-	return errors.As(err, &denied) && strings.Contains(strings.ToLower(denied.Message), "no space left")
-}
-
-// reconnect waits a little, longer with each failure, and sets up the link again.
-func reconnect(ctx context.Context, dev *adb.Device, failures int) error {
-	var err error
-	for ; failures <= maxAttempts; failures++ {
+// reconnect sets up the link again: it asks, less and less often, until the device is back, or for as long as s.wait.
+func (s *store) reconnect(ctx context.Context) error {
+	wait := s.wait
+	if wait <= 0 {
+		wait = defaultWait
+	}
+	pause := 50 * time.Millisecond
+	for end := time.Now().Add(wait); ; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(50 * time.Millisecond << failures):
+		case <-time.After(pause):
 		}
-		if err = dev.Reconnect(ctx); err == nil || !adb.Retryable(err) {
+		err := s.dev.Reconnect(ctx)
+		if err == nil || !adb.Retryable(err) {
 			return err
 		}
+		if time.Now().After(end) {
+			return fmt.Errorf("the device did not come back within %v: %w", wait, err)
+		}
+		pause = min(2*pause, time.Second)
 	}
-	return fmt.Errorf("the device did not come back: %w", err)
 }
 
-// The scripts run in the device's own shell (mksh and toybox on phones, ash and busybox in the emulator); they read lists from
-// standard input since command lines are short.
-const (
-	// Input: sums. Output: "SIZE,TIME SUM" of those that are there. What crashed sessions left is removed:
-	// folders of runs when they are a day old, half pushed files (which are dated long ago) at once.
-	missingScript = `mkdir -p ` + deviceCAS + ` ` + deviceRuns + ` && cd ` + deviceCAS + ` || exit 1
-find ` + deviceRuns + ` -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} \; 2>/dev/null
-find . -maxdepth 1 -type f -name '.*' -mtime +0 -exec rm -f {} \; 2>/dev/null
-show() { [ $# -eq 0 ] || stat -c '%s,%Y %n' "$@"; }
-set --
-while read -r h; do
-	[ -f "$h" ] && set -- "$@" "$h"
-	if [ $# -ge 100 ]; then show "$@"; set --; fi
-done
-show "$@"
-exit 0`
-
-	// Input: the session, then sums. Output: "ok SUM" or "bad SUM".
-	commitScript = `cd ` + deviceCAS + ` && read -r id || exit 1
-while read -r h; do
-	[ -n "$h" ] || continue
-	s=$(sha256sum ".$h.$id")
-	if [ "${s%% *}" = "$h" ] && chmod 555 ".$h.$id" && mv -f ".$h.$id" "$h"; then echo "ok $h"; else rm -f ".$h.$id"; echo "bad $h"; fi
-done 2>/dev/null
-exit 0`
-
-	// Input: sums to keep. What is half pushed goes, too.
-	evictScript = `cd ` + deviceCAS + ` || exit 1
-keep=" "
-while read -r h; do keep="$keep$h "; done
-for f in * .[0-9a-f]*; do
-	case "$keep" in *" $f "*) ;; *) rm -f "$f" ;; esac
-done
-exit 0`
-)
+// place makes the files that are listed for placeScript in a folder, by one command.
+func (s *store) place(ctx context.Context, dir, list string) error {
+	out, err := s.output(ctx, placeScript, dir+"\n"+list)
+	if err != nil {
+		return fmt.Errorf("place the files: %w", err)
+	}
+	if out = strings.TrimSpace(out); out != "" {
+		return fmt.Errorf("place the files on the device: %s", out)
+	}
+	return nil
+}

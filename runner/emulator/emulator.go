@@ -19,6 +19,8 @@ type Options struct {
 // Faults make the device misbehave as real ones do.
 type Faults struct {
 	DropAfterBytes     int64 `json:"drop_after_bytes,omitempty"`      // cut the adb link, once, after so many bytes from the host; 0: never
+	DropEveryBytes     int64 `json:"drop_every_bytes,omitempty"`      // cut it again and again, each time after so many bytes; 0: never
+	CorruptByte        int64 `json:"corrupt_byte,omitempty"`          // flip a bit of one byte from the host, once: the one after so many; 0: never
 	SlowBytesPerSecond int64 `json:"slow_bytes_per_second,omitempty"` // limit of the adb link in each direction; 0: none
 	DiskBytes          int64 `json:"disk_bytes,omitempty"`            // size of /data, which then is in memory; 0: no limit
 }

@@ -9,21 +9,31 @@ import (
 // faultyListener gives connections that misbehave as told.
 type faultyListener struct {
 	net.Listener
-	faults Faults
-	left   atomic.Int64 // bytes until the link is cut; negative once that happened
+	faults  Faults
+	left    atomic.Int64 // bytes until the link is cut
+	corrupt atomic.Int64 // bytes until one is changed
 }
 
 func newFaultyListener(l net.Listener, f Faults) net.Listener {
-	if f.DropAfterBytes <= 0 && f.SlowBytesPerSecond <= 0 {
+	if f.DropAfterBytes <= 0 && f.DropEveryBytes <= 0 && f.SlowBytesPerSecond <= 0 && f.CorruptByte <= 0 {
 		return l
 	}
 	fl := &faultyListener{Listener: l, faults: f}
-	fl.left.Store(f.DropAfterBytes)
-	if f.DropAfterBytes <= 0 {
-		fl.left.Store(-1)
+	fl.left.Store(never)
+	for _, n := range []int64{f.DropEveryBytes, f.DropAfterBytes} {
+		if n > 0 {
+			fl.left.Store(n)
+		}
+	}
+	fl.corrupt.Store(never)
+	if f.CorruptByte > 0 {
+		fl.corrupt.Store(f.CorruptByte)
 	}
 	return fl
 }
+
+// never is more bytes than a device sees in its life.
+const never = 1 << 62
 
 func (l *faultyListener) Accept() (net.Conn, error) {
 	nc, err := l.Listener.Accept()
@@ -38,16 +48,22 @@ type faultyConn struct {
 	l *faultyListener
 }
 
-// Read cuts the link when the bytes are used up, which happens once in the device's life.
+// Read cuts the link when the bytes are used up.
 func (c *faultyConn) Read(p []byte) (int, error) {
 	p = c.portion(p)
 	n, err := c.Conn.Read(p)
 	c.delay(n)
-	if before := c.l.left.Load(); before >= 0 {
-		if after := c.l.left.Add(-int64(n)); after < 0 {
-			c.Conn.Close()
-			return 0, net.ErrClosed
+	if after := c.l.corrupt.Add(int64(-n)); after < 0 && after+int64(n) >= 0 {
+		p[after+int64(n)] ^= 1
+	}
+	if c.l.left.Add(int64(-n)) < 0 {
+		next := c.l.faults.DropEveryBytes
+		if next <= 0 {
+			next = never
 		}
+		c.l.left.Store(next)
+		c.Conn.Close()
+		return 0, net.ErrClosed
 	}
 	return n, err
 }

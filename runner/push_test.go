@@ -1,0 +1,181 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
+
+// sizes are those of TestPush. HEXMAGE_PUSH_MB=1024 makes the file that large, and the link break every 20 MB.
+func sizes(t *testing.T) (file, drop int64) {
+	mb := os.Getenv("HEXMAGE_PUSH_MB")
+	if mb == "" {
+		return 48 << 20, 4 << 20
+	}
+	n, err := strconv.ParseInt(mb, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 20, 20e6
+}
+
+// randomFile writes a file that cannot be compressed.
+func randomFile(t *testing.T, size int64) string {
+	t.Helper()
+	dir := t.TempDir()
+	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
+		if dir, err = os.MkdirTemp("/dev/shm", "push"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+	}
+	name := filepath.Join(dir, "model.bin")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.CopyN(f, rand.NewChaCha8([32]byte{1}), size)
+	if e := f.Close(); err != nil || e != nil {
+		t.Fatal(err, e)
+	}
+	return name
+}
+
+// onDisk is a runner.File of a file, as it is now.
+func onDisk(t *testing.T, name string) runner.File {
+	t.Helper()
+	st, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runner.File{
+		Open: func() (io.ReadCloser, error) { return os.Open(name) }, Size: st.Size(),
+		Key: name + st.ModTime().String(),
+	}
+}
+
+func sumOf(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		t.Fatal(err)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// change overwrites a hundredth of a file, in a few places, and puts some bytes in, which moves the rest.
+func change(t *testing.T, name string, size int64) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.NewChaCha8([32]byte{2})
+	for _, at := range []int64{size / 10, size / 2} {
+		_, _ = rng.Read(b[at : at+size/200])
+	}
+	at := size * 3 / 4
+	b = append(b[:at], append([]byte("seventeen bytes.."), b[at:]...)...)
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPush is the promise of the design: over a link that breaks again and again a file arrives, and little is sent twice; when nothing
+// has changed, nothing is sent; when little has, little is sent. All through the real adb server, and compared with the real adb push.
+func TestPush(t *testing.T) {
+	size, drop := sizes(t)
+	e := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.DropEveryBytes = drop })
+	o := emulatortest.ServerOptions(t)
+	server, err := adb.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if err := server.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	s := &runner.Session{Device: server.Device(e.Addr()), Sums: runner.Sums{Dir: t.TempDir()}}
+	name := randomFile(t, size)
+	push := func(what string) (runner.Pushed, time.Duration) {
+		t.Helper()
+		start := time.Now()
+		p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"model.bin": onDisk(t, name)}, nil)
+		took := time.Since(start)
+		if err != nil {
+			t.Fatalf("%s: %v, %+v", what, err, p)
+		}
+		if got := onDevice(t, s, "sha256sum </data/local/tmp/x/model.bin"); !strings.HasPrefix(got, sumOf(t, name)) {
+			t.Fatalf("%s: the file arrived damaged", what)
+		}
+		t.Logf("%s: %d MB, %.2f MB sent (%.4f of the file), the link broke %d times, %v", what, p.Size>>20, float64(p.Sent)/1e6, float64(p.Sent)/float64(p.Size), p.Dropped, took)
+		return p, took
+	}
+
+	p, _ := push("first")
+	if p.Sent > size*11/10 || p.Dropped < int(size/drop)-2 {
+		t.Errorf("first push: %+v of %d bytes; want at most 1.1 times the file", p, size)
+	}
+
+	p, took := push("again")
+	if p.Sent != 0 || p.Missing != 0 {
+		t.Errorf("a second push: %+v; want nothing sent", p)
+	}
+	best := took
+	for range 4 { // the machine may be busy for a moment
+		_, took = push("again")
+		best = min(best, took)
+	}
+	if best > 100*time.Millisecond {
+		t.Errorf("a second push took %v; want less than 100 ms", best)
+	}
+
+	change(t, name, size)
+	p, _ = push("after a change of 1 %")
+	if p.Sent*100 > size*3 || p.Reused < size*9/10 {
+		t.Errorf("push after a change of 1 %%: %+v; want less than 3 %% of %d bytes sent", p, size)
+	}
+
+	// The official program, on a link that does not break: it would not survive one that does.
+	well := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	if err := server.Connect(t.Context(), well.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	cmd := exec.CommandContext(t.Context(), o.Path, "-L", "localfilesystem:"+server.Address(), "-s", well.Addr(), "push", name, "/data/local/tmp/model.bin")
+	cmd.Env = []string{"LD_LIBRARY_PATH=" + o.LibraryPath, "HOME=" + o.Dir}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("adb push: %v: %s", err, out)
+	}
+	official := time.Since(start)
+	t.Logf("adb push of the same file: %v; a second push here: %v", official, best)
+	if best > official {
+		t.Errorf("a second push took %v, adb push %v", best, official)
+	}
+	onDevice(t, &runner.Session{Device: server.Device(well.Addr())}, "rm /data/local/tmp/model.bin")
+	s = &runner.Session{Device: server.Device(well.Addr()), Sums: s.Sums}
+	if _, took = push("first, over a link that does not break"); took > 5*official+2*time.Second {
+		t.Errorf("a first push took %v, adb push %v", took, official)
+	}
+}

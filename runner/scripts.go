@@ -1,0 +1,138 @@
+package runner
+
+// Folders of a device. Blobs are named by their SHA-256, which every phone can compute.
+const (
+	deviceRoot   = "/data/local/tmp/hexmage"
+	deviceCAS    = deviceRoot + "/cas"
+	deviceChunks = deviceRoot + "/chunks" // the recipes of large blobs
+	deviceUsed   = deviceRoot + "/used"   // empty files: their times say when a blob was last asked for
+	deviceRuns   = deviceRoot + "/run"
+)
+
+// The scripts run in the device's own shell (mksh and toybox on phones, ash and busybox in the emulator); they read lists from
+// standard input since command lines are short. Each may run twice, when the link breaks before its answer is here.
+const (
+	// ours ends a script where one of the folders is a link: what it removes must be ours.
+	ours = `for d in ` + deviceRoot + ` ` + deviceCAS + ` ` + deviceChunks + ` ` + deviceUsed + ` ` + deviceRuns + `; do
+	[ -L $d ] && { echo "$d is a link: remove it" >&2; exit 1; }
+done
+`
+
+	// Input: sums. Output: "free KILOBYTES", then "SIZE,TIME SUM" of those that are there. What crashed sessions left is removed: folders
+	// of runs and parts of large blobs when they are a day old, half pushed files (which are dated long ago) at once.
+	missingScript = ours + `mkdir -p ` + deviceCAS + ` ` + deviceChunks + ` ` + deviceUsed + ` ` + deviceRuns + ` && cd ` + deviceCAS + ` || exit 1
+find ` + deviceRuns + ` -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} \; 2>/dev/null
+find . -maxdepth 1 -type f -name '.*' -mtime +0 -exec rm -f {} \; 2>/dev/null
+set -- $(df -Pk . 2>/dev/null | tail -n 1)
+echo "free $4"
+show() { [ $# -eq 0 ] || { stat -c '%s,%Y %n' "$@"; (cd ` + deviceUsed + ` && touch "$@"); }; }
+set --
+while read -r h; do
+	[ -f "$h" ] && set -- "$@" "$h"
+	if [ $# -ge 100 ]; then show "$@"; set --; fi
+done
+show "$@"
+exit 0`
+
+	// Input: the session, then sums. Output: "ok SUM" or "bad SUM".
+	commitScript = `cd ` + deviceCAS + ` && read -r id || exit 1
+while read -r h; do
+	[ -n "$h" ] || continue
+	if [ ! -e ".$h.$id" ] && [ -e "$h" ]; then echo "ok $h"; continue; fi
+	s=$(sha256sum ".$h.$id")
+	if [ "${s%% *}" = "$h" ] && chmod 555 ".$h.$id" && mv -f ".$h.$id" "$h" && : >` + deviceUsed + `/$h; then echo "ok $h"; else rm -f ".$h.$id"; echo "bad $h"; fi
+done 2>/dev/null
+exit 0`
+
+	// Input: the session, then a sum. Output: how much of the blob is there. What an earlier session left of it is taken over. A command
+	// of this session that may still write to it, since the link broke and nobody told it, is ended first.
+	partScript = `cd ` + deviceCAS + ` && read -r id && read -r h || exit 1
+p=.$h.$id.part
+if [ -f .$id.pid ]; then
+	read -r g <.$id.pid && kill -9 -- "-$g" 2>/dev/null && n=0 && while kill -0 "$g" 2>/dev/null && [ $n -lt 40 ]; do sleep 0.05; n=$((n + 1)); done
+	rm -f .$id.pid
+fi
+if [ ! -f $p ]; then
+	for f in .$h.*.part; do [ -f "$f" ] && mv -f "$f" $p && break; done
+	: >>$p
+fi
+stat -c %s $p`
+
+	// Input: bytes to add to the part. Output: its size. The words ID and SUM are replaced.
+	appendScript = `cd ` + deviceCAS + ` && echo $$ >.ID.pid && cat >>.SUM.ID.part && rm -f .ID.pid && stat -c %s .SUM.ID.part`
+
+	// Input: the session, a sum, then "BLOB OFFSET SIZE" of what is to be added to the part. Output: its size.
+	copyScript = `cd ` + deviceCAS + ` && read -r id && read -r h && echo $$ >.$id.pid || exit 1
+while read -r b at n; do
+	dd if=$b bs=131072 iflag=skip_bytes,count_bytes skip=$at count=$n >>.$h.$id.part || exit 1
+done
+rm -f .$id.pid
+stat -c %s .$h.$id.part`
+
+	// Input: the session, a sum, then the blob's recipe. Output: "ok" or "bad". What is given a name is on the disk before, or a device
+	// that loses power would have a blob of the right size with nothing in it.
+	finishScript = `cd ` + deviceCAS + ` && read -r id && read -r h || exit 1
+p=.$h.$id.part
+if [ ! -e $p ] && [ -e $h ]; then echo ok; exit; fi
+s=$(sha256sum $p)
+if [ "${s%% *}" != "$h" ]; then rm -f $p; echo bad; exit; fi
+cat >` + deviceChunks + `/.$h.$id && mv -f ` + deviceChunks + `/.$h.$id ` + deviceChunks + `/$h || exit 1
+{ touch -d @1000000000 $p || TZ=UTC0 touch -t 200109090146.40 $p; } 2>/dev/null
+{ fsync $p || sync $p; } 2>/dev/null
+chmod 555 $p && mv -f $p $h && : >` + deviceUsed + `/$h && echo ok`
+
+	// Output: the recipes of the blobs that were used last, each after a line "blob SUM SIZE,TIME".
+	recipesScript = `cd ` + deviceChunks + ` || exit 1
+ls -t ` + deviceUsed + ` | { n=0; while read -r h && [ $n -lt 8000000 ]; do
+	[ -f "$h" ] && [ -f ` + deviceCAS + `/$h ] || continue
+	n=$((n + $(stat -c %s "$h")))
+	stat -c 'blob %n %s,%Y' ` + deviceCAS + `/$h | sed 's|` + deviceCAS + `/||'
+	cat $h
+done; }
+exit 0`
+
+	// Output: "SIZE NAME" of all that is in the store, those that were used longest ago first.
+	listScript = `cd ` + deviceCAS + ` || exit 1
+{ for f in *; do [ -e ` + deviceUsed + `/$f ] || echo "$f"; done; ls -tr ` + deviceUsed + `; ls -A | grep '^[.]'; } | while read -r f; do
+	[ -f "$f" ] && stat -c '%s %n' "$f"
+done
+exit 0`
+
+	// Input: names of the store's files, to be removed.
+	removeScript = ours + `cd ` + deviceCAS + ` || exit 1
+while read -r f; do
+	case $f in */* | '' | . | ..) continue ;; esac
+	rm -f "$f" ` + deviceChunks + `/"$f" ` + deviceUsed + `/"$f"
+done
+exit 0`
+
+	// Removes all that was ever pushed, and what runs left. Output: what was there, as du says it.
+	clearScript = ours + `[ -d ` + deviceRoot + ` ] || { echo 0; exit 0; }
+du -sk ` + deviceRoot + `
+find ` + deviceRoot + ` -type d -exec chmod u+w {} + 2>/dev/null
+rm -rf ` + deviceRoot
+
+	// Input: the run's folder, then lines "d - FOLDER", "f SUM FILE", "x SUM PROGRAM", "l - LINK" with the target on the next line.
+	// Output: what went wrong. Hard links cost nothing, but some devices forbid them; then a symbolic link has to do, and for programs,
+	// which may look for files beside themselves, a copy.
+	placeScript = `read -r dir && mkdir -p "$dir" && cd "$dir" || exit 1
+while read -r k h p; do
+	case $k in
+	d) mkdir -p "$p" ;;
+	f) ln -f ` + deviceCAS + `/$h "$p" || ln -sf ` + deviceCAS + `/$h "$p" || cp ` + deviceCAS + `/$h "$p" ;;
+	x) ln -f ` + deviceCAS + `/$h "$p" || { cp ` + deviceCAS + `/$h "$p" && chmod 755 "$p"; } ;;
+	l) read -r t && ln -sfn "$t" "$p" ;;
+	esac 2>/dev/null || echo "cannot make $p"
+done
+exit 0`
+
+	// Input: the run's folder. The shell that adb starts leads a session and a process group of its own.
+	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
+exit 0`
+
+	// Input: the run's folder. Its files are the store's, too: only folders are made writable.
+	cleanScript = ours + `read -r dir || exit 1
+case $dir in ` + deviceRuns + `/*/* | *..*) exit 1 ;; ` + deviceRuns + `/?*) ;; *) exit 1 ;; esac
+find "$dir" -type d -exec chmod u+w {} + 2>/dev/null
+rm -rf "$dir"`
+)
