@@ -116,6 +116,19 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// A text that is made to be tried against everything ends the work when enough was done, and says that.
+func TestWorkIsBounded(t *testing.T) {
+	t.Parallel()
+	c := build(t, entry("one", "aaaa[^x]*x"), entry("two", "aaaa.*y"), entry("three", "aaaa.*z"))
+	hostile := []byte("aaaaz\n" + strings.Repeat(strings.Repeat("a", 999)+"\n", 1000))
+	if r := c.TextWithin(hostile, 30000); ids(r) != "three:1×1" || r.Lines != 1001 || r.Skipped < 985 || r.Skipped > 995 {
+		t.Errorf("%s: %d of %d lines skipped", ids(r), r.Skipped, r.Lines)
+	}
+	if r := c.Text(hostile); r.Skipped != 0 {
+		t.Errorf("%d skipped", r.Skipped)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]*diagnose.Entry{

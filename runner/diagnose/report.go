@@ -14,7 +14,7 @@ type Report struct {
 	More     int       `json:"unknown_more,omitempty"`
 	Benign   int       `json:"benign"` // lines that look like errors and are known to mean nothing
 	Lines    int       `json:"lines"`
-	Skipped  int       `json:"skipped,omitempty"` // lines in the middle of a very long text that were not looked at
+	Skipped  int       `json:"skipped,omitempty"` // lines that were not looked at: in the middle of a very long text, or after too much work
 }
 
 // Finding is a known failure that the text shows.

@@ -14,8 +14,9 @@ import (
 const (
 	maxLine    = 4 << 10
 	headBytes  = 8 << 20
-	tailBytes  = 8 << 20 // at most; at least half of it
-	maxUnknown = 20      // lines that look like errors and are not known, which a Report keeps
+	tailBytes  = 8 << 20   // at most; at least half of it
+	maxUnknown = 20        // lines that look like errors and are not known, which a Report keeps
+	maxWork    = 256 << 20 // bytes, each as often as a pattern is tried on it; logs that nobody made up take a tenth of it
 )
 
 // Line is a line of the input.
@@ -34,6 +35,7 @@ type scanner struct {
 	low     []byte
 	try     []int // patterns that may match the line
 
+	work    int // left of maxWork
 	lines   int // seen, also those that were skipped
 	skipped int
 	benign  int
@@ -57,9 +59,11 @@ func (c *Catalogue) Text(b []byte) *Report {
 }
 
 // Read diagnoses what r gives until its end. The error is r's; then the report tells of what came before.
-func (c *Catalogue) Read(r io.Reader) (*Report, error) {
+func (c *Catalogue) Read(r io.Reader) (*Report, error) { return c.read(r, maxWork) }
+
+func (c *Catalogue) read(r io.Reader, work int) (*Report, error) {
 	s := &scanner{
-		c: c, hits: make([]hit, len(c.Entries)), also: map[[2]int]bool{}, ansi: regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`),
+		c: c, work: work, hits: make([]hit, len(c.Entries)), also: map[[2]int]bool{}, ansi: regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`),
 		words: words("error", "fatal", "fail", "panic", "exception", "abort", "segmentation", "undefined", "denied", "killed", "unable", "cannot", "can't", "<e>",
 			"not found", "no such", "could not"),
 		nothing: words("0 error", "no error", "without error", "error: 0", "error=0", "error = 0", "errors: 0", "0 failed", "failed: 0", "error code: 0", "not an error"),
@@ -127,6 +131,10 @@ type chunk struct {
 
 // look matches one line against the catalogue.
 func (s *scanner) look(number int, line []byte) {
+	if s.work <= 0 {
+		s.skipped++
+		return
+	}
 	line = bytes.TrimRight(line, "\r\n")
 	if bytes.IndexByte(line, 0x1b) >= 0 {
 		line = s.ansi.ReplaceAll(line, nil)
@@ -137,6 +145,7 @@ func (s *scanner) look(number int, line []byte) {
 	slices.Sort(s.try)
 	for _, i := range slices.Compact(s.try) {
 		p := &s.c.patterns[i]
+		s.work -= len(line)
 		if p.also >= 0 {
 			if !s.also[[2]int{p.entry, p.also}] && p.re.Match(line) {
 				s.also[[2]int{p.entry, p.also}] = true

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/runstep/failures"
 )
 
 // Logs as people have them, of many lines with noise and with what follows from the failure: each comes out as one clear diagnosis, named like the
@@ -77,6 +80,53 @@ func FuzzText(f *testing.F) {
 		}
 		if len(r.Findings) > 0 != (len(r.Hints()) > 0) {
 			t.Error("findings and hints do not go together")
+		}
+	})
+}
+
+// Twice the text takes about twice the time, also when every line is made to be tried against all patterns.
+func TestTimeIsLinear(t *testing.T) {
+	c := shipped(t)
+	var all strings.Builder
+	for _, e := range c.Entries {
+		for _, x := range e.Examples {
+			all.WriteString(strings.ReplaceAll(x, "\n", " "))
+		}
+	}
+	line := all.String()
+	text := func(lines int) []byte {
+		var b strings.Builder
+		for i := range lines {
+			at := i * 997 % (len(line) - 4000)
+			b.WriteString(strings.ReplaceAll(line[at:at+4000], " ", "  ") + "\n")
+		}
+		return []byte(b.String())
+	}
+	took := func(lines int) time.Duration {
+		in, best := text(lines), time.Hour
+		for range 3 {
+			start := time.Now()
+			c.Text(in)
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	took(4)
+	short, long := took(16), took(64)
+	t.Logf("16 lines in %v, 64 in %v", short, long)
+	if long > 16*short {
+		t.Errorf("four times the text takes %.1f times the time", float64(long)/float64(short))
+	}
+}
+
+// Whatever a workspace's file holds, it is read or refused.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte("failure \"x\" {\n where = [\"tool\"]\n patterns = [\"abc (?P<a>d)\"]\n cause = \"{a}\"\n remedy = \"r\"\n source = \"s\"\n examples = [\"abc d\"]\n}\n"))
+	f.Add([]byte("codes \"x\" {\n base = 4294967296\n names = { \"0x1\" = \"A\" }\n}\nbenign \"y\" {}"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		c, diags := failures.Load(map[string][]byte{"diagnosis/x.hcl": src})
+		if (c == nil) != diags.HasErrors() {
+			t.Errorf("%v, %v", c, diags)
 		}
 	})
 }
