@@ -69,7 +69,11 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
 		return usage("%w", err)
 	}
-	fmt.Fprintf(a.env.Stdout, "wrote %s: make -C %s %s -j\n", out, c.Folder, arches[len(arches)-1].Target)
+	goals := strings.Join(c.Arch, " ")
+	if goals == "" {
+		goals = "htp_v79" // all need all SDKs
+	}
+	fmt.Fprintf(a.env.Stdout, "wrote %s: make -C %s %s -j\n", out, c.Folder, goals)
 	return nil
 }
 
