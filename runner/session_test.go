@@ -22,7 +22,12 @@ import (
 	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
 )
 
-func TestMain(m *testing.M) { os.Exit(emulatortest.Main(m)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 6 && os.Args[1] == pushArg {
+		os.Exit(pushProcess(os.Args[2:]))
+	}
+	os.Exit(emulatortest.Main(m))
+}
 
 // file is a runner.File with the content, that counts how often it is read.
 func file(content string, executable bool) runner.File {

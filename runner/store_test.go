@@ -1,0 +1,231 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
+
+// pushArg makes the test binary push a file: SOCKET SERIAL LEASES FILE. It says when it has the device's lease.
+const pushArg = "push"
+
+func pushProcess(args []string) int {
+	ctx := context.Background()
+	release, err := runner.Lease(ctx, args[2], args[1], nil)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer release()
+	fmt.Println("leased")
+	b, err := os.ReadFile(args[3])
+	if err == nil {
+		s := &runner.Session{Device: adb.NewClient("unix", args[0]).Device(args[1])}
+		_, err = s.Push(ctx, "/data/local/tmp/x", map[string]runner.File{"f": file(string(b), false)}, nil)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("pushed")
+	return 0
+}
+
+const cas = "/data/local/tmp/hexmage/cas"
+
+// TestTwoProcesses has one process push while another waits for the device, and kills the first with no warning. The other goes on
+// where the first was.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	e := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.SlowBytesPerSecond = 12 << 20 })
+	server := emulatortest.Server(t)
+	if err := server.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	s := &runner.Session{Device: server.Device(e.Addr())}
+	name, leases := randomFile(t, 24<<20), t.TempDir()
+	start := func() (*exec.Cmd, func() string) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], pushArg, server.Address(), e.Addr(), leases, name)
+		out := &emulatortest.Log{}
+		cmd.Stdout, cmd.Stderr = out, os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, out.String
+	}
+	await := func(what string, ok func() bool) {
+		t.Helper()
+		for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: not within 30 s", what)
+			}
+		}
+	}
+	one, said := start()
+	await("the first has the device", func() bool { return said() == "leased\n" })
+	two, others := start()
+	await("the first is in the midst of it", func() bool {
+		out, err := s.Device.Output(t.Context(), "stat -c %s "+cas+"/.*.part 2>/dev/null || echo 0", nil)
+		return err == nil && len(strings.TrimSpace(out)) >= len("4000000")
+	})
+	if got := others(); got != "" {
+		t.Errorf("the second did not wait: %q", got)
+	}
+	if out := onDevice(t, s, "ls "+cas); out != "" {
+		t.Errorf("half a blob has a name: %q", out)
+	}
+	if err := one.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = one.Wait()
+	if err := two.Wait(); err != nil || others() != "leased\npushed\n" {
+		t.Fatalf("the second: %v, %q", err, others())
+	}
+	if got := onDevice(t, s, "sha256sum </data/local/tmp/x/f; ls "+cas+" | wc -l"); !strings.HasPrefix(got, sumOf(t, name)) || !strings.HasSuffix(got, "\n1\n") {
+		t.Errorf("on the device: %q", got)
+	}
+}
+
+// TestPushIsResumed pushes what another session left half done.
+func TestPushIsResumed(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	data := strings.Repeat("0123456789abcdef", 20<<16)
+	push := func() (runner.Pushed, error) {
+		return s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": file(data, false)}, nil)
+	}
+	left := func(command string) {
+		onDevice(t, s, "mkdir -p "+cas+"; cd "+cas+"; "+command)
+	}
+	name := strings.Fields(onDevice(t, s, "yes 0123456789abcdef | head -n 1310720 | tr -d '\\n' | sha256sum"))[0]
+	left("yes 0123456789abcdef | head -n 1000000 | tr -d '\\n' >." + name + ".0123.part")
+	p, err := push()
+	if want := int64(len(data) - 16000000); err != nil || p.Sent != want {
+		t.Errorf("%+v, %v; want %d bytes sent", p, err, want)
+	}
+	// What is left is not what it should be: it is told by the digest, and sent anew.
+	left("rm -f " + name + "; yes | head -c 9000000 >." + name + ".4567.part")
+	p, err = push()
+	if err != nil || p.Sent < int64(len(data)) {
+		t.Errorf("over a damaged part: %+v, %v", p, err)
+	}
+	if got := onDevice(t, s, "sha256sum </data/local/tmp/x/f"); !strings.HasPrefix(got, name) {
+		t.Errorf("on the device: %q", got)
+	}
+}
+
+// TestCorruptedByte has one bit change on the way.
+func TestCorruptedByte(t *testing.T) {
+	t.Parallel()
+	s := session(t, func(o *emulator.Options) { o.CorruptByte = 9 << 20 })
+	name := randomFile(t, 20<<20)
+	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": onDisk(t, name)}, nil)
+	if err != nil || p.Sent != 2*p.Size {
+		t.Errorf("%+v, %v; want the file sent twice", p, err)
+	}
+	if got := onDevice(t, s, "sha256sum </data/local/tmp/x/f; ls -A "+cas+" | wc -l"); !strings.HasPrefix(got, sumOf(t, name)) || !strings.HasSuffix(got, "\n1\n") {
+		t.Errorf("on the device: %q", got)
+	}
+}
+
+// TestLeastRecentlyUsedGoFirst fills a device.
+func TestLeastRecentlyUsedGoFirst(t *testing.T) {
+	t.Parallel()
+	s := session(t, func(o *emulator.Options) { o.DiskBytes = 12 << 20 })
+	push := func(names ...string) (runner.Pushed, error) {
+		files := map[string]runner.File{}
+		for _, n := range names {
+			files[n] = file(strings.Repeat(n, 3<<20), false)
+		}
+		defer onDevice(t, s, "rm -rf /data/local/tmp/x") // or the links would keep what is removed from the store
+		// Some devices' ls sorts by seconds: what was used before now was used a while ago.
+		onDevice(t, s, "cd /data/local/tmp/hexmage/used 2>/dev/null || exit 0; for f in $(ls -t); do i=$((i + 1)); touch -t 2001010000.$((50 - i)) $f; done")
+		return s.Push(t.Context(), "/data/local/tmp/x", files, nil)
+	}
+	for _, n := range []string{"a", "b", "c", "a"} {
+		if p, err := push(n); err != nil || p.Evicted != 0 {
+			t.Fatal(n, p, err)
+		}
+	}
+	if p, err := push("d"); err != nil || p.Evicted != 1 { // b
+		t.Errorf("%+v, %v; want one content of an earlier push removed", p, err)
+	}
+	for n, sent := range map[string]int64{"a": 0, "c": 0, "d": 0} {
+		if p, err := push(n); err != nil || p.Sent != sent {
+			t.Errorf("%s: %+v, %v; want %d bytes sent", n, p, err, sent)
+		}
+	}
+	before := onDevice(t, s, "ls "+cas)
+	p, err := push("e", "f", "g", "h")
+	if err == nil || p.Sent != 0 || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "remove files") {
+		t.Errorf("what can never fit: %+v, %v", p, err)
+	}
+	if after := onDevice(t, s, "ls "+cas); after != before {
+		t.Errorf("what can never fit cost what was there: %q, before %q", after, before)
+	}
+	if n, err := runner.Clear(t.Context(), s.Device); err != nil || n < 9<<20 {
+		t.Errorf("cleared %d bytes, %v", n, err)
+	}
+	if got := onDevice(t, s, "ls -A /data/local/tmp"); got != "" {
+		t.Errorf("left after clearing: %q", got)
+	}
+}
+
+// TestNothingElseIsRemoved puts links where hexmage's own folders should be.
+func TestNothingElseIsRemoved(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	const root = "/data/local/tmp/hexmage"
+	for _, dir := range []string{"", "/cas", "/run", "/used", "/chunks"} {
+		onDevice(t, s, "rm -rf "+root+"; mkdir -p /data/precious/cas /data/precious/run; echo 1 >/data/precious/photo; touch -t 200001010000 /data/precious/photo /data/precious/.old; "+
+			"[ -z '"+dir+"' ] || mkdir -p "+root+"; ln -s /data/precious "+root+dir)
+		_, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": file("content", false)}, nil)
+		if err == nil || !strings.Contains(err.Error(), "is a link") {
+			t.Errorf("%s is a link: %v", root+dir, err)
+		}
+		if _, err := runner.Clear(t.Context(), s.Device); err == nil {
+			t.Errorf("%s is a link, and was cleared", root+dir)
+		}
+		if got := onDevice(t, s, "ls -A /data/precious"); got != ".old\ncas\nphoto\nrun\n" {
+			t.Errorf("with %s a link, there is left: %q", root+dir, got)
+		}
+	}
+	onDevice(t, s, "rm -rf "+root)
+	// A program may leave links in its folder: they are removed, not what they name.
+	res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "ln -s /data/precious a; ln -s .. b; mkdir c && chmod 555 c"}})
+	if err != nil || res.ExitCode != 0 {
+		t.Fatal(res, err)
+	}
+	if got := onDevice(t, s, "ls -A "+root+"/run; ls -A /data/precious"); got != ".old\ncas\nphoto\nrun\n" {
+		t.Errorf("after a run: %q", got)
+	}
+}
+
+func TestPushPaths(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	for _, dir := range []string{"", "x", "/a\nb", " /x"} {
+		if _, err := s.Push(t.Context(), dir, nil, nil); err == nil {
+			t.Errorf("%q was taken for a folder", dir)
+		}
+	}
+	var progress []int64
+	files := map[string]runner.File{"bin/run": file("#!/system/bin/sh\necho ran\n", true), "a b/c": file("c", false)}
+	if _, err := s.Push(t.Context(), "/data/local/tmp/it's", files, func(done, _ int64) { progress = append(progress, done) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := onDevice(t, s, `cd "/data/local/tmp/it's" && bin/run && cat "a b/c"`); got != "ran\nc" || len(progress) == 0 {
+		t.Errorf("%q, progress %v", got, progress)
+	}
+}
