@@ -37,7 +37,7 @@ func TestProvokedFailures(t *testing.T) {
 			if err := server.Connect(ctx, e.Addr()); err != nil {
 				t.Fatal(err)
 			}
-			s := &runner.Session{Device: server.Device(e.Addr())}
+			s := &runner.Session{Device: server.Device(e.Addr()), Wait: time.Second}
 			gone := false
 			_, err := s.Run(ctx, runner.RunRequest{Files: big, Args: []string{"true"}, Report: func(done, _ int64, _ string) {
 				if done > 1<<20 && !gone { // unplugged, for good

@@ -22,6 +22,7 @@ type Finding struct {
 	Entry  *Entry `json:"-"`
 	ID     string `json:"id"`
 	Rank   string `json:"rank"`
+	Level  string `json:"severity"` // error or warning
 	Cause  string `json:"cause"`
 	Remedy string `json:"remedy"`
 	Codes  []Code `json:"codes,omitempty"` // numbers in the line that are known
@@ -43,8 +44,12 @@ func (s *scanner) report() *Report {
 		for _, id := range e.Explains {
 			explained[id] = true
 		}
+		level := "error"
+		if e.Warning {
+			level = "warning"
+		}
 		r.Findings = append(r.Findings, Finding{
-			Entry: e, ID: e.ID, Rank: e.Rank.String(), Cause: fill(e.Cause, h.groups), Remedy: fill(e.Remedy, h.groups),
+			Entry: e, ID: e.ID, Rank: e.Rank.String(), Level: level, Cause: fill(e.Cause, h.groups), Remedy: fill(e.Remedy, h.groups),
 			Codes: s.c.Codes.In(h.line.Text), Count: h.count, Source: e.Source, Line: h.line,
 		})
 	}
