@@ -121,10 +121,14 @@ func TestLimits(t *testing.T) {
 
 // Whatever is printed, the numbers hang together.
 func FuzzSummarize(f *testing.F) {
+	p, err := runner.NewParser(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add([]byte(summary), []byte("prefill time: 201.087ms\nreal_seq_length: 64\n"), 0)
 	f.Add([]byte("Decode time : 1e999 us\x1b["), []byte("NetRun IPS (x): 5 inf/s"), 1)
 	f.Fuzz(func(t *testing.T, a, b []byte, warmup int) {
-		stats, err := runner.Summarize([][]runner.Metric{runner.ParseMetrics(a), runner.ParseMetrics(b)}, warmup)
+		stats, err := runner.Summarize([][]runner.Metric{p.Parse(a), p.Parse(b)}, warmup)
 		if err != nil {
 			return
 		}

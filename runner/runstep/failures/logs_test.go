@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hexmage/hexmage/runner/runstep/failures"
 )
 
 // Logs as people have them, of many lines with noise and with what follows from the failure: each comes out as one clear diagnosis, named like the
@@ -117,18 +115,6 @@ func TestTimeIsLinear(t *testing.T) {
 	if long > 16*short {
 		t.Errorf("four times the text takes %.1f times the time", float64(long)/float64(short))
 	}
-}
-
-// Whatever a workspace's file holds, it is read or refused.
-func FuzzLoad(f *testing.F) {
-	f.Add([]byte("failure \"x\" {\n where = [\"tool\"]\n patterns = [\"abc (?P<a>d)\"]\n cause = \"{a}\"\n remedy = \"r\"\n source = \"s\"\n examples = [\"abc d\"]\n}\n"))
-	f.Add([]byte("codes \"x\" {\n base = 4294967296\n names = { \"0x1\" = \"A\" }\n}\nbenign \"y\" {}"))
-	f.Fuzz(func(t *testing.T, src []byte) {
-		c, diags := failures.Load(map[string][]byte{"diagnosis/x.hcl": src})
-		if (c == nil) != diags.HasErrors() {
-			t.Errorf("%v, %v", c, diags)
-		}
-	})
 }
 
 func BenchmarkText(b *testing.B) {
