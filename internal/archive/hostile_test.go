@@ -283,7 +283,7 @@ func TestTruncated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			y := newYard(t, nil)
 			for n := range b {
-				if n%max(len(b)/80, 1) != 0 && n < len(b)-8 {
+				if n%max(len(b)/40, 1) != 0 && n < len(b)-5 {
 					continue
 				}
 				if err := os.WriteFile(y.in, b[:n], 0o600); err != nil {
@@ -311,7 +311,7 @@ func TestFlipped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			y := newYard(t, nil)
 			for n := range b {
-				if n%max(len(b)/120, 1) != 0 {
+				if n%max(len(b)/60, 1) != 0 {
 					continue
 				}
 				c := bytes.Clone(b)
