@@ -89,6 +89,7 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 		x.exports, x.there = w.ahead.exports, w.ahead.there
 	} else {
 		x.exports = readExports(x.stateFile)
+		x.sweep = x.size == 0 // who wrote there last, and whether to the end, is not known
 	}
 	defer func() {
 		if len(x.touch) > 0 { // also after an error: what was exported until then is known

@@ -209,11 +209,16 @@ func TestExportTidiesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := planOf([]plan.Export{export("a", "a", "")}, sh("a", "touch out"))
-	for i, executed := range []int{1, 0} {
-		if i > 0 { // a later run was killed, and now there is nothing to do but to tidy up
-			if err := errors.Join(os.MkdirAll(filepath.Join(w.Out, fmt.Sprintf(".hexmage-%d-1/new", pid)), 0o755), os.WriteFile(marker, nil, 0o644)); err != nil {
-				t.Fatal(err)
-			}
+	for i, executed := range []int{1, 0, 0} {
+		left := os.MkdirAll(filepath.Join(w.Out, fmt.Sprintf(".hexmage-%d-1/new", pid)), 0o755)
+		switch i {
+		case 1: // a later run was killed, and now there is nothing to do but to tidy up
+			left = errors.Join(left, os.WriteFile(marker, nil, 0o644))
+		case 2: // it was killed, and somebody removed the cache with the marker
+			left = errors.Join(left, os.Remove(strings.TrimSuffix(marker, ".writing")))
+		}
+		if left != nil {
+			t.Fatal(left)
 		}
 		w.ok(p, executed)
 		if _, err := os.Lstat(marker); !errors.Is(err, fs.ErrNotExist) {

@@ -22,7 +22,11 @@ func (r *running) heal(ctx context.Context, res build.Result, err error) (build.
 		}
 		r.done()
 		r.watching = nil
-		fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+		if changed := (*cas.ChangedError)(nil); errors.As(err, &changed) {
+			fmt.Fprintf(r.a.env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
+		} else {
+			fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+		}
 		r.shut()
 		res, err = r.build(ctx)
 	}
