@@ -23,7 +23,7 @@ func (o *once) Send(e event.Event) {
 			if first, ok := o.shown[key]; ok {
 				f := *n.Failure
 				first, _, _ = strings.Cut(first, "/")
-				f.Output, f.Hints, f.Source = fmt.Sprintf("the same errors as for %s: %s", first, oppackage.Summary(n.Failure.Output)), nil, nil
+				f.Output, f.Hints, f.Source, f.Command = fmt.Sprintf("the same errors as for %s: %s", first, oppackage.Summary(n.Failure.Output)), nil, nil, nil
 				n.Failure = &f
 				e = n
 			} else {
