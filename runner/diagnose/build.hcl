@@ -21,7 +21,6 @@ failure "hexagon-tools" {
   remedy   = "Use the Makefile that step \"makefile\" writes, which looks up what the SDK has, or set HEXAGON_TOOLS_VERSION_X86 and its like to the folder below tools/HEXAGON_Tools (6.4 has 19.0.04, 6.2 and 6.3 have 8.8.06)."
   source   = "UbiquitousLearning/mllm, Makefile of the op package"
   explains = ["make-stopped"]
-  seed     = true
   examples = ["Makefile:96: *** \"ERROR: Cannot retrieve hexagon tools from: /opt/Hexagon_SDK/6.3.0.0/tools/HEXAGON_Tools/19.0.04/Tools. Expected: 19.0.04\".  Stop."]
 }
 
@@ -32,7 +31,6 @@ failure "hexagon-root-arch" {
   remedy   = "Use the Makefile that step \"makefile\" writes, or set HEXAGON_SDK_ROOT_{arch} to the Hexagon SDK in the environment or on make's command line."
   source   = "UbiquitousLearning/mllm#650"
   explains = ["make-stopped"]
-  seed     = true
   examples = ["Makefile:104: *** \"ERROR: HEXAGON_SDK_ROOT_V79 is set incorrectly. Cannot retrieve \".  Stop."]
 }
 
