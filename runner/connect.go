@@ -192,7 +192,7 @@ func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*ad
 			return nil, err
 		}
 	}
-	o, err := findADB(tools)
+	o, err := FindADB(tools)
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +214,8 @@ func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*ad
 	return s, nil
 }
 
-// findADB finds the program, and the libraries beside it, in a folder as Debian packages or Google's archive have it.
-func findADB(dir string) (adb.Options, error) {
+// FindADB finds the program, and the libraries beside it, in a folder as Debian packages or Google's archive have it.
+func FindADB(dir string) (adb.Options, error) {
 	if dir == "" {
 		return adb.Options{}, errors.New("no adb: declare toolchain \"adb\" in the pipeline, or start an adb server")
 	}

@@ -121,3 +121,27 @@ func (p *puller) file(ctx context.Context, name string, st adb.Stat) error {
 	p.done += got
 	return err
 }
+
+// Pull copies a file or folder of the device into an existing, empty folder of this machine, under its own name, which it returns.
+// report, if not nil, is told of bytes that moved.
+func Pull(ctx context.Context, dev *adb.Device, from, dir string, report func(done, total int64)) (string, error) {
+	from = path.Clean(from)
+	if !path.IsAbs(from) || from == "/" {
+		return "", fmt.Errorf("%q is no file or folder of a device: want an absolute path", from)
+	}
+	name := path.Base(from)
+	if !filepath.IsLocal(name) {
+		return "", fmt.Errorf("%q is no file name here", name)
+	}
+	sync, err := dev.Sync(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer sync.Close()
+	st, err := sync.Stat(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	p := puller{sync: sync, device: path.Dir(from), host: dir, report: report, left: maxPullFiles}
+	return name, p.any(ctx, name, st, 0)
+}

@@ -19,6 +19,7 @@ type commands struct {
 	Toolchain toolchainCmd `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
 	Compat    compatCmd    `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
 	Env       envCmd       `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
+	Device    deviceCmd    `cmd:"" help:"Devices: list them, push and pull files, run commands, read logs, connect over the network."`
 	Diagnose  diagnoseCmd  `cmd:"" help:"Find the failure in a log: its cause, and what to do."`
 	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
 	Cache     cacheCmd     `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`

@@ -75,11 +75,32 @@ func (c *Client) Disconnect(ctx context.Context, address string) error {
 	return err
 }
 
+// Pair makes the server and a device that shows a code for pairing know each other's keys, after which Connect works. The address is
+// the one shown with the code, which is not the one to connect to.
+func (c *Client) Pair(ctx context.Context, address, code string) error {
+	if code == "" || strings.ContainsAny(code, ": ") {
+		return fmt.Errorf("adb: %q is no code for pairing: it is the number that the device shows", code)
+	}
+	s, err := c.askAs(ctx, "host:pair:"+code+":"+address, "host:pair:"+address) // the code is nobody's business
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(s, "Successfully paired") {
+		return nil
+	}
+	return fmt.Errorf("adb: %w", &ServerError{Request: "host:pair:" + address, Message: "pairing failed: " + s})
+}
+
 // Device returns a handle on the device with the given serial. Nothing is sent.
 func (c *Client) Device(serial string) *Device { return &Device{client: c, serial: serial} }
 
 // ask sends a request whose answer is one text.
 func (c *Client) ask(ctx context.Context, service string) (string, error) {
+	return c.askAs(ctx, service, service)
+}
+
+// askAs is ask with another name of the service in errors.
+func (c *Client) askAs(ctx context.Context, service, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
 	cn, err := dial(ctx, c.network, c.address)
@@ -87,11 +108,15 @@ func (c *Client) ask(ctx context.Context, service string) (string, error) {
 		return "", err
 	}
 	defer cn.Close()
-	if err := cn.request(service); err != nil {
-		return "", wrap(ctx, err, "%s", service)
+	err = cn.request(service)
+	if refused, ok := asServerError(err); ok {
+		refused.Request = name
+	}
+	if err != nil {
+		return "", wrap(ctx, err, "%s", name)
 	}
 	s, err := readString(cn.r)
-	return s, wrap(ctx, err, "%s", service)
+	return s, wrap(ctx, err, "%s", name)
 }
 
 // Device is one device of a server. Safe for concurrent use.

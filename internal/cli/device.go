@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// deviceCmd is `hexmage device …`.
+type deviceCmd struct {
+	List    deviceListCmd    `cmd:"" help:"List the devices of the adb server: what each is, and whether it can be used."`
+	Info    deviceInfoCmd    `cmd:"" help:"Tell what a device is and has: SoC, arch, memory, free space, temperatures, the vendor's QNN libraries."`
+	Shell   deviceShellCmd   `cmd:"" help:"Run a command on a device, with its standard streams and its exit code."`
+	Push    devicePushCmd    `cmd:"" help:"Copy files to a device; what it has already is not sent."`
+	Pull    devicePullCmd    `cmd:"" help:"Copy files from a device."`
+	Log     deviceLogCmd     `cmd:"" help:"Print a device's log (logcat)."`
+	Clean   deviceCleanCmd   `cmd:"" help:"Remove all that hexmage keeps on a device."`
+	Connect deviceConnectCmd `cmd:"" help:"Connect to a device over the network."`
+	Pair    devicePairCmd    `cmd:"" help:"Make a device that shows a pairing code know this machine, so that it can be connected to."`
+}
+
+// Help has the examples of `hexmage device --help`.
+func (*deviceCmd) Help() string {
+	return `Devices are those of the adb server: the user's own (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037), which is
+started with the adb of the PATH, of ANDROID_HOME or of toolchain "adb" if it does not run. With several devices one must be
+chosen by --serial or ANDROID_SERIAL; none is ever chosen silently. docs/devices.md tells more.
+
+Examples:
+
+    hexmage device list
+    hexmage device info --serial R5CXC1AAAAA
+    hexmage device push out/qwen3/model.bin /data/local/tmp/qwen3/
+    hexmage device shell -- ls -l /vendor/lib64/libQnnHtp.so
+    hexmage device pair 192.168.1.7:37099 123456 && hexmage device connect 192.168.1.7:40555`
+}
+
+// deviceTarget is the choice of a device, for every command that needs one.
+type deviceTarget struct {
+	Serial string `short:"s" placeholder:"SERIAL" help:"The device, as device list names it; an address such as 192.168.1.7:5555 is connected to. Default: ANDROID_SERIAL, else the only one."`
+}
+
+// open finds the device.
+func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
+	serial := t.Serial
+	if serial == "" {
+		serial = a.env.Var("ANDROID_SERIAL")
+	}
+	c, err := a.adbServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Devices(ctx)
+	if err != nil {
+		return nil, engine(err)
+	}
+	one, err := runner.Pick(all, serial)
+	if errors.Is(err, runner.ErrNoDevice) && strings.Contains(serial, ":") {
+		if err := c.Connect(ctx, serial); err != nil {
+			return nil, engine(err)
+		}
+		return c.Device(serial), nil
+	}
+	if err != nil {
+		return nil, &exitError{ExitUsage, err}
+	}
+	return c.Device(one.Serial), nil
+}
+
+// deviceListCmd is `hexmage device list`.
+type deviceListCmd struct{}
+
+// Help has the examples of `hexmage device list --help`.
+func (*deviceListCmd) Help() string {
+	return `Examples:
+
+    hexmage device list
+    hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'`
+}
+
+// deviceRow is one device of the list.
+type deviceRow struct {
+	Serial string `json:"serial"`
+	State  string `json:"state"`
+	SoC    string `json:"soc,omitempty"`
+	Arch   string `json:"arch,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Detail string `json:"detail,omitempty"` // why it cannot be used
+}
+
+// describeWait bounds what one device may take of a list.
+const describeWait = 10 * time.Second
+
+// Run lists.
+func (*deviceListCmd) Run(ctx context.Context, a *app) error {
+	c, err := a.adbServer(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := c.Devices(ctx)
+	if err != nil {
+		return engine(err)
+	}
+	d, err := a.domain(a.here())
+	if err != nil {
+		return err
+	}
+	rows := make([]deviceRow, len(all))
+	var wg sync.WaitGroup
+	for i, dev := range all {
+		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State, Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: stateRemedy(dev.State)}
+		if !dev.Usable() {
+			continue
+		}
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, describeWait)
+			defer cancel()
+			info, err := runner.Describe(ctx, c.Device(dev.Serial))
+			if err != nil {
+				rows[i].Detail = err.Error()
+				return
+			}
+			r := &rows[i]
+			r.SoC, r.Arch = info.SoC, info.Arch
+			if info.Model != "" {
+				r.Model = info.Model
+			}
+			if s := socOf(d.catalogue, info); s != nil && r.Arch == "" {
+				r.Arch = s.Arch
+			}
+		})
+	}
+	wg.Wait()
+	if a.JSON {
+		return a.printJSON(rows)
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(a.env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use device connect ADDRESS.")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		line := []string{r.Serial, r.State, r.SoC, r.Arch, r.Model, r.Detail}
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "\t"), "\t"))
+	}
+	return w.Flush()
+}
+
+// stateRemedy says what to do about a device in a state that is not usable.
+func stateRemedy(state string) string {
+	switch {
+	case state == "unauthorized":
+		return "allow USB debugging in the dialog that the device shows"
+	case state == "offline":
+		return "unplug it and plug it in again, or device connect again"
+	case strings.HasPrefix(state, "no permissions"):
+		return "this user may not open the USB device: add a udev rule"
+	}
+	return ""
+}
+
+// socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is not known.
+func socOf(c *toolchains.Catalogue, i runner.Info) *toolchains.SoC {
+	if s, err := c.FindSoC(i.SoC); err == nil && i.SoC != "" {
+		return s
+	}
+	for _, s := range c.SoCs {
+		for _, id := range s.AndroidIDs {
+			if id == i.SoCID && id != 0 {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// deviceShellCmd is `hexmage device shell [COMMAND…]`.
+type deviceShellCmd struct {
+	deviceTarget
+	Command []string `arg:"" optional:"" passthrough:"" help:"The command and its arguments, for the device's shell; none: the shell reads commands from standard input."`
+}
+
+// Help has the examples of `hexmage device shell --help`.
+func (*deviceShellCmd) Help() string {
+	return `There is no terminal on the other side: output comes as the command writes it, standard output and error apart. One argument is
+a line for the device's shell; several are a command and its arguments, and the shell changes nothing of them. Flags of hexmage come
+before the command. The exit code is the command's.
+
+Examples:
+
+    hexmage device shell getprop ro.soc.model
+    hexmage device shell --serial R5CXC1AAAAA 'cat /proc/meminfo | head -3'
+    hexmage device shell cat <local.txt
+    echo 'ls /data/local/tmp; uptime' | hexmage device shell`
+}
+
+// Run runs.
+func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
+	dev, err := c.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	words := c.Command
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	line := "exec sh"
+	switch {
+	case len(words) == 1:
+		line = words[0]
+	case len(words) > 1:
+		quoted := make([]string, len(words))
+		for i, w := range words {
+			quoted[i] = adb.Quote(w)
+		}
+		line = strings.Join(quoted, " ")
+	}
+	code, err := dev.Shell(ctx, line, adb.Streams{Stdin: a.env.Stdin, Stdout: a.env.Stdout, Stderr: a.env.Stderr})
+	if err != nil {
+		return engine(err)
+	}
+	if code != 0 {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// deviceConnectCmd is `hexmage device connect ADDRESS`.
+type deviceConnectCmd struct {
+	Address string `arg:"" help:"HOST:PORT, as Wireless debugging shows it, or HOST for port 5555."`
+	Off     bool   `help:"Disconnect instead."`
+}
+
+// Help has the examples of `hexmage device connect --help`.
+func (*deviceConnectCmd) Help() string {
+	return `A device with Android 11 or newer must have been paired once: device pair.
+
+Examples:
+
+    hexmage device connect 192.168.1.7:40555
+    hexmage device connect 192.168.1.7:40555 --off`
+}
+
+// Run connects.
+func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
+	client, err := a.adbServer(ctx)
+	if err != nil {
+		return err
+	}
+	at := c.Address
+	if !strings.Contains(at, ":") {
+		at += ":5555"
+	}
+	if c.Off {
+		if err := client.Disconnect(ctx, at); err != nil {
+			return engine(err)
+		}
+		fmt.Fprintln(a.env.Stdout, "disconnected", at)
+		return nil
+	}
+	if err := client.Connect(ctx, at); err != nil {
+		return engine(fmt.Errorf("%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
+	}
+	fmt.Fprintln(a.env.Stdout, "connected", at)
+	return nil
+}
+
+// devicePairCmd is `hexmage device pair ADDRESS CODE`.
+type devicePairCmd struct {
+	Address string `arg:"" help:"HOST:PORT, as the device shows it beside the code."`
+	Code    string `arg:"" help:"The code that the device shows."`
+}
+
+// Help has the examples of `hexmage device pair --help`.
+func (*devicePairCmd) Help() string {
+	return `On the device: Settings, Developer options, Wireless debugging, Pair device with pairing code. The port of the dialog is another
+one than that to connect to afterwards.
+
+Examples:
+
+    hexmage device pair 192.168.1.7:37099 123456`
+}
+
+// Run pairs.
+func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
+	client, err := a.adbServer(ctx)
+	if err != nil {
+		return err
+	}
+	if err := client.Pair(ctx, c.Address, c.Code); err != nil {
+		return engine(err)
+	}
+	fmt.Fprintln(a.env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device connect HOST:PORT")
+	return nil
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// adbAddress is where the user's adb server listens, by the variables that adb itself reads.
+func (a *app) adbAddress() (network, address string, err error) {
+	if s := a.env.Var("ADB_SERVER_SOCKET"); s != "" {
+		kind, at, _ := strings.Cut(s, ":")
+		switch {
+		case kind == "localfilesystem" && at != "":
+			return "unix", at, nil
+		case kind == "tcp" && at != "":
+			if !strings.Contains(at, ":") {
+				at = "127.0.0.1:" + at
+			}
+			return "tcp", at, nil
+		}
+		return "", "", usage("ADB_SERVER_SOCKET=%s: want tcp:HOST:PORT, tcp:PORT or localfilesystem:PATH", s)
+	}
+	host, port, _ := net.SplitHostPort(adbServer)
+	if h := a.env.Var("ANDROID_ADB_SERVER_ADDRESS"); h != "" {
+		host = h
+	}
+	if p := a.env.Var("ANDROID_ADB_SERVER_PORT"); p != "" {
+		port = p
+	}
+	return "tcp", net.JoinHostPort(host, port), nil
+}
+
+// adbStartWait is how long adb may take to start its server.
+const adbStartWait = 20 * time.Second
+
+// adbServer returns the user's adb server, which is started if it does not run: what is connected must still be so when this process is
+// gone.
+func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
+	network, address, err := a.adbAddress()
+	if err != nil {
+		return nil, err
+	}
+	c := adb.NewClient(network, address)
+	_, asked := c.Version(ctx)
+	if asked == nil {
+		return c, nil
+	}
+	if network == "tcp" && !strings.HasPrefix(address, "127.0.0.1:") && !strings.HasPrefix(address, "localhost:") {
+		return nil, engine(fmt.Errorf("%w; start the adb server there with: adb -a nodaemon server", asked))
+	}
+	o, err := a.findADB(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, adbStartWait)
+	defer cancel()
+	where := network + ":" + address
+	if network == "unix" {
+		where = "localfilesystem:" + address
+	}
+	cmd := exec.CommandContext(ctx, o.Path, "-L", where, "start-server")
+	cmd.Env = a.env.Vars
+	if o.LibraryPath != "" {
+		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "LD_LIBRARY_PATH="+o.LibraryPath)
+	}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = time.Second // the server may keep the pipe
+	if err := cmd.Run(); err != nil && ctx.Err() == nil && !isRunning(ctx, c) {
+		return nil, engine(fmt.Errorf("start the adb server with %s: %w: %s", o.Path, err, bytes.TrimSpace(said.Bytes())))
+	}
+	if _, err := c.Version(ctx); err != nil {
+		return nil, engine(err)
+	}
+	return c, nil
+}
+
+func isRunning(ctx context.Context, c *adb.Client) bool {
+	_, err := c.Version(ctx)
+	return err == nil
+}
+
+// findADB finds the adb program: the user's, else that of the catalogue's toolchain.
+func (a *app) findADB(ctx context.Context) (adb.Options, error) {
+	for _, dir := range filepath.SplitList(a.env.Var("PATH")) {
+		p := filepath.Join(dir, "adb")
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && filepath.IsAbs(p) {
+			return adb.Options{Path: p}, nil
+		}
+	}
+	for _, name := range []string{"ANDROID_HOME", "ANDROID_SDK_ROOT"} {
+		if dir := a.env.Var(name); dir != "" {
+			if o, err := runner.FindADB(dir); err == nil {
+				return o, nil
+			}
+		}
+	}
+	l, _, err := a.find(ctx, "adb", "")
+	if err != nil {
+		return adb.Options{}, usage("no adb server runs, and no adb was found in PATH or ANDROID_HOME: %w", err)
+	}
+	o, err := runner.FindADB(l.Path)
+	if err != nil {
+		return o, engine(err)
+	}
+	return o, nil
+}
