@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/patches"
+	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
@@ -207,7 +208,7 @@ func TestConflictReport(t *testing.T) {
 	}
 }
 
-// manyFiles writes n C++ files of about 200 lines, some of which have a call, a comment and a string with the getter.
+// manyFiles writes n C++ files of about 100 lines, some of which have a call, a comment and a string with the getter.
 func manyFiles(t testing.TB, n int) (dir string, calls, size int) {
 	t.Helper()
 	dir = t.TempDir()
@@ -215,7 +216,7 @@ func manyFiles(t testing.TB, n int) (dir string, calls, size int) {
 	for i := range n {
 		var b strings.Builder
 		fmt.Fprintf(&b, "// source %d\n#include \"HTP/core/tensor.h\"\n#include <cmath>\n\n", i)
-		for f := range 20 {
+		for f := range 10 {
 			fmt.Fprintf(&b, "template <typename T>\nstatic float fn_%d_%d(const T &in, const float *p, size_t n) {\n  float acc = 1.0e-%df; /* starts small */\n", i, f, f+1)
 			for l := range 5 {
 				fmt.Fprintf(&b, "  for (size_t i = %d; i < n; ++i) acc += p[i] * 0x%xu + std::exp(acc); // \"step\" %d\n", random.IntN(8), random.Uint32(), l)
@@ -290,6 +291,14 @@ func TestUpstream(t *testing.T) {
 	t.Run("before the rename", func(t *testing.T) {
 		r := request(t, nil, newHeader)
 		r.Source = checkout("71d7a680", "src/backends/qnn/LLaMAOpPackageHtp/LLaMAPackage")
+		data, err := lint.Shipped()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := lint.Run(t.Context(), os.DirFS(r.Source), data, lint.SDK{Name: "the SDK", Version: "2.41.0"})
+		if err != nil || len(found) != 10 || !found[0].Certain {
+			t.Errorf("lint: %d findings, %v", len(found), err)
+		}
 		checkTenCalls(t, r, "src/ops/")
 	})
 	t.Run("main with an old SDK", func(t *testing.T) {

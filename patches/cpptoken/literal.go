@@ -98,10 +98,13 @@ func (s *scanner) word(p int) (string, int) {
 		if !s.nameByte(c, q, first) {
 			break
 		}
-		if c == '\\' {
-			q = s.ucn(q)
-		}
 		b.WriteByte(c)
+		if c == '\\' {
+			for end := s.ucn(q); q < end; {
+				c, q = s.at(q)
+				b.WriteByte(c)
+			}
+		}
 		p = q
 	}
 	return b.String(), p

@@ -15,6 +15,13 @@ type search struct {
 	fuzz     int  // without so many lines of context at each end
 }
 
+// maxSearched bounds for how many pairs of a hunk and a line it is looked further than where the hunk says, maxConflicts how many
+// conflicts of a file are shown.
+const (
+	maxSearched  = 200_000_000
+	maxConflicts = 20
+)
+
 // splitLines cuts text into lines with their ends; the last may have none.
 func splitLines(data []byte) []string {
 	var lines []string
@@ -30,8 +37,15 @@ func (p *Patch) locate(f *gitdiff.File, lines []string, s search) (*gitdiff.File
 	out.TextFragments = nil
 	var moved []Moved
 	var errs []error
+	if len(f.TextFragments)*len(lines) > maxSearched {
+		s.anywhere = false // it would take too long to look through the file for each hunk
+	}
 	from, drift, delta := 0, 0, 0 // lines taken, how far off the hunks were, how much longer the file has become
 	for i, h := range sorted(f.TextFragments) {
+		if len(errs) == maxConflicts {
+			errs = append(errs, fmt.Errorf("patch %s: %s: and perhaps more hunks", p.Name, name(f)))
+			break
+		}
 		if f.OldName != "" && h.OldLines == 0 && len(lines) > 0 {
 			errs = append(errs, p.conflict(f, i, h, lines, 0, errors.New("it adds lines without saying between which: make the diff with context (git diff, without -U0)")))
 			continue

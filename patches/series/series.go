@@ -277,7 +277,9 @@ func (p *Patch) try(t *Tree, s search) (*Tree, *placed, error) {
 	var errs []error
 	for _, f := range p.files {
 		if err := p.applyFile(next, f, s, at); err != nil {
-			errs = append(errs, err)
+			if errs = append(errs, err); len(errs) == maxConflicts {
+				break
+			}
 		}
 	}
 	if len(errs) > 0 {

@@ -2,6 +2,7 @@ package series_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,6 +196,20 @@ func TestMoved(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestManyConflicts: a patch that has nothing to do with a file says so in a bounded time and text.
+func TestManyConflicts(t *testing.T) {
+	var patch, file strings.Builder
+	patch.WriteString("--- a/src/a.cpp\n+++ b/src/a.cpp\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&patch, "@@ -%d,2 +%d,2 @@\n a%d\n-b\n+c\n", 3*i+1, 3*i+1, i)
+		fmt.Fprintf(&file, "x\ny\nz\n")
+	}
+	_, err := apply(parse(t, patch.String()), series.NewTree(fstest.MapFS{"src/a.cpp": {Data: []byte(file.String())}}))
+	if err == nil || strings.Count(err.Error(), "the hunk expects") != 20 || !strings.Contains(err.Error(), "and perhaps more hunks") {
+		t.Errorf("%d hunks shown", strings.Count(err.Error(), "the hunk expects"))
 	}
 }
 
