@@ -179,7 +179,7 @@ func TestDeviceLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", "./client; sleep 0.3; exit 9"}})
+	a := b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", "./client; sleep 0.3; logcat -d | grep -q 'cdsp: protection domain' && exit 9"}})
 	for range 2 {
 		r, err := b.device.Execute(t.Context(), a)
 		if err != nil || r.ExitCode != 9 || strings.Count(string(r.Stderr), "protection domain") != 1 {

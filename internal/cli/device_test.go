@@ -134,6 +134,15 @@ func TestDeviceCommands(t *testing.T) {
 			}
 		}
 	})
+	t.Run("log", func(t *testing.T) {
+		p.ok(t, "shell", "logcat -c; echo '11-21 19:00:00.000 1 1 E adsprpc : open failed 0x80000406' >>/dev/log/main; echo '11-21 19:00:00.000 1 1 I wifi : roaming' >>/dev/log/main")
+		if out := p.ok(t, "log"); !strings.HasSuffix(out, "open failed 0x80000406\n") || strings.Contains(out, "wifi") {
+			t.Errorf("log: %q", out)
+		}
+		if out := p.ok(t, "log", "--all"); !strings.Contains(out, "roaming") {
+			t.Errorf("log --all: %q", out)
+		}
+	})
 	t.Run("push and pull", func(t *testing.T) {
 		p.pushAndPull(t)
 	})

@@ -63,7 +63,8 @@ func (d *device) protectionDomain(c *net.UnixConn) error {
 	cmd := exec.Command(qemu, "-cpu", "v67", "/"+shellPath, d.soc.Arch)
 	cmd.Dir = "/"
 	cmd.Env = environ()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, &logger{tag: "adsprpc", out: os.Stderr, main: d.main}
+	cmd.WaitDelay = time.Second
 	if err := d.procs.Start(cmd); err != nil {
 		return fmt.Errorf("start the protection domain: %w", err)
 	}

@@ -61,6 +61,16 @@ done </system/build.prop
 echo "$2"
 `
 
+const logcat = `#!/system/bin/sh
+# logcat [-d] [-c] [OPTION...]: the log of the emulated device; filters are taken and let everything through
+dump=
+for a; do
+	case "$a" in -d|-t|-T) dump=1 ;; -c) : >/dev/log/main; exit ;; esac
+done
+[ -n "$dump" ] && exec cat /dev/log/main
+exec tail -n +1 -f /dev/log/main
+`
+
 // BuildImage writes the image folder dir, which must not exist or be empty. The same Image gives the same files.
 func BuildImage(ctx context.Context, dir string, m Image) error {
 	if err := m.build(ctx, dir); err != nil {
@@ -84,6 +94,7 @@ func (m Image) build(ctx context.Context, dir string) error {
 		b.copy(shellPath, m.FastRPCShell, 0o755)
 	}
 	b.write("system/bin/getprop", getprop, 0o755)
+	b.write("system/bin/logcat", logcat, 0o755)
 	b.write("system/build.prop", m.SoC.properties(), 0o644)
 	b.write("sys/devices/soc0/soc_id", fmt.Sprintf("%d\n", m.SoC.SoCID), 0o644)
 	b.write("sys/devices/soc0/machine", m.SoC.Model+"\n", 0o644)

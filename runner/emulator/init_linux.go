@@ -50,6 +50,7 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 type device struct {
 	soc   SoCProps
 	log   *log.Logger
+	main  *os.File // what logcat reads
 	procs *processes
 	adb   net.Listener
 	dsp   *net.UnixListener // nil: no DSP
@@ -68,7 +69,7 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if err := json.Unmarshal(line, &s); err != nil {
 		return nil, fmt.Errorf("read the setup: %w", err)
 	}
-	d := &device{log: log.New(os.Stderr, "", 0)}
+	d := &device{}
 	if d.soc, err = ReadSoC(s.Image); err != nil {
 		return nil, err
 	}
@@ -84,6 +85,10 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if err := enterRoot(s); err != nil {
 		return nil, err
 	}
+	if d.main, err = openLog(); err != nil {
+		return nil, err
+	}
+	d.log = log.New(&logger{tag: "adbd", out: os.Stderr, main: d.main}, "", 0)
 	if err := unix.Sethostname([]byte("hexmage")); err != nil {
 		return nil, fmt.Errorf("set the host name: %w", err)
 	}
