@@ -78,9 +78,8 @@ func TestUnpackSDK(t *testing.T) {
 	t.Logf("%d files, %d bytes: unzip %v (processor time %v), hexmage %v (%v): %.2f of unzip's time, best of each; peak memory %.1f MB", *sdkFiles, *sdkBytes,
 		rounded(theirs), (theirsCPU / runs).Round(10*time.Millisecond), rounded(ours), (oursCPU / runs).Round(10*time.Millisecond),
 		slices.Min(ours).Seconds()/slices.Min(theirs).Seconds(), float64(peak)/1e6)
-	if slowed {
-		t.Log("NOT COMPARED: the race detector makes this program several times as slow")
-	} else if slices.Min(ours) >= slices.Min(theirs) {
+	// In the form that always runs, whatever else the machine does decides.
+	if *sdkBytes >= 1e9 && slices.Min(ours) >= slices.Min(theirs) {
 		t.Errorf("unpacking took %v, unzip %v", ours, theirs)
 	}
 	if peak == 0 || peak > maxMemory {

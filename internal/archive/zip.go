@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/flate"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -187,11 +188,15 @@ func (s *source) writeBatch(ctx context.Context, w *writer, z *unzipper, batch [
 // unzipper reads members of a zip, one after the other, with the same buffers.
 type unzipper struct {
 	r       io.ReaderAt
-	inflate *inflater // nil before the first member that needs it
+	packed  *bufio.Reader
+	inflate io.Reader // of packed; nil before the first member that needs it
 	buf     []byte
 }
 
-const copyBuffer = 256 << 10 // fits into a processor's own cache, and makes few system calls
+const (
+	copyBuffer   = 256 << 10 // fits into a processor's own cache, and makes few system calls
+	packedBuffer = 64 << 10
+)
 
 func newUnzipper(r io.ReaderAt) *unzipper {
 	return &unzipper{r: r, buf: make([]byte, copyBuffer)}
@@ -209,9 +214,13 @@ func (z *unzipper) open(e zipEntry) (io.Reader, error) {
 	case methodStore:
 	case methodDeflate:
 		if z.inflate == nil {
-			z.inflate = newInflater(packed)
+			z.packed = bufio.NewReaderSize(packed, packedBuffer)
+			z.inflate = flate.NewReader(z.packed)
 		} else {
-			z.inflate.reset(packed)
+			z.packed.Reset(packed)
+			if err := z.inflate.(flate.Resetter).Reset(z.packed, nil); err != nil {
+				return nil, err
+			}
 		}
 		plain = z.inflate
 	default:
