@@ -131,7 +131,7 @@ func TestOthers(t *testing.T) {
 		a, errA := os.ReadFile(libs[0])
 		b, errB := os.ReadFile(filepath.Join(w.at, "out/dir", target, filepath.Base(libs[0])))
 		if errA != nil || errB != nil || string(a) != string(b) {
-			t.Logf("%s: make and the actions made libraries of %d and %d bytes that differ (%v, %v)", target, len(a), len(b), errA, errB)
+			t.Errorf("%s: make and the actions made libraries of %d and %d bytes that differ (%v, %v)", target, len(a), len(b), errA, errB)
 		}
 		report, err := os.ReadFile(filepath.Join(w.at, "out/report", target+".txt"))
 		if err != nil {
