@@ -55,7 +55,8 @@ func applyRules(ctx context.Context, ranges []Range, tree *series.Tree, p *Heade
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			results[i], outs[i], err = applyTo(name, tree, runs)
+			found, out, err := applyTo(name, tree, runs)
+			results[i], outs[i] = found, out
 			return err
 		})
 	}
