@@ -108,6 +108,7 @@ func TestOneOp(t *testing.T) {
 	w := warmed(t)
 	objects := []string{"oppackage.llama htp_aarch64/ops/SiLU.o", "oppackage.llama htp_v79/ops/SiLU.o"}
 	libraries := []string{"oppackage.llama htp_aarch64/" + library, "oppackage.llama htp_v79/" + library}
+	checks := []string{"oppackage.llama htp_aarch64/check", "oppackage.llama htp_v79/check"}
 	sorted := func(lists ...[]string) []string {
 		all := slices.Concat(lists...)
 		slices.Sort(all)
@@ -123,7 +124,7 @@ func TestOneOp(t *testing.T) {
 		{"a comment", "// SiLU:", "// Sigmoid linear unit:", sorted([]string{"patch.ops"}, objects)},
 		// The model is neither made, quantised, converted nor compiled again.
 		{"a constant", "BEGIN_PKG_OP_DEFINITION(PKG_SiLU);", `extern "C" int constant() { return 42; } BEGIN_PKG_OP_DEFINITION(PKG_SiLU);`,
-			sorted([]string{"patch.ops", "run.qwen3 run", "run.qwen3 metrics"}, objects, libraries)},
+			sorted([]string{"patch.ops", "run.qwen3 run", "run.qwen3 metrics"}, objects, libraries, checks)},
 		{"the constant back", `extern "C" int constant() { return 42; } `, "", nil},
 	} {
 		w.edit(t, op, c.old, c.new)
