@@ -246,6 +246,60 @@ func TestApplyErrors(t *testing.T) {
 	})
 }
 
+// TestEditBlocks: every sort of rule, as it is written in a file, does what it says.
+func TestEditBlocks(t *testing.T) {
+	const rules = `
+include "i" {
+  header = "<new.h>"
+  uses   = ["f"]
+  files  = ["*.cpp"]
+  expect { max = 9 }
+}
+define "d" {
+  macro  = "NEW"
+  value  = "1"
+  uses   = ["f"]
+  files  = ["*.cpp"]
+  expect { max = 9 }
+}
+insert "n" {
+  text   = "CORE()"
+  after  = ["START()"]
+  uses   = ["f"]
+  files  = ["*.cpp"]
+  expect { max = 9 }
+}
+guard "g" {
+  macro   = "OFF"
+  used_by = ["OPT"]
+  files   = ["*.cpp"]
+  expect { max = 9 }
+}
+call "c" {
+  from   = "f($a, $$rest)"
+  to     = "g($$rest, $a)"
+  files  = ["*.cpp"]
+  expect { max = 9 }
+}
+`
+	r := patches.Request{
+		Source: write(t, map[string]string{"a.cpp": "START()\nint o() { return 0; }\nOPT(o())\nint x = f(1, (2, 3), 4);\n"}),
+		Series: "s", SeriesFS: fstest.MapFS{"1-2/rules.hcl": {Data: []byte(rules)}}, Out: t.TempDir(),
+	}
+	report, err := patches.Apply(t.Context(), r)
+	if err != nil || len(report.Edits) != 5 {
+		t.Fatal(err)
+	}
+	const want = "#ifndef NEW\n#define NEW 1\n#endif\n#include <new.h>\nSTART()\nCORE()\n#ifndef OFF\nint o() { return 0; }\n#endif // OFF\nOPT(o())\nint x = g((2, 3), 4, 1);\n"
+	if diff := cmp.Diff(want, read(t, r.Out, "a.cpp")); diff != "" {
+		t.Errorf("patched (-want +got):\n%s", diff)
+	}
+	r.Source, r.Out = r.Out, t.TempDir()
+	if report, err := patches.Apply(t.Context(), r); err != nil || len(report.Changed) != 0 {
+		t.Errorf("a second time: %v\n%s", err, report.Text())
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	rules := func(text string) fstest.MapFS { return fstest.MapFS{"1-2/rules.hcl": {Data: []byte(text)}} }
 	for want, fsys := range map[string]fstest.MapFS{
@@ -345,6 +399,8 @@ func TestRun(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	f.Add(own)
+	f.Add("call \"x\" {\n from = \"f($a, $$b)\"\n to = \"g($$b)\"\n files = [\"*\"]\n expect {\n max = 1\n }\n}")
+	f.Add("insert \"x\" {\n text = \"f()\"\n after = [\"g()\"]\n uses = [\"h\"]\n files = [\"*\"]\n expect {\n max = 1\n file \"x\" {\n max = 1\n }\n }\n}")
 	f.Add("rename \"x\" {\n when {\n header = 1\n }\n}")
 	f.Fuzz(func(t *testing.T, rules string) {
 		fsys := fstest.MapFS{"1-2/rules.hcl": {Data: []byte(rules)}, "1-2/0002-b.patch": ownSeries()["1-2/0002-b.patch"]}

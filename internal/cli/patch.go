@@ -293,20 +293,28 @@ func paintDiff(diff []byte) []byte {
 	return out.Bytes()
 }
 
-// patchOldCmd is `hexmage patch SOURCE --sdk SDK --check|--out DIR`.
+// patchOldCmd is `hexmage patch SOURCE --sdk SDK --check|--out DIR`, and what is no command.
 type patchOldCmd struct {
-	patchArgs
-	Out   string `placeholder:"DIR" help:"Folder for the patched copy."`
-	Check bool   `help:"Only say what would be done."`
+	Source []string `arg:"" optional:""`
+	SDK    string   `name:"sdk"`
+	Series string   `default:"mllm"`
+	Fuzz   int      `default:"0"`
+	Out    string
+	Check  bool
 }
 
 // Run patches a copy of the sources, or says what that would do.
 func (c *patchOldCmd) Run(ctx context.Context, a *app) error {
-	switch {
-	case c.Check:
-		return (&patchCheckCmd{c.patchArgs}).Run(ctx, a)
-	case c.Out == "":
-		return usage("patch: --out DIR is needed, or --check; or one of the commands check, apply, diff, new, lint")
+	if len(c.Source) != 1 || c.SDK == "" || !c.Check && c.Out == "" {
+		what := "say what to do"
+		if len(c.Source) > 0 && !isFolder(absolute(a.dir, c.Source[0])) {
+			what = fmt.Sprintf("there is no command or folder %q", c.Source[0])
+		}
+		return usage("patch: %s: hexmage patch check|apply|diff|lint SOURCE --sdk SDK, or hexmage patch new FOLDER; without a command SOURCE, --sdk and --check or --out DIR are needed", what)
 	}
-	return (&patchApplyCmd{c.patchArgs, c.Out}).Run(ctx, a)
+	args := patchArgs{Source: c.Source[0], SDK: c.SDK, Series: c.Series, Fuzz: c.Fuzz}
+	if c.Check {
+		return (&patchCheckCmd{args}).Run(ctx, a)
+	}
+	return (&patchApplyCmd{args, c.Out}).Run(ctx, a)
 }
