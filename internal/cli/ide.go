@@ -16,26 +16,20 @@ import (
 
 // ideCmd is `hexmage ide DIR`.
 type ideCmd struct {
-	Folder    string   `arg:"" optional:"" name:"dir" default:"." help:"Folder of the op package: the one with src and include."`
-	Arch      []string `placeholder:"TARGETS" help:"Targets, the one to be shown first: htp_v79,htp_aarch64. Default: all, the newest Hexagon first."`
-	Package   string   `placeholder:"NAME" help:"Name of the package. Default: X of src/XInterface.cpp."`
-	HVX       string   `name:"hvx" placeholder:"VERSION" help:"HVX version that ops may use, such as v66. Default: that of the target."`
-	Pipeline  string   `placeholder:"NAME" help:"Take the toolchains of this pipeline. Default: qairt, hexagon and ndk of the catalogue."`
-	Workspace string   `placeholder:"FOLDER" help:"Folder that VS Code opens. Default: DIR."`
-	Force     bool     `help:"Replace settings of VS Code that you have set otherwise."`
+	Folder string `arg:"" optional:"" name:"dir" default:"." help:"Folder of the op package: the one with src and include."`
+	packageFlags
+	Pipeline  string `placeholder:"NAME" help:"Take the toolchains of this pipeline. Default: qairt, hexagon and ndk of the catalogue."`
+	Workspace string `placeholder:"FOLDER" help:"Folder that VS Code opens. Default: DIR."`
+	Force     bool   `help:"Replace settings of VS Code that you have set otherwise."`
 }
 
 // Run fetches the toolchains if they are not there, and writes.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	dir := absolute(a.dir, c.Folder)
-	p, arches, err := packageAt(dir, c.Package, c.Arch)
+	p, arches, err := c.read(dir)
 	if err != nil {
 		return err
 	}
-	if err := oppackage.CheckHVX(c.HVX); err != nil {
-		return usage("%w", err)
-	}
-	p.HVX = oppackage.HVXFlags(c.HVX)
 	if len(c.Arch) == 0 {
 		arches = editor.Order(arches)
 	}
@@ -182,7 +176,8 @@ func readOrNone(at string) ([]byte, error) {
 // Help has the examples of `hexmage ide --help`.
 func (*ideCmd) Help() string {
 	return `It writes .hexmage/compile_commands.json, a part of .clangd, and settings of VS Code (.vscode/settings.json).
-What you have written into these stays. Run it again when sources are added.
+What you have written into these stays. Run it again when sources are added. Of a file's entries clangd takes the first:
+that of the first target of --arch, by default the newest Hexagon's.
 
 Examples:
 

@@ -16,16 +16,43 @@ import (
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
 
-// makefileCmd is `hexmage makefile DIR`.
-type makefileCmd struct {
-	Folder  string   `arg:"" name:"dir" help:"Folder of the op package: the one with src and include."`
+// packageFlags say what a command needs to know of an op package.
+type packageFlags struct {
 	Arch    []string `placeholder:"TARGETS" help:"Targets, with commas between them: htp_v79,htp_aarch64. Default: all."`
 	Package string   `placeholder:"NAME" help:"Name of the package. Default: X of src/XInterface.cpp."`
 	HVX     string   `name:"hvx" placeholder:"VERSION" help:"HVX version that ops may use, such as v66. Default: that of the target."`
-	Output  string   `short:"o" placeholder:"FILE" help:"Write to FILE, - for standard output. Default: Makefile in DIR."`
-	Force   bool     `help:"Also write over a Makefile that is not hexmage's."`
-	Compare string   `placeholder:"MAKEFILE" help:"Write nothing: compare what MAKEFILE would run for the package with what hexmage runs. Exit code 1 for a difference that is not meant."`
-	Check   bool     `help:"Write nothing: make sure that make would run the very lines that a pipeline runs."`
+	Define  []string `sep:"none" placeholder:"NAME[=VALUE]" help:"One more macro. May be repeated."`
+	Include []string `sep:"none" placeholder:"FOLDER" help:"One more folder with headers, in the package. May be repeated."`
+	Flag    []string `sep:"none" placeholder:"FLAG" help:"One more flag of the compiler: --flag=-O3. May be repeated."`
+}
+
+// read reads which files a folder has, as an op package, and which targets are meant.
+func (f packageFlags) read(dir string) (oppackage.Package, []oppackage.Arch, error) {
+	p, arches, err := packageAt(dir, f.Package, f.Arch)
+	if err != nil {
+		return p, nil, err
+	}
+	if err := oppackage.CheckHVX(f.HVX); err != nil {
+		return p, nil, usage("%w", err)
+	}
+	p.HVX = oppackage.HVXFlags(f.HVX)
+	if len(f.Define)+len(f.Include)+len(f.Flag) > 0 {
+		p.Extras = []oppackage.Extra{{Defines: f.Define, Includes: f.Include, Flags: f.Flag}}
+	}
+	if err := p.Validate(); err != nil {
+		return p, nil, usage("%w", err)
+	}
+	return p, arches, nil
+}
+
+// makefileCmd is `hexmage makefile DIR`.
+type makefileCmd struct {
+	Folder string `arg:"" name:"dir" help:"Folder of the op package: the one with src and include."`
+	packageFlags
+	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, - for standard output. Default: Makefile in DIR."`
+	Force   bool   `help:"Also write over a Makefile that is not hexmage's."`
+	Compare string `placeholder:"MAKEFILE" help:"Write nothing: compare what MAKEFILE would run for the package with what hexmage runs. Exit code 1 for a difference that is not meant."`
+	Check   bool   `help:"Write nothing: make sure that make would run the very lines that a pipeline runs."`
 }
 
 // madeBy begins the line by which a generated Makefile is known.
@@ -37,14 +64,10 @@ const maxPackageFiles = 20000
 // Run writes the Makefile, or compares.
 func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	dir := absolute(a.dir, c.Folder)
-	p, arches, err := packageAt(dir, c.Package, c.Arch)
+	p, arches, err := c.read(dir)
 	if err != nil {
 		return err
 	}
-	if err := oppackage.CheckHVX(c.HVX); err != nil {
-		return usage("%w", err)
-	}
-	p.HVX = oppackage.HVXFlags(c.HVX)
 	if c.Compare != "" || c.Check {
 		return c.compare(ctx, a, dir, p, arches)
 	}
@@ -148,11 +171,7 @@ func packageAt(dir, name string, targets []string) (oppackage.Package, []oppacka
 	if name, err = oppackage.FindName(name, files); err != nil {
 		return oppackage.Package{}, nil, usage("%s: %w", dir, err)
 	}
-	p := oppackage.Package{Name: name, Files: files}
-	if err := p.Validate(); err != nil {
-		return p, nil, usage("%w", err)
-	}
-	return p, arches, nil
+	return oppackage.Package{Name: name, Files: files}, arches, nil
 }
 
 func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppackage.Package, arches []oppackage.Arch) error {
@@ -193,7 +212,7 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 		}
 	}
 	if unexplained > 0 {
-		return &exitError{ExitFailed, fmt.Errorf("%d differences are not meant: + is what only hexmage has, - what only %s has; set such flags in the step (flags, defines, includes), or as EXTRA_FLAGS for make", unexplained, c.Compare)}
+		return &exitError{ExitFailed, fmt.Errorf("%d differences are not meant: + is what only hexmage has, - what only %s has; say such flags (--define, --flag, --include; in a step: defines, flags, includes)", unexplained, c.Compare)}
 	}
 	return nil
 }
@@ -206,6 +225,7 @@ Examples:
 
     hexmage makefile LLaMAPackage --arch htp_v79,htp_aarch64
     hexmage makefile LLaMAPackage -o - | less
+    hexmage makefile MyPackage --define FAST=1 --flag=-O3
     hexmage makefile LLaMAPackage --check                          as pipelines do?
     hexmage makefile LLaMAPackage --compare LLaMAPackage/Makefile  what do we do otherwise, and why?`
 }
