@@ -104,9 +104,15 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 	if err != nil {
 		return nil, failed("find the device", err)
 	}
-	release, err := Lease(ctx, filepath.Join(d.o.State, "leases"), dev.Serial(), func() {
-		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial())
-	})
+	waiting := func(owner string) {
+		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
+	}
+	var release func()
+	if log == nil {
+		release, err = LeaseAll(ctx, d.o.State, dev, waiting)
+	} else { // nobody else knows it
+		release, err = Lease(ctx, filepath.Join(d.o.State, "leases"), dev.Serial(), func() { waiting("another action") })
+	}
 	if err != nil {
 		return nil, failed("use the device", err)
 	}

@@ -106,9 +106,9 @@ while read -r f; do
 done
 exit 0`
 
-	// Removes all that was ever pushed, and what runs left. Output: what was there, as du says it.
+	// Removes all that was ever pushed, and what runs left. Output: the kilobytes that were there.
 	clearScript = ours + `[ -d ` + deviceRoot + ` ] || { echo 0; exit 0; }
-du -sk ` + deviceRoot + `
+du -sk ` + deviceCAS + ` ` + deviceRuns + ` 2>/dev/null | { s=0; while read -r n _; do s=$((s + n)); done; echo $s; }
 find ` + deviceRoot + ` -type d -exec chmod u+w {} + 2>/dev/null
 rm -rf ` + deviceRoot
 

@@ -91,8 +91,7 @@ func Clear(ctx context.Context, dev *adb.Device) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	kb, _, _ := strings.Cut(strings.TrimSpace(out), "\t")
-	n, err := strconv.ParseInt(kb, 10, 42)
+	n, err := strconv.ParseInt(strings.TrimSpace(out), 10, 42)
 	if err != nil || n < 0 {
 		return 0, nil // it is gone; how much it was is not worth a failure
 	}

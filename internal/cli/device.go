@@ -295,6 +295,9 @@ func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if err := client.Pair(ctx, c.Address, c.Code); err != nil {
+		if strings.Contains(err.Error(), "unknown host service") {
+			err = fmt.Errorf("%w; this adb server cannot pair: Debian's has no part for it, that of Google's platform-tools has", err)
+		}
 		return engine(err)
 	}
 	fmt.Fprintln(a.env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device connect HOST:PORT")

@@ -88,7 +88,11 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 			Seconds float64 `json:"seconds"`
 		}{len(p.files), done, took.Seconds()})
 	}
-	fmt.Fprintf(a.env.Stdout, "%d files, %s: %s sent in %.2f s%s\n", len(p.files), sizeText(done.Size), sizeText(done.Sent), took.Seconds(), pushText(done))
+	files := "files"
+	if len(p.files) == 1 {
+		files = "file"
+	}
+	fmt.Fprintf(a.env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, sizeText(done.Size), sizeText(done.Sent), took.Seconds(), pushText(done))
 	return nil
 }
 
@@ -161,10 +165,10 @@ func (a *app) statCache() *tree.StatCache {
 // deviceState is where runs on devices keep what they know between runs.
 func (a *app) deviceState() string { return filepath.Join(a.cache, "state", "devices") }
 
-// leaseDevice makes this the only process that uses the device.
+// leaseDevice makes this the only process that uses the device, on whatever machine.
 func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (release func(), err error) {
-	release, err = runner.Lease(ctx, filepath.Join(a.deviceState(), "leases"), dev.Serial(), func() {
-		fmt.Fprintf(a.env.Stderr, "hexmage: waiting for device %s, which another process uses\n", dev.Serial())
+	release, err = runner.LeaseAll(ctx, a.deviceState(), dev, func(owner string) {
+		fmt.Fprintf(a.env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Serial(), owner)
 	})
 	if err != nil {
 		return nil, engine(err)

@@ -197,7 +197,7 @@ func (p *phones) pushAndPull(t *testing.T) {
 	if out := p.ok(t, "shell", "cd /data/local/tmp; all/c.sh; new/named; cat m/a.bin m/sub/b.bin all/m/a.bin"); out != "ran\nran\naaaabbbbbbaaaa" {
 		t.Errorf("on the device: %q", out)
 	}
-	if out := p.ok(t, "push", "c.sh", "/data/local/tmp/all/"); !strings.HasPrefix(out, "1 files, 26 B: 0 B sent in ") {
+	if out := p.ok(t, "push", "c.sh", "/data/local/tmp/all/"); !strings.HasPrefix(out, "1 file, 26 B: 0 B sent in ") {
 		t.Errorf("push: %q", out)
 	}
 	if code, _, errs := p.run(t, "", "push", "c.sh", "relative"); code != cli.ExitUsage || !strings.Contains(errs, "/data/local/tmp/relative") {
