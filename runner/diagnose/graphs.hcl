@@ -168,7 +168,7 @@ failure "tensor-exists" {
   where    = ["device", "tool"]
   patterns = ["Tensor name (?P<tensor>[^ ]*) ?(?:\\.\\.\\. )?already exists in the graph"]
   cause    = "Two tensors of one graph have the name {tensor}: an op's name was used twice, and the names of its tensors are made from it."
-  remedy   = "Make the names unique in the graph, from the layer's full name; for mllm's op package the patch series \"mllm\" does it."
+  remedy   = "Make the names unique in the graph, from the layer's full name, where the graph is built (in mllm: its QNN backend, not the op package)."
   source   = "the reproduction of llm.npu; messages of libQnnHtp.so"
   explains = ["graph-finalize", "context-create", "graph-compose"]
   seed     = true
