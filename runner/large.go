@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
@@ -126,7 +127,8 @@ func (t *transfer) append(ctx context.Context, l *largeBlob, at, size int64) (in
 	if err != nil {
 		return 0, err
 	}
-	defer r.Close()
+	in := &portion{r: r, left: size}
+	defer in.close()
 	if err := skip(r, at); err != nil {
 		return 0, fmt.Errorf("read what is to be pushed: %w", err)
 	}
@@ -134,24 +136,12 @@ func (t *transfer) append(ctx context.Context, l *largeBlob, at, size int64) (in
 	defer cancel(nil)
 	stalled := time.AfterFunc(stallWait, func() { cancel(errStalled) })
 	defer stalled.Stop()
-	sent := int64(0)
-	in := readerFunc(func(p []byte) (int, error) {
-		if sent == size {
-			return 0, io.EOF
-		}
-		n, err := r.Read(p[:min(int64(len(p)), size-sent)])
-		if err == io.EOF && sent+int64(n) < size {
-			err = io.ErrUnexpectedEOF
-		} else if err == io.EOF {
-			err = nil
-		}
-		sent += int64(n)
-		t.store.pushed.Sent += int64(n)
+	in.moved = func(sent int64) {
 		stalled.Reset(stallWait)
 		t.report(at + sent)
-		return n, err
-	})
+	}
 	out, err := t.dev.Output(ctx, strings.NewReplacer("ID", t.id, "SUM", l.sum).Replace(appendScript), in)
+	t.store.pushed.Sent += in.close()
 	if errors.Is(err, errStalled) {
 		return 0, fmt.Errorf("%w: nothing moved for %v", adb.ErrDropped, stallWait)
 	}
@@ -163,9 +153,43 @@ func (t *transfer) append(ctx context.Context, l *largeBlob, at, size int64) (in
 
 var errStalled = errors.New("the transfer stalled")
 
-type readerFunc func(p []byte) (int, error)
+// portion is some bytes of a file on their way. It may still be read, by adb's side, when the command that wanted them is over.
+type portion struct {
+	moved func(sent int64) // called with the lock held
 
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+	mu         sync.Mutex
+	r          io.ReadCloser // nil: closed
+	sent, left int64
+}
+
+func (p *portion) Read(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left == 0 || p.r == nil {
+		return 0, io.EOF
+	}
+	n, err := p.r.Read(b[:min(int64(len(b)), p.left)])
+	p.sent += int64(n)
+	p.left -= int64(n)
+	if err == io.EOF {
+		if err = nil; p.left > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+	}
+	p.moved(p.sent)
+	return n, err
+}
+
+// close ends it and returns how many bytes were read. It may be called again.
+func (p *portion) close() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.r != nil {
+		p.r.Close()
+		p.r = nil
+	}
+	return p.sent
+}
 
 // skip moves a reader forward, without reading if it can be told to.
 func skip(r io.Reader, n int64) error {

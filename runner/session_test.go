@@ -169,27 +169,17 @@ func TestPushOverALinkThatBreaks(t *testing.T) {
 	for i := range 10 {
 		files[fmt.Sprintf("f%d", i)] = file(strings.Repeat(fmt.Sprintf("%07d\n", i), 1<<17), false) // 1 MiB each
 	}
-	var moved, last int64
 	var out bytes.Buffer
-	if _, err := s.Run(t.Context(), runner.RunRequest{
-		Files: files, Args: []string{"sh", "-c", "cat f? | sha256sum"}, Stdout: &out,
-		Report: func(done, total int64, _ string) {
-			if done > last {
-				moved += done - last
-			} else {
-				moved += min(done, 64<<10)
-			}
-			last = done
-		},
-	}); err != nil {
+	res, err := s.Run(t.Context(), runner.RunRequest{Files: files, Args: []string{"sh", "-c", "cat f? | sha256sum"}, Stdout: &out})
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := onDevice(t, s, `i=0; while [ $i -lt 10 ]; do yes "$(printf %07d $i)" | head -n 131072; i=$((i+1)); done | sha256sum`)
 	if out.String() != want {
 		t.Errorf("the files arrived damaged: %q, want %q", out.String(), want)
 	}
-	if moved > 12<<20 {
-		t.Errorf("%d bytes were sent for 10 MiB: what had arrived was sent again", moved)
+	if res.Pushed.Sent > 12<<20 || res.Pushed.Dropped != 1 {
+		t.Errorf("%+v for 10 MiB: what had arrived was sent again", res.Pushed)
 	}
 }
 
