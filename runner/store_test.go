@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -276,5 +277,53 @@ func TestHold(t *testing.T) {
 	release()
 	if out, err := two.Output(t.Context(), "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
 		t.Errorf("left: %q, %v", out, err)
+	}
+}
+
+// TestChunksThatCannotBeHad changes a file that the device has, or so it seems.
+func TestChunksThatCannotBeHad(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		before string // run on the device before the second push
+		during string // run when the device has said which chunks it has
+	}{
+		{name: "a blob that is gone", during: "rm -f " + cas + "/*"},
+		{name: "a damaged blob", before: "cd " + cas + " && for f in *; do printf x | dd of=$f bs=1 seek=1000 conv=notrunc && touch -d @1000000000 $f; done"},
+		{name: "a damaged list", before: "cd " + cas + "/../chunks && for f in *; do sed 's/^[0-9]* ./30000 0/' $f >x && mv x $f; done"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &runner.Session{Device: emulatortest.Device(t, emulatortest.Image(t, nil), nil)}
+			const size = 20 << 20
+			name := randomFile(t, size)
+			push := func(to, during string) runner.Pushed {
+				t.Helper()
+				f := onDisk(t, name)
+				open, opened := f.Open, 0
+				f.Open = func() (io.ReadCloser, error) {
+					if opened++; opened == 2 && during != "" { // first it is hashed, then cut
+						onDevice(t, s, during)
+					}
+					return open()
+				}
+				p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{to: f}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := onDevice(t, s, "sha256sum </data/local/tmp/x/"+to); !strings.HasPrefix(got, sumOf(t, name)) {
+					t.Errorf("%s arrived damaged", to)
+				}
+				return p
+			}
+			push("one", "")
+			if c.before != "" {
+				onDevice(t, s, c.before)
+			}
+			change(t, name, size)
+			if p := push("two", c.during); p.Sent < size*19/20 {
+				t.Errorf("%+v; want nearly all of it sent", p)
+			}
+		})
 	}
 }
