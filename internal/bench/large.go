@@ -27,6 +27,7 @@ type LargeResult struct {
 	Size     int64  // bytes of each file
 	Hexmage  Series // hashes, transforms, keeps
 	Plain    Series // the same commands, started by a shell with &
+	Synced   Series // Plain, and its outputs safe against a crash, as hexmage's are
 	Hash     Series // reading and hashing the inputs once; the outputs take as long
 	Again    Series // hexmage, with nothing changed
 	Problems []string
@@ -51,6 +52,7 @@ func measureLarge(ctx context.Context, o Options, dir string) (*LargeResult, err
 	}
 	script.WriteString("wait")
 	env := environment(dir)
+	synced := program{argv: []string{"/bin/sh", "-c", script.String() + " && sync plain/*"}, dir: dir, env: env}
 	plain := program{argv: []string{"/bin/sh", "-c", script.String()}, dir: dir, env: env}
 	hexmage := program{argv: []string{o.Hexmage, "run", "large", "-j" + strconv.Itoa(o.Jobs)}, dir: dir, env: append(env, "HEXMAGE_CACHE="+filepath.Join(dir, "cache"))}
 	l := &LargeResult{Size: o.Large}
@@ -66,7 +68,7 @@ func measureLarge(ctx context.Context, o Options, dir string) (*LargeResult, err
 		for _, m := range []struct {
 			to *Series
 			p  program
-		}{{&l.Plain, plain}, {&l.Hexmage, hexmage}, {&l.Again, hexmage}} {
+		}{{&l.Plain, plain}, {&l.Synced, synced}, {&l.Hexmage, hexmage}, {&l.Again, hexmage}} {
 			settle()
 			s, err := m.p.measure(ctx)
 			if err != nil {

@@ -94,6 +94,7 @@ func (l *LargeResult) markdown(b *strings.Builder) {
 		s    *Series
 	}{
 		{"a shell with `&`", &l.Plain},
+		{"a shell with `&`, and `sync` of the outputs", &l.Synced},
 		{"BLAKE3 of the inputs (the outputs take as long)", &l.Hash},
 		{"hexmage", &l.Hexmage},
 		{"hexmage again", &l.Again},
