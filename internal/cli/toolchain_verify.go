@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/tree"
-	"github.com/hexmage/hexmage/toolchains/doctor"
 	"github.com/hexmage/hexmage/toolchains/fetchtool"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -66,7 +65,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	}
 	needs := verify.HostNeeds(v.Path, checks.Host)
 	v.Programs = needs.Programs
-	v.Lacks = needs.Lacks(doctor.Host("/", a.env.Var("LD_LIBRARY_PATH")))
+	v.Lacks = needs.Lacks(verify.Machine("/", a.env.Var("LD_LIBRARY_PATH")))
 	v.OK = len(v.Report.Problems) == 0
 	if a.JSON {
 		err = a.printJSON(v)

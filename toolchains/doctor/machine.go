@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 const (
@@ -61,7 +63,7 @@ func (e *examination) system() {
 			f.Detail += " (WSL: phones are reached by `adb connect`, or by usbipd)"
 		}
 	}
-	if libc, ok := Host(e.p.Root, "").Library("libc.so.6"); ok {
+	if libc, ok := verify.Machine(e.p.Root, "").Library("libc.so.6"); ok {
 		if v := highest(libc, "GLIBC"); v != "" {
 			f.Detail += ", glibc " + v
 		}

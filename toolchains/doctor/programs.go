@@ -252,7 +252,7 @@ func (e *examination) hostNeeds(ch *toolchains.Choice, profile string) {
 	if e.o.Machine.Getenv != nil {
 		libraryPath = e.o.Machine.Getenv("LD_LIBRARY_PATH")
 	}
-	lacks := needs.Lacks(Host(e.p.Root, libraryPath))
+	lacks := needs.Lacks(verify.Machine(e.p.Root, libraryPath))
 	if len(lacks) == 0 {
 		e.ok(ch.Toolchain.Name+" tools", "%d programs of the SDK find their libraries", needs.Programs)
 	}

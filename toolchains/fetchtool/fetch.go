@@ -207,7 +207,19 @@ func (s *work) finish(ctx context.Context, root *os.Root) error {
 		}
 	}
 	s.o.Progress(0, 0, "verify")
-	return verify.Tree(ctx, root.Name(), s.Verify)
+	return s.verified(ctx, root.Name())
+}
+
+// verified checks the tree at dir. What its programs need and this machine lacks is told now, before one of them fails with it: it may
+// be got meanwhile, so it is no error.
+func (s *work) verified(ctx context.Context, dir string) error {
+	if err := verify.Tree(ctx, dir, s.Verify); err != nil {
+		return err
+	}
+	for _, p := range verify.HostNeeds(dir, s.Verify.Host).Lacks(verify.Machine("/", "")) {
+		s.o.Warn(p.Error())
+	}
+	return nil
 }
 
 // maxProgram bounds what is copied of a program, in bytes.
@@ -231,7 +243,7 @@ func copyProgram(from, to string) error {
 }
 
 // programs writes, for each program of the machine, a script that starts it or a copy of it.
-func (s Spec) programs(ctx context.Context, out string) error {
+func (s *work) programs(ctx context.Context, out string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(out), ".programs-*")
 	if err != nil {
 		return err
@@ -262,7 +274,7 @@ func (s Spec) programs(ctx context.Context, out string) error {
 	if err := s.host(tmp); err != nil {
 		return err
 	}
-	if err := verify.Tree(ctx, tmp, s.Verify); err != nil {
+	if err := s.verified(ctx, tmp); err != nil {
 		return err
 	}
 	_ = os.Remove(out) // an empty folder
@@ -287,8 +299,8 @@ func (s Spec) host(dir string) error {
 }
 
 // checkOnly verifies a tree that is there, and writes a report that says so.
-func (s Spec) checkOnly(ctx context.Context, out string) error {
-	if err := verify.Tree(ctx, s.File, s.Verify); err != nil {
+func (s *work) checkOnly(ctx context.Context, out string) error {
+	if err := s.verified(ctx, s.File); err != nil {
 		return err
 	}
 	sdk, err := verify.Identify(s.File)

@@ -1,17 +1,15 @@
-package doctor
+package verify
 
 import (
 	"bufio"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Host returns which shared libraries the machine whose file system is at root ("/") has for programs of its own kind. libraryPath is
+// Machine returns which shared libraries the machine whose file system is at root ("/") has for programs of its own kind. libraryPath is
 // the user's LD_LIBRARY_PATH, whose folders come first.
-func Host(root, libraryPath string) verify.Host {
+func Machine(root, libraryPath string) Host {
 	dirs := filepath.SplitList(libraryPath)
 	for _, d := range configured(root, "/etc/ld.so.conf", 0) {
 		dirs = append(dirs, filepath.Join(root, d))
@@ -19,7 +17,7 @@ func Host(root, libraryPath string) verify.Host {
 	for _, d := range []string{"/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib"} {
 		dirs = append(dirs, filepath.Join(root, d))
 	}
-	return verify.Host{Library: func(name string) ([]string, bool) {
+	return Host{Library: func(name string) ([]string, bool) {
 		if name == "" || strings.ContainsAny(name, "/\x00") {
 			return nil, false
 		}
@@ -27,7 +25,7 @@ func Host(root, libraryPath string) verify.Host {
 			if !filepath.IsAbs(d) {
 				continue
 			}
-			if versions, err := verify.LibraryVersions(filepath.Join(d, name)); err == nil {
+			if versions, err := LibraryVersions(filepath.Join(d, name)); err == nil {
 				return versions, true
 			}
 		}
