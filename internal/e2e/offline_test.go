@@ -3,13 +3,11 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,15 +61,7 @@ func (w *world) runAlone(t *testing.T, args ...string) *outcome {
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	start := time.Now()
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("hexmage %q without a network: %v", args, err)
-	}
-	return &outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(start)}
+	return ended(t, cmd)
 }
 
 // TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is none, from

@@ -185,14 +185,19 @@ func (w *world) run(t *testing.T, args ...string) *outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := w.command(ctx, args...)
+	return ended(t, w.command(ctx, args...))
+}
+
+// ended runs a command to its end.
+func ended(t *testing.T, cmd *exec.Cmd) *outcome {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("hexmage %q: %v", args, err)
+		t.Fatalf("%q: %v", cmd.Args, err)
 	}
 	return &outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(start)}
 }
