@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Client talks to one adb server. It holds no connection: each operation opens its own. Safe for concurrent use.
@@ -55,15 +56,21 @@ func (c *Client) Devices(ctx context.Context) ([]Info, error) {
 // Connect makes the server open a TCP link to the device at address ("host:port"), which then is the device's serial.
 // A link that exists already is fine; one to a device that has restarted is stale, so Disconnect first when in doubt.
 func (c *Client) Connect(ctx context.Context, address string) error {
+	_, err := c.connect(ctx, address)
+	return err
+}
+
+// connect is Connect, and tells whether there was a link already.
+func (c *Client) connect(ctx context.Context, address string) (already bool, err error) {
 	s, err := c.ask(ctx, "host:connect:"+address)
 	if err != nil {
-		return err
+		return false, err
 	}
 	// The server says OKAY to the question whatever came of it; only the text tells.
-	if strings.HasPrefix(s, "connected to") || strings.HasPrefix(s, "already connected to") {
-		return nil
+	if already = strings.HasPrefix(s, "already connected to"); already || strings.HasPrefix(s, "connected to") {
+		return already, nil
 	}
-	return fmt.Errorf("adb: %w", &ServerError{Request: "host:connect:" + address, Message: "failed to connect: " + s})
+	return false, fmt.Errorf("adb: %w", &ServerError{Request: "host:connect:" + address, Message: "failed to connect: " + s})
 }
 
 // Disconnect drops the server's TCP link to the device at address. One that is not connected is fine.
@@ -143,12 +150,28 @@ func (d *Device) Reconnect(ctx context.Context) error {
 		_, err := d.Features(ctx)
 		return err
 	}
-	// Without this the server says "already connected" about a dead link for about ten seconds.
-	if err := d.client.Disconnect(ctx, d.serial); err != nil {
-		return err
+	// The server says "already connected" about a dead link for about ten seconds, and for a moment about one that it has been told to
+	// drop: what is asked of the device then is asked of a link that is about to go.
+	for try := 0; ; try++ {
+		if err := d.client.Disconnect(ctx, d.serial); err != nil {
+			return err
+		}
+		already, err := d.client.connect(ctx, d.serial)
+		if err != nil || !already || try == maxDrops {
+			return err
+		}
+		select {
+		case <-time.After(dropWait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	return d.client.Connect(ctx, d.serial)
 }
+
+const (
+	maxDrops = 50 // tries to have a dead link dropped
+	dropWait = 20 * time.Millisecond
+)
 
 // open returns a connection on which the device itself now speaks service's protocol.
 func (d *Device) open(ctx context.Context, service string) (*conn, error) {
