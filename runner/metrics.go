@@ -137,7 +137,7 @@ func (f format) values(found []Metric, m [][]byte) []Metric {
 
 // unitOf is the unit that a quantity has where its line does not say.
 func unitOf(name string) string {
-	for _, u := range [][2]string{{"_per_s", "tokens/s"}, {"_time", "us"}, {"ttft", "us"}, {"_per_token", "us/token"}, {"_tokens", "tokens"}, {"_cycles", "cycles"}, {"_mb", "MB"}} {
+	for _, u := range [][2]string{{"_per_s", "tokens/s"}, {"_time", "us"}, {"ttft", "us"}, {"_per_token", "us/token"}, {"_tokens", "tokens"}, {"_cycles", "cycles"}, {"_size", "MB"}} {
 		if strings.HasSuffix(name, u[0]) {
 			if name == "inferences_per_s" {
 				return "inferences/s"

@@ -23,7 +23,7 @@ func knownFormats() []knownFormat {
 		{"mllm", "Decode steps", `^\s*Decode steps\s*:\s*(?P<decode_steps>[0-9]+)\s*$`},
 		{"mllm", "Avg decode time", `^\s*Avg decode time\s*:\s*(?P<decode_us_per_token>NUM) [μµu]s/token`},
 		{"mllm", "num_tokens:", `(?:^|[ \]])num_tokens: (?P<prefill_tokens>[0-9]+)\s*$`},
-		{"mllm", "Context binary file size", `Context binary file size: (?P<context_mb>NUM) MB`},
+		{"mllm", "Context binary file size", `Context binary file size: (?P<context_size>NUM) MB`},
 		// mllm, branch v1 and before.
 		{"mllm v1", "prefill time:", `(?:^|\s)prefill time: ?` + timed("prefill_time")},
 		{"mllm v1", "decode time:", `(?:^|\s)decode time: ?` + timed("decode_time")},

@@ -16,7 +16,7 @@ func TestFormats(t *testing.T) {
 		{"mllm, all of the block", "Total time : 2500.00 μs\nPrefill time        :    1000.00 μs (8000.00 tokens/s)\nDecode time         :    1500.00 μs ( 33.30 tokens/s)\n" +
 			"TTFT                :    1100.00 μs\nPrefill tokens      :          8\nDecode tokens       :          5\nDecode steps        :          4\nAvg decode time     :     375.00 μs/token\n",
 			"prefill_time_us=1000us prefill_tokens=8tokens prefill_tokens_per_s=8000tokens/s ttft_us=1100us decode_time_us=1500us decode_tokens=5tokens decode_tokens_per_s=33.3tokens/s total_time_us=2500us decode_steps=4count decode_us_per_token=375us/token"},
-		{"mllm, what the runner says before", "\x1b[32m[INFO]\x1b[0m num_tokens: 64\n\x1b[1mContext binary file size: 812 MB\x1b[0m\n", "prefill_tokens=64tokens context_mb=812MB"},
+		{"mllm, what the runner says before", "\x1b[32m[INFO]\x1b[0m num_tokens: 64\n\x1b[1mContext binary file size: 812 MB\x1b[0m\n", "prefill_tokens=64tokens context_size=812MB"},
 		{"mllm v1: the reproduction's first line", "real_seq_length: 64\nprefill time: 201.087ms\nLoad model: 1.54524 s\n",
 			"prefill_time_us=201087us prefill_tokens=64tokens prefill_tokens_per_s=318.27tokens/s load_time_us=1.54524e+06us"},
 		{"mllm v1: vision", "vit embedding time: 321 ms\nPrefill:88 ms\n", "prefill_time_us=88000us vision_time_us=321000us"},
