@@ -16,7 +16,8 @@ type looked struct {
 	mu    sync.Mutex
 	files map[string]bool
 	dirs  map[string]bool // whose entries count
-	kept  map[string]bool // files of the runs until now
+
+	keptFiles, keptDirs map[string]bool // of the runs until now
 }
 
 func (l *looked) clear() {
@@ -64,9 +65,10 @@ func (v *viewer) watch(failed bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if failed {
-		maps.Copy(l.files, l.kept)
+		maps.Copy(l.files, l.keptFiles)
+		maps.Copy(l.dirs, l.keptDirs)
 	}
-	l.kept = maps.Clone(l.files)
+	l.keptFiles, l.keptDirs = maps.Clone(l.files), maps.Clone(l.dirs)
 	s := watch.Set{Root: v.workspace}
 	for p := range l.files {
 		s.Files = append(s.Files, absolute(v.workspace, filepath.FromSlash(p)))

@@ -135,8 +135,14 @@ func (w *Watcher) cover() bool {
 	for _, dir := range w.events.WatchList() {
 		kept[dir] = true
 	}
-	grew := false
+	grew, paths := false, map[[2]uint64]string{}
 	for dir, st := range want {
+		id := [2]uint64{st.Dev, st.Inode}
+		if other, ok := paths[id]; ok && st.Inode != 0 { // a bind mount: its events would name one of the two
+			w.fallBack(fmt.Sprintf("%s and %s are one folder", min(dir, other), max(dir, other)))
+			return true
+		}
+		paths[id] = dir
 		if was, ok := w.watched[dir]; ok && kept[dir] && was.Dev == st.Dev && was.Inode == st.Inode {
 			continue
 		} else if ok {
