@@ -107,7 +107,7 @@ const HostFile = ".hexmage/host"
 
 // Names of Platform properties that executors and routing understand.
 const (
-	PropertyExecutor = "executor" // "local" (the default) or "device"
+	PropertyExecutor = "executor" // ExecutorLocal (the default) or "device"
 	PropertyTool     = "tool"     // "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
 	PropertyNetwork  = "network"  // "true": the action may use the network
 	PropertyStdin    = "stdin"    // path of the input that is standard input; set by build from Spec.Stdin
@@ -124,6 +124,9 @@ const (
 	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by build.
 	PropertyReads = "reads"
 )
+
+// ExecutorLocal is the executor of this machine.
+const ExecutorLocal = "local"
 
 // ToolArg0 is argv[0] of an action that runs one of hexmage's own built-in tools: ["hexmage", "tool", NAME, …].
 const ToolArg0 = "hexmage"

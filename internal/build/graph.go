@@ -20,7 +20,8 @@ type graph struct {
 	nodes map[addrs.Instance]*node
 	order []*node
 	units int
-	ready readyHeap
+	ready readyHeap // units that work on this machine
+	away  readyHeap // units that work elsewhere: they take no slot here
 
 	library *library // of nodes that take no part; nil: all nodes take part
 }
@@ -228,5 +229,22 @@ func (h *readyHeap) Pop() any {
 
 func (g *graph) pushReady(u *unit) {
 	u.state = ready
-	heap.Push(&g.ready, u)
+	heap.Push(g.queue(u), u)
+}
+
+// queue is where the unit waits when it is ready.
+func (g *graph) queue(u *unit) *readyHeap {
+	if u.away() {
+		return &g.away
+	}
+	return &g.ready
+}
+
+// away tells whether an executor other than this machine's does the unit's work: a phone does not use our processors.
+func (u *unit) away() bool {
+	if u.spec == nil {
+		return false
+	}
+	where := u.spec.Platform[action.PropertyExecutor]
+	return where != "" && where != action.ExecutorLocal
 }

@@ -129,6 +129,28 @@ func TestCriticalPathFirst(t *testing.T) {
 	}
 }
 
+// TestAway: what runs on phones takes no slot of this machine, and phones no more than there are; of one step the first actions go first.
+func TestAway(t *testing.T) {
+	f := &fakeWork{took: map[string]time.Duration{"compile": 3 * time.Second, "compile2": time.Second}}
+	run := newNode("run")
+	run.Specs = nil
+	for i := range 6 {
+		name := fmt.Sprint("run#", i)
+		f.took[name] = time.Second
+		run.Specs = append(run.Specs, action.Spec{Name: name, Platform: map[string]string{action.PropertyExecutor: "device", action.PropertyPool: "device=1"}})
+	}
+	run.Outputs = nil
+	r, _, took, err := runFake(t, 1, false, f, map[string]int{"device": 3}, newNode("compile"), newNode("compile2"), run)
+	if err != nil || took != 4*time.Second || f.max != 4 {
+		t.Errorf("%d at once in %v, %v", f.max, took, err)
+	}
+	first := append([]string(nil), r.order[:3]...)
+	sort.Strings(first)
+	if want := []string{"run#0", "run#1", "run#2"}; !reflect.DeepEqual(first, want) {
+		t.Errorf("order %v, want %v first", r.order, want)
+	}
+}
+
 func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
 	nodes := func() []*plan.Node {
 		return []*plan.Node{newNode("bad"), newNode("after", "bad"), newNode("other"), newNode("later", "other"), newNode("both", "after", "later")}

@@ -75,7 +75,7 @@ func hostPrograms(u *unit) []string {
 	var names []string
 	s := u.spec
 	where := s.Platform[action.PropertyExecutor]
-	if where != "" && where != "local" || len(s.Args) == 0 {
+	if where != "" && where != action.ExecutorLocal || len(s.Args) == 0 {
 		return nil // the names are those of another machine's programs
 	}
 	if name := s.Args[0]; s.Platform[action.PropertyTool] == "" && (!strings.Contains(name, "/") || filepath.IsAbs(name)) {

@@ -24,7 +24,7 @@ type loop struct {
 	g         *graph
 	work      func(ctx context.Context, u *unit, say func(message)) outcome
 	sink      event.Sink
-	jobs      int
+	jobs      int // how many may work on this machine at once
 	keepGoing bool
 	pools     map[string]int // what is free of each resource; not in the map: one
 
@@ -33,6 +33,7 @@ type loop struct {
 	workers  int
 	over     chan struct{} // closed when nobody reads messages any more
 	running  int
+	here     int // of those that run, how many on this machine
 	sum      event.BuildFinished
 	firstErr error
 }
@@ -80,7 +81,7 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 	stopped := ctx.Done()
 	halt := false
 	for {
-		for !halt && l.running < l.jobs {
+		for !halt {
 			u := l.next()
 			if u == nil {
 				break
@@ -137,16 +138,27 @@ func (l *loop) admit(units []*unit) error {
 	return nil
 }
 
-// next returns the ready unit with the highest priority whose resources are free, or nil.
+// next returns a ready unit whose resources are free, or nil: of those that work elsewhere first, of those that work here if one more may.
 func (l *loop) next() *unit {
+	if u := l.first(&l.g.away); u != nil {
+		return u
+	}
+	if l.here >= l.jobs {
+		return nil
+	}
+	return l.first(&l.g.ready)
+}
+
+// first takes from the queue the unit with the highest priority whose resources are free, or returns nil.
+func (l *loop) first(queue *readyHeap) *unit {
 	var held []*unit
 	defer func() {
 		for _, u := range held {
-			heap.Push(&l.g.ready, u)
+			heap.Push(queue, u)
 		}
 	}()
-	for l.g.ready.Len() > 0 {
-		u := heap.Pop(&l.g.ready).(*unit)
+	for queue.Len() > 0 {
+		u := heap.Pop(queue).(*unit)
 		if l.reserve(u) {
 			return u
 		}
@@ -199,6 +211,9 @@ func (l *loop) reserve(u *unit) bool {
 // grow with each unit.
 func (l *loop) start(ctx context.Context, u *unit) {
 	u.state = running
+	if !u.away() {
+		l.here++
+	}
 	if l.running++; l.running > l.workers {
 		l.workers++
 		go l.serve(ctx)
@@ -231,6 +246,9 @@ func (l *loop) take(m message) error {
 		return nil
 	}
 	l.running--
+	if !u.away() {
+		l.here--
+	}
 	for name, n := range demand(u) {
 		l.pools[name] += n
 	}

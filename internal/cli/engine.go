@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/action"
 	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/cas"
@@ -108,8 +109,8 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
 		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: adbServer, Home: a.env.Var("HOME"),
 	})
-	route := execute.Route(map[string]execute.Executor{"local": e.host, "device": e.device})
-	e.again = execute.Route(map[string]execute.Executor{"local": e.other, "device": e.device})
+	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, "device": e.device})
+	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, "device": e.device})
 	e.roots = filepath.Join(a.cache, "tmp")
 	e.executor = execute.Exclusive(execute.Cached(route, results, e.sources, fn, e.trees.Has), filepath.Join(e.state, "actions.lock"), fn)
 	e.flush = func(ctx context.Context) error {

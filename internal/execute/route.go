@@ -17,7 +17,7 @@ type route map[string]Executor
 func (r route) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	name := a.Command.Platform[action.PropertyExecutor]
 	if name == "" {
-		name = "local"
+		name = action.ExecutorLocal
 	}
 	next, ok := r[name]
 	if !ok {

@@ -86,7 +86,7 @@ func (v *Verifier) selected(ctx context.Context) (stepName, bool) {
 func unverifiable(a *action.Action) string {
 	executor := a.Command.Platform[action.PropertyExecutor]
 	switch {
-	case executor != "" && executor != "local":
+	case executor != "" && executor != action.ExecutorLocal:
 		return "it runs on a " + executor + ", where times and temperatures differ"
 	case a.DoNotCache:
 		return "it may do something else each time (cache = false)"
