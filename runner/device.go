@@ -94,36 +94,20 @@ func (d *Device) Close() error {
 	return errors.Join(errs...)
 }
 
-// Execute runs the action on the device that its platform asks for.
+// Execute runs the action on a device that fits its platform, and on another one of the pool if that dies.
 func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	q, err := d.request(ctx, a)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the action's inputs", Err: err}
 	}
-	dev, log, err := d.connect(ctx, a)
-	if err != nil {
-		return nil, failed("find the device", err)
-	}
-	waiting := func(owner string) {
-		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
-	}
-	var release func()
-	if log == nil {
-		release, err = LeaseAll(ctx, d.o.State, dev, waiting)
-	} else { // nobody else knows it
-		release, err = Lease(ctx, filepath.Join(d.o.State, "leases"), dev.Serial(), func() { waiting("another action") })
-	}
-	if err != nil {
-		return nil, failed("use the device", err)
-	}
-	defer release()
+	return d.onOne(ctx, a, func(u *inUse) (*action.Result, error) { return d.runOn(ctx, a, q, u) })
+}
+
+// runOn checks the request against the device in use, and runs it there.
+func (d *Device) runOn(ctx context.Context, a *action.Action, q RunRequest, u *inUse) (*action.Result, error) {
 	want := Wanted{SoC: a.Command.Platform[PropertySoC], Arch: a.Command.Platform[PropertyArch]}
-	info, err := Describe(ctx, dev)
-	if err != nil {
-		return nil, failed("use the device", err)
-	}
-	if err := errors.Join(CheckDevice(info, want), CheckFiles(ctx, q, want, dev)); err != nil {
-		return nil, &execute.Error{Op: "check before pushing to " + info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
+	if err := errors.Join(CheckDevice(u.info, want), CheckFiles(ctx, q, want, u.dev)); err != nil {
+		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
 	}
 	if limit := a.TimeLimit(); limit > 0 {
 		var cancel context.CancelFunc
@@ -131,9 +115,9 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 		defer cancel()
 	}
 	var printed execute.Capped
-	log.divert(&printed)
-	defer log.divert(nil)
-	r, err := d.run(ctx, a, q, &Session{Device: dev, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}, info)
+	u.log.divert(&printed)
+	defer u.log.divert(nil)
+	r, err := d.run(ctx, a, q, &Session{Device: u.dev, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}, u.info)
 	if err == nil && r.ExitCode != 0 {
 		r.Stderr = withLog(r.Stderr, printed.Bytes())
 	}
