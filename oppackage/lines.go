@@ -115,28 +115,43 @@ func sources(files []string, asm string) sourceSet {
 	return s
 }
 
-// Headers returns the package's files that a source of it may include: all of include/ and of its own include folders, and
-// headers under src/.
-func (p Package) Headers() []string {
-	folders := []string{"include/"}
+// Headers returns what a source of the package may include: whole folders (include/ and the package's own include folders), and
+// the headers that lie in none of them, under src/.
+func (p Package) Headers() (folders, files []string) {
+	candidates := []string{"include"}
 	for _, e := range p.Extras {
 		for _, i := range e.Includes {
-			folders = append(folders, path.Clean(i)+"/")
+			candidates = append(candidates, path.Clean(i))
 		}
 	}
-	var out []string
+	within := func(f, dir string) bool { return strings.HasPrefix(f, dir+"/") }
+	has := func(dir string) bool {
+		return slices.ContainsFunc(p.Files, func(f string) bool { return within(f, dir) })
+	}
+	slices.Sort(candidates)
+	for _, dir := range candidates { // a folder comes before those in it
+		if has(dir) && !slices.ContainsFunc(folders, func(outer string) bool { return within(dir+"/", outer) }) {
+			folders = append(folders, dir)
+		}
+	}
+	everything := slices.Contains(candidates, ".")
 	for _, f := range p.Files {
-		header := slices.ContainsFunc(folders, func(dir string) bool { return dir == "./" || strings.HasPrefix(f, dir) })
+		if slices.ContainsFunc(folders, func(dir string) bool { return within(f, dir) }) {
+			continue
+		}
 		switch path.Ext(f) {
 		case ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def":
-			header = header || strings.HasPrefix(f, "src/")
-		}
-		if header {
-			out = append(out, f)
+			if everything || within(f, "src") {
+				files = append(files, f)
+			}
+		default:
+			if everything {
+				files = append(files, f)
+			}
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(files)
+	return folders, files
 }
 
 // Lines returns the lines that build a package for an arch: the interface first, then the ops, then assembly.

@@ -125,8 +125,20 @@ func TestOpFlags(t *testing.T) {
 }
 
 func TestPackage(t *testing.T) {
-	if diff := cmp.Diff([]string{"include/test.h", "src/ops/common.h"}, (oppackage.Package{Files: files}).Headers()); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
+	for _, c := range []struct {
+		includes, folders, files []string
+	}{
+		{nil, []string{"include"}, []string{"src/ops/common.h"}},
+		{[]string{"include/", "src/ops", "nowhere"}, []string{"include", "src/ops"}, nil},
+		{[]string{"src", "./src/ops"}, []string{"include", "src"}, nil},
+	} {
+		folders, headers := oppackage.Package{Files: files, Extras: []oppackage.Extra{{Includes: c.includes}}}.Headers()
+		if diff := cmp.Diff([][]string{c.folders, c.files}, [][]string{folders, headers}); diff != "" {
+			t.Errorf("headers with %q (-want +got):\n%s", c.includes, diff)
+		}
+	}
+	if folders, headers := (oppackage.Package{Files: files, Extras: []oppackage.Extra{{Includes: []string{"."}}}}).Headers(); len(folders) != 1 || len(headers) != len(files)-1 {
+		t.Errorf("headers with \".\": %q and %q", folders, headers)
 	}
 	for _, p := range []oppackage.Package{{Name: "a-b", Files: files}, {Name: "", Files: files}, {Name: "P", Files: []string{"LLaMAPackage/src/a.cpp"}}} {
 		if err := p.Validate(); err == nil {

@@ -174,7 +174,7 @@ func (b *build) place(p oppackage.Package) oppackage.Package {
 
 // arch returns the specs that compile for an arch, and last the one that links.
 func (b *build) arch(a oppackage.Arch, p oppackage.Package) ([]action.Spec, []oppackage.Compile, error) {
-	headers := p.Headers()
+	folders, headers := p.Headers()
 	var specs []action.Spec
 	compiles, link := oppackage.Lines(a, p, b.roots)
 	linkSpec := action.Spec{
@@ -189,13 +189,16 @@ func (b *build) arch(a oppackage.Arch, p oppackage.Package) ([]action.Spec, []op
 			Name: name, Description: "compile " + rel + " for " + a.Target,
 			Args: c.Args, Env: b.environ(), Outputs: []action.Output{{Path: c.Object}},
 		}
-		read := headers
+		var read []string
 		if c.Source == p.Interface {
 			spec.Description = "compile the interface for " + a.Target
 			spec.Inputs = append(spec.Inputs, action.Input{Path: c.Source, Spec: &action.SpecOutput{Spec: interfaceName, Path: c.Source}})
 		} else {
-			read = append([]string{rel}, headers...)
+			read = append(read, rel)
 		}
+		// The compiler says which headers it read: a change of one compiles those sources again that include it.
+		spec.Depfile = c.Depfile
+		read = slices.Concat(read, folders, headers)
 		for _, f := range read {
 			in, err := b.file(f)
 			if err != nil {

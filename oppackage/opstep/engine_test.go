@@ -263,8 +263,14 @@ func TestEngine(t *testing.T) {
 	w.edit("config/TestPackage.xml", func(s string) string { return s + "\n" })
 	check("what no compiler reads", sorted(patch, names("htp_aarch64", "check"), names("htp_v79", "check")))
 	w.edit("include/scale.h", func(string) string { return "#pragma once\n#define FACTOR 5\n" })
-	check("a header", sorted(patch, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib, "check"),
-		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o", lib, "check")))
+	check("a header of one op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
+	w.edit("include/scale.h", func(s string) string { return s + "#include \"more.h\"\n" })
+	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"include/more.h": "// more\n"})
+	// A new header may hide one that was read before: all that looks into the folder is compiled again.
+	check("a new header", sorted(patch, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o"),
+		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o")))
+	w.edit("include/more.h", func(s string) string { return s + "#undef FACTOR\n#define FACTOR 7\n" })
+	check("a header of a header", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
 
 	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"Makefile": "their own"})
 	check("a Makefile of the package's own", patch)
