@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -130,22 +131,17 @@ func (c *Client) askAs(ctx context.Context, service, name string) (string, error
 type Device struct {
 	client *Client
 	serial string
+
+	mu  sync.Mutex // guards what follows
+	can *abilities // nil: not asked for yet
 }
 
 // Serial returns the device's serial: its own for USB, "host:port" for TCP.
 func (d *Device) Serial() string { return d.serial }
 
-// Features returns what the device's daemon announces, for example "shell_v2", "stat_v2".
-func (d *Device) Features(ctx context.Context) ([]string, error) {
-	s, err := d.client.ask(ctx, "host-serial:"+d.serial+":features")
-	if err != nil || s == "" {
-		return nil, err
-	}
-	return strings.Split(s, ","), nil
-}
-
 // Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
 func (d *Device) Reconnect(ctx context.Context) error {
+	d.forget()
 	if !strings.Contains(d.serial, ":") {
 		_, err := d.Features(ctx)
 		return err

@@ -27,13 +27,26 @@ type Entry struct {
 const statSize = 8 + 8 + 4*4 + 8 + 3*8
 
 // Stat returns what the device says about path, following links. One that does not exist is a DeviceError that wraps fs.ErrNotExist.
+// A daemon of before Android 8 follows no links: then a link is a DeviceError.
 func (s *Sync) Stat(ctx context.Context, path string) (Stat, error) {
-	st, err := s.stat(path)
+	st, err := s.stat("STA2", path)
+	if err == nil && !s.can.stat && st.Mode&fs.ModeSymlink != 0 {
+		err = &DeviceError{Op: "stat", Path: path, Message: "it is a link, which this device's daemon cannot follow"}
+	}
 	return st, s.end(ctx, "stat", path, err)
 }
 
-func (s *Sync) stat(path string) (Stat, error) {
-	if err := s.command("STA2", path); err != nil {
+// Lstat is Stat that does not follow path itself when it is a link.
+func (s *Sync) Lstat(ctx context.Context, path string) (Stat, error) {
+	st, err := s.stat("LST2", path)
+	return st, s.end(ctx, "lstat", path, err)
+}
+
+func (s *Sync) stat(request, path string) (Stat, error) {
+	if !s.can.stat {
+		return s.statV1(path)
+	}
+	if err := s.command(request, path); err != nil {
 		return Stat{}, err
 	}
 	id, errno, err := readFrame(s.cn.r)
@@ -43,14 +56,48 @@ func (s *Sync) stat(path string) (Stat, error) {
 	if id == "FAIL" {
 		return Stat{}, readFail(s.cn.r, errno, "stat", path)
 	}
-	if id != "STA2" {
-		return Stat{}, fmt.Errorf("%w: want STA2, got %q", ErrProtocol, id)
+	if id != request {
+		return Stat{}, fmt.Errorf("%w: want %s, got %q", ErrProtocol, request, id)
 	}
 	st, err := readStat(s.cn.r)
 	if err == nil && errno != 0 {
 		err = newErrno("stat", path, errno)
 	}
 	return st, err
+}
+
+// statV1 is the first version of the request, whose answer knows no errors: all of it is zero.
+func (s *Sync) statV1(path string) (Stat, error) {
+	if err := s.command("STAT", path); err != nil {
+		return Stat{}, err
+	}
+	id, mode, err := readFrame(s.cn.r)
+	if err != nil {
+		return Stat{}, err
+	}
+	if id == "FAIL" {
+		return Stat{}, readFail(s.cn.r, mode, "stat", path)
+	}
+	if id != "STAT" {
+		return Stat{}, fmt.Errorf("%w: want STAT, got %q", ErrProtocol, id)
+	}
+	st, err := readShort(s.cn.r, mode)
+	if err == nil && mode == 0 {
+		err = newErrno("stat", path, 2)
+	}
+	return st, err
+}
+
+// readShort reads the size and the time that follow the mode in the first version.
+func readShort(r io.Reader, mode uint32) (Stat, error) {
+	var b [8]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return Stat{}, noEOF(err)
+	}
+	return Stat{
+		Mode: fileMode(mode), Size: int64(binary.LittleEndian.Uint32(b[:])),
+		Modified: time.Unix(int64(binary.LittleEndian.Uint32(b[4:])), 0),
+	}, nil
 }
 
 func readStat(r io.Reader) (Stat, error) {
@@ -77,23 +124,34 @@ func (s *Sync) List(ctx context.Context, path string) ([]Entry, error) {
 }
 
 func (s *Sync) list(path string) ([]Entry, error) {
-	if err := s.command("LIS2", path); err != nil {
+	request, entry := "LIST", "DENT"
+	if s.can.list {
+		request, entry = "LIS2", "DNT2"
+	}
+	if err := s.command(request, path); err != nil {
 		return nil, err
 	}
 	var all []Entry
 	for {
 		s.cn.within(stallWait)
-		id, errno, err := readFrame(s.cn.r)
+		id, first, err := readFrame(s.cn.r)
 		if err != nil {
 			return nil, err
 		}
 		if id == "FAIL" {
-			return nil, readFail(s.cn.r, errno, "list", path)
+			return nil, readFail(s.cn.r, first, "list", path)
 		}
-		if id != "DNT2" && id != "DONE" {
-			return nil, fmt.Errorf("%w: want DNT2 or DONE, got %q", ErrProtocol, id)
+		if id != entry && id != "DONE" {
+			return nil, fmt.Errorf("%w: want %s or DONE, got %q", ErrProtocol, entry, id)
 		}
-		st, err := readStat(s.cn.r)
+		var st Stat
+		errno := uint32(0)
+		if s.can.list {
+			st, err = readStat(s.cn.r)
+			errno = first
+		} else {
+			st, err = readShort(s.cn.r, first)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 const (
@@ -21,17 +23,28 @@ const (
 type Sync struct {
 	cn     *conn
 	serial string
+	can    abilities
 	broken error
+	sent   int64
+	packer *zstd.Encoder // nil: nothing was compressed yet
 }
 
-// Sync opens a connection for file transfers, all of which ctx bounds.
+// Sync opens a connection for file transfers, all of which ctx bounds. Files are compressed on their way where the device and the server
+// both announce zstd.
 func (d *Device) Sync(ctx context.Context) (*Sync, error) {
+	can, err := d.abilities(ctx)
+	if err != nil {
+		return nil, err
+	}
 	cn, err := d.open(ctx, "sync:")
 	if err != nil {
 		return nil, err
 	}
-	return &Sync{cn: cn, serial: d.serial}, nil
+	return &Sync{cn: cn, serial: d.serial, can: can}, nil
 }
+
+// Sent returns how many bytes of files this connection was given to carry: after compression, if there was any.
+func (s *Sync) Sent() int64 { return s.sent }
 
 // Close ends the connection. A transfer that is under way fails.
 func (s *Sync) Close() error { return s.cn.Close() }
@@ -61,20 +74,26 @@ func (s *Sync) end(ctx context.Context, op, path string, err error) error {
 }
 
 // Push writes what r holds to a file on the device, making its folders. The daemon removes what was there before. Only mode's permission
-// bits count. progress, if not nil, is called from this goroutine with the bytes sent so far.
+// bits count. progress, if not nil, is called from this goroutine with how much of r was sent so far.
 func (s *Sync) Push(ctx context.Context, path string, mode fs.FileMode, modified time.Time, r io.Reader, progress func(sent int64)) error {
 	return s.end(ctx, "push", path, s.push(path, mode, modified, r, progress))
 }
 
 func (s *Sync) push(path string, mode fs.FileMode, modified time.Time, r io.Reader, progress func(int64)) error {
-	// The type bits say "regular file"; a daemon takes the number in decimal.
-	if err := s.command("SEND", fmt.Sprintf("%s,%d", path, 0o100000|uint32(mode.Perm()))); err != nil {
+	pack := false
+	if s.can.zstd {
+		var err error
+		if r, pack, err = s.sample(r); err != nil {
+			return local(err)
+		}
+	}
+	if err := s.announce(path, mode, pack); err != nil {
 		return err
 	}
 	// A device may refuse at any time (disk full): it is heard while gigabytes are still to be sent.
 	verdict := make(chan error, 1)
 	go func() { verdict <- readVerdict(s.cn.r, path) }()
-	err := s.sendData(r, modified, progress, verdict)
+	err := s.sendData(r, modified, progress, &dataWriter{s: s, verdict: verdict}, pack)
 	if err == nil {
 		return <-verdict
 	}
@@ -106,29 +125,23 @@ func (e refusedEarly) Is(target error) bool { return target == errRefusedEarly }
 
 var errRefusedEarly = errors.New("refused in the midst of a transfer")
 
-func (s *Sync) sendData(r io.Reader, modified time.Time, progress func(int64), verdict <-chan error) error {
-	buf := make([]byte, 8+maxChunk)
-	copy(buf, "DATA")
+func (s *Sync) sendData(r io.Reader, modified time.Time, progress func(int64), out *dataWriter, pack bool) error {
+	var to io.Writer = out
+	if pack {
+		s.packer.Reset(out)
+		to = s.packer
+	}
+	buf := make([]byte, maxChunk)
 	var sent int64
 	for {
-		n, err := io.ReadFull(r, buf[8:])
+		n, err := io.ReadFull(r, buf)
 		if n > 0 {
-			binary.LittleEndian.PutUint32(buf[4:], uint32(n))
-			s.cn.within(stallWait)
-			if _, e := s.cn.nc.Write(buf[:8+n]); e != nil {
-				return e
+			if _, e := to.Write(buf[:n]); e != nil {
+				return out.reason(e)
 			}
 			sent += int64(n)
 			if progress != nil {
 				progress(sent)
-			}
-			select {
-			case v := <-verdict:
-				if v == nil {
-					v = fmt.Errorf("%w: OKAY before all data was sent", ErrProtocol)
-				}
-				return refusedEarly{v}
-			default:
 			}
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -138,11 +151,12 @@ func (s *Sync) sendData(r io.Reader, modified time.Time, progress func(int64), v
 			return local(err)
 		}
 	}
-	copy(buf, "DONE")
-	binary.LittleEndian.PutUint32(buf[4:], uint32(modified.Unix()))
-	s.cn.within(stallWait)
-	_, err := s.cn.nc.Write(buf[:8])
-	return err
+	if pack {
+		if err := s.packer.Close(); err != nil {
+			return out.reason(err)
+		}
+	}
+	return out.done(modified)
 }
 
 // readVerdict reads the answer to a push.
@@ -175,29 +189,24 @@ func (s *Sync) Pull(ctx context.Context, path string, w io.Writer, progress func
 }
 
 func (s *Sync) pull(path string, w io.Writer, progress func(int64)) error {
-	if err := s.command("RECV", path); err != nil {
+	if err := s.ask(path); err != nil {
 		return err
+	}
+	in := &dataReader{s: s, path: path}
+	var from io.Reader = in
+	if s.can.zstd {
+		unpack, err := newUnpacker(in)
+		if err != nil {
+			return err
+		}
+		defer unpack.Close()
+		from = unpack
 	}
 	var received int64
 	buf := make([]byte, maxChunk)
 	for {
-		s.cn.within(stallWait)
-		id, n, err := readFrame(s.cn.r)
-		if err != nil {
-			return err
-		}
-		switch id {
-		case "DONE":
-			return nil
-		case "FAIL":
-			return readFail(s.cn.r, n, "pull", path)
-		case "DATA":
-			if n > maxChunk {
-				return fmt.Errorf("%w: a DATA chunk of %d bytes, at most %d are allowed", ErrProtocol, n, maxChunk)
-			}
-			if _, err := io.ReadFull(s.cn.r, buf[:n]); err != nil {
-				return noEOF(err)
-			}
+		n, err := from.Read(buf)
+		if n > 0 {
 			if _, err := w.Write(buf[:n]); err != nil {
 				return local(err)
 			}
@@ -205,8 +214,12 @@ func (s *Sync) pull(path string, w io.Writer, progress func(int64)) error {
 			if progress != nil {
 				progress(received)
 			}
-		default:
-			return fmt.Errorf("%w: want DATA, DONE or FAIL, got %q", ErrProtocol, id)
+		}
+		if err == io.EOF {
+			return in.finished()
+		}
+		if err != nil {
+			return in.reason(err)
 		}
 	}
 }

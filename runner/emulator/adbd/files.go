@@ -71,9 +71,23 @@ func (f *files) answer(id, path string) error {
 	case "LIS2":
 		f.list(path, "DNT2")
 	case "SEND":
-		return f.receive(path)
+		to, mode, err := parseSend(path)
+		return f.receive(to, mode, 0, err)
+	case "SND2":
+		var setup [12]byte // the id again, mode, flags
+		if _, err := io.ReadFull(f.r, setup[:]); err != nil {
+			return err
+		}
+		mode, err := parseMode(path, binary.LittleEndian.Uint32(setup[4:]))
+		return f.receive(path, mode, binary.LittleEndian.Uint32(setup[8:]), err)
 	case "RECV":
-		f.send(path)
+		return f.send(path, 0)
+	case "RCV2":
+		var setup [8]byte // the id again, flags
+		if _, err := io.ReadFull(f.r, setup[:]); err != nil {
+			return err
+		}
+		return f.send(path, binary.LittleEndian.Uint32(setup[4:]))
 	default:
 		f.fail(fmt.Errorf("unknown request %q", id))
 	}
@@ -154,51 +168,6 @@ func (f *files) list(path, id string) {
 	}
 }
 
-// receive takes a file: "path,mode", then chunks, then DONE with the time of modification. After a failure to write it goes on reading
-// to the end and only then says so: the peer does not listen before.
-func (f *files) receive(spec string) (err error) {
-	path, mode, failure := parseSend(spec)
-	var out *os.File
-	if failure == nil {
-		out, failure = create(path, mode)
-	}
-	defer func() {
-		if out != nil {
-			out.Close()
-			if failure != nil || err != nil {
-				os.Remove(path) // half a file must not look like a whole one
-			}
-		}
-	}()
-	for {
-		id, n, err := f.head()
-		if err != nil {
-			return err
-		}
-		switch {
-		case id == "DATA" && n <= maxChunk:
-			if _, err := io.ReadFull(f.r, f.buf[:n]); err != nil {
-				return err
-			}
-			if failure == nil {
-				_, failure = out.Write(f.buf[:n])
-			}
-		case id == "DONE":
-			if failure == nil {
-				failure = finish(out, path, mode, n)
-			}
-			if failure != nil {
-				f.fail(failure)
-			} else {
-				f.put("OKAY", uint32(0))
-			}
-			return nil
-		default:
-			return fmt.Errorf("want DATA or DONE, got %q of %d bytes", id, n)
-		}
-	}
-}
-
 func parseSend(spec string) (path string, mode os.FileMode, err error) {
 	i := strings.LastIndexByte(spec, ',')
 	if i < 0 {
@@ -208,10 +177,15 @@ func parseSend(spec string) (path string, mode os.FileMode, err error) {
 	if err != nil {
 		return "", 0, fmt.Errorf("%q: mode: %w", spec, err)
 	}
+	mode, err = parseMode(spec[:i], uint32(m))
+	return spec[:i], mode, err
+}
+
+func parseMode(path string, m uint32) (os.FileMode, error) {
 	if kind := m & syscall.S_IFMT; kind != 0 && kind != syscall.S_IFREG {
-		return "", 0, fmt.Errorf("%s: only regular files can be pushed", spec[:i])
+		return 0, fmt.Errorf("%s: only regular files can be pushed", path)
 	}
-	return spec[:i], os.FileMode(m & 0o777), nil
+	return os.FileMode(m & 0o777), nil
 }
 
 func create(path string, mode os.FileMode) (*os.File, error) {
@@ -233,35 +207,4 @@ func finish(out *os.File, path string, mode os.FileMode, modified uint32) error 
 	}
 	at := time.Unix(int64(modified), 0)
 	return os.Chtimes(path, at, at)
-}
-
-// send gives a file in chunks.
-func (f *files) send(path string) {
-	in, err := os.Open(path)
-	if err != nil {
-		f.fail(err)
-		return
-	}
-	defer in.Close()
-	if fi, err := in.Stat(); err == nil && fi.IsDir() {
-		f.fail(fmt.Errorf("%s is a folder", path))
-		return
-	}
-	for {
-		n, err := in.Read(f.buf[8:])
-		if n > 0 {
-			f.put("DATA", uint32(n))
-			if _, err := f.w.Write(f.buf[8 : 8+n]); err != nil {
-				return
-			}
-		}
-		if err == io.EOF {
-			f.put("DONE", uint32(0))
-			return
-		}
-		if err != nil {
-			f.fail(err)
-			return
-		}
-	}
 }

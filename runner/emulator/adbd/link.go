@@ -152,7 +152,7 @@ func (k *link) banner() string {
 	for _, key := range []string{"ro.product.name", "ro.product.model", "ro.product.device"} {
 		fmt.Fprintf(&b, "%s=%s;", key, k.cfg.Banner[key])
 	}
-	b.WriteString("features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir")
+	b.WriteString("features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,sendrecv_v2,sendrecv_v2_zstd")
 	return b.String()
 }
 

@@ -4,8 +4,10 @@ package adbd
 
 import (
 	"io"
+	"net"
 	"strings"
 	"sync"
+	"time"
 )
 
 // stream is one service that the peer opened. Each direction has at most one message on its way that was not acknowledged.
@@ -94,11 +96,15 @@ func (s *stream) serve(service string) {
 		run = func() { s.shell(arg, v2) }
 	case "exec":
 		run = func() { s.shell(arg, false) }
-	default: // reboot:, root:, reverse:, tcp:, …
-		s.link.mu.Lock()
-		delete(s.link.streams, s.id)
-		s.link.mu.Unlock()
-		_ = s.link.send(cmdClose, 0, s.peer, nil)
+	case "tcp", "localabstract", "localfilesystem":
+		nc, err := dialSocket(name, arg)
+		if err != nil {
+			s.refuse()
+			return
+		}
+		run = func() { s.relay(nc) }
+	default: // reboot:, root:, reverse:, …
+		s.refuse()
 		return
 	}
 	if err := s.link.send(cmdOkay, s.id, s.peer, nil); err != nil {
@@ -107,4 +113,34 @@ func (s *stream) serve(service string) {
 	s.mayWrite <- struct{}{} // the service may speak first
 	run()
 	s.close()
+}
+
+// refuse says that there is no such service.
+func (s *stream) refuse() {
+	s.link.mu.Lock()
+	delete(s.link.streams, s.id)
+	s.link.mu.Unlock()
+	_ = s.link.send(cmdClose, 0, s.peer, nil)
+}
+
+// dialSocket opens a socket of the device for a peer that forwards one of its own to it.
+func dialSocket(kind, at string) (net.Conn, error) {
+	const wait = 5 * time.Second
+	switch kind {
+	case "tcp":
+		return net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", at), wait)
+	case "localabstract":
+		at = "@" + at
+	}
+	return net.DialTimeout("unix", at, wait)
+}
+
+// relay moves bytes both ways until one side ends.
+func (s *stream) relay(nc net.Conn) {
+	defer nc.Close()
+	go func() {
+		_, _ = io.Copy(nc, struct{ io.Reader }{s})
+		nc.Close()
+	}()
+	_, _ = io.Copy(struct{ io.Writer }{s}, nc)
 }
