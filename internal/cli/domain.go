@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -72,7 +73,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 		files[name] = b
 		reads.Paths = append(reads.Paths, "toolchains/"+filepath.Base(name))
 	}
-	cat, diags := toolchains.Load(files)
+	cat, diags := a.catalogues.load(files)
 	if diags.HasErrors() {
 		a.printDiags(diags, nil)
 		return nil, &exitError{code: ExitUsage}
@@ -85,6 +86,23 @@ func (a *app) domain(workspace string) (*domain, error) {
 	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine, Workspace: workspace}
 	d.kinds = compatstep.Wrap(d.kinds, cat, workspace)
 	return d, nil
+}
+
+// catalogues is the catalogue that was loaded last. Nobody writes to it, and watching, which plans after a save, need not read it again.
+type catalogues struct {
+	files map[string][]byte
+	cat   *toolchains.Catalogue
+}
+
+func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
+	if c.cat != nil && maps.EqualFunc(c.files, files, bytes.Equal) {
+		return c.cat, nil
+	}
+	cat, diags := toolchains.Load(files)
+	if !diags.HasErrors() {
+		c.files, c.cat = files, cat
+	}
+	return cat, diags
 }
 
 // lock reads the workspace's lock file; what it does not have, the shipped one has.

@@ -26,6 +26,7 @@ type app struct {
 	live  bool
 
 	interrupts *interrupts
+	catalogues catalogues
 }
 
 func newApp(g Global, env Env) (*app, error) {
