@@ -14,47 +14,16 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/tree"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
 )
 
 // findWait is how long phones may take to show up at a server that was just started.
 const findWait = 3 * time.Second
 
-// connect finds the device that the action is for, and starts what that takes. The log is nil for a real device.
-func (d *Device) connect(ctx context.Context, a *action.Action) (*adb.Device, *deviceLog, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if at := a.Command.Platform[PropertyImage]; at != "" && d.o.Serial == "" {
-		return d.emulated(ctx, a, at)
-	}
-	serial := d.o.Serial
-	if serial == "" {
-		serial = a.Command.Platform[PropertySerial]
-	}
-	dev, err := d.real(ctx, a, serial)
-	return dev, nil, err
-}
-
-// real finds a phone, at the user's own adb server if that runs: two servers cannot share one phone on USB.
-func (d *Device) real(ctx context.Context, a *action.Action, serial string) (*adb.Device, error) {
-	var client *adb.Client
-	wait := time.Duration(0)
-	if d.o.Server != "" {
-		client = adb.NewClient("tcp", d.o.Server)
-		if _, err := client.Version(ctx); err != nil {
-			client = nil
-		}
-	}
-	if client == nil {
-		fresh := d.servers[true] == nil
-		s, err := d.adbServer(ctx, a, true)
-		if err != nil {
-			return nil, err
-		}
-		client = s.Client
-		if fresh {
-			wait = findWait
-		}
+// real finds a phone at the user's own adb server: the one with the serial, the one with the SoC, or the only one.
+func (d *Device) real(ctx context.Context, a *action.Action, serial, soc string) (*adb.Device, error) {
+	client, wait, err := d.client(ctx, a)
+	if err != nil {
+		return nil, err
 	}
 	if strings.Contains(serial, ":") {
 		if err := client.Connect(ctx, serial); err != nil {
@@ -62,11 +31,7 @@ func (d *Device) real(ctx context.Context, a *action.Action, serial string) (*ad
 		}
 	}
 	for deadline := time.Now().Add(wait); ; time.Sleep(leasePoll) {
-		all, err := client.Devices(ctx)
-		if err != nil {
-			return nil, err
-		}
-		one, err := Pick(all, serial)
+		one, err := d.pick(ctx, client, serial, soc)
 		if err == nil {
 			return client.Device(one.Serial), nil
 		}
@@ -76,92 +41,34 @@ func (d *Device) real(ctx context.Context, a *action.Action, serial string) (*ad
 	}
 }
 
-// emulated starts the phone of an image, unless it runs already.
-func (d *Device) emulated(ctx context.Context, a *action.Action, at string) (*adb.Device, *deviceLog, error) {
-	image, err := d.inputFolder(ctx, a, at)
+func (d *Device) pick(ctx context.Context, client *adb.Client, serial, soc string) (adb.Info, error) {
+	all, err := client.Devices(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the emulator's image: %w", err)
+		return adb.Info{}, err
 	}
-	s, err := d.adbServer(ctx, a, false)
-	if err != nil {
-		return nil, nil, err
+	if serial != "" || soc == "" {
+		return Pick(all, serial)
 	}
-	if p, ok := d.emulators[image]; ok {
-		select {
-		case <-p.Done(): // it died: a new one is started
-			p.release()
-			delete(d.emulators, image)
-		default:
-			return s.Device(p.Addr()), p.log, nil
+	return PickSoC(ctx, client, all, soc)
+}
+
+// client is the user's own adb server if that runs, else a private one: two servers cannot share one phone on USB. wait is how long phones
+// may take to show up there.
+func (d *Device) client(ctx context.Context, a *action.Action) (c *adb.Client, wait time.Duration, err error) {
+	if d.o.Server != (Server{}) {
+		c := adb.NewClient(d.o.Server.Network, d.o.Server.Address)
+		if _, err := c.Version(ctx); err == nil {
+			return c, 0, nil
 		}
 	}
-	dir, err := d.o.Trees.Path(ctx, d.o.Store, image)
+	s, fresh, err := d.adbServerAt(ctx, a, true)
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
-	p, err := d.startPhone(ctx, dir)
-	if err != nil {
-		return nil, nil, err
+	if fresh {
+		wait = findWait
 	}
-	d.emulators[image] = p
-	return s.Device(p.Addr()), p.log, s.Connect(ctx, p.Addr())
-}
-
-func (d *Device) startPhone(ctx context.Context, image string) (*phone, error) {
-	root, err := d.newFolder("phone")
-	if err != nil {
-		return nil, err
-	}
-	data, release, err := d.disk(root)
-	if err != nil {
-		os.RemoveAll(root)
-		return nil, err
-	}
-	at := filepath.Join(root, "root")
-	if err := os.Mkdir(at, 0o755); err != nil {
-		release()
-		return nil, err
-	}
-	log := &deviceLog{next: d.o.Log}
-	e, err := emulator.Start(ctx, emulator.Options{Self: d.o.Self, Image: image, Dir: at, Data: data, Log: log, Faults: d.o.Faults})
-	if err != nil {
-		release()
-		return nil, err
-	}
-	return &phone{e, log, release}, nil
-}
-
-// maxDisk is how large the emulated phone's disk may be when it starts. A larger one is emptied.
-const maxDisk = 8 << 30
-
-// disk returns the folder that is an emulated phone's disk. It is kept between runs, as a phone's is, but only one phone can have it:
-// another process that runs at the same time gets an empty one, which goes away with it.
-func (d *Device) disk(root string) (data string, release func(), err error) {
-	if d.o.Faults.DiskBytes > 0 {
-		return "", func() { os.RemoveAll(root) }, nil
-	}
-	now, cancel := context.WithCancel(context.Background())
-	cancel() // no waiting
-	unlock, err := Lease(now, filepath.Join(d.o.State, "leases"), "emulator-disk", nil)
-	if err != nil {
-		data = filepath.Join(root, "data")
-		return data, func() { os.RemoveAll(root) }, os.Mkdir(data, 0o755)
-	}
-	release = func() { unlock(); os.RemoveAll(root) }
-	data = filepath.Join(d.o.State, "emulator", "data")
-	if size(data) > maxDisk {
-		err = os.RemoveAll(data)
-	} else {
-		err = nil
-	}
-	if err == nil {
-		err = os.MkdirAll(data, 0o755)
-	}
-	if err != nil {
-		release()
-		return "", nil, err
-	}
-	return data, release, nil
+	return s.Client, wait, nil
 }
 
 // size adds up the files below dir, as far as they can be seen.
@@ -177,11 +84,28 @@ func size(dir string) (sum int64) {
 	return sum
 }
 
-// adbServer starts a private server, unless it runs already.
+// adbServer returns a private server, which is started unless it runs already.
 func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*adb.Server, error) {
+	s, _, err := d.adbServerAt(ctx, a, usb)
+	return s, err
+}
+
+// adbServerAt is adbServer, and tells whether the server was started now.
+func (d *Device) adbServerAt(ctx context.Context, a *action.Action, usb bool) (s *adb.Server, fresh bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if s := d.servers[usb]; s != nil {
-		return s, nil
+		return s, false, nil
 	}
+	s, err = d.startServer(ctx, a, usb)
+	if err != nil {
+		return nil, false, err
+	}
+	d.servers[usb] = s
+	return s, true, nil
+}
+
+func (d *Device) startServer(ctx context.Context, a *action.Action, usb bool) (*adb.Server, error) {
 	tools := d.o.ADB
 	if at := a.Command.Platform[PropertyADB]; at != "" {
 		root, err := d.inputFolder(ctx, a, at)
@@ -206,12 +130,7 @@ func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*ad
 			return nil, err
 		}
 	}
-	s, err := adb.Start(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	d.servers[usb] = s
-	return s, nil
+	return adb.Start(ctx, o)
 }
 
 // FindADB finds the program, and the libraries beside it, in a folder as Debian packages or Google's archive have it.

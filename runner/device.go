@@ -27,7 +27,8 @@ const (
 	PropertyArch   = "arch"   // the target's Hexagon arch, such as "v79"; likewise, and for every Hexagon file that is pushed
 	PropertyADB    = "adb"    // path in the exec root of the toolchain that has adb
 	PropertyImage  = "image"  // path in the exec root of an emulator's image: the device is the emulated one
-	PropertySerial = "serial" // serial of the real device; without it and without an image there must be exactly one
+	PropertySerial = "serial" // the real device: its serial, or its name in the pool; with an image too, it is the user's choice over that
+	PropertySelect = "select" // SoC of the real device, such as "SM8750"; without it, a serial, an image and a pool there must be exactly one
 )
 
 // PushDir is the folder of the exec root whose content goes to the device: "push/a/b" is "a/b" in the folder where the command starts.
@@ -43,7 +44,9 @@ type Options struct {
 	State  string          // a folder for what is kept between runs: leases, hashes, adb's key, the emulated phone's disk; made when needed
 	Self   []string        // program and arguments that call emulator.Init
 	Serial string          // the user's choice of a real device; overrides the property
-	Server string          // address of the user's own adb server, asked first for real devices, usually "127.0.0.1:5037"; empty: none
+	Server Server          // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
+	Pool   *Pool           // the user's phones, for actions that name no serial, or one of the pool; nil: there is none
+	Phones int             // how many emulated phones of an image may run at the same time; at least 1
 	ADB    string          // folder with the platform tools, for actions that bring none
 	Home   string          // the user's home folder: phones know the adb key in it; empty: a key in State
 	Log    io.Writer       // what emulated devices print, beside what goes with a failed action's output; nil discards it
@@ -51,39 +54,28 @@ type Options struct {
 }
 
 // Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, an emulated phone) with the first
-// action and keeps it until Close.
+// action and keeps it until Close. Execute may be called by many goroutines at once: each has a device for itself.
 type Device struct {
 	o   Options
 	tmp func() (string, error) // a folder below o.Dir, which Close removes
 
-	mu        sync.Mutex               // guards what follows, also while it is being started
-	servers   map[bool]*adb.Server     // by whether they look at USB
-	emulators map[digest.Digest]*phone // by image
-}
+	phones *phones
 
-// phone is an emulated device that runs.
-type phone struct {
-	*emulator.Emulator
-	log     *deviceLog
-	release func() // its disk
+	mu      sync.Mutex           // guards what follows, also while it is being started
+	servers map[bool]*adb.Server // by whether they look at USB
 }
 
 // New returns a Device. Nothing is started yet.
 func New(o Options) *Device {
 	tmp := sync.OnceValues(func() (string, error) { return os.MkdirTemp(o.Dir, "device") })
-	return &Device{o: o, tmp: tmp, servers: map[bool]*adb.Server{}, emulators: map[digest.Digest]*phone{}}
+	return &Device{o: o, tmp: tmp, phones: newPhones(o.Phones), servers: map[bool]*adb.Server{}}
 }
 
 // Close ends adb's server and the emulated phones.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var errs []error
-	for _, p := range d.emulators {
-		errs = append(errs, p.Close())
-		p.release()
-	}
-	clear(d.emulators)
+	errs := d.phones.close()
 	for _, s := range d.servers {
 		errs = append(errs, s.Close())
 	}
@@ -174,7 +166,7 @@ func (d *Device) newFolder(name string) (string, error) {
 }
 
 // failed says what could not be done, and whether it may be tried again.
-func failed(op string, err error) error {
+func failed(op string, err error) *execute.Error {
 	e := &execute.Error{Op: op, Err: err, Retryable: adb.Retryable(err)}
 	var lacking *emulator.UnsupportedError
 	if errors.As(err, &lacking) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/hexmage/hexmage/runner/adb"
 )
@@ -13,6 +14,7 @@ import (
 // Info is what a device says about itself. What it does not say is empty.
 type Info struct {
 	Serial   string
+	Name     string // what the pool calls it; the device does not know it
 	Model    string // for people: "Galaxy S25"
 	SoC      string // "SM8750"
 	SoCID    int    // the kernel's number, not QNN's
@@ -22,10 +24,14 @@ type Info struct {
 
 // String names the device for people.
 func (i Info) String() string {
+	name := i.SoC + " " + i.Serial
 	if i.Emulated {
-		return strings.TrimSpace("emulator " + i.SoC + " " + i.Arch)
+		name = "emulator " + i.SoC + " " + i.Arch
 	}
-	return strings.TrimSpace(i.SoC + " " + i.Serial)
+	if i.Name != "" {
+		name = i.Name + " (" + strings.TrimSpace(name) + ")"
+	}
+	return strings.TrimSpace(name)
 }
 
 // Describe asks a device what it is.
@@ -83,4 +89,42 @@ func Pick(all []adb.Info, serial string) (adb.Info, error) {
 		return adb.Info{}, fmt.Errorf("%w that can be used has serial %s; connected are:%s", ErrNoDevice, serial, list.String())
 	}
 	return adb.Info{}, fmt.Errorf("%w can be used; allow USB debugging on one of those that are connected:%s", ErrNoDevice, list.String())
+}
+
+// PickSoC chooses the only usable device that has the SoC, or a variant of it, whose name is longer. It asks each what it is, at the same time.
+func PickSoC(ctx context.Context, c *adb.Client, all []adb.Info, soc string) (adb.Info, error) {
+	infos, asked := make([]Info, len(all)), make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, d := range all {
+		if d.Usable() {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(ctx, checkWait)
+				defer cancel()
+				infos[i], asked[i] = Describe(ctx, c.Device(d.Serial))
+			})
+		}
+	}
+	wg.Wait()
+	var fit []adb.Info
+	var list strings.Builder
+	for i, d := range all {
+		what := infos[i].SoC
+		switch {
+		case !d.Usable():
+		case asked[i] != nil:
+			what = asked[i].Error()
+		case what != "" && fitsSoC(what, soc):
+			fit = append(fit, d)
+		}
+		fmt.Fprintf(&list, "\n  %s  %s %s %s", d.Serial, d.State, d.Props["model"], what)
+	}
+	switch {
+	case len(fit) == 1:
+		return fit[0], nil
+	case len(fit) > 1:
+		return adb.Info{}, fmt.Errorf("%d devices with the SoC %s are connected: choose one with --serial, or list them in a pool, which may use any of them; connected are:%s", len(fit), soc, list.String())
+	case len(all) == 0:
+		return Pick(all, "")
+	}
+	return adb.Info{}, fmt.Errorf("%w that can be used has the SoC %s; connected are:%s", ErrNoDevice, soc, list.String())
 }

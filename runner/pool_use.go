@@ -1,8 +1,12 @@
 package runner
 
 import (
+	"bytes"
 	"context"
-	"path/filepath"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -15,39 +19,119 @@ type inUse struct {
 	log     *deviceLog // nil: of a real device
 	info    Info
 	release func()
+	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
+	lost func(err error)
 }
 
-// onOne runs f on a device that fits the action.
-func (d *Device) onOne(ctx context.Context, a *action.Action, f func(*inUse) (*action.Result, error)) (*action.Result, error) {
-	u, err := d.use(ctx, a)
-	if err != nil {
-		return nil, err
+// maxLost is on how many phones an action may break off. After so many the action itself is the likely cause.
+const maxLost = 3
+
+// notes are what people should know of what happened to phones while an action was on its way to its result.
+type notes struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (n *notes) add(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = append(n.all, text)
+}
+
+// warn puts the notes before what the command printed, as warnings: builds show those.
+func (n *notes) warn(r *action.Result) *action.Result {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.all) == 0 {
+		return r
 	}
-	defer u.release()
-	return f(u)
+	var b bytes.Buffer
+	for _, text := range n.all {
+		fmt.Fprintf(&b, "warning: %s\n", text)
+	}
+	own := *r
+	own.Stderr = slices.Concat(b.Bytes(), r.Stderr)
+	return &own
+}
+
+// onOne runs f on a device that fits the action. When a phone of the pool dies, it is run on another one.
+func (d *Device) onOne(ctx context.Context, a *action.Action, f func(*inUse) (*action.Result, error)) (*action.Result, error) {
+	n := &notes{}
+	for lost := 1; ; lost++ {
+		u, err := d.use(ctx, a, n)
+		if err != nil {
+			e := failed("use a device", err)
+			e.Retryable = e.Retryable || errors.Is(err, ErrSetAside)
+			return nil, e
+		}
+		r, err := f(u)
+		switch {
+		case err == nil:
+			u.release()
+			return n.warn(r), nil
+		case ctx.Err() != nil || !adb.Retryable(err) || u.lost == nil:
+			u.release()
+			return nil, err
+		}
+		u.lost(err)
+		if lost == maxLost {
+			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones, one after another", lost), Err: fmt.Errorf("each broke off; the last: %w", err),
+				Retryable: true, Remedy: "does the program crash or restart phones? Try it on one with --serial, and read its log: hexmage device log --all"}
+		}
+		execute.ReportProgress(ctx, 0, 0, u.info.String()+" went away; another phone is looked for")
+	}
 }
 
 // use finds a device that fits the action and makes this action its only user.
-func (d *Device) use(ctx context.Context, a *action.Action) (*inUse, error) {
-	dev, log, err := d.connect(ctx, a)
-	if err != nil {
-		return nil, failed("find the device", err)
+func (d *Device) use(ctx context.Context, a *action.Action, n *notes) (*inUse, error) {
+	p := a.Command.Platform
+	serial, soc := d.o.Serial, p[PropertySelect]
+	if serial == "" {
+		serial = p[PropertySerial]
 	}
-	waiting := func(owner string) {
+	if at := p[PropertyImage]; at != "" && serial == "" {
+		return d.useEmulated(ctx, a, at)
+	}
+	if d.o.Pool != nil {
+		if _, ok := d.o.Pool.Find(serial); ok || serial == "" {
+			if soc == "" {
+				soc = p[PropertySoC]
+			}
+			return d.useOfPool(ctx, a, PoolWant{Serial: serial, SoC: soc}, n)
+		}
+	}
+	dev, err := d.real(ctx, a, serial, soc)
+	if err != nil {
+		return nil, err
+	}
+	u := &inUse{dev: dev}
+	u.release, err = LeaseAll(ctx, d.o.State, dev, func(owner string) {
 		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
-	}
-	u := &inUse{dev: dev, log: log}
-	if log == nil {
-		u.release, err = LeaseAll(ctx, d.o.State, dev, waiting)
-	} else { // nobody else knows it
-		u.release, err = Lease(ctx, filepath.Join(d.o.State, "leases"), dev.Serial(), func() { waiting("another action") })
-	}
+	})
 	if err != nil {
-		return nil, failed("use the device", err)
+		return nil, err
 	}
 	if u.info, err = Describe(ctx, dev); err != nil {
 		u.release()
-		return nil, failed("use the device", err)
+		return nil, err
 	}
 	return u, nil
+}
+
+// useOfPool takes a phone of the pool.
+func (d *Device) useOfPool(ctx context.Context, a *action.Action, w PoolWant, n *notes) (*inUse, error) {
+	if root, err := d.inputFolder(ctx, a, PushDir); err == nil { // else nothing is pushed
+		w.Files = root.String()
+	}
+	w.Server = func(ctx context.Context) (*adb.Client, error) {
+		c, _, err := d.client(ctx, a)
+		return c, err
+	}
+	w.Note = n.add
+	w.Waiting = func(text string) { execute.ReportProgress(ctx, 0, 0, text) }
+	l, err := d.o.Pool.Take(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return &inUse{dev: l.Device, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }}, nil
 }

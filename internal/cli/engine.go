@@ -33,13 +33,14 @@ type engineParts struct {
 	roots       string           // folder that all exec roots are below
 	flush       func(context.Context) error
 	device      *runner.Device
+	phones      int // how many actions can run on devices at the same time
 	host, other *local.Executor
 	scratch     string // folder of this process
 	state       string
 	inUse       func() // nothing is collected before it is called
 }
 
-// adbServer is where the user's own adb server listens.
+// adbServer is where the user's own adb server listens, unless adb's variables say otherwise.
 const adbServer = "127.0.0.1:5037"
 
 // digestFunction is the one that HEXMAGE_DIGEST names, or BLAKE3.
@@ -105,10 +106,23 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
 	e.host, e.other = local.New(here), local.New(here)
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
-	e.device = runner.New(runner.Options{
+	network, address, err := a.adbAddress()
+	if err != nil {
+		return nil, err
+	}
+	listed, err := a.poolFile()
+	if err != nil {
+		return nil, err
+	}
+	devices := runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
-		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: adbServer, Home: a.env.Var("HOME"),
-	})
+		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: runner.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
+		Phones: listed.Emulated,
+	}
+	if len(listed.Devices) > 0 {
+		devices.Pool = runner.NewPool(devices.State, listed.Devices)
+	}
+	e.device, e.phones = runner.New(devices), max(1, listed.Emulated, len(listed.Devices))
 	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, "device": e.device})
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, "device": e.device})
 	e.roots = filepath.Join(a.cache, "tmp")
@@ -128,7 +142,7 @@ func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
 		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
 		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh,
-		Pools: map[string]int{"device": 1, "gpu": 1, "memory_gb": memoryGB()},
+		Pools: map[string]int{"device": e.phones, "gpu": 1, "memory_gb": memoryGB()},
 	}
 }
 

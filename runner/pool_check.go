@@ -1,0 +1,205 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+const (
+	checkWait   = 15 * time.Second // for a phone to show that it works
+	connectWait = 2 * time.Second  // for one that was just connected to be usable
+	connectPoll = 50 * time.Millisecond
+	leastStore  = 1 << 20 // bytes: less of ours on a full disk is not worth being removed
+)
+
+// StateRemedy says what to do about a device in a state in which it cannot be used; empty: nothing is known.
+func StateRemedy(state string) string {
+	switch {
+	case state == "unauthorized":
+		return "allow USB debugging in the dialog that the device shows"
+	case state == "offline":
+		return "unplug it and plug it in again, or device connect again"
+	case strings.HasPrefix(state, "no permissions"):
+		return "this user may not open the USB device: add a udev rule"
+	}
+	return ""
+}
+
+// lease makes this the phone's only user, if it works and nobody else has it.
+func (p *Pool) lease(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("it does not answer within %v", checkWait))
+	defer cancel()
+	here, err := atOnce(ctx, func(ctx context.Context, busy func(string)) (func(), error) {
+		return Lease(ctx, filepath.Join(p.state, "leases"), d.key(), func() { busy("another process") })
+	})
+	if err != nil {
+		return nil, err
+	}
+	l, err := p.check(ctx, d, w)
+	if err != nil {
+		here()
+		return nil, err
+	}
+	there, err := atOnce(ctx, func(ctx context.Context, busy func(string)) (func(), error) {
+		return Hold(ctx, l.Device, who(), busy)
+	})
+	if err != nil {
+		here()
+		return nil, err
+	}
+	l.release = func() { there(); here() }
+	return l, nil
+}
+
+// atOnce gets a lease without waiting: when get says that somebody else has it, that is the error.
+func atOnce(ctx context.Context, get func(ctx context.Context, busy func(owner string)) (func(), error)) (release func(), err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	release, err = get(ctx, func(owner string) { cancel(&inUseError{owner}) })
+	var elsewhere *inUseError
+	if err != nil && errors.As(context.Cause(ctx), &elsewhere) {
+		return nil, elsewhere
+	}
+	return release, err
+}
+
+// key names the phone among the leases. Two servers may have phones of one serial, such as emulators.
+func (d PoolDevice) key() string {
+	if d.Server == (Server{}) {
+		return d.Serial
+	}
+	return d.Serial + "@" + d.Server.String()
+}
+
+// check returns a phone that works, which nobody has yet, or says why it does not work.
+func (p *Pool) check(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("it does not answer within %v", checkWait))
+	defer cancel()
+	client, err := d.client(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	dev, err := client.attach(ctx, d.Serial)
+	if err != nil {
+		return nil, err
+	}
+	info, err := Describe(ctx, dev)
+	if adb.Retryable(err) && strings.Contains(d.Serial, ":") { // the server may not know yet that its link is dead
+		if err = dev.Reconnect(ctx); err == nil {
+			info, err = Describe(ctx, dev)
+		}
+	}
+	if err != nil {
+		return nil, short(err)
+	}
+	if !fitsSoC(info.SoC, d.SoC) {
+		return nil, fmt.Errorf("it has the SoC %s, the pool says %s", info.SoC, d.SoC)
+	}
+	return &Lent{Device: dev, Info: info}, writable(ctx, dev)
+}
+
+// client is the phone's adb server.
+func (d PoolDevice) client(ctx context.Context, w PoolWant) (poolClient, error) {
+	if d.Server != (Server{}) {
+		return poolClient{adb.NewClient(d.Server.Network, d.Server.Address), d.Server}, nil
+	}
+	if w.Server == nil {
+		return poolClient{}, errors.New("it names no adb server, and the user has none")
+	}
+	c, err := w.Server(ctx)
+	return poolClient{Client: c}, err
+}
+
+// poolClient is a client that knows how its server is called.
+type poolClient struct {
+	*adb.Client
+	at Server
+}
+
+// attach returns the device once the server can reach it. One with an address is connected to.
+func (c poolClient) attach(ctx context.Context, serial string) (*adb.Device, error) {
+	dev := c.Device(serial)
+	connected := !strings.Contains(serial, ":")
+	for end := time.Now().Add(connectWait); ; {
+		all, err := c.Devices(ctx)
+		if err != nil && c.at == (Server{}) {
+			return nil, fmt.Errorf("the adb server does not answer: %w", short(err))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the adb server %s does not answer; start it there with: adb -a nodaemon server (%w)", c.at, short(err))
+		}
+		state := "not connected to the adb server"
+		for _, i := range all {
+			if i.Serial != serial {
+				continue
+			}
+			if i.Usable() {
+				return dev, nil
+			}
+			state = i.State
+		}
+		switch {
+		case !connected: // Reconnect also drops a link that is dead
+			connected = true
+			if err := dev.Reconnect(ctx); err != nil {
+				return nil, short(err)
+			}
+			end = time.Now().Add(connectWait)
+			continue
+		case !strings.Contains(serial, ":") || state == "unauthorized" || time.Now().After(end):
+			if remedy := StateRemedy(state); remedy != "" {
+				state += ": " + remedy
+			}
+			return nil, errors.New("it is " + state)
+		}
+		select {
+		case <-time.After(connectPoll):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// writable tells whether a phone takes any files. One whose disk is full of what is ours does: the push removes what was not used for long.
+func writable(ctx context.Context, dev *adb.Device) error {
+	out, err := dev.Output(ctx, probeScript, nil)
+	if err != nil {
+		return short(err)
+	}
+	first, rest, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if first == "ok" || kilobytes(strings.TrimSpace(rest)) >= leastStore {
+		return nil
+	}
+	return fmt.Errorf("nothing can be written to its /data/local/tmp: %s", strings.TrimSpace(first))
+}
+
+// Output: "ok", or what a write said; then the size of our folder in KB.
+const probeScript = `f=/data/local/tmp/.hexmage-probe.$$
+if m=$( { echo probe >$f; } 2>&1 ) && [ -s $f ]; then echo ok; else echo "${m##*: }"; fi
+rm -f $f
+du -sk ` + deviceRoot + ` 2>/dev/null | { read -r n _; echo $n; }
+exit 0`
+
+// short leaves out where in the protocol something failed, which helps nobody with a phone.
+func short(err error) error {
+	var refused *adb.ServerError
+	if errors.As(err, &refused) {
+		return &shortError{strings.TrimPrefix(refused.Message, "failed to connect: "), err}
+	}
+	return err
+}
+
+// shortError has a shorter text than its cause.
+type shortError struct {
+	text string
+	err  error
+}
+
+func (e *shortError) Error() string { return e.text }
+func (e *shortError) Unwrap() error { return e.err }

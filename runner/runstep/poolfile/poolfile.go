@@ -1,0 +1,182 @@
+// Package poolfile reads devices.hcl, in which people list the phones that pipelines may use.
+//
+// It reads the bytes it is given. It does not know where the file is, and asks no phone whether it is there.
+package poolfile
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/runner"
+)
+
+// File is what a devices.hcl says.
+type File struct {
+	Devices  []runner.PoolDevice // in the file's order; names and phones are distinct
+	Emulated int                 // how many emulated phones of an image a pipeline may run at the same time; 0: not said
+}
+
+// maxEmulated is far more phones than a machine can emulate.
+const maxEmulated = 256
+
+// Parse reads a file; name is for diagnostics. With errors, what it returns is not whole.
+func Parse(src []byte, name string) (File, hcl.Diagnostics) {
+	var f File
+	parsed, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return f, diags
+	}
+	body := parsed.Body.(*hclsyntax.Body)
+	diags = unexpected(body, nil, []string{"device", "emulated"}, name)
+	first := map[string]hcl.Range{} // what may be there once, and where it is
+	once := func(key, what string, at hcl.Range) {
+		if other, ok := first[key]; ok {
+			diags = append(diags, mistake(at, "Declared twice", "%s is declared here and at %s:%d. Rename or remove one of them.", what, other.Filename, other.Start.Line))
+			return
+		}
+		first[key] = at
+	}
+	for _, b := range body.Blocks {
+		switch b.Type {
+		case "device":
+			d, ds := device(b)
+			diags = append(diags, ds...)
+			if ds.HasErrors() {
+				continue
+			}
+			once("name "+d.Name, fmt.Sprintf("device %q", d.Name), b.DefRange())
+			once("phone "+d.Serial+"@"+d.Server.String(), "the device with serial "+d.Serial, b.DefRange())
+			f.Devices = append(f.Devices, d)
+		case "emulated":
+			once("emulated", "emulated", b.DefRange())
+			n, ds := emulated(b)
+			diags = append(diags, ds...)
+			f.Emulated = n
+		}
+	}
+	for _, d := range f.Devices { // --serial takes either
+		for _, other := range f.Devices {
+			if d.Name == other.Serial && d.Name != other.Name {
+				diags = append(diags, mistake(first["name "+d.Name], "A name that is a serial", "%q is the name of this device and the serial of %q. Choose another name.", d.Name, other.Name))
+			}
+		}
+	}
+	return f, diags
+}
+
+// device reads a block of a phone.
+func device(b *hclsyntax.Block) (d runner.PoolDevice, diags hcl.Diagnostics) {
+	if len(b.Labels) != 1 {
+		return d, hcl.Diagnostics{mistake(b.DefRange(), "A device has one name", "Write device \"desk\" { serial = \"…\" }; there are %d names.", len(b.Labels))}
+	}
+	d.Name = b.Labels[0]
+	what := fmt.Sprintf("device %q", d.Name)
+	if d.Name == "" || strings.ContainsFunc(d.Name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		diags = append(diags, mistake(b.LabelRanges[0], "Unusable name", "%q is no name for a device: --serial takes it, so it has no spaces and is not empty.", d.Name))
+	}
+	diags = append(diags, unexpected(b.Body, []string{"serial", "server", "soc"}, nil, what)...)
+	text := func(name string) (string, hcl.Range) {
+		a := b.Body.Attributes[name]
+		if a == nil {
+			return "", b.DefRange()
+		}
+		v, ds := value(a, cty.String)
+		diags = append(diags, ds...)
+		if ds.HasErrors() {
+			return "", a.SrcRange
+		}
+		s := v.AsString()
+		if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+			diags = append(diags, mistake(a.Expr.Range(), "Unusable "+name, "%q is no %s: it is not empty and has no spaces.", s, name))
+		}
+		return s, a.Expr.Range()
+	}
+	d.Serial, _ = text("serial")
+	if b.Body.Attributes["serial"] == nil {
+		diags = append(diags, mistake(b.DefRange(), "A device without serial", "Add serial = \"…\" to %s: what `hexmage device list` shows first, or HOST:PORT of a phone in the network.", what))
+	}
+	d.SoC, _ = text("soc")
+	if s, at := text("server"); s != "" && !diags.HasErrors() {
+		var err error
+		if d.Server, err = ParseServer(s); err != nil {
+			diags = append(diags, mistake(at, "Unusable server", "%v.", err))
+		}
+	}
+	return d, diags
+}
+
+// ParseServer reads where an adb server listens: "HOST:PORT" or "unix:PATH".
+func ParseServer(s string) (runner.Server, error) {
+	if path, ok := strings.CutPrefix(s, "unix:"); ok {
+		if !filepath.IsAbs(path) {
+			return runner.Server{}, fmt.Errorf("server %q: the path of a socket is absolute: \"unix:/run/user/1000/adb.sock\"", s)
+		}
+		return runner.Server{Network: "unix", Address: path}, nil
+	}
+	host, port, err := net.SplitHostPort(s)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || host == "" {
+		return runner.Server{}, fmt.Errorf("server %q: want \"HOST:PORT\", usually with port 5037, or \"unix:PATH\"", s)
+	}
+	return runner.Server{Network: "tcp", Address: s}, nil
+}
+
+// emulated reads how many phones may be emulated.
+func emulated(b *hclsyntax.Block) (int, hcl.Diagnostics) {
+	diags := unexpected(b.Body, []string{"phones"}, nil, "emulated")
+	if len(b.Labels) > 0 {
+		diags = append(diags, mistake(b.LabelRanges[0], "emulated has no name", "Write emulated { phones = 2 }."))
+	}
+	a := b.Body.Attributes["phones"]
+	if a == nil {
+		return 0, append(diags, mistake(b.DefRange(), "How many phones?", "Write emulated { phones = 2 }: how many of them may run at the same time."))
+	}
+	v, ds := value(a, cty.Number)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return 0, diags
+	}
+	n, _ := v.AsBigFloat().Int64()
+	if !v.AsBigFloat().IsInt() || n < 1 || n > maxEmulated {
+		return 0, append(diags, mistake(a.Expr.Range(), "Unusable number of phones", "phones is %s; it is a whole number from 1 to %d.", v.AsBigFloat().Text('g', 10), maxEmulated))
+	}
+	return int(n), diags
+}
+
+// value evaluates an attribute, which is a constant.
+func value(a *hclsyntax.Attribute, want cty.Type) (cty.Value, hcl.Diagnostics) {
+	v, diags := a.Expr.Value(nil)
+	if diags.HasErrors() {
+		return v, diags
+	}
+	got, err := convert.Convert(v, want)
+	if err != nil || got.IsNull() || !got.IsWhollyKnown() {
+		return got, hcl.Diagnostics{mistake(a.Expr.Range(), "Wrong type", "%s is a %s.", a.Name, want.FriendlyName())}
+	}
+	return got, nil
+}
+
+// unexpected reports what a body must not have.
+func unexpected(b *hclsyntax.Body, args, blocks []string, what string) hcl.Diagnostics {
+	var names []config.Name
+	for _, a := range b.Attributes {
+		names = append(names, config.Name{Name: a.Name, Range: a.NameRange})
+	}
+	for _, c := range b.Blocks {
+		names = append(names, config.Name{Name: c.Type, Block: true, Range: c.TypeRange})
+	}
+	slices.SortFunc(names, func(x, y config.Name) int { return x.Range.Start.Byte - y.Range.Start.Byte })
+	return config.Unexpected(names, args, blocks, what)
+}
+
+func mistake(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &at}
+}
