@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"math"
+	"strings"
+)
+
+// Names of columns that a summary is made of.
+const (
+	processCPU = "process_cpu"
+	zonePrefix = "temperature_"
+)
+
+// Value is one number of a summary.
+type Value struct {
+	Name  string
+	Value float64
+	Unit  string
+}
+
+// Summary is what people ask of a series first; what was not sampled is left out.
+//
+//	peak_rss, peak_pss   MB      of the process and those that it started
+//	mean_cpu             cores   that it kept busy
+//	mem_available_drop   MB      most by which the device's available memory fell: also what the NPU's driver took, which RSS has not
+//	mean_gpu_busy        percent
+//	max_temperature      °C      of any sensor
+//	mean_power, energy   mW, J   of the whole device, at its battery; only while that is not charged
+func (s Series) Summary() []Value {
+	var out []Value
+	add := func(name string, v, digits float64, unit string) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			out = append(out, Value{name, round(v, digits), unit})
+		}
+	}
+	add("peak_rss", most(s.Column("rss"))/1e6, 10, "MB")
+	add("peak_pss", most(s.Column("pss"))/1e6, 10, "MB")
+	at := s.Column("time")
+	add("mean_cpu", mean(at, s.Column(processCPU))/100, 100, "cores")
+	add("mem_available_drop", drop(s.Column("mem_available"))/1e6, 10, "MB")
+	add("mean_gpu_busy", mean(at, s.Column("gpu_busy")), 10, "percent")
+	add("max_temperature", s.hottest(), 10, "°C")
+	if power := s.power(); len(power) > 0 {
+		mw := mean(at, power)
+		add("mean_power", mw, 1, "mW")
+		add("energy", mw/1e3*at[len(at)-1], 1000, "J")
+	}
+	return out
+}
+
+// most is the largest value, NaN if there is none.
+func most(values []float64) float64 {
+	out := math.NaN()
+	for _, v := range values {
+		if math.IsNaN(out) || v > out {
+			out = v
+		}
+	}
+	return out
+}
+
+// mean weighs each value by the time since the one before it.
+func mean(at, values []float64) float64 {
+	sum, time, last := 0.0, 0.0, math.NaN()
+	for i, v := range values {
+		if math.IsNaN(v) {
+			continue
+		}
+		from := last
+		if last = at[i]; math.IsNaN(from) {
+			if i == 0 { // no time has gone by yet
+				continue
+			}
+			from = at[i-1]
+		}
+		sum += v * (at[i] - from)
+		time += at[i] - from
+	}
+	return sum / time
+}
+
+// drop is how far the values fell below the first.
+func drop(values []float64) float64 {
+	first, least := math.NaN(), math.NaN()
+	for _, v := range values {
+		if math.IsNaN(v) {
+			continue
+		}
+		if math.IsNaN(first) {
+			first, least = v, v
+		}
+		least = min(least, v)
+	}
+	return first - least
+}
+
+// hottest is the highest temperature. Sensors that are off say absurd things.
+func (s Series) hottest() float64 {
+	out := math.NaN()
+	for _, c := range s.Columns {
+		if !strings.HasPrefix(c.Name, zonePrefix) || c.Unit != "C" {
+			continue
+		}
+		for _, v := range s.Column(c.Name) {
+			if v > -50 && v < 150 && !(v <= out) {
+				out = v
+			}
+		}
+	}
+	return out
+}
+
+// power is what the battery gave, in mW; nil if that is not known of every row from the first to the last that has it. Which sign a
+// discharge has, phones do not agree on.
+func (s Series) power() []float64 {
+	i, u, discharging := s.Column("battery_current"), s.Column("battery_voltage"), s.Column("battery_discharging")
+	if i == nil || u == nil || discharging == nil {
+		return nil
+	}
+	out := make([]float64, len(i))
+	for k := range out {
+		if discharging[k] == 0 {
+			return nil
+		}
+		out[k] = math.Abs(i[k]) * u[k]
+	}
+	return out
+}
