@@ -133,7 +133,7 @@ func TestOfficialClient(t *testing.T) {
 		{"exec-out cat /data/local/tmp/folder/a.txt", "first\n", 0},
 		{"pull -a /data/local/tmp/folder back", "2 files pulled", 0},
 		{"pull /nowhere", "No such file or directory", 1},
-		{"reboot", "error: closed", 1},
+		{"root", "unable to connect for root: closed", 1},
 		{"features", "shell_v2", 0},
 	} {
 		out, errOut, code := adb(strings.Fields(c.args)...)

@@ -38,11 +38,24 @@ func (d *device) serveDSP() {
 			return
 		}
 		go func() {
-			if err := d.protectionDomain(c); err != nil {
+			if err := d.client(c); err != nil {
 				d.log.Printf("cdsp: %v", err)
 			}
 		}()
 	}
+}
+
+// client serves a client as the DSP's state allows.
+func (d *device) client(c *net.UnixConn) error {
+	if d.killAtDSP.CompareAndSwap(true, false) {
+		defer c.Close()
+		d.kill(peer(c))
+		return nil
+	}
+	if fault := d.wedged.Load(); fault != nil {
+		return d.wedge(c, *fault)
+	}
+	return d.protectionDomain(c)
 }
 
 // protectionDomain runs the DSP's program with the connection as its standard input and output.
@@ -60,20 +73,23 @@ func (d *device) protectionDomain(c *net.UnixConn) error {
 	// qemu is not in the device's file system: it is run by the descriptor that was opened before. Its only CPU is v67, and it must be
 	// told so, since it refuses files that are marked for a newer one.
 	qemu := fmt.Sprintf("/proc/self/fd/%d", d.qemu.Fd())
-	cmd := exec.Command(qemu, "-cpu", "v67", "/"+shellPath, d.soc.Arch)
+	cmd := exec.Command(qemu, "-cpu", "v67", "/"+shellPath, d.really().Arch)
 	cmd.Dir = "/"
-	cmd.Env = environ()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, &logger{tag: "adsprpc", out: os.Stderr, main: d.main}
+	cmd.Env = d.environ()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, d.logger("adsprpc")
 	cmd.WaitDelay = time.Second
 	if err := d.procs.Start(cmd); err != nil {
 		return fmt.Errorf("start the protection domain: %w", err)
 	}
+	pid := cmd.Process.Pid
+	d.domains.started(pid)
 	over := make(chan struct{})
 	go killWhenHungUp(fd, cmd.Process, over)
 	err = d.procs.Wait(cmd)
 	close(over)
+	d.domains.end(pid, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	if err != nil {
-		return fmt.Errorf("protection domain %d: %w", cmd.Process.Pid, err)
+		return fmt.Errorf("protection domain %d: %w", pid, err)
 	}
 	return nil
 }

@@ -13,16 +13,10 @@ type Options struct {
 	Dir   string    // an existing private folder, which the device's root is mounted on; nobody else sees the mount
 	Data  string    // existing host folder that is the device's /data, kept between runs; empty: in memory, gone with the device
 	Log   io.Writer // what the device prints: its daemon and its DSP; nil discards it
+	// Listen is where its adb daemon listens, "127.0.0.1:5555", of this machine's own addresses: it asks nobody for a key. Empty: a free port.
+	Listen   string
+	Serialno string // its property ro.serialno; empty: one made of the port
 	Faults
-}
-
-// Faults make the device misbehave as real ones do.
-type Faults struct {
-	DropAfterBytes     int64 `json:"drop_after_bytes,omitempty"`      // cut the adb link, once, after so many bytes from the host; 0: never
-	DropEveryBytes     int64 `json:"drop_every_bytes,omitempty"`      // cut it again and again, each time after so many bytes; 0: never
-	CorruptByte        int64 `json:"corrupt_byte,omitempty"`          // flip a bit of one byte from the host, once: the one after so many; 0: never
-	SlowBytesPerSecond int64 `json:"slow_bytes_per_second,omitempty"` // limit of the adb link in each direction; 0: none
-	DiskBytes          int64 `json:"disk_bytes,omitempty"`            // size of /data, which then is in memory; 0: no limit
 }
 
 // UnsupportedError says that this machine cannot run the emulator as it is.
@@ -37,10 +31,11 @@ func (e *UnsupportedError) Error() string {
 
 // setup is what the parent tells the child on its standard input, as one line of JSON.
 type setup struct {
-	Image  string `json:"image"`
-	Root   string `json:"root"`
-	Data   string `json:"data,omitempty"`
-	Faults Faults `json:"faults"`
+	Image    string `json:"image"`
+	Root     string `json:"root"`
+	Data     string `json:"data,omitempty"`
+	Serialno string `json:"serialno"`
+	Faults   Faults `json:"faults"`
 }
 
 // answer is what the child says on its standard output once, as one line of JSON.

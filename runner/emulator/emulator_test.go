@@ -225,7 +225,7 @@ func TestJunkOnTheLink(t *testing.T) {
 		"unknown sync":      header("OPEN", 1, 0, 6) + "sync:\x00" + header("WRTE", 1, 1, 8) + "WHAT\x00\x00\x00\x00",
 		"half a message":    header("OPEN", 1, 0, 100) + "sh",
 		"many streams":      strings.Repeat(header("OPEN", 1, 0, 9)+"shell:cat", 400),
-		"unknown service":   header("OPEN", 1, 0, 7) + "reboot:",
+		"unknown service":   header("OPEN", 1, 0, 5) + "root:",
 		"tiny payloads":     header("CNXN", 0x01000001, 0, 0),
 		"nothing whatever":  "",
 		"shell with no end": header("OPEN", 1, 0, 9) + "shell,v2:",

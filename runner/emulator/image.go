@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -49,7 +51,7 @@ const getprop = `#!/system/bin/sh
 if [ -z "$1" ]; then
 	while IFS='=' read -r key value; do
 		case "$key" in ''|'#'*) ;; *) echo "[$key]: [$value]" ;; esac
-	done </system/build.prop
+	done </dev/__properties__/all
 	exit
 fi
 while IFS='=' read -r key value; do
@@ -57,9 +59,59 @@ while IFS='=' read -r key value; do
 		echo "$value"
 		exit
 	fi
-done </system/build.prop
+done </dev/__properties__/all
 echo "$2"
 `
+
+const reboot = `#!/system/bin/sh
+# reboot [-p]: the emulated device's first process does it; -p switches it off
+case "$1" in -p) kill -USR2 1 ;; *) kill -TERM 1 ;; esac
+sleep 30
+`
+
+const svc = `#!/system/bin/sh
+# svc power reboot|shutdown, and nothing else
+case "$1 $2" in
+"power reboot") exec reboot ;;
+"power shutdown") exec reboot -p ;;
+esac
+echo "svc: the emulated device has only: svc power reboot|shutdown" >&2
+exit 1
+`
+
+// A device whose clock is wrong has these programs before the others. They, and adbd, add CLOCK_SKEW to every time that they tell, and take
+// it from every time that they are told; what the kernel writes down by itself is the host's time, so that all of it agrees. Programs that
+// ask the kernel see the host's clock: no clock can be set in a namespace.
+const (
+	skewedBin  = "system/skewed"
+	skewedDate = `#!/system/bin/sh
+for a; do
+	case "$a" in -d*|-s*|-r*|--date*|--set*|--reference*) exec /system/bin/date "$@" ;; esac
+done
+exec /system/bin/date -d "@$(($(/system/bin/date +%s) + CLOCK_SKEW))" "$@"
+`
+	skewedStat = `#!/system/bin/sh
+case "$1 $2" in
+-c*%[XYZ]*) ;;
+*) exec /system/bin/stat "$@" ;;
+esac
+m=$(printf '')
+format=$(echo "$2" | /system/bin/sed "s/%[XYZ]/$m&$m/g")
+shift 2
+/system/bin/stat -c "$format" "$@" | /system/bin/awk -v skew="$CLOCK_SKEW" -v FS="$m" -v OFS= '{ for (i = 2; i <= NF; i += 2) $i = sprintf("%.0f", $i + skew); print }'
+`
+	skewedTouch = `#!/system/bin/sh
+if [ "$1" = -d ]; then
+	at=$(/system/bin/date -d "$2" +%s) || exit 1
+elif [ "$1" = -t ]; then
+	at=$(/system/bin/date -d "$2" +%s) || exit 1
+else
+	exec /system/bin/touch "$@"
+fi
+shift 2
+exec /system/bin/touch -d "@$((at - CLOCK_SKEW))" "$@"
+`
+)
 
 const logcat = `#!/system/bin/sh
 # logcat [-d] [-c] [OPTION...]: the log of the emulated device; filters are taken and let everything through
@@ -95,18 +147,25 @@ func (m Image) build(ctx context.Context, dir string) error {
 	}
 	b.write("system/bin/getprop", getprop, 0o755)
 	b.write("system/bin/logcat", logcat, 0o755)
-	b.write("system/build.prop", m.SoC.properties(), 0o644)
-	b.write("sys/devices/soc0/soc_id", fmt.Sprintf("%d\n", m.SoC.SoCID), 0o644)
-	b.write("sys/devices/soc0/machine", m.SoC.Model+"\n", 0o644)
-	b.write("sys/devices/soc0/family", "Snapdragon\n", 0o644)
-	b.write("vendor/etc/open_soc", fmt.Sprintf("arch=%s\nsoc=%s\nsoc_model=%d\nsoc_id=%d\nvtcm_mb=%d\n",
-		m.SoC.Arch, m.SoC.Model, m.SoC.SoCModel, m.SoC.SoCID, m.SoC.VTCMMB), 0o644)
+	b.write("system/bin/reboot", reboot, 0o755)
+	b.write("system/bin/svc", svc, 0o755)
+	b.write(skewedBin+"/date", skewedDate, 0o755)
+	b.write(skewedBin+"/stat", skewedStat, 0o755)
+	b.write(skewedBin+"/touch", skewedTouch, 0o755)
+	b.write("system/build.prop", strings.Join(m.SoC.properties(), "\n")+"\n", 0o644)
+	b.write("vendor/etc/open_soc", m.SoC.openSoC(), 0o644)
+	libs := vendorLibraries(m.SoC.Arch, vendorQNN)
+	for _, name := range sortedKeys(libs) {
+		if m.Files[name] == "" {
+			b.write(name, string(libs[name]), 0o644)
+		}
+	}
 	b.link("bin", "system/bin")
 	b.link("etc", "system/etc")
 	b.write("system/etc/hosts", "127.0.0.1 localhost\n", 0o644)
 	for _, name := range sortedKeys(m.Files) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) != name || strings.HasPrefix(name, hiddenDir) || writable(name) {
-			return fmt.Errorf("%q is no path for a file of the image: want a relative slash path outside data, dev and proc", name)
+			return fmt.Errorf("%q is no path for a file of the image: want a relative slash path outside data, dev, proc and sys", name)
 		}
 		b.copy(name, m.Files[name], 0)
 	}
@@ -154,28 +213,10 @@ func (s SoCProps) check() error {
 	return nil
 }
 
-func (s SoCProps) properties() string {
-	return strings.Join([]string{
-		"ro.board.platform=hexmage",
-		"ro.build.version.release=15",
-		"ro.build.version.sdk=35",
-		"ro.hardware=hexmage",
-		"ro.product.cpu.abi=arm64-v8a",
-		"ro.product.device=hexmage_emulator",
-		"ro.product.manufacturer=hexmage",
-		"ro.product.model=" + s.productModel(),
-		"ro.product.name=hexmage_emulator",
-		"ro.soc.manufacturer=QTI",
-		"ro.soc.model=" + s.Model,
-	}, "\n") + "\n"
-}
-
-func (s SoCProps) productModel() string { return "hexmage emulator " + s.Model + " " + s.Arch }
-
 // writable reports whether a path is in a part of the device that is made when it starts.
 func writable(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
-	return first == "data" || first == "dev" || first == "proc"
+	return first == "data" || first == "dev" || first == "proc" || first == "sys"
 }
 
 // listApplets asks busybox which commands it has.
@@ -273,11 +314,4 @@ func copyFile(to, from string, mode os.FileMode) error {
 	return errors.Join(out.Chmod(mode), out.Close())
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

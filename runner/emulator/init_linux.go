@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +40,7 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 	if err != nil {
 		return err
 	}
+	d.obey()
 	go func() {
 		// Whoever started us holds the other end: when it is gone, however that happened, so are we, and with us the whole device.
 		_, _ = io.Copy(io.Discard, in)
@@ -48,13 +51,22 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 
 // device is what Init runs.
 type device struct {
-	soc   SoCProps
-	log   *log.Logger
-	main  *os.File // what logcat reads
-	procs *processes
-	adb   net.Listener
-	dsp   *net.UnixListener // nil: no DSP
-	qemu  *os.File          // qemu-hexagon, which is not in the device's file system
+	soc      SoCProps // of the image: what the properties say
+	serialno string
+	faults   Faults
+	log      *log.Logger
+	main     *os.File // what logcat reads
+	state    *state
+	procs    *processes
+	domains  domains
+	link     *link
+	dsp      *net.UnixListener // nil: no DSP
+	qemu     *os.File          // qemu-hexagon, which is not in the device's file system
+	aarch64  os.FileInfo       // qemu-aarch64
+
+	wedged    atomic.Pointer[DSPFault] // nil: the DSP is well
+	killAtDSP atomic.Bool
+	rebooting sync.Mutex
 }
 
 func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
@@ -69,7 +81,11 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if err := json.Unmarshal(line, &s); err != nil {
 		return nil, fmt.Errorf("read the setup: %w", err)
 	}
-	d := &device{}
+	d := &device{faults: s.Faults, serialno: s.Serialno}
+	if s.Faults.DSP != DSPWell {
+		d.wedged.Store(&s.Faults.DSP)
+	}
+	d.killAtDSP.Store(s.Faults.KillAtDSP)
 	if d.soc, err = ReadSoC(s.Image); err != nil {
 		return nil, err
 	}
@@ -78,17 +94,23 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 		return nil, fmt.Errorf("inherit the listener: %w", err)
 	}
 	listener.Close()
-	d.adb = newFaultyListener(l, s.Faults)
+	d.link = newLink(l, s.Faults)
 	if d.qemu, err = os.Open(filepath.Join(s.Image, hiddenDir, qemuHexagon)); err != nil {
 		return nil, err
 	}
-	if err := enterRoot(s); err != nil {
+	if d.aarch64, err = os.Stat(filepath.Join(s.Image, hiddenDir, qemuAArch64)); err != nil {
+		return nil, err
+	}
+	if d.state, err = enterRoot(s, d.soc); err != nil {
+		return nil, err
+	}
+	if err := d.state.sensors(parts(s.Faults.Celsius), load{}); err != nil {
 		return nil, err
 	}
 	if d.main, err = openLog(); err != nil {
 		return nil, err
 	}
-	d.log = log.New(&logger{tag: "adbd", out: os.Stderr, main: d.main}, "", 0)
+	d.log = log.New(d.logger("adbd"), "", 0)
 	if err := unix.Sethostname([]byte("hexmage")); err != nil {
 		return nil, fmt.Errorf("set the host name: %w", err)
 	}
@@ -106,42 +128,65 @@ func (d *device) serve() error {
 	if d.dsp != nil {
 		go d.serveDSP()
 	}
-	return adbd.Serve(d.adb, adbd.Config{
+	go d.keepWarm()
+	if d.faults.KillAfter > 0 {
+		go d.killOne(d.faults.KillAfter)
+	}
+	return adbd.Serve(d.link, adbd.Config{
 		Banner: map[string]string{
 			"ro.product.name":   "hexmage_emulator",
 			"ro.product.model":  d.soc.productModel(),
 			"ro.product.device": "hexmage_emulator",
 		},
-		Shell: shellCommand,
-		Start: d.procs.Start,
-		Wait:  d.procs.Wait,
-		Log:   d.log,
+		Shell:  d.shellCommand,
+		Start:  d.procs.Start,
+		Wait:   d.procs.Wait,
+		Reboot: d.reboot,
+		Skew:   d.faults.Skew,
+		Log:    d.log,
 	})
 }
 
+// really is what the device's DSP belongs to.
+func (d *device) really() SoCProps {
+	if d.faults.Silicon != nil {
+		return *d.faults.Silicon
+	}
+	return d.soc
+}
+
 // environ is what a phone's adb shell has.
-func environ() []string {
-	return []string{
+func (d *device) environ() []string {
+	path := "/system/bin:/vendor/bin"
+	var more []string
+	if d.faults.Skew != 0 {
+		path = "/" + skewedBin + ":" + path
+		more = append(more, fmt.Sprintf("CLOCK_SKEW=%d", int64(d.faults.Skew.Seconds())))
+	}
+	if d.faults.VendorQNN != "" {
+		more = append(more, "LD_LIBRARY_PATH=/vendor/lib64", "ADSP_LIBRARY_PATH=/vendor/dsp/cdsp")
+	}
+	return append(more,
 		"ANDROID_DATA=/data",
 		"ANDROID_ROOT=/system",
 		"HOME=/",
 		"HOSTNAME=hexmage",
 		"LOGNAME=shell",
-		"PATH=/system/bin:/vendor/bin",
+		"PATH="+path,
 		"SHELL=/system/bin/sh",
 		"TERM=dumb",
 		"TMPDIR=/data/local/tmp",
 		"USER=shell",
-	}
+	)
 }
 
-func shellCommand(line string) *exec.Cmd {
+func (d *device) shellCommand(line string) *exec.Cmd {
 	cmd := exec.Command("/system/bin/sh", "-c", line)
 	if line == "" {
 		cmd = exec.Command("/system/bin/sh")
 	}
 	cmd.Dir = "/"
-	cmd.Env = environ()
+	cmd.Env = d.environ()
 	return cmd
 }
 

@@ -16,8 +16,9 @@ const (
 
 // logger takes what the device's parts print: as it is for the emulator's own log, and with time and process for logcat.
 type logger struct {
-	tag string
-	out *os.File
+	tag  string
+	skew time.Duration
+	out  *os.File
 
 	mu   sync.Mutex
 	main *os.File // nil: none
@@ -35,6 +36,22 @@ func openLog() (*os.File, error) {
 	return os.OpenFile(logFolder+"/main", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }
 
+func (d *device) logger(tag string) *logger {
+	return &logger{tag: tag, skew: d.faults.Skew, out: os.Stderr, main: d.main}
+}
+
+// say writes a line of a part of the system that is no program here.
+func (d *device) say(tag string, priority byte, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	_, _ = fmt.Fprintf(os.Stderr, "%s: %s\n", tag, text)
+	_, _ = d.main.WriteString(logLine(tag, priority, d.faults.Skew, text))
+}
+
+// logLine is a line as logcat -v threadtime has them.
+func logLine(tag string, priority byte, skew time.Duration, text string) string {
+	return fmt.Sprintf("%s %5d %5d %c %-8s: %s\n", time.Now().Add(skew).UTC().Format("01-02 15:04:05.000"), 1, 1, priority, tag, text)
+}
+
 // Write never fails: a device goes on when its log is full.
 func (l *logger) Write(p []byte) (int, error) {
 	l.mu.Lock()
@@ -49,7 +66,7 @@ func (l *logger) Write(p []byte) (int, error) {
 		if end < 0 {
 			break
 		}
-		_, _ = fmt.Fprintf(l.main, "%s %5d %5d I %-8s: %s\n", time.Now().UTC().Format("01-02 15:04:05.000"), 1, 1, l.tag, l.line[:end])
+		_, _ = l.main.WriteString(logLine(l.tag, 'I', l.skew, string(l.line[:end])))
 		l.line = l.line[end+1:]
 	}
 	if len(l.line) > 4096 {

@@ -13,12 +13,13 @@ import (
 // processes starts and reaps the processes of a device. Its process is pid 1 there, so it inherits every orphan, and has to reap those
 // without taking away the exit codes of the processes that somebody waits for.
 type processes struct {
-	mu  sync.Mutex
-	own map[int]bool
+	mu    sync.Mutex
+	own   map[int]bool
+	first chan struct{} // a token: something was started
 }
 
 func newProcesses() *processes {
-	p := &processes{own: map[int]bool{}}
+	p := &processes{own: map[int]bool{}, first: make(chan struct{}, 1)}
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	go func() {
@@ -36,8 +37,26 @@ func (p *processes) Start(cmd *exec.Cmd) error {
 	err := cmd.Start()
 	if err == nil {
 		p.own[cmd.Process.Pid] = true
+		select {
+		case p.first <- struct{}{}:
+		default:
+		}
 	}
 	return err
+}
+
+// idle reports whether nothing runs that Start started.
+func (p *processes) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.own) == 0
+}
+
+// waitForOne waits until something runs.
+func (p *processes) waitForOne() {
+	for p.idle() {
+		<-p.first
+	}
 }
 
 // Wait waits for a process that Start started.
@@ -53,13 +72,8 @@ func (p *processes) Wait(cmd *exec.Cmd) error {
 func (p *processes) reap() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == 1 || p.own[pid] || !isOrphanZombie(pid) {
+	for _, pid := range pids() {
+		if pid == 1 || p.own[pid] || !isOrphanZombie(pid) {
 			continue
 		}
 		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)

@@ -11,30 +11,40 @@ import (
 )
 
 // enterRoot makes the image the root of this mount namespace and leaves the host's file system behind.
-func enterRoot(s setup) error {
+func enterRoot(s setup, soc SoCProps) (*state, error) {
 	// Nothing that is mounted from here on may show outside.
 	if err := mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return err
+		return nil, err
 	}
 	if err := mount("tmpfs", s.Root, "tmpfs", unix.MS_NOSUID, "mode=0755,size=16m"); err != nil {
-		return err
+		return nil, err
 	}
 	if err := bindImage(s.Image, s.Root); err != nil {
-		return err
+		return nil, err
 	}
 	if err := mountData(s); err != nil {
-		return err
+		return nil, err
 	}
 	if err := mountProc(s.Root); err != nil {
-		return err
+		return nil, err
 	}
 	if err := registerInterpreters(s); err != nil {
-		return err
+		return nil, err
 	}
 	if err := makeDev(s.Root); err != nil {
-		return err
+		return nil, err
 	}
-	return pivot(s.Root)
+	st, err := newState(s.Root)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.fill(s.Root, s, soc); err != nil {
+		return nil, err
+	}
+	if err := pivot(s.Root); err != nil {
+		return nil, err
+	}
+	return st, st.hide()
 }
 
 // bindImage shows the image's folders, read-only, below root.

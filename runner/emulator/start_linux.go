@@ -37,11 +37,14 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	l, err := listen(o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("emulator: listen for adb: %w", err)
+		return nil, err
 	}
 	defer l.Close() // the child has its own
+	if s.Serialno = o.Serialno; s.Serialno == "" {
+		s.Serialno = fmt.Sprintf("EMU%05d", l.Addr().(*net.TCPAddr).Port)
+	}
 	f, err := l.File()
 	if err != nil {
 		return nil, fmt.Errorf("emulator: %w", err)
@@ -54,9 +57,39 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	return e, nil
 }
 
+// listen listens for adb's server at an address of this machine alone.
+func listen(at string) (*net.TCPListener, error) {
+	if at == "" {
+		at = "127.0.0.1:0"
+	}
+	addr, err := net.ResolveTCPAddr("tcp4", at)
+	if err != nil {
+		return nil, fmt.Errorf("emulator: %q is no address: want for example 127.0.0.1:5555: %w", at, err)
+	}
+	if !addr.IP.IsLoopback() {
+		return nil, fmt.Errorf("emulator: the device cannot listen at %s: whoever can reach it is root on it, so it listens at addresses of this machine alone, such as 127.0.0.1:%d", at, addr.Port)
+	}
+	l, err := net.ListenTCP("tcp4", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("emulator: the port of %s is taken, perhaps by another emulated phone: choose another one: %w", at, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("emulator: listen for adb: %w", err)
+	}
+	return l, nil
+}
+
 func (o Options) setup() (setup, error) {
 	if _, err := ReadSoC(o.Image); err != nil {
 		return setup{}, fmt.Errorf("emulator: %w", err)
+	}
+	if strings.ContainsAny(o.Serialno, "\n=") {
+		return setup{}, fmt.Errorf("emulator: serial number %q: it has no line ends or '='", o.Serialno)
+	}
+	if o.Silicon != nil {
+		if err := o.Silicon.check(); err != nil {
+			return setup{}, fmt.Errorf("emulator: the SoC that it really is: %w", err)
+		}
 	}
 	s := setup{Faults: o.Faults}
 	for _, p := range []struct {

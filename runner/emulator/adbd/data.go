@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -39,7 +40,7 @@ func (f *files) receive(path string, mode os.FileMode, flags uint32, failure err
 		return err
 	}
 	if failure == nil {
-		failure = finish(out, path, mode, in.modified)
+		failure = finish(out, path, mode, time.Unix(int64(in.modified), 0).Add(-f.skew))
 	}
 	if failure != nil {
 		f.fail(failure)
@@ -155,4 +156,3 @@ func (d dataWriter) Write(p []byte) (int, error) {
 	}
 	return written, nil
 }
-

@@ -2,5 +2,5 @@
 // forwarded sockets over TCP links.
 //
 // It serves the file system that its process sees as "/", so it is to be run inside the emulated device. It knows nothing of namespaces,
-// images or emulation; it asks for no authentication and offers no reverse forwarding, reboot or interactive terminal.
+// images or emulation; it asks for no authentication and offers no reverse forwarding and no interactive terminal.
 package adbd

@@ -23,13 +23,14 @@ const (
 
 // files serves the sync service: requests about files, one after the other.
 type files struct {
-	r   *bufio.Reader
-	w   *bufio.Writer
-	buf []byte
+	r    *bufio.Reader
+	w    *bufio.Writer
+	buf  []byte
+	skew time.Duration
 }
 
 func newFiles(s *stream) *files {
-	return &files{r: bufio.NewReaderSize(s, 128<<10), w: bufio.NewWriterSize(s, 256<<10), buf: make([]byte, 8+maxChunk)}
+	return &files{r: bufio.NewReaderSize(s, 128<<10), w: bufio.NewWriterSize(s, 256<<10), buf: make([]byte, 8+maxChunk), skew: s.link.cfg.Skew}
 }
 
 // serve answers until the peer quits or breaks the protocol. A write that fails shows at the next flush.
@@ -121,7 +122,7 @@ func (f *files) statV1(path string) {
 		f.put("STAT", uint32(0), uint32(0), uint32(0))
 		return
 	}
-	f.put("STAT", fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Unix()))
+	f.put("STAT", fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Add(f.skew).Unix()))
 }
 
 func (f *files) statV2(id, path string, stat func(string) (os.FileInfo, error)) {
@@ -140,8 +141,8 @@ func (f *files) statV2(id, path string, stat func(string) (os.FileInfo, error)) 
 
 // details writes dev, ino, mode, nlink, uid, gid, size, atime, mtime, ctime.
 func (f *files) details(fi os.FileInfo) {
-	t := fi.Sys().(*syscall.Stat_t)
-	f.put("", t.Dev, t.Ino, t.Mode, uint32(t.Nlink), t.Uid, t.Gid, uint64(t.Size), t.Atim.Sec, t.Mtim.Sec, t.Ctim.Sec)
+	t, ahead := fi.Sys().(*syscall.Stat_t), int64(f.skew.Seconds())
+	f.put("", t.Dev, t.Ino, t.Mode, uint32(t.Nlink), t.Uid, t.Gid, uint64(t.Size), t.Atim.Sec+ahead, t.Mtim.Sec+ahead, t.Ctim.Sec+ahead)
 }
 
 // list writes the entries of a folder. One that cannot be read is empty: adb waits for ever after a FAIL here.
@@ -156,7 +157,7 @@ func (f *files) list(path, id string) {
 			f.put(id, uint32(0))
 			f.details(fi)
 		} else {
-			f.put(id, fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Unix()))
+			f.put(id, fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Add(f.skew).Unix()))
 		}
 		f.put("", uint32(len(e.Name())))
 		_, _ = f.w.WriteString(e.Name())
@@ -198,13 +199,12 @@ func create(path string, mode os.FileMode) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, mode|0o200)
 }
 
-func finish(out *os.File, path string, mode os.FileMode, modified uint32) error {
+func finish(out *os.File, path string, mode os.FileMode, modified time.Time) error {
 	if err := out.Chmod(mode); err != nil {
 		return err
 	}
 	if err := out.Close(); err != nil {
 		return err
 	}
-	at := time.Unix(int64(modified), 0)
-	return os.Chtimes(path, at, at)
+	return os.Chtimes(path, modified, modified)
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Commands of the link protocol: four letters, little-endian.
@@ -37,6 +38,8 @@ type Config struct {
 	Shell  func(command string) *exec.Cmd // makes the process of a shell command; "" is an interactive shell
 	Start  func(*exec.Cmd) error          // starts it; nil: (*exec.Cmd).Start
 	Wait   func(*exec.Cmd) error          // waits for it; nil: (*exec.Cmd).Wait
+	Reboot func(how string)               // "", "bootloader", …: ends all links; nil: there is no such service
+	Skew   time.Duration                  // how far the device's clock is ahead of this machine's: for times of files
 	Log    *log.Logger                    // what the daemon has to say; nil discards
 }
 

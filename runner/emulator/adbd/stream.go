@@ -103,7 +103,13 @@ func (s *stream) serve(service string) {
 			return
 		}
 		run = func() { s.relay(nc) }
-	default: // reboot:, root:, reverse:, …
+	case "reboot":
+		if s.link.cfg.Reboot == nil {
+			s.refuse()
+			return
+		}
+		run = func() { go s.link.cfg.Reboot(arg); <-s.done } // the link ends, and says so
+	default: // root:, reverse:, …
 		s.refuse()
 		return
 	}
