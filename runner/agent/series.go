@@ -118,7 +118,7 @@ func (p *Parser) note() string {
 	case p.damaged > 0:
 		return strconv.Itoa(p.damaged) + " lines of the device were damaged and are left out"
 	case p.stride > 1:
-		return fmt.Sprintf("of so many samples only every %dth is kept", p.stride)
+		return fmt.Sprintf("of so many samples only one in %d is kept", p.stride)
 	}
 	return ""
 }
