@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
@@ -46,14 +47,16 @@ func (p *Pool) lease(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, erro
 		here()
 		return nil, err
 	}
-	there, err := atOnce(ctx, func(ctx context.Context, busy func(string)) (func(), error) {
-		return Hold(ctx, l.Device, who(), busy)
+	_, err = atOnce(ctx, func(ctx context.Context, busy func(string)) (func(), error) {
+		var err error
+		l.Held, err = holdHere(ctx, p.state, l.Device, d.key(), busy)
+		return l.Held.Release, err
 	})
 	if err != nil {
 		here()
 		return nil, err
 	}
-	l.release = func() { there(); here() }
+	l.release = func() { l.Held.Release(); here() }
 	return l, nil
 }
 
@@ -102,6 +105,51 @@ func (p *Pool) check(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, erro
 		return nil, fmt.Errorf("it has the SoC %s, the pool says %s", info.SoC, d.SoC)
 	}
 	return &Lent{Device: dev, Info: info}, writable(ctx, dev)
+}
+
+// Attach returns the phone once its adb server can reach it. One with an address is connected to. server returns the user's own adb
+// server, for a phone that names none.
+func (d PoolDevice) Attach(ctx context.Context, server func(context.Context) (*adb.Client, error)) (*adb.Device, error) {
+	c, err := d.client(ctx, PoolWant{Server: server})
+	if err != nil {
+		return nil, err
+	}
+	dev, err := c.attach(ctx, d.Serial)
+	if err != nil {
+		return nil, fmt.Errorf("device %s (%s): %w", d.Name, d.Serial, err)
+	}
+	return dev, nil
+}
+
+// PoolState is how a phone of a pool is.
+type PoolState struct {
+	PoolDevice
+	Info  Info  // empty when it cannot be asked
+	InUse bool  // by another process of this machine
+	Aside error // why it would be set aside; nil: it works
+}
+
+// Look asks all phones at the same time whether they work. It lends none.
+func (p *Pool) Look(ctx context.Context, server func(context.Context) (*adb.Client, error)) []PoolState {
+	all := make([]PoolState, len(p.phones))
+	now, cancel := context.WithCancel(ctx)
+	cancel() // no waiting
+	var wg sync.WaitGroup
+	for i, ph := range p.phones {
+		wg.Go(func() {
+			s := PoolState{PoolDevice: ph.PoolDevice}
+			l, err := p.check(ctx, ph.PoolDevice, PoolWant{Server: server})
+			if s.Aside = err; err == nil {
+				s.Info = l.Info
+			}
+			if release, err := Lease(now, filepath.Join(p.state, "leases"), ph.key(), func() { s.InUse = true }); err == nil {
+				release()
+			}
+			all[i] = s
+		})
+	}
+	wg.Wait()
+	return all
 }
 
 // client is the phone's adb server.

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"text/tabwriter"
-	"time"
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -24,6 +21,7 @@ type deviceCmd struct {
 	Log     deviceLogCmd     `cmd:"" help:"Print a device's log (logcat)."`
 	Clean   deviceCleanCmd   `cmd:"" help:"Remove all that hexmage keeps on a device."`
 	Connect deviceConnectCmd `cmd:"" help:"Connect to a device over the network."`
+	Emulate deviceEmulateCmd `cmd:"" help:"Start an emulated phone, which may misbehave, and keep it until Ctrl-C."`
 	Pair    devicePairCmd    `cmd:"" help:"Make a device that shows a pairing code know this machine, so that it can be connected to."`
 }
 
@@ -44,7 +42,7 @@ Examples:
 
 // deviceTarget is the choice of a device, for every command that needs one.
 type deviceTarget struct {
-	Serial string `short:"s" placeholder:"SERIAL" help:"The device, as device list names it; an address such as 192.168.1.7:5555 is connected to. Default: ANDROID_SERIAL, else the only one."`
+	Serial string `short:"s" placeholder:"SERIAL" help:"The device, as device list names it, or a name of devices.hcl; an address such as 192.168.1.7:5555 is connected to. Default: ANDROID_SERIAL, else the only one."`
 }
 
 // open finds the device.
@@ -52,6 +50,15 @@ func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 	serial := t.Serial
 	if serial == "" {
 		serial = a.env.Var("ANDROID_SERIAL")
+	}
+	if d, ok, err := a.inPool(serial); err != nil {
+		return nil, err
+	} else if ok {
+		dev, err := d.Attach(ctx, a.adbServer)
+		if err != nil {
+			return nil, engine(err)
+		}
+		return dev, nil
 	}
 	c, err := a.adbServer(ctx)
 	if err != nil {
@@ -72,98 +79,6 @@ func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 		return nil, &exitError{ExitUsage, err}
 	}
 	return c.Device(one.Serial), nil
-}
-
-// deviceListCmd is `hexmage device list`.
-type deviceListCmd struct{}
-
-// Help has the examples of `hexmage device list --help`.
-func (*deviceListCmd) Help() string {
-	return `Examples:
-
-    hexmage device list
-    hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'`
-}
-
-// deviceRow is one device of the list.
-type deviceRow struct {
-	Serial string `json:"serial"`
-	State  string `json:"state"`
-	SoC    string `json:"soc,omitempty"`
-	Arch   string `json:"arch,omitempty"`
-	Model  string `json:"model,omitempty"`
-	Detail string `json:"detail,omitempty"` // why it cannot be used
-}
-
-// describeWait bounds what one device may take of a list.
-const describeWait = 10 * time.Second
-
-// Run lists.
-func (*deviceListCmd) Run(ctx context.Context, a *app) error {
-	c, err := a.adbServer(ctx)
-	if err != nil {
-		return err
-	}
-	all, err := c.Devices(ctx)
-	if err != nil {
-		return engine(err)
-	}
-	d, err := a.domain(a.here())
-	if err != nil {
-		return err
-	}
-	rows := make([]deviceRow, len(all))
-	var wg sync.WaitGroup
-	for i, dev := range all {
-		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State, Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: stateRemedy(dev.State)}
-		if !dev.Usable() {
-			continue
-		}
-		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, describeWait)
-			defer cancel()
-			info, err := runner.Describe(ctx, c.Device(dev.Serial))
-			if err != nil {
-				rows[i].Detail = err.Error()
-				return
-			}
-			r := &rows[i]
-			r.SoC, r.Arch = info.SoC, info.Arch
-			if info.Model != "" {
-				r.Model = info.Model
-			}
-			if s := socOf(d.catalogue, info); s != nil && r.Arch == "" {
-				r.Arch = s.Arch
-			}
-		})
-	}
-	wg.Wait()
-	if a.JSON {
-		return a.printJSON(rows)
-	}
-	if len(rows) == 0 {
-		fmt.Fprintln(a.env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use device connect ADDRESS.")
-		return nil
-	}
-	w := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
-	for _, r := range rows {
-		line := []string{r.Serial, r.State, r.SoC, r.Arch, r.Model, r.Detail}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "\t"), "\t"))
-	}
-	return w.Flush()
-}
-
-// stateRemedy says what to do about a device in a state that is not usable.
-func stateRemedy(state string) string {
-	switch {
-	case state == "unauthorized":
-		return "allow USB debugging in the dialog that the device shows"
-	case state == "offline":
-		return "unplug it and plug it in again, or device connect again"
-	case strings.HasPrefix(state, "no permissions"):
-		return "this user may not open the USB device: add a udev rule"
-	}
-	return ""
 }
 
 // socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is not known.

@@ -3,11 +3,15 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/runstep/poolfile"
 )
 
@@ -46,4 +50,33 @@ func (a *app) poolFile() (poolfile.File, error) {
 		return poolfile.File{}, &exitError{code: ExitUsage}
 	}
 	return f, nil
+}
+
+// inPool finds the user's phone with a name or serial.
+func (a *app) inPool(serial string) (runner.PoolDevice, bool, error) {
+	f, err := a.poolFile()
+	if err != nil || serial == "" {
+		return runner.PoolDevice{}, false, err
+	}
+	d, ok := runner.NewPool(a.deviceState(), f.Devices).Find(serial)
+	return d, ok, nil
+}
+
+// onSerial is kind run with the user's choice of a device, which counts more than the pipeline's. It is part of the actions' keys: what was
+// measured on another phone is not the answer.
+type onSerial struct {
+	step.Kind
+	serial string
+}
+
+// Plan implements step.Kind.
+func (k onSerial) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	p, diags := k.Kind.Plan(r)
+	for i, s := range p.Specs {
+		if s.Platform[action.PropertyExecutor] == "device" {
+			p.Specs[i].Platform = maps.Clone(s.Platform)
+			p.Specs[i].Platform[runner.PropertySerial] = k.serial
+		}
+	}
+	return p, diags
 }

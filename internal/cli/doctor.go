@@ -32,7 +32,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue, Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.cache}
-	o.Probes.Devices = devicesSeen
+	o.Probes.Devices = a.devicesSeen
 	if c.Network {
 		if a.Offline {
 			return usage("doctor: --network and --offline contradict each other")
@@ -171,10 +171,14 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 const askLimit = 3 * time.Second // for a phone, and for a host of the network, to answer
 
 // devicesSeen asks the adb server that runs, if one does, what it sees.
-func devicesSeen(ctx context.Context) ([]doctor.Device, error) {
+func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	client := adb.NewClient("tcp", adbServer)
+	network, address, err := a.adbAddress()
+	if err != nil {
+		return nil, err
+	}
+	client := adb.NewClient(network, address)
 	infos, err := client.Devices(ctx)
 	if err != nil {
 		return nil, err

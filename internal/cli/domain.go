@@ -85,6 +85,9 @@ func (a *app) domain(workspace string) (*domain, error) {
 	d := &domain{kinds: stepKinds(), targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
 	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine, Workspace: workspace}
 	d.kinds = compatstep.Wrap(d.kinds, cat, workspace)
+	if a.serial != "" {
+		d.kinds["run"] = onSerial{d.kinds["run"], a.serial}
+	}
 	return d, nil
 }
 

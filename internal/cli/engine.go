@@ -123,6 +123,9 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		devices.Pool = runner.NewPool(devices.State, listed.Devices)
 	}
 	e.device, e.phones = runner.New(devices), max(1, listed.Emulated, len(listed.Devices))
+	if a.serial != "" {
+		e.phones = 1
+	}
 	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, "device": e.device})
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, "device": e.device})
 	e.roots = filepath.Join(a.cache, "tmp")

@@ -27,7 +27,7 @@ func (a *app) look(p *plan.Plan) {
 				continue
 			}
 			if phone == "unasked" {
-				phone = attached()
+				phone = a.attached()
 			}
 			if phone != "" {
 				n.Missing = append(n.Missing, phone)
@@ -47,10 +47,16 @@ func programPath(n *plan.Node) string {
 }
 
 // attached says what is missing when no phone answers, "" when one does.
-func attached() string {
+func (a *app) attached() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	network, addr := "tcp", adbServer
+	if f, err := a.poolFile(); err == nil && len(f.Devices) > 0 {
+		return "" // which of them works is seen when one is wanted
+	}
+	network, addr, err := a.adbAddress()
+	if err != nil {
+		return err.Error()
+	}
 	devices, err := adb.NewClient(network, addr).Devices(ctx)
 	if err == nil && len(devices) > 0 {
 		return ""

@@ -25,6 +25,7 @@ type request struct {
 	Workspace, Pipeline, Profile, Out string
 	Steps                             []string
 	EnvVars, FlagVars                 map[string]string
+	Serial                            string
 }
 
 // memoPath is where the memo of a request is kept. The name is a digest: values of variables may be secret.

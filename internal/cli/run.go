@@ -23,11 +23,13 @@ type runCmd struct {
 	KeepGoing bool       `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string     `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
 	Verify    verifyFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
+	Serial    string     `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
 	Trace     string     `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
 }
 
 // Run builds the pipeline.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
+	a.serial = c.Serial
 	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err
@@ -102,7 +104,7 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	}
 	r.machine = a.machineNow(r.workspace, fn)
 	r.memo = a.memoPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
-		EnvVars: a.envVars(), FlagVars: a.Set}, fn)
+		EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial}, fn)
 	end := r.phase("recall")
 	last, err := build.Recall(r.memo, r.machine)
 	end()

@@ -25,6 +25,8 @@ type app struct {
 	cache string // the cache folder
 	live  bool
 
+	serial string // the device that the user chose for steps that run on one; "": the pipeline says
+
 	interrupts *interrupts
 	catalogues catalogues
 }

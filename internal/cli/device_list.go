@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// deviceListCmd is `hexmage device list`.
+type deviceListCmd struct{}
+
+// Help has the examples of `hexmage device list --help`.
+func (*deviceListCmd) Help() string {
+	return `The phones of devices.hcl come first, with their names, wherever their adb servers are, then what else the adb server knows.
+
+Examples:
+
+    hexmage device list
+    hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'`
+}
+
+// deviceRow is one device of the list.
+type deviceRow struct {
+	Name   string `json:"name,omitempty"` // in devices.hcl
+	Serial string `json:"serial"`
+	Server string `json:"server,omitempty"` // as devices.hcl has it; empty: the user's own
+	State  string `json:"state"`            // as adb says; of a phone of devices.hcl: "device", "in use", "set aside"
+	SoC    string `json:"soc,omitempty"`
+	Arch   string `json:"arch,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Detail string `json:"detail,omitempty"` // why it cannot be used
+}
+
+// describe adds what the device says it is.
+func (r *deviceRow) describe(c *toolchains.Catalogue, info runner.Info) {
+	r.SoC, r.Arch = info.SoC, info.Arch
+	if info.Model != "" {
+		r.Model = info.Model
+	}
+	if s := socOf(c, info); s != nil && r.Arch == "" {
+		r.Arch = s.Arch
+	}
+}
+
+// describeWait bounds what one device may take of a list.
+const describeWait = 10 * time.Second
+
+// Run lists.
+func (*deviceListCmd) Run(ctx context.Context, a *app) error {
+	listed, err := a.poolFile()
+	if err != nil {
+		return err
+	}
+	d, err := a.domain(a.here())
+	if err != nil {
+		return err
+	}
+	c, failed := a.adbServer(ctx)
+	if failed != nil && len(listed.Devices) == 0 {
+		return failed
+	}
+	states := runner.NewPool(a.deviceState(), listed.Devices).Look(ctx, func(context.Context) (*adb.Client, error) { return c, failed })
+	rows := make([]deviceRow, 0, len(states))
+	for _, s := range states {
+		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}
+		switch {
+		case s.Aside != nil:
+			r.State, r.Detail = "set aside", s.Aside.Error()
+		case s.InUse:
+			r.State = "in use"
+		}
+		if s.Aside == nil {
+			r.describe(d.catalogue, s.Info)
+		}
+		rows = append(rows, r)
+	}
+	if failed == nil {
+		others, err := describeAll(ctx, c, d.catalogue, func(serial string) bool {
+			return slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Serial == serial && r.Server == "" })
+		})
+		if err != nil {
+			return err
+		}
+		rows = append(rows, others...)
+	}
+	if a.JSON {
+		return a.printJSON(rows)
+	}
+	return a.printDevices(rows, len(states) > 0)
+}
+
+// describeAll asks the devices of an adb server what they are, but for those that are known.
+func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catalogue, known func(serial string) bool) ([]deviceRow, error) {
+	all, err := c.Devices(ctx)
+	if err != nil {
+		return nil, engine(err)
+	}
+	all = slices.DeleteFunc(all, func(i adb.Info) bool { return known(i.Serial) })
+	rows := make([]deviceRow, len(all))
+	var wg sync.WaitGroup
+	for i, dev := range all {
+		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State, Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: runner.StateRemedy(dev.State)}
+		if !dev.Usable() {
+			continue
+		}
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, describeWait)
+			defer cancel()
+			info, err := runner.Describe(ctx, c.Device(dev.Serial))
+			if err != nil {
+				rows[i].Detail = err.Error()
+				return
+			}
+			rows[i].describe(catalogue, info)
+		})
+	}
+	wg.Wait()
+	return rows, nil
+}
+
+// printDevices prints the rows, with the columns name and server if there is a pool.
+func (a *app) printDevices(rows []deviceRow, pool bool) error {
+	if len(rows) == 0 {
+		fmt.Fprintln(a.env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use device connect ADDRESS.")
+		return nil
+	}
+	servers := slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Server != "" })
+	w := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		var line []string
+		if pool {
+			line = append(line, r.Name)
+		}
+		line = append(line, r.Serial)
+		if servers {
+			line = append(line, r.Server)
+		}
+		line = append(line, r.State, r.SoC, r.Arch, r.Model, r.Detail)
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "\t"), "\t"))
+	}
+	return w.Flush()
+}

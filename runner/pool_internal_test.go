@@ -1,0 +1,207 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// asked is a pool whose phones answer what the test says.
+type asked struct {
+	*Pool
+	mu    sync.Mutex
+	users map[string]int   // by name: how many have it now
+	most  map[string]int   // and had it at once
+	count map[string]int   // how often it was lent
+	why   map[string]error // why it does not work
+	soc   map[string]string
+	notes []string
+}
+
+func newAsked(names ...string) *asked {
+	a := &asked{users: map[string]int{}, most: map[string]int{}, count: map[string]int{}, why: map[string]error{}, soc: map[string]string{}}
+	var devices []PoolDevice
+	for _, n := range names {
+		devices = append(devices, PoolDevice{Name: n, Serial: "serial-" + n})
+	}
+	a.Pool = NewPool("", devices)
+	a.ask = func(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if err := a.why[d.Name]; err != nil {
+			return nil, err
+		}
+		a.users[d.Name]++
+		a.count[d.Name]++
+		a.most[d.Name] = max(a.most[d.Name], a.users[d.Name])
+		return &Lent{Info: Info{Serial: d.Serial, SoC: a.soc[d.Name]}, release: func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.users[d.Name]--
+		}}, nil
+	}
+	return a
+}
+
+func (a *asked) want(w PoolWant) PoolWant {
+	w.Note = func(text string) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.notes = append(a.notes, text)
+	}
+	return w
+}
+
+func (a *asked) fail(name string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.why[name] = err
+}
+
+func TestPoolLendsEachPhoneOnce(t *testing.T) {
+	t.Parallel()
+	a := newAsked("a", "b", "c", "d", "e")
+	a.fail("c", errors.New("it is unauthorized"))
+	var wg sync.WaitGroup
+	for i := range 60 {
+		wg.Go(func() {
+			l, err := a.Take(t.Context(), a.want(PoolWant{}))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(time.Duration(i%5) * 100 * time.Microsecond)
+			l.Return()
+		})
+	}
+	wg.Wait()
+	for _, n := range []string{"a", "b", "d", "e"} {
+		if a.most[n] != 1 || a.count[n] < 2 || a.users[n] != 0 {
+			t.Errorf("%s: at once %d, in all %d, not given back %d", n, a.most[n], a.count[n], a.users[n])
+		}
+	}
+	if want := []string{"phone c (serial-c) is set aside: it is unauthorized"}; a.count["c"] != 0 || !slices.Equal(a.notes, want) {
+		t.Errorf("c was lent %d times; notes: %q", a.count["c"], a.notes)
+	}
+}
+
+func TestPoolChooses(t *testing.T) {
+	t.Parallel()
+	a := newAsked("a", "b", "c")
+	a.soc = map[string]string{"a": "SM8650", "b": "SM8750", "c": "SM8750P"}
+	take := func(w PoolWant) (string, error) {
+		l, err := a.Take(t.Context(), w)
+		if err != nil {
+			return "", err
+		}
+		time.Sleep(time.Millisecond) // so that what came back last is later
+		l.Return()
+		return l.Info.Name, nil
+	}
+	for _, c := range []struct {
+		w    PoolWant
+		want string
+	}{
+		{PoolWant{}, "a"},
+		{PoolWant{}, "b"}, // the one not used for longest
+		{PoolWant{Files: "model"}, "c"},
+		{PoolWant{Files: "model"}, "c"}, // it has the files
+		{PoolWant{}, "a"},
+		{PoolWant{SoC: "SM8750"}, "b"},
+		{PoolWant{SoC: "sm8750"}, "c"}, // a variant
+		{PoolWant{Serial: "serial-a"}, "a"},
+		{PoolWant{Serial: "b", SoC: "SM8750"}, "b"},
+	} {
+		if got, err := take(c.w); err != nil || got != c.want {
+			t.Errorf("%+v: %q, %v; want %s", c.w, got, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		w    PoolWant
+		want string
+	}{
+		{PoolWant{SoC: "SM8850"}, "no phone of the pool has the SoC SM8850; its phones are:\n  a  serial-a  SM8650\n  b  serial-b  SM8750\n  c"},
+		{PoolWant{Serial: "x"}, "no phone of the pool has the name or serial x"},
+		{PoolWant{Serial: "a", SoC: "SM8750"}, "a of the pool has not the SoC SM8750"},
+	} {
+		if _, err := take(c.w); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v; want %q", c.w, err, c.want)
+		}
+	}
+	// What a phone has is learnt by asking: nobody knew of b and c here.
+	a = newAsked("a", "b")
+	a.soc = map[string]string{"a": "SM8650", "b": "SM8750"}
+	if got, err := take(PoolWant{SoC: "SM8750"}); err != nil || got != "b" || a.users["a"] != 0 {
+		t.Errorf("%q, %v; a is kept by %d", got, err, a.users["a"])
+	}
+}
+
+func TestPoolSetsAside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsked("a", "b")
+		w := a.want(PoolWant{})
+		a.fail("a", errors.New("it is offline"))
+		a.fail("b", errors.New("Connection refused"))
+		start := time.Now()
+		for range 3 {
+			_, err := a.Take(t.Context(), w)
+			if !errors.Is(err, ErrSetAside) || !strings.Contains(err.Error(), "all 2 that fit are set aside:\n  a  serial-a  it is offline\n  b  serial-b  Connection refused") {
+				t.Fatal(err)
+			}
+		}
+		if len(a.notes) != 2 || time.Since(start) > 0 {
+			t.Errorf("after %v: %q", time.Since(start), a.notes)
+		}
+		// One comes back and is in use: who comes next waits, and meanwhile asks the other one again.
+		a.fail("b", nil)
+		l, err := a.Take(t.Context(), w)
+		if err != nil || l.Info.Name != "b" || a.notes[2] != "phone b can be used again" {
+			t.Fatal(l, err, a.notes)
+		}
+		a.fail("a", nil)
+		said := ""
+		w.Waiting = func(text string) { said = text }
+		other, err := a.Take(t.Context(), w)
+		if err != nil || other.Info.Name != "a" || time.Since(start) > 2*pauseMost || said != "waiting for a phone: b is in use" {
+			t.Errorf("after %v: %v, %v, %q", time.Since(start), other, err, said)
+		}
+		// Both are in use: the wait ends with a return, or with the context.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := a.Take(ctx, w); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		time.AfterFunc(time.Second, l.Return)
+		if l, err = a.Take(t.Context(), w); err != nil || l.Info.Name != "b" {
+			t.Error(l, err)
+		}
+		l.Return()
+	})
+}
+
+func TestPoolWaitsForOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsked("a", "b")
+		a.fail("a", fmt.Errorf("asked: %w", &inUseError{"hexmage on lab, process 7"}))
+		a.fail("b", errors.New("it is offline"))
+		said := ""
+		w := PoolWant{Waiting: func(text string) { said = text }}
+		time.AfterFunc(3*time.Second, func() { a.fail("a", nil) })
+		start := time.Now()
+		l, err := a.Take(t.Context(), w)
+		if err != nil || l.Info.Name != "a" || said != "waiting for a phone: a is used by hexmage on lab, process 7" {
+			t.Fatal(l, err, said)
+		}
+		if took := time.Since(start); took < 3*time.Second || took > 3*time.Second+pausePoll {
+			t.Errorf("it took %v", took)
+		}
+	})
+}

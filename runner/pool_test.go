@@ -1,0 +1,274 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
+
+// summing is an AArch64 program for emulatortest.Compile: it adds up the numbers up to its argument, sleeps for half a second, and prints
+// the sum.
+const summing = `
+static long call(long n, long a, long b, long c) {
+	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+void run(long *stack) {
+	long pause[2] = { 0, 500000000 }, n = 0, sum = 0;
+	char text[24], *p = text + sizeof text;
+	for (char *s = (char *)stack[2]; *s; s++) n = n * 10 + *s - '0';
+	for (long i = 1; i <= n; i++) sum += i;
+	*--p = '\n';
+	do *--p = '0' + sum % 10; while (sum /= 10);
+	call(101, (long)pause, 0, 0);
+	call(64, 1, (long)p, text + sizeof text - p);
+	call(93, 0, 0, 0);
+}
+__asm__(".globl _start\n_start: mov x0, sp\n bl run\n");
+`
+
+// lab is a number of emulated phones at two adb servers.
+type lab struct {
+	phones  []*emulator.Emulator
+	disks   []string // folders of this machine
+	devices []runner.PoolDevice
+	servers []*adb.Server
+}
+
+func newLab(t *testing.T, image string, n int) *lab {
+	t.Helper()
+	l := &lab{phones: make([]*emulator.Emulator, n), servers: []*adb.Server{emulatortest.Server(t), emulatortest.Server(t)}}
+	for i := range n {
+		l.disks = append(l.disks, t.TempDir())
+		l.phones[i] = emulatortest.Start(t, image, func(o *emulator.Options) { o.Data = l.disks[i] })
+		l.devices = append(l.devices, runner.PoolDevice{
+			Name: fmt.Sprintf("phone%d", i+1), Serial: l.phones[i].Addr(),
+			Server: runner.Server{Network: "unix", Address: l.servers[i%2].Address()},
+		})
+	}
+	return l
+}
+
+// running waits until a program runs on the phone.
+func (l *lab) running(t *testing.T, i int) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if found, _ := filepath.Glob(filepath.Join(l.disks[i], "local/tmp/hexmage/run/*/.hexmage.pid")); len(found) > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Error("no program ran on the phone")
+			return
+		}
+	}
+}
+
+// TestEightPhones runs 4 sequence lengths × 3 repetitions on eight phones, of which one dies in the middle.
+func TestEightPhones(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, emulatortest.Image(t, nil), 8)
+	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	program, err := os.ReadFile(emulatortest.Compile(t, "aarch64", summing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const dying = 4
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	workers, warnings := map[string]int{}, ""
+	for _, seq := range []int{64, 128, 256, 1024} {
+		for rep := range 3 {
+			a := b.action(t, map[string]string{"push/sum": "x:" + string(program)}, action.Command{
+				Args:     []string{"./sum", fmt.Sprint(seq)},
+				Platform: map[string]string{runner.PropertyImage: "", runner.PropertySoC: "SM8750", "repetition": fmt.Sprint(rep)},
+			})
+			wg.Go(func() {
+				r, err := b.device.Execute(t.Context(), a)
+				if err != nil {
+					t.Errorf("%d, repetition %d: %v", seq, rep, err)
+					return
+				}
+				if want := fmt.Sprintln(seq * (seq + 1) / 2); string(r.Stdout) != want || r.ExitCode != 0 {
+					t.Errorf("%d, repetition %d: %q, exit code %d; want %q", seq, rep, r.Stdout, r.ExitCode, want)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				name, _, _ := strings.Cut(r.Worker, " ")
+				workers[name]++
+				warnings += string(r.Stderr)
+			})
+		}
+	}
+	wg.Go(func() {
+		l.running(t, dying)
+		if err := l.phones[dying].Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	wg.Wait()
+	dead := l.devices[dying].Name
+	for _, d := range l.devices {
+		if (workers[d.Name] > 0) != (d.Name != dead) {
+			t.Errorf("%s did %d of the runs", d.Name, workers[d.Name])
+		}
+	}
+	if strings.Count(warnings, "warning: the run on "+dead+" broke off") != 1 || !strings.Contains(warnings, "phone "+dead+" ("+l.devices[dying].Serial+") is set aside: ") || strings.Count(warnings, "set aside") != 1 {
+		t.Errorf("the dead phone is not named once:\n%s", warnings)
+	}
+	t.Log(workers, warnings)
+}
+
+func TestPoolErrors(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, emulatortest.Image(t, nil), 1)
+	gone := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	gone.Close()
+	full := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.DiskBytes = 1 << 20 })
+	user := runner.Server{Network: "unix", Address: l.servers[0].Address()}
+	devices := []runner.PoolDevice{
+		{Name: "gone", Serial: gone.Addr(), Server: user},
+		{Name: "unplugged", Serial: "R5CX123"},
+		{Name: "full", Serial: full.Addr()},
+		{Name: "lonely", Serial: "R5CX124", Server: runner.Server{Network: "unix", Address: filepath.Join(t.TempDir(), "adb.sock")}},
+		{Name: "other", Serial: l.phones[0].Addr(), SoC: "SM8650"},
+	}
+	c := adb.NewClient("unix", user.Address)
+	if err := c.Connect(t.Context(), full.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Device(full.Addr()).Output(t.Context(), "dd if=/dev/zero of=/data/fill bs=4096 2>/dev/null; :", nil); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, func(o *runner.Options) { o.Server, o.Pool = user, runner.NewPool(o.State, devices) })
+	any := map[string]string{runner.PropertyImage: ""}
+	_, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}, Platform: any}))
+	failed, ok := errors.AsType[*execute.Error](err)
+	if !ok || !failed.Retryable || !errors.Is(err, runner.ErrSetAside) {
+		t.Fatalf("%v", err)
+	}
+	for _, want := range []string{
+		"all 5 that fit are set aside:", "gone  " + gone.Addr() + "  ", "Connection refused",
+		"unplugged  R5CX123  it is not connected to the adb server",
+		"full  " + full.Addr() + "  nothing can be written to its /data/local/tmp: No space left on device",
+		"lonely  R5CX124  the adb server unix:", "start it there with: adb -a nodaemon server",
+		"other  " + l.phones[0].Addr() + "  it has the SoC SM8750, the pool says SM8650",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %q:\n%v", want, err)
+		}
+	}
+	_, err = b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}, Platform: map[string]string{runner.PropertyImage: "", runner.PropertySelect: "SM8850"}}))
+	if failed, ok := errors.AsType[*execute.Error](err); !ok || failed.Retryable == errors.Is(err, runner.ErrNoDevice) {
+		t.Errorf("a SoC that nobody has: %v", err)
+	}
+}
+
+func TestSelectBySoC(t *testing.T) {
+	t.Parallel()
+	s := emulatortest.Server(t)
+	user := runner.Server{Network: "unix", Address: s.Address()}
+	other := emulatortest.SM8750()
+	other.Model, other.Arch, other.SoCModel, other.SoCID = "SM8650", "v75", 57, 557
+	eight := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	six := emulatortest.Start(t, emulatortest.Image(t, func(m *emulator.Image) { m.SoC = other }), nil)
+	twin := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	for _, e := range []*emulator.Emulator{eight, six} {
+		if err := s.Connect(t.Context(), e.Addr()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := newBench(t, func(o *runner.Options) { o.Server = user })
+	run := func(platform map[string]string) (string, error) {
+		platform[runner.PropertyImage] = ""
+		r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"getprop", "ro.soc.model"}, Platform: platform}))
+		if err != nil {
+			return "", err
+		}
+		return string(r.Stdout), nil
+	}
+	for _, soc := range []string{"SM8650", "SM8750"} {
+		if got, err := run(map[string]string{runner.PropertySelect: soc}); err != nil || got != soc+"\n" {
+			t.Errorf("%s: %q, %v", soc, got, err)
+		}
+	}
+	if _, err := run(map[string]string{}); err == nil || !strings.Contains(err.Error(), "2 devices are connected: choose one with --serial") {
+		t.Errorf("no choice: %v", err)
+	}
+	if _, err := run(map[string]string{runner.PropertySelect: "SM8850"}); !errors.Is(err, runner.ErrNoDevice) || !strings.Contains(err.Error(), six.Addr()+"  device") || !strings.Contains(err.Error(), "SM8650") {
+		t.Errorf("a SoC that nobody has: %v", err)
+	}
+	if err := s.Connect(t.Context(), twin.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run(map[string]string{runner.PropertySelect: "SM8750"})
+	if err == nil || !strings.Contains(err.Error(), "2 devices with the SoC SM8750 are connected: choose one with --serial") || !strings.Contains(err.Error(), twin.Addr()) {
+		t.Errorf("two: %v", err)
+	}
+}
+
+// TestEmulatedPhonesSideBySide has actions that wait for each other: each must be on a phone of its own.
+func TestEmulatedPhonesSideBySide(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *runner.Options) { o.Phones = 2 })
+	a := b.action(t, nil, action.Command{Args: []string{"sh", "-c", "[ -e /data/mine ] && exit 3; : >/data/mine; sleep 1; rm /data/mine"}})
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	workers := map[string]int{}
+	start := time.Now()
+	for range 4 {
+		wg.Go(func() {
+			r, err := b.device.Execute(t.Context(), a)
+			if err != nil || r.ExitCode != 0 {
+				t.Errorf("%+v, %v", r, err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			workers[r.Worker]++
+		})
+	}
+	wg.Wait()
+	if workers["emulator SM8750 v79"] != 2 || workers["emulator 2 (emulator SM8750 v79)"] != 2 {
+		t.Errorf("after %v: %v", time.Since(start), workers)
+	}
+}
+
+// TestPhoneIsGivenBackOnCancel stops an action that waits for a phone and one that has it.
+func TestPhoneIsGivenBackOnCancel(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, emulatortest.Image(t, nil), 1)
+	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	a := b.action(t, nil, action.Command{Args: []string{"sleep", "60"}, Platform: map[string]string{runner.PropertyImage: ""}})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if _, err := b.device.Execute(ctx, a); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+	l.running(t, 0)
+	cancel()
+	wg.Wait()
+	quick := b.action(t, nil, action.Command{Args: []string{"echo", "alive"}, Platform: map[string]string{runner.PropertyImage: ""}})
+	if r, err := b.device.Execute(t.Context(), quick); err != nil || string(r.Stdout) != "alive\n" {
+		t.Errorf("%v, %v", r, err)
+	}
+}
