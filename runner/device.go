@@ -7,10 +7,8 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas"
@@ -29,6 +27,11 @@ const (
 	PropertyImage  = "image"  // path in the exec root of an emulator's image: the device is the emulated one
 	PropertySerial = "serial" // the real device: its serial, or its name in the pool; with an image too, it is the user's choice over that
 	PropertySelect = "select" // SoC of the real device, such as "SM8750"; without it, a serial, an image and a pool there must be exactly one
+
+	PropertyRepetition = "repetition" // "1", "2", …: makes the same command another action, to be measured again
+	PropertyWarmup     = "warmup"     // how often the command runs before the run that counts
+	PropertyCooldown   = "cooldown"   // a Cooldown: how cool the device has to be before
+	PropertyRecord     = "record"     // path of an output: the RunRecord, as JSON
 )
 
 // PushDir is the folder of the exec root whose content goes to the device: "push/a/b" is "a/b" in the folder where the command starts.
@@ -95,67 +98,6 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 	return d.onOne(ctx, a, func(u *inUse) (*action.Result, error) { return d.runOn(ctx, a, q, u) })
 }
 
-// runOn checks the request against the device in use, and runs it there.
-func (d *Device) runOn(ctx context.Context, a *action.Action, q RunRequest, u *inUse) (*action.Result, error) {
-	want := Wanted{SoC: a.Command.Platform[PropertySoC], Arch: a.Command.Platform[PropertyArch]}
-	if err := errors.Join(CheckDevice(u.info, want), CheckFiles(ctx, q, want, u.dev)); err != nil {
-		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
-	}
-	if limit := a.TimeLimit(); limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
-		defer cancel()
-	}
-	var printed execute.Capped
-	u.log.divert(&printed)
-	defer u.log.divert(nil)
-	r, err := d.run(ctx, a, q, &Session{Device: u.dev, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}, u.info)
-	if err == nil && r.ExitCode != 0 {
-		r.Stderr = withLog(r.Stderr, printed.Bytes())
-	}
-	return r, err
-}
-
-// run runs the request and brings its outputs into the store.
-func (d *Device) run(ctx context.Context, a *action.Action, q RunRequest, s *Session, info Info) (*action.Result, error) {
-	var err error
-	if q.PullDir, err = d.newFolder("pull"); err != nil {
-		return nil, &execute.Error{Op: "make a folder for the outputs", Err: err}
-	}
-	defer os.RemoveAll(q.PullDir)
-	streams, err := openStreams(ctx, d.o.Store, a, q.PullDir)
-	if err != nil {
-		return nil, &execute.Error{Op: "open the standard streams", Err: err}
-	}
-	defer streams.close()
-	q.Stdin, q.Stdout, q.Stderr = streams.stdin, streams.stdout, &streams.errHead
-	last := time.Time{}
-	q.Report = func(done, total int64, op string) {
-		if now := time.Now(); now.Sub(last) > 50*time.Millisecond {
-			last = now
-			execute.ReportProgress(ctx, done, total, op)
-		}
-	}
-	res, err := s.Run(ctx, q)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, failed("run on "+info.String(), err)
-	}
-	if err := streams.close(); err != nil {
-		return nil, &execute.Error{Op: "write the standard output", Err: err}
-	}
-	files, dirs, err := tree.Capture(ctx, d.o.Store, d.o.Fn, q.PullDir, a.Command.Outputs)
-	if err != nil {
-		return nil, &execute.Error{Op: "store the outputs", Err: err}
-	}
-	return &action.Result{
-		Files: files, Dirs: dirs, ExitCode: res.ExitCode, Duration: res.Duration, Worker: info.String(),
-		Stdout: streams.outHead.Bytes(), Stderr: streams.errHead.Bytes(),
-	}, nil
-}
-
 // newFolder makes a folder that Close removes, if nobody did so before.
 func (d *Device) newFolder(name string) (string, error) {
 	dir, err := d.tmp()
@@ -178,8 +120,8 @@ func failed(op string, err error) *execute.Error {
 // request reads from the action what is to be pushed and run.
 func (d *Device) request(ctx context.Context, a *action.Action) (RunRequest, error) {
 	q := RunRequest{Files: map[string]File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
-	stdout := a.Command.Platform[action.PropertyStdout]
-	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return p == stdout })
+	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], SamplesCSV, SamplesJSON} // which the device does not write
+	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return slices.Contains(own, p) })
 	push, err := tree.Ref(a.InputRoot).Sub(ctx, d.o.Store, PushDir)
 	if errors.Is(err, tree.ErrNotExist) {
 		return q, nil

@@ -1,12 +1,14 @@
 package runner
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas"
@@ -26,16 +28,16 @@ func (d *Device) file(ctx context.Context, f tree.File) File {
 
 // streams are the standard streams of a command on the device.
 type streams struct {
-	stdin            io.Reader
-	stdout           io.Writer
-	outHead, errHead execute.Capped
-	files            []io.Closer
+	stdin            func() (io.ReadCloser, error) // nil: empty
+	stdout, stderr   io.Writer
+	outHead, errHead *execute.Capped
+	file             *os.File // nil: standard output is no output
 }
 
-// openStreams opens the standard input that the action names, and below dir the file for its standard output.
+// openStreams looks for the standard input that the action names, and opens below dir the file for its standard output. What is
+// printed shows as the action's progress, a line at a time.
 func openStreams(ctx context.Context, store cas.Store, a *action.Action, dir string) (*streams, error) {
 	s := &streams{}
-	s.stdout = &s.outHead
 	if name := a.Command.Platform[action.PropertyStdin]; name != "" {
 		e, err := tree.Ref(a.InputRoot).Lookup(ctx, store, name)
 		if err != nil {
@@ -44,35 +46,64 @@ func openStreams(ctx context.Context, store cas.Store, a *action.Action, dir str
 		if e.File == nil {
 			return nil, fmt.Errorf("standard input: %s is %s", name, e)
 		}
-		r, err := store.Open(ctx, e.File.Digest)
-		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
-		}
-		s.stdin, s.files = r, append(s.files, r)
+		s.stdin = func() (io.ReadCloser, error) { return store.Open(ctx, e.File.Digest) }
 	}
+	s.outHead, s.errHead = execute.Outputs(ctx)
+	line := &lastLine{ctx: ctx}
+	s.stdout, s.stderr = io.MultiWriter(s.outHead, line), io.MultiWriter(s.errHead, line)
 	if name := a.Command.Platform[action.PropertyStdout]; name != "" {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return nil, errors.Join(fmt.Errorf("standard output: the path %s leads out of the run's folder", name), s.close())
+			return nil, fmt.Errorf("standard output: the path %s leads out of the run's folder", name)
 		}
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return nil, errors.Join(err, s.close())
+			return nil, err
 		}
-		f, err := os.Create(to)
-		if err != nil {
-			return nil, errors.Join(err, s.close())
+		var err error
+		if s.file, err = os.Create(to); err != nil {
+			return nil, err
 		}
-		s.stdout, s.files = io.MultiWriter(f, &s.outHead), append(s.files, f)
+		s.stdout = io.MultiWriter(s.file, s.stdout)
 	}
 	return s, nil
 }
 
 // close closes what is open; again it does nothing.
 func (s *streams) close() error {
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.Close())
+	s.outHead.Close()
+	s.errHead.Close()
+	if s.file == nil {
+		return nil
 	}
-	s.files = nil
-	return errors.Join(errs...)
+	f := s.file
+	s.file = nil
+	return f.Close()
+}
+
+// lastLine reports the last line that was written to it as the action's progress. It is written to from one goroutine.
+type lastLine struct {
+	ctx  context.Context // of one Execute
+	line []byte          // the start of one that is not complete
+	told time.Time
+}
+
+// Bounds of what lastLine does.
+const (
+	maxShownLine = 200                   // bytes
+	lineEvery    = 50 * time.Millisecond // faster nobody reads
+)
+
+// Write never fails.
+func (l *lastLine) Write(p []byte) (int, error) {
+	n := len(p)
+	if end := bytes.LastIndexAny(p, "\r\n"); end >= 0 {
+		whole := append(l.line, p[:end]...)
+		if text := strings.TrimSpace(string(whole[bytes.LastIndexAny(bytes.TrimRight(whole, "\r\n"), "\r\n")+1:])); text != "" && time.Since(l.told) > lineEvery {
+			l.told = time.Now()
+			execute.ReportProgress(l.ctx, 0, 0, strings.ToValidUTF8(text[:min(len(text), maxShownLine)], ""))
+		}
+		l.line, p = l.line[:0], p[end+1:]
+	}
+	l.line = append(l.line, p[:min(len(p), max(0, maxShownLine-len(l.line)))]...)
+	return n, nil
 }

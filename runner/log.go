@@ -2,8 +2,11 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -45,4 +48,52 @@ func withLog(stderr, log []byte) []byte {
 		return stderr
 	}
 	return slices.Concat(stderr, []byte("[device log]\n"), log, []byte("\n"))
+}
+
+// LogWords, an extended regular expression for grep -i, is in lines of a device's log that have to do with the NPU, or with programs that died.
+const LogWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
+
+// maxLogged bounds what of a device's log goes with a failure, in lines; of a tombstone likewise.
+const (
+	maxLogged    = "300"
+	maxTombstone = "60"
+)
+
+// logScript prints what the log says since the command began, as far as it has to do with the NPU or with programs that died, then the start
+// of the newest crash dump since then, where it may be read. Input: the run's folder. logcat's own -T is no help on devices without it.
+const logScript = `read -r dir && cd "$dir" && read -r s at <` + startedFile + ` || exit 0
+echo "since $at"
+logcat -d -v threadtime -b main,system,crash -T "$at.000" 2>/dev/null | grep -iE '` + LogWords + `' | tail -n ` + maxLogged + `
+f=$(ls -t /data/tombstones/tombstone_?? 2>/dev/null | head -n 1)
+[ -n "$f" ] && [ -r "$f" ] && [ "$(stat -c %Y "$f")" -ge "$s" ] && echo "tombstone $f" && head -n ` + maxTombstone + ` "$f"
+exit 0`
+
+// logOf returns what the device's log says of the command that ran in the folder; nothing where that cannot be found out.
+func (s *Session) logOf(ctx context.Context, dir string) []byte {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
+	defer cancel()
+	out, err := s.Device.Output(ctx, logScript, strings.NewReader(dir+"\n"))
+	if err != nil {
+		return nil
+	}
+	return since(out)
+}
+
+// logTime is how lines of the log begin.
+var logTime = regexp.MustCompile(`^[0-9]{2}-[0-9]{2} [0-9:]{8}`)
+
+// since drops the lines of the log that are older than the time in the first line of what logScript printed.
+func since(out string) []byte {
+	first, rest, _ := strings.Cut(out, "\n")
+	at, ok := strings.CutPrefix(first, "since ")
+	if !ok {
+		return nil
+	}
+	var kept bytes.Buffer
+	for line := range strings.Lines(rest) {
+		if t := logTime.FindString(line); t == "" || t >= at || at > "12-31" && t < "01-02" {
+			kept.WriteString(line)
+		}
+	}
+	return kept.Bytes()
 }

@@ -14,7 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/agent"
 )
 
 // File is a file for the device.
@@ -28,15 +30,22 @@ type File struct {
 // RunRequest says what to run on a device. Paths are slash paths in the run's own folder, which is where the command starts.
 type RunRequest struct {
 	Files   map[string]File
-	Links   map[string]string // symbolic links: path to target
-	Args    []string          // Args[0] may be a path in the folder or a command of the device
-	Env     map[string]string // beside what the device's shell has; "$HEXMAGE_ROOT" in a value is the folder's absolute path
-	Stdin   io.Reader         // nil: empty
-	Stdout  io.Writer         // nil: discarded; live
+	Links   map[string]string             // symbolic links: path to target
+	Args    []string                      // Args[0] may be a path in the folder or a command of the device
+	Env     map[string]string             // beside what the device's shell has; "$HEXMAGE_ROOT" in a value is the folder's absolute path
+	Stdin   func() (io.ReadCloser, error) // opened for every run; nil: empty
+	Stdout  io.Writer                     // nil: discarded; live
 	Stderr  io.Writer
 	Pull    []string                           // files and folders that the command may have written
 	PullDir string                             // an existing folder of this machine: what is pulled is put there, at the same paths
 	Report  func(done, total int64, op string) // told of bytes that moved; may be nil; called from one goroutine
+
+	Prepare func(context.Context) error // called when the device has all contents, before anything runs; nil: nothing
+	Warmup  int                         // runs before the one that counts: each in a folder of its own, and nothing is kept of it unless it fails
+	Thermal bool                        // the temperatures before and after are wanted
+	Log     bool                        // of a command that fails, what the device's log says is wanted
+
+	SampleEvery time.Duration // samples are taken so often while the run that counts runs; 0: none
 }
 
 // RunResult is what came of a command that ran.
@@ -45,11 +54,18 @@ type RunResult struct {
 	Pulled   []string      // those of Pull that were there
 	Pushed   Pushed        // what it took to have the files there
 	Duration time.Duration // of the command, as seen from here: one round trip more than it took
+	Started  time.Time
+	Warmups  []time.Duration // of the warm-up runs; the last is the one that failed, when there is no Started
+	Before   []Thermal       // temperatures, where they were wanted and could be read
+	After    []Thermal
+	Log      []byte        // of a command that failed
+	Samples  *agent.Series // nil: not wanted, or the command did not start
 }
 
 // Session is a device in use. Run may be called by one goroutine at a time.
 type Session struct {
 	Device *adb.Device
+	Held   *Held // nil: nobody else can use the device
 	Sums   Sums
 	Wait   time.Duration // for a device that went away while files are pushed, from the moment it did; 0: half a minute
 }
@@ -61,42 +77,82 @@ func (s *Session) Run(ctx context.Context, q RunRequest) (RunResult, error) {
 	if err := q.check(); err != nil {
 		return RunResult{}, err
 	}
+	q = q.withAgent()
 	id, err := newID()
 	if err != nil {
 		return RunResult{}, err
 	}
-	st := &store{dev: s.Device, id: id, wait: s.Wait, progress: q.reporter("push")}
+	st := s.store(id, q.reporter("push"))
 	sums, err := s.ensure(ctx, st, q.Files)
 	if err != nil {
 		return RunResult{}, err
 	}
+	if q.Prepare != nil {
+		if err := q.Prepare(ctx); err != nil {
+			return RunResult{}, err
+		}
+	}
+	var warmups []time.Duration
+	for range q.Warmup {
+		var out, errOut execute.Capped
+		w := q
+		w.Stdout, w.Stderr, w.Thermal, w.SampleEvery = &out, &errOut, false, 0
+		res, err := s.once(ctx, st, w, sums, false)
+		if err != nil {
+			return res, fmt.Errorf("warm up: %w", err)
+		}
+		if warmups = append(warmups, res.Duration); res.ExitCode != 0 {
+			res.Warmups, res.Started, res.Pushed = warmups, time.Time{}, st.pushed
+			return res, errors.Join(giveTo(q.Stdout, out.Bytes()), giveTo(q.Stderr, errOut.Bytes()))
+		}
+	}
+	res, err := s.once(ctx, st, q, sums, true)
+	res.Warmups, res.Pushed = warmups, st.pushed
+	return res, err
+}
+
+func giveTo(w io.Writer, b []byte) error {
+	if w == nil {
+		return nil
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+// once runs the command in a folder of its own, and pulls what it wrote if that counts.
+func (s *Session) once(ctx context.Context, st *store, q RunRequest, sums map[string]string, counts bool) (res RunResult, err error) {
+	id, err := newID()
+	if err != nil {
+		return res, err
+	}
 	dir := deviceRuns + "/" + id
 	defer s.cleanUp(ctx, dir)
 	if err := st.place(ctx, dir, q.placement(sums)); err != nil {
-		return RunResult{}, err
+		return res, err
 	}
-	res, err := s.command(ctx, dir, q)
-	if err != nil {
-		return RunResult{}, fmt.Errorf("run %s: %w", q.Args[0], err)
+	var before []Thermal
+	if q.Thermal {
+		before, _ = ReadThermal(ctx, s.Device) // what cannot be read is not said
 	}
-	res.Pushed = st.pushed
-	res.Pulled, err = s.pull(ctx, dir, q)
-	if err != nil {
-		return RunResult{}, fmt.Errorf("pull: %w", err)
+	if res, err = s.command(ctx, dir, q); err != nil {
+		if q.Log && errors.As(context.Cause(ctx), new(*execute.TimeoutError)) {
+			res.Log = s.logOf(ctx, dir)
+		}
+		return res, fmt.Errorf("run %s: %w", q.Args[0], err)
+	}
+	if q.Thermal {
+		res.Before = before
+		res.After, _ = ReadThermal(ctx, s.Device)
+	}
+	if q.Log && res.ExitCode != 0 {
+		res.Log = s.logOf(ctx, dir)
+	}
+	if counts {
+		if res.Pulled, err = s.pull(ctx, dir, q); err != nil {
+			return res, fmt.Errorf("pull: %w", err)
+		}
 	}
 	return res, nil
-}
-
-// ensure has the device have the files' contents.
-func (s *Session) ensure(ctx context.Context, st *store, files map[string]File) (sums map[string]string, err error) {
-	blobs, sums, err := s.hash(ctx, files)
-	if err != nil {
-		return nil, err
-	}
-	if err := st.ensure(ctx, blobs); err != nil {
-		return nil, fmt.Errorf("push: %w", err)
-	}
-	return sums, nil
 }
 
 func (q RunRequest) reporter(op string) func(done, total int64) {
@@ -128,24 +184,6 @@ func (q RunRequest) check() error {
 		}
 	}
 	return nil
-}
-
-// hash finds the SHA-256 of every file, and the distinct contents.
-func (s *Session) hash(ctx context.Context, files map[string]File) (blobs map[string]blob, sums map[string]string, err error) {
-	blobs, sums = map[string]blob{}, map[string]string{}
-	for _, p := range slices.Sorted(maps.Keys(files)) {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-		f := files[p]
-		sum, err := s.Sums.Of(f.Key, f.Open)
-		if err != nil {
-			return nil, nil, fmt.Errorf("push %s: %w", p, err)
-		}
-		sums[p] = sum
-		blobs[sum] = blob{sum: sum, size: f.Size, open: f.Open}
-	}
-	return blobs, sums, nil
 }
 
 // placement lists what placeScript is to make: first the folders, those of outputs too, then files and links.
@@ -180,13 +218,28 @@ func (s *Session) command(ctx context.Context, dir string, q RunRequest) (RunRes
 	if err != nil {
 		return RunResult{}, err
 	}
+	if err := s.Held.Check(ctx); err != nil {
+		return RunResult{}, err
+	}
+	streams := adb.Streams{Stdout: q.Stdout, Stderr: q.Stderr}
+	if q.Stdin != nil {
+		in, err := q.Stdin()
+		if err != nil {
+			return RunResult{}, fmt.Errorf("standard input: %w", err)
+		}
+		defer in.Close()
+		streams.Stdin = in
+	}
+	samples := s.sample(ctx, dir, q)
 	start := time.Now()
-	code, err := s.Device.Shell(ctx, line, adb.Streams{Stdin: q.Stdin, Stdout: q.Stdout, Stderr: q.Stderr})
+	code, err := s.Device.Shell(ctx, line, streams)
+	took := time.Since(start)
+	series := samples()
 	if err != nil {
 		s.after(ctx, killScript, dir)
 		return RunResult{}, err
 	}
-	return RunResult{ExitCode: code, Duration: time.Since(start)}, nil
+	return RunResult{ExitCode: code, Started: start, Duration: took, Samples: series}, nil
 }
 
 // commandLine sets up the environment and becomes the command, so that its exit code is what comes back.
@@ -202,6 +255,9 @@ func (q RunRequest) commandLine(dir string) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "cd %s && echo $$ >%s || exit 126\n", adb.Quote(dir), pidFile)
+	if q.Log {
+		fmt.Fprintf(&b, "date '+%%s %%m-%%d %%H:%%M:%%S' >%s\n", startedFile)
+	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&b, "export %s=%s\n", name, adb.Quote(env[name]))
 	}
@@ -239,7 +295,10 @@ func (s *Session) after(ctx context.Context, script, dir string) {
 
 const (
 	afterWait = 20 * time.Second
-	pidFile   = ".hexmage.pid" // in the run's folder: the process group of the command
+
+	// In the run's folder.
+	pidFile     = ".hexmage.pid"     // the process group of the command
+	startedFile = ".hexmage.started" // when it began, by the device's clock: seconds, and as its log spells it
 )
 
 func newID() (string, error) {

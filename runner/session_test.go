@@ -37,6 +37,10 @@ func file(content string, executable bool) runner.File {
 	}
 }
 
+func stdin(s string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
+}
+
 func session(t *testing.T, change func(*emulator.Options)) *runner.Session {
 	t.Helper()
 	return &runner.Session{Device: emulatortest.Device(t, emulatortest.Image(t, nil), change)}
@@ -73,7 +77,7 @@ exit 5
 		Links: map[string]string{"link": "data/in.txt"},
 		Args:  []string{"run.sh", "it's"},
 		Env:   map[string]string{"GREETING": "in $HEXMAGE_ROOT/x"},
-		Stdin: strings.NewReader("from stdin\n"), Stdout: &out, Stderr: &errOut,
+		Stdin: stdin("from stdin\n"), Stdout: &out, Stderr: &errOut,
 		Pull: []string{"out/result.txt", "tree", "absent"}, PullDir: pulled,
 	})
 	if err != nil {

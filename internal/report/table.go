@@ -15,6 +15,9 @@ type Table struct {
 	Profile string `json:"profile"` // shown with the title: numbers of the open stand-in are never taken for a phone's
 	Note    string `json:"note,omitempty"`
 	Rows    []Row  `json:"rows"`
+
+	Columns []Column   `json:"columns,omitempty"` // before the rows: of what was measured several times under different conditions
+	Lines   [][]string `json:"lines,omitempty"`   // a cell for each column
 }
 
 // Row is one measured value.
@@ -48,6 +51,7 @@ func (t Table) Write(w io.Writer) {
 		title += "   profile: " + t.Profile
 	}
 	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("─", utf8.RuneCountInString(title)))
+	t.writeGrid(w)
 	for i, r := range t.Rows {
 		gap := strings.Repeat(" ", wideValue-utf8.RuneCountInString(values[i]))
 		label := r.label() + strings.Repeat(" ", wide-utf8.RuneCountInString(r.label()))

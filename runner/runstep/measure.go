@@ -77,7 +77,8 @@ func measureArgs(args hcldec.ObjectSpec) hcldec.ObjectSpec {
 		"metric": &hcldec.BlockListSpec{TypeName: "metric", Nested: hcldec.ObjectSpec{
 			"name": label("name"), "pattern": attr("pattern", cty.String, true), "unit": attr("unit", cty.String, true),
 		}},
-		"facts":     attr("facts", cty.Map(cty.Number), false),
+		"facts":     attr("facts", cty.Map(cty.String), false), // numbers, once {axis} is replaced
+		"columns":   attr("columns", cty.List(cty.String), false),
 		"baselines": attr("baselines", cty.List(cty.String), false),
 		"baseline": &hcldec.BlockListSpec{TypeName: "baseline", Nested: hcldec.ObjectSpec{
 			"name": label("name"), "source": attr("source", cty.String, true), "profile": attr("profile", cty.String, false),
@@ -89,7 +90,7 @@ func measureArgs(args hcldec.ObjectSpec) hcldec.ObjectSpec {
 		"tolerance": attr("tolerance", cty.Number, false),
 		"limit": &hcldec.BlockListSpec{TypeName: "limit", Nested: hcldec.ObjectSpec{
 			"name": label("metric"), "min": attr("min", cty.Number, false), "max": attr("max", cty.Number, false),
-			"baseline": attr("baseline", cty.String, false), "regression": attr("regression", cty.Number, false),
+			"baseline": attr("baseline", cty.String, false), "regression": attr("regression", cty.Number, false), "when": attr("when", cty.Map(cty.Number), false),
 		}},
 	})
 	return args
@@ -99,11 +100,12 @@ func measureDocs(docs map[string]string) map[string]string {
 	maps.Copy(docs, map[string]string{
 		"metric":    "A line to look for beside those of known runners: `pattern` (RE2) has the number in its first group, `unit` is such as ms, tokens/s or MB",
 		"facts":     "metrics that are known and not printed, such as { prefill_tokens = 256 }; speeds are worked out from them",
+		"columns":   "metrics that the table of several variants shows, such as [\"prefill_tokens_per_s\"]; by default those that matter most of what was printed",
 		"baselines": "shipped tables to compare with: llm.npu-paper, llm.npu-reproduction. Runs of profile open are compared with none of them",
 		"baseline":  "A table of one's own: `source` says who measured; `row \"METRIC\"` has a `value`, perhaps a `spread`, and `when` the values of other metrics that it is for. With `profile` it is for runs of that profile",
 		"previous":  "metrics.json of an earlier run, as a baseline of the name previous",
 		"tolerance": "part of a baseline by which a value may differ and be within noise (0.05); twice the spread is noise in any case",
-		"limit":     "A bound on a metric, whose breach fails the step: `min`, `max`, or a `baseline` and by which part of it the value may be worse (`regression = 0.1`)",
+		"limit":     "A bound on a metric, whose breach fails the step: `min`, `max`, or a `baseline` and by which part of it the value may be worse (`regression = 0.1`); `when` the values of other metrics that it is for",
 	})
 	return docs
 }
@@ -123,7 +125,7 @@ func measureSpec(r step.Request) (spec runtool.Spec, diags hcl.Diagnostics) {
 		}
 		spec.Patterns = append(spec.Patterns, p)
 	}
-	spec.Facts = numbers(r.Args, "facts")
+	spec.Columns = r.Strings("columns")
 	spec.Tolerance, _ = num(r.Args, "tolerance")
 	if spec.Tolerance < 0 || spec.Tolerance > 1 {
 		bad("tolerance", "Not a part", "tolerance is %v: 0.05 is five per cent.", spec.Tolerance)
@@ -152,7 +154,7 @@ func measureSpec(r step.Request) (spec runtool.Spec, diags hcl.Diagnostics) {
 		spec.Baselines = append(spec.Baselines, t)
 	}
 	for _, b := range blocks(r.Args, "limit") {
-		l := runner.Limit{Metric: text(b, "name"), Baseline: text(b, "baseline")}
+		l := runner.Limit{Metric: text(b, "name"), Baseline: text(b, "baseline"), When: numbers(b, "when")}
 		if v, ok := num(b, "min"); ok {
 			l.Min = &v
 		}

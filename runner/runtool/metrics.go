@@ -12,7 +12,7 @@ import (
 )
 
 // MetricsVersion is the behaviour version of the tool metrics.
-const MetricsVersion = "5"
+const MetricsVersion = "6"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20
@@ -31,8 +31,10 @@ func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 	f.SetOutput(stderr)
 	var stdout list
 	f.Var(&stdout, "stdout", "what the runner printed; once for each repetition, in their order")
+	samples := f.String("samples", "", "samples.json of the run")
 	warmup := f.Int("warmup", 0, "how many of the first repetitions are not counted")
-	spec := f.String("spec", "", "what is looked for and compared, as JSON: see Spec")
+	printed := f.String("printed", "", "file to write what all runs printed to")
+	specFile := f.String("spec", "", "what is looked for and compared, as JSON: see Spec")
 	before := f.String("previous", "", "what this tool wrote for an earlier run")
 	got := f.String("tokens", "", "tokens.json of the run")
 	want := f.String("expect", "", "tokens.json of the reference")
@@ -46,13 +48,21 @@ func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 		}
 		return 2
 	}
-	if len(stdout) == 0 || *out == "" || (*got == "") != (*want == "") {
-		fmt.Fprintln(stderr, "metrics: --stdout and --out are needed; --tokens and --expect go together")
+	spec, err := readSpec(*specFile)
+	if err != nil {
+		fmt.Fprintln(stderr, "metrics:", err)
+		return 1
+	}
+	for i, name := range stdout {
+		spec.Runs = append(spec.Runs, Run{Repetition: i + 1, Stdout: name, Samples: *samples, Facts: spec.Facts, Tokens: *got, Expect: *want})
+	}
+	if len(spec.Runs) == 0 || *out == "" || (*got == "") != (*want == "") {
+		fmt.Fprintln(stderr, "metrics: --stdout (or runs in --spec) and --out are needed; --tokens and --expect go together")
 		return 2
 	}
-	err := t.measure(stdout, *warmup, *spec, *before)
-	if err == nil && *got != "" {
-		err = t.sameTokens(*got, *want)
+	err = t.measure(spec, *warmup, *before, *printed)
+	if err == nil {
+		err = t.sameTokens(spec.Runs)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "metrics:", err)
@@ -75,28 +85,52 @@ func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 	return 0
 }
 
-// sameTokens compares the tokens of the run with those of the reference.
-func (t *table) sameTokens(got, want string) error {
+// sameTokens compares the tokens of the runs with those of their references.
+func (t *table) sameTokens(runs []Run) error {
+	compared, tokens := 0, 0
+	for _, r := range runs {
+		if r.Tokens == "" {
+			continue
+		}
+		n, err := sameTokens(r.Tokens, r.Expect)
+		if err != nil && len(runs) > 1 {
+			err = fmt.Errorf("%s: %w", r, err)
+		}
+		if err != nil {
+			return err
+		}
+		compared, tokens = compared+1, n
+	}
+	switch {
+	case compared == 1:
+		t.Rows = append(t.Rows, row{Name: "tokens_equal_reference", Label: "tokens as the reference", Value: fmt.Sprintf("%d of %d", tokens, tokens)})
+	case compared > 1:
+		t.Rows = append(t.Rows, row{Name: "tokens_equal_reference", Label: "tokens as the reference", Value: fmt.Sprintf("%d of %d", compared, compared), Unit: "runs"})
+	}
+	return nil
+}
+
+// sameTokens compares the tokens of one run, and returns how many there are.
+func sameTokens(got, want string) (int, error) {
 	g, err := readTokens(got)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	w, err := readTokens(want)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !slices.Equal(g.Prompt, w.Prompt) {
-		return fmt.Errorf("the device read the prompt as tokens %v, the reference as %v: the tokenizers disagree", g.Prompt, w.Prompt)
+		return 0, fmt.Errorf("the device read the prompt as tokens %v, the reference as %v: the tokenizers disagree", g.Prompt, w.Prompt)
 	}
 	if !slices.Equal(g.Tokens, w.Tokens) {
 		n := 0
 		for n < len(g.Tokens) && n < len(w.Tokens) && g.Tokens[n] == w.Tokens[n] {
 			n++
 		}
-		return fmt.Errorf("the device's tokens differ from the reference's from token %d on: device %v, reference %v", n, g.Tokens, w.Tokens)
+		return 0, fmt.Errorf("the device's tokens differ from the reference's from token %d on: device %v, reference %v", n, g.Tokens, w.Tokens)
 	}
-	t.Rows = append(t.Rows, row{Name: "tokens_equal_reference", Label: "tokens as the reference", Value: fmt.Sprintf("%d of %d", len(g.Tokens), len(w.Tokens))})
-	return nil
+	return len(g.Tokens), nil
 }
 
 func readTokens(path string) (tokens, error) {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/runner"
@@ -13,10 +15,47 @@ import (
 // Spec says what the tool metrics looks for beside what it knows, and what it compares with.
 type Spec struct {
 	Patterns  []runner.Pattern   `json:"patterns,omitempty"`
-	Facts     map[string]float64 `json:"facts,omitempty"` // metrics that are known and not printed, such as prefill_tokens
+	Facts     map[string]float64 `json:"facts,omitempty"` // metrics that are known and not printed, such as prefill_tokens; of runs that are flags
 	Baselines []runner.Baseline  `json:"baselines,omitempty"`
 	Limits    []runner.Limit     `json:"limits,omitempty"`
 	Tolerance float64            `json:"tolerance,omitempty"` // 0: runner.DefaultTolerance
+	Columns   []string           `json:"columns,omitempty"`   // metrics that the table of several variants shows; none: those that matter most
+	Axes      []string           `json:"axes,omitempty"`      // of the variants; none: there is one
+	Titled    bool               `json:"titled,omitempty"`    // runs have names that say more than the values of their axes
+	Runs      []Run              `json:"runs,omitempty"`
+}
+
+// Run is a run to read, with the files that are of it.
+type Run struct {
+	Variant    map[string]string  `json:"variant,omitempty"` // value by axis
+	Name       string             `json:"name,omitempty"`    // of the variant, for people
+	Repetition int                `json:"repetition"`
+	Stdout     string             `json:"stdout"`
+	Record     string             `json:"record,omitempty"`  // a runner.RunRecord
+	Samples    string             `json:"samples,omitempty"` // an agent.Series
+	Facts      map[string]float64 `json:"facts,omitempty"`
+	Tokens     string             `json:"tokens,omitempty"` // with Expect
+	Expect     string             `json:"expect,omitempty"`
+}
+
+// String names the run for people: "seq=64 #2".
+func (r Run) String() string {
+	return strings.TrimPrefix(fmt.Sprintf("%s #%d", r.Name, r.Repetition), " ")
+}
+
+func readSpec(file string) (Spec, error) {
+	var s Spec
+	if file == "" {
+		return s, nil
+	}
+	b, err := readFile(file)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
 }
 
 // list is a flag that may be given several times.
@@ -40,10 +79,39 @@ type table struct {
 	Profile     string              `json:"profile"`
 	Note        string              `json:"note,omitempty"`
 	Rows        []row               `json:"rows"`
-	Stats       []runner.Stat       `json:"stats,omitempty"` // when there are several repetitions
+	Columns     []column            `json:"columns,omitempty"` // of the lines, one a variant
+	Lines       [][]string          `json:"lines,omitempty"`
+	Stats       []runner.Stat       `json:"stats,omitempty"` // when there are several repetitions of the only variant
 	Comparisons []runner.Comparison `json:"comparisons,omitempty"`
+	Variants    []*variant          `json:"variants,omitempty"` // every single value, of runs with a record
+	Warnings    []string            `json:"warnings,omitempty"`
 
 	breaches []string // of limits
+	previous string   // profile of the earlier run
+}
+
+type column struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// variant is what was measured of one combination of the axes' values.
+type variant struct {
+	Variant     map[string]string   `json:"variant,omitempty"`
+	Name        string              `json:"name,omitempty"`
+	Stats       []runner.Stat       `json:"stats"`
+	Comparisons []runner.Comparison `json:"comparisons,omitempty"`
+	Runs        []ran               `json:"runs"`
+}
+
+// ran is one run.
+type ran struct {
+	Repetition int               `json:"repetition"`
+	Record     *runner.RunRecord `json:"record,omitempty"`
+	Metrics    []runner.Metric   `json:"metrics"`
+
+	note string // what is wrong with its samples
 }
 
 type row struct {
@@ -66,8 +134,8 @@ func label(name string) string {
 // Previous is the name of the baseline that an earlier run is.
 const Previous = "previous"
 
-// previous makes a baseline of what this tool wrote for an earlier run. It is for runs of the same profile.
-func previous(file string) (runner.Baseline, error) {
+// previous makes a baseline of what this tool wrote for an earlier run of the variant. It is for runs of the same profile.
+func previous(file string, of *variant) (runner.Baseline, error) {
 	b, err := readFile(file)
 	if err != nil {
 		return runner.Baseline{}, err
@@ -77,107 +145,102 @@ func previous(file string) (runner.Baseline, error) {
 		return runner.Baseline{}, fmt.Errorf("%s: %w", file, err)
 	}
 	out := runner.Baseline{Name: Previous, Source: file, Profile: old.Profile}
+	add := func(name, unit string, value, spread float64) {
+		if runner.Better(unit) != 0 {
+			out.Rows = append(out.Rows, runner.BaselineRow{Metric: name, Value: value, Spread: spread})
+		}
+	}
+	for _, v := range old.Variants {
+		if maps.Equal(v.Variant, of.Variant) {
+			for _, s := range v.Stats {
+				add(s.Name, s.Unit, s.Value, s.Spread)
+			}
+			return out, nil
+		}
+	}
 	for _, r := range old.Rows {
-		if v, ok := r.Value.(float64); ok && runner.Better(r.Unit) != 0 {
-			row := runner.BaselineRow{Metric: r.Name, Value: v}
+		if v, ok := r.Value.(float64); ok && len(of.Variant) == 0 {
+			spread := 0.0
 			for _, s := range old.Stats {
 				if s.Name == r.Name {
-					row.Spread = s.Spread
+					spread = s.Spread
 				}
 			}
-			out.Rows = append(out.Rows, row)
+			add(r.Name, r.Unit, v, spread)
 		}
 	}
 	return out, nil
 }
 
-// measure reads what the repetitions printed and fills the table.
-func (t *table) measure(stdout []string, warmup int, specFile, before string) error {
-	spec := Spec{}
-	if specFile != "" {
-		b, err := readFile(specFile)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(b, &spec); err != nil {
-			return fmt.Errorf("%s: %w", specFile, err)
-		}
-	}
-	if before != "" {
-		b, err := previous(before)
-		if err != nil {
-			return err
-		}
-		spec.Baselines = append(spec.Baselines, b)
-	}
-	p, err := runner.NewParser(spec.Patterns)
-	if err != nil {
-		return err
-	}
-	var runs [][]runner.Metric
-	printed := false
-	for _, name := range stdout {
-		b, err := readFile(name)
-		if err != nil {
-			return err
-		}
-		found := p.Parse(b)
-		printed = printed || len(found) > 0
-		if len(found) > 0 {
-			found = runner.WithFacts(found, spec.Facts)
-		}
-		runs = append(runs, found)
-	}
-	stats, err := runner.Summarize(runs, warmup)
+// measure reads what the runs printed and fills the table.
+func (t *table) measure(spec Spec, warmup int, before, printed string) error {
+	all, err := readRuns(spec, printed)
 	if err != nil {
 		return err
 	}
 	t.Rows = []row{}
-	for _, s := range stats {
-		t.Rows = append(t.Rows, row{s.Name, label(s.Name), rounded(s.Value), s.Unit})
-		if s.N > 1 && s.Min < s.Max {
-			t.Rows = append(t.Rows, row{Name: s.Name + "_spread", Label: fmt.Sprintf("  spread of %d", s.N),
-				Value: fmt.Sprintf("± %s (%s … %s)", short(s.Spread), short(s.Min), short(s.Max)), Unit: s.Unit})
+	silent := true
+	var measured []runner.Measured
+	for _, v := range all {
+		var runs [][]runner.Metric
+		for _, r := range v.Runs {
+			runs = append(runs, r.Metrics)
+			silent = silent && !r.spoke(spec)
 		}
+		if v.Stats, err = runner.Summarize(runs, warmup); err != nil {
+			return err
+		}
+		if err := t.compare(v, spec, before); err != nil {
+			return err
+		}
+		measured = append(measured, runner.Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
 	}
-	if len(stdout)-warmup > 1 {
-		t.Stats = stats
-	}
-	t.compare(stats, spec)
-	switch {
-	case !printed:
-		t.Note = "The runner printed no performance summary."
-	case t.Profile == "open":
-		t.Note = "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed."
-	}
+	t.show(all, spec, len(spec.Runs)-warmup > 1)
+	t.breaches = runner.CheckAll(measured, t.limits(spec))
+	t.note(silent)
 	return nil
 }
 
-// compare sets what was measured beside the baselines that are for such a run, and checks the limits. Runs of the open stand-in are no
-// phone's: only baselines that name the profile are theirs, and limits against others are not checked.
-func (t *table) compare(stats []runner.Stat, spec Spec) {
+// compare sets what was measured of a variant beside the baselines that are for such a run.
+func (t *table) compare(v *variant, spec Spec, before string) error {
 	tolerance := spec.Tolerance
 	if tolerance == 0 {
 		tolerance = runner.DefaultTolerance
 	}
-	mine := map[string]bool{}
-	for _, b := range spec.Baselines {
-		if mine[b.Name] = b.Profile == t.Profile || b.Profile == "" && t.Profile != "open"; !mine[b.Name] {
-			continue
+	baselines := slices.Clone(spec.Baselines)
+	if before != "" {
+		b, err := previous(before, v)
+		if err != nil {
+			return err
 		}
-		for _, c := range runner.Compare(stats, b, tolerance) {
-			t.Comparisons = append(t.Comparisons, c)
-			t.Rows = append(t.Rows, row{Name: c.Metric + "_vs_" + b.Name, Label: "  " + label(c.Metric) + ", " + b.Name,
-				Value: fmt.Sprintf("%s: %.2f of %s", c.Verdict, c.Ratio, short(c.Base)), Unit: c.Unit})
+		baselines = append(baselines, b)
+		t.previous = b.Profile
+	}
+	for _, b := range baselines {
+		if t.mine(b) {
+			v.Comparisons = append(v.Comparisons, runner.Compare(v.Stats, b, tolerance)...)
 		}
 	}
-	var limits []runner.Limit
+	return nil
+}
+
+// mine tells whether a baseline is for the runs. Those of the open stand-in are no phone's: only baselines that name the profile are
+// theirs.
+func (t *table) mine(b runner.Baseline) bool {
+	return b.Profile == t.Profile || b.Profile == "" && t.Profile != "open"
+}
+
+// limits are those that are for the runs: limits against baselines of others are not checked.
+func (t *table) limits(spec Spec) []runner.Limit {
+	var out []runner.Limit
 	for _, l := range spec.Limits {
-		if l.Baseline == "" || mine[l.Baseline] {
-			limits = append(limits, l)
+		mine := l.Baseline == "" || l.Baseline == Previous && t.mine(runner.Baseline{Profile: t.previous}) ||
+			slices.ContainsFunc(spec.Baselines, func(b runner.Baseline) bool { return b.Name == l.Baseline && t.mine(b) })
+		if mine {
+			out = append(out, l)
 		}
 	}
-	t.breaches = runner.Check(stats, t.Comparisons, limits)
+	return out
 }
 
 // rounded drops digits that nobody measured.
