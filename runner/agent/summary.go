@@ -11,6 +11,11 @@ const (
 	zonePrefix = "temperature_"
 )
 
+// SummaryNames are the names that a summary may have.
+func SummaryNames() []string {
+	return []string{"peak_rss", "peak_pss", "mean_cpu", "mem_available_drop", "mean_gpu_busy", "max_temperature", "mean_power", "energy"}
+}
+
 // Value is one number of a summary.
 type Value struct {
 	Name  string

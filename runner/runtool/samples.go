@@ -1,0 +1,35 @@
+package runtool
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/agent"
+)
+
+// sampled reads the samples of a run: their summary as metrics, and what is wrong with them, which is no failure.
+func sampled(file string) (found []runner.Metric, note string, err error) {
+	b, err := readFile(file)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := agent.ReadJSON(b)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", file, err)
+	}
+	for _, v := range s.Summary() {
+		found = append(found, runner.Metric(v))
+	}
+	return found, s.Note, nil
+}
+
+// isSampled tells whether a metric comes from samples, and so says nothing of what the program printed.
+func isSampled(name string) bool { return slices.Contains(agent.SummaryNames(), name) }
+
+// warnOnce adds what is to be said of the samples, however many runs it is true of.
+func (t *table) warnOnce(note string) {
+	if note != "" && !slices.Contains(t.Warnings, note) {
+		t.Warnings = append(t.Warnings, note)
+	}
+}

@@ -1,0 +1,83 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/agent"
+)
+
+// peak is a value of the summary, 0 if it has none.
+func peak(s *agent.Series, name string) float64 {
+	for _, v := range s.Summary() {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return 0
+}
+
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	run := func(every time.Duration, command string) runner.RunResult {
+		t.Helper()
+		res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", command}, SampleEvery: every})
+		if err != nil || res.ExitCode != 3 {
+			t.Fatal(res.ExitCode, err)
+		}
+		return res
+	}
+	res := run(50*time.Millisecond, `x=$(head -c 8000000 /dev/zero | tr '\0' x); sleep 0.7; exit 3`)
+	got := res.Samples
+	if got == nil || len(got.Rows) < 8 || got.Note != "" || got.Interval != 50*time.Millisecond {
+		t.Fatalf("samples: %+v", got)
+	}
+	if rss, pss := peak(got, "peak_rss"), peak(got, "peak_pss"); rss < 8 || rss > 100 || pss < 8 || pss > rss {
+		t.Errorf("a shell with 8 MB in a variable had RSS %v MB, PSS %v MB", rss, pss)
+	}
+	if n := got.Column("processes"); n[len(n)-2] != 2 { // the shell and sleep
+		t.Errorf("processes: %v", n)
+	}
+	if cpu := peak(got, "mean_cpu"); cpu <= 0 || cpu > 4 {
+		t.Errorf("it kept %v cores busy", cpu)
+	}
+	if res.Pushed.Missing != 1 {
+		t.Errorf("the agent alone has to be pushed: %+v", res.Pushed)
+	}
+	if res = run(time.Second, "exit 3"); res.Pushed.Missing != 0 || res.Samples == nil {
+		t.Errorf("the second time: %+v, samples %v", res.Pushed, res.Samples)
+	}
+	if res = run(0, "exit 3"); res.Pushed.Blobs != 0 || res.Samples != nil {
+		t.Errorf("without samples: %+v, samples %v", res.Pushed, res.Samples)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := s.Run(ctx, runner.RunRequest{Args: []string{"sleep", "1000"}, SampleEvery: 100 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if left := onDevice(t, s, "sleep 0.3; ps -o args | grep -E 'hexmage[.]agent|sleep 100[0]'; ls /data/local/tmp/hexmage/run"); left != "" {
+		t.Errorf("left on the device: %q", left)
+	}
+}
+
+// Where programs of ours cannot be executed, a command of the device still can.
+func TestSamplesWhereTheAgentCannotRun(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	onDevice(t, s, "mkdir -p /data/local/tmp/hexmage && mount -t tmpfs -o noexec none /data/local/tmp/hexmage")
+	res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "exit 3"}, SampleEvery: 100 * time.Millisecond})
+	if err != nil || res.ExitCode != 3 {
+		t.Fatal(res.ExitCode, err)
+	}
+	if res.Samples == nil || len(res.Samples.Rows) != 0 || !strings.Contains(res.Samples.Note, "no samples: hexmage-agent does not run on this device: exit code 126") {
+		t.Errorf("samples: %+v", res.Samples)
+	}
+}
