@@ -3,48 +3,210 @@ package runner
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
 const (
-	holdPoll = 500 * time.Millisecond
-	holdEnd  = 5 * time.Second // for a hold to be given back
+	holdPoll  = 500 * time.Millisecond
+	holdEnd   = 5 * time.Second // for a hold to be given back
+	holdGrace = 5 * time.Second // for one whose link broke to come back
 )
 
-// Hold makes this the only user of a device among hosts: a process on the device has it until it is given back, or this process or its
-// link ends. It waits until ctx ends; waiting, if not nil, is told once who has the device. who names this user to others.
-func Hold(ctx context.Context, dev *adb.Device, who string, waiting func(owner string)) (release func(), err error) {
-	for first := true; ; first = false {
-		h, said, err := hold(ctx, dev, who)
+// ErrHoldLost says that another host had the device while the link of the one that held it was broken. It wraps adb.ErrDropped: all of what
+// was to be done may be tried again, from the start.
+var ErrHoldLost = fmt.Errorf("another host used the device while its link was broken: nothing more was done to it: %w", adb.ErrDropped)
+
+// HoldOptions say who wants a device.
+type HoldOptions struct {
+	Who     string             // for people
+	Host    string             // the same for all who take turns by Lease: what one of them left when it died is taken over at once
+	Grace   time.Duration      // how long another's link may be broken before its hold is taken over; 0: five seconds
+	Waiting func(owner string) // told once who has the device, if somebody does; may be nil
+}
+
+// Held is a device that one host has for itself. The nil one is of a device that nobody else knows. Safe for concurrent use.
+type Held struct {
+	dev     *adb.Device
+	token   string
+	options HoldOptions
+	over    chan struct{} // closed by Release
+	local   func()        // given back, too; may be nil
+
+	mu      sync.Mutex // guards what follows
+	process *holding
+	lost    error
+	ended   bool
+}
+
+// Hold makes this the only user of a device among hosts: a process on the device has it until Release, or until this process or its link is
+// gone for longer than the others' Grace. It waits until ctx ends.
+func Hold(ctx context.Context, dev *adb.Device, o HoldOptions) (*Held, error) {
+	token, err := newID()
+	if err != nil {
+		return nil, err
+	}
+	if o.Grace <= 0 {
+		o.Grace = holdGrace
+	}
+	h := &Held{dev: dev, token: token, options: o, over: make(chan struct{})}
+	mode, stale, since, told := "new", "", time.Time{}, false
+	for {
+		p, said, err := h.start(ctx, mode)
 		if err != nil {
 			return nil, fmt.Errorf("lease of %s on the device: %w", dev.Serial(), err)
 		}
-		owner, busy := strings.CutPrefix(said, "busy")
-		if !busy {
+		word, owner, _ := strings.Cut(said, " ")
+		if word == "got" {
+			h.process = p
+			go h.keep()
 			return h, nil
 		}
-		owner = strings.TrimSpace(owner)
-		h()
-		if first && waiting != nil {
-			waiting(owner)
+		p.end()
+		mode = "new"
+		if word == "stale" {
+			var whose string
+			whose, owner, _ = strings.Cut(owner, " ")
+			if whose != stale {
+				stale, since = whose, time.Now()
+			} else if time.Since(since) >= o.Grace {
+				mode = stale
+			}
+		} else if !told && o.Waiting != nil {
+			told = true
+			o.Waiting(owner)
 		}
 		select {
-		case <-time.After(holdPoll):
+		case <-time.After(min(holdPoll, o.Grace)):
 		case <-ctx.Done():
 			return nil, fmt.Errorf("lease of %s: %s uses it: %w", dev.Serial(), owner, context.Cause(ctx))
 		}
 	}
 }
 
-// hold starts the process on the device and returns what it says, and what ends it.
-func hold(ctx context.Context, dev *adb.Device, who string) (end func(), said string, err error) {
+// Check returns nil if the device still is held. Where the link broke it is taken again, unless another had it meanwhile: that is
+// ErrHoldLost, for ever.
+func (h *Held) Check(ctx context.Context) error {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lost != nil || h.ended {
+		return h.lost
+	}
+	select {
+	case <-h.process.over:
+	default:
+		return nil
+	}
+	p, said, err := h.start(ctx, "again")
+	if err != nil {
+		return fmt.Errorf("take the lease of %s on the device again: %w", h.dev.Serial(), err)
+	}
+	word, owner, _ := strings.Cut(said, " ")
+	if word == "got" {
+		h.process = p
+		return nil
+	}
+	p.end()
+	if owner == "" {
+		owner = "it is gone again"
+	}
+	h.lost = fmt.Errorf("lease of %s: %w (%s)", h.dev.Serial(), ErrHoldLost, owner)
+	return h.lost
+}
+
+// Lost tells whether another had the device since.
+func (h *Held) Lost() bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost != nil
+}
+
+// keep takes the hold again when its link broke and comes back by itself.
+func (h *Held) keep() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for {
+		h.mu.Lock()
+		p, done := h.process, h.lost != nil || h.ended
+		h.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-h.over:
+			return
+		case <-p.over:
+		}
+		select {
+		case <-h.over:
+			return
+		case <-time.After(holdPoll):
+		}
+		bounded, stop := context.WithTimeout(ctx, holdEnd)
+		_ = h.Check(bounded) // whoever uses the device hears of it
+		stop()
+	}
+}
+
+// Release gives the device back. It may be called again.
+func (h *Held) Release() {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended {
+		return
+	}
+	h.ended = true
+	close(h.over)
+	h.process.end()
+	if h.local != nil {
+		h.local()
+	}
+}
+
+// fence is the start of a script that may run only while the device is held, for the moment between the break of a link and its notice.
+func (h *Held) fence() string {
+	if h == nil {
+		return ""
+	}
+	return `[ "$(cat ` + deviceRoot + `/lease/token 2>/dev/null)" = ` + h.token + ` ] || { echo ` + fenced + ` >&2; exit 98; }
+`
+}
+
+const fenced = "hexmage-lease-lost"
+
+// fenced makes of a script's failure what it means.
+func (h *Held) noticed(err error) error {
+	if h == nil || err == nil || !strings.Contains(err.Error(), fenced) {
+		return err
+	}
+	return fmt.Errorf("lease of %s: %w", h.dev.Serial(), ErrHoldLost)
+}
+
+// holding is a process on the device.
+type holding struct {
+	end  func()        // tells it that the hold is given back
+	over chan struct{} // closed when it ended, or its link
+}
+
+// start starts the process and returns what it says.
+func (h *Held) start(ctx context.Context, mode string) (*holding, string, error) {
 	in, input := io.Pipe()
 	output, out := io.Pipe()
 	over := make(chan struct{})
@@ -52,26 +214,33 @@ func hold(ctx context.Context, dev *adb.Device, who string) (end func(), said st
 	var failed error
 	go func() {
 		defer close(over)
-		line := strings.NewReplacer("\n", " ", "\r", " ").Replace(who) + "\n"
-		_, failed = dev.Shell(running, holdScript, adb.Streams{Stdin: io.MultiReader(strings.NewReader(line), in), Stdout: out})
+		line := strings.NewReplacer("\n", " ", "\r", " ")
+		head := line.Replace(h.options.Who) + "\n" + h.token + "\n" + line.Replace(h.options.Host) + "\n" + mode + "\n"
+		_, failed = h.dev.Shell(running, holdScript, adb.Streams{Stdin: io.MultiReader(strings.NewReader(head), in), Stdout: out})
 		out.Close()
+		in.Close()
 	}()
-	end = func() {
-		input.Close()
+	end := sync.OnceFunc(func() {
+		go func() {
+			_, _ = io.WriteString(input, "done\n")
+			input.Close()
+		}()
 		select {
 		case <-over:
 		case <-time.After(holdEnd):
 		}
 		cancel()
 		output.Close()
-	}
+	})
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
-	said, err = bufio.NewReader(io.LimitReader(output, 4096)).ReadString('\n')
+	said, err := bufio.NewReader(io.LimitReader(output, 4096)).ReadString('\n')
 	said = strings.TrimSpace(said)
-	if err == nil && (said == "got" || strings.HasPrefix(said, "busy")) {
-		return end, said, nil
+	word, _, _ := strings.Cut(said, " ")
+	if err == nil && (word == "got" || word == "busy" || word == "stale" || word == "lost") {
+		return &holding{end, over}, said, nil
 	}
+	cancel()
 	end()
 	<-over
 	switch {
@@ -79,8 +248,10 @@ func hold(ctx context.Context, dev *adb.Device, who string) (end func(), said st
 		err = context.Cause(ctx)
 	case failed != nil:
 		err = failed
+	case errors.Is(err, io.EOF) && said == "":
+		err = adb.ErrDropped
 	default:
-		err = fmt.Errorf("the device says %q", said)
+		err = fmt.Errorf("the device says %.60q", said)
 	}
 	return nil, "", err
 }
@@ -91,8 +262,8 @@ func who() string {
 	return fmt.Sprintf("hexmage on %s, process %d", host, os.Getpid())
 }
 
-// LeaseAll is Lease, and then Hold: the only user among this machine's processes and among hosts.
-func LeaseAll(ctx context.Context, state string, dev *adb.Device, waiting func(owner string)) (release func(), err error) {
+// LeaseAll is Lease, and then Hold: the only user among this machine's processes and among hosts. Release gives both back.
+func LeaseAll(ctx context.Context, state string, dev *adb.Device, waiting func(owner string)) (*Held, error) {
 	here, err := Lease(ctx, filepath.Join(state, "leases"), dev.Serial(), func() {
 		if waiting != nil {
 			waiting("another process")
@@ -101,28 +272,36 @@ func LeaseAll(ctx context.Context, state string, dev *adb.Device, waiting func(o
 	if err != nil {
 		return nil, err
 	}
-	there, err := Hold(ctx, dev, who(), waiting)
+	held, err := holdHere(ctx, state, dev, dev.Serial(), waiting)
 	if err != nil {
 		here()
 		return nil, err
 	}
-	return func() { there(); here() }, nil
+	held.local = here
+	return held, nil
 }
 
-// Input: who it is for, then nothing until the lease is given back. Output: "got", or "busy" and who has it. Whose process is gone has it no
-// more; the word hexmage-lease is in the command line of those that are there.
-const holdScript = ours + `: hexmage-lease
-read -r who && mkdir -p ` + deviceRoot + ` && cd ` + deviceRoot + ` || exit 1
-if ! mkdir lease 2>/dev/null; then
-	p=
-	read -r p 2>/dev/null <lease/pid || { sleep 1; read -r p 2>/dev/null <lease/pid; }
-	if [ -n "$p" ] && grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null; then echo "busy $(cat lease/owner 2>/dev/null)"; exit 0; fi
-	mv lease "lease.$$" 2>/dev/null && rm -rf "lease.$$"
-	mkdir lease 2>/dev/null || { echo busy; exit 0; }
-fi
-echo "$who" >lease/owner
-echo $$ >lease/pid
-echo got
-cat >/dev/null
-[ "$(cat lease/pid 2>/dev/null)" = $$ ] && rm -rf lease
-exit 0`
+// holdHere is Hold for one that has the Lease of that key.
+func holdHere(ctx context.Context, state string, dev *adb.Device, key string, waiting func(owner string)) (*Held, error) {
+	host, err := hostName(filepath.Join(state, "leases", "host"))
+	if err != nil {
+		return nil, err
+	}
+	return Hold(ctx, dev, HoldOptions{Who: who(), Host: host + " " + key, Waiting: waiting})
+}
+
+// hostName is the same for all processes that share a folder of leases, and for no others.
+func hostName(file string) (string, error) {
+	for {
+		if b, err := os.ReadFile(file); err == nil && len(b) == 16 {
+			return string(b), nil
+		}
+		id, err := newID()
+		if err != nil {
+			return "", err
+		}
+		if err := writeAtomic(file, id); err != nil {
+			return "", fmt.Errorf("name this machine to others: %w", err)
+		}
+	}
+}

@@ -20,9 +20,8 @@ const stallWait = 90 * time.Second
 // has in other blobs. So the length of that file says where to go on after the link broke, to the byte.
 type largeBlob struct {
 	blob
-	recipe recipe
-	spans  []span
-	reach  int64 // how much the device had of it when it was asked last
+	spans []span
+	reach int64 // how much the device had of it when it was asked last
 }
 
 // pushLarge makes the device have a large blob, or goes on with that.
@@ -36,6 +35,12 @@ func (t *transfer) pushLarge(ctx context.Context, b blob) error {
 	at, err := t.reached(ctx, l)
 	if err != nil {
 		return err
+	}
+	found := func() string { return "" }
+	if at < l.size && t.store.pushed.Dropped == 0 { // over a link that breaks it would begin from the start every time
+		var stop func()
+		found, stop = t.follow(ctx, l)
+		defer stop()
 	}
 	for at < l.size {
 		todo := from(l.spans, at)
@@ -53,7 +58,23 @@ func (t *transfer) pushLarge(ctx context.Context, b blob) error {
 		}
 		at = next
 	}
-	return t.finish(ctx, l)
+	return t.finish(ctx, l, found() == l.sum)
+}
+
+// follow has the device hash the part while it grows. found waits for the SHA-256, which is empty if that did not work; stop has to be called.
+func (t *transfer) follow(ctx context.Context, l *largeBlob) (found func() string, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	said := make(chan string, 1)
+	go func() {
+		out, err := t.script(ctx, sumScript, strings.NewReader(fmt.Sprintf("%s\n%s\n%d\n", t.id, l.sum, l.size)))
+		if err != nil {
+			out = ""
+		}
+		sum, _, _ := strings.Cut(out, " ")
+		said <- sum
+		close(said)
+	}()
+	return func() string { return <-said }, func() { cancel(); <-said }
 }
 
 // begin finds out which chunks of the blob the device has.
@@ -65,14 +86,20 @@ func (t *transfer) begin(ctx context.Context, b blob) error {
 		}
 		t.known = parseRecipes(out)
 	}
-	r, err := b.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	l := &largeBlob{blob: b}
-	if l.recipe, err = chop(contextReader{ctx, r}); err != nil {
-		return fmt.Errorf("read what is to be pushed: %w", err)
+	if l.recipe == nil {
+		l.recipe = t.sums.recipe(b.sum, b.size)
+	}
+	if l.recipe == nil {
+		r, err := b.open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		if l.recipe, err = chop(contextReader{ctx, r}); err != nil {
+			return fmt.Errorf("read what is to be pushed: %w", err)
+		}
+		t.sums.remember(b.sum, l.recipe)
 	}
 	if n := l.recipe.size(); n != b.size {
 		return fmt.Errorf("what is to be pushed has %d bytes, %d were expected: did it change just now?", n, b.size)
@@ -97,7 +124,7 @@ func (c contextReader) Read(p []byte) (int, error) {
 
 // reached asks how much of the blob the device has.
 func (t *transfer) reached(ctx context.Context, l *largeBlob) (int64, error) {
-	out, err := t.dev.Output(ctx, partScript, strings.NewReader(t.id+"\n"+l.sum+"\n"))
+	out, err := t.script(ctx, partScript, strings.NewReader(t.id+"\n"+l.sum+"\n"))
 	if err != nil {
 		return 0, err
 	}
@@ -140,7 +167,7 @@ func (t *transfer) append(ctx context.Context, l *largeBlob, at, size int64) (in
 		stalled.Reset(stallWait)
 		t.report(at + sent)
 	}
-	out, err := t.dev.Output(ctx, strings.NewReplacer("ID", t.id, "SUM", l.sum).Replace(appendScript), in)
+	out, err := t.script(ctx, strings.NewReplacer("ID", t.id, "SUM", l.sum).Replace(appendScript), in)
 	t.store.pushed.Sent += in.close()
 	if errors.Is(err, errStalled) {
 		return 0, fmt.Errorf("%w: nothing moved for %v", adb.ErrDropped, stallWait)
@@ -214,7 +241,7 @@ func (t *transfer) copy(ctx context.Context, l *largeBlob, todo []span) (int64, 
 		fmt.Fprintf(&list, "%s %d %d\n", s.blob, s.at, s.size)
 		sum += s.size
 	}
-	out, err := t.dev.Output(ctx, copyScript, strings.NewReader(t.id+"\n"+l.sum+"\n"+list.String()))
+	out, err := t.script(ctx, copyScript, strings.NewReader(t.id+"\n"+l.sum+"\n"+list.String()))
 	if err == nil {
 		t.store.pushed.Reused += sum
 		return t.reach(l, out)
@@ -228,8 +255,12 @@ func (t *transfer) copy(ctx context.Context, l *largeBlob, todo []span) (int64, 
 }
 
 // finish has the device verify the blob and give it its name.
-func (t *transfer) finish(ctx context.Context, l *largeBlob) error {
-	out, err := t.dev.Output(ctx, finishScript, strings.NewReader(t.id+"\n"+l.sum+"\n"+string(l.recipe.text())))
+func (t *transfer) finish(ctx context.Context, l *largeBlob, right bool) error {
+	said := "unknown"
+	if right {
+		said = "right"
+	}
+	out, err := t.script(ctx, finishScript, strings.NewReader(t.id+"\n"+l.sum+"\n"+said+"\n"+string(l.recipe.text())))
 	if err != nil {
 		return full(err)
 	}

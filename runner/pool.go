@@ -113,6 +113,7 @@ func (d PoolDevice) is(serial string) bool { return d.Name == serial || d.Serial
 type Lent struct {
 	Device  *adb.Device
 	Info    Info
+	Held    *Held
 	release func() // the leases
 
 	pool  *Pool

@@ -18,6 +18,7 @@ type inUse struct {
 	dev     *adb.Device
 	log     *deviceLog // nil: of a real device
 	info    Info
+	held    *Held // nil: nobody else knows it
 	release func()
 	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
 	lost func(err error)
@@ -105,12 +106,13 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes) (*inUse, e
 		return nil, err
 	}
 	u := &inUse{dev: dev}
-	u.release, err = LeaseAll(ctx, d.o.State, dev, func(owner string) {
+	u.held, err = LeaseAll(ctx, d.o.State, dev, func(owner string) {
 		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
 	})
 	if err != nil {
 		return nil, err
 	}
+	u.release = u.held.Release
 	if u.info, err = Describe(ctx, dev); err != nil {
 		u.release()
 		return nil, err
@@ -133,5 +135,5 @@ func (d *Device) useOfPool(ctx context.Context, a *action.Action, w PoolWant, n 
 	if err != nil {
 		return nil, err
 	}
-	return &inUse{dev: l.Device, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }}, nil
+	return &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }}, nil
 }

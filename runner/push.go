@@ -24,7 +24,7 @@ func (s *Session) Push(ctx context.Context, dir string, files map[string]File, r
 	if err != nil {
 		return Pushed{}, err
 	}
-	st := &store{dev: s.Device, id: id, wait: s.Wait, progress: report}
+	st := s.store(id, report)
 	sums, err := s.ensure(ctx, st, files)
 	if err != nil {
 		return st.pushed, err
@@ -38,6 +38,41 @@ func (s *Session) Push(ctx context.Context, dir string, files map[string]File, r
 		fmt.Fprintf(&list, "x %s %s\n", sums[p], p)
 	}
 	return st.pushed, st.place(ctx, dir, list.String())
+}
+
+// store is the device's, for one session with that name.
+func (s *Session) store(id string, progress func(done, total int64)) *store {
+	return &store{dev: s.Device, held: s.Held, sums: s.Sums, id: id, wait: s.Wait, progress: progress}
+}
+
+// ensure has the device have the files' contents.
+func (s *Session) ensure(ctx context.Context, st *store, files map[string]File) (sums map[string]string, err error) {
+	blobs, sums, err := s.hash(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.ensure(ctx, blobs); err != nil {
+		return nil, fmt.Errorf("push: %w", err)
+	}
+	return sums, nil
+}
+
+// hash finds the SHA-256 of every file, and the distinct contents. Each is read once at most.
+func (s *Session) hash(ctx context.Context, files map[string]File) (blobs map[string]blob, sums map[string]string, err error) {
+	blobs, sums = map[string]blob{}, map[string]string{}
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		f := files[p]
+		sum, r, err := s.Sums.read(ctx, f)
+		if err != nil {
+			return nil, nil, fmt.Errorf("push %s: %w", p, err)
+		}
+		sums[p] = sum
+		if have, ok := blobs[sum]; ok && have.recipe != nil {
+			continue
+		}
+		blobs[sum] = blob{sum: sum, size: f.Size, open: f.Open, recipe: r}
+	}
+	return blobs, sums, nil
 }
 
 // folders returns the folders of files.

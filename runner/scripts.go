@@ -44,14 +44,24 @@ while read -r h; do
 done 2>/dev/null
 exit 0`
 
+	// Ends what this session may still have running since the link broke and nobody told it.
+	endScript = `for f in .$id.pid .$id.sum.pid; do
+	[ -f $f ] || continue
+	read -r g <$f && kill -9 -- "-$g" 2>/dev/null && n=0 && while kill -0 "$g" 2>/dev/null && [ $n -lt 40 ]; do sleep 0.05; n=$((n + 1)); done
+	rm -f $f
+done`
+
+	// Input: the session, which is given up. Its parts stay for a later one, its half files do not.
+	quitScript = `cd ` + deviceCAS + ` && read -r id || exit 1
+` + endScript + `
+rm -f .*.$id
+exit 0`
+
 	// Input: the session, then a sum. Output: how much of the blob is there. What an earlier session left of it is taken over. A command
-	// of this session that may still write to it, since the link broke and nobody told it, is ended first.
+	// of this session that may still write to it is ended first.
 	partScript = `cd ` + deviceCAS + ` && read -r id && read -r h || exit 1
 p=.$h.$id.part
-if [ -f .$id.pid ]; then
-	read -r g <.$id.pid && kill -9 -- "-$g" 2>/dev/null && n=0 && while kill -0 "$g" 2>/dev/null && [ $n -lt 40 ]; do sleep 0.05; n=$((n + 1)); done
-	rm -f .$id.pid
-fi
+` + endScript + `
 if [ ! -f $p ]; then
 	for f in .$h.*.part; do [ -f "$f" ] && mv -f "$f" $p && break; done
 	: >>$p
@@ -69,12 +79,27 @@ done
 rm -f .$id.pid
 stat -c %s .$h.$id.part`
 
-	// Input: the session, a sum, then the blob's recipe. Output: "ok" or "bad". What is given a name is on the disk before, or a device
+	// Input: the session, a sum, the size of the blob. Output: the SHA-256 of the part, once it has that size: it is read while it grows. Sizes
+	// may be larger than what a shell can count, so it counts megabytes, by leaving out digits.
+	sumScript = `cd ` + deviceCAS + ` && read -r id && read -r h && read -r size && echo $$ >.$id.sum.pid || exit 1
+p=.$h.$id.part
+{ at=0 idle=0
+while :; do
+	n=$(stat -c %s $p) || exit 1
+	case $n in ???????*) m=${n%??????} ;; *) m=0 ;; esac
+	if [ "$n" = "$size" ]; then dd if=$p bs=1000000 skip=$at; break; fi
+	if [ $m -gt $at ]; then dd if=$p bs=1000000 skip=$at count=$((m - at)) || exit 1; at=$m idle=0; continue; fi
+	idle=$((idle + 1))
+	[ $idle -lt 2000 ] && sleep 0.05 || exit 1
+done; } 2>/dev/null | sha256sum
+rm -f .$id.sum.pid`
+
+	// Input: the session, a sum, "right" if the part was found so, then the blob's recipe. Output: "ok" or "bad". What is given a name is on the disk before, or a device
 	// that loses power would have a blob of the right size with nothing in it.
-	finishScript = `cd ` + deviceCAS + ` && read -r id && read -r h || exit 1
+	finishScript = `cd ` + deviceCAS + ` && read -r id && read -r h && read -r s || exit 1
 p=.$h.$id.part
 if [ ! -e $p ] && [ -e $h ]; then echo ok; exit; fi
-s=$(sha256sum $p)
+if [ "$s" = right ]; then s=$h; else s=$(sha256sum $p); fi
 if [ "${s%% *}" != "$h" ]; then rm -f $p; echo bad; exit; fi
 cat >` + deviceChunks + `/.$h.$id && mv -f ` + deviceChunks + `/.$h.$id ` + deviceChunks + `/$h || exit 1
 { touch -d @1000000000 $p || TZ=UTC0 touch -t 200109090146.40 $p; } 2>/dev/null

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	commitBytes = 256 << 20 // pushed blobs are verified and named at least so often, to lose no more when all ends
-	maxAttempts = 5         // in a row without progress, before a device that drops is given up
-	largeFile   = 16 << 20  // larger ones travel in chunks
-	lossPart    = 24        // the part of what a link carries that may be lost when it breaks again
+	maxAttempts = 5        // in a row without progress, before a device that drops is given up
+	largeFile   = 16 << 20 // larger ones travel in chunks
+	lossPart    = 24       // the part of what a link carries that may be lost when it breaks again
 	minPiece    = 64 << 10
 	defaultWait = 30 * time.Second
+	quitWait    = 5 * time.Second
 )
 
 // blobTime is when every blob was modified, in seconds since 1970, so that one that a program wrote to can be told: a run's files are
@@ -36,6 +36,8 @@ type blob struct {
 	sum  string // SHA-256, 64 hexadecimal digits
 	size int64
 	open func() (io.ReadCloser, error)
+
+	recipe recipe // nil: not known yet
 }
 
 // Pushed says what a push took. Sizes are in bytes.
@@ -43,7 +45,7 @@ type Pushed struct {
 	Blobs   int   `json:"blobs"`             // distinct contents
 	Missing int   `json:"missing"`           // of those, the ones that the device lacked
 	Size    int64 `json:"size"`              // of all contents
-	Sent    int64 `json:"sent"`              // given to the link: what was lost with it counts again
+	Sent    int64 `json:"sent"`              // of contents, given to the link: what was lost with it counts again, compressed is what it was compressed to
 	Reused  int64 `json:"reused,omitempty"`  // of missing contents, found on the device in others
 	Dropped int   `json:"dropped,omitempty"` // times that the link broke
 	Evicted int   `json:"evicted,omitempty"` // contents of earlier pushes that were removed to make room
@@ -52,6 +54,8 @@ type Pushed struct {
 // store is the content-addressed store of a device. One session at a time uses it: see Lease.
 type store struct {
 	dev      *adb.Device
+	held     *Held
+	sums     Sums
 	id       string        // of this session, in the names of what is not verified yet
 	wait     time.Duration // for a device that went away
 	progress func(done, total int64)
@@ -72,7 +76,7 @@ func (s *store) ensure(ctx context.Context, blobs map[string]blob) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	t := transfer{store: s, blobs: blobs}
+	t := newTransfer(s, blobs)
 	for _, sum := range missing {
 		t.total += blobs[sum].size
 		if blobs[sum].size > largeFile {
@@ -84,15 +88,26 @@ func (s *store) ensure(ctx context.Context, blobs map[string]blob) error {
 	if err := s.room(ctx, blobs, t.total, free); err != nil {
 		return err
 	}
+	if err := s.repeat(ctx, t); err != nil {
+		s.quit(ctx)
+		return err
+	}
+	return nil
+}
+
+// repeat tries until the device has all, or there is no sense in it.
+func (s *store) repeat(ctx context.Context, t *transfer) error {
 	evicted := false
 	for failures := 0; len(t.left)+len(t.pushed)+len(t.large) > 0; {
 		before := t.arrived
 		err := t.once(ctx)
 		switch {
 		case err == nil:
+		case errors.Is(err, ErrHoldLost) || ctx.Err() != nil:
+			return err
 		case isFull(err) && !evicted: // somebody else filled it meanwhile
 			evicted = true
-			if err := s.evict(ctx, blobs, t.total); err != nil {
+			if err := s.evict(ctx, t.blobs, t.total); err != nil {
 				return fmt.Errorf("make room on the device: %w", err)
 			}
 		case !adb.Retryable(err) && !errors.Is(err, errCorrupted):
@@ -111,120 +126,6 @@ func (s *store) ensure(ctx context.Context, blobs map[string]blob) error {
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-// transfer is the state of a push that may take several attempts.
-type transfer struct {
-	*store
-	blobs       map[string]blob
-	left        []string // small ones that were not pushed, in order
-	pushed      []string // on the device, not verified
-	unverified  int64    // bytes of those
-	large       []string // large ones that the device does not have yet
-	now         *largeBlob
-	known       map[string]recipe // of the large blobs that the device has; nil: not asked for yet
-	done, total int64
-	arrived     int64 // grows with all that the device keeps
-	piece       int64 // the most that is on its way at once; 0: as much as there is
-	sent        int64 // before the link broke last
-}
-
-// dropped counts a link that broke. What was on its way then is lost, some of it in the buffers of adb's server: from now on only a small
-// part of what the link carried before is on its way at once, and no file has to arrive in one go that is larger.
-func (t *transfer) dropped() {
-	t.store.pushed.Dropped++
-	t.piece = max((t.store.pushed.Sent-t.sent)/lossPart, minPiece)
-	t.sent = t.store.pushed.Sent
-	t.left = slices.DeleteFunc(t.left, func(sum string) bool {
-		if t.blobs[sum].size <= t.piece {
-			return false
-		}
-		t.large = append(t.large, sum)
-		return true
-	})
-}
-
-// once pushes what is left until the end or the first error.
-func (t *transfer) once(ctx context.Context) error {
-	if len(t.left) > 0 {
-		sync, err := t.dev.Sync(ctx)
-		if err != nil {
-			return err
-		}
-		defer sync.Close()
-		for len(t.left) > 0 && t.unverified < commitBytes {
-			b := t.blobs[t.left[0]]
-			if err := t.push(ctx, sync, b); err != nil {
-				return err
-			}
-			t.pushed, t.left = append(t.pushed, b.sum), t.left[1:]
-			t.unverified += b.size
-			t.done += b.size
-			t.arrived += 1 + b.size
-		}
-	}
-	if len(t.pushed) > 0 {
-		return t.commit(ctx)
-	}
-	for len(t.large) > 0 {
-		if err := t.pushLarge(ctx, t.blobs[t.large[0]]); err != nil {
-			return err
-		}
-		t.large = t.large[1:]
-	}
-	return nil
-}
-
-func (t *transfer) push(ctx context.Context, sync *adb.Sync, b blob) error {
-	r, err := b.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	last := int64(0)
-	return sync.Push(ctx, deviceCAS+"/"+partName(b.sum, t.id), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
-		t.store.pushed.Sent += sent - last
-		last = sent
-		t.report(sent)
-	})
-}
-
-// report tells how far it is, with sent bytes of what is under way.
-func (t *transfer) report(sent int64) {
-	if t.progress != nil {
-		t.progress(t.done+sent, t.total)
-	}
-}
-
-// errCorrupted says that a blob did not arrive as it was sent.
-var errCorrupted = errors.New("what arrived on the device is not what was sent")
-
-// commit has the device verify what was pushed, in one command, and name what is right. What is wrong is pushed again.
-func (t *transfer) commit(ctx context.Context) error {
-	out, err := t.dev.Output(ctx, commitScript, strings.NewReader(t.id+"\n"+strings.Join(t.pushed, "\n")+"\n"))
-	if err != nil {
-		return err
-	}
-	verified := map[string]bool{}
-	for line := range strings.Lines(out) {
-		if sum, ok := strings.CutPrefix(strings.TrimSpace(line), "ok "); ok {
-			verified[sum] = true
-		}
-	}
-	var wrong []string
-	for _, sum := range t.pushed {
-		if !verified[sum] {
-			wrong = append(wrong, sum)
-			t.done -= t.blobs[sum].size
-			t.arrived -= 1 + t.blobs[sum].size
-		}
-	}
-	t.pushed, t.unverified = nil, 0
-	t.left = append(wrong, t.left...)
-	if len(wrong) > 0 {
-		return fmt.Errorf("%w: %d of %d files, the first with SHA-256 %s", errCorrupted, len(wrong), len(wrong)+len(verified), wrong[0])
 	}
 	return nil
 }
@@ -257,16 +158,36 @@ func (s *store) missing(ctx context.Context, blobs map[string]blob) (lacking []s
 	return slices.DeleteFunc(sums, func(sum string) bool { return have[sum] }), free, nil
 }
 
+// script runs one of the scripts while the device is held.
+func (s *store) script(ctx context.Context, script string, in io.Reader) (string, error) {
+	if err := s.held.Check(ctx); err != nil {
+		return "", err
+	}
+	out, err := s.dev.Output(ctx, s.held.fence()+script, in)
+	return out, s.held.noticed(err)
+}
+
 // output runs a script that may run twice, and does so if the link breaks.
 func (s *store) output(ctx context.Context, script, input string) (string, error) {
-	out, err := s.dev.Output(ctx, script, strings.NewReader(input))
-	if adb.Retryable(err) && ctx.Err() == nil {
+	out, err := s.script(ctx, script, strings.NewReader(input))
+	if adb.Retryable(err) && ctx.Err() == nil && !errors.Is(err, ErrHoldLost) {
 		if e := s.reconnect(ctx); e != nil {
 			return "", e
 		}
-		out, err = s.dev.Output(ctx, script, strings.NewReader(input))
+		out, err = s.script(ctx, script, strings.NewReader(input))
 	}
 	return out, err
+}
+
+// quit ends what may still run on the device for a push that is given up, and removes its half files but for those that can be gone on
+// with. It is in vain on a device that is gone: then a later session does it.
+func (s *store) quit(ctx context.Context) {
+	if s.held.Lost() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitWait)
+	defer cancel()
+	_, _ = s.dev.Output(ctx, quitScript, strings.NewReader(s.id+"\n"))
 }
 
 // reconnect sets up the link again: it asks, less and less often, until the device is back, or for as long as s.wait.
@@ -283,7 +204,10 @@ func (s *store) reconnect(ctx context.Context) error {
 		case <-time.After(pause):
 		}
 		err := s.dev.Reconnect(ctx)
-		if err == nil || !adb.Retryable(err) {
+		if err == nil {
+			err = s.held.Check(ctx)
+		}
+		if err == nil || !adb.Retryable(err) || errors.Is(err, ErrHoldLost) {
 			return err
 		}
 		if time.Now().After(end) {

@@ -4,9 +4,7 @@ package runner_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -232,54 +230,6 @@ func TestPushPaths(t *testing.T) {
 	}
 }
 
-// TestHold has two hosts want one device: neither knows of the other but by the device.
-func TestHold(t *testing.T) {
-	t.Parallel()
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
-	hosts := []*adb.Server{emulatortest.Server(t), emulatortest.Server(t)}
-	for _, h := range hosts {
-		if err := h.Connect(t.Context(), e.Addr()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	one, two := hosts[0].Device(e.Addr()), hosts[1].Device(e.Addr())
-	release, err := runner.Hold(t.Context(), one, "one\nhost", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	said := ""
-	if _, err := runner.Hold(ctx, two, "two", func(owner string) { said = owner }); !errors.Is(err, context.DeadlineExceeded) || said != "one host" {
-		t.Errorf("while the first has it: %v, told %q", err, said)
-	}
-	release()
-	if release, err = runner.Hold(t.Context(), two, "two", func(owner string) { t.Errorf("waits for %s", owner) }); err != nil {
-		t.Fatal(err)
-	}
-	release()
-	// A host that goes away without a word.
-	if _, err = runner.Hold(t.Context(), one, "one", nil); err != nil {
-		t.Fatal(err)
-	}
-	hosts[0].Close()
-	if release, err = runner.Hold(t.Context(), two, "two", nil); err != nil {
-		t.Fatal(err)
-	}
-	release()
-	// A device that was restarted: the process is another now.
-	if _, err := two.Output(t.Context(), "cd /data/local/tmp/hexmage && mkdir lease && echo 1 >lease/pid && echo old >lease/owner", nil); err != nil {
-		t.Fatal(err)
-	}
-	if release, err = runner.Hold(t.Context(), two, "two", nil); err != nil {
-		t.Fatal(err)
-	}
-	release()
-	if out, err := two.Output(t.Context(), "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
-		t.Errorf("left: %q, %v", out, err)
-	}
-}
-
 // TestChunksThatCannotBeHad changes a file that the device has, or so it seems.
 func TestChunksThatCannotBeHad(t *testing.T) {
 	t.Parallel()
@@ -300,14 +250,12 @@ func TestChunksThatCannotBeHad(t *testing.T) {
 			push := func(to, during string) runner.Pushed {
 				t.Helper()
 				f := onDisk(t, name)
-				open, opened := f.Open, 0
-				f.Open = func() (io.ReadCloser, error) {
-					if opened++; opened == 2 && during != "" { // first it is hashed, then cut
+				told := 0
+				p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{to: f}, func(int64, int64) {
+					if told++; told == 1 && during != "" { // it is known what is to be copied, and nothing was yet
 						onDevice(t, s, during)
 					}
-					return open()
-				}
-				p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{to: f}, nil)
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

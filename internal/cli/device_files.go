@@ -50,11 +50,11 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	release, err := a.leaseDevice(ctx, dev)
+	held, err := a.leaseDevice(ctx, dev)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer held.Release()
 	into := strings.HasSuffix(remote, "/") || len(local) > 1
 	if !into {
 		if into, err = folderOn(ctx, dev, remote); err != nil {
@@ -73,7 +73,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	start, bar := time.Now(), a.transfer("push")
-	s := &runner.Session{Device: dev, Sums: runner.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
+	s := &runner.Session{Device: dev, Held: held, Sums: runner.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
 	done, err := s.Push(ctx, dir, p.files, bar.report)
 	bar.end()
 	_ = p.stats.Save() // what is not remembered is read again
@@ -166,14 +166,14 @@ func (a *app) statCache() *tree.StatCache {
 func (a *app) deviceState() string { return filepath.Join(a.cache, "state", "devices") }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
-func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (release func(), err error) {
-	release, err = runner.LeaseAll(ctx, a.deviceState(), dev, func(owner string) {
+func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*runner.Held, error) {
+	held, err := runner.LeaseAll(ctx, a.deviceState(), dev, func(owner string) {
 		fmt.Fprintf(a.env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Serial(), owner)
 	})
 	if err != nil {
 		return nil, engine(err)
 	}
-	return release, nil
+	return held, nil
 }
 
 // folderOn asks whether there is a folder on the device.

@@ -208,11 +208,11 @@ func (c *deviceCleanCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	release, err := a.leaseDevice(ctx, dev)
+	held, err := a.leaseDevice(ctx, dev)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer held.Release()
 	n, err := runner.Clear(ctx, dev)
 	if err != nil {
 		return engine(err)
