@@ -35,6 +35,7 @@ func (runKind) Schema() step.Schema {
 			"pull":   attr("pull", cty.List(cty.String), false),
 			"device": attr("device", cty.String, false),
 			"serial": attr("serial", cty.String, false),
+			"soc":    attr("soc", cty.String, false),
 			"expect": attr("expect", cty.String, false),
 			"title":  attr("title", cty.String, false),
 			"repeat": attr("repeat", cty.Number, false),
@@ -51,7 +52,8 @@ func (runKind) Schema() step.Schema {
 			"stdin":    "text for its standard input",
 			"pull":     "files to bring back, relative to the run's folder",
 			"device":   "image of an emulator step; without it a real device is used",
-			"serial":   "serial number of the real device, needed when several are attached",
+			"serial":   "serial number of the real device, or its name in devices.hcl, needed when several are attached",
+			"soc":      "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone with the target's SoC is used without it",
 			"expect":   "tokens.json of a reference: the device's results/tokens.json must hold the same tokens",
 			"title":    "title of the metrics table; with {axis} in it, what a variant is called there",
 			"repeat":   "how often every variant is measured (1)",
@@ -157,8 +159,12 @@ func (b bench) plan(r step.Request, adb step.Toolchain, c cell) (m measured, res
 	if image, imageIn := r.Place("device"); image != "" {
 		platform[runner.PropertyImage] = image
 		in = append(in, imageIn...)
-	} else if s := r.String("serial"); s != "" {
-		platform[runner.PropertySerial] = s
+	} else {
+		for property, arg := range map[string]string{runner.PropertySerial: "serial", runner.PropertySelect: "soc"} {
+			if s := r.String(arg); s != "" {
+				platform[property] = s
+			}
+		}
 	}
 	in = append(in, action.Input{Path: "stdin.txt", Content: &action.Content{Data: []byte(r.String("stdin"))}})
 	run := action.Spec{
