@@ -52,7 +52,7 @@ func TestRunOnAPhone(t *testing.T) {
 	run, metrics := p.Specs[0], p.Specs[1]
 	want := map[string]string{
 		action.PropertyExecutor: "device", action.PropertyPool: "device=1", action.PropertyStdin: "stdin.txt", action.PropertyStdout: "stdout.txt",
-		runner.PropertySoC: "SM8750", runner.PropertyArch: "v79", runner.PropertyADB: "toolchains/adb", runner.PropertySerial: "ab12",
+		runner.PropertySoC: "SM8750", runner.PropertyArch: "v79", runner.PropertyADB: "toolchains/adb", runner.PropertySerial: "ab12", runner.PropertySampleMS: "100",
 	}
 	if d := cmp.Diff(want, run.Platform); d != "" {
 		t.Error(d)
@@ -67,13 +67,13 @@ func TestRunOnAPhone(t *testing.T) {
 	if d := cmp.Diff([]string{"toolchains/adb", "push/lib", "push/model.bin", "stdin.txt"}, inputs); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"stdout.txt", "results/tokens.json", "log"}, outputs); d != "" {
+	if d := cmp.Diff([]string{"stdout.txt", "results/tokens.json", "log", runner.SamplesCSV, runner.SamplesJSON}, outputs); d != "" {
 		t.Error(d)
 	}
-	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics --stdout stdout.txt --title qwen3 --profile device --out metrics.json --tokens tokens.json --expect expected.json" {
+	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics --stdout stdout.txt --title qwen3 --profile device --out metrics.json --samples samples.json --tokens tokens.json --expect expected.json" {
 		t.Errorf("metrics: %s", argv)
 	}
-	for _, name := range []string{"metrics", "stdout", "results"} {
+	for _, name := range []string{"metrics", "stdout", "results", "samples"} {
 		if _, ok := p.Outputs[name]; !ok {
 			t.Errorf("no output %s", name)
 		}
