@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // deviceLog takes what an emulated device prints, and while an action runs on it gives a copy to that. A nil deviceLog is that of a real
@@ -61,11 +61,11 @@ const (
 
 // logScript prints what the log says since the command began, as far as it has to do with the NPU or with programs that died, then the start
 // of the newest crash dump since then, where it may be read. Input: the run's folder. logcat's own -T is no help on devices without it.
-const logScript = `read -r dir && cd "$dir" && read -r s at <` + startedFile + ` || exit 0
+const logScript = `read -r dir && cd "$dir" && read -r at <` + startedFile + ` || exit 0
 echo "since $at"
-logcat -d -v threadtime -b main,system,crash -T "$at.000" 2>/dev/null | grep -iE '` + LogWords + `' | tail -n ` + maxLogged + `
+logcat -d -v threadtime -b main,system,crash -T "${at%.*}.000" 2>/dev/null | grep -iE '` + LogWords + `' | tail -n ` + maxLogged + `
 f=$(ls -t /data/tombstones/tombstone_?? 2>/dev/null | head -n 1)
-[ -n "$f" ] && [ -r "$f" ] && [ "$(stat -c %Y "$f")" -ge "$s" ] && echo "tombstone $f" && head -n ` + maxTombstone + ` "$f"
+[ -n "$f" ] && [ -r "$f" ] && [ ! ` + startedFile + ` -nt "$f" ] && echo "tombstone $f" && head -n ` + maxTombstone + ` "$f"
 exit 0`
 
 // logOf returns what the device's log says of the command that ran in the folder; nothing where that cannot be found out.
@@ -79,19 +79,19 @@ func (s *Session) logOf(ctx context.Context, dir string) []byte {
 	return since(out)
 }
 
-// logTime is how lines of the log begin.
-var logTime = regexp.MustCompile(`^[0-9]{2}-[0-9]{2} [0-9:]{8}`)
-
-// since drops the lines of the log that are older than the time in the first line of what logScript printed.
+// since drops the lines of the log that are older than the time in the first line of what logScript printed. That has no fractions of
+// a second where the device's date cannot tell them.
 func since(out string) []byte {
 	first, rest, _ := strings.Cut(out, "\n")
 	at, ok := strings.CutPrefix(first, "since ")
 	if !ok {
 		return nil
 	}
+	const form = "01-02 15:04:05.000"
 	var kept bytes.Buffer
 	for line := range strings.Lines(rest) {
-		if t := logTime.FindString(line); t == "" || t >= at || at > "12-31" && t < "01-02" {
+		t := line[:min(len(line), len(form))]
+		if _, err := time.Parse(form, t); err != nil || t >= at || at > "12-31" && t < "01-02" {
 			kept.WriteString(line)
 		}
 	}

@@ -256,7 +256,7 @@ func (q RunRequest) commandLine(dir string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cd %s && echo $$ >%s || exit 126\n", adb.Quote(dir), pidFile)
 	if q.Log {
-		fmt.Fprintf(&b, "date '+%%s %%m-%%d %%H:%%M:%%S' >%s\n", startedFile)
+		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&b, "export %s=%s\n", name, adb.Quote(env[name]))
@@ -298,7 +298,7 @@ const (
 
 	// In the run's folder.
 	pidFile     = ".hexmage.pid"     // the process group of the command
-	startedFile = ".hexmage.started" // when it began, by the device's clock: seconds, and as its log spells it
+	startedFile = ".hexmage.started" // when it began, as the device's log spells that
 )
 
 func newID() (string, error) {

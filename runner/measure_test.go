@@ -1,0 +1,171 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
+
+// record is what the action left of its run.
+func (b *bench) record(t *testing.T, r *action.Result) (got runner.RunRecord) {
+	t.Helper()
+	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == "run.json" })
+	if i < 0 {
+		t.Fatalf("no record: %+v", r)
+	}
+	if err := json.Unmarshal([]byte(b.read(t, r.Files[i].Digest)), &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// A run that counts comes after its phone cooled down and the program ran before; all that is in the record. Time to cool is not the
+// program's.
+func TestMeasure(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *runner.Options) { o.Faults = emulator.Faults{Celsius: 70, HeatFactor: 100} })
+	const script = "x:#!/system/bin/sh\necho run >>$COUNT; n=$(wc -l <$COUNT)\necho out $n; [ -e mine ] && echo used before; : >mine; [ \"$n\" != \"$1\" ]\n"
+	measure := func(name, failAt string, platform map[string]string) (*action.Result, error) {
+		platform[runner.PropertyRecord] = "run.json"
+		a := b.action(t, map[string]string{"push/run.sh": script}, action.Command{
+			Args: []string{"./run.sh", failAt}, Env: map[string]string{"COUNT": "/data/local/tmp/count-" + name}, Outputs: []string{"run.json"}, Platform: platform,
+		})
+		a.Limit = 1500 * time.Millisecond
+		return b.device.Execute(t.Context(), a)
+	}
+	cool := func(c runner.Cooldown) map[string]string {
+		return map[string]string{runner.PropertyCooldown: c.String()}
+	}
+
+	p := cool(runner.Cooldown{Celsius: 45, Timeout: runner.Duration(time.Minute)})
+	p[runner.PropertyWarmup] = "2"
+	r, err := measure("good", "0", p)
+	if err != nil || r.ExitCode != 0 || string(r.Stdout) != "out 3\n" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	got := b.record(t, r)
+	c := got.Cooldown
+	if c == nil || !c.Reached || c.Warning != "" || c.From == nil || c.From.Celsius < 45 || c.To == nil || c.To.Celsius >= 45 || c.WaitedUS < 1e6 {
+		t.Errorf("cooled down: %+v from %+v to %+v", c, c.From, c.To)
+	}
+	if len(got.WarmupsUS) != 2 || got.WarmupsUS[0] <= 0 || got.DurationUS <= 0 || got.SoC != "SM8750" || !got.Emulated || got.Serial == "" || len(got.Before) == 0 || len(got.After) == 0 || got.SentBytes == 0 {
+		t.Errorf("%+v", got)
+	}
+	if at, err := time.Parse(time.RFC3339, got.Started); err != nil || time.Since(at) > time.Minute {
+		t.Errorf("started %s, %v", got.Started, err)
+	}
+
+	r, err = measure("warm-up", "2", map[string]string{runner.PropertyWarmup: "3"})
+	if err != nil || r.ExitCode != 1 || string(r.Stdout) != "out 2\n" || !strings.Contains(string(r.Stderr), "[warm-up run 2 of 3 failed]") {
+		t.Errorf("a warm-up run that fails: %+v, %v", r, err)
+	}
+
+	r, err = measure("hot", "0", cool(runner.Cooldown{Celsius: 10}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := b.record(t, r).Cooldown; c.Reached || !strings.Contains(c.Warning, "did not cool down below 10 °C within 0s: ") || !strings.Contains(c.Warning, "measured all the same") {
+		t.Errorf("a phone that stays hot: %+v", c)
+	}
+	for want, c := range map[string]runner.Cooldown{
+		"did not cool down below 10 °C":                     {Celsius: 10, Required: true},
+		"the device has no thermal zone toaster-*; it has ": {Celsius: 40, Zones: []string{"toaster-*"}, Required: true},
+	} {
+		_, err := measure("required", "0", cool(c))
+		e, ok := errors.AsType[*execute.Error](err)
+		if !ok || !e.Refused || e.Retryable || e.Remedy == "" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// What the program prints shows while it runs, a line at a time, and all of it is in the result when its time is over.
+func TestOutputIsLive(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	var mu sync.Mutex
+	said := map[string]time.Duration{}
+	start := time.Now()
+	ctx := execute.WithProgress(t.Context(), func(_, _ int64, text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, ok := said[text]; !ok {
+			said[text] = time.Since(start)
+		}
+	})
+	a := b.action(t, nil, action.Command{Args: []string{"sh", "-c", "printf 'one\n'; sleep 0.3; printf '10%%\r20%%\rtw'; sleep 0.2; printf 'o\n' >&2; sleep 777 & sleep 778"}})
+	a.Limit = 4 * time.Second
+	_, err := b.device.Execute(ctx, a)
+	took := time.Since(start)
+	late, ok := errors.AsType[*execute.TimeoutError](err)
+	if !ok || late.Result == nil || string(late.Result.Stdout) != "one\n10%\r20%\rtw" || string(late.Result.Stderr) != "o\n" {
+		t.Fatalf("%v: %+v", err, late)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if at, ok := said["one"]; !ok || took-at < time.Second {
+		t.Errorf("after %v it said %v", took, said)
+	}
+	r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"sh", "-c", "ps -o args | grep -c '^sleep 77'; ls .."}}))
+	if lines := strings.Split(string(r.Stdout), "\n"); err != nil || lines[0] != "0" || len(lines) != 3 {
+		t.Errorf("left on the device: %s, %v", r.Stdout, err)
+	}
+}
+
+// With a failure on a phone comes what its log said of the NPU since the run began, and not what it said before; and the crash dump that was
+// written meanwhile, if there is one and it may be read.
+func TestFailureBringsThePhonesLog(t *testing.T) {
+	t.Parallel()
+	broken := filepath.Join(t.TempDir(), "not-hexagon")
+	if err := os.WriteFile(broken, []byte("not a program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", emulatortest.DSPClient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, skew := range map[string]time.Duration{"a right clock": 0, "a clock that is wrong": -30 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := emulatortest.Start(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = broken }), func(o *emulator.Options) { o.Skew = skew })
+			b := newBench(t, func(o *runner.Options) { o.Serial = e.Addr() })
+			run := func(script string) string {
+				t.Helper()
+				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // busybox knows no fractions
+				r, err := b.device.Execute(t.Context(), b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", script}}))
+				if err != nil || r.ExitCode != 9 {
+					t.Fatalf("%+v, %v", r, err)
+				}
+				return string(r.Stderr)
+			}
+			const dsp = "./client; n=0; until logcat -d | grep -q 'protection domain' || [ $n -gt 50 ]; do sleep 0.1; n=$((n + 1)); done; "
+			first := run(dsp + "exit 9")
+			if !strings.Contains(first, "[device log]\n") || strings.Count(first, "protection domain") != 1 {
+				t.Errorf("%s", first)
+			}
+			if quiet := run("exit 9"); strings.Contains(quiet, "protection domain") || strings.Contains(quiet, "tombstone") {
+				t.Errorf("what the log said before: %s", quiet)
+			}
+			if crashed := run("mkdir -p /data/tombstones; echo 'signal 11 (SIGSEGV)' >/data/tombstones/tombstone_07; exit 9"); !strings.Contains(crashed, "tombstone /data/tombstones/tombstone_07\nsignal 11 (SIGSEGV)\n") {
+				t.Errorf("no tombstone: %s", crashed)
+			}
+			if again := run("exit 9"); strings.Contains(again, "tombstone") {
+				t.Errorf("an old tombstone: %s", again)
+			}
+		})
+	}
+}
