@@ -160,8 +160,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 91271
-  sha256 = "04e1c781b44cef42f0ac69357c40c401a95d7c639bd50bf4662fb649aa456441"
+  size   = 97875
+  sha256 = "f946a9e111d8f3ffe88dd946d9dfc90b5b3eafb4b2ed2df65bf7a980011918c6"
 }
 
 locked "ndk" "r28b" {
@@ -182,14 +182,14 @@ locked "ninja" "1.11.1" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 91910
-  sha256 = "3ffa23ed41991c2f59776a57b83323e4336d07f365975ce5666f8c41017da105"
+  size   = 92038
+  sha256 = "a40b4e25a3306a10408ef3a4c6a906451c12935ca1a848d8a4e8f0b878c74898"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 91902
-  sha256 = "f0348eb18b8145990e286d24f18f70e4c134807a336b04a83a06c1b7b4bcac39"
+  size   = 92094
+  sha256 = "9528f7b8dad194adf06586b6fbed9bfc70f67563ee8f32242d93d4c7d3f548c0"
 }
 
 locked "qemu" "7.2" {

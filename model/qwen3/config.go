@@ -70,7 +70,8 @@ func ParseConfig(raw []byte) (Config, error) {
 		if _, ok := keys[k]; !ok {
 			hint := ""
 			if k == "linear_block_size" {
-				hint = "; stock configs lack it: add 16 or 32, the quantiser's block size"
+				// The first words are those of upstream's quantiser.
+				hint = ": Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantiser's block size"
 			}
 			return c, fmt.Errorf("key %q is missing%s", k, hint)
 		}

@@ -180,7 +180,7 @@ failure "context-newer" {
   cause    = "The context binary was made by a newer SDK than the runtime that is to load it."
   remedy   = "Push the libraries of the SDK that made the context, or compile the context again with the SDK whose libraries are pushed."
   source   = "ExecuTorch documentation, Qualcomm backend"
-  explains = ["context-create", "context-err-5000"]
+  explains = ["context-create", "context-err-5000", "context-other-sdk"]
   examples = ["<E> Can't read future blob. Newest blob version supported: 3.1.x. Current blob version: 3.2.x.\n<E> Can't create context from binary. Error 5000", "[WARNING] Using newer context binary on old SDK"]
 }
 

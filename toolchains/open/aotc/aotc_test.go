@@ -223,8 +223,57 @@ func TestBuildIDMustBeOne(t *testing.T) {
 		if err := os.WriteFile(dir+"libQnnHtp.so", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readBuildID(dir); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := openBackend(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// What an older library does not know, it refuses in the vendor's words; one that does not say what it knows takes all.
+func TestBackendTakes(t *testing.T) {
+	dir := t.TempDir() + "/"
+	for name, c := range map[string]struct {
+		says string
+		aim  aim
+		want string
+	}{
+		"known":         {"open_socs=57,69;\x00open_device_options=0,1,2;", aim{soc: 69, chipset: "SM8750", signed: true}, ""},
+		"says nothing":  {"", aim{soc: 87, signed: true}, ""},
+		"cut off":       {"open_socs=57,", aim{soc: 69}, ""},
+		"SoC":           {"open_socs=57;", aim{soc: 69, chipset: "SM8750"}, "SoC model (SnapdragonModel) is unknown: SM8750 is 69"},
+		"signed domain": {"open_socs=57;\x00open_device_options=0,1;", aim{soc: 57, signed: true}, "Unsupported config option 2"},
+		"unsigned":      {"open_socs=57;\x00open_device_options=0,1;", aim{soc: 57}, ""},
+	} {
+		if err := os.WriteFile(dir+"libQnnHtp.so", []byte("v2.31.0.250130000000_0\x00"+c.says), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := openBackend(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.takes(c.aim); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := openBackend(strings.TrimSuffix(dir, "/")); err == nil || !strings.Contains(err.Error(), "must end in a slash") {
+		t.Errorf("without the slash: %v", err)
+	}
+}
+
+// Values and keys that QNN or its tools do not know are refused in their words.
+func TestConfigWords(t *testing.T) {
+	c := qwen3.DefaultConfig()
+	good, err := AOTConfig(Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ old, new, want string }{
+		{`"SM8750"`, `"618"`, "Unknown config socModel 618"},
+		{`"htp_arch"`, `"htp_cores": 2, "htp_arch"`, "Invalid key: target_machine/htp_cores"},
+		{`"V79"`, `"V80"`, "Unknown HTP architecture"},
+	} {
+		if _, err := parseAOT([]byte(strings.Replace(string(good), x.old, x.new, 1)), c); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v", x.new, err)
 		}
 	}
 }

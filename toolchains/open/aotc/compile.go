@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hexmage/hexmage/model/buildid"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/qnnctx"
 	"github.com/hexmage/hexmage/model/qwen3"
@@ -108,11 +107,16 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.aot, err)
 	}
-	id, err := readBuildID(o.env)
+	b, err := openBackend(o.env)
 	if err != nil {
 		return err
 	}
+	id := b.buildID
 	fmt.Fprintf(stdout, "QNN Backend Build Id: %s\n", id)
+	fmt.Fprintln(stdout, "[WARN] couldn't open libcdsprpc.so") // as each of the vendor's tools says on a host: it has no DSP
+	if err := b.takes(target); err != nil {
+		return err
+	}
 	w, err := loadWeights(o.model, c)
 	if err != nil {
 		return err
@@ -138,26 +142,6 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 	fmt.Fprintf(stdout, "QNN context context.0 saved to %s written %d\n", o.out, n)
 	fmt.Fprintln(stdout, "SHA compilation completed successfully!")
 	return nil
-}
-
-// readBuildID concatenates as upstream does, but says what a missing slash does.
-func readBuildID(env string) (string, error) {
-	path := env + "libQnnHtp.so"
-	f, err := os.Open(path)
-	if err != nil {
-		hint := ""
-		if env == "" || env[len(env)-1] != '/' {
-			hint = "; --qnn_env_path must end in a slash"
-		}
-		// "Failed to open QNN libs" is upstream's message, which log rules look for.
-		return "", fmt.Errorf("%s: Failed to open QNN libs: %w%s", path, err, hint)
-	}
-	defer f.Close()
-	id, err := buildid.One(f)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w; is it the library of an SDK?", path, err)
-	}
-	return id, nil
 }
 
 func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/model/qwen3"
@@ -84,6 +86,11 @@ type aim struct {
 	arch, soc uint32
 	chipset   string
 	vtcmMB    int
+	signed    bool // protection domain
+}
+
+func machineKeys() []string {
+	return []string{"htp_arch", "htp_chipset", "htp_try_best_performance", "htp_security_pd_session", "htp_vtcm_capability_in_mb"}
 }
 
 // parseAOT reads a config and checks it against the model. The upstream compiler overlooks most of what is refused here.
@@ -94,9 +101,15 @@ func parseAOT(raw []byte, c qwen3.Config) (aim, error) {
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		return aim{}, err
 	}
-	for _, k := range []string{"htp_arch", "htp_chipset", "htp_try_best_performance", "htp_security_pd_session", "htp_vtcm_capability_in_mb"} {
+	for _, k := range machineKeys() {
 		if _, ok := keys.Machine[k]; !ok {
 			return aim{}, fmt.Errorf("target_machine.%s is missing; all five keys of target_machine are mandatory", k)
+		}
+	}
+	for k := range keys.Machine {
+		if !slices.Contains(machineKeys(), k) {
+			// The words are those of QNN's own tools for a key that another release has.
+			return aim{}, fmt.Errorf("schema: Invalid key: target_machine/%s; this compiler knows %s", k, strings.Join(machineKeys(), ", "))
 		}
 	}
 	var a aotConfig
@@ -110,7 +123,10 @@ func parseAOT(raw []byte, c qwen3.Config) (aim, error) {
 		return aim{}, fmt.Errorf("target_machine.htp_arch: Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch)
 	}
 	soc, ok := chipset(m.Chipset)
+	_, notName := strconv.Atoi(m.Chipset)
 	switch {
+	case notName == nil: // QNN's wording for what is no soc_model
+		return aim{}, fmt.Errorf("target_machine.htp_chipset: Unknown config socModel %s: want the SoC's name, such as SM8750", m.Chipset)
 	case !ok || soc == 0:
 		return aim{}, fmt.Errorf("target_machine.htp_chipset %q is unknown; an example is SM8750", m.Chipset)
 	case !knownPerformance(m.Performance):
@@ -126,7 +142,7 @@ func parseAOT(raw []byte, c qwen3.Config) (aim, error) {
 	case a.Recipe.Layers != c.NumHiddenLayers:
 		return aim{}, fmt.Errorf("quant_recipe.layers is %d, the model has %d", a.Recipe.Layers, c.NumHiddenLayers)
 	}
-	return aim{arch, soc, m.Chipset, m.VTCM}, checkLinears(a.Recipe.Pass.Linear, c)
+	return aim{arch, soc, m.Chipset, m.VTCM, m.Session == "HtpSignedPd"}, checkLinears(a.Recipe.Pass.Linear, c)
 }
 
 // checkLinears resolves each linear's method, as upstream does: the first pattern that matches its name, else "fallback".

@@ -137,7 +137,7 @@ func TestOnTheEmulatedPhone(t *testing.T) {
 	}
 	id := []byte("\x00" + buildID + "\x00")
 	for name, content := range map[string][]byte{
-		"runner": file(p.runner), "libQnnLLaMAPackage_HTP.so": file(p.library), "model.bin": m.context, "config.json": m.config,
+		"runner": file(p.runner), "libQnnLLaMAPackage_HTP.so": file(p.library), "libQnnLLaMAPackage_CPU.so": opPackage(183), "model.bin": m.context, "config.json": m.config,
 		"tokenizer.json": m.tokenizer, "libQnnHtp.so": id, "libQnnHtpV79Stub.so": id, "libQnnHtpV79Skel.so": id,
 	} {
 		if err := s.Push(t.Context(), dir+name, 0o755, time.Unix(1, 0), bytes.NewReader(content), nil); err != nil {

@@ -135,6 +135,41 @@ func checkOutput(t *testing.T, out string, prompt, tokens int) {
 	}
 }
 
+// A tokenizer of two files is the same as one of one.
+func TestMergesBeside(t *testing.T) {
+	p := build(t)
+	c := small()
+	config, tokenizer := modelFiles(t, c)
+	ph := newPhone(t, p, "v79", randomWeights(t, c, 2), config, tokenizer)
+	want, code := ph.run("to be or not to be", flags()...)
+	tokens, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+	if code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v\n%s", code, err, want)
+	}
+	var file struct {
+		Model struct {
+			Merges []any `json:"merges"`
+		} `json:"model"`
+	}
+	if err := json.Unmarshal(tokenizer, &file); err != nil || len(file.Model.Merges) == 0 {
+		t.Fatalf("%d merges, %v", len(file.Model.Merges), err)
+	}
+	lines := "#version: 0.2\n"
+	for _, m := range file.Model.Merges {
+		if pair, ok := m.([]any); ok {
+			m = fmt.Sprint(pair[0], " ", pair[1])
+		}
+		lines += fmt.Sprintln(m)
+	}
+	ph.write("tokenizer.json", bytes.Replace(tokenizer, []byte(`"merges"`), []byte(`"-"`), 1))
+	ph.write("merges.txt", []byte(lines))
+	got, code := ph.run("to be or not to be", flags()...)
+	again, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+	if code != 0 || err != nil || !bytes.Equal(tokens, again) {
+		t.Errorf("exit code %d, %v: %s, want %s\n%s", code, err, again, tokens, got)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	p := build(t)
 	c := small()
@@ -160,8 +195,71 @@ func TestRefusals(t *testing.T) {
 		"huge prompt": {do: func(ph *phone) (string, int) { return ph.run(strings.Repeat("1 ", 40000), flags()...) }, want: "longer than 65536 bytes"},
 		"wrong phone": {arch: "v75", do: func(ph *phone) (string, int) { return ph.run("hi", flags()...) },
 			want: "compiled for v79, this device's DSP is v75"},
-		"other SDK": {do: func(ph *phone) (string, int) {
+		"wrong VTCM": {do: func(ph *phone) (string, int) {
+			ph.vendor("etc/open_soc", []byte("arch=v79\nsoc_model=69\nvtcm_mb=4\n"))
+			return ph.run("hi", flags()...)
+		}, want: "Request feature vtcm size with value 8388608 unsupported"},
+		"wrong SoC": {do: func(ph *phone) (string, int) {
+			ph.vendor("etc/open_soc", []byte("arch=v79\nsoc_model=75\n"))
+			return ph.run("hi", flags()...)
+		}, want: "err 0x138d: it was compiled for the SoC model 69, this device is 75"},
+		"SoC unknown": {do: func(ph *phone) (string, int) {
+			ph.write("libQnnHtp.so", []byte("\x00"+buildID+"\x00open_socs=43,57;\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Dsp startup: SoC model (SnapdragonModel) is unknown: this device is 69"},
+		"stub of another SDK": {do: func(ph *phone) (string, int) {
 			ph.write("libQnnHtp.so", []byte("\x00v2.42.0.251225135753_193295\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Stub lib id mismatch: expected (v2.42.0.251225135753_193295), detected (v2.41.0.251128000000_0)"},
+		"prepare of another SDK": {do: func(ph *phone) (string, int) {
+			ph.write("libQnnHtpPrepare.so", []byte("\x00v2.42.0.251225135753_193295\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Prepare lib id mismatch: expected (v2.41.0.251128000000_0), detected (v2.42.0.251225135753_193295)"},
+		"skel of the vendor's": {do: func(ph *phone) (string, int) {
+			ph.remove("dsp/libQnnHtpV79Skel.so")
+			ph.vendor("lib/rfsa/adsp/libQnnHtpV79Skel.so", []byte("\x00v2.34.0.250424201103_119471\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "qnn_open failed, 0x80000600"},
+		"older runtime": {do: func(ph *phone) (string, int) {
+			ph.runtime("v2.40.9.251030114326_189385")
+			return ph.run("hi", flags()...)
+		}, want: "Error 5000: Using newer context binary on old SDK"},
+		"no library of this side": {do: func(ph *phone) (string, int) {
+			ph.remove("libQnnLLaMAPackage_CPU.so")
+			return ph.run("hi", flags()...)
+		}, want: "Could not register Op Package: libQnnLLaMAPackage_CPU.so and interface provider: LLaMAPackageInterfaceProvider, error 4005"},
+		"libraries swapped": {do: func(ph *phone) (string, int) {
+			ph.write("libQnnLLaMAPackage_CPU.so", opPackage(164))
+			return ph.run("hi", flags()...)
+		}, want: "has unexpected e_machine: 164"},
+		"another package": {do: func(ph *phone) (string, int) {
+			ph.write("libQnnLLaMAPackage_CPU.so", bytes.Replace(opPackage(183), []byte("LLaMAP"), []byte("QwenAP"), 1))
+			return ph.run("hi", flags()...)
+		}, want: "error 4006: the library has no such function"},
+		"op package without the op": {do: func(ph *phone) (string, int) {
+			path := filepath.Join(ph.dir, "dsp/libQnnLLaMAPackage_HTP.so")
+			b, err := os.ReadFile(path)
+			if err != nil {
+				ph.t.Fatal(err)
+			}
+			ph.write("dsp/libQnnLLaMAPackage_HTP.so", bytes.ReplaceAll(b, []byte("RMSNorm\x00"), []byte("RMSNorx\x00")))
+			return ph.run("hi", flags()...)
+		}, want: "could not create op: LLaMAPackage::RMSNorm"},
+		"tensor twice": {do: func(ph *phone) (string, int) {
+			ph.write("qwen3.bin", bytes.ReplaceAll(contextBinary(w), []byte("past_value_0"), []byte("past_value_1")))
+			return ph.run("hi", flags()...)
+		}, want: "Tensor name past_value_1 already exists in the graph."},
+		"no merges": {do: func(ph *phone) (string, int) {
+			ph.write("tokenizer.json", bytes.Replace(tokenizer, []byte(`"merges"`), []byte(`"-"`), 1))
+			return ph.run("hi", flags()...)
+		}, want: "merge file is broken: tokenizer.json has no merges, and merges.txt is not there"},
+		"merges that are none": {do: func(ph *phone) (string, int) {
+			ph.write("tokenizer.json", bytes.Replace(tokenizer, []byte(`"merges"`), []byte(`"-"`), 1))
+			ph.write("merges.txt", []byte("#version: 0.2\na b\nab\n"))
+			return ph.run("hi", flags()...)
+		}, want: `merge file is broken: merges.txt: "ab" is no pair`},
+		"other SDK": {do: func(ph *phone) (string, int) {
+			ph.runtime("v2.42.0.251225135753_193295")
 			return ph.run("hi", flags()...)
 		}, want: "Could not create context from binary. Mostly due to binary's qnn version mismatch with backend's qnn version."},
 		"no backend": {do: func(ph *phone) (string, int) {

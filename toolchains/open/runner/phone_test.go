@@ -82,6 +82,7 @@ func newPhone(t testing.TB, p programs, arch string, w *qwen3.Weights, config, t
 	ph.write("tokenizer.json", tokenizer)
 	ph.write("dsp/libQnnLLaMAPackage_HTP.so", library)
 	ph.write("libQnnHtp.so", []byte("\177ELF\x00v2.41\x00v1.2.3.4\x00"+buildID+"\x00v2.9.9.999999999999\x00"))
+	ph.write("libQnnLLaMAPackage_CPU.so", opPackage(183))
 	ph.write("libQnnHtpV"+arch[1:]+"Stub.so", []byte("\x00"+buildID+"\x00"))
 	ph.write("dsp/libQnnHtpV"+arch[1:]+"Skel.so", []byte("\x00"+buildID+"\x00"))
 	ph.write("runner", runner)
@@ -93,6 +94,30 @@ func newPhone(t testing.TB, p programs, arch string, w *qwen3.Weights, config, t
 	}
 	ph.serveDSP(p.shell, arch)
 	return ph
+}
+
+// opPackage is the beginning of an op package's library, as far as it is looked at.
+func opPackage(machine byte) []byte {
+	head := make([]byte, 64)
+	copy(head, "\x7fELF\x02\x01")
+	head[18] = machine
+	return append(head, "\x00LLaMAPackageInterfaceProvider\x00"...)
+}
+
+// runtime replaces libQnnHtp.so, stub and skel by those of another SDK.
+func (ph *phone) runtime(buildID string) {
+	for _, name := range []string{"libQnnHtp.so", "libQnnHtpV79Stub.so", "dsp/libQnnHtpV79Skel.so"} {
+		ph.write(name, []byte("\x00"+buildID+"\x00"))
+	}
+}
+
+// vendor puts a file below the device's /vendor.
+func (ph *phone) vendor(name string, data []byte) {
+	ph.t.Helper()
+	path := filepath.Join(ph.system, "vendor", name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
+		ph.t.Fatal(err)
+	}
 }
 
 func (ph *phone) write(name string, data []byte) {

@@ -66,6 +66,8 @@ void print(Str s);
 // A line as upstream's logger prints it, on standard output.
 void log_line(Str level, const char *colour, Str file, u32 line, Str message);
 #define LOG_INFO(message) log_line("[INFO]", COLOUR_GREEN, __FILE_NAME__, __LINE__, message)
+#define LOG_WARN(message) log_line("[WARN]", COLOUR_YELLOW, __FILE_NAME__, __LINE__, message)
+#define LOG_ERROR(message) log_line("[ERROR]", COLOUR_RED, __FILE_NAME__, __LINE__, message)
 
 // Prints an [ERROR] line and ends the program with code 1.
 [[noreturn]] void fail_at(Str file, u32 line, Str message);

@@ -1,5 +1,7 @@
 #include "context.h"
 
+#include "tokenizer.h"
+
 namespace {
 
 constexpr u32 ARITHMETIC_VERSION = 1, STATIC_BIT = 1u << 31;
@@ -121,6 +123,11 @@ struct Reader {
     for (u32 i = 0; i < g.n_tensors; i++) {
       tensor(tensors + i * TENSOR_RECORD, g.tensors[i]);
       if (g.tensors[i].kind == KIND_STATIC) wrong("a static tensor inside a graph");
+    }
+    StringMap names(g.n_tensors);
+    for (u32 i = 0, first; i < g.n_tensors; i++) {
+      if (names.get(g.tensors[i].name, "", &first)) FAIL("Tensor name ", g.tensors[i].name, " already exists in the graph. ", file, ": ", g.name);
+      names.put(g.tensors[i].name, "", i);
     }
     for (u32 i = 0; i < g.n_tensors; i++) place(g.tensors[i]);
     g.n_ops = n_ops;

@@ -65,10 +65,12 @@ DspLibrary::DspLibrary(const char *device, Str name) {
   Str path = find_dsp_library(name);
   if (path.size == 0) {
     Text why;
-    why << name << " is in no folder of \"" << dsp_library_path()
-        << "\"; push the hexagon build of the op package and set ADSP_LIBRARY_PATH (entries separated by ';')";
+    why << name << " is in no folder of " << dsp_library_path()
+        << "; push the hexagon build of the op package and set ADSP_LIBRARY_PATH (entries separated by ';')";
     rpc_failed("opening the op package's library", static_cast<u32>(AEE_EUNABLETOLOAD), why.str());
   }
+  // A vendor's loader looks for a shell of unsigned domains in each folder and says of each that it is not there; it has another.
+  if (find_dsp_library("fastrpc_shell_unsigned_3").size == 0) LOG_WARN("fopen failed for fastrpc_shell_unsigned_3 2 (No such file or directory)");
   fd_ = sys::connect_unix(device);
   if (fd_ < 0) {
     Text why;

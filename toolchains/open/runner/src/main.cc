@@ -65,6 +65,7 @@ Context *load_context(const char *path, Str backend_id) {
   LOG_INFO(text.str());
   Context *context = read_context(file.str(), path);
   check_device(context, backend_id);
+  check_op_package(context->op_package);
   for (u32 i = 0; i < context->n_graphs; i++) check_ops(context, &context->graphs[i]);
   text.clear();
   text << "QNN context retrieved from qnn_context.bin with " << context->n_graphs << " QNNModels(QnnGraphs)";
@@ -95,13 +96,13 @@ DspLibrary *connect_dsp(const Context *context) {
         device << (given.size ? given : Str("/dev/fastrpc-cdsp"));
         dsp = new (take<DspLibrary>(1)) DspLibrary(device.c_str(), name.str());
       }
-      if (!dsp->has_op(op.type)) FAIL("the op package has no op ", op.type, ", which ", op.name, " needs");
+      if (!dsp->has_op(op.type)) FAIL("could not create op: ", context->op_package, "::", op.type, ", which ", op.name, " needs, is not in the op package");
     }
   }
   if (dsp && !(dsp->build_id() == context->build_id)) {
     Text text;
     text << "the op package was compiled with the SDK " << dsp->build_id() << ", the context with " << context->build_id;
-    log_line("[WARN]", COLOUR_YELLOW, __FILE_NAME__, __LINE__, text.str());
+    LOG_WARN(text.str());
   }
   return dsp;
 }
@@ -131,6 +132,10 @@ i32 run(i32 count, const char *const *arguments) {
   Str backend_id = backend_build_id();
   text << "QNN Backend Build Id: " << backend_id;
   LOG_INFO(text.str());
+  check_libraries(backend_id);
+  // A vendor's library says both at each start, and neither means anything: no graph is prepared here.
+  LOG_WARN("<W> Initializing HtpProvider");
+  LOG_WARN("<W> Function not called, PrepareLib isn't loaded!");
   Context *context = load_context(flags.model, backend_id);
   Config config = read_config(flags.config, context);
   Tokenizer tokenizer(flags.tokenizer);

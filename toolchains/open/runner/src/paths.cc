@@ -21,12 +21,22 @@ Str find(Str folders, char separator, Str name, bool absolute) {
 
 Str find_library(Str name) { return find(environment("LD_LIBRARY_PATH"), ':', name, false); }
 
-Str dsp_library_path() {
+namespace {
+
+bool uses_dsp_library_path() { return environment("DSP_LIBRARY_PATH").size != 0; }
+
+Str dsp_folders() {
   Text path;
-  Str set = environment("DSP_LIBRARY_PATH");
-  if (set.size == 0) set = environment("ADSP_LIBRARY_PATH");
-  path << set << ";/vendor/lib/rfsa/adsp;/vendor/dsp";
+  path << environment(uses_dsp_library_path() ? "DSP_LIBRARY_PATH" : "ADSP_LIBRARY_PATH") << ";/vendor/lib/rfsa/adsp;/vendor/dsp";
   return path.str();
 }
 
-Str find_dsp_library(Str name) { return find(dsp_library_path(), ';', name, true); }
+}  // namespace
+
+Str dsp_library_path() {
+  Text text;
+  text << (uses_dsp_library_path() ? "DSP_LIBRARY_PATH=\"" : "ADSP_LIBRARY_PATH=\"") << dsp_folders() << '"';
+  return text.str();
+}
+
+Str find_dsp_library(Str name) { return find(dsp_folders(), ';', name, true); }

@@ -10,5 +10,5 @@ Str find_library(Str name);
 // folders. The path is absolute, since the domain on the DSP has no working directory of ours.
 Str find_dsp_library(Str name);
 
-// What find_dsp_library searches, for messages.
+// What find_dsp_library searches, for messages: the variable and its value.
 Str dsp_library_path();

@@ -94,7 +94,8 @@ Tokenizer::Tokenizer(const char *path) {
   names_ = take<Str>(most);
   for (u32 i = 0; i < most; i++) names_[i].at = nullptr;
   read_vocab(vocab);
-  read_merges(json::need(model, "merges", json::Kind::array, path), path);
+  if (model->get("merges")) read_merges(json::need(model, "merges", json::Kind::array, path), path);
+  else read_merges_beside(path);
   if (added) read_added(added);
 }
 
@@ -124,6 +125,29 @@ void Tokenizer::read_merges(const json::Value *merges, Str file) {
     }
     merges_->put(left, right, rank);
   }
+}
+
+// A tokenizer of two files, as older models have: merges.txt lies beside, a pair in each line, below a line "#version".
+void Tokenizer::read_merges_beside(Str tokenizer) {
+  size_t folder = tokenizer.size;
+  while (folder && tokenizer.at[folder - 1] != '/') folder--;
+  Text path;
+  path << tokenizer.to(folder) << "merges.txt";
+  File file = map_file(path.c_str());
+  if (!file.found) FAIL("merge file is broken: ", tokenizer, " has no merges, and ", path.str(), " is not there; push it");
+  merges_ = new (take<StringMap>(1)) StringMap(file.size / 4 + 1);
+  u32 rank = 0;
+  for (Str rest = file.str(); rest.size;) {
+    size_t end = rest.find('\n');
+    Str line = rest.to(end);
+    rest = rest.from(end < rest.size ? end + 1 : end);
+    if (line.size && line.at[line.size - 1] == '\r') line.size--;
+    if (line.size == 0 || line.starts_with("#version")) continue;
+    size_t blank = line.find(' ');
+    if (blank == 0 || blank + 1 >= line.size) FAIL("merge file is broken: ", path.str(), ": \"", line, "\" is no pair");
+    merges_->put(line.to(blank), line.from(blank + 1), rank++);
+  }
+  if (rank == 0) FAIL("merge file is broken: ", path.str(), " is empty");
 }
 
 void Tokenizer::read_added(const json::Value *list) {

@@ -42,6 +42,7 @@ class Tokenizer {
   void read_added(const json::Value *list);
   void read_vocab(const json::Value *vocab);
   void read_merges(const json::Value *merges, Str file);
+  void read_merges_beside(Str tokenizer);
   const Added *added_at(Str text) const;
   void encode_segment(Str segment, Tokens &out) const;
   void encode_piece(Str piece, Tokens &out) const;
