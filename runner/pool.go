@@ -360,7 +360,7 @@ func (l *Lent) Lost(ctx context.Context, err error) {
 	l.release()
 	_, why := l.pool.check(ctx, l.phone.PoolDevice, l.want)
 	l.pool.change(func() {
-		before := fmt.Sprintf("the run on %s broke off (%v); ", l.phone.Name, err)
+		before := fmt.Sprintf("the run on %s broke off (%v) and is begun again; ", l.phone.Name, short(err))
 		l.phone.used = time.Now()
 		if why != nil && ctx.Err() == nil {
 			l.pool.putAside(l.phone, why, l.want, before)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -237,8 +238,16 @@ exit 0`
 // short leaves out where in the protocol something failed, which helps nobody with a phone.
 func short(err error) error {
 	var refused *adb.ServerError
-	if errors.As(err, &refused) {
+	var unreachable *net.OpError // the server, not the device
+	switch {
+	case errors.As(err, &unreachable):
+		return &shortError{unreachable.Error(), err}
+	case errors.As(err, &refused):
 		return &shortError{strings.TrimPrefix(refused.Message, "failed to connect: "), err}
+	case errors.Is(err, ErrHoldLost):
+		return &shortError{ErrHoldLost.Error(), err}
+	case errors.Is(err, adb.ErrDropped):
+		return &shortError{adb.ErrDropped.Error(), err}
 	}
 	return err
 }

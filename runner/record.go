@@ -13,6 +13,7 @@ import (
 type RunRecord struct {
 	Started    string    `json:"started"` // when the measured command began, by this machine's clock: RFC 3339, UTC
 	Serial     string    `json:"serial"`
+	Name       string    `json:"name,omitempty"` // in devices.hcl; of emulated phones beside each other: "emulator 2"
 	Model      string    `json:"model,omitempty"`
 	SoC        string    `json:"soc"`
 	Emulated   bool      `json:"emulated,omitempty"`
@@ -25,9 +26,17 @@ type RunRecord struct {
 	SentBytes  int64     `json:"sent_bytes"`               // to have the files there
 }
 
+// Phone names the phone for people.
+func (r RunRecord) Phone() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return r.Serial
+}
+
 func recordOf(i Info, res RunResult, cooled *Cooled) RunRecord {
 	r := RunRecord{
-		Started: res.Started.UTC().Format("2006-01-02T15:04:05.000Z"), Serial: i.Serial, Model: i.Model, SoC: i.SoC, Emulated: i.Emulated,
+		Started: res.Started.UTC().Format("2006-01-02T15:04:05.000Z"), Serial: i.Serial, Name: i.Name, Model: i.Model, SoC: i.SoC, Emulated: i.Emulated,
 		ExitCode: res.ExitCode, DurationUS: res.Duration.Microseconds(), Cooldown: cooled, Before: res.Before, After: res.After, SentBytes: res.Pushed.Sent,
 	}
 	for _, d := range res.Warmups {

@@ -115,7 +115,7 @@ func (t *table) show(all []*variant, spec Spec, several bool) {
 			records = records || r.Record != nil
 			t.warnOnce(r.note)
 			if r.Record != nil && r.Record.Cooldown != nil && r.Record.Cooldown.Warning != "" {
-				t.Warnings = append(t.Warnings, fmt.Sprintf("%s on %s: %s", Run{Name: v.Name, Repetition: r.Repetition}, r.Record.Serial, r.Record.Cooldown.Warning))
+				t.Warnings = append(t.Warnings, fmt.Sprintf("%s on %s: %s", Run{Name: v.Name, Repetition: r.Repetition}, r.Record.Phone(), r.Record.Cooldown.Warning))
 			}
 		}
 	}
@@ -247,8 +247,8 @@ func choose(all []*variant, spec Spec) []string {
 func phones(v *variant) string {
 	var all []string
 	for _, r := range v.Runs {
-		if r.Record != nil && !slices.Contains(all, r.Record.Serial) {
-			all = append(all, r.Record.Serial)
+		if r.Record != nil && !slices.Contains(all, r.Record.Phone()) {
+			all = append(all, r.Record.Phone())
 		}
 	}
 	if len(all) > 2 {
