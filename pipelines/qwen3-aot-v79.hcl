@@ -250,6 +250,11 @@ output "stdout.txt" {
   value       = step.run.qwen3.outputs.stdout
 }
 
+output "samples" {
+  description = "memory, processors, clocks, temperatures and battery while it ran: samples.csv, samples.json"
+  value       = step.run.qwen3.outputs.samples
+}
+
 output "metrics" {
   value = step.run.qwen3.outputs.metrics
   show  = "table"

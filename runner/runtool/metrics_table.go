@@ -123,6 +123,9 @@ type row struct {
 
 // label spells a metric's name for people: "prefill_tokens_per_s" is "prefill speed".
 func label(name string) string {
+	if l, ok := sampleLabel(name); ok {
+		return l
+	}
 	for _, s := range [][2]string{{"_tokens_per_s", " speed"}, {"_time_us", " time"}, {"_us", ""}} {
 		if phase, ok := strings.CutSuffix(name, s[0]); ok {
 			return strings.ReplaceAll(phase, "_", " ") + s[1]

@@ -3,6 +3,7 @@ package runtool
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/agent"
@@ -22,6 +23,15 @@ func sampled(file string) (found []runner.Metric, note string, err error) {
 		found = append(found, runner.Metric(v))
 	}
 	return found, s.Note, nil
+}
+
+// sampleLabel spells the name of such a metric for people.
+func sampleLabel(name string) (string, bool) {
+	if !isSampled(name) {
+		return "", false
+	}
+	short := strings.NewReplacer("rss", "RSS", "pss", "PSS", "cpu", "CPU", "gpu", "GPU", "dmabuf", "DMA buffers", "mem_available_drop", "drop of available memory", "_", " ")
+	return short.Replace(name), true
 }
 
 // isSampled tells whether a metric comes from samples, and so says nothing of what the program printed.
