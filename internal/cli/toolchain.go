@@ -98,12 +98,16 @@ func (a *app) planToolchains(ws []wanted) (*plan.Plan, hcl.Diagnostics, error) {
 		out := f.Body().AppendNewBlock("output", []string{w.name}).Body() // what nobody uses is not planned
 		out.SetAttributeTraversal("value", hcl.Traversal{hcl.TraverseRoot{Name: addrs.Toolchain}, hcl.TraverseAttr{Name: w.name}, hcl.TraverseAttr{Name: "dir"}})
 	}
-	const name = "toolchain"
+	return a.planText("toolchain", f.Bytes())
+}
+
+// planText plans a pipeline that no file has.
+func (a *app) planText(name string, text []byte) (*plan.Plan, hcl.Diagnostics, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf) // a file system in memory
 	out, err := z.Create(config.Folder + "/" + name + ".hcl")
 	if err == nil {
-		_, err = out.Write(f.Bytes())
+		_, err = out.Write(text)
 	}
 	if err == nil {
 		err = z.Close()

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/emulator"
 	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
 )
@@ -72,12 +73,10 @@ func TestDeviceDiesWithItsParent(t *testing.T) {
 	}
 }
 
-// TestOfficialClient uses the commands that people type.
-func TestOfficialClient(t *testing.T) {
-	t.Parallel()
-	e, s, o := emulatortest.Start(t, emulatortest.Image(t, nil), nil), emulatortest.Server(t), emulatortest.ServerOptions(t)
-	dir := t.TempDir()
-	adb := func(args ...string) (stdout, stderr string, code int) {
+// official returns a function that runs the official client on a server, in a folder.
+func official(t *testing.T, s *adb.Server, o adb.Options, dir string) func(args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	return func(args ...string) (stdout, stderr string, code int) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // a daemon that answers wrongly makes adb wait for ever
 		defer cancel()
@@ -95,6 +94,14 @@ func TestOfficialClient(t *testing.T) {
 		}
 		return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
 	}
+}
+
+// TestOfficialClient uses the commands that people type.
+func TestOfficialClient(t *testing.T) {
+	t.Parallel()
+	e, s := emulatortest.Start(t, emulatortest.Image(t, nil), nil), emulatortest.Server(t)
+	dir := t.TempDir()
+	adb := official(t, s, emulatortest.ServerOptions(t), dir)
 	write := func(name, content string) {
 		t.Helper()
 		p := filepath.Join(dir, name)

@@ -1,23 +1,25 @@
 package emulator
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// link is where the device's adb daemon gets its connections. They misbehave as told, and there are none while the device is down.
+// link is where the device's adb daemon gets its connections. They misbehave as told.
 type link struct {
 	net.Listener
 	faults  Faults
 	left    atomic.Int64 // bytes until the link is cut
 	corrupt atomic.Int64 // bytes until one is changed
 
-	mu    sync.Mutex
-	open  map[*conn]bool
-	off   bool      // the device is down
-	until time.Time // no connection is taken before
+	mu   sync.Mutex
+	open map[*conn]bool
+	offs int // how many want nobody to connect
 }
 
 func newLink(l net.Listener, f Faults) *link {
@@ -35,43 +37,70 @@ func newLink(l net.Listener, f Faults) *link {
 	return k
 }
 
-// Accept takes the next connection. While the device is down the kernel goes on answering for it, so what comes then is hung up on at once.
+// Accept takes the next connection.
 func (k *link) Accept() (net.Conn, error) {
 	for {
 		nc, err := k.Listener.Accept()
+		if errors.Is(err, unix.EINVAL) { // it does not listen now, and will again
+			time.Sleep(acceptPoll)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
+		c := &conn{Conn: nc, k: k}
 		k.mu.Lock()
-		if refused := k.off || time.Now().Before(k.until); refused {
-			k.mu.Unlock()
-			if tcp, ok := nc.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // a reset, as from a port where nobody listens
-			}
-			nc.Close()
+		k.open[c] = true
+		away := k.offs > 0
+		k.mu.Unlock()
+		if away { // it came at the last moment
+			c.Close()
 			continue
 		}
-		c := &conn{Conn: nc, k: k}
-		k.open[c] = true
-		k.mu.Unlock()
 		return c, nil
 	}
 }
 
-// down hangs up on everybody and takes nobody until up.
-func (k *link) down() {
+const (
+	acceptPoll = 5 * time.Millisecond
+	backlog    = 128
+)
+
+// off has connections refused until on. Those that are there stay.
+func (k *link) off() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.off = true
-	for c := range k.open {
-		c.Conn.Close()
+	if k.offs++; k.offs == 1 {
+		// A socket that does not listen keeps its port, if it was bound to that very one, as Start does.
+		k.control(func(fd int) error { return unix.Shutdown(fd, unix.SHUT_RD) })
 	}
 }
 
-func (k *link) up() {
+func (k *link) on() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.off = false
+	if k.offs--; k.offs == 0 {
+		k.control(func(fd int) error { return unix.Listen(fd, backlog) })
+	}
+}
+
+func (k *link) control(do func(fd int) error) {
+	l, ok := k.Listener.(*net.TCPListener)
+	if !ok {
+		return
+	}
+	if raw, err := l.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = do(int(fd)) }) // neither fails for a socket that is bound
+	}
+}
+
+// hangUp ends all connections.
+func (k *link) hangUp() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for c := range k.open {
+		c.Conn.Close()
+	}
 }
 
 // conn is one connection with an adb server.
@@ -102,9 +131,10 @@ func (c *conn) Read(p []byte) (int, error) {
 			next = never
 		}
 		c.k.left.Store(next)
-		c.k.mu.Lock()
-		c.k.until = time.Now().Add(c.k.faults.Refuse)
-		c.k.mu.Unlock()
+		if c.k.faults.Refuse > 0 {
+			c.k.off()
+			time.AfterFunc(c.k.faults.Refuse, c.k.on)
+		}
 		c.Close()
 		return 0, net.ErrClosed
 	}

@@ -63,53 +63,37 @@ done </dev/__properties__/all
 echo "$2"
 `
 
-const reboot = `#!/system/bin/sh
-# reboot [-p]: the emulated device's first process does it; -p switches it off
-case "$1" in -p) kill -USR2 1 ;; *) kill -TERM 1 ;; esac
-sleep 30
-`
-
-const svc = `#!/system/bin/sh
-# svc power reboot|shutdown, and nothing else
-case "$1 $2" in
-"power reboot") exec reboot ;;
-"power shutdown") exec reboot -p ;;
-esac
-echo "svc: the emulated device has only: svc power reboot|shutdown" >&2
-exit 1
-`
-
-// A device whose clock is wrong has these programs before the others. They, and adbd, add CLOCK_SKEW to every time that they tell, and take
-// it from every time that they are told; what the kernel writes down by itself is the host's time, so that all of it agrees. Programs that
-// ask the kernel see the host's clock: no clock can be set in a namespace.
+// skewed has functions that the shells of a device with a wrong clock begin with. They, and adbd, add CLOCK_SKEW to every time that they tell,
+// and take it from every time that they are told; what the kernel writes down by itself is the host's time, so that all of it agrees.
+// Programs that ask the kernel see the host's clock: none can be set in a namespace. They are functions because busybox prefers its own
+// commands to those of the search path.
 const (
-	skewedBin  = "system/skewed"
-	skewedDate = `#!/system/bin/sh
-for a; do
-	case "$a" in -d*|-s*|-r*|--date*|--set*|--reference*) exec /system/bin/date "$@" ;; esac
-done
-exec /system/bin/date -d "@$(($(/system/bin/date +%s) + CLOCK_SKEW))" "$@"
-`
-	skewedStat = `#!/system/bin/sh
-case "$1 $2" in
--c*%[XYZ]*) ;;
-*) exec /system/bin/stat "$@" ;;
-esac
-m=$(printf '')
-format=$(echo "$2" | /system/bin/sed "s/%[XYZ]/$m&$m/g")
-shift 2
-/system/bin/stat -c "$format" "$@" | /system/bin/awk -v skew="$CLOCK_SKEW" -v FS="$m" -v OFS= '{ for (i = 2; i <= NF; i += 2) $i = sprintf("%.0f", $i + skew); print }'
-`
-	skewedTouch = `#!/system/bin/sh
-if [ "$1" = -d ]; then
-	at=$(/system/bin/date -d "$2" +%s) || exit 1
-elif [ "$1" = -t ]; then
-	at=$(/system/bin/date -d "$2" +%s) || exit 1
-else
-	exec /system/bin/touch "$@"
-fi
-shift 2
-exec /system/bin/touch -d "@$((at - CLOCK_SKEW))" "$@"
+	skewed          = "system/etc/skewed"
+	skewedFunctions = `date() {
+	for _a; do
+		case "$_a" in -d*|-s*|-r*|--date*|--set*|--reference*) /system/bin/date "$@"; return ;; esac
+	done
+	/system/bin/date -d "@$(($(/system/bin/date +%s) + CLOCK_SKEW))" "$@"
+}
+stat() {
+	case "$1 $2" in
+	-c*%[XYZ]*) ;;
+	*) /system/bin/stat "$@"; return ;;
+	esac
+	_m=$(printf '\001')
+	_f=$(echo "$2" | /system/bin/sed "s/%[XYZ]/$_m&$_m/g")
+	shift 2
+	/system/bin/stat -c "$_f" "$@" | /system/bin/awk -v skew="$CLOCK_SKEW" -v FS="$_m" -v OFS= '{ for (i = 2; i <= NF; i += 2) $i = sprintf("%.0f", $i + skew); print }'
+}
+touch() {
+	case "$1" in
+	-d|-t) ;;
+	*) /system/bin/touch "$@"; return ;;
+	esac
+	_t=$(/system/bin/date -d "$2" +%s) || return
+	shift 2
+	/system/bin/touch -d "@$((_t - CLOCK_SKEW))" "$@"
+}
 `
 )
 
@@ -147,11 +131,7 @@ func (m Image) build(ctx context.Context, dir string) error {
 	}
 	b.write("system/bin/getprop", getprop, 0o755)
 	b.write("system/bin/logcat", logcat, 0o755)
-	b.write("system/bin/reboot", reboot, 0o755)
-	b.write("system/bin/svc", svc, 0o755)
-	b.write(skewedBin+"/date", skewedDate, 0o755)
-	b.write(skewedBin+"/stat", skewedStat, 0o755)
-	b.write(skewedBin+"/touch", skewedTouch, 0o755)
+	b.write(skewed, skewedFunctions, 0o644)
 	b.write("system/build.prop", strings.Join(m.SoC.properties(), "\n")+"\n", 0o644)
 	b.write("vendor/etc/open_soc", m.SoC.openSoC(), 0o644)
 	libs := vendorLibraries(m.SoC.Arch, vendorQNN)

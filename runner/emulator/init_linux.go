@@ -46,6 +46,10 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 		_, _ = io.Copy(io.Discard, in)
 		os.Exit(0)
 	}()
+	go func() {
+		<-d.off
+		os.Exit(0)
+	}()
 	return d.serve()
 }
 
@@ -54,6 +58,8 @@ type device struct {
 	soc      SoCProps // of the image: what the properties say
 	serialno string
 	faults   Faults
+	out      *os.File      // what the emulator's user reads
+	off      chan struct{} // closed when the device is switched off
 	log      *log.Logger
 	main     *os.File // what logcat reads
 	state    *state
@@ -81,7 +87,7 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if err := json.Unmarshal(line, &s); err != nil {
 		return nil, fmt.Errorf("read the setup: %w", err)
 	}
-	d := &device{faults: s.Faults, serialno: s.Serialno}
+	d := &device{faults: s.Faults, serialno: s.Serialno, out: os.Stderr, off: make(chan struct{})}
 	if s.Faults.DSP != DSPWell {
 		d.wedged.Store(&s.Faults.DSP)
 	}
@@ -128,6 +134,7 @@ func (d *device) serve() error {
 	if d.dsp != nil {
 		go d.serveDSP()
 	}
+	_, _ = d.main.WriteString(logLine("init", 'I', d.faults.Skew, "the emulated "+d.soc.Model+" has started")) // a phone's log is never empty
 	go d.keepWarm()
 	if d.faults.KillAfter > 0 {
 		go d.killOne(d.faults.KillAfter)
@@ -157,10 +164,8 @@ func (d *device) really() SoCProps {
 
 // environ is what a phone's adb shell has.
 func (d *device) environ() []string {
-	path := "/system/bin:/vendor/bin"
 	var more []string
 	if d.faults.Skew != 0 {
-		path = "/" + skewedBin + ":" + path
 		more = append(more, fmt.Sprintf("CLOCK_SKEW=%d", int64(d.faults.Skew.Seconds())))
 	}
 	if d.faults.VendorQNN != "" {
@@ -172,7 +177,7 @@ func (d *device) environ() []string {
 		"HOME=/",
 		"HOSTNAME=hexmage",
 		"LOGNAME=shell",
-		"PATH="+path,
+		"PATH=/system/bin:/vendor/bin",
 		"SHELL=/system/bin/sh",
 		"TERM=dumb",
 		"TMPDIR=/data/local/tmp",
@@ -181,6 +186,9 @@ func (d *device) environ() []string {
 }
 
 func (d *device) shellCommand(line string) *exec.Cmd {
+	if d.faults.Skew != 0 && line != "" {
+		line = ". /" + skewed + "\n" + line
+	}
 	cmd := exec.Command("/system/bin/sh", "-c", line)
 	if line == "" {
 		cmd = exec.Command("/system/bin/sh")

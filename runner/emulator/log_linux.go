@@ -37,13 +37,13 @@ func openLog() (*os.File, error) {
 }
 
 func (d *device) logger(tag string) *logger {
-	return &logger{tag: tag, skew: d.faults.Skew, out: os.Stderr, main: d.main}
+	return &logger{tag: tag, skew: d.faults.Skew, out: d.out, main: d.main}
 }
 
 // say writes a line of a part of the system that is no program here.
 func (d *device) say(tag string, priority byte, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	_, _ = fmt.Fprintf(os.Stderr, "%s: %s\n", tag, text)
+	_, _ = fmt.Fprintf(d.out, "%s: %s\n", tag, text)
 	_, _ = d.main.WriteString(logLine(tag, priority, d.faults.Skew, text))
 }
 

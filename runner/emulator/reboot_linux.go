@@ -22,7 +22,8 @@ func (d *device) obey() {
 				d.reboot("reboot")
 			case syscall.SIGUSR1, syscall.SIGUSR2: // halt, poweroff
 				d.log.Print("the device is switched off")
-				os.Exit(0)
+				close(d.off)
+				return
 			}
 		}
 	}()
@@ -35,7 +36,9 @@ func (d *device) reboot(reason string) {
 	}
 	defer d.rebooting.Unlock()
 	up := time.Now().Add(bootTime)
-	d.link.down()
+	d.link.off()
+	defer d.link.on()
+	d.link.hangUp()
 	// What is being started while the others die is killed in the next round.
 	for range 100 {
 		_ = syscall.Kill(-1, syscall.SIGKILL) // all but this process, and nothing outside of its namespace
@@ -56,5 +59,4 @@ func (d *device) reboot(reason string) {
 	}
 	time.Sleep(time.Until(up))
 	d.log.Print("the device has started again")
-	d.link.up()
 }

@@ -20,6 +20,7 @@ import (
 // Emulator is a device that runs.
 type Emulator struct {
 	addr     string
+	serialno string
 	cmd      *exec.Cmd
 	lifeline io.Closer // the device ends when this closes: by Close, or by the kernel when this process dies
 	done     chan struct{}
@@ -50,7 +51,7 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 		return nil, fmt.Errorf("emulator: %w", err)
 	}
 	defer f.Close()
-	e := &Emulator{addr: l.Addr().String(), done: make(chan struct{})}
+	e := &Emulator{addr: l.Addr().String(), serialno: s.Serialno, done: make(chan struct{})}
 	if err := e.start(ctx, o, s, f); err != nil {
 		return nil, err
 	}
@@ -70,6 +71,15 @@ func listen(at string) (*net.TCPListener, error) {
 		return nil, fmt.Errorf("emulator: the device cannot listen at %s: whoever can reach it is root on it, so it listens at addresses of this machine alone, such as 127.0.0.1:%d", at, addr.Port)
 	}
 	l, err := net.ListenTCP("tcp4", addr)
+	for try := 0; err == nil && addr.Port == 0 && try < 10; try++ {
+		// The device may stop to listen for a while, and only who has asked for a port by its number keeps it then.
+		free := l.Addr().(*net.TCPAddr)
+		l.Close()
+		if l, err = net.ListenTCP("tcp4", free); err == nil {
+			return l, nil
+		}
+		l, err = net.ListenTCP("tcp4", addr) // somebody was faster
+	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("emulator: the port of %s is taken, perhaps by another emulated phone: choose another one: %w", at, err)
 	}
@@ -212,6 +222,9 @@ func explainClone(self string, err error) error {
 
 // Addr returns where the device's adb daemon listens, "127.0.0.1:PORT", which is its serial once an adb server is connected to it.
 func (e *Emulator) Addr() string { return e.addr }
+
+// Serialno returns the device's property ro.serialno.
+func (e *Emulator) Serialno() string { return e.serialno }
 
 // Done is closed when the device has ended, by Close or by itself.
 func (e *Emulator) Done() <-chan struct{} { return e.done }

@@ -28,6 +28,9 @@ func unsupported() error {
 // Addr returns "".
 func (e *Emulator) Addr() string { return "" }
 
+// Serialno returns "".
+func (e *Emulator) Serialno() string { return "" }
+
 // Done returns nil.
 func (e *Emulator) Done() <-chan struct{} { return nil }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // ImageVersion is the behaviour version of the tool emulator-image.
-const ImageVersion = "2"
+const ImageVersion = "3"
 
 // Image is the tool emulator-image: it puts the image of an emulated phone together.
 func Image(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {

@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// deviceEmulateCmd is `hexmage device emulate`.
+type deviceEmulateCmd struct {
+	SoC      string   `name:"soc" default:"SM8750" help:"SoC of the catalogue: what the phone says it is, and its DSP's arch. Default: SM8750."`
+	Serial   string   `short:"s" placeholder:"HOST:PORT" help:"Address on this machine, which is the phone's serial for adb. Default: 127.0.0.1 and a free port."`
+	Port     int      `placeholder:"N" help:"The same for 127.0.0.1:N."`
+	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
+	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
+	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Misbehave; may be repeated. The faults are listed below."`
+	Connect  bool     `help:"Connect the user's adb server to it, and disconnect it at the end."`
+	Log      bool     `help:"Print what the phone and its DSP print."`
+	EOF      bool     `name:"eof" help:"End with standard input, for scripts that start it; else only Ctrl-C ends it."`
+}
+
+// Help has the faults and the examples of `hexmage device emulate --help`.
+func (*deviceEmulateCmd) Help() string {
+	var b strings.Builder
+	b.WriteString(`Starts an emulated phone and keeps it until Ctrl-C. Programs for AArch64 run on it by qemu, and so does its DSP; it is of its own file
+system, and nothing of this machine shows. Its first start makes what it needs; later ones take a fraction of a second. docs/devices.md
+tells more.
+
+Faults:
+
+`)
+	for _, f := range emulator.FaultTable() {
+		value := f.Name + "=" + f.Value
+		if inner, ok := strings.CutPrefix(f.Value, "["); ok {
+			value = f.Name + "[=" + inner
+		}
+		fmt.Fprintf(&b, "    %-32s %s\n", value, f.Doc)
+	}
+	b.WriteString(`
+Examples:
+
+    hexmage device emulate --connect                                         and in another terminal: hexmage device info
+    hexmage device emulate --soc SM8650 --port 5555 --data ~/phone
+    hexmage device emulate --fault drop-every=20MB --fault refuse=2s         a bad cable
+    hexmage device emulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
+    hexmage device emulate --json --eof | jq -r .serial                      for scripts`)
+	return b.String()
+}
+
+// emulated is what is told of the phone.
+type emulated struct {
+	Serial   string   `json:"serial"` // HOST:PORT
+	Serialno string   `json:"serialno"`
+	SoC      string   `json:"soc"`
+	SoCID    int      `json:"soc_id,omitempty"`
+	Arch     string   `json:"arch"`
+	VTCMMB   int      `json:"vtcm_mb,omitempty"`
+	Data     string   `json:"data,omitempty"` // "": not kept
+	Faults   []string `json:"faults"`
+}
+
+// Run starts the phone and waits.
+func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
+	o, err := c.options(a)
+	if err != nil {
+		return err
+	}
+	e, err := a.openEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.close() // not before the phone ends: what it runs from must not be collected
+	if o.Image, err = c.image(ctx, a, e); err != nil {
+		return err
+	}
+	if o.Dir, err = os.MkdirTemp(e.scratch, "phone"); err != nil {
+		return engine(err)
+	}
+	if o.Data == "" && o.DiskBytes == 0 {
+		if o.Data, err = os.MkdirTemp(e.scratch, "data"); err != nil {
+			return engine(err)
+		}
+	}
+	phone, err := emulator.Start(ctx, o)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if lacking, ok := errors.AsType[*emulator.UnsupportedError](err); ok {
+		return engine(fmt.Errorf("%s\nto do: %s", lacking.What, lacking.Remedy))
+	}
+	if err != nil {
+		return engine(err)
+	}
+	defer phone.Close()
+	if c.Connect {
+		server, err := a.adbServer(ctx)
+		if err == nil {
+			err = server.Connect(ctx, phone.Addr())
+		}
+		if err != nil {
+			return engine(err)
+		}
+		defer disconnect(ctx, server, phone.Addr())
+	}
+	if err := c.tell(a, phone, o); err != nil {
+		return err
+	}
+	return c.wait(ctx, a, phone)
+}
+
+// disconnect makes the adb server forget a phone that is about to go.
+func disconnect(ctx context.Context, server *adb.Client, addr string) {
+	_ = server.Disconnect(context.WithoutCancel(ctx), addr) // it may be gone, too
+}
+
+// options are how to start the phone, as far as the command line says it.
+func (c *deviceEmulateCmd) options(a *app) (emulator.Options, error) {
+	o := emulator.Options{Self: []string{a.env.Self, "tool", "emulator-init"}, Listen: c.Serial, Serialno: c.Serialno}
+	if c.Log {
+		o.Log = a.env.Stderr
+	}
+	if c.Port != 0 {
+		at := "127.0.0.1:" + strconv.Itoa(c.Port)
+		if c.Serial != "" && c.Serial != at {
+			return o, usage("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
+		}
+		if c.Port < 0 || c.Port > 65535 {
+			return o, usage("--port %d: want a number from 1 to 65535", c.Port)
+		}
+		o.Listen = at
+	}
+	if o.Listen != "" && !strings.Contains(o.Listen, ":") {
+		return o, usage("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone on the network; for the property ro.serialno there is --serialno", c.Serial)
+	}
+	d, err := a.domain(a.here())
+	if err != nil {
+		return o, err
+	}
+	soc := func(name string) (emulator.SoCProps, error) {
+		s, err := d.catalogue.FindSoC(name)
+		if err != nil {
+			return emulator.SoCProps{}, err
+		}
+		return propsOf(s), nil
+	}
+	for _, text := range c.Fault {
+		if err := o.Set(text, soc); err != nil {
+			return o, usage("--fault %s: %w", text, err)
+		}
+	}
+	if c.Data == "" {
+		return o, nil
+	}
+	if o.DiskBytes > 0 {
+		return o, usage("--data and --fault disk exclude each other: only a disk in memory can have a size")
+	}
+	o.Data = absolute(a.dir, c.Data)
+	if err := os.MkdirAll(o.Data, 0o755); err != nil {
+		return o, engine(err)
+	}
+	return o, nil
+}
+
+func propsOf(s *toolchains.SoC) emulator.SoCProps {
+	p := emulator.SoCProps{Model: s.Name, SoCModel: s.SoCModel, Arch: s.Arch, VTCMMB: s.VTCMMB}
+	if len(s.AndroidIDs) > 0 {
+		p.SoCID = s.AndroidIDs[0]
+	}
+	return p
+}
+
+// image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its folder.
+func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (string, error) {
+	f := hclwrite.NewEmptyFile()
+	f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body().SetAttributeValue("default", cty.True)
+	f.Body().AppendNewBlock("target", nil).Body().SetAttributeValue("soc", cty.StringVal(c.SoC))
+	for _, name := range []string{"llvm", "qemu", "busybox"} {
+		f.Body().AppendNewBlock(addrs.Toolchain, []string{name})
+	}
+	f.Body().AppendNewBlock("step", []string{"emulator", "phone"})
+	profile := a.Profile
+	a.Profile = toolchains.ProfileOpen // an emulated phone has no other
+	p, diags, err := a.planText("emulate", f.Bytes())
+	a.Profile = profile
+	if err != nil {
+		return "", err
+	}
+	a.printDiags(plain(diags), nil)
+	if diags.HasErrors() {
+		return "", &exitError{code: ExitUsage}
+	}
+	if missing := p.Missing(); len(missing) > 0 {
+		return "", usage("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
+	}
+	var out addrs.Output
+	for _, n := range p.Nodes {
+		if n.At.Kind == "emulator" {
+			out = n.Output("image")
+		}
+	}
+	root, err := c.build(ctx, a, e, p, out)
+	if err != nil {
+		return "", err
+	}
+	dir, err := e.trees.Path(ctx, e.sources, root)
+	if err != nil {
+		return "", engine(err)
+	}
+	return dir, nil
+}
+
+func (c *deviceEmulateCmd) build(ctx context.Context, a *app, e *engineParts, p *plan.Plan, out addrs.Output) (digest.Digest, error) {
+	var sink event.Sink = report.Lines(io.Discard, report.Options{})
+	done := func() {}
+	if a.live {
+		sink, done = a.display(nil)
+	}
+	failures := &failureSink{next: sink}
+	o := e.options(a)
+	o.Sink, o.Workspace, o.Roots = a.diagnosed(a.here(), failures), a.here(), []addrs.Output{out}
+	res, err := build.Run(ctx, p, o)
+	done()
+	if err := outcome(ctx, res, err); err != nil {
+		for _, f := range failures.seen {
+			if !a.live {
+				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.step, f.Summary, f.Output)
+			}
+		}
+		return digest.Digest{}, err
+	}
+	return res.Roots[out], nil
+}
+
+// tell says what was started.
+func (c *deviceEmulateCmd) tell(a *app, phone *emulator.Emulator, o emulator.Options) error {
+	s, err := emulator.ReadSoC(o.Image)
+	if err != nil {
+		return engine(err)
+	}
+	t := emulated{Serial: phone.Addr(), Serialno: phone.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch, VTCMMB: s.VTCMMB, Faults: o.On()}
+	if c.Data != "" {
+		t.Data = o.Data
+	}
+	if a.JSON {
+		if t.Faults == nil {
+			t.Faults = []string{}
+		}
+		return a.printJSON(t)
+	}
+	line := func(name, text string) { fmt.Fprintf(a.env.Stdout, "%-12s %s\n", name, text) }
+	line("serial", t.Serial)
+	soc := t.SoC + ": Hexagon " + t.Arch
+	if t.VTCMMB > 0 {
+		soc += fmt.Sprintf(", VTCM %d MB", t.VTCMMB)
+	}
+	line("SoC", soc)
+	if t.Data != "" {
+		line("/data", t.Data)
+	} else {
+		line("/data", "empty; goes with the phone")
+	}
+	if len(t.Faults) > 0 {
+		line("faults", strings.Join(t.Faults, ", "))
+	}
+	if c.Connect {
+		line("connected", "hexmage device info -s "+t.Serial)
+	} else {
+		line("connect", "adb connect "+t.Serial+", or hexmage device connect "+t.Serial)
+	}
+	if c.EOF {
+		line("end", "Ctrl-C, or the end of standard input")
+	} else {
+		line("end", "Ctrl-C")
+	}
+	return nil
+}
+
+// wait waits until the user, or the phone itself, ends it.
+func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, phone *emulator.Emulator) error {
+	defer a.interrupts.tell(nil)() // one Ctrl-C is all it takes
+	over := make(chan struct{})
+	if c.EOF {
+		go func() {
+			defer close(over)
+			_, _ = io.Copy(io.Discard, a.env.Stdin)
+		}()
+	}
+	select {
+	case <-ctx.Done():
+	case <-over:
+	case <-phone.Done():
+		fmt.Fprintf(a.env.Stderr, "hexmage: the phone %s has switched itself off\n", phone.Addr())
+	}
+	return nil
+}
+
