@@ -140,6 +140,10 @@ func phone(t *testing.T) string {
 		"proc/100/stat":           "100 (a) b (c)) S 1 100 100 0 -1 4194560 1 2 3 4 30 20 5 5 20 0 7 0 1 2 3\n",
 		"proc/100/statm":          "5000 1000 10 1 0 50 0\n",
 		"proc/100/smaps_rollup":   "00-ff ---p 00000000 00:00 0 [rollup]\nRss:  4000 kB\nPss:     3000 kB\nPss_Anon: 1 kB\n",
+		"proc/100/fdinfo/3":       "pos:\t0\nflags:\t02\nmnt_id:\t5\nino:\t77\nsize:\t4194304\ncount:\t2\nexp_name:\tsystem\n",
+		"proc/100/fdinfo/4":       "pos:\t0\nino:\t78\nsize:\t1048576\nexp_name:\tqcom,cdsp\n",
+		"proc/100/fdinfo/5":       "pos:\t0\nino:\t79\nsize:\t123456789\n",
+		"proc/101/fdinfo/3":       "pos:\t0\nino:\t77\nsize:\t4194304\nexp_name:\tsystem\n",
 		"proc/101/stat":           "101 (child) R 100 100 100 0 -1 0 1 2 3 4 1 1 0 0 20 0 1 0 1 2 3\n",
 		"proc/101/statm":          "5000 500 10 1 0 50 0\n",
 		"proc/102/stat":           "102 (own session) R 101 102 102 0 -1 0 1 2 3 4 1 1 0 0 20 0 2 0 1 2 3\n",
@@ -257,14 +261,14 @@ func TestSample(t *testing.T) {
 	for _, c := range got.Columns {
 		names = append(names, c.Name+" "+c.Unit)
 	}
-	want := `time s, rss bytes, pss bytes, process_cpu percent, processes count, threads count, cpu0 percent, cpu1 percent, cpu2 percent, cpu3 percent, mem_available bytes, ` +
+	want := `time s, rss bytes, pss bytes, process_cpu percent, dmabuf bytes, processes count, threads count, cpu0 percent, cpu1 percent, cpu2 percent, cpu3 percent, mem_available bytes, ` +
 		`cpu_clock0 MHz, gpu_busy percent, gpu_clock MHz, bus_clock_DDR MHz, devfreq_soc_qcom_cdsp_bw driver, ` +
 		`temperature_cpuss-0 C, temperature_nsphvx-0 C, temperature_cpuss-0_2 C, battery_current mA, battery_voltage V, battery_discharging bool`
 	if list := strings.Join(names, ", "); list != want {
 		t.Errorf("columns\n%s\nwant\n%s", list, want)
 	}
 	for name, want := range map[string]float64{
-		"rss": 1501 * 4096, "pss": 3000 << 10, "processes": 3, "threads": 10, "mem_available": 7654321 << 10, "cpu_clock0": 1804.8, "gpu_busy": 37, "gpu_clock": 903,
+		"rss": 1501 * 4096, "pss": 3000 << 10, "dmabuf": 5 << 20, "processes": 3, "threads": 10, "mem_available": 7654321 << 10, "cpu_clock0": 1804.8, "gpu_busy": 37, "gpu_clock": 903,
 		"bus_clock_DDR": 4224, "devfreq_soc_qcom_cdsp_bw": 762, "temperature_nsphvx-0": 61.5, "temperature_cpuss-0_2": -273, "battery_current": -500, "battery_voltage": 4, "battery_discharging": 1,
 	} {
 		if v := got.Column(name)[0]; v != want {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,36 @@ func TestSeries(t *testing.T) {
 	charging := strings.Replace(stream, "4000000 1\n", "4000000 0\n", 1)
 	if got := parse(charging).Summary(); !reflect.DeepEqual(got, want[:6]) {
 		t.Errorf("of a phone that is charged: %v", got)
+	}
+}
+
+// What was before the process began, and after its end, is not its power, but its memory is told from what there was before.
+func TestSummaryIsOfTheProcess(t *testing.T) {
+	t.Parallel()
+	s := parse(`hexmage-samples 1
+clock_ticks 100
+column processes count
+column dmabuf kB
+column mem_available kB
+column gpu_busy percent
+column battery_current uA
+column battery_voltage uV
+column battery_discharging bool
+begin
+1000000000 - - 9000000 99 -9000000 4000000 0
+2000000000 1 1000 9000000 50 -500000 4000000 1
+3000000000 1 3000 8000000 20 -250000 4000000 1
+4000000000 - - 7000000 99 -9000000 4000000 1
+end gone 1
+`)
+	want := []agent.Value{{"peak_dmabuf", 3.1, "MB"}, {"mem_available_drop", 2048, "MB"}, {"mean_gpu_busy", 20, "percent"}, {"mean_power", 1000, "mW"}, {"energy", 1, "J"}}
+	if got := s.Summary(); !reflect.DeepEqual(got, want) {
+		t.Errorf("summary\n%v\nwant\n%v", got, want)
+	}
+	for _, v := range want {
+		if !slices.Contains(agent.SummaryNames(), v.Name) {
+			t.Errorf("%s is no name of a summary", v.Name)
+		}
 	}
 }
 

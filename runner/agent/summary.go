@@ -13,7 +13,7 @@ const (
 
 // SummaryNames are the names that a summary may have.
 func SummaryNames() []string {
-	return []string{"peak_rss", "peak_pss", "mean_cpu", "mem_available_drop", "mean_gpu_busy", "max_temperature", "mean_power", "energy"}
+	return []string{"peak_rss", "peak_pss", "peak_dmabuf", "mean_cpu", "mem_available_drop", "mean_gpu_busy", "max_temperature", "mean_power", "energy"}
 }
 
 // Value is one number of a summary.
@@ -26,8 +26,9 @@ type Value struct {
 // Summary is what people ask of a series first; what was not sampled is left out.
 //
 //	peak_rss, peak_pss   MB      of the process and those that it started
-//	mean_cpu             cores   that it kept busy
-//	mem_available_drop   MB      most by which the device's available memory fell: also what the NPU's driver took, which RSS has not
+//	peak_dmabuf          MB      of buffers that they shared with the NPU or GPU and held open; RSS does not have them
+//	mean_cpu             cores   that they kept busy
+//	mem_available_drop   MB      most by which the device's available memory fell, whoever took it
 //	mean_gpu_busy        percent
 //	max_temperature      °C      of any sensor
 //	mean_power, energy   mW, J   of the whole device, at its battery; only while that is not charged
@@ -40,17 +41,40 @@ func (s Series) Summary() []Value {
 	}
 	add("peak_rss", most(s.Column("rss"))/1e6, 10, "MB")
 	add("peak_pss", most(s.Column("pss"))/1e6, 10, "MB")
+	if v := most(s.Column("dmabuf")) / 1e6; v > 0 {
+		add("peak_dmabuf", v, 10, "MB")
+	}
+	drop := drop(s.Column("mem_available"))
+	s.Rows = s.whileItRan()
 	at := s.Column("time")
 	add("mean_cpu", mean(at, s.Column(processCPU))/100, 100, "cores")
-	add("mem_available_drop", drop(s.Column("mem_available"))/1e6, 10, "MB")
+	add("mem_available_drop", drop/1e6, 10, "MB")
 	add("mean_gpu_busy", mean(at, s.Column("gpu_busy")), 10, "percent")
 	add("max_temperature", s.hottest(), 10, "°C")
 	if power := s.power(); len(power) > 0 {
 		mw := mean(at, power)
 		add("mean_power", mw, 1, "mW")
-		add("energy", mw/1e3*at[len(at)-1], 1000, "J")
+		add("energy", mw/1e3*(at[len(at)-1]-at[0]), 1000, "J")
 	}
 	return out
+}
+
+// whileItRan are the rows from the first to the last in which there was a process; all, if none is known.
+func (s Series) whileItRan() [][]float64 {
+	var first, end int
+	for i, n := range s.Column("processes") {
+		if math.IsNaN(n) {
+			continue
+		}
+		if end == 0 {
+			first = i
+		}
+		end = i + 1
+	}
+	if end == 0 {
+		return s.Rows
+	}
+	return s.Rows[first:end]
 }
 
 // most is the largest value, NaN if there is none.

@@ -3,7 +3,7 @@
 
 static int64_t members[MAX_MEMBERS];
 static int member_count;
-static struct pace scan_pace, pss_pace;
+static struct pace scan_pace, pss_pace, dmabuf_pace;
 
 static bool process_path(char to[PATH_BYTES], int64_t pid, const char *name) {
   char digits[24], dir[PATH_BYTES];
@@ -95,19 +95,23 @@ void processes_find(void) {
   column("rss", -1, "kB", NULL);
   column("pss", -1, "kB", NULL);
   column("process_cpu", -1, "ticks", NULL);
+  column("dmabuf", -1, "kB", NULL);
   column("processes", -1, "count", NULL);
   column("threads", -1, "count", NULL);
 }
 
-/* pss_of reads the line "Pss: N kB". */
-static int64_t pss_of(int64_t pid) {
-  char text[2048];
-  if (process_text(pid, "smaps_rollup", text, sizeof text) <= 0) return -1;
+/* field returns the number on the line that begins with the name: 0 when what follows is no number, -1 when there is no such line. */
+static int64_t field(const char *text, const char *name) {
   for (const char *at = text; *at; at++) {
-    int64_t kb;
-    if ((at == text || at[-1] == '\n') && starts_with(at, "Pss:") && number_at(at + 4, &kb)) return kb;
+    int64_t n;
+    if ((at == text || at[-1] == '\n') && starts_with(at, name)) return number_at(at + length(name), &n) ? n : 0;
   }
   return -1;
+}
+
+static int64_t pss_of(int64_t pid) {
+  char text[2048];
+  return process_text(pid, "smaps_rollup", text, sizeof text) > 0 ? field(text, "Pss:") : -1;
 }
 
 static int64_t rss_of(int64_t pid) {
@@ -116,6 +120,36 @@ static int64_t rss_of(int64_t pid) {
   if (process_text(pid, "statm", text, sizeof text) <= 0) return -1;
   const char *at = number_at(text, &pages);
   return at && number_at(at, &pages) ? pages * (machine.page_bytes / 1024) : -1;
+}
+
+/* Buffers that the processor shares with the NPU, the GPU and the camera are not in a process's RSS. Those that the members hold open are
+   counted, each once: seen are the inodes. */
+enum { MAX_BUFFERS = 1024 };
+static int64_t seen[MAX_BUFFERS];
+static int seen_count;
+
+static int64_t dmabufs_of(int64_t pid) {
+  static _Alignas(8) char entries[8192];
+  char path[PATH_BYTES];
+  int fd = process_path(path, pid, "fdinfo/") ? sys_open_dir(path) : -1;
+  if (fd < 0) return -1;
+  int64_t sum = 0;
+  for (int64_t n; (n = sys_list(fd, entries, sizeof entries)) > 0;) {
+    for (int64_t at = 0; at < n; at += *(uint16_t *)(entries + at + 16)) {
+      char text[512], file[PATH_BYTES];
+      const char *name = entries + at + 19;
+      if (*name == '.' || !path_join(file, path, name, NULL, NULL) || file_text(file, text, sizeof text) <= 0) continue;
+      int64_t bytes = field(text, "size:"), inode = field(text, "ino:");
+      if (bytes <= 0 || field(text, "exp_name:") < 0) continue;
+      bool known = false;
+      for (int i = 0; i < seen_count && inode > 0; i++) known = known || seen[i] == inode;
+      if (known) continue;
+      if (inode > 0 && seen_count < MAX_BUFFERS) seen[seen_count++] = inode;
+      sum += bytes;
+    }
+  }
+  sys_close(fd);
+  return sum;
 }
 
 static void value_or_none(int64_t n) {
@@ -154,10 +188,10 @@ bool processes_read(int64_t root) {
     }
   }
   if (!member_count) {
-    for (int i = 0; i < 5; i++) no_value();
+    for (int i = 0; i < 6; i++) no_value();
     return root <= 0;
   }
-  int64_t rss = -1, pss = -1, now = sys_now();
+  int64_t rss = -1, pss = -1, dmabuf = -1, now = sys_now();
   for (int i = 0; i < member_count; i++) {
     int64_t kb = rss_of(members[i]);
     if (kb >= 0) rss = (rss < 0 ? 0 : rss) + kb;
@@ -169,9 +203,19 @@ bool processes_read(int64_t root) {
     }
     pace_took(&pss_pace, now);
   }
+  now = sys_now();
+  if (pace_due(&dmabuf_pace, now)) {
+    seen_count = 0;
+    for (int i = 0; i < member_count; i++) {
+      int64_t bytes = dmabufs_of(members[i]);
+      if (bytes >= 0) dmabuf = (dmabuf < 0 ? 0 : dmabuf) + bytes;
+    }
+    pace_took(&dmabuf_pace, now);
+  }
   value_or_none(rss);
   value_or_none(pss);
   value(all.ticks);
+  value_or_none(dmabuf < 0 ? dmabuf : dmabuf / 1024);
   value(member_count);
   value(all.threads);
   return true;
