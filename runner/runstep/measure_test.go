@@ -54,11 +54,15 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// plan plans a run step whose body has the given lines beside argv and push.
+// plan plans a run step whose body has the given lines beside argv, and push where they have none.
 func plan(t *testing.T, body string) (step.Planned, hcl.Diagnostics) {
 	t.Helper()
 	kind := runstep.Kinds()["run"]
-	f, diags := hclsyntax.ParseConfig([]byte("argv = [\"./p\"]\npush = { a = \"a\" }\n"+body), "p.hcl", hcl.InitialPos)
+	body = "argv = [\"./p\"]\n" + body
+	if !strings.Contains(body, "push ") {
+		body = "push = { a = \"a\" }\n" + body
+	}
+	f, diags := hclsyntax.ParseConfig([]byte(body), "p.hcl", hcl.InitialPos)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

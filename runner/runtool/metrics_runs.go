@@ -230,7 +230,12 @@ func choose(all []*variant, spec Spec) []string {
 	for _, p := range spec.Patterns {
 		want = append(want, p.Name, p.Name+"_us")
 	}
-	want = append(want, "prefill_time_us", "decode_time_us", "total_time_us", "netrun_time_us", "accelerator_time_us", "load_time_us")
+	for _, phase := range []string{"prefill", "decode"} {
+		if !slices.Contains(have, phase+"_tokens_per_s") { // else it says the same
+			want = append(want, phase+"_time_us")
+		}
+	}
+	want = append(want, "total_time_us", "netrun_time_us", "accelerator_time_us", "load_time_us")
 	var out []string
 	for _, n := range want {
 		if slices.Contains(have, n) && len(out) < maxColumns && !slices.Contains(out, n) {
