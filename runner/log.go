@@ -88,6 +88,7 @@ func since(out string) []byte {
 		return nil
 	}
 	const form = "01-02 15:04:05.000"
+	at = at[:min(len(at), len(form))]
 	var kept bytes.Buffer
 	for line := range strings.Lines(rest) {
 		t := line[:min(len(line), len(form))]

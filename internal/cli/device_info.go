@@ -149,9 +149,6 @@ func (*deviceLogCmd) Help() string {
     hexmage device log -f adsprpc:V '*:F'`
 }
 
-// logWords are in lines of the log that have to do with the NPU.
-const logWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
-
 // Run prints.
 func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
@@ -176,7 +173,7 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		if c.Follow {
 			buffered = "--line-buffered "
 		}
-		line += " | grep " + buffered + "-iE " + adb.Quote(logWords) + " || true"
+		line += " | grep " + buffered + "-iE " + adb.Quote(runner.LogWords) + " || true"
 	}
 	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: a.env.Stdout, Stderr: a.env.Stderr})
 	if err != nil {
