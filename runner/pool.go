@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -53,13 +51,16 @@ type Pool struct {
 
 	mu      sync.Mutex
 	phones  []*poolPhone
-	changed chan struct{} // closed, and made anew, when something below changes
+	changed chan struct{} // closed, and made anew, when something of a phone changes
+	looked  time.Time     // when the servers were asked what they list
 }
 
 // poolPhone is what the pool knows of a phone. What follows PoolDevice is guarded by Pool.mu.
 type poolPhone struct {
 	PoolDevice
 	busy  bool            // lent, or being asked
+	asked bool            // being asked
+	away  bool            // its server does not list it as usable, or does not answer
 	soc   string          // what it says it has; empty: nobody asked yet
 	had   map[string]bool // what was pushed to it
 	used  time.Time       // when it came back last
@@ -73,6 +74,8 @@ const (
 	pausePoll  = 500 * time.Millisecond // for a phone that somebody else has
 	pauseFirst = 5 * time.Second        // for one that is set aside; doubled each time
 	pauseMost  = time.Minute
+	patience   = 2 * time.Second        // for a phone that should be there, before another one is asked too
+	doubt      = 250 * time.Millisecond // for one of which that is not sure
 )
 
 // ErrSetAside says that all phones that fit are set aside. They may come back.
@@ -123,32 +126,44 @@ type Lent struct {
 
 // Take lends a phone that fits and works. It waits while all of those are in use. A phone that does not work is set aside for a while,
 // and another one is taken; when all that fit are set aside, the error is an ErrSetAside which lists them with their reasons.
+//
+// Of phones that do not answer at once several are asked, and the first that works is lent.
 func (p *Pool) Take(ctx context.Context, w PoolWant) (*Lent, error) {
-	waits := false
+	p.look(ctx, p.phones, w)
+	ended, done := make(chan *Lent), make(chan struct{})
+	defer close(done)
+	try := func(ph *poolPhone) {
+		l := p.try(ctx, ph, w)
+		select {
+		case ended <- l:
+		case <-done:
+			if l != nil {
+				l.release()
+				p.change(func() { ph.busy = false })
+			}
+		}
+	}
 	asked := map[*poolPhone]bool{} // those that were set aside and asked again here
-	for {
+	for told := false; ; {
 		ph, wait, err := p.choose(w, asked)
 		if err != nil {
 			return nil, err
 		}
 		if ph != nil {
-			if l := p.try(ctx, ph, w); l != nil {
-				return l, nil
-			}
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			continue
-		}
-		if !waits && w.Waiting != nil {
+			go try(ph)
+		} else if !told && wait.text != "" && w.Waiting != nil {
+			told = true
 			w.Waiting(wait.text)
 		}
-		waits = true
 		var timer <-chan time.Time
 		if !wait.until.IsZero() {
 			timer = time.After(time.Until(wait.until))
 		}
 		select {
+		case l := <-ended:
+			if l != nil {
+				return l, nil
+			}
 		case <-wait.changed:
 		case <-timer:
 		case <-ctx.Done():
@@ -157,134 +172,11 @@ func (p *Pool) Take(ctx context.Context, w PoolWant) (*Lent, error) {
 	}
 }
 
-// waiting says how long to wait, and for whom.
-type waiting struct {
-	changed <-chan struct{}
-	until   time.Time // zero: for a change only
-	text    string
-}
-
-// choose marks a phone as busy that is to be asked now. If none can be asked it returns what to wait for, or why that is in vain.
-func (p *Pool) choose(w PoolWant, asked map[*poolPhone]bool) (*poolPhone, waiting, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	var fit, free, due, rest []*poolPhone
-	wait := waiting{changed: p.changed}
-	var users []string
-	for _, ph := range p.phones {
-		if !ph.fits(w) {
-			continue
-		}
-		fit = append(fit, ph)
-		switch {
-		case ph.busy:
-			users = append(users, ph.Name+" is in use")
-			continue
-		case ph.aside != nil && now.Before(ph.again):
-			rest = append(rest, ph)
-		case ph.aside != nil:
-			due = append(due, ph)
-			continue
-		case now.Before(ph.again):
-			users = append(users, ph.Name+" is used by "+ph.owner)
-		default:
-			free = append(free, ph)
-			continue
-		}
-		if wait.until.IsZero() || ph.again.Before(wait.until) {
-			wait.until = ph.again
-		}
-	}
-	if len(users) == 0 { // rather than give up, each is asked once more
-		due = slices.DeleteFunc(append(due, rest...), func(ph *poolPhone) bool { return asked[ph] })
-	}
-	take := func(ph *poolPhone) (*poolPhone, waiting, error) {
-		ph.busy = true
-		if ph.aside != nil {
-			asked[ph] = true
-		}
-		return ph, waiting{}, nil
-	}
-	switch {
-	case len(fit) == 0:
-		return nil, waiting{}, p.nothingFits(w)
-	case len(free) > 0:
-		return take(slices.MinFunc(free, func(a, b *poolPhone) int { return a.compare(b, w.Files) }))
-	case len(due) > 0:
-		return take(slices.MinFunc(due, func(a, b *poolPhone) int { return a.again.Compare(b.again) }))
-	case len(users) == 0:
-		return nil, waiting{}, setAside(fit)
-	}
-	wait.text = "waiting for a phone: " + strings.Join(users, ", ")
-	return nil, wait, nil
-}
-
-// compare orders the phones that could be taken: first who has the files, then who was not used for the longest time.
-func (ph *poolPhone) compare(other *poolPhone, files string) int {
-	if a, b := ph.had[files], other.had[files]; a != b && files != "" {
-		if a {
-			return -1
-		}
-		return 1
-	}
-	return ph.used.Compare(other.used)
-}
-
-// fits tells whether the phone is what is wanted, as far as it is known.
-func (ph *poolPhone) fits(w PoolWant) bool {
-	soc := ph.soc
-	if soc == "" {
-		soc = ph.SoC
-	}
-	return (w.Serial == "" || ph.is(w.Serial)) && fitsSoC(soc, w.SoC)
-}
-
-// fitsSoC tells whether a phone with a SoC is what is wanted; what is empty is not known, or not asked for. A variant of a SoC has a longer
-// name: SM8750P is built for as SM8750.
-func fitsSoC(have, want string) bool {
-	return have == "" || want == "" || strings.HasPrefix(strings.ToUpper(have), strings.ToUpper(want))
-}
-
-// nothingFits says which phones there are.
-func (p *Pool) nothingFits(w PoolWant) error {
-	what := "no phone of the pool fits"
-	switch {
-	case w.Serial != "" && w.SoC != "":
-		what = fmt.Sprintf("%s of the pool has not the SoC %s", w.Serial, w.SoC)
-	case w.Serial != "":
-		what = fmt.Sprintf("no phone of the pool has the name or serial %s", w.Serial)
-	case w.SoC != "":
-		what = fmt.Sprintf("no phone of the pool has the SoC %s", w.SoC)
-	}
-	var list strings.Builder
-	for _, ph := range p.phones {
-		soc := ph.soc
-		if soc == "" {
-			soc = ph.SoC
-		}
-		fmt.Fprintf(&list, "\n  %s  %s  %s", ph.Name, ph.Serial, soc)
-	}
-	return fmt.Errorf("%w: %s; its phones are:%s", ErrNoDevice, what, list.String())
-}
-
-// setAside says why no phone can be used.
-func setAside(fit []*poolPhone) error {
-	var list strings.Builder
-	for _, ph := range fit {
-		fmt.Fprintf(&list, "\n  %s  %s  %v", ph.Name, ph.Serial, ph.aside)
-	}
-	if len(fit) == 1 {
-		return fmt.Errorf("%w: it is set aside:%s", ErrSetAside, list.String())
-	}
-	return fmt.Errorf("%w: all %d that fit are set aside:%s", ErrSetAside, len(fit), list.String())
-}
-
 // try asks a phone that choose marked, and lends it if it works. Else it writes down why not and returns nil.
 func (p *Pool) try(ctx context.Context, ph *poolPhone, w PoolWant) *Lent {
 	l, err := p.ask(ctx, ph.PoolDevice, w)
 	if err != nil && ctx.Err() != nil { // which says nothing about the phone
-		p.change(func() { ph.busy = false })
+		p.change(func() { ph.busy, ph.asked = false, false })
 		return nil
 	}
 	var elsewhere *inUseError
@@ -292,7 +184,8 @@ func (p *Pool) try(ctx context.Context, ph *poolPhone, w PoolWant) *Lent {
 	case errors.As(err, &elsewhere):
 		p.change(func() {
 			p.back(ph, w)
-			ph.busy, ph.owner, ph.again = false, elsewhere.owner, time.Now().Add(pausePoll)
+			ph.busy, ph.asked = false, false
+			ph.owner, ph.again = elsewhere.owner, time.Now().Add(pausePoll)
 		})
 		return nil
 	case err != nil:
@@ -304,7 +197,7 @@ func (p *Pool) try(ctx context.Context, ph *poolPhone, w PoolWant) *Lent {
 	fits := true
 	p.change(func() {
 		p.back(ph, w)
-		ph.soc, ph.owner = l.Info.SoC, ""
+		ph.asked, ph.soc, ph.owner = false, l.Info.SoC, ""
 		if fits = fitsSoC(ph.soc, w.SoC); !fits {
 			ph.busy = false
 		}
@@ -330,7 +223,7 @@ func (p *Pool) back(ph *poolPhone, w PoolWant) {
 	if ph.aside != nil && w.Note != nil {
 		w.Note("phone " + ph.Name + " can be used again")
 	}
-	ph.aside, ph.pause, ph.again = nil, 0, time.Time{}
+	ph.aside, ph.away, ph.pause, ph.again = nil, false, 0, time.Time{}
 }
 
 // putAside sets a phone aside. The same reason is said once. Pool.mu is held.
@@ -338,7 +231,7 @@ func (p *Pool) putAside(ph *poolPhone, why error, w PoolWant, before string) {
 	if w.Note != nil && (ph.aside == nil || ph.aside.Error() != why.Error()) {
 		w.Note(fmt.Sprintf("%sphone %s (%s) is set aside: %v", before, ph.Name, ph.Serial, why))
 	}
-	ph.busy, ph.aside = false, why
+	ph.busy, ph.asked, ph.aside = false, false, why
 	ph.pause = min(max(2*ph.pause, pauseFirst), pauseMost)
 	ph.again = time.Now().Add(ph.pause)
 }

@@ -153,6 +153,50 @@ func (p *Pool) Look(ctx context.Context, server func(context.Context) (*adb.Clie
 	return all
 }
 
+const (
+	lookEvery = 2 * time.Second // how old a server's list may be
+	lookWait  = time.Second     // for a server that should be near
+)
+
+// look notes which of the phones are there, as far as servers that answer at once list them.
+func (p *Pool) look(ctx context.Context, phones []*poolPhone, w PoolWant) {
+	p.mu.Lock()
+	late := time.Since(p.looked) > lookEvery
+	if late {
+		p.looked = time.Now()
+	}
+	p.mu.Unlock()
+	if !late || len(phones) < 2 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	at := map[Server][]*poolPhone{}
+	for _, ph := range phones {
+		at[ph.Server] = append(at[ph.Server], ph)
+	}
+	var wg sync.WaitGroup
+	for _, some := range at {
+		wg.Go(func() {
+			c, err := some[0].client(ctx, w)
+			if err != nil { // nothing is known
+				return
+			}
+			usable := map[string]bool{}
+			all, _ := c.Devices(ctx) // of one that does not answer none can be used
+			for _, i := range all {
+				usable[i.Serial] = i.Usable()
+			}
+			p.change(func() {
+				for _, ph := range some {
+					ph.away = !usable[ph.Serial]
+				}
+			})
+		})
+	}
+	wg.Wait()
+}
+
 // client is the phone's adb server.
 func (d PoolDevice) client(ctx context.Context, w PoolWant) (poolClient, error) {
 	if d.Server != (Server{}) {

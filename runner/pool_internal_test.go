@@ -186,6 +186,33 @@ func TestPoolSetsAside(t *testing.T) {
 	})
 }
 
+// A phone that does not answer keeps nobody from another one.
+func TestPoolPassesBySilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsked("a", "b")
+		answers := a.ask
+		a.ask = func(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, error) {
+			if d.Name == "a" {
+				time.Sleep(checkWait)
+			}
+			return answers(ctx, d, w)
+		}
+		start := time.Now()
+		l, err := a.Take(t.Context(), PoolWant{})
+		if err != nil || l.Info.Name != "b" || time.Since(start) != patience {
+			t.Fatalf("after %v: %v, %v", time.Since(start), l, err)
+		}
+		// It does answer in the end, and so is free for the next.
+		if l, err = a.Take(t.Context(), PoolWant{}); err != nil || l.Info.Name != "a" {
+			t.Errorf("%v, %v", l, err)
+		}
+		if a.most["a"] != 1 || a.users["a"] != 1 || a.users["b"] != 1 {
+			t.Errorf("users: %v, at once: %v", a.users, a.most)
+		}
+	})
+}
+
 func TestPoolWaitsForOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
