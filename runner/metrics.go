@@ -21,7 +21,7 @@ func Better(unit string) int {
 	switch {
 	case strings.HasSuffix(unit, "/s"):
 		return 1
-	case slices.Contains([]string{"us", "ms", "s", "bytes", "MB", "mW", "mA", "cycles", "us/token"}, unit):
+	case slices.Contains([]string{"us", "ms", "s", "bytes", "MB", "mW", "mA", "J", "cycles", "us/token"}, unit):
 		return -1
 	}
 	return 0
