@@ -24,13 +24,22 @@ func TestProvokedFailures(t *testing.T) {
 		t.Fatal(diags)
 	}
 	big := map[string]runner.File{"in": file(strings.Repeat("abcdefgh", 2<<20), false)}
-	for name, provoke := range map[string]func(t *testing.T) string{
-		"disk-full": func(t *testing.T) string {
+	for _, c := range []struct {
+		id, mistake string
+		provoke     func(t *testing.T) string
+	}{
+		{"disk-full", "the phone's /data is full", func(t *testing.T) string {
 			s := session(t, func(o *emulator.Options) { o.DiskBytes = 8 << 20 })
 			_, err := s.Run(t.Context(), runner.RunRequest{Files: big, Args: []string{"true"}})
 			return words(err)
-		},
-		"usb-dropped": func(t *testing.T) string {
+		}},
+		{"usb-dropped", "the link drops while files are pushed, and for longer than anybody waits nothing can connect", func(t *testing.T) string {
+			s := session(t, func(o *emulator.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour })
+			s.Wait = time.Second
+			_, err := s.Run(t.Context(), runner.RunRequest{Files: big, Args: []string{"true"}})
+			return words(err)
+		}},
+		{"usb-dropped", "the phone goes while files are pushed, and does not come back", func(t *testing.T) string {
 			e, server := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.SlowBytesPerSecond = 8 << 20 }), emulatortest.Server(t)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
@@ -46,23 +55,23 @@ func TestProvokedFailures(t *testing.T) {
 				}
 			}})
 			return words(err)
-		},
-		"segfault": func(t *testing.T) string {
+		}},
+		{"segfault", "a program on the phone crashes", func(t *testing.T) string {
 			var out bytes.Buffer
 			_, err := session(t, nil).Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "sh -c 'kill -SEGV $$'; exit 1"}, Stdout: &out, Stderr: &out})
 			return out.String() + words(err)
-		},
-		"merges-missing": func(t *testing.T) string {
+		}},
+		{"merges-missing", "a script reads merges that nobody pushed", func(t *testing.T) string {
 			var out bytes.Buffer
 			_, err := session(t, nil).Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "cat /data/local/tmp/qwen_merges.txt"}, Stdout: &out, Stderr: &out})
 			return out.String() + words(err)
-		},
+		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.id+"/"+c.mistake, func(t *testing.T) {
 			t.Parallel()
-			said := provoke(t)
+			said := c.provoke(t)
 			r := known.Text([]byte(said))
-			if len(r.Findings) == 0 || r.Findings[0].ID != name || len(r.Hints()) != 1 {
+			if len(r.Findings) == 0 || r.Findings[0].ID != c.id || len(r.Hints()) != 1 {
 				t.Errorf("%q is diagnosed as %q", said, r.Hints())
 			}
 		})

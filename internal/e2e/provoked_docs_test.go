@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -39,14 +40,11 @@ func TestProvokedTable(t *testing.T) {
 		add(m.id, m.mistake, "fetching", "")
 	}
 	for _, m := range phoneMistakes() {
-		add(m.id, m.mistake, m.in, "")
+		add(m.id, m.mistake, m.in, m.plan)
 	}
 	linkTests := read(t, filepath.Join(shared.repo, "runner", "provoked_test.go"))
-	for _, m := range linkMistakes() {
-		if !strings.Contains(linkTests, fmt.Sprintf("%q: func(", m.id)) {
-			t.Errorf("runner/provoked_test.go does not provoke %s", m.id)
-		}
-		add(m.id, m.mistake, m.in, "")
+	for _, m := range regexp.MustCompile(`\{"([a-z-]+)", "([^"]+)", func\(`).FindAllStringSubmatch(linkTests, -1) {
+		add(m[1], m[2], "the real adb server and the emulated phone", "")
 	}
 	var b strings.Builder
 	failures, mistakes, seeds := 0, 0, 0

@@ -2,16 +2,99 @@
 
 package e2e_test
 
-// phoneMistake is something wrong with a phone, or with the link to it.
-type phoneMistake struct{ id, mistake, in string }
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
 
-func phoneMistakes() []phoneMistake { return nil }
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+)
 
-// linkMistakes are provoked by TestProvokedFailures of package runner, where the link can be cut at a byte.
-func linkMistakes() []phoneMistake {
-	const in = "the push, over the real adb server"
+// phoneMistake is something wrong with a phone itself.
+type phoneMistake struct {
+	id, mistake, in, plan string
+
+	faults emulator.Faults
+	before string // what a shell on the phone does before the runner starts
+	code   int    // exit code of the run; 0 stands for exitFailed
+	says   string
+}
+
+func phoneMistakes() []phoneMistake {
+	const old = "v2.34.0.250424201103_119471"
 	return []phoneMistake{
-		{"usb-dropped", "the phone goes while files are pushed, and does not come back", in},
-		{"disk-full", "the phone's /data is full", in},
+		{id: "dsp-crash", in: phone, mistake: "the DSP crashes at the first call", faults: emulator.Faults{DSP: emulator.DSPCrashes}},
+		{id: "dsp-wedged", in: phone, mistake: "the DSP has crashed and takes nothing until a reboot", faults: emulator.Faults{DSP: emulator.DSPCrashes},
+			before: "echo hello | ./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32"},
+		{id: "out-of-memory", in: phone, mistake: "the system kills the runner as it opens the DSP", faults: emulator.Faults{KillAtDSP: true}},
+		{id: "skel-mismatch", in: phone, mistake: "/vendor/lib64, where the phone has an older QNN, comes first in LD_LIBRARY_PATH", plan: "compat run-vendor-libraries",
+			faults: emulator.Faults{VendorQNN: old}, before: "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
+		{id: "vendor-skel", in: phone, mistake: "the skel was not pushed, and the vendor's is found", faults: emulator.Faults{VendorQNN: old}, before: "rm libQnnHtpV79Skel.so; export ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\""},
+		{id: "disk-full", in: "the push", mistake: "the phone's /data is nearly full", faults: emulator.Faults{DiskBytes: 1 << 20}, code: exitEngine},
 	}
+}
+
+// TestProvokedPhones has phones on which something is wrong, at a real adb server, and the pipeline's run on them.
+func TestProvokedPhones(t *testing.T) {
+	w := warmed(t)
+	file := "pipelines/" + pipeline + ".hcl"
+	good := read(t, filepath.Join(w.dir, file))
+	w.write(t, file, good+"\noutput \"phone\" { value = step.emulator.phone.outputs.image }\n")
+	if o := w.run(t, "run", pipeline); o.code != 0 {
+		t.Fatal(o)
+	}
+	image, server, cat := w.out("phone"), emulatortest.Server(t), catalogue(t)
+	w.env = append(w.env, "HEXMAGE_DEVICES="+filepath.Join(w.home, "devices.hcl"))
+	for _, old := range []string{"  device      = local.open ? step.emulator.phone.outputs.image : null\n", "  serial      = local.open || var.serial == \"\" ? null : var.serial\n"} {
+		if !strings.Contains(good, old) {
+			t.Fatalf("the pipeline has no %q", old)
+		}
+		good = strings.Replace(good, old, "", 1)
+	}
+	start := func(t *testing.T, f emulator.Faults, log io.Writer) *emulator.Emulator {
+		t.Helper()
+		e, err := emulator.Start(t.Context(), emulator.Options{Self: []string{shared.hexmage, "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		w.choose(t, e, server)
+		return e
+	}
+	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
+		w.write(t, file, good)
+		e := start(t, emulator.Faults{Silicon: &emulator.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}}, io.Discard)
+		wants(t, w.run(t, "run", pipeline, "run.qwen3"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; set the target's soc to the device's, or choose another device")
+	})
+	for _, m := range phoneMistakes() {
+		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
+			var log bytes.Buffer
+			start(t, m.faults, &log)
+			w.write(t, file, provocation{before: m.before}.pipeline(t, good))
+			o := w.run(t, "run", pipeline, "run.qwen3")
+			if m.code == 0 {
+				m.code = exitFailed
+			}
+			wants(t, o, m.code, "run.qwen3", m.says)
+			diagnosed(t, cat, m.id, o)
+			if t.Failed() {
+				t.Logf("the phone's log:\n%s", &log)
+			}
+		})
+	}
+}
+
+// choose makes the phone the only one that the world knows.
+func (w *world) choose(t *testing.T, e *emulator.Emulator, server *adb.Server) {
+	t.Helper()
+	w.write(t, "../home/devices.hcl", fmt.Sprintf("device \"it\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", e.Addr(), server.Address()))
 }

@@ -168,7 +168,7 @@ failure "dsp-crash" {
   cause    = "The DSP crashed and was started anew; all handles to contexts, graphs and memory are gone."
   remedy   = "Start the program again. A program that is to survive must free and make anew its context, graphs and memory. What crashed the DSP is in the lines before."
   source   = "pytorch/executorch#3528"
-  explains = ["device-create", "context-create", "graph-execute"]
+  explains = ["device-create", "context-create", "graph-execute", "pd-dead", "pd-reset"]
   examples = [
     "<E> SSR Detected - You must free and recreate affected QNN API handles\n<E> Execute Graph Failed at iteration = 3 for graph = model.0.s32",
     "QnnGraph error: 1007",
