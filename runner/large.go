@@ -133,15 +133,23 @@ func (t *transfer) reached(ctx context.Context, l *largeBlob) (int64, error) {
 
 // reach reads the size that the device says its part has.
 func (t *transfer) reach(l *largeBlob, out string) (int64, error) {
-	n, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("the device says %.60q of the size of a file", out)
+	n, err := parseSize(out)
+	if err != nil {
+		return 0, err
 	}
 	if n > l.reach {
 		t.arrived += n - l.reach
 	}
 	l.reach = n
 	t.report(min(n, l.size))
+	return n, nil
+}
+
+func parseSize(out string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	if err != nil || n < 0 || n > maxSize {
+		return 0, fmt.Errorf("the device says %.60q of the size of a file", out)
+	}
 	return n, nil
 }
 

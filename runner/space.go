@@ -10,6 +10,9 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
+// maxSize is more than any file of a device has, and so little that sums of sizes are numbers.
+const maxSize = 1 << 50
+
 // spare is what a push leaves free, for the run and for the rest of the device.
 const spare = 1 << 20
 
@@ -67,16 +70,20 @@ func (s *store) list(ctx context.Context) ([]stored, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list what the device has: %w", err)
 	}
-	var all []stored
+	return parseStored(out), nil
+}
+
+// parseStored reads "SIZE NAME" lines.
+func parseStored(out string) (all []stored) {
 	for line := range strings.Lines(out) {
 		size, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		n, err := strconv.ParseInt(size, 10, 64)
-		if err != nil || n < 0 || name == "" || strings.Contains(name, "/") {
+		if err != nil || n < 0 || n > maxSize || name == "" || strings.Contains(name, "/") {
 			continue // no file of ours
 		}
 		all = append(all, stored{name, n})
 	}
-	return all, nil
+	return all
 }
 
 func isFull(err error) bool {

@@ -140,8 +140,13 @@ func (s *store) missing(ctx context.Context, blobs map[string]blob) (lacking []s
 	if err != nil {
 		return nil, 0, fmt.Errorf("ask the device for what it has: %w", err)
 	}
-	have := map[string]bool{}
-	free = -1
+	have, free := parseMissing(out, blobs)
+	return slices.DeleteFunc(sums, func(sum string) bool { return have[sum] }), free, nil
+}
+
+// parseMissing reads "free KILOBYTES" and "SIZE,TIME SUM" lines.
+func parseMissing(out string, blobs map[string]blob) (have map[string]bool, free int64) {
+	have, free = map[string]bool{}, -1
 	lines := bufio.NewScanner(strings.NewReader(out))
 	for lines.Scan() {
 		said, sum, _ := strings.Cut(lines.Text(), " ")
@@ -155,7 +160,7 @@ func (s *store) missing(ctx context.Context, blobs map[string]blob) (lacking []s
 		// One of another size was cut short when the device lost power.
 		have[sum] = ok && said == blobStat(b.size)
 	}
-	return slices.DeleteFunc(sums, func(sum string) bool { return have[sum] }), free, nil
+	return have, free
 }
 
 // script runs one of the scripts while the device is held.

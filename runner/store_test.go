@@ -275,3 +275,42 @@ func TestChunksThatCannotBeHad(t *testing.T) {
 		})
 	}
 }
+
+// TestManySmallFiles pushes more files than there are streams, of which most can be compressed, and one that changes on its way.
+func TestManySmallFiles(t *testing.T) {
+	t.Parallel()
+	e := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.CorruptByte = 300_000 })
+	server := emulatortest.Server(t)
+	if err := server.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	newer := emulatortest.Newer(t, server, "shell_v2,stat_v2,ls_v2,sendrecv_v2,sendrecv_v2_zstd")
+	s := &runner.Session{Device: newer.Device(e.Addr())}
+	files, total := map[string]runner.File{}, int64(0)
+	for i := range 60 {
+		f := file(strings.Repeat(fmt.Sprintf("the line number %d of some text\n", i), 100*i), i%3 == 0)
+		files[fmt.Sprintf("%d/f%02d", i%4, i)] = f
+		total += f.Size
+	}
+	noise := onDisk(t, randomFile(t, 1<<20)) // it is the largest, so it is the first, and the byte that changes is one of its
+	files["noise"] = noise
+	last := int64(0)
+	p, err := s.Push(t.Context(), "/data/local/tmp/x", files, func(done, all int64) {
+		if last = done; done > all+noise.Size || all != total+noise.Size {
+			t.Errorf("%d of %d bytes", done, all)
+		}
+	})
+	if err != nil || last != total+noise.Size || p.Missing != 61 {
+		t.Fatalf("%+v, %v; progress ended at %d of %d", p, err, last, total+noise.Size)
+	}
+	if most := 2*noise.Size + total/4; p.Sent < 2*noise.Size || p.Sent > most {
+		t.Errorf("%d bytes travelled; want the noise twice and the text compressed, at most %d", p.Sent, most)
+	}
+	want := onDevice(t, s, `cd /data/local/tmp/hexmage/cas && for f in *; do s=$(sha256sum $f); [ "${s%% *}" = $f ] || echo wrong; done; ls -A | wc -l`)
+	if want != "61\n" {
+		t.Errorf("in the store: %q", want)
+	}
+	if got := onDevice(t, s, "cd /data/local/tmp/x && ls */* | wc -l; head -n 1 3/f59"); got != "60\nthe line number 59 of some text\n" {
+		t.Errorf("in the folder: %q", got)
+	}
+}

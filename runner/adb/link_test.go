@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,46 +19,6 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
 )
-
-// newer relays to a real server, and says of itself what a newer one would: Debian's does not know version 2 of file transfers, but hands it
-// through. It listens in a folder of its own.
-func newer(t *testing.T, server *adb.Server, features string) *adb.Client {
-	t.Helper()
-	at := filepath.Join(filepath.Dir(server.Address()), "newer.sock")
-	l, err := net.Listen("unix", at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer in.Close()
-				request := readRequest(in)
-				if request == "host:host-features" {
-					fmt.Fprintf(in, "OKAY%04x%s", len(features), features)
-					return
-				}
-				out, err := net.Dial("unix", server.Address())
-				if err != nil {
-					return
-				}
-				defer out.Close()
-				fmt.Fprintf(out, "%04x%s", len(request), request)
-				go func() {
-					_, _ = io.Copy(out, in)
-					_ = out.(*net.UnixConn).CloseWrite()
-				}()
-				_, _ = io.Copy(in, out)
-			}()
-		}
-	}()
-	return adb.NewClient("unix", at)
-}
 
 // TestTransfers moves files of all kinds in every version of the protocol that device and server agree on, through the real server.
 func TestTransfers(t *testing.T) {
@@ -88,7 +47,7 @@ func TestTransfers(t *testing.T) {
 		packs  bool // compressible files shrink
 	}{
 		{"the server as it is", s.Client, slices.Contains(host, "sendrecv_v2_zstd")},
-		{"a newer server", newer(t, s, "shell_v2,sendrecv_v2,sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd"), true},
+		{"a newer server", emulatortest.Newer(t, s, "shell_v2,sendrecv_v2,sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd"), true},
 	} {
 		for _, f := range []struct {
 			name    string
