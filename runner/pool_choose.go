@@ -73,7 +73,7 @@ func (p *Pool) choose(w PoolWant, asked map[*poolPhone]bool) (*poolPhone, waitin
 	case len(due) > 0:
 		return take(slices.MinFunc(due, func(a, b *poolPhone) int { return a.again.Compare(b.again) }))
 	case len(users) == 0 && !asking:
-		return nil, waiting{}, setAside(fit)
+		return nil, waiting{}, p.setAside(fit, w)
 	}
 	if len(users) > 0 {
 		wait.text = "waiting for a phone: " + strings.Join(users, ", ")
@@ -97,11 +97,7 @@ func (ph *poolPhone) compare(other *poolPhone, files string) int {
 
 // fits tells whether the phone is what is wanted, as far as it is known.
 func (ph *poolPhone) fits(w PoolWant) bool {
-	soc := ph.soc
-	if soc == "" {
-		soc = ph.SoC
-	}
-	return (w.Serial == "" || ph.is(w.Serial)) && fitsSoC(soc, w.SoC)
+	return (w.Serial == "" || ph.is(w.Serial)) && fitsSoC(cmp.Or(ph.soc, ph.SoC), w.SoC)
 }
 
 // fitsSoC tells whether a phone with a SoC is what is wanted; what is empty is not known, or not asked for. A variant of a SoC has a longer
@@ -123,23 +119,24 @@ func (p *Pool) nothingFits(w PoolWant) error {
 	}
 	var list strings.Builder
 	for _, ph := range p.phones {
-		soc := ph.soc
-		if soc == "" {
-			soc = ph.SoC
-		}
-		fmt.Fprintf(&list, "\n  %s  %s  %s", ph.Name, ph.Serial, soc)
+		fmt.Fprintf(&list, "\n  %s  %s  %s", ph.Name, ph.Serial, cmp.Or(ph.soc, ph.SoC))
 	}
 	return fmt.Errorf("%w: %s; its phones are:%s", ErrNoDevice, what, list.String())
 }
 
-// setAside says why no phone can be used.
-func setAside(fit []*poolPhone) error {
-	var list strings.Builder
-	for _, ph := range fit {
-		fmt.Fprintf(&list, "\n  %s  %s  %v", ph.Name, ph.Serial, ph.aside)
+// setAside says why no phone can be used: none of those that fit or may fit, and the others have another SoC.
+func (p *Pool) setAside(fit []*poolPhone, w PoolWant) error {
+	var list, others strings.Builder
+	for _, ph := range p.phones {
+		if slices.Contains(fit, ph) {
+			fmt.Fprintf(&list, "\n  %s  %s  %v", ph.Name, ph.Serial, ph.aside)
+		} else if w.Serial == "" {
+			fmt.Fprintf(&others, "\n  %s  %s  does not fit: %s", ph.Name, ph.Serial, cmp.Or(ph.soc, ph.SoC))
+		}
 	}
+	what := fmt.Sprintf("all %d that fit are set aside", len(fit))
 	if len(fit) == 1 {
-		return fmt.Errorf("%w: it is set aside:%s", ErrSetAside, list.String())
+		what = "the one that fits is set aside"
 	}
-	return fmt.Errorf("%w: all %d that fit are set aside:%s", ErrSetAside, len(fit), list.String())
+	return fmt.Errorf("%w: %s:%s%s", ErrSetAside, what, list.String(), others.String())
 }
