@@ -15,7 +15,9 @@ import (
 )
 
 // deviceListCmd is `hexmage device list`.
-type deviceListCmd struct{}
+type deviceListCmd struct {
+	Watch bool `help:"Go on, and print each device of the adb server whose state changes, until Ctrl-C."`
+}
 
 // Help has the examples of `hexmage device list --help`.
 func (*deviceListCmd) Help() string {
@@ -24,6 +26,7 @@ func (*deviceListCmd) Help() string {
 Examples:
 
     hexmage device list
+    hexmage device list --watch
     hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'`
 }
 
@@ -54,7 +57,10 @@ func (r *deviceRow) describe(c *toolchains.Catalogue, info runner.Info) {
 const describeWait = 10 * time.Second
 
 // Run lists.
-func (*deviceListCmd) Run(ctx context.Context, a *app) error {
+func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
+	if l.Watch {
+		return a.watchDevices(ctx)
+	}
 	listed, err := a.poolFile()
 	if err != nil {
 		return err
