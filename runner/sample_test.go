@@ -5,12 +5,15 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/emulator"
 )
 
 // peak is a value of the summary, 0 if it has none.
@@ -79,5 +82,31 @@ func TestSamplesWhereTheAgentCannotRun(t *testing.T) {
 	}
 	if res.Samples == nil || len(res.Samples.Rows) != 0 || !strings.Contains(res.Samples.Note, "no samples: hexmage-agent does not run on this device: exit code 126") {
 		t.Errorf("samples: %+v", res.Samples)
+	}
+}
+
+// The agent does not outlive the link over which it speaks.
+func TestSamplesOverALinkThatBreaks(t *testing.T) {
+	t.Parallel()
+	s := session(t, func(o *emulator.Options) { o.DropAfterBytes = 256 << 10 }) // the agent is on the device before that
+	in, input := io.Pipe()
+	go func() { // once samples are taken
+		for range 100 {
+			if out, err := s.Device.Output(t.Context(), "ps -o args | grep -c 'hexmage[.]agen[t] sample'", nil); err == nil && strings.TrimSpace(out) != "0" {
+				break
+			}
+		}
+		_, err := input.Write(make([]byte, 1<<20))
+		input.CloseWithError(err)
+	}()
+	_, err := s.Run(t.Context(), runner.RunRequest{
+		Args:  []string{"sh", "-c", "cat >/dev/null; sleep 1000"},
+		Stdin: func() (io.ReadCloser, error) { return in, nil }, SampleEvery: agent.MinInterval,
+	})
+	if !adb.Retryable(err) {
+		t.Fatalf("the link was to break: %v", err)
+	}
+	if left := onDevice(t, s, "ps -o args | grep -E 'hexmage[.]agen[t]|sleep 100[0]'; ls /data/local/tmp/hexmage/run"); left != "" {
+		t.Errorf("left on the device: %q", left)
 	}
 }
