@@ -271,13 +271,12 @@ func (t *table) note(silent bool) {
 	case t.Profile == "open":
 		notes = append(notes, "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed.")
 	}
-	const most = 10
-	for i, w := range t.Warnings {
-		if i == most {
-			notes = append(notes, fmt.Sprintf("Warning: %d more like these", len(t.Warnings)-most))
-			break
-		}
+	const most = 3
+	for _, w := range t.Warnings[:min(len(t.Warnings), most)] {
 		notes = append(notes, "Warning: "+w)
+	}
+	if n := len(t.Warnings) - most; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d more warnings like these are in the file.", n))
 	}
 	t.Note = strings.Join(notes, "\n")
 }
