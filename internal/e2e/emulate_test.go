@@ -118,7 +118,7 @@ func TestEmulate(t *testing.T) {
 		t.Errorf("its data: %s", o)
 	}
 	wants(t, w.run(t, "cache", "gc", "--max-size", "1MB"), 4, "in use") // what it runs from stays
-	if err := again.cmd.Process.Signal(syscall.SIGINT); err != nil { // what Ctrl-C does
+	if err := again.cmd.Process.Signal(syscall.SIGINT); err != nil {    // what Ctrl-C does
 		t.Fatal(err)
 	}
 	again.end(t)
