@@ -103,7 +103,7 @@ func (s *phones) close() (errs []error) {
 }
 
 // useEmulated returns a phone of the image at the path among the action's inputs, and starts one if there is none that is free.
-func (d *Device) useEmulated(ctx context.Context, a *action.Action, at string) (*inUse, error) {
+func (d *Device) useEmulated(ctx context.Context, a *action.Action, at string, n *notes) (*inUse, error) {
 	image, err := d.inputFolder(ctx, a, at)
 	if err != nil {
 		return nil, fmt.Errorf("the emulator's image: %w", err)
@@ -127,7 +127,7 @@ func (d *Device) useEmulated(ctx context.Context, a *action.Action, at string) (
 			d.phones.giveBack(p)
 			continue
 		}
-		u, err := d.usePhone(ctx, p, s)
+		u, err := d.usePhone(ctx, p, s, n)
 		if err != nil {
 			d.phones.giveBack(p)
 			return nil, err
@@ -137,7 +137,7 @@ func (d *Device) useEmulated(ctx context.Context, a *action.Action, at string) (
 }
 
 // usePhone starts the phone if it is new.
-func (d *Device) usePhone(ctx context.Context, p *phone, s *adb.Server) (*inUse, error) {
+func (d *Device) usePhone(ctx context.Context, p *phone, s *adb.Server, n *notes) (*inUse, error) {
 	if p.Emulator == nil {
 		if err := d.startPhone(ctx, p); err != nil {
 			return nil, err
@@ -147,6 +147,16 @@ func (d *Device) usePhone(ctx context.Context, p *phone, s *adb.Server) (*inUse,
 		}
 	}
 	u := &inUse{dev: s.Device(p.Addr()), log: p.log, release: func() { d.phones.giveBack(p) }}
+	u.lost = func(err error) {
+		text := "its link works again"
+		if p.dead() {
+			text = "it has ended, and another one is started"
+		} else if err := u.dev.Reconnect(ctx); err != nil {
+			text = short(err).Error()
+		}
+		n.add(fmt.Sprintf("the run on %s broke off (%v) and is begun again; %s", u.info, short(err), text))
+		d.phones.giveBack(p)
+	}
 	var err error
 	u.info, err = Describe(ctx, u.dev)
 	if p.number > 1 {

@@ -91,7 +91,7 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes) (*inUse, e
 		serial = p[PropertySerial]
 	}
 	if at := p[PropertyImage]; at != "" && serial == "" {
-		return d.useEmulated(ctx, a, at)
+		return d.useEmulated(ctx, a, at, n)
 	}
 	if d.o.Pool != nil {
 		if _, ok := d.o.Pool.Find(serial); ok || serial == "" {

@@ -165,6 +165,9 @@ func (b bench) plan(r step.Request, adb step.Toolchain, c cell) (m measured, res
 				platform[property] = s
 			}
 		}
+		if s := r.String("serial"); s != "" && !strings.ContainsAny(s, ",=") { // who waits for one phone keeps nobody from the others
+			platform[action.PropertyPool] += ",device " + s + "=1"
+		}
 	}
 	in = append(in, action.Input{Path: "stdin.txt", Content: &action.Content{Data: []byte(r.String("stdin"))}})
 	run := action.Spec{
