@@ -64,7 +64,8 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, adbStartWait)
 	defer cancel()
-	where := network + ":" + address
+	_, port, _ := net.SplitHostPort(address)
+	where := "tcp:" + port // with a host it would be another machine to adb, where it starts nothing
 	if network == "unix" {
 		where = "localfilesystem:" + address
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -241,18 +242,27 @@ func TestDeviceStartsTheServer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "adb"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	socket := "localfilesystem:" + filepath.Join(o.Dir, "own.sock")
-	p := &phones{dir: t.TempDir(), vars: []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=" + bin + ":/usr/bin:/bin", "ADB_SERVER_SOCKET=" + socket, "ADB_MDNS=0", "ADB_USB=0", "ADB_EMU=0"}}
-	t.Cleanup(func() {
-		cmd := exec.Command(filepath.Join(bin, "adb"), "-L", socket, "kill-server")
-		cmd.Env = p.vars
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("kill-server: %v: %s", err, out)
-		}
-	})
-	for range 2 {
-		if out := p.ok(t, "list"); !strings.HasPrefix(out, "No device is connected") {
-			t.Errorf("list: %q", out)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := fmt.Sprint("tcp:", l.Addr().(*net.TCPAddr).Port)
+	l.Close()
+	p := &phones{dir: t.TempDir()}
+	for _, socket := range []string{"localfilesystem:" + filepath.Join(o.Dir, "own.sock"), port} {
+		vars := []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=" + bin + ":/usr/bin:/bin", "ADB_SERVER_SOCKET=" + socket, "ADB_MDNS=0", "ADB_USB=0", "ADB_EMU=0"}
+		p.vars = vars
+		t.Cleanup(func() {
+			cmd := exec.Command(filepath.Join(bin, "adb"), "-L", socket, "kill-server")
+			cmd.Env = vars
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("kill-server: %v: %s", err, out)
+			}
+		})
+		for range 2 {
+			if out := p.ok(t, "list"); !strings.HasPrefix(out, "No device is connected") {
+				t.Errorf("list: %q", out)
+			}
 		}
 	}
 	p.vars = []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=/nowhere", "ADB_SERVER_SOCKET=localfilesystem:/nowhere/x"}
