@@ -126,6 +126,19 @@ func TestOutputIsLive(t *testing.T) {
 	}
 }
 
+// What a program leaves running when it ends is ended, too.
+func TestNothingGoesOn(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "sleep 4711 >/dev/null 2>&1 </dev/null & exit 3"}})
+	if err != nil || res.ExitCode != 3 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if left := onDevice(t, s, "ps -o args | grep '^sleep 4711'; ls /data/local/tmp/hexmage/run"); left != "" {
+		t.Errorf("left on the device: %q", left)
+	}
+}
+
 // With a failure on a phone comes what its log said of the NPU since the run began, and not what it said before; and the crash dump that was
 // written meanwhile, if there is one and it may be read.
 func TestFailureBringsThePhonesLog(t *testing.T) {

@@ -35,11 +35,11 @@ show "$@"
 exit 0`
 
 	// Input: the session, then sums. Output: "ok SUM" or "bad SUM".
-	commitScript = `cd ` + deviceCAS + ` && read -r id || exit 1
+	commitScript = sumFunc + `cd ` + deviceCAS + ` && read -r id || exit 1
 while read -r h; do
 	[ -n "$h" ] || continue
 	if [ ! -e ".$h.$id" ] && [ -e "$h" ]; then echo "ok $h"; continue; fi
-	s=$(sha256sum ".$h.$id")
+	s=$(sum ".$h.$id")
 	if [ "${s%% *}" = "$h" ] && chmod 555 ".$h.$id" && mv -f ".$h.$id" "$h" && : >` + deviceUsed + `/$h; then echo "ok $h"; else rm -f ".$h.$id"; echo "bad $h"; fi
 done 2>/dev/null
 exit 0`
@@ -96,10 +96,10 @@ rm -f .$id.sum.pid`
 
 	// Input: the session, a sum, "right" if the part was found so, then the blob's recipe. Output: "ok" or "bad". What is given a name is on the disk before, or a device
 	// that loses power would have a blob of the right size with nothing in it.
-	finishScript = `cd ` + deviceCAS + ` && read -r id && read -r h && read -r s || exit 1
+	finishScript = sumFunc + `cd ` + deviceCAS + ` && read -r id && read -r h && read -r s || exit 1
 p=.$h.$id.part
 if [ ! -e $p ] && [ -e $h ]; then echo ok; exit; fi
-if [ "$s" = right ]; then s=$h; else s=$(sha256sum $p); fi
+if [ "$s" = right ]; then s=$h; else s=$(sum $p); fi
 if [ "${s%% *}" != "$h" ]; then rm -f $p; echo bad; exit; fi
 cat >` + deviceChunks + `/.$h.$id && mv -f ` + deviceChunks + `/.$h.$id ` + deviceChunks + `/$h || exit 1
 { touch -d @1000000000 $p || TZ=UTC0 touch -t 200109090146.40 $p; } 2>/dev/null
@@ -155,9 +155,11 @@ exit 0`
 	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
 exit 0`
 
-	// Input: the run's folder. Its files are the store's, too: only folders are made writable.
+	// Input: the run's folder. What the command left running is ended: it would take part in the next measurement. The folder's files are the
+	// store's, too: only folders are made writable.
 	cleanScript = ours + `read -r dir || exit 1
 case $dir in ` + deviceRuns + `/*/* | *..*) exit 1 ;; ` + deviceRuns + `/?*) ;; *) exit 1 ;; esac
+[ -f "$dir/` + pidFile + `" ] && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
 find "$dir" -type d -exec chmod u+w {} + 2>/dev/null
 rm -rf "$dir"`
 )
