@@ -210,7 +210,7 @@ func sample(t *testing.T, args ...string) *sampling {
 	if s.stdout, err = s.cmd.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
-	s.cmd.Stderr = &s.said
+	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
