@@ -59,6 +59,7 @@ type store struct {
 	id       string        // of this session, in the names of what is not verified yet
 	wait     time.Duration // for a device that went away
 	progress func(done, total int64)
+	agent    string // path of the program that computes SHA-256 there; empty: sha256sum
 	pushed   Pushed
 }
 
@@ -87,6 +88,9 @@ func (s *store) ensure(ctx context.Context, blobs map[string]blob) error {
 	}
 	if err := s.room(ctx, blobs, t.total, free); err != nil {
 		return err
+	}
+	if t.total >= raceFrom {
+		s.choose(ctx)
 	}
 	if err := s.repeat(ctx, t); err != nil {
 		s.quit(ctx)
@@ -168,7 +172,7 @@ func (s *store) script(ctx context.Context, script string, in io.Reader) (string
 	if err := s.held.Check(ctx); err != nil {
 		return "", err
 	}
-	out, err := s.dev.Output(ctx, s.held.fence()+script, in)
+	out, err := s.dev.Output(ctx, s.held.fence()+"agent="+s.agent+"\n"+script, in)
 	return out, s.held.noticed(err)
 }
 
