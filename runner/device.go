@@ -32,6 +32,7 @@ const (
 	PropertyWarmup     = "warmup"     // how often the command runs before the run that counts
 	PropertyCooldown   = "cooldown"   // a Cooldown: how cool the device has to be before
 	PropertyRecord     = "record"     // path of an output: the RunRecord, as JSON
+	PropertyLog        = "log"        // path of an output: what the device's log says of the NPU since the command began
 )
 
 // PushDir is the folder of the exec root whose content goes to the device: "push/a/b" is "a/b" in the folder where the command starts.
@@ -120,7 +121,7 @@ func failed(op string, err error) *execute.Error {
 // request reads from the action what is to be pushed and run.
 func (d *Device) request(ctx context.Context, a *action.Action) (RunRequest, error) {
 	q := RunRequest{Files: map[string]File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
-	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], SamplesCSV, SamplesJSON} // which the device does not write
+	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], SamplesCSV, SamplesJSON} // which the device does not write
 	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return slices.Contains(own, p) })
 	push, err := tree.Ref(a.InputRoot).Sub(ctx, d.o.Store, PushDir)
 	if errors.Is(err, tree.ErrNotExist) {

@@ -29,7 +29,9 @@ func (d *Device) runOn(ctx context.Context, a *action.Action, q RunRequest, u *i
 	var printed execute.Capped
 	u.log.divert(&printed)
 	defer u.log.divert(nil)
-	q.Log = u.log == nil
+	if u.log == nil {
+		q.Log = LogOfFailure // an emulated phone's own log has more
+	}
 	s := &Session{Device: u.dev, Held: u.held, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}
 	r, err := d.run(ctx, a, q, s, u.info, watch)
 	if err == nil && r.ExitCode != 0 {
@@ -48,6 +50,7 @@ func (d *Device) run(ctx context.Context, a *action.Action, q RunRequest, s *Ses
 		return nil, &execute.Error{Op: "make a folder for the outputs", Err: err}
 	}
 	defer os.RemoveAll(q.PullDir)
+	bringLog := q.Log != NoLog
 	m, err := measure(a, &q, s, watch)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the action", Err: err}
@@ -69,12 +72,16 @@ func (d *Device) run(ctx context.Context, a *action.Action, q RunRequest, s *Ses
 	if n := len(res.Warmups); n > 0 && res.ExitCode != 0 && res.Started.IsZero() {
 		fmt.Fprintf(streams.stderr, "[warm-up run %d of %d failed]\n", n, q.Warmup)
 	}
-	result := func() *action.Result {
-		return &action.Result{ExitCode: res.ExitCode, Duration: res.Duration, Worker: info.String(), Stdout: streams.outHead.Bytes(), Stderr: withLog(streams.errHead.Bytes(), res.Log)}
+	result := func(failed bool) *action.Result {
+		r := &action.Result{ExitCode: res.ExitCode, Duration: res.Duration, Worker: info.String(), Stdout: streams.outHead.Bytes(), Stderr: streams.errHead.Bytes()}
+		if failed && bringLog {
+			r.Stderr = withLog(r.Stderr, res.Log)
+		}
+		return r
 	}
 	if ctx.Err() != nil {
 		if late := (*execute.TimeoutError)(nil); errors.As(context.Cause(ctx), &late) {
-			return nil, &execute.TimeoutError{Limit: late.Limit, Result: result()}
+			return nil, &execute.TimeoutError{Limit: late.Limit, Result: result(true)}
 		}
 		return nil, context.Cause(ctx)
 	}
@@ -93,12 +100,17 @@ func (d *Device) run(ctx context.Context, a *action.Action, q RunRequest, s *Ses
 			return nil, &execute.Error{Op: "write down what is known of the run", Err: err}
 		}
 	}
+	if name := a.Command.Platform[PropertyLog]; name != "" {
+		if err := writeBelow(q.PullDir, name, res.Log); err != nil {
+			return nil, &execute.Error{Op: "write the device's log", Err: err}
+		}
+	}
 	if q.SampleEvery > 0 {
 		if err := writeSamples(q.PullDir, res.Samples); err != nil {
 			return nil, &execute.Error{Op: "write the samples", Err: err}
 		}
 	}
-	r := result()
+	r := result(res.ExitCode != 0)
 	if r.Files, r.Dirs, err = tree.Capture(ctx, d.o.Store, d.o.Fn, q.PullDir, a.Command.Outputs); err != nil {
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
 	}
@@ -115,6 +127,9 @@ type measurement struct {
 func measure(a *action.Action, q *RunRequest, s *Session, watch *stopwatch) (*measurement, error) {
 	p := a.Command.Platform
 	q.Thermal = p[PropertyRecord] != ""
+	if p[PropertyLog] != "" {
+		q.Log = LogAlways
+	}
 	if w := p[PropertyWarmup]; w != "" {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 0 || n > MaxWarmup {

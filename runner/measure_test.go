@@ -176,6 +176,12 @@ func TestFailureBringsThePhonesLog(t *testing.T) {
 			if crashed := run("mkdir -p /data/tombstones; echo 'signal 11 (SIGSEGV)' >/data/tombstones/tombstone_07; exit 9"); !strings.Contains(crashed, "tombstone /data/tombstones/tombstone_07\nsignal 11 (SIGSEGV)\n") {
 				t.Errorf("no tombstone: %s", crashed)
 			}
+			r, err := b.device.Execute(t.Context(), b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{
+				Args: []string{"sh", "-c", dsp + "exit 0"}, Outputs: []string{"logcat.txt"}, Platform: map[string]string{runner.PropertyLog: "logcat.txt"},
+			}))
+			if err != nil || len(r.Stderr) > 0 || len(r.Files) != 1 || !strings.Contains(b.read(t, r.Files[0].Digest), "protection domain") {
+				t.Errorf("of a run that is well: %+v, %v", r, err)
+			}
 			if again := run("exit 9"); strings.Contains(again, "tombstone") {
 				t.Errorf("an old tombstone: %s", again)
 			}

@@ -47,18 +47,23 @@ func recordOf(i Info, res RunResult, cooled *Cooled) RunRecord {
 
 // write puts the record into a file at the slash path below dir.
 func (r RunRecord) write(dir, name string) error {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fmt.Errorf("the path %s leads out of the run's folder", name)
-	}
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
+	}
+	return writeBelow(dir, name, append(b, '\n'))
+}
+
+// writeBelow writes a file at the slash path below dir.
+func writeBelow(dir, name string, content []byte) error {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return fmt.Errorf("the path %s leads out of the run's folder", name)
 	}
 	to := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(to, append(b, '\n'), 0o644)
+	return os.WriteFile(to, content, 0o644)
 }
 
 // stopwatch ends something after a time that can be stopped meanwhile.

@@ -43,10 +43,20 @@ type RunRequest struct {
 	Prepare func(context.Context) error // called when the device has all contents, before anything runs; nil: nothing
 	Warmup  int                         // runs before the one that counts: each in a folder of its own, and nothing is kept of it unless it fails
 	Thermal bool                        // the temperatures before and after are wanted
-	Log     bool                        // of a command that fails, what the device's log says is wanted
+	Log     LogWanted                   // whether what the device's log says of the run is wanted
 
 	SampleEvery time.Duration // samples are taken so often while the run that counts runs; 0: none
 }
+
+// LogWanted says when the device's log is looked at.
+type LogWanted int
+
+// When the device's log is looked at.
+const (
+	NoLog LogWanted = iota
+	LogOfFailure
+	LogAlways
+)
 
 // RunResult is what came of a command that ran.
 type RunResult struct {
@@ -135,7 +145,7 @@ func (s *Session) once(ctx context.Context, st *store, q RunRequest, sums map[st
 		before, _ = ReadThermal(ctx, s.Device) // what cannot be read is not said
 	}
 	if res, err = s.command(ctx, dir, q); err != nil {
-		if q.Log && errors.As(context.Cause(ctx), new(*execute.TimeoutError)) {
+		if q.Log != NoLog && errors.As(context.Cause(ctx), new(*execute.TimeoutError)) {
 			res.Log = s.logOf(ctx, dir)
 		}
 		return res, fmt.Errorf("run %s: %w", q.Args[0], err)
@@ -144,7 +154,7 @@ func (s *Session) once(ctx context.Context, st *store, q RunRequest, sums map[st
 		res.Before = before
 		res.After, _ = ReadThermal(ctx, s.Device)
 	}
-	if q.Log && res.ExitCode != 0 {
+	if q.Log == LogAlways || q.Log == LogOfFailure && res.ExitCode != 0 {
 		res.Log = s.logOf(ctx, dir)
 	}
 	if counts {
@@ -255,7 +265,7 @@ func (q RunRequest) commandLine(dir string) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "cd %s && echo $$ >%s || exit 126\n", adb.Quote(dir), pidFile)
-	if q.Log {
+	if q.Log != NoLog {
 		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -48,6 +48,7 @@ matrix = {
 }
 repeat = 2
 warmup = 3
+logcat = true
 stdin  = "{seq} {other} {mode}"
 push   = { "{mode}.bin" = "models/{seq}.bin" }
 pull   = ["results/{seq}.json"]
@@ -70,7 +71,7 @@ cooldown {
 	}
 	run := all["run[mode=a_b,seq=256~2]#2"]
 	for name, want := range map[string]string{
-		runner.PropertyRepetition: "2", "order": "2", runner.PropertyWarmup: "3", runner.PropertyRecord: "run.json",
+		runner.PropertyRepetition: "2", "order": "2", runner.PropertyWarmup: "3", runner.PropertyRecord: "run.json", runner.PropertyLog: "logcat.txt",
 		runner.PropertyCooldown: `{"celsius":40,"timeout":"1m30s","zones":["cpu-*"]}`,
 	} {
 		if got := run.Platform[name]; got != want {
@@ -105,7 +106,7 @@ cooldown {
 	for _, part := range p.Outputs["results"].Parts {
 		results = append(results, part.Path)
 	}
-	if !slices.Contains(results, "mode=a_b,seq=64/1/64.json") || !slices.Contains(results, "mode=a_b,seq=64/2/run.json") || len(results) != 8*3 {
+	if !slices.Contains(results, "mode=a_b,seq=64/1/64.json") || !slices.Contains(results, "mode=a_b,seq=64/2/run.json") || len(results) != 8*4 {
 		t.Errorf("results %q", results)
 	}
 	if from := p.Outputs["stdout"].Parts[0].Spec.Spec; from != "metrics" {

@@ -40,6 +40,7 @@ func (runKind) Schema() step.Schema {
 			"title":  attr("title", cty.String, false),
 			"repeat": attr("repeat", cty.Number, false),
 			"warmup": attr("warmup", cty.Number, false),
+			"logcat": attr("logcat", cty.Bool, false),
 			"matrix": attr("matrix", cty.Map(cty.List(cty.String)), false),
 			"cooldown": &hcldec.BlockSpec{TypeName: "cooldown", Nested: hcldec.ObjectSpec{
 				"celsius": attr("celsius", cty.Number, false), "timeout": attr("timeout", cty.String, false),
@@ -58,6 +59,7 @@ func (runKind) Schema() step.Schema {
 			"title":    "title of the metrics table; with {axis} in it, what a variant is called there",
 			"repeat":   "how often every variant is measured (1)",
 			"warmup":   "runs before each measured one, on the same phone: nothing of them counts, but their failure is the run's (0)",
+			"logcat":   "have what the device's log said of the NPU during the run among the results, as logcat.txt. A failure has it in any case",
 			"matrix":   "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. {seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the value; the axis `serial` chooses phones",
 			"cooldown": "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at most `timeout` (\"10m\"). Still hot: a warning in the results, or a failure with `required = true`. `zones` names the sensors that count, such as [\"cpu-*\"]",
 		})),
@@ -120,6 +122,7 @@ func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 const (
 	stdoutFile = "stdout.txt"
 	recordFile = "run.json"
+	logFile    = "logcat.txt"
 )
 
 // measured is a planned run, with what the reading of it needs to know.
@@ -182,6 +185,12 @@ func (b bench) plan(r step.Request, adb step.Toolchain, c cell) (m measured, res
 			names[p] = p
 			results = append(results, action.Input{Path: path.Join(c.dir, p), Spec: &action.SpecOutput{Spec: run.Name, Path: p}})
 		}
+	}
+	if r.Bool("logcat") {
+		names[logFile] = "the log"
+		run.Platform[runner.PropertyLog] = logFile
+		run.Outputs = append(run.Outputs, action.Output{Path: logFile})
+		results = append(results, action.Input{Path: path.Join(c.dir, logFile), Spec: &action.SpecOutput{Spec: run.Name, Path: logFile}})
 	}
 	for _, p := range r.Strings("pull") {
 		clean := path.Clean(p)
