@@ -3,6 +3,7 @@ package agent_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"debug/elf"
 	"flag"
 	"fmt"
 	"io"
@@ -53,6 +54,29 @@ func TestProgram(t *testing.T) {
 	}
 	if len(got) > 32<<10 {
 		t.Errorf("%d bytes are no few KB", len(got))
+	}
+}
+
+// It runs on any AArch64 Linux: nothing is to be loaded with it, and its segments fit pages of 16 KB.
+func TestProgramNeedsNothing(t *testing.T) {
+	t.Parallel()
+	content, _ := agent.Program()
+	f, err := elf.NewFile(strings.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Machine != elf.EM_AARCH64 || f.Type != elf.ET_EXEC || f.Class != elf.ELFCLASS64 {
+		t.Errorf("%v, %v, %v", f.Machine, f.Type, f.Class)
+	}
+	for _, p := range f.Progs {
+		switch {
+		case p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC:
+			t.Errorf("%v: it is not static", p.Type)
+		case p.Type == elf.PT_LOAD && (p.Align < 16<<10 || p.Vaddr%p.Align != p.Off%p.Align):
+			t.Errorf("a segment at %#x, offset %#x, is aligned to %#x", p.Vaddr, p.Off, p.Align)
+		case p.Type == elf.PT_LOAD && p.Flags&(elf.PF_W|elf.PF_X) == elf.PF_W|elf.PF_X, p.Type == elf.PT_GNU_STACK && p.Flags&elf.PF_X != 0:
+			t.Errorf("%v can be written to and executed", p.Type)
+		}
 	}
 }
 
