@@ -47,11 +47,7 @@ Faults:
 
 `)
 	for _, f := range emulator.FaultTable() {
-		value := f.Name + "=" + f.Value
-		if inner, ok := strings.CutPrefix(f.Value, "["); ok {
-			value = f.Name + "[=" + inner
-		}
-		fmt.Fprintf(&b, "    %-32s %s\n", value, f.Doc)
+		fmt.Fprintf(&b, "    %-32s %s\n", f.Usage(), f.Doc)
 	}
 	b.WriteString(`
 Examples:
@@ -310,4 +306,3 @@ func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, phone *emulator.Emu
 	}
 	return nil
 }
-

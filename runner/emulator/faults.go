@@ -47,6 +47,14 @@ type Fault struct {
 	get         func(f Faults) string // the value, "" where the fault is off
 }
 
+// Usage is how the fault is written: "drop-every=SIZE", "wedge-dsp[=fail|hang|crash]".
+func (f Fault) Usage() string {
+	if inner, ok := strings.CutPrefix(f.Value, "["); ok {
+		return f.Name + "[=" + inner
+	}
+	return f.Name + "=" + f.Value
+}
+
 // FaultTable returns all faults, in the order in which they are told.
 func FaultTable() []Fault {
 	return []Fault{
