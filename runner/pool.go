@@ -36,6 +36,7 @@ type PoolDevice struct {
 type PoolWant struct {
 	SoC    string // "SM8750"; a variant with a longer name fits, too; empty: any
 	Serial string // serial or name; empty: any
+	Except string // a name that is not wanted; may be empty
 	Files  string // names what is going to be pushed: a phone that had it before is preferred; empty: unknown
 
 	Server  func(context.Context) (*adb.Client, error) // the user's own adb server, for phones that name none
@@ -68,6 +69,7 @@ type poolPhone struct {
 	owner string          // who else has it, when it was last asked; empty: nobody
 	again time.Time       // not to be asked before, when it is set aside or somebody else has it
 	pause time.Duration   // between two times it is asked
+	blame *blame          // of something that lasts until it is booted again; nil: nothing
 }
 
 const (
@@ -118,6 +120,7 @@ type Lent struct {
 	Info    Info
 	Held    *Held
 	release func() // the leases
+	boot    string // names the time since it was booted, as far as that can be known
 
 	pool  *Pool
 	phone *poolPhone
@@ -194,6 +197,11 @@ func (p *Pool) try(ctx context.Context, ph *poolPhone, w PoolWant) *Lent {
 	}
 	l.Info.Name = ph.Name
 	l.pool, l.phone, l.want = p, ph, w
+	if b := p.blamed(ph, l.boot); b != nil {
+		l.release()
+		p.change(func() { p.putAside(ph, b.why, w, "") })
+		return nil
+	}
 	fits := true
 	p.change(func() {
 		p.back(ph, w)

@@ -105,7 +105,8 @@ func (p *Pool) check(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, erro
 	if !fitsSoC(info.SoC, d.SoC) {
 		return nil, fmt.Errorf("it has the SoC %s, the pool says %s", info.SoC, d.SoC)
 	}
-	return &Lent{Device: dev, Info: info}, writable(ctx, dev)
+	boot, err := probe(ctx, dev)
+	return &Lent{Device: dev, Info: info, boot: boot}, err
 }
 
 // Attach returns the phone once its adb server can reach it. One with an address is connected to. server returns the user's own adb
@@ -259,24 +260,33 @@ func (c poolClient) attach(ctx context.Context, serial string) (*adb.Device, err
 	}
 }
 
-// writable tells whether a phone takes any files. One whose disk is full of what is ours does: the push removes what was not used for long.
-func writable(ctx context.Context, dev *adb.Device) error {
+// probe tells whether a phone takes any files, and what names the time since it was booted. One whose disk is full of what is ours takes some: the
+// push removes what was not used for long.
+func probe(ctx context.Context, dev *adb.Device) (boot string, err error) {
 	out, err := dev.Output(ctx, probeScript, nil)
 	if err != nil {
-		return short(err)
+		return "", short(err)
 	}
-	first, rest, _ := strings.Cut(strings.TrimSpace(out), "\n")
-	if first == "ok" || kilobytes(strings.TrimSpace(rest)) >= leastStore {
-		return nil
+	said := map[string]string{}
+	for line := range strings.Lines(out) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		said[key] = value
 	}
-	return fmt.Errorf("nothing can be written to its /data/local/tmp: %s", strings.TrimSpace(first))
+	if said["probe"] == "ok" || kilobytes(said["store"]) >= leastStore {
+		return said["boot"], nil
+	}
+	return "", fmt.Errorf("nothing can be written to its /data/local/tmp: %s", said["probe"])
 }
 
-// Output: "ok", or what a write said; then the size of our folder in KB.
+// Output: "probe=ok", or what a write said; the size of our folder in KB; the kernel's boot id, and when init started.
 const probeScript = `f=/data/local/tmp/.hexmage-probe.$$
-if m=$( { echo probe >$f; } 2>&1 ) && [ -s $f ]; then echo ok; else echo "${m##*: }"; fi
+if m=$( { echo probe >$f; } 2>&1 ) && [ -s $f ]; then echo probe=ok; else echo "probe=${m##*: }"; fi
 rm -f $f
-du -sk ` + deviceRoot + ` 2>/dev/null | { read -r n _; echo $n; }
+du -sk ` + deviceRoot + ` 2>/dev/null | { read -r n _; echo "store=$n"; }
+b=
+read -r b </proc/sys/kernel/random/boot_id
+read -r s </proc/1/stat && set -- ${s##*)} && shift 19 && b="$b $1"
+echo "boot=$b"
 exit 0`
 
 // short leaves out where in the protocol something failed, which helps nobody with a phone.

@@ -97,7 +97,7 @@ func (ph *poolPhone) compare(other *poolPhone, files string) int {
 
 // fits tells whether the phone is what is wanted, as far as it is known.
 func (ph *poolPhone) fits(w PoolWant) bool {
-	return (w.Serial == "" || ph.is(w.Serial)) && fitsSoC(cmp.Or(ph.soc, ph.SoC), w.SoC)
+	return (w.Serial == "" || ph.is(w.Serial)) && (w.Except == "" || ph.Name != w.Except) && fitsSoC(cmp.Or(ph.soc, ph.SoC), w.SoC)
 }
 
 // fitsSoC tells whether a phone with a SoC is what is wanted; what is empty is not known, or not asked for. A variant of a SoC has a longer

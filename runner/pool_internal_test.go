@@ -186,6 +186,43 @@ func TestPoolSetsAside(t *testing.T) {
 	})
 }
 
+// What is wrong with a phone until it is booted again is not forgotten before.
+func TestPoolBlames(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsked("a", "b")
+		boot, answers := "1", a.ask
+		a.ask = func(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, error) {
+			l, err := answers(ctx, d, w)
+			if err == nil {
+				l.boot = boot
+			}
+			return l, err
+		}
+		l, err := a.Take(t.Context(), a.want(PoolWant{Serial: "a"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Return()
+		a.phones[0].blame = &blame{errors.New("its DSP is wedged"), "1"}
+		for range 3 {
+			time.Sleep(pauseMost)
+			if _, err := a.Take(t.Context(), a.want(PoolWant{Serial: "a"})); !errors.Is(err, ErrSetAside) || !strings.Contains(err.Error(), "its DSP is wedged") {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(pauseMost)
+		boot = "2"
+		if l, err = a.Take(t.Context(), a.want(PoolWant{Serial: "a"})); err != nil {
+			t.Fatal(err)
+		}
+		l.Return()
+		if want := []string{"phone a (serial-a) is set aside: its DSP is wedged", "phone a can be used again"}; !slices.Equal(a.notes, want) || a.users["a"] != 0 {
+			t.Errorf("%q, %v", a.notes, a.users)
+		}
+	})
+}
+
 // A phone that does not answer keeps nobody from another one.
 func TestPoolPassesBySilence(t *testing.T) {
 	t.Parallel()

@@ -179,6 +179,70 @@ func TestPoolErrors(t *testing.T) {
 	}
 }
 
+// TestSuspectedPhone has a phone whose DSP loads nothing, and a mistake that has the same words everywhere.
+func TestSuspectedPhone(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, emulatortest.Image(t, nil), 2)
+	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	if err := os.WriteFile(filepath.Join(l.disks[0], "wedged"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(mistake string) *action.Result {
+		t.Helper()
+		line := "[ -e /data/wedged" + mistake + " ] && { echo 'qnn_open failed, 0x80000406, prio 100' >&2; exit 3; }; echo fine"
+		r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"sh", "-c", line}, Platform: map[string]string{runner.PropertyImage: ""}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := run(" -o 1"); r.ExitCode != 3 || !strings.HasPrefix(r.Worker, "phone1 ") || strings.Contains(string(r.Stderr), "warning") {
+		t.Errorf("everywhere: %+v", r)
+	}
+	r := run("")
+	want := "warning: phone phone1 (" + l.devices[0].Serial + ") is set aside: what failed on it with 0x80000406 works on phone2: boot it again\n"
+	if r.ExitCode != 0 || string(r.Stdout) != "fine\n" || string(r.Stderr) != want {
+		t.Errorf("on one: exit code %d, %q, %q", r.ExitCode, r.Stdout, r.Stderr)
+	}
+	if r := run(""); r.ExitCode != 0 || !strings.HasPrefix(r.Worker, "phone2 ") || len(r.Stderr) > 0 {
+		t.Errorf("the next: %+v", r)
+	}
+	if err := os.Remove(filepath.Join(l.disks[0], "wedged")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDeadlyProgram kills every phone that it gets.
+func TestDeadlyProgram(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, emulatortest.Image(t, nil), 4)
+	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range l.phones {
+		wg.Go(func() {
+			for {
+				if found, _ := filepath.Glob(filepath.Join(l.disks[i], "local/tmp/hexmage/run/*/.hexmage.pid")); len(found) > 0 {
+					_ = l.phones[i].Close()
+					return
+				}
+				select {
+				case <-stop:
+					return
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+		})
+	}
+	_, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"sleep", "30"}, Platform: map[string]string{runner.PropertyImage: ""}}))
+	close(stop)
+	wg.Wait()
+	failed, ok := errors.AsType[*execute.Error](err)
+	if !ok || !strings.Contains(err.Error(), "run on 3 phones, one after another: each broke off") || !strings.Contains(failed.Remedy, "--serial") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestSelectBySoC(t *testing.T) {
 	t.Parallel()
 	s := emulatortest.Server(t)

@@ -22,6 +22,7 @@ type inUse struct {
 	release func()
 	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
 	lost func(err error)
+	lent *Lent // of a pool; else nil
 }
 
 // maxLost is on how many phones an action may break off. After so many the action itself is the likely cause.
@@ -55,11 +56,15 @@ func (n *notes) warn(r *action.Result) *action.Result {
 	return &own
 }
 
-// onOne runs f on a device that fits the action. When a phone of the pool dies, it is run on another one.
+// onOne runs f on a device that fits the action. When a phone of the pool dies, it is run on another one; likewise, once, when it fails in a
+// way that may be the phone's fault.
 func (d *Device) onOne(ctx context.Context, a *action.Action, f func(*inUse) (*action.Result, error)) (*action.Result, error) {
-	n := &notes{}
+	n, first := &notes{}, (*doubtful)(nil)
 	for lost := 1; ; lost++ {
-		u, err := d.use(ctx, a, n)
+		u, err := d.use(ctx, a, n, first)
+		if err != nil && first != nil && ctx.Err() == nil { // nobody to compare with
+			return n.warn(first.result), nil
+		}
 		if err != nil {
 			e := failed("use a device", err)
 			e.Retryable = e.Retryable || errors.Is(err, ErrSetAside)
@@ -67,15 +72,23 @@ func (d *Device) onOne(ctx context.Context, a *action.Action, f func(*inUse) (*a
 		}
 		r, err := f(u)
 		switch {
-		case err == nil:
+		case err == nil && first != nil:
 			u.release()
-			return n.warn(r), nil
+			return n.warn(first.compare(a, r, u, n)), nil
+		case err == nil:
+			first = suspect(a, r, u)
+			u.release()
+			if first == nil {
+				return n.warn(r), nil
+			}
+			execute.ReportProgress(ctx, 0, 0, "it failed as if something was wrong with "+u.info.String()+": another phone is tried")
+			continue
 		case ctx.Err() != nil || !adb.Retryable(err) || u.lost == nil:
 			u.release()
 			return nil, err
 		}
 		u.lost(err)
-		if lost == maxLost {
+		if lost >= maxLost {
 			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones, one after another", lost), Err: fmt.Errorf("each broke off; the last: %w", err),
 				Retryable: true, Remedy: "does the program crash or restart phones? Try it on one with --serial, and read its log: hexmage device log --all"}
 		}
@@ -83,8 +96,8 @@ func (d *Device) onOne(ctx context.Context, a *action.Action, f func(*inUse) (*a
 	}
 }
 
-// use finds a device that fits the action and makes this action its only user.
-func (d *Device) use(ctx context.Context, a *action.Action, n *notes) (*inUse, error) {
+// use finds a device that fits the action and makes this action its only user. It is not the one that failed before.
+func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *doubtful) (*inUse, error) {
 	p := a.Command.Platform
 	serial, soc := d.o.Serial, p[PropertySelect]
 	if serial == "" {
@@ -98,7 +111,11 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes) (*inUse, e
 			if soc == "" {
 				soc = p[PropertySoC]
 			}
-			return d.useOfPool(ctx, a, PoolWant{Serial: serial, SoC: soc}, n)
+			w := PoolWant{Serial: serial, SoC: soc}
+			if before != nil {
+				w.Except = before.lent.Info.Name
+			}
+			return d.useOfPool(ctx, a, w, n)
 		}
 	}
 	dev, err := d.real(ctx, a, serial, soc)
@@ -135,5 +152,5 @@ func (d *Device) useOfPool(ctx context.Context, a *action.Action, w PoolWant, n 
 	if err != nil {
 		return nil, err
 	}
-	return &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }}, nil
+	return &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }, lent: l}, nil
 }
