@@ -187,5 +187,5 @@ func TestMatrix(t *testing.T) {
 		t.Errorf("--fresh measured %d times, want 2 and the table: %q", n, r.names)
 	}
 	w.edit(t, "pipelines/bench.hcl", "max  = 64", "max  = 63")
-	wants(t, w.run(t, "run", "bench"), exitFailed, "seq=64: prefill_tokens is 64, above its limit of 63 tokens")
+	wants(t, w.run(t, "run", "bench"), exitFailed, "seq=64: prefill_tokens is 64, above its limit of 63 tokens", "hint: prefill_tokens is beyond the limit that the step sets.")
 }
