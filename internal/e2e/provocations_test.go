@@ -77,6 +77,17 @@ func contextMistakes() []provocation {
 		{id: "arch-of-other-device", in: phone, mistake: "the context is compiled for SM8650", plan: "compat context-arch", target: "--soc SM8650 --arch v75"},
 		{id: "vtcm-size", in: phone, mistake: "the context is compiled for more VTCM than the phone has", plan: "compat target-vtcm", target: "--soc SM8750 --arch v79 --vtcm 16"},
 		{id: "context-err-5005", in: phone, mistake: "the context is compiled for another SoC of the same arch", target: "--soc SXR2330P --arch v79"},
+		{id: "pd-dead", in: phone, mistake: "an op writes far beyond its output", says: "0x8000040d is FastRPC AEE_EBADSTATE",
+			source: [3]string{"oppackage/example/LLaMAPackage/src/ops/RMSNorm.cpp", "  return GraphStatus::Success;\n}\n\nEND", "  out[1 << 29] = 1;\n  return GraphStatus::Success;\n}\n\nEND"}},
+		{id: "constant-output", in: "the comparison with the reference", mistake: "a part of the context's weights is damaged",
+			context: func(b []byte) []byte {
+				for i := len(b) / 3; i < len(b)*2/3; i++ {
+					b[i] ^= 0x55
+				}
+				return b
+			}},
+		{id: "tokenizers-disagree", in: "the comparison with the reference", mistake: "the phone has another tokenizer than the reference",
+			before: `sed 's/"merges" *:/"merges": [], "-":/' tokenizer.json > t; rm tokenizer.json; mv t tokenizer.json`},
 		{id: "could-not-create-op", in: phone, mistake: "the graph has an op that the op package has not",
 			before: `mv libQnnLLaMAPackage_HTP.so p; sed 's/RMSNorm/RMSNorx/g' p > libQnnLLaMAPackage_HTP.so`},
 	}

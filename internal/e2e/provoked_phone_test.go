@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/emulator"
@@ -35,6 +36,7 @@ func phoneMistakes() []phoneMistake {
 		{id: "skel-mismatch", in: phone, mistake: "/vendor/lib64, where the phone has an older QNN, comes first in LD_LIBRARY_PATH", plan: "compat run-vendor-libraries",
 			faults: emulator.Faults{VendorQNN: old}, before: "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
 		{id: "vendor-skel", in: phone, mistake: "the skel was not pushed, and the vendor's is found", faults: emulator.Faults{VendorQNN: old}, before: "rm libQnnHtpV79Skel.so; export ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\""},
+		{id: "usb-dropped", in: "the push", mistake: "the link drops, and nothing can connect any more", faults: emulator.Faults{DropAfterBytes: 400, Refuse: time.Hour}, code: exitEngine},
 		{id: "disk-full", in: "the push", mistake: "the phone's /data is nearly full", faults: emulator.Faults{DiskBytes: 1 << 20}, code: exitEngine},
 	}
 }
@@ -50,12 +52,7 @@ func TestProvokedPhones(t *testing.T) {
 	}
 	image, server, cat := w.out("phone"), emulatortest.Server(t), catalogue(t)
 	w.env = append(w.env, "HEXMAGE_DEVICES="+filepath.Join(w.home, "devices.hcl"))
-	for _, old := range []string{"  device      = local.open ? step.emulator.phone.outputs.image : null\n", "  serial      = local.open || var.serial == \"\" ? null : var.serial\n"} {
-		if !strings.Contains(good, old) {
-			t.Fatalf("the pipeline has no %q", old)
-		}
-		good = strings.Replace(good, old, "", 1)
-	}
+	good = attached(t, good)
 	start := func(t *testing.T, f emulator.Faults, log io.Writer) *emulator.Emulator {
 		t.Helper()
 		e, err := emulator.Start(t.Context(), emulator.Options{Self: []string{shared.hexmage, "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
@@ -97,4 +94,16 @@ func TestProvokedPhones(t *testing.T) {
 func (w *world) choose(t *testing.T, e *emulator.Emulator, server *adb.Server) {
 	t.Helper()
 	w.write(t, "../home/devices.hcl", fmt.Sprintf("device \"it\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", e.Addr(), server.Address()))
+}
+
+// attached is the pipeline with a phone of devices.hcl in the place of one that it starts.
+func attached(t *testing.T, good string) string {
+	t.Helper()
+	for _, old := range []string{"  device      = local.open ? step.emulator.phone.outputs.image : null\n", "  serial      = local.open || var.serial == \"\" ? null : var.serial\n"} {
+		if !strings.Contains(good, old) {
+			t.Fatalf("the pipeline has no %q", old)
+		}
+		good = strings.Replace(good, old, "", 1)
+	}
+	return good
 }

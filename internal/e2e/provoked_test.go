@@ -34,6 +34,8 @@ type provocation struct {
 	context func([]byte) []byte // what is done to the context; the result is pushed, packed, as model.gz
 	target  string              // flags of aot-config: the context is compiled anew for that, and pushed like this
 
+	source [3]string // file of the workspace, and what is put in the place of what
+
 	// On the host: the script of a step "exec" at the pipeline's end.
 	script string
 	// What is changed in the pipeline before that, old and new by turns.
@@ -64,6 +66,11 @@ func TestProvoked(t *testing.T) {
 			if p.context != nil {
 				w.write(t, "wrong/model.gz", packed(t, p.context([]byte(read(t, shared.cold.out("context.bin"))))))
 				p.unpack("wrong/model.gz")
+			}
+			if name := p.source[0]; name != "" {
+				was := read(t, filepath.Join(w.dir, name))
+				defer w.write(t, name, was)
+				w.edit(t, name, p.source[1], p.source[2])
 			}
 			if p.target != "" {
 				p.unpack("${step.exec.other.outputs.o}")

@@ -3,9 +3,13 @@ package failures_test
 import (
 	"os"
 	"path/filepath"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hexmage/hexmage/runner/diagnose"
 )
 
 // Logs as people have them, of many lines with noise and with what follows from the failure: each comes out as one clear diagnosis, named like the
@@ -82,38 +86,66 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// Twice the text takes about twice the time, also when every line is made to be tried against all patterns.
+// Four times the text takes about four times the time, also when every line is made to be tried against patterns: each example fills a line, so
+// that each pattern of the catalogue matches somewhere, and each is cut, so that each nearly matches, again and again.
 func TestTimeIsLinear(t *testing.T) {
 	c := shipped(t)
-	var all strings.Builder
-	for _, e := range c.Entries {
-		for _, x := range e.Examples {
-			all.WriteString(strings.ReplaceAll(x, "\n", " "))
-		}
-	}
-	line := all.String()
-	text := func(lines int) []byte {
+	const most = 500 // bytes of a line, or once the example
+	text := func(times int) []byte {
 		var b strings.Builder
-		for i := range lines {
-			at := i * 997 % (len(line) - 4000)
-			b.WriteString(strings.ReplaceAll(line[at:at+4000], " ", "  ") + "\n")
+		for _, e := range c.Entries {
+			for _, x := range e.Examples {
+				for one := range strings.SplitSeq(x, "\n") {
+					for range times {
+						b.WriteString(strings.Repeat(one+" ", most/(len(one)+1)+1) + "\n")
+						b.WriteString(strings.Repeat(one[:len(one)-1]+" ", most/len(one)+1) + "\n")
+					}
+				}
+			}
 		}
 		return []byte(b.String())
 	}
-	took := func(lines int) time.Duration {
-		in, best := text(lines), time.Hour
-		for range 3 {
+	took := func(times int) time.Duration {
+		in, best := text(times), time.Hour
+		for range 2 {
 			start := time.Now()
-			c.Text(in)
+			r := c.Text(in)
 			best = min(best, time.Since(start))
+			if r.Skipped > 0 {
+				t.Fatalf("%d lines of %d bytes were not looked at", r.Skipped, len(in))
+			}
+			for _, e := range c.Entries {
+				if !e.Benign && !slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return f.ID == e.ID }) {
+					t.Fatalf("%s is not found in %d bytes: its patterns were not tried", e.ID, len(in))
+				}
+			}
 		}
 		return best
 	}
-	took(4)
-	short, long := took(16), took(64)
-	t.Logf("16 lines in %v, 64 in %v", short, long)
-	if long > 16*short {
+	short, long := took(1), took(4)
+	t.Logf("%d bytes in %v, four times as many in %v", len(text(1)), short, long)
+	if long > 10*short {
 		t.Errorf("four times the text takes %.1f times the time", float64(long)/float64(short))
+	}
+}
+
+// No pattern is so large that a line could keep it busy: RE2 needs at most as many steps for a byte as a pattern has instructions.
+func TestPatternsAreSmall(t *testing.T) {
+	t.Parallel()
+	for _, e := range shipped(t).Entries {
+		for _, p := range slices.Concat(e.Patterns, e.Also) {
+			parsed, err := syntax.Parse(p, syntax.Perl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			prog, err := syntax.Compile(parsed.Simplify())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(prog.Inst); n > 300 {
+				t.Errorf("%s: %s: pattern %q has %d instructions: write it as several", e.File, e.ID, p, n)
+			}
+		}
 	}
 }
 
