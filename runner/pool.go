@@ -59,17 +59,17 @@ type Pool struct {
 // poolPhone is what the pool knows of a phone. What follows PoolDevice is guarded by Pool.mu.
 type poolPhone struct {
 	PoolDevice
-	busy  bool            // lent, or being asked
-	asked bool            // being asked
-	away  bool            // its server does not list it as usable, or does not answer
-	soc   string          // what it says it has; empty: nobody asked yet
-	had   map[string]bool // what was pushed to it
-	used  time.Time       // when it came back last
-	aside error           // why it is set aside; nil: it is not
-	owner string          // who else has it, when it was last asked; empty: nobody
-	again time.Time       // not to be asked before, when it is set aside or somebody else has it
-	pause time.Duration   // between two times it is asked
-	blame *blame          // of something that lasts until it is booted again; nil: nothing
+	busy  bool          // lent, or being asked
+	asked bool          // being asked
+	away  bool          // its server does not list it as usable, or does not answer
+	soc   string        // what it says it has; empty: nobody asked yet
+	had   []string      // what was pushed to it, the last at the end
+	used  time.Time     // when it came back last
+	aside error         // why it is set aside; nil: it is not
+	owner string        // who else has it, when it was last asked; empty: nobody
+	again time.Time     // not to be asked before, when it is set aside or somebody else has it
+	pause time.Duration // between two times it is asked
+	blame *blame        // of something that lasts until it is booted again; nil: nothing
 }
 
 const (
@@ -94,7 +94,9 @@ func NewPool(state string, devices []PoolDevice) *Pool {
 	p := &Pool{state: state, changed: make(chan struct{})}
 	p.ask = p.lease
 	for _, d := range devices {
-		p.phones = append(p.phones, &poolPhone{PoolDevice: d, had: map[string]bool{}})
+		ph := &poolPhone{PoolDevice: d}
+		ph.recall(p.memory(d))
+		p.phones = append(p.phones, ph)
 	}
 	return p
 }
@@ -246,13 +248,13 @@ func (p *Pool) putAside(ph *poolPhone, why error, w PoolWant, before string) {
 
 // Return gives the phone back.
 func (l *Lent) Return() {
-	l.release()
 	l.pool.change(func() {
-		l.phone.busy, l.phone.used = false, time.Now()
-		if l.want.Files != "" {
-			l.phone.had[l.want.Files] = true
-		}
+		l.phone.used = time.Now()
+		l.phone.has(l.want.Files)
+		l.phone.remember(l.pool.memory(l.phone.PoolDevice))
 	})
+	l.release()
+	l.pool.change(func() { l.phone.busy = false })
 }
 
 // Lost gives the phone back after what was done on it ended with err, because the phone, its link or its adb server went away. The phone

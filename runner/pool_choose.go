@@ -92,7 +92,7 @@ func (ph *poolPhone) compare(other *poolPhone, files string) int {
 		}
 		return -1
 	}
-	return cmp.Or(last(ph.away, other.away), last(!ph.had[files], !other.had[files]), ph.used.Compare(other.used))
+	return cmp.Or(last(ph.away, other.away), last(!slices.Contains(ph.had, files), !slices.Contains(other.had, files)), ph.used.Compare(other.used))
 }
 
 // fits tells whether the phone is what is wanted, as far as it is known.

@@ -142,6 +142,38 @@ func TestPoolChooses(t *testing.T) {
 	}
 }
 
+// What phones had, and when, is known to the next process.
+func TestPoolRemembers(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	pool := func() *asked {
+		a := newAsked("a", "b", "c")
+		ask := a.ask
+		a.Pool = NewPool(state, []PoolDevice{a.phones[0].PoolDevice, a.phones[1].PoolDevice, a.phones[2].PoolDevice})
+		a.ask = ask
+		return a
+	}
+	for _, c := range []struct{ files, want string }{{"x", "a"}, {"y", "b"}, {"x", "a"}, {"z", "c"}, {"y", "b"}, {"", "a"}} {
+		l, err := pool().Take(t.Context(), PoolWant{Files: c.files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Millisecond) // dates of files are as fine as the kernel's clock ticks
+		l.Return()
+		if l.Info.Name != c.want {
+			t.Errorf("%s: %s, want %s", c.files, l.Info.Name, c.want)
+		}
+	}
+	ph := &poolPhone{}
+	for i := range 2 * maxHad {
+		ph.has(fmt.Sprint(i))
+	}
+	ph.has(fmt.Sprint(2*maxHad - 2))
+	if len(ph.had) != maxHad || ph.had[maxHad-1] != fmt.Sprint(2*maxHad-2) {
+		t.Errorf("%q", ph.had)
+	}
+}
+
 func TestPoolSetsAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

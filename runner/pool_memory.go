@@ -1,0 +1,48 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxHad is of how many pushes it is remembered that a phone had them. Which phone is better is all that comes of it.
+const maxHad = 32
+
+// memory is the file in which it is kept what a phone had: a line for each push. Its date is when the phone was used last.
+func (p *Pool) memory(d PoolDevice) string {
+	if p.state == "" {
+		return ""
+	}
+	return filepath.Join(p.state, "pool", leaseName(d.key()))
+}
+
+// recall reads what remember wrote, also in other processes.
+func (ph *poolPhone) recall(file string) {
+	st, err := os.Stat(file)
+	if err != nil || st.Size() > 64<<10 {
+		return
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	ph.used, ph.had = st.ModTime(), strings.Fields(string(b))
+}
+
+// remember writes it down. What fails costs a push to another phone later, nothing else.
+func (ph *poolPhone) remember(file string) {
+	if file != "" {
+		_ = writeAtomic(file, strings.Join(ph.had, "\n"))
+	}
+}
+
+// has notes that the phone has the files.
+func (ph *poolPhone) has(files string) {
+	if files == "" {
+		return
+	}
+	ph.had = append(slices.DeleteFunc(ph.had, func(s string) bool { return s == files }), files)
+	ph.had = ph.had[max(0, len(ph.had)-maxHad):]
+}
