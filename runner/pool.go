@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,6 +113,14 @@ func (p *Pool) Find(serial string) (PoolDevice, bool) {
 		}
 	}
 	return PoolDevice{}, false
+}
+
+func (p *Pool) names() string {
+	var all []string
+	for _, ph := range p.phones {
+		all = append(all, ph.Name)
+	}
+	return strings.Join(all, ", ")
 }
 
 func (d PoolDevice) is(serial string) bool { return d.Name == serial || d.Serial == serial }

@@ -119,6 +119,9 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *do
 		}
 	}
 	dev, err := d.real(ctx, a, serial, soc)
+	if errors.Is(err, ErrNoDevice) && d.o.Pool != nil {
+		err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.names())
+	}
 	if err != nil {
 		return nil, err
 	}
