@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/emulator"
 	"github.com/hexmage/hexmage/toolchains"
@@ -89,6 +93,13 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 	if o.Dir, err = os.MkdirTemp(e.scratch, "phone"); err != nil {
 		return engine(err)
 	}
+	if c.Data != "" {
+		free, err := a.ownDisk(o.Data)
+		if err != nil {
+			return err
+		}
+		defer free()
+	}
 	if o.Data == "" && o.DiskBytes == 0 {
 		if o.Data, err = os.MkdirTemp(e.scratch, "data"); err != nil {
 			return engine(err)
@@ -119,6 +130,24 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	return c.wait(ctx, a, phone)
+}
+
+// ownDisk makes this the only phone of the cache whose /data is the folder.
+func (a *app) ownDisk(dir string) (free func(), err error) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // no waiting
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	sum := sha256.Sum256([]byte(dir)) // a path can be too long for a file name
+	free, err = runner.Lease(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
+	if errors.Is(err, context.Canceled) {
+		return nil, &exitError{ExitLocked, fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
+	}
+	if err != nil {
+		return nil, engine(err)
+	}
+	return free, nil
 }
 
 // disconnect makes the adb server forget a phone that is about to go.

@@ -103,6 +103,7 @@ func TestEmulate(t *testing.T) {
 		t.Errorf("it is %s, want %q", o, want)
 	}
 	wants(t, w.run(t, "device", "emulate", "--port", port), exitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
+	wants(t, w.run(t, "device", "emulate", "--data", data), 4, "another emulated phone has it")
 	one.input.Close()
 	one.end(t)
 	if o := w.run(t, "device", "list"); !strings.HasPrefix(o.stdout, "No device") {
