@@ -5,11 +5,16 @@ package runner_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/emulator"
 	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
 	"github.com/hexmage/hexmage/runner/runstep/failures"
@@ -56,6 +61,21 @@ func TestProvokedFailures(t *testing.T) {
 			}})
 			return words(err)
 		}},
+		{"no-device", "the adb client is asked for a phone, and there is none", func(t *testing.T) string {
+			return client(t, emulatortest.Server(t), "shell", "true")
+		}},
+		{"several-devices", "the adb client is asked for a phone, and there are two", func(t *testing.T) string {
+			return client(t, servedBy(t, 2, nil), "shell", "true")
+		}},
+		{"usb-dropped", "the adb client is asked for a phone that went", func(t *testing.T) string {
+			return client(t, servedBy(t, 1, nil), "-s", "3C1A0YEA", "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
+		}},
+		{"usb-dropped", "the link drops under the adb client's push", func(t *testing.T) string {
+			return client(t, servedBy(t, 1, func(o *emulator.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour }), "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
+		}},
+		{"disk-full", "the adb client pushes more than there is room for", func(t *testing.T) string {
+			return client(t, servedBy(t, 1, func(o *emulator.Options) { o.DiskBytes = 4 << 20 }), "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
+		}},
 		{"segfault", "a program on the phone crashes", func(t *testing.T) string {
 			var out bytes.Buffer
 			_, err := session(t, nil).Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "sh -c 'kill -SEGV $$'; exit 1"}, Stdout: &out, Stderr: &out})
@@ -83,4 +103,41 @@ func words(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// hostDir has a file of 8 MB.
+func hostDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f"), bytes.Repeat([]byte("abcdefgh"), 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// servedBy is a real adb server to which n phones are connected.
+func servedBy(t *testing.T, n int, change func(*emulator.Options)) *adb.Server {
+	t.Helper()
+	s, image := emulatortest.Server(t), emulatortest.Image(t, nil)
+	for range n {
+		if err := s.Connect(t.Context(), emulatortest.Start(t, image, change).Addr()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// client runs the distribution's adb, as people's scripts do, and wants it to fail.
+func client(t *testing.T, s *adb.Server, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	o := emulatortest.ServerOptions(t)
+	cmd := exec.CommandContext(ctx, o.Path, append([]string{"-L", "localfilesystem:" + s.Address()}, args...)...)
+	cmd.Env = []string{"LD_LIBRARY_PATH=" + o.LibraryPath, "HOME=" + o.Dir, "TMPDIR=" + o.Dir}
+	out, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || !exit.Exited() {
+		t.Fatalf("adb %q: %v\n%s", args, err, out)
+	}
+	return string(out)
 }

@@ -6,6 +6,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -83,6 +84,7 @@ func TestProvoked(t *testing.T) {
 			o := w.run(t, "run", pipeline, at)
 			wants(t, o, exitFailed, at)
 			diagnosed(t, cat, p.id, o)
+			diagnosedByHand(t, w, p.id, o)
 			if p.says != "" {
 				wants(t, o, exitFailed, p.says)
 			}
@@ -157,6 +159,24 @@ func diagnosed(t *testing.T, cat *diagnose.Catalogue, id string, o *outcome) {
 	}
 	if n := strings.Count(o.stderr, "hint: "); n != 1 {
 		t.Errorf("%d hints, want one clear one: %s", n, o)
+	}
+}
+
+// diagnosedByHand wants `hexmage diagnose` to say the same of the whole output that a failed step has left.
+func diagnosedByHand(t *testing.T, w *world, id string, o *outcome) {
+	t.Helper()
+	_, rest, ok := strings.Cut(o.stderr, "whole output: ")
+	if !ok {
+		return // nothing was printed
+	}
+	log, _, _ := strings.Cut(rest, "\n")
+	again := w.run(t, "diagnose", "--json", strings.TrimSpace(log))
+	var r struct{ Findings []struct{ ID string } }
+	if err := json.Unmarshal([]byte(again.stdout), &r); err != nil || again.code != exitFailed {
+		t.Fatalf("diagnose: %v: %s", err, again)
+	}
+	if len(r.Findings) == 0 || r.Findings[0].ID != id {
+		t.Errorf("by hand: %+v", r.Findings)
 	}
 }
 

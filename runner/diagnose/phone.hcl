@@ -93,7 +93,7 @@ failure "empty-context" {
 
 failure "usb-dropped" {
   where    = ["device", "fetch"]
-  patterns = ["adb: error: failed to copy .*: (?:remote )?(?:connection|device|read failed|write failed|closed|EOF)", "device '(?P<serial>[^']*)' not found", "error: (?:closed|device offline|protocol fault)", "connection to (?:the )?(?:device|phone) (?:was |is )?(?:lost|closed|dropped)", "device offline", "the device did not come back", "failed to connect to '[^']+': (?:Connection|No route|Network|Operation timed)", "vhci_hcd.*(?:disconnect|unlink|stop)", "(?:push|pull|run [^ ]+): .*(?:connection reset|broken pipe|unexpected EOF|use of closed network connection)"]
+  patterns = ["adb: error: failed to copy .*: (?:remote )?(?:connection|device|read failed|write failed|closed|EOF|couldn't (?:read from|write to) device)", "device '(?P<serial>[^']*)' not found", "error: (?:closed|device offline|protocol fault)", "connection to (?:the )?(?:device|phone) (?:was |is )?(?:lost|closed|dropped)", "device offline", "the device did not come back", "failed to connect to '[^']+': (?:Connection|No route|Network|Operation timed)", "vhci_hcd.*(?:disconnect|unlink|stop)", "(?:push|pull|run [^ ]+): .*(?:connection reset|broken pipe|unexpected EOF|use of closed network connection)"]
   cause    = "The link to the phone dropped: USB through a virtual machine (usbip of WSL), a hub or a bad cable, under a large push."
   remedy   = "Run again: hexmage sends only what is missing. Use a cable without a hub, `adb tcpip 5555` and wireless adb, or an adb server on the machine that has the phone (ADB_SERVER_SOCKET). With adb push, compare SHA-256 before you use what came."
   source   = "the reproduction of llm.npu"
@@ -103,6 +103,7 @@ failure "usb-dropped" {
     "push: the device did not come back: adb: adb server refused \"host:connect:127.0.0.1:35875\": failed to connect: Connection refused",
     "no phone of the pool can be used: it is set aside:\n  desk  10.0.0.7:5555  failed to connect to '10.0.0.7:5555': Connection refused",
     "adb: error: failed to copy 'models/qwen-1.5-1.8b-chat-int8.mllm' to '/data/local/tmp/mllm/models/qwen-1.5-1.8b-chat-int8.mllm': remote read failed: EOF",
+    "adb: error: failed to copy 'model.bin' to '/data/local/tmp/model.bin': couldn't read from device",
     "adb: device '3C1A0YEA' not found",
     "usb 1-1: vhci_hcd: stop threads",
     "push: write model.bin: connection reset by peer",

@@ -251,6 +251,7 @@ func vendorHome(t *testing.T, archive []byte) vendorcli.Client {
 		t.Fatal(err)
 	}
 	qpm := "#!/bin/sh\ncase $1 in --license-activate) exit ;; esac\nwhile [ $# -gt 1 ]; do case $1 in --path) p=$2 ;; --version) v=$2 ;; esac; shift; done\n" +
+		"case $p in /*) ;; *) echo '[Error] : qpm-cli: An unexpected error occurred'; exit 1 ;; esac\n" + // as the vendor's
 		"mkdir -p \"$p/bin\" && echo version \"$v\" > \"$p/bin/tool\" && chmod +x \"$p/bin/tool\"\n"
 	qsc := "#!/bin/sh\nwhile [ $# -gt 1 ]; do case $1 in --path) p=$2 ;; esac; shift; done\ncp \"$HOME/sdk.zip\" \"$p/v1.zip\"\n"
 	for name, text := range map[string]string{"qpm-cli": qpm, "qsc-cli": qsc} {

@@ -109,6 +109,7 @@ func TestAgreesWithTheReference(t *testing.T) {
 	if len(distinct) < 50 {
 		t.Errorf("only %d different tokens in all answers: too little to tell two programs apart", len(distinct))
 	}
+	mergesBeside(t, ph, tokenizer)
 }
 
 func checkOutput(t *testing.T, out string, prompt, tokens int) {
@@ -135,12 +136,9 @@ func checkOutput(t *testing.T, out string, prompt, tokens int) {
 	}
 }
 
-// A tokenizer of two files is the same as one of one.
-func TestMergesBeside(t *testing.T) {
-	p := build(t)
-	c := small()
-	config, tokenizer := modelFiles(t, c)
-	ph := newPhone(t, p, "v79", randomWeights(t, c, 2), config, tokenizer)
+// mergesBeside: a tokenizer of two files is the same as one of one.
+func mergesBeside(t *testing.T, ph *phone, tokenizer []byte) {
+	t.Helper()
 	want, code := ph.run("to be or not to be", flags()...)
 	tokens, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
 	if code != 0 || err != nil {
