@@ -111,7 +111,12 @@ func TestPush(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() {
+		if t.Failed() {
+			t.Logf("adb server:\n%s", server.Log())
+		}
+		server.Close()
+	}()
 	if err := server.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}

@@ -17,21 +17,22 @@ import (
 	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
 )
 
-// pushArg makes the test binary push a file: SOCKET SERIAL LEASES FILE. It says when it has the device's lease.
+// pushArg makes the test binary push a file: SOCKET SERIAL STATE FILE. It says when it has the device's lease.
 const pushArg = "push"
 
 func pushProcess(args []string) int {
 	ctx := context.Background()
-	release, err := runner.Lease(ctx, args[2], args[1], nil)
+	dev := adb.NewClient("unix", args[0]).Device(args[1])
+	held, err := runner.LeaseAll(ctx, args[2], dev, nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	defer release()
+	defer held.Release()
 	fmt.Println("leased")
 	b, err := os.ReadFile(args[3])
 	if err == nil {
-		s := &runner.Session{Device: adb.NewClient("unix", args[0]).Device(args[1])}
+		s := &runner.Session{Device: dev, Held: held}
 		_, err = s.Push(ctx, "/data/local/tmp/x", map[string]runner.File{"f": file(string(b), false)}, nil)
 	}
 	if err != nil {
@@ -89,6 +90,11 @@ func TestTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = one.Wait()
+	killed := time.Now()
+	await("the second has the device", func() bool { return strings.HasPrefix(others(), "leased\n") })
+	if took := time.Since(killed); took > 3*time.Second {
+		t.Errorf("the second had the device %v after the first was killed: it waited for a link that might come back, of a process that it knew was dead", took)
+	}
 	if err := two.Wait(); err != nil || others() != "leased\npushed\n" {
 		t.Fatalf("the second: %v, %q", err, others())
 	}

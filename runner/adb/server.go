@@ -23,12 +23,18 @@ type Options struct {
 	Log         io.Writer // what the server prints; nil discards it
 }
 
-// Server is a private adb server: a child process that ends with Close or with this process.
+// Server is a private adb server: a child process that ends with Close or with this process. One that crashes, as servers do now and then
+// when links break, is started again; its devices then have to be connected again, as after any break.
 type Server struct {
 	*Client
-	kill func()
-	done <-chan struct{}
-	log  *tail
+	options Options
+	done    chan struct{} // closed when no server runs and none will
+	log     *tail
+
+	mu     sync.Mutex // guards what follows
+	cmd    *exec.Cmd
+	up     bool // it answered once
+	closed bool
 }
 
 const (
@@ -36,6 +42,9 @@ const (
 	maxSocketPath = 100 // sun_path holds 108 bytes
 	startWait     = 15 * time.Second
 	pollEvery     = 3 * time.Millisecond
+
+	maxRestarts  = 8 // of a server that crashes
+	restartPause = 10 * time.Millisecond
 )
 
 // Start runs a server of its own on a socket in o.Dir and returns once it answers.
@@ -47,14 +56,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("adb: remove the socket of an earlier server: %w", err)
 	}
-	out := &tail{next: orDiscard(o.Log)}
-	cmd := exec.Command(o.Path, "-L", "localfilesystem:"+socketName, "nodaemon", "server")
-	cmd.Dir = o.Dir // where the socket is made: by its name alone, whatever the length of the folder's path
-	cmd.Env = o.environ()
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.WaitDelay = time.Second
-	s := &Server{Client: NewClient("unix", socket), log: out}
-	if err := s.run(cmd); err != nil {
+	s := &Server{Client: NewClient("unix", socket), options: o, done: make(chan struct{}), log: &tail{next: orDiscard(o.Log)}}
+	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("adb: start %s: %w", o.Path, err)
 	}
 	if err := s.await(ctx); err != nil {
@@ -80,22 +83,54 @@ func (o Options) environ() []string {
 	return env
 }
 
-// run starts cmd from a thread that lives as long as the child: the kernel kills a child whose parent-death signal is set when the
-// thread that started it ends, not only when the process does.
-func (s *Server) run(cmd *exec.Cmd) error {
+// command is what starts a server.
+func (s *Server) command() *exec.Cmd {
+	cmd := exec.Command(s.options.Path, "-L", "localfilesystem:"+socketName, "nodaemon", "server")
+	cmd.Dir = s.options.Dir // where the socket is made: by its name alone, whatever the length of the folder's path
+	cmd.Env = s.options.environ()
+	cmd.Stdout, cmd.Stderr = s.log, s.log
+	cmd.WaitDelay = time.Second
 	dieWithParent(cmd)
-	started, done := make(chan error), make(chan struct{})
+	return cmd
+}
+
+// run starts servers from a thread that lives as long as they do: the kernel kills a child whose parent-death signal is set when the
+// thread that started it ends, not only when the process does.
+func (s *Server) run() error {
+	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
-		defer close(done)
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // ends by our signal; what it printed is in the log
+		defer close(s.done)
+		for n := 0; ; n++ {
+			cmd := s.command()
+			s.mu.Lock()
+			if s.closed {
+				s.mu.Unlock()
+				return
+			}
+			err := cmd.Start()
+			if err == nil {
+				s.cmd = cmd
+			}
+			s.mu.Unlock()
+			if n == 0 {
+				started <- err
+			}
+			if err != nil {
+				return
+			}
+			err = cmd.Wait()
+			s.mu.Lock()
+			again := s.up && !s.closed && n < maxRestarts
+			s.mu.Unlock()
+			if !again {
+				return
+			}
+			fmt.Fprintf(s.log, "the adb server ended (%v) and is started again\n", err)
+			_ = os.Remove(s.address)      // or the next cannot listen, which it says
+			time.Sleep(restartPause << n) // one that crashes at once must not take the machine
 		}
 	}()
-	s.done = done
-	s.kill = sync.OnceFunc(func() { _ = cmd.Process.Kill() })
 	return <-started
 }
 
@@ -106,6 +141,9 @@ func (s *Server) await(ctx context.Context) error {
 	for {
 		if _, err := os.Stat(s.address); err == nil {
 			if _, err := s.Version(ctx); err == nil {
+				s.mu.Lock()
+				s.up = true
+				s.mu.Unlock()
 				return nil
 			}
 		}
@@ -124,7 +162,10 @@ func (s *Server) Log() string { return s.log.String() }
 
 // Close ends the server and the links to its devices.
 func (s *Server) Close() error {
-	s.kill()
+	s.mu.Lock()
+	s.closed = true
+	_ = s.cmd.Process.Kill() // one that has ended needs none
+	s.mu.Unlock()
 	<-s.done
 	if err := os.Remove(s.address); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("adb: remove the server's socket: %w", err)
