@@ -159,7 +159,7 @@ func (d *Device) usePhone(ctx context.Context, p *phone, s *adb.Server, n *notes
 	}
 	var err error
 	u.info, err = Describe(ctx, u.dev)
-	if p.number > 1 {
+	if d.phones.most > 1 {
 		u.info.Name = fmt.Sprintf("emulator %d", p.number)
 	}
 	return u, err

@@ -308,7 +308,7 @@ func TestEmulatedPhonesSideBySide(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if workers["emulator SM8750 v79"] != 2 || workers["emulator 2 (emulator SM8750 v79)"] != 2 {
+	if workers["emulator 1 (emulator SM8750 v79)"] != 2 || workers["emulator 2 (emulator SM8750 v79)"] != 2 {
 		t.Errorf("after %v: %v", time.Since(start), workers)
 	}
 }

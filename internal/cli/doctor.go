@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
@@ -170,7 +171,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 
 const askLimit = 3 * time.Second // for a phone, and for a host of the network, to answer
 
-// devicesSeen asks the adb server that runs, if one does, what it sees.
+// devicesSeen asks the phones of devices.hcl, and the user's adb server, if it runs, what else it sees.
 func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -178,13 +179,29 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := adb.NewClient(network, address)
-	infos, err := client.Devices(ctx)
+	listed, err := a.poolFile()
 	if err != nil {
 		return nil, err
 	}
+	client := adb.NewClient(network, address)
 	var out []doctor.Device
+	known := map[string]bool{}
+	for _, s := range runner.NewPool(a.deviceState(), listed.Devices).Look(ctx, func(context.Context) (*adb.Client, error) { return client, nil }) {
+		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model), SoC: s.Info.SoC}
+		if s.Aside != nil {
+			d.State = "set aside: " + s.Aside.Error()
+		}
+		known[s.Serial] = known[s.Serial] || s.Server == (runner.Server{})
+		out = append(out, d)
+	}
+	infos, err := client.Devices(ctx)
+	if err != nil && len(out) == 0 {
+		return nil, err
+	}
 	for _, i := range infos {
+		if known[i.Serial] {
+			continue
+		}
 		d := doctor.Device{Serial: i.Serial, State: i.State, Model: strings.ReplaceAll(i.Props["model"], "_", " ")}
 		if i.Usable() {
 			if soc, err := client.Device(i.Serial).Output(ctx, "getprop ro.soc.model", nil); err == nil {

@@ -231,7 +231,8 @@ func TestChoosingAPhone(t *testing.T) {
 	refused(cli.ExitEngine, []string{"run", "one", "--serial", "phone9"}, "no device that can be used has serial phone9", "devices.hcl has phone1, phone2, phone3")
 
 	// Without a pool: the user's own adb server.
-	r.vars = append(r.vars, "HEXMAGE_DEVICES=")
+	listed := r.vars
+	r.vars = append(r.vars[:len(r.vars):len(r.vars)], "HEXMAGE_DEVICES=")
 	refused(cli.ExitOK, []string{"device", "list", "--json"}, r.phones[2].Addr())
 	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[1].Addr() + "0"}, "failed to connect")
 	ran("phone 3", "--fresh") // the only one there
@@ -239,6 +240,8 @@ func TestChoosingAPhone(t *testing.T) {
 	refused(cli.ExitEngine, []string{"run", "one", "--fresh"}, "2 devices with the SoC SM8750 are connected: choose one with --serial", r.phones[0].Addr(), r.phones[2].Addr())
 	ran("phone 1", "--fresh", "--serial", r.phones[0].Addr())
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[0].Addr())
-	r.vars = append(r.vars, "ADB_SERVER_SOCKET=nonsense")
+	r.vars = append(listed[:len(listed):len(listed)], "ADB_SERVER_SOCKET=nonsense")
 	refused(cli.ExitUsage, []string{"run", "one", "--fresh"}, "ADB_SERVER_SOCKET=nonsense: want tcp:HOST:PORT")
+	r.vars = listed
+	refused(cli.ExitOK, []string{"doctor"}, r.phones[1].Addr(), "phone2 ", r.phones[2].Addr())
 }
