@@ -342,7 +342,7 @@ func (b bench) reading(run measured) (runtool.Run, []action.Input, hcl.Diagnosti
 		t.Samples, in = s.Path, append(in, s)
 	}
 	if want := r.String("expect"); want != "" {
-		t.Tokens, t.Expect = at("tokens.json"), path.Join("expected", run.label+".json")
+		t.Tokens, t.Expect = at("tokens.json"), path.Join("expected", run.label, "tokens.json")
 		in = append(in, r.Input("expect", want, t.Expect), action.Input{Path: t.Tokens, Spec: &action.SpecOutput{Spec: run.name, Path: resultTokens}})
 	}
 	return t, in, diags
