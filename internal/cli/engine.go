@@ -63,11 +63,24 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
+	network, address, err := a.adbAddress()
+	if err != nil {
+		return nil, err
+	}
+	listed, err := a.poolFile()
+	if err != nil {
+		return nil, err
+	}
 	upkeep.Tidy(ctx, a.cache)
 	inUse, err := upkeep.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
 		return nil, err // also when interrupted
 	}
+	defer func() {
+		if err != nil {
+			inUse()
+		}
+	}()
 	blobs, err := casdisk.New(a.cache)
 	if err != nil {
 		return nil, engine(err)
@@ -106,14 +119,6 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
 	e.host, e.other = local.New(here), local.New(here)
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
-	network, address, err := a.adbAddress()
-	if err != nil {
-		return nil, err
-	}
-	listed, err := a.poolFile()
-	if err != nil {
-		return nil, err
-	}
 	devices := runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
 		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: runner.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
