@@ -179,6 +179,44 @@ func TestPoolErrors(t *testing.T) {
 	}
 }
 
+// TestPoolsOfOneLab has two hosts, which know nothing of each other, and two processes of one of them use the same two phones.
+func TestPoolsOfOneLab(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, emulatortest.Image(t, nil), 2)
+	here, there := t.TempDir(), t.TempDir()
+	one, other, beside := runner.NewPool(here, l.devices), runner.NewPool(there, l.devices), runner.NewPool(here, l.devices)
+	first, err := one.Take(t.Context(), runner.PoolWant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := other.Take(t.Context(), runner.PoolWant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Info.Name != "phone1" || second.Info.Name != "phone2" {
+		t.Errorf("%s and %s", first.Info.Name, second.Info.Name)
+	}
+	said := make(chan string, 1)
+	third := make(chan *runner.Lent, 1)
+	go func() {
+		l, err := beside.Take(t.Context(), runner.PoolWant{Waiting: func(text string) { said <- text }})
+		if err != nil {
+			t.Error(err)
+		}
+		third <- l
+	}()
+	if text := <-said; !strings.Contains(text, "phone1 is used by another process") || !strings.Contains(text, "phone2 is used by hexmage on ") {
+		t.Errorf("%q", text)
+	}
+	second.Return()
+	if got := <-third; got == nil || got.Info.Name != "phone2" {
+		t.Errorf("%+v", got)
+	} else {
+		got.Return()
+	}
+	first.Return()
+}
+
 // TestSuspectedPhone has a phone whose DSP loads nothing, and a mistake that has the same words everywhere.
 func TestSuspectedPhone(t *testing.T) {
 	t.Parallel()

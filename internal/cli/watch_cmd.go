@@ -21,6 +21,7 @@ type watchCmd struct {
 	Pipeline  string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
 	Until     []string `placeholder:"STEP" help:"Only this step (KIND.NAME) and what it needs. May be repeated."`
 	OnDevice  bool     `name:"run" help:"Also push to the device and run there, after each build. Without it, steps that run on a device are left out."`
+	Serial    string   `short:"s" placeholder:"SERIAL" help:"With --run: on this device, as for hexmage run."`
 	KeepGoing bool     `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string   `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
 	Poll      bool     `help:"Look at all files again and again, where the file system gives no events of changes."`
@@ -47,6 +48,9 @@ const maxStopped = 5
 
 // Run watches until it is interrupted.
 func (c *watchCmd) Run(ctx context.Context, a *app) error {
+	if a.serial = c.Serial; c.Serial != "" && !c.OnDevice {
+		return usage("watch: --serial chooses a device to run on: add --run")
+	}
 	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err
