@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
@@ -37,7 +39,7 @@ type deviceEmulateCmd struct {
 	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Misbehave; may be repeated. The faults are listed below."`
 	Connect  bool     `help:"Connect the user's adb server to it, and disconnect it at the end."`
 	Log      bool     `help:"Print what the phone and its DSP print."`
-	EOF      bool     `name:"eof" help:"End with standard input, for scripts that start it; else only Ctrl-C ends it."`
+	Stdin    bool     `help:"Take orders from standard input, one a line: unplug [DURATION], reboot. Its end ends the phone, too."`
 }
 
 // Help has the faults and the examples of `hexmage device emulate --help`.
@@ -60,7 +62,8 @@ Examples:
     hexmage device emulate --soc SM8650 --port 5555 --data ~/phone
     hexmage device emulate --fault drop-every=20MB --fault refuse=2s         a bad cable
     hexmage device emulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
-    hexmage device emulate --json --eof | jq -r .serial                      for scripts`)
+    hexmage device emulate --stdin                                           then type: unplug 10s
+    (sleep 60; echo unplug 5s; sleep 60) | hexmage device emulate --stdin --json`)
 	return b.String()
 }
 
@@ -309,7 +312,8 @@ func (c *deviceEmulateCmd) tell(a *app, phone *emulator.Emulator, o emulator.Opt
 	} else {
 		line("connect", "adb connect "+t.Serial+", or hexmage device connect "+t.Serial)
 	}
-	if c.EOF {
+	if c.Stdin {
+		line("orders", "unplug [DURATION], reboot")
 		line("end", "Ctrl-C, or the end of standard input")
 	} else {
 		line("end", "Ctrl-C")
@@ -317,14 +321,39 @@ func (c *deviceEmulateCmd) tell(a *app, phone *emulator.Emulator, o emulator.Opt
 	return nil
 }
 
+// carryOut does what a line of standard input says.
+func carryOut(phone *emulator.Emulator, line string) error {
+	words := strings.Fields(line)
+	switch {
+	case len(words) == 0:
+		return nil
+	case words[0] == "reboot" && len(words) == 1:
+		return phone.Reboot()
+	case words[0] == "unplug" && len(words) <= 2:
+		d := 5 * time.Second
+		if len(words) == 2 {
+			var err error
+			if d, err = time.ParseDuration(words[1]); err != nil || d <= 0 {
+				return fmt.Errorf("unplug %s: want a duration such as 500ms or 10s", words[1])
+			}
+		}
+		return phone.Unplug(d)
+	}
+	return fmt.Errorf("%q: the phone takes the orders unplug [DURATION] and reboot", line)
+}
+
 // wait waits until the user, or the phone itself, ends it.
 func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, phone *emulator.Emulator) error {
 	defer a.interrupts.tell(nil)() // one Ctrl-C is all it takes
 	over := make(chan struct{})
-	if c.EOF {
+	if c.Stdin {
 		go func() {
 			defer close(over)
-			_, _ = io.Copy(io.Discard, a.env.Stdin)
+			for in := bufio.NewScanner(a.env.Stdin); in.Scan(); {
+				if err := carryOut(phone, in.Text()); err != nil {
+					fmt.Fprintln(a.env.Stderr, "hexmage:", err)
+				}
+			}
 		}()
 	}
 	select {

@@ -27,7 +27,7 @@ type handset struct {
 	Faults                            []string
 
 	cmd    *exec.Cmd
-	input  io.Closer
+	input  io.WriteCloser
 	stderr bytes.Buffer
 	took   time.Duration // until it said what it is
 }
@@ -35,7 +35,7 @@ type handset struct {
 // emulate starts a phone by the command.
 func (w *world) emulate(t *testing.T, args ...string) *handset {
 	t.Helper()
-	h := &handset{cmd: w.command(t.Context(), append([]string{"device", "emulate", "--eof", "--json"}, args...)...)}
+	h := &handset{cmd: w.command(t.Context(), append([]string{"device", "emulate", "--stdin", "--json"}, args...)...)}
 	h.cmd.Stderr = &h.stderr
 	in, err := h.cmd.StdinPipe()
 	if err != nil {
@@ -103,9 +103,23 @@ func TestEmulate(t *testing.T) {
 		t.Errorf("it is %s, want %q", o, want)
 	}
 	wants(t, w.run(t, "device", "emulate", "--port", port), exitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
+	if _, err := io.WriteString(one.input, "shake\nreboot\n"); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		w.run(t, "device", "connect", "--off", one.Serial)
+		if o := w.run(t, "device", "shell", "-s", one.Serial, "getprop sys.boot.reason"); o.stdout == "reboot,host\n" {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("it does not reboot: %s", o)
+		}
+	}
 	wants(t, w.run(t, "device", "emulate", "--data", data), 4, "another emulated phone has it")
 	one.input.Close()
 	one.end(t)
+	if said := one.stderr.String(); !strings.Contains(said, `"shake": the phone takes the orders unplug [DURATION] and reboot`) {
+		t.Errorf("an order that is none: %q", said)
+	}
 	if o := w.run(t, "device", "list"); !strings.HasPrefix(o.stdout, "No device") {
 		t.Errorf("the adb server still knows it: %s", o)
 	}

@@ -3,6 +3,7 @@ package emulator
 import (
 	"io"
 	"strings"
+	"time"
 )
 
 // Options say which device to start and how.
@@ -36,6 +37,12 @@ type setup struct {
 	Data     string `json:"data,omitempty"`
 	Serialno string `json:"serialno"`
 	Faults   Faults `json:"faults"`
+}
+
+// order is what the parent tells the child later, each as one line of JSON.
+type order struct {
+	Unplug time.Duration `json:"unplug,omitempty"` // cut all links and take none for so long
+	Reboot bool          `json:"reboot,omitempty"`
 }
 
 // answer is what the child says on its standard output once, as one line of JSON.

@@ -43,7 +43,9 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 	d.obey()
 	go func() {
 		// Whoever started us holds the other end: when it is gone, however that happened, so are we, and with us the whole device.
-		_, _ = io.Copy(io.Discard, in)
+		for line, err := in.ReadBytes('\n'); err == nil; line, err = in.ReadBytes('\n') {
+			d.take(line)
+		}
 		os.Exit(0)
 	}()
 	go func() {

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"encoding/json"
 	"os"
 	"os/signal"
 	"strings"
@@ -27,6 +28,23 @@ func (d *device) obey() {
 			}
 		}
 	}()
+}
+
+// take does what the process that started the device orders.
+func (d *device) take(line []byte) {
+	var o order
+	if err := json.Unmarshal(line, &o); err != nil {
+		d.log.Printf("an order that is none: %v", err)
+		return
+	}
+	if o.Unplug > 0 {
+		d.link.off()
+		d.link.hangUp()
+		time.AfterFunc(o.Unplug, d.link.on)
+	}
+	if o.Reboot {
+		go d.reboot("reboot,host")
+	}
 }
 
 // reboot ends every link and process, and everything that is only in memory: the log, and what is wrong with the DSP. /data stays.

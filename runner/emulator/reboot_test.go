@@ -102,6 +102,21 @@ func TestReboot(t *testing.T) {
 		t.Errorf("after the reboot the DSP answered %q", out)
 	}
 
+	// By who started it.
+	if err := e.Reboot(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if id, err := d.Output(t.Context(), bootID, nil); err == nil && !seen[strings.TrimSpace(id)] {
+			seen[strings.TrimSpace(id)] = true
+			break
+		}
+		_ = d.Reconnect(t.Context())
+		if time.Now().After(deadline) {
+			t.Fatal("it does not reboot")
+		}
+	}
+
 	// By the official client.
 	if out, errs, code := adbCommand("reboot"); code != 0 {
 		t.Fatalf("adb reboot: %d %s%s", code, out, errs)
@@ -118,7 +133,7 @@ func TestReboot(t *testing.T) {
 	}
 	out, errs, _ := adbCommand("shell", bootID)
 	seen[strings.TrimSpace(out)] = true
-	if len(seen) != 3 {
+	if len(seen) != 4 {
 		t.Errorf("boot ids: %v %s", seen, errs)
 	}
 
@@ -200,6 +215,21 @@ func TestLinkStaysAway(t *testing.T) {
 		t.Errorf("the device was back after %v", took)
 	}
 	push(t, d, "/data/local/tmp/x", []byte("well"))
+
+	// Its cable is pulled while a command runs.
+	pulled := time.Now()
+	time.AfterFunc(100*time.Millisecond, func() {
+		if err := e.Unplug(500 * time.Millisecond); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := d.Output(t.Context(), "sleep 30", nil); !adb.Retryable(err) {
+		t.Fatalf("a command on a device that is unplugged: %v", err)
+	}
+	comeBack(t, d)
+	if took := time.Since(pulled); took < 600*time.Millisecond {
+		t.Errorf("it was back after %v", took)
+	}
 }
 
 func TestCorruptByte(t *testing.T) {

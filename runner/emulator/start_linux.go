@@ -22,7 +22,8 @@ type Emulator struct {
 	addr     string
 	serialno string
 	cmd      *exec.Cmd
-	lifeline io.Closer // the device ends when this closes: by Close, or by the kernel when this process dies
+	lifeline io.WriteCloser // the device ends when this closes: by Close, or by the kernel when this process dies
+	ordering sync.Mutex     // guards writing to it
 	done     chan struct{}
 	closing  sync.Once
 }
@@ -228,6 +229,26 @@ func (e *Emulator) Serialno() string { return e.serialno }
 
 // Done is closed when the device has ended, by Close or by itself.
 func (e *Emulator) Done() <-chan struct{} { return e.done }
+
+// Unplug cuts the device's links, as pulling its cable does, and lets nobody connect for so long.
+func (e *Emulator) Unplug(d time.Duration) error {
+	if d <= 0 {
+		return fmt.Errorf("emulator: unplug for %v: want a time", d)
+	}
+	return e.order(order{Unplug: d})
+}
+
+// Reboot reboots the device, as `adb reboot` does. It does not wait for that.
+func (e *Emulator) Reboot() error { return e.order(order{Reboot: true}) }
+
+func (e *Emulator) order(o order) error {
+	e.ordering.Lock()
+	defer e.ordering.Unlock()
+	if err := json.NewEncoder(e.lifeline).Encode(o); err != nil {
+		return fmt.Errorf("emulator: the device %s has ended: %w", e.addr, err)
+	}
+	return nil
+}
 
 // Close ends the device and everything that runs on it.
 func (e *Emulator) Close() error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"time"
 )
 
 // Emulator is a device that runs, on Linux.
@@ -33,6 +34,12 @@ func (e *Emulator) Serialno() string { return "" }
 
 // Done returns nil.
 func (e *Emulator) Done() <-chan struct{} { return nil }
+
+// Unplug says that there is no emulator here.
+func (e *Emulator) Unplug(time.Duration) error { return unsupported() }
+
+// Reboot says that there is no emulator here.
+func (e *Emulator) Reboot() error { return unsupported() }
 
 // Close does nothing.
 func (e *Emulator) Close() error { return nil }
