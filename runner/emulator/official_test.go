@@ -90,7 +90,7 @@ func TestOfficialClientSeesFaults(t *testing.T) {
 				if s.args == "CONNECT" || s.args == "REFUSED" {
 					for try := 0; ; try++ { // adb says "already connected" of one that is gone, until it has seen that
 						adb("disconnect", e.Addr())
-						out, errs, code = adb("connect", e.Addr())
+						out, errs, _ = adb("connect", e.Addr())
 						if strings.Contains(out+errs, s.want) || try > 40 {
 							break
 						}
