@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"io/fs"
@@ -41,6 +42,7 @@ type provocation struct {
 	script string
 	// What is changed in the pipeline before that, old and new by turns.
 	edits []string
+	at    string // the step that fails then; "" run.qwen3, or exec.it with a script
 }
 
 const phone = "the emulated phone"
@@ -77,7 +79,7 @@ func TestProvoked(t *testing.T) {
 				p.unpack("${step.exec.other.outputs.o}")
 			}
 			w.write(t, file, p.pipeline(t, good))
-			at := "run.qwen3"
+			at := cmp.Or(p.at, "run.qwen3")
 			if p.script != "" {
 				at = "exec.it"
 			}

@@ -147,13 +147,14 @@ failure "libcxx-mismatch" {
 
 failure "page-size" {
   where    = ["compile", "device", "tool"]
-  patterns = ["(?P<lib>[^ ]+) is not 16 ?KB aligned", "(?i)(?P<lib>[^ ]+[.]so).*16 ?kb page.*(?:not aligned|incompatible)"]
+  patterns = ["(?P<lib>[^ ]+) is not 16 ?KB aligned", "(?i)(?P<lib>[^ ]+[.]so).*16 ?kb page.*(?:not aligned|incompatible)", "(?P<lib>[^ ]+[.]so)[^:]*: a segment is aligned to [0-9]+ bytes: phones with pages of 16 KiB"]
   cause    = "{lib} has segments aligned to 4 KB, and newer phones use pages of 16 KB."
   remedy   = "Link it with -Wl,-z,max-page-size=16384, or build with NDK r28 or newer, which does so by itself."
   source   = "pytorch/executorch#11518"
   examples = [
     "libqnn_executorch_backend.so is not 16 KB aligned",
     "Android: /data/app/lib/arm64/libfoo.so: 16 KB page size: not aligned",
+    "libQnnLLaMAPackage.so for htp_aarch64: a segment is aligned to 4096 bytes: phones with pages of 16 KiB cannot load it",
   ]
 }
 
