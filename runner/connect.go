@@ -57,8 +57,12 @@ func (d *Device) pick(ctx context.Context, client *adb.Client, serial, soc strin
 func (d *Device) client(ctx context.Context, a *action.Action) (c *adb.Client, wait time.Duration, err error) {
 	if d.o.Server != (Server{}) {
 		c := adb.NewClient(d.o.Server.Network, d.o.Server.Address)
-		if _, err := c.Version(ctx); err == nil {
+		_, err := c.Version(ctx)
+		if err == nil {
 			return c, 0, nil
+		}
+		if !d.o.Server.local() { // no server here has its phones
+			return nil, 0, d.o.Server.silent(err)
 		}
 	}
 	s, fresh, err := d.adbServerAt(ctx, a, true)

@@ -73,6 +73,18 @@ func atOnce(ctx context.Context, get func(ctx context.Context, busy func(owner s
 	return release, err
 }
 
+// local tells whether the server is one of this machine.
+func (s Server) local() bool {
+	host, _, err := net.SplitHostPort(s.Address)
+	ip := net.ParseIP(host)
+	return s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// silent is the error of a server that does not answer.
+func (s Server) silent(err error) error {
+	return fmt.Errorf("the adb server %s does not answer; start it there with: adb -a nodaemon server (%w)", s, short(err))
+}
+
 // key names the phone among the leases. Two servers may have phones of one serial, such as emulators.
 func (d PoolDevice) key() string {
 	if d.Server == (Server{}) {
@@ -226,7 +238,7 @@ func (c poolClient) attach(ctx context.Context, serial string) (*adb.Device, err
 			return nil, fmt.Errorf("the adb server does not answer: %w", short(err))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the adb server %s does not answer; start it there with: adb -a nodaemon server (%w)", c.at, short(err))
+			return nil, c.at.silent(err)
 		}
 		state := "not connected to the adb server"
 		for _, i := range all {

@@ -34,6 +34,7 @@ type engineParts struct {
 	flush       func(context.Context) error
 	device      *runner.Device
 	phones      int // how many actions can run on devices at the same time
+	emulated    int // and on emulated ones
 	host, other *local.Executor
 	scratch     string // folder of this process
 	state       string
@@ -127,7 +128,8 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if len(listed.Devices) > 0 {
 		devices.Pool = runner.NewPool(devices.State, listed.Devices)
 	}
-	e.device, e.phones = runner.New(devices), max(1, listed.Emulated, len(listed.Devices))
+	e.device, e.emulated = runner.New(devices), max(1, listed.Emulated)
+	e.phones = max(e.emulated, len(listed.Devices))
 	if a.serial != "" {
 		e.phones = 1
 	}
@@ -150,7 +152,7 @@ func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
 		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
 		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh,
-		Pools: map[string]int{"device": e.phones, "gpu": 1, "memory_gb": memoryGB()},
+		Pools: map[string]int{"device": e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
 	}
 }
 

@@ -23,7 +23,11 @@ func (a *app) look(p *plan.Plan) {
 			}
 		}
 		for _, s := range n.Specs {
-			if s.Platform[action.PropertyExecutor] != "device" || s.Platform[runner.PropertyImage] != "" {
+			serial := s.Platform[runner.PropertySerial]
+			if s.Platform[action.PropertyExecutor] != "device" || s.Platform[runner.PropertyImage] != "" && serial == "" {
+				continue
+			}
+			if strings.Contains(serial, ":") { // it is connected to when it is wanted
 				continue
 			}
 			if phone == "unasked" {
@@ -53,13 +57,16 @@ func (a *app) attached() string {
 	if f, err := a.poolFile(); err == nil && len(f.Devices) > 0 {
 		return "" // which of them works is seen when one is wanted
 	}
-	network, addr, err := a.adbAddress()
+	network, address, err := a.adbAddress()
 	if err != nil {
 		return err.Error()
 	}
-	devices, err := adb.NewClient(network, addr).Devices(ctx)
+	devices, err := adb.NewClient(network, address).Devices(ctx)
 	if err == nil && len(devices) > 0 {
 		return ""
+	}
+	if err != nil && (network != "tcp" || address != adbServer) {
+		return fmt.Sprintf("The adb server %s does not answer, which adb's variables name: start it there with `adb -a nodaemon server`.", address)
 	}
 	return "No phone is attached: connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it."
 }

@@ -242,6 +242,9 @@ func TestChoosingAPhone(t *testing.T) {
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[0].Addr())
 	r.vars = append(listed[:len(listed):len(listed)], "ADB_SERVER_SOCKET=nonsense")
 	refused(cli.ExitUsage, []string{"run", "one", "--fresh"}, "ADB_SERVER_SOCKET=nonsense: want tcp:HOST:PORT")
+	r.vars = append(listed[:len(listed):len(listed)], "HEXMAGE_DEVICES=", "ADB_SERVER_SOCKET=tcp:192.0.2.1x:5037")
+	refused(cli.ExitUsage, []string{"run", "one", "--fresh"}, "The adb server 192.0.2.1x:5037 does not answer, which adb's variables name")
+	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[0].Addr()}, "the adb server 192.0.2.1x:5037 does not answer; start it there with: adb -a nodaemon server")
 	r.vars = listed
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[1].Addr(), "phone2 ", r.phones[2].Addr())
 }

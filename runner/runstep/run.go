@@ -161,6 +161,7 @@ func (b bench) plan(r step.Request, adb step.Toolchain, c cell) (m measured, res
 	}
 	if image, imageIn := r.Place("device"); image != "" {
 		platform[runner.PropertyImage] = image
+		platform[action.PropertyPool] += ",emulated=1"
 		in = append(in, imageIn...)
 	} else {
 		for property, arg := range map[string]string{runner.PropertySerial: "serial", runner.PropertySelect: "soc"} {
