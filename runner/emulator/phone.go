@@ -9,8 +9,8 @@ import (
 // platform is what Android calls the board of a SoC: the code name of its kernel's tree, as far as it is well known.
 func (s SoCProps) platform() string {
 	for platform, socs := range map[string][]string{
-		"lahaina": {"SM8350", "SM7325"}, "taro": {"SM8450", "SM8475", "SM7450"}, "kalama": {"SM8550", "QCS8550"}, "pineapple": {"SM8650", "SM8635", "SM7675"},
-		"sun": {"SM8750", "SM8735"}, "canoe": {"SM8850", "SM8845"}, "kona": {"SM8250"}, "lito": {"SM7250", "SM6350"},
+		"lahaina": {"SM8350", "SM7325"}, "taro": {"SM8450", "SM8475", "SM7450"}, "kalama": {"SM8550", "QCS8550"}, "pineapple": {"SM8650"},
+		"sun": {"SM8750"}, "canoe": {"SM8850"}, "kona": {"SM8250"}, "lito": {"SM7250", "SM6350"},
 	} {
 		if slices.Contains(socs, s.Model) {
 			return platform

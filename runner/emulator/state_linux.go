@@ -119,7 +119,7 @@ func (st *state) fill(root string, s setup, soc SoCProps) error {
 	if err := st.putAll(soc0(really)); err != nil {
 		return err
 	}
-	if err := st.putAll(fixed(really)); err != nil {
+	if err := st.putAll(fixed()); err != nil {
 		return err
 	}
 	sys := filepath.Join(root, "sys")
@@ -164,9 +164,9 @@ func bootID() string {
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
+// soc0 is what does not change of the SoC and of what the device has.
 func soc0(s SoCProps) map[string]string {
-	return map[string]string{
-		"sys/devices/soc0/soc_id":                    fmt.Sprintf("%d\n", s.SoCID),
+	files := map[string]string{
 		"sys/devices/soc0/machine":                   s.Model + "\n",
 		"sys/devices/soc0/family":                    "Snapdragon\n",
 		"sys/devices/soc0/revision":                  "1.0\n",
@@ -182,6 +182,10 @@ func soc0(s SoCProps) map[string]string {
 		"sys/class/power_supply/battery/health":      "Good\n",
 		"sys/class/power_supply/battery/cycle_count": "0\n",
 	}
+	if s.SoCID != 0 { // not every SoC's is known
+		files["sys/devices/soc0/soc_id"] = fmt.Sprintln(s.SoCID)
+	}
+	return files
 }
 
 // Frequencies of the emulated cores, in kHz. They are of no SoC: the cores are the host's, and only their load is real.
@@ -190,8 +194,8 @@ const (
 	fastest = 2_000_000
 )
 
-// fixed is what does not change while the device runs.
-func fixed(SoCProps) map[string]string {
+// fixed is what does not change of the cores.
+func fixed() map[string]string {
 	last := runtime.NumCPU() - 1
 	cores := "0\n"
 	if last > 0 {
