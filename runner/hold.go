@@ -17,8 +17,9 @@ import (
 
 const (
 	holdPoll  = 500 * time.Millisecond
-	holdEnd   = 5 * time.Second // for a hold to be given back
-	holdGrace = 5 * time.Second // for one whose link broke to come back
+	holdSay   = 20 * time.Second // for the device to say who has it
+	holdEnd   = 5 * time.Second  // for a hold to be given back
+	holdGrace = 5 * time.Second  // for one whose link broke to come back
 )
 
 // ErrHoldLost says that another host had the device while the link of the one that held it was broken. It wraps adb.ErrDropped: all of what
@@ -189,9 +190,9 @@ func (h *Held) fence() string {
 `
 }
 
-const fenced = "hexmage-lease-lost"
+const fenced = "hexmage-hold-lost"
 
-// fenced makes of a script's failure what it means.
+// noticed makes of a script's failure what it means.
 func (h *Held) noticed(err error) error {
 	if h == nil || err == nil || !strings.Contains(err.Error(), fenced) {
 		return err
@@ -207,6 +208,8 @@ type holding struct {
 
 // start starts the process and returns what it says.
 func (h *Held) start(ctx context.Context, mode string) (*holding, string, error) {
+	ctx, heard := context.WithTimeoutCause(ctx, holdSay, fmt.Errorf("%w: nothing was heard of it for %v", adb.ErrDropped, holdSay))
+	defer heard()
 	in, input := io.Pipe()
 	output, out := io.Pipe()
 	over := make(chan struct{})

@@ -165,7 +165,7 @@ func TestHoldOverABrokenLink(t *testing.T) {
 	}
 	var second sync.WaitGroup
 	second.Go(func() {
-		h, err := runner.Hold(t.Context(), two, runner.HoldOptions{Who: "two", Host: "2"})
+		h, err := runner.Hold(t.Context(), two, runner.HoldOptions{Who: "two", Host: "2", Grace: 20 * time.Second}) // the machine may be busy
 		if err != nil {
 			t.Error(err)
 			return
