@@ -91,7 +91,8 @@ func TestOfficialClientSeesFaults(t *testing.T) {
 					for try := 0; ; try++ { // adb says "already connected" of one that is gone, until it has seen that
 						adb("disconnect", e.Addr())
 						out, errs, _ = adb("connect", e.Addr())
-						if strings.Contains(out+errs, s.want) || try > 40 {
+						state, _, _ := adb("-s", e.Addr(), "get-state")
+						if up := strings.HasPrefix(out, "connected to") && state == "device\n"; up == (s.args == "CONNECT") && strings.Contains(out+errs, s.want) || try > 40 {
 							break
 						}
 						time.Sleep(50 * time.Millisecond)
