@@ -357,8 +357,8 @@ func TestHeat(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
-	if n := milli(); n > 50_000 || n < 31_000 {
-		t.Errorf("at first %d thousandths of a degree, want about 50000", n)
+	if n := milli(); n > 50_000 || n < 30_000 { // how far it has cooled is up to how busy this machine is
+		t.Errorf("at first %d thousandths of a degree, want 50000 or less", n)
 	}
 	until("cool", func(n int) bool { return n < 31_000 })
 	worked := make(chan struct{})
