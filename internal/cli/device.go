@@ -29,7 +29,8 @@ type deviceCmd struct {
 func (*deviceCmd) Help() string {
 	return `Devices are those of the adb server: the user's own (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037), which is
 started with the adb of the PATH, of ANDROID_HOME or of toolchain "adb" if it does not run. With several devices one must be
-chosen by --serial or ANDROID_SERIAL; none is ever chosen silently. docs/devices.md tells more.
+chosen by --serial or ANDROID_SERIAL; none is ever chosen silently. Phones that pipelines may use, also at other adb servers, are listed in
+~/.config/hexmage/devices.hcl, whose names --serial takes, too. docs/devices.md tells more.
 
 Examples:
 
