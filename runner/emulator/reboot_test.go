@@ -171,23 +171,27 @@ func TestDSPHangs(t *testing.T) {
 
 func TestKills(t *testing.T) {
 	t.Parallel()
-	_, _, d := dspPhone(t, func(o *emulator.Options) { o.KillAtDSP, o.KillAfter = true, 300*time.Millisecond })
-	client := "/data/local/tmp/client"
-	if _, code := callDSP(t, d, client, "ABC"); code != 137 {
-		t.Errorf("the first to open the DSP: exit code %d, want 137", code)
-	}
-	if out, code := callDSP(t, d, client, "ABC"); code != 0 || out != "v79BCD" {
-		t.Errorf("the next one: exit code %d, %q", code, out)
-	}
-	waits := "(sleep 1; echo ABC) | " + client
-	if _, code := callDSP(t, d, waits, ""); code != 137 {
-		t.Errorf("one that runs for long: exit code %d, want 137", code)
-	}
-	if out, code := callDSP(t, d, waits, ""); code != 0 || out != "v79BCD\v" {
-		t.Errorf("the next one: exit code %d, %q", code, out)
-	}
-	if log := output(t, d, "logcat -d | grep -c \"lowmemorykiller: Kill 'client'\""); log != "2" {
-		t.Errorf("the log tells of %s kills", log)
+	const client = "/data/local/tmp/client"
+	for name, c := range map[string]struct {
+		fault   emulator.Faults
+		command string
+	}{
+		"when it opens the DSP":   {emulator.Faults{KillAtDSP: true}, client},
+		"when it runs for a time": {emulator.Faults{KillAfter: 300 * time.Millisecond}, "sleep 1.5 | " + client},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, d := dspPhone(t, func(o *emulator.Options) { o.Faults = c.fault })
+			if _, code := callDSP(t, d, c.command, ""); code != 137 {
+				t.Errorf("the first: exit code %d, want 137", code)
+			}
+			if out, code := callDSP(t, d, c.command, ""); code != 0 || out != "v79" {
+				t.Errorf("the next one: exit code %d, %q", code, out)
+			}
+			if log := output(t, d, "logcat -d | grep -c \"lowmemorykiller: Kill 'client'\""); log != "1" {
+				t.Errorf("the log tells of %s kills", log)
+			}
+		})
 	}
 }
 
