@@ -32,7 +32,7 @@ func (d *Device) runOn(ctx context.Context, a *action.Action, q RunRequest, u *i
 	if u.log == nil {
 		q.Log = LogOfFailure // an emulated phone's own log has more
 	}
-	s := &Session{Device: u.dev, Held: u.held, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}
+	s := &Session{Device: u.dev, Held: u.held, Wait: u.wait, Sums: Sums{Dir: filepath.Join(d.o.State, "sums")}}
 	r, err := d.run(ctx, a, q, s, u.info, watch)
 	if err == nil && r.ExitCode != 0 {
 		r.Stderr = withLog(r.Stderr, printed.Bytes())

@@ -77,6 +77,7 @@ const (
 	pausePoll  = 500 * time.Millisecond // for a phone that somebody else has
 	pauseFirst = 5 * time.Second        // for one that is set aside; doubled each time
 	pauseMost  = time.Minute
+	lostWait   = 5 * time.Second        // for one that was lost to show that it works: somebody waits
 	patience   = 2 * time.Second        // for a phone that should be there, before another one is asked too
 	doubt      = 250 * time.Millisecond // for one of which that is not sure
 )
@@ -270,7 +271,9 @@ func (l *Lent) Return() {
 // is asked whether it still works; if not it is set aside.
 func (l *Lent) Lost(ctx context.Context, err error) {
 	l.release()
-	_, why := l.pool.check(ctx, l.phone.PoolDevice, l.want)
+	asked, cancel := context.WithTimeoutCause(ctx, lostWait, fmt.Errorf("it does not answer within %v", lostWait))
+	_, why := l.pool.check(asked, l.phone.PoolDevice, l.want)
+	cancel()
 	l.pool.change(func() {
 		before := fmt.Sprintf("the run on %s broke off (%v) and is begun again; ", l.phone.Name, short(err))
 		l.phone.used = time.Now()

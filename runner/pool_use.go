@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -22,8 +23,12 @@ type inUse struct {
 	release func()
 	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
 	lost func(err error)
-	lent *Lent // of a pool; else nil
+	lent *Lent         // of a pool; else nil
+	wait time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
 }
+
+// othersWait is inUse.wait where there are other phones to go on with.
+const othersWait = 10 * time.Second
 
 // maxLost is on how many phones an action may break off. After so many the action itself is the likely cause.
 const maxLost = 3
@@ -155,5 +160,9 @@ func (d *Device) useOfPool(ctx context.Context, a *action.Action, w PoolWant, n 
 	if err != nil {
 		return nil, err
 	}
-	return &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }, lent: l}, nil
+	u := &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }, lent: l}
+	if d.o.Pool.Len() > 1 {
+		u.wait = othersWait
+	}
+	return u, nil
 }
