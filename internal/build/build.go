@@ -48,8 +48,8 @@ type Options struct {
 
 	Jobs      int
 	KeepGoing bool
-	Fresh     bool           // look nothing up
-	Pools     map[string]int // resources; one of each that is not named
+	Fresh     func(step string) bool // says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
+	Pools     map[string]int         // resources; one of each that is not named
 }
 
 // Result is how a build went.

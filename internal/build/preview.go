@@ -117,7 +117,7 @@ func (v *previewer) look(ctx context.Context, u *unit) (Previewed, outcome) {
 	}
 	p := Previewed{Status: WillRun, Key: a.Key(v.fn), Action: a}
 	var out outcome
-	if !v.o.Fresh && v.last.counts(u, p.Key) {
+	if !v.fresh(u) && v.last.counts(u, p.Key) {
 		res, ok, err := v.o.Executor.Lookup(ctx, a)
 		if err != nil {
 			return fail(err)

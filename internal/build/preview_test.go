@@ -130,7 +130,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("a file that is not there: %q", lines)
 	}
 	w.write(map[string]string{"name": "world"})
-	w.Fresh = true
+	w.Fresh = func(string) bool { return true }
 	if lines := preview(t, w, make()); lines[0] != "exec.gen gen will run" {
 		t.Errorf("fresh: %q", lines)
 	}

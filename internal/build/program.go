@@ -59,7 +59,7 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 		a.Command.Platform[action.PropertyProgram+name] = p.digest
 		u.programs = append(u.programs, p)
 	}
-	if u.spec.Depfile == "" || a.DoNotCache && w.o.Fresh {
+	if u.spec.Depfile == "" || a.DoNotCache && w.fresh(u) {
 		return nil
 	}
 	r, err := w.reads(ctx, u, a, root)

@@ -52,7 +52,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	a.Seal(w.fn)
 	key := a.Key(w.fn)
 	start := time.Now()
-	if !w.o.Fresh && w.last.counts(u, key) {
+	if !w.fresh(u) && w.last.counts(u, key) {
 		res, ok, err := w.o.Executor.Lookup(ctx, a)
 		if err != nil {
 			return w.broken(ctx, u, err)
@@ -106,6 +106,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 	return o
 }
+
+// fresh tells whether the unit runs although its result may be known.
+func (w *worker) fresh(u *unit) bool { return w.o.Fresh != nil && w.o.Fresh(u.node.plan.At.Short()) }
 
 // reportEvery is how often an action's progress is passed on: a tool may count bytes, people and programs that watch need
 // not.

@@ -32,7 +32,7 @@ type Global struct {
 	JSON    bool              `name:"json" help:"Write events or results as JSON, one object a line."`
 	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
-	Fresh   bool              `help:"Run every action even if its result is known."`
+	Fresh   stepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
 	Offline bool              `help:"Never use the network."`
 	Sandbox string            `placeholder:"LEVEL" help:"How far actions are kept from what they do not declare: strict, staged or off. Default: HEXMAGE_SANDBOX, else strict where the kernel can."`
 	Jobs    int               `short:"j" placeholder:"N" help:"Run at most N actions at once. Default: one a processor."`

@@ -104,7 +104,7 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 	if err != nil {
 		return out
 	}
-	o.Fresh = false
+	o.Fresh = nil
 	seen, err := build.Preview(ctx, p, o, nil)
 	if err != nil {
 		return out

@@ -151,7 +151,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
 		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
-		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh,
+		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		Pools: map[string]int{"device": e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
 	}
 }

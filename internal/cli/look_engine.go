@@ -26,7 +26,7 @@ func (a *app) onlyLook(workspace string) (build.Options, explain.Messages, error
 		return build.Options{}, nil, err
 	}
 	var beside explain.Messages
-	o := build.Options{Fn: fn, Workspace: workspace, State: filepath.Join(a.cache, "state"), Jobs: a.Jobs, Fresh: a.Fresh,
+	o := build.Options{Fn: fn, Workspace: workspace, State: filepath.Join(a.cache, "state"), Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		Hasher: tree.OpenStatCache(filepath.Join(a.cache, "state", "statcache-"+fn.String()), fn)}
 	if _, err := os.Stat(filepath.Join(a.cache, "tmp")); err != nil {
 		o.Sources = cas.WithSources(casmemory.New())

@@ -22,7 +22,7 @@ type runCmd struct {
 	Steps     []string   `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
 	KeepGoing bool       `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string     `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
-	Verify    verifyFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
+	Verify    stepsFlag  `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
 	Serial    string     `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
 	Trace     string     `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
 }
@@ -94,7 +94,7 @@ const fewChanged = 64
 // recall does without a plan, if what the last run left still holds; else it returns build.ErrStale.
 func (r *running) recall(ctx context.Context) (build.Result, error) {
 	c, a := r.c, r.a
-	if a.Fresh || c.Verify.on {
+	if a.Fresh.on || c.Verify.on {
 		return build.Result{}, fmt.Errorf("as it was asked for: %w", build.ErrStale)
 	}
 	began := time.Now()
@@ -169,11 +169,14 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 	if err := r.open(ctx); err != nil {
 		return r.not(err)
 	}
-	if r.verify, err = r.c.Verify.start(r.engine, p); err != nil {
+	if r.verify, err = startVerifying(r.c.Verify, r.engine, p); err != nil {
 		return r.not(err)
 	}
 	boundHeap(len(p.Nodes))
 	o := r.options()
+	if o.Fresh, err = r.a.Fresh.choose("--fresh", p); err != nil {
+		return r.not(err)
+	}
 	r.watching.plan(p)
 	o.Sink = r.verify.before(o.Sink)
 	if r.memo != "" {

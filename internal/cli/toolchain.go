@@ -228,7 +228,7 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 		return nil, false, err
 	}
 	nodes := toolchainNodes(p)
-	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(nodes), false, ""
+	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(nodes), nil, ""
 	trees := tree.NewTrees(a.cache)
 	res, err := build.Run(ctx, p, o)
 	if ctx.Err() != nil {

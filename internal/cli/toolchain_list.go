@@ -213,7 +213,7 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 	if err != nil {
 		return err
 	}
-	o.Fresh = false
+	o.Fresh = nil
 	for len(rows) > 0 {
 		var ws []wanted
 		var round, rest []*toolchainRow

@@ -1,34 +1,10 @@
 package cli
 
 import (
-	"strings"
-
-	"github.com/alecthomas/kong"
-
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 )
-
-// verifyFlag is --verify, or --verify=STEP, which may be repeated.
-type verifyFlag struct {
-	on    bool
-	steps []string // of the flag; none: all steps
-}
-
-// Decode implements kong.MapperValue.
-func (f *verifyFlag) Decode(ctx *kong.DecodeContext) error {
-	f.on = true
-	if ctx.Scan.Peek().Type == kong.FlagValueToken {
-		if s, ok := ctx.Scan.Pop().Value.(string); ok {
-			f.steps = append(f.steps, s)
-		}
-	}
-	return nil
-}
-
-// IsBool tells kong that the flag may stand without a value.
-func (*verifyFlag) IsBool() bool { return true }
 
 // verifying puts what verification found among a build's events. A nil one stands for a build that does not verify.
 type verifying struct {
@@ -36,32 +12,18 @@ type verifying struct {
 	verifier *execute.Verifier
 }
 
-// start makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
-func (f *verifyFlag) start(e *engineParts, p *plan.Plan) (*verifying, error) {
+// startVerifying makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
+func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
 	if !f.on {
 		return nil, nil
 	}
-	chosen, err := selected(f.steps)
+	chosen, err := f.choose("--verify", p)
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]bool{}
-	for _, n := range p.Nodes {
-		known[n.At.Step.Short()] = true
-	}
-	wanted := map[string]bool{}
-	for _, s := range chosen {
-		if !known[s.Short()] {
-			return nil, usage("--verify=%s: no such step is part of this run", s.Short())
-		}
-		wanted[s.Short()] = true
-	}
 	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.sources, Roots: e.roots}
-	if len(wanted) > 0 {
-		o.Select = func(step string) bool {
-			name, _, _ := strings.Cut(step, "[")
-			return wanted[name]
-		}
+	if len(f.steps) > 0 {
+		o.Select = chosen
 	}
 	v := execute.Verify(o)
 	e.executor = v

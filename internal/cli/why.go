@@ -21,7 +21,7 @@ type why struct {
 	p        *plan.Plan
 	seen     *build.Previews
 	book     *history.Book
-	fresh    bool
+	fresh    func(step string) bool // nil: none
 	beside   explain.Messages
 	versions map[string]string // of toolchains, now
 	loaded   map[string]loadedAction
@@ -40,11 +40,14 @@ func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep 
 	if err != nil {
 		return nil, err
 	}
+	if o.Fresh, err = a.Fresh.choose("--fresh", p); err != nil {
+		return nil, err
+	}
 	seen, err := build.Preview(ctx, p, o, keep)
 	if err != nil {
 		return nil, engine(err)
 	}
-	return &why{ctx: ctx, p: p, seen: seen, book: history.Open(a.historyOf(workspace, p.Pipeline)), fresh: a.Fresh, beside: beside,
+	return &why{ctx: ctx, p: p, seen: seen, book: history.Open(a.historyOf(workspace, p.Pipeline)), fresh: o.Fresh, beside: beside,
 		versions: toolchainVersions(p), loaded: map[string]loadedAction{}}, nil
 }
 
@@ -63,7 +66,7 @@ func (w *why) reason(v *build.Previewed) string {
 	switch {
 	case v.Spec.NoCache:
 		return "it runs every time (cache = false)"
-	case w.fresh:
+	case w.fresh != nil && w.fresh(step):
 		return "--fresh"
 	case last == nil:
 		return "never ran"

@@ -4,7 +4,7 @@ failure "limit-breached" {
   where    = ["tool"]
   patterns = ["metrics: (?:.*: )?(?P<metric>[a-z0-9_]+) is .*(?:below|above) its limit of", "metrics: (?:.*: )?(?P<metric>[a-z0-9_]+) is .*worse than baseline"]
   cause    = "{metric} is beyond the limit that the step sets."
-  remedy   = "If the phone was hot or busy, let it cool and run again with --fresh; compare with an earlier run (`previous`); if the number is what it now is, change the step's `limit`."
+  remedy   = "If the phone was hot or busy, let it cool and run again with --fresh=run.NAME; compare with an earlier run (`previous`); if the number is what it now is, change the step's `limit`."
   source   = "hexmage"
   examples = [
     "metrics: prefill_tokens_per_s is 290, below its limit of 300 tokens/s",

@@ -62,7 +62,8 @@ func (b bench) varies(s string) bool {
 	return slices.ContainsFunc(b.axes, func(a string) bool { return strings.Contains(s, "{"+a+"}") })
 }
 
-// cells returns all runs in the order in which one device does them: no variant is done before the others began.
+// cells returns all runs in the order in which one device does them, since a build begins the ready actions of a step in the order of its
+// plan: no variant is done before the others began.
 func (b bench) cells() []cell {
 	var out []cell
 	for n := 1; n <= b.repeat; n++ {

@@ -71,7 +71,7 @@ cooldown {
 	}
 	run := all["run[mode=a_b,seq=256~2]#2"]
 	for name, want := range map[string]string{
-		runner.PropertyRepetition: "2", "order": "2", runner.PropertyWarmup: "3", runner.PropertyRecord: "run.json", runner.PropertyLog: "logcat.txt",
+		runner.PropertyRepetition: "2", runner.PropertyWarmup: "3", runner.PropertyRecord: "run.json", runner.PropertyLog: "logcat.txt",
 		runner.PropertyCooldown: `{"celsius":40,"timeout":"1m30s","zones":["cpu-*"]}`,
 	} {
 		if got := run.Platform[name]; got != want {
@@ -127,7 +127,7 @@ func TestKeysOfRepetitions(t *testing.T) {
 		return all
 	}
 	plain := of("")
-	for _, name := range []string{runner.PropertyRepetition, runner.PropertyRecord, runner.PropertyWarmup, runner.PropertyCooldown, "order"} {
+	for _, name := range []string{runner.PropertyRepetition, runner.PropertyRecord, runner.PropertyWarmup, runner.PropertyCooldown} {
 		if v, ok := plain["run"].Platform[name]; ok {
 			t.Errorf("a single run has %s = %q", name, v)
 		}

@@ -229,7 +229,6 @@ func (b bench) measure(run *action.Spec, c cell) {
 	run.Outputs = append(run.Outputs, action.Output{Path: recordFile})
 	if b.several() {
 		run.Platform[runner.PropertyRepetition] = strconv.Itoa(c.repetition)
-		run.Platform[propertyOrder] = strconv.Itoa(c.repetition)
 		run.Description += ", " + strings.TrimPrefix(c.label+fmt.Sprintf(" #%d", c.repetition), " ")
 	}
 	if b.warmup > 0 {
@@ -239,9 +238,6 @@ func (b bench) measure(run *action.Spec, c cell) {
 		run.Platform[runner.PropertyCooldown] = b.cooldown.String()
 	}
 }
-
-// propertyOrder has the scheduler begin actions with a lower number first.
-const propertyOrder = "order"
 
 // resultTokens is where a program writes the tokens it made, for expect.
 const resultTokens = "results/tokens.json"
