@@ -36,14 +36,15 @@ func (t *transfer) pushLarge(ctx context.Context, b blob) error {
 	if err != nil {
 		return err
 	}
-	found := func() string { return "" }
-	if at < l.size && t.store.pushed.Dropped == 0 { // over a link that breaks it would begin from the start every time
-		var stop func()
-		found, stop = t.follow(ctx, l)
-		defer stop()
-	}
+	var found func() string
 	for at < l.size {
 		todo := from(l.spans, at)
+		// It begins from the start after every break: not before the rest may well arrive without one.
+		if found == nil && (t.piece == 0 || toSend(todo) < t.piece*lossPart/2) {
+			var stop func()
+			found, stop = t.follow(ctx, l)
+			defer stop()
+		}
 		next := int64(0)
 		if todo[0].blob == "" {
 			next, err = t.append(ctx, l, at, todo[0].size)
@@ -58,7 +59,7 @@ func (t *transfer) pushLarge(ctx context.Context, b blob) error {
 		}
 		at = next
 	}
-	return t.finish(ctx, l, found() == l.sum)
+	return t.finish(ctx, l, found != nil && found() == l.sum)
 }
 
 // follow has the device hash the part while it grows. found waits for the SHA-256, which is empty if that did not work; stop has to be called.
