@@ -18,13 +18,13 @@ import (
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
 type runCmd struct {
-	Pipeline  string     `arg:"" help:"Name of a file in pipelines/, without .hcl."`
-	Steps     []string   `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
-	KeepGoing bool       `short:"k" help:"After a failure, go on with what does not need it."`
-	Out       string     `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
-	Verify    stepsFlag  `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
-	Serial    string     `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
-	Trace     string     `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
+	Pipeline  string    `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
+	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
+	Out       string    `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
+	Verify    stepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
+	Serial    string    `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
+	Trace     string    `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
 }
 
 // Run builds the pipeline.
