@@ -96,7 +96,7 @@ func (d *Device) Execute(ctx context.Context, a *action.Action) (*action.Result,
 	if err != nil {
 		return nil, &execute.Error{Op: "read the action's inputs", Err: err}
 	}
-	return d.onOne(ctx, a, func(u *inUse) (*action.Result, error) { return d.runOn(ctx, a, q, u) })
+	return d.onOne(ctx, a, func(ctx context.Context, u *inUse) (*action.Result, error) { return d.runOn(ctx, a, q, u) })
 }
 
 // newFolder makes a folder that Close removes, if nobody did so before.

@@ -97,6 +97,15 @@ func (d PoolDevice) key() string {
 func (p *Pool) check(ctx context.Context, d PoolDevice, w PoolWant) (*Lent, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("it does not answer within %v", checkWait))
 	defer cancel()
+	l, err := d.ready(ctx, w)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return l, err
+}
+
+// ready is check without a limit of time.
+func (d PoolDevice) ready(ctx context.Context, w PoolWant) (*Lent, error) {
 	client, err := d.client(ctx, w)
 	if err != nil {
 		return nil, err
@@ -312,6 +321,8 @@ func short(err error) error {
 		return &shortError{strings.TrimPrefix(refused.Message, "failed to connect: "), err}
 	case errors.Is(err, ErrHoldLost):
 		return &shortError{ErrHoldLost.Error(), err}
+	case errors.Is(err, errSilent):
+		return &shortError{errSilent.Error(), err}
 	case errors.Is(err, adb.ErrDropped):
 		return &shortError{adb.ErrDropped.Error(), err}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
 )
 
 // asked is a pool whose phones answer what the test says.
@@ -216,6 +218,45 @@ func TestPoolSetsAside(t *testing.T) {
 		}
 		l.Return()
 	})
+}
+
+// A phone that gives no sign of life for long is given up, one that is slow now and then is not.
+func TestAlive(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		answers []bool // and then none
+		after   time.Duration
+	}{
+		{"silent", nil, lifeTries * (lifeEvery + lifeWait)},
+		{"slow", []bool{true, false, false, true}, 4*lifeEvery + 2*lifeWait + lifeTries*(lifeEvery+lifeWait)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				alive(t.Context(), func(ctx context.Context) error {
+					if len(c.answers) > 0 {
+						answered := c.answers[0]
+						if c.answers = c.answers[1:]; answered {
+							return nil
+						}
+					}
+					<-ctx.Done()
+					return ctx.Err()
+				}, func(ctx context.Context) {
+					<-ctx.Done()
+					if got := time.Since(start); got != c.after || !errors.Is(context.Cause(ctx), adb.ErrDropped) {
+						t.Errorf("after %v, want %v: %v", got, c.after, context.Cause(ctx))
+					}
+				})
+				ended := false
+				alive(t.Context(), func(context.Context) error { return errors.New("no") }, func(ctx context.Context) { ended = ctx.Err() == nil })
+				if !ended {
+					t.Error("what ends by itself is not stopped")
+				}
+			})
+		})
+	}
 }
 
 // What is wrong with a phone until it is booted again is not forgotten before.

@@ -63,7 +63,7 @@ func (n *notes) warn(r *action.Result) *action.Result {
 
 // onOne runs f on a device that fits the action. When a phone of the pool dies, it is run on another one; likewise, once, when it fails in a
 // way that may be the phone's fault.
-func (d *Device) onOne(ctx context.Context, a *action.Action, f func(*inUse) (*action.Result, error)) (*action.Result, error) {
+func (d *Device) onOne(ctx context.Context, a *action.Action, f func(context.Context, *inUse) (*action.Result, error)) (*action.Result, error) {
 	n, first := &notes{}, (*doubtful)(nil)
 	for lost := 1; ; lost++ {
 		u, err := d.use(ctx, a, n, first)
@@ -75,7 +75,8 @@ func (d *Device) onOne(ctx context.Context, a *action.Action, f func(*inUse) (*a
 			e.Retryable = e.Retryable || errors.Is(err, ErrSetAside)
 			return nil, e
 		}
-		r, err := f(u)
+		var r *action.Result
+		u.watched(ctx, func(ctx context.Context) { r, err = f(ctx, u) })
 		switch {
 		case err == nil && first != nil:
 			u.release()
