@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,11 +20,36 @@ import (
 // file makes a file of the store one for the device. Its digest names it for ever, so its SHA-256 has to be found once only.
 func (d *Device) file(ctx context.Context, f tree.File) File {
 	return File{
-		Open:       func() (io.ReadCloser, error) { return d.o.Store.Open(ctx, f.Digest) },
+		Open: func() (io.ReadCloser, error) {
+			r, err := d.o.Store.Open(ctx, f.Digest)
+			if err != nil {
+				return nil, err
+			}
+			return &content{ReadCloser: r, from: r}, nil
+		},
 		Size:       f.Digest.Size(),
 		Key:        f.Digest.String(),
 		Executable: f.Executable,
 	}
+}
+
+// content is a file of the store. Read from its start it is verified. After a Seek it is not: the device computes the digest of what it has
+// put together, and if that is wrong, all of it is sent again, from the start.
+type content struct {
+	io.ReadCloser
+	from io.Reader
+}
+
+func (c *content) Read(b []byte) (int, error) { return c.from.Read(b) }
+
+// Seek implements io.Seeker where the store can.
+func (c *content) Seek(offset int64, whence int) (int64, error) {
+	s, ok := cas.Unverified(c.ReadCloser)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	c.from = s
+	return s.Seek(offset, whence)
 }
 
 // streams are the standard streams of a command on the device.

@@ -2,6 +2,8 @@ package runner
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -229,6 +231,9 @@ func (p *portion) close() int64 {
 
 // skip moves a reader forward, without reading if it can be told to.
 func skip(r io.Reader, n int64) error {
+	if n == 0 {
+		return nil
+	}
 	if s, ok := r.(io.Seeker); ok {
 		if _, err := s.Seek(n, io.SeekStart); err == nil {
 			return nil
@@ -280,10 +285,30 @@ func (t *transfer) finish(ctx context.Context, l *largeBlob, right bool) error {
 		t.now = nil
 		return nil
 	}
+	if err := l.same(ctx); err != nil {
+		return err
+	}
 	// A blob that the copies came from may be damaged: now all is sent.
 	l.spans, l.reach = []span{{size: l.size}}, 0
 	t.arrived = 0
 	return fmt.Errorf("%w: SHA-256 %s, %s", errCorrupted, l.sum, megabytes(l.size))
+}
+
+// same makes sure that what is here is still what was to be pushed.
+func (l *largeBlob) same(ctx context.Context) error {
+	r, err := l.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, contextReader{ctx, r}); err != nil {
+		return fmt.Errorf("read what is to be pushed: %w", err)
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != l.sum {
+		return fmt.Errorf("what is to be pushed has the SHA-256 %s, %s was expected: did it change just now?", sum, l.sum)
+	}
+	return nil
 }
 
 // full marks the failure of a script that ran out of space.

@@ -25,7 +25,7 @@ import (
 func sizes(t *testing.T) (file, drop int64) {
 	mb := os.Getenv("HEXMAGE_PUSH_MB")
 	if mb == "" {
-		return 48 << 20, 4 << 20
+		return 96 << 20, 20e6
 	}
 	n, err := strconv.ParseInt(mb, 10, 32)
 	if err != nil {

@@ -5,6 +5,7 @@ package runner_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -142,6 +143,31 @@ func TestCorruptedByte(t *testing.T) {
 	}
 	if got := onDevice(t, s, "sha256sum </data/local/tmp/x/f; ls -A "+cas+" | wc -l"); !strings.HasPrefix(got, sumOf(t, name)) || !strings.HasSuffix(got, "\n1\n") {
 		t.Errorf("on the device: %q", got)
+	}
+}
+
+// TestFileThatChanges: what is read again is not what was hashed. The device notices, and it is said whose fault it is.
+func TestFileThatChanges(t *testing.T) {
+	t.Parallel()
+	s := session(t, nil)
+	name := randomFile(t, 20<<20)
+	f, opened := onDisk(t, name), 0
+	open := f.Open
+	f.Open = func() (io.ReadCloser, error) {
+		if opened++; opened == 2 {
+			change(t, name, f.Size-17)
+			if err := os.Truncate(name, f.Size); err != nil {
+				return nil, err
+			}
+		}
+		return open()
+	}
+	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": f}, nil)
+	if err == nil || !strings.Contains(err.Error(), "did it change just now?") || p.Sent > p.Size {
+		t.Errorf("%+v, %v; want an error about the file here, after one try", p, err)
+	}
+	if got := onDevice(t, s, "ls "+cas); got != "" {
+		t.Errorf("the device has %q", got)
 	}
 }
 

@@ -30,6 +30,16 @@ type verifier struct {
 	err     error // sticky
 }
 
+// Unverified returns what a reader of Verify reads, to read parts of it: what that gives is not checked, and has to be by other means. It
+// returns false for what cannot seek. The reader is to be closed as before, and not to be read beside it.
+func Unverified(rc io.ReadCloser) (io.ReadSeeker, bool) {
+	if v, ok := rc.(*verifier); ok {
+		rc = v.ReadCloser
+	}
+	s, ok := rc.(io.ReadSeeker)
+	return s, ok
+}
+
 func (v *verifier) Read(p []byte) (int, error) {
 	if v.err != nil {
 		return 0, v.err

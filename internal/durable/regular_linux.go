@@ -61,6 +61,12 @@ func (r *Regular) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
+// Seek implements io.Seeker.
+func (r *Regular) Seek(offset int64, whence int) (at int64, err error) {
+	err = again(func() (err error) { at, err = unix.Seek(r.fd, offset, whence); return err })
+	return at, pathError("seek", r.Path, err)
+}
+
 // Again returns the file's Stamp as it is now.
 func (r *Regular) Again() (stat.Stamp, error) {
 	var st unix.Stat_t

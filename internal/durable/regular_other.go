@@ -43,6 +43,9 @@ func OpenRegular(path string) (*Regular, error) {
 // Read implements io.Reader.
 func (r *Regular) Read(b []byte) (int, error) { return r.f.Read(b) }
 
+// Seek implements io.Seeker.
+func (r *Regular) Seek(offset int64, whence int) (int64, error) { return r.f.Seek(offset, whence) }
+
 // Again returns the file's Stamp as it is now.
 func (r *Regular) Again() (stat.Stamp, error) {
 	info, err := r.f.Stat()

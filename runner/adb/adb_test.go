@@ -290,6 +290,23 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestHangUp: a program that ends while much of what it sent waits leaves the link to the others. The real server passes on what it has then, whether
+// or not the device has taken what came before.
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	for i := range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(20+10*i)*time.Millisecond)
+		if _, err := d.Output(ctx, "sleep 5", strings.NewReader(strings.Repeat("0123456789abcdef", 1<<17))); err == nil {
+			t.Error("the command ended by itself")
+		}
+		cancel()
+		if out, err := d.Output(t.Context(), "echo well", nil); err != nil || out != "well\n" {
+			t.Fatalf("after hanging up %d times: %q, %v", i+1, out, err)
+		}
+	}
+}
+
 func TestDeviceThatGoesAway(t *testing.T) {
 	t.Parallel()
 	var e *emulator.Emulator

@@ -27,8 +27,8 @@ const (
 
 const (
 	version    = 0x01000001 // of the protocol; from this one on only CNXN carries a checksum
-	maxPayload = 1 << 20    // what we announce and accept
-	maxStreams = 256        // open at once on one link; adb uses a handful
+	maxPayload = 1 << 20
+	maxStreams = 256 // open at once on one link; adb uses a handful
 	headerSize = 24
 )
 
@@ -136,7 +136,7 @@ func (k *link) handle(cmd, arg0, arg1 uint32, data []byte) error {
 		case s.in <- data:
 		case <-s.done:
 		default:
-			return fmt.Errorf("stream %d: data before the last was acknowledged", s.id)
+			return fmt.Errorf("stream %d: more than %d messages that were not acknowledged", s.id, unacknowledged)
 		}
 	case cmdOkay:
 		select {
@@ -191,7 +191,7 @@ func (k *link) newStream(peer uint32) *stream {
 	k.lastID++
 	s := &stream{
 		link: k, id: k.lastID, peer: peer, payload: k.payload,
-		in: make(chan []byte, 1), mayWrite: make(chan struct{}, 1), done: make(chan struct{}),
+		in: make(chan []byte, unacknowledged), mayWrite: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	k.streams[s.id] = s
 	return s

@@ -16,12 +16,16 @@ type stream struct {
 	id, peer uint32
 	payload  int
 
-	in       chan []byte   // what came and was not read; one message at most
+	in       chan []byte   // what came and was not read: one message; see unacknowledged
 	rest     []byte        // of the message that is being read
 	mayWrite chan struct{} // a token: the peer took the last message
 	done     chan struct{} // closed when the peer, or the link, closed the stream
 	once     sync.Once
 }
+
+// unacknowledged is how many messages a stream takes without having acknowledged one. The protocol allows a single one, but when a program hangs up on
+// adb's server, that passes on at once what it had written.
+const unacknowledged = 8
 
 func (s *stream) finish() { s.once.Do(func() { close(s.done) }) }
 

@@ -1,0 +1,67 @@
+package runner
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/tree"
+)
+
+// TestFilesOfTheStoreSeek: a large file goes on from where it was, again and again; reading up to there each time would take hours for gigabytes. Read
+// from its start it is verified.
+func TestFilesOfTheStoreSeek(t *testing.T) {
+	store, err := casdisk.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 3<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	d := digest.BLAKE3.Bytes(b)
+	if err := store.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
+		t.Fatal(err)
+	}
+	f := New(Options{Store: store}).file(t.Context(), tree.File{Digest: d})
+	open := func() io.ReadCloser {
+		t.Helper()
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	r := open()
+	if _, ok := r.(io.Seeker); !ok {
+		t.Fatal("it cannot seek")
+	}
+	if err := skip(r, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, b[1<<20:]) {
+		t.Errorf("from the middle: %d bytes, %v", len(got), err)
+	}
+	if got, err := io.ReadAll(open()); err != nil || !bytes.Equal(got, b) {
+		t.Errorf("from the start: %d bytes, %v", len(got), err)
+	}
+
+	at := store.Path(d)
+	if err := os.Chmod(at, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(at, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.WriteAt([]byte{^b[100]}, 100); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if _, err := io.ReadAll(open()); err == nil {
+		t.Error("a damaged file, read from its start: no error")
+	}
+}
