@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/model/qnnctx"
@@ -35,8 +36,10 @@ func (m *Mismatch) Error() string {
 
 // Wanted is the target that the files were built for; what is empty is not checked.
 type Wanted struct {
-	SoC  string // "SM8750"
-	Arch string // "v79"
+	SoC      string // "SM8750"
+	Arch     string // "v79"
+	SoCModel int    // QNN's number of the SoC: 69
+	VTCMMB   int    // 8
 }
 
 // CheckDevice compares a device with the target.
@@ -70,6 +73,7 @@ func CheckFiles(ctx context.Context, q RunRequest, want Wanted, dev *adb.Device)
 	c.command(q)
 	c.sdk()
 	c.contexts()
+	c.lengths(q)
 	c.htp()
 	if err := c.libraries(ctx, dev); err != nil {
 		return err
@@ -86,6 +90,7 @@ type checker struct {
 	found  []error
 
 	binaries []compat.ContextBinary
+	graphs   []string // of the context binaries
 }
 
 // maxScan is the largest program or library that is looked into. Larger ones would be the first of their kind.
@@ -124,13 +129,15 @@ func (c *checker) file(p string, f File) error {
 	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
 		if isLibrary(p) {
 			c.mismatch(p, "look at the file: it may be an empty stand-in or a pointer of Git LFS", "a library that is no ELF file")
-		} else if bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3}) {
+		} else if strings.HasSuffix(p, ".json") && f.Size <= maxConfig {
+			return c.config(p, io.MultiReader(bytes.NewReader(head), r))
+		} else if len(head) >= 8 && qnnctx.Is(head) {
 			rest, err := io.ReadAll(io.LimitReader(r, maxContext))
 			if err != nil {
 				return err
 			}
 			if info, err := qnnctx.Parse(bytes.NewReader(append(head, rest...)), f.Size); err == nil {
-				c.binaries = append(c.binaries, compat.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
+				c.context(p, info)
 			}
 		}
 		return nil
@@ -200,19 +207,6 @@ func BuildID(b []byte) string {
 	return string(regexp.MustCompile(`v[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{12}`).Find(b))
 }
 
-// command checks that the program is pushed and is one for the device.
-func (c *checker) command(q RunRequest) {
-	if len(q.Args) == 0 || strings.HasPrefix(q.Args[0], "/") || !strings.Contains(q.Args[0], "/") {
-		return // a command of the device, or found by its name
-	}
-	p := path.Clean(q.Args[0])
-	_, isFile := q.Files[p]
-	_, isLink := q.Links[p]
-	if !isFile && !isLink {
-		c.mismatch(p, "add it to the push set; pushed are: "+strings.Join(slices.Sorted(maps.Keys(q.Files)), ", "), "the program is not pushed")
-	}
-}
-
 // sdk checks that all libraries come from one QNN SDK.
 func (c *checker) sdk() {
 	var files []compat.File
@@ -238,6 +232,17 @@ func (c *checker) contexts() {
 		for _, f := range compat.Context(x, run) {
 			c.mismatch(x.Name, f.Remedy, "%s", f.Reason)
 		}
+	}
+}
+
+// context notes what a context binary says, and checks that its graphs fit into the target's VTCM.
+func (c *checker) context(p string, info qnnctx.Info) {
+	c.binaries = append(c.binaries, compat.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
+	for _, g := range info.Graphs {
+		c.graphs = append(c.graphs, g.Name)
+	}
+	if most := uint64(c.want.VTCMMB) << 20; most > 0 && info.VTCM > most {
+		c.mismatch(p, fmt.Sprintf("compile it for %d MB", c.want.VTCMMB), "was compiled for %d MB of VTCM, the target has %d MB", info.VTCM>>20, c.want.VTCMMB)
 	}
 }
 
@@ -288,3 +293,11 @@ const librariesScript = `while read -r l; do
 	echo "$l"
 done
 exit 0`
+
+// wanted reads a target from an action's platform.
+func wanted(platform map[string]string) Wanted {
+	w := Wanted{SoC: platform[PropertySoC], Arch: platform[PropertyArch]}
+	w.SoCModel, _ = strconv.Atoi(platform[PropertySoCModel]) // 0, where it is not said, is not checked
+	w.VTCMMB, _ = strconv.Atoi(platform[PropertyVTCM])
+	return w
+}

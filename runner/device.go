@@ -21,12 +21,14 @@ import (
 
 // Names of Platform properties of actions for a device.
 const (
-	PropertySoC    = "soc"    // the target's SoC, such as "SM8750"; a device with another one is refused
-	PropertyArch   = "arch"   // the target's Hexagon arch, such as "v79"; likewise, and for every Hexagon file that is pushed
-	PropertyADB    = "adb"    // path in the exec root of the toolchain that has adb
-	PropertyImage  = "image"  // path in the exec root of an emulator's image: the device is the emulated one
-	PropertySerial = "serial" // the real device: its serial, or its name in the pool; with an image too, it is the user's choice over that
-	PropertySelect = "select" // SoC of the real device, such as "SM8750"; without it, a serial, an image and a pool there must be exactly one
+	PropertySoC      = "soc"       // the target's SoC, such as "SM8750"; a device with another one is refused
+	PropertyArch     = "arch"      // the target's Hexagon arch, such as "v79"; likewise, and for every Hexagon file that is pushed
+	PropertySoCModel = "soc_model" // QNN's number of the target's SoC, such as "69", which configurations that are pushed have to agree with
+	PropertyVTCM     = "vtcm_mb"   // of the target: what is pushed may want no more
+	PropertyADB      = "adb"       // path in the exec root of the toolchain that has adb
+	PropertyImage    = "image"     // path in the exec root of an emulator's image: the device is the emulated one
+	PropertySerial   = "serial"    // the real device: its serial, or its name in the pool; with an image too, it is the user's choice over that
+	PropertySelect   = "select"    // SoC of the real device, such as "SM8750"; without it, a serial, an image and a pool there must be exactly one
 
 	PropertyRepetition = "repetition" // "1", "2", …: makes the same command another action, to be measured again
 	PropertyWarmup     = "warmup"     // how often the command runs before the run that counts

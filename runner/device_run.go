@@ -17,7 +17,7 @@ import (
 
 // runOn checks the request against the device in use, and runs it there.
 func (d *Device) runOn(ctx context.Context, a *action.Action, q RunRequest, u *inUse) (*action.Result, error) {
-	want := Wanted{SoC: a.Command.Platform[PropertySoC], Arch: a.Command.Platform[PropertyArch]}
+	want := wanted(a.Command.Platform)
 	if err := errors.Join(CheckDevice(u.info, want), CheckFiles(ctx, q, want, u.dev)); err != nil {
 		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
 	}

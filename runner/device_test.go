@@ -236,6 +236,9 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		}
 		return all
 	}
+	lengths := contextOf(t, "v2.41.0.251128000000_1", 79, func(_ *qnnctx.Info, b *qnnctx.Blob) {
+		b.Graphs = []qnnctx.Graph{{Name: "model.0.s32", Tokens: 32}, {Name: "model.0.s1", Tokens: 1}}
+	})
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -254,6 +257,17 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		{name: "a context for another arch", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 75)}), want: []string{"context.bin", "compiled for Hexagon v75, the target has v79"}},
 		{name: "a context of an older SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 79)})},
 		{name: "no stub", files: with(map[string]string{"push/libQnnHtpV79Stub.so": ""}), want: []string{"libQnnHtpV79Stub.so", "push set"}},
+		{name: "a context for more VTCM", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.41.0.251128000000_1", 79, func(i *qnnctx.Info, _ *qnnctx.Blob) { i.VTCM = 16 << 20 })}), want: []string{"context.bin", "16 MB of VTCM, the target has 8 MB"}},
+		{name: "a length that the context has", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len", "32"}},
+		{name: "a length that it has not", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len=128"}, want: []string{"--ar_len 128", "only of 1 32"}},
+		{name: "what the command names", files: map[string]string{"push/in/a.bin": "x"}, args: []string{"true", "-m", "in/a.bin", "--log", "log.txt", "-v", "--config=$HEXMAGE_ROOT/in/a.bin", "one.two"}},
+		{name: "what it names is not pushed", files: map[string]string{"push/in/a.bin": "x"}, args: []string{"true", "-m", "a.bin"}, want: []string{"a.bin", "the command names it (-m a.bin)", "pushed are: in/a.bin"}},
+		{name: "settings of the target", files: map[string]string{"push/c.json": `{"devices": [{"soc_model": 69, "dsp_arch": "v79"}], "graphs": [{"vtcm_mb": 8}]}`}},
+		{name: "settings that are not the target's", files: map[string]string{"push/c.json": `{"devices": [{"soc_model": 618, "dsp_arch": "v75"}], "graphs": [{"vtcm_mb": 16}]}`},
+			want: []string{`devices[0].dsp_arch is "v75"`, "devices[0].soc_model is 618, the target's soc_model is 69", "Android's soc_id", "graphs[0].vtcm_mb is 16"}},
+		{name: "a compiler's settings", files: map[string]string{"push/a.json": `{"target_machine": {"htp_arch": "V75", "htp_chipset": "SM8650", "htp_vtcm_capability_in_mb": 8}}`},
+			want: []string{"target_machine.htp_arch", "target_machine.htp_chipset", `set it to "SM8750"`}},
+		{name: "no settings", files: map[string]string{"push/a.json": `{"vtcm_mb": "much", "dsp_arch": 75, "soc_id": null}`, "push/b.json": "no JSON"}},
 		{name: "program not pushed", files: map[string]string{"push/a": "x"}, args: []string{"./runner"}, want: []string{"runner", "not pushed", "pushed are: a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -264,7 +278,7 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 				c.args = []string{"true"}
 			}
 			_, err := b.device.Execute(t.Context(), b.action(t, c.files, action.Command{
-				Args: c.args, Platform: map[string]string{runner.PropertySoC: c.soc, runner.PropertyArch: "v79"},
+				Args: c.args, Platform: map[string]string{runner.PropertySoC: c.soc, runner.PropertyArch: "v79", runner.PropertySoCModel: "69", runner.PropertyVTCM: "8"},
 			}))
 			if (err == nil) != (c.want == nil) {
 				t.Fatalf("got %v", err)
@@ -288,10 +302,15 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 	})
 }
 
-func contextOf(t *testing.T, buildID string, arch uint32) string {
+func contextOf(t *testing.T, buildID string, arch uint32, change ...func(*qnnctx.Info, *qnnctx.Blob)) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := qnnctx.Write(&b, qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: buildID, Arch: arch, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}, &qnnctx.Blob{}); err != nil {
+	i := qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: buildID, Arch: arch, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}
+	blob := &qnnctx.Blob{}
+	for _, f := range change {
+		f(&i, blob)
+	}
+	if err := qnnctx.Write(&b, i, blob); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -76,8 +76,10 @@ func kill(t *testing.T, w *world, after string, wait time.Duration) int {
 func digests(t *testing.T, w *world) map[string]string {
 	t.Helper()
 	steady := map[string]*regexp.Regexp{
-		"metrics":    regexp.MustCompile(`"(title|profile|name)": .*|"value": "?[0-9]+( of [0-9]+)?"?,\n *"unit": "tokens"`),
-		"stdout.txt": regexp.MustCompile(`(?m)^.*(Build Id|num_tokens).*$|^ [^\x1b]+$|(Prefill|Decode) tokens.*`),
+		"metrics":              regexp.MustCompile(`"(title|profile|name)": .*|"value": "?[0-9]+( of [0-9]+)?"?,\n *"unit": "tokens"`),
+		"samples/samples.csv":  regexp.MustCompile(`[a-z]\w*_(s|bytes|percent|MHz|C|mA|V)\b|processes|threads`),
+		"samples/samples.json": regexp.MustCompile(`"(version|interval_ms|unit)": .*`),
+		"stdout.txt":           regexp.MustCompile(`(?m)^.*(Build Id|num_tokens).*$|^ [^\x1b]+$|(Prefill|Decode) tokens.*`),
 	}
 	sums := map[string]string{}
 	root := w.out("")

@@ -19,7 +19,7 @@ const (
 // held tells whether nothing happened to the step that people need a line for.
 func (st *stepState) held() int {
 	switch {
-	case st.failed > 0 || st.executed > 0 || st.worker != "":
+	case st.failed > 0 || st.executed > 0 || len(st.workers) > 0:
 		return heldNot
 	case st.skipped > 0:
 		return heldNotRun

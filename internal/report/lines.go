@@ -95,14 +95,20 @@ func (l *lines) stepLine(st *stepState) string {
 		}
 		notes = append(notes, n)
 	}
-	if st.worker != "" {
-		notes = append(notes, "on "+st.worker)
+	switch n := len(st.workers); {
+	case n == 1:
+		notes = append(notes, "on "+st.workers[0])
+	case n > 1:
+		notes = append(notes, fmt.Sprintf("on %d devices", n))
 	}
 	if st.busy > 0 {
 		notes = append(notes, seconds(st.busy))
 	}
 	return fmt.Sprintf("  %s %-28s %s\n", paint(fmt.Sprintf("%-8s", word)), st.name, l.dim(strings.Join(notes, ", ")))
 }
+
+// maxSource is how many lines of a step's block are shown with its failure: enough to know it again.
+const maxSource = 10
 
 // failure is the block that tells why an action failed.
 func (l *lines) failure(e event.NodeFinished) string {
@@ -116,8 +122,15 @@ func (l *lines) failure(e event.NodeFinished) string {
 	if f.Where != "" {
 		fmt.Fprintf(&b, "  at %s\n", f.Where)
 	}
-	for _, s := range f.Source {
+	source, more := f.Source, 0
+	if len(source) > maxSource {
+		source, more = source[:maxSource-2], len(source)-maxSource+2
+	}
+	for _, s := range source {
 		fmt.Fprintf(&b, "  %s %s\n", l.dim("│"), s)
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "  %s\n", l.dim(fmt.Sprintf("│ … %d more lines", more)))
 	}
 	if len(f.Command) > 0 {
 		fmt.Fprintf(&b, "  command: %s\n", action.Quote(f.Command))

@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os/exec"
 	"strings"
@@ -49,6 +50,35 @@ func show(o report.Options, events ...event.Event) string {
 	}
 	d.Close()
 	return b.String()
+}
+
+// TestLongBlock: of a step's block as much is shown as it takes to know it again.
+func TestLongBlock(t *testing.T) {
+	var block []string
+	for i := range 40 {
+		block = append(block, fmt.Sprint("line ", i+1))
+	}
+	failed := func(source []string) string {
+		return show(report.Options{}, event.NodePlanned{Step: "run.x", Nodes: 1},
+			event.NodeFinished{ID: 1, Step: "run.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "exit code 1", Source: source}})
+	}
+	if got := failed(block); !strings.Contains(got, "│ line 8\n  │ … 32 more lines\n") || strings.Contains(got, "line 9") {
+		t.Error(got)
+	}
+	if got := failed(block[:10]); !strings.Contains(got, "│ line 10\n") || strings.Contains(got, "more lines") {
+		t.Error(got)
+	}
+}
+
+// TestManyDevices: where a step ran.
+func TestManyDevices(t *testing.T) {
+	events := []event.Event{event.NodePlanned{Step: "run.x", Nodes: 4}}
+	for i, w := range []string{"phone1", "phone2", "phone1", "local"} {
+		events = append(events, event.NodeFinished{ID: i + 1, Step: "run.x", Name: w, Outcome: event.Executed, Worker: w})
+	}
+	if got := show(report.Options{}, events...); !strings.Contains(got, "on 2 devices") {
+		t.Error(got)
+	}
 }
 
 func TestLines(t *testing.T) {

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
@@ -28,7 +30,7 @@ type stepState struct {
 	failed   int
 	skipped  int
 	busy     time.Duration // of its actions, added up
-	worker   string
+	workers  []string      // other than this machine's own, each once
 }
 
 // group is all instances of a step: one, or the copies that for_each makes.
@@ -122,7 +124,7 @@ func (st *stepState) count(e event.NodeFinished) {
 	case event.Skipped:
 		st.skipped++
 	}
-	if e.Worker != "" && e.Worker != "local" {
-		st.worker = e.Worker
+	if e.Worker != "" && e.Worker != action.ExecutorLocal && !slices.Contains(st.workers, e.Worker) {
+		st.workers = append(st.workers, e.Worker)
 	}
 }

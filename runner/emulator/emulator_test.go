@@ -75,7 +75,7 @@ func TestDeviceIsAPhone(t *testing.T) {
 		{"platform", "getprop ro.board.platform; getprop ro.hardware; getprop sys.boot_completed", "sun\nqcom\n1\n"},
 		{"boot id", "[ $(getprop ro.boot.id) = $(cat /proc/sys/kernel/random/boot_id) ]; echo $?; wc -c </proc/sys/kernel/random/boot_id", "0\n37\n"},
 		{"heat", "cd /sys/class/thermal; cat thermal_zone3/type thermal_zone3/temp; ls | wc -l", "nsphvx-0\n30000\n8\n"},
-		{"battery", "cd /sys/class/power_supply/battery; cat capacity status; cut -c 1-2 temp; cut -c 1 current_now", "80\nDischarging\n30\n-\n"},
+		{"battery", "cd /sys/class/power_supply/battery; cat capacity status; cut -c 1-2 temp; cut -c 1 current_now", "80\nCharging\n30\n1\n"},
 		{"gpu", "cat /sys/class/kgsl/kgsl-3d0/gpu_busy_percentage", "0 %\n"},
 		{"frequency", "cd /sys/devices/system/cpu/cpu0/cpufreq; [ $(cat scaling_cur_freq) -ge $(cat cpuinfo_min_freq) ]; echo $?; cat cpuinfo_max_freq", "0\n2000000\n"},
 		{"vendor", "ls /vendor/lib64 /vendor/dsp/cdsp | tr '\\n' ' '; grep -aoE 'v[0-9]+[.][0-9.]+_[0-9]+' /vendor/lib64/libQnnHtp.so",

@@ -52,7 +52,7 @@ func TestRunOnAPhone(t *testing.T) {
 	run, metrics := p.Specs[0], p.Specs[1]
 	want := map[string]string{
 		action.PropertyExecutor: "device", action.PropertyPool: "device=1,device ab12=1", action.PropertyStdin: "stdin.txt", action.PropertyStdout: "stdout.txt",
-		runner.PropertySoC: "SM8750", runner.PropertyArch: "v79", runner.PropertyADB: "toolchains/adb", runner.PropertySerial: "ab12", runner.PropertySampleMS: "100",
+		runner.PropertySoC: "SM8750", runner.PropertyArch: "v79", runner.PropertySoCModel: "69", runner.PropertyVTCM: "8", runner.PropertyADB: "toolchains/adb", runner.PropertySerial: "ab12", runner.PropertySampleMS: "100",
 	}
 	if d := cmp.Diff(want, run.Platform); d != "" {
 		t.Error(d)

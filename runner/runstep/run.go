@@ -157,6 +157,8 @@ func (b bench) plan(r step.Request, adb step.Toolchain, c cell) (m measured, res
 		action.PropertyStdout:   stdoutFile,
 		runner.PropertySoC:      t.String("soc"),
 		runner.PropertyArch:     t.String("arch"),
+		runner.PropertySoCModel: t.String("soc_model"),
+		runner.PropertyVTCM:     t.String("vtcm_mb"),
 		runner.PropertyADB:      adb.Output.Path(),
 	}
 	if image, imageIn := r.Place("device"); image != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // MetricsVersion is the behaviour version of the tool metrics.
-const MetricsVersion = "6"
+const MetricsVersion = "7"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20

@@ -269,7 +269,7 @@ func (t *table) note(silent bool) {
 	case silent:
 		notes = append(notes, "The runner printed no performance summary.")
 	case t.Profile == "open":
-		notes = append(notes, "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed.")
+		notes = append(notes, "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed, memory or heat.")
 	}
 	const most = 3
 	for _, w := range t.Warnings[:min(len(t.Warnings), most)] {
