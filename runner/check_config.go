@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -35,21 +36,12 @@ func (c *checker) settings(p, at string, v any) {
 			c.settings(p, fmt.Sprintf("%s[%d]", at, i), e)
 		}
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			name := strings.TrimPrefix(at+"."+key, ".")
 			c.setting(p, name, key, v[key])
 			c.settings(p, name, v[key])
 		}
 	}
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // setting checks one of them.

@@ -228,8 +228,8 @@ func (st *state) sensors(all []*part, l load) error {
 	battery := "sys/class/power_supply/battery/"
 	files[battery+"temp"] = fmt.Sprintf("%d\n", int(all[len(all)-1].celsius*10))
 	files[battery+"capacity"] = "80\n"
-	files[battery+"status"] = "Charging\n" // as a phone does on its cable, so that nobody takes our numbers for its power
-	files[battery+"voltage_now"] = fmt.Sprintf("%d\n", 4_000_000-int(100_000*min(1, l.cpu+l.dsp)))    // µV
+	files[battery+"status"] = "Charging\n"                                                             // as a phone does on its cable, so that nobody takes our numbers for its power
+	files[battery+"voltage_now"] = fmt.Sprintf("%d\n", 4_000_000-int(100_000*min(1, l.cpu+l.dsp)))     // µV
 	files[battery+"current_now"] = fmt.Sprintf("%d\n", 1_250_000-int(1_500_000*l.cpu+1_000_000*l.dsp)) // µA
 	files["sys/class/kgsl/kgsl-3d0/gpu_busy_percentage"] = "0 %\n"
 	for n := range runtime.NumCPU() {

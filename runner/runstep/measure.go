@@ -17,7 +17,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/runtool"
 )
 
@@ -40,7 +40,7 @@ type baselineRowBlock struct {
 }
 
 // Baselines returns the shipped tables of what others have measured.
-func Baselines() ([]runner.Baseline, hcl.Diagnostics) {
+func Baselines() ([]measure.Baseline, hcl.Diagnostics) {
 	const name = "baselines.hcl"
 	src, err := shippedBaselines.ReadFile(name)
 	if err != nil {
@@ -56,11 +56,11 @@ func Baselines() ([]runner.Baseline, hcl.Diagnostics) {
 	if diags := gohcl.DecodeBody(f.Body, nil, &c); diags.HasErrors() {
 		return nil, diags
 	}
-	var out []runner.Baseline
+	var out []measure.Baseline
 	for _, b := range c.Baselines {
-		t := runner.Baseline{Name: b.Name, Source: b.Source, Profile: b.Profile}
+		t := measure.Baseline{Name: b.Name, Source: b.Source, Profile: b.Profile}
 		for _, r := range b.Rows {
-			t.Rows = append(t.Rows, runner.BaselineRow{Metric: r.Metric, Value: r.Value, Spread: r.Spread, When: r.When})
+			t.Rows = append(t.Rows, measure.BaselineRow{Metric: r.Metric, Value: r.Value, Spread: r.Spread, When: r.When})
 		}
 		out = append(out, t)
 	}
@@ -116,11 +116,11 @@ func measureSpec(r step.Request) (spec runtool.Spec, diags hcl.Diagnostics) {
 		diags = append(diags, r.ArgErrorf(arg, summary, detail, args...))
 	}
 	for _, b := range blocks(r.Args, "metric") {
-		p := runner.Pattern{Name: text(b, "name"), Pattern: text(b, "pattern"), Unit: text(b, "unit")}
+		p := measure.Pattern{Name: text(b, "name"), Pattern: text(b, "pattern"), Unit: text(b, "unit")}
 		if !metricName(p.Name) {
 			bad("metric", "Not a name for a metric", "%q: use small letters, digits and '_'.", p.Name)
 		}
-		if _, err := runner.NewParser([]runner.Pattern{p}); err != nil {
+		if _, err := measure.NewParser([]measure.Pattern{p}); err != nil {
 			bad("metric", "Pattern cannot be used", "%s.", err)
 		}
 		spec.Patterns = append(spec.Patterns, p)
@@ -133,7 +133,7 @@ func measureSpec(r step.Request) (spec runtool.Spec, diags hcl.Diagnostics) {
 	shipped, ds := Baselines()
 	diags = append(diags, ds...)
 	for _, name := range r.Strings("baselines") {
-		i := slices.IndexFunc(shipped, func(b runner.Baseline) bool { return b.Name == name })
+		i := slices.IndexFunc(shipped, func(b measure.Baseline) bool { return b.Name == name })
 		if i < 0 {
 			var have []string
 			for _, b := range shipped {
@@ -145,16 +145,16 @@ func measureSpec(r step.Request) (spec runtool.Spec, diags hcl.Diagnostics) {
 		spec.Baselines = append(spec.Baselines, shipped[i])
 	}
 	for _, b := range blocks(r.Args, "baseline") {
-		t := runner.Baseline{Name: text(b, "name"), Source: text(b, "source"), Profile: text(b, "profile")}
+		t := measure.Baseline{Name: text(b, "name"), Source: text(b, "source"), Profile: text(b, "profile")}
 		for _, row := range blocks(b, "row") {
 			v, _ := num(row, "value")
 			spread, _ := num(row, "spread")
-			t.Rows = append(t.Rows, runner.BaselineRow{Metric: text(row, "name"), Value: v, Spread: spread, When: numbers(row, "when")})
+			t.Rows = append(t.Rows, measure.BaselineRow{Metric: text(row, "name"), Value: v, Spread: spread, When: numbers(row, "when")})
 		}
 		spec.Baselines = append(spec.Baselines, t)
 	}
 	for _, b := range blocks(r.Args, "limit") {
-		l := runner.Limit{Metric: text(b, "name"), Baseline: text(b, "baseline"), When: numbers(b, "when")}
+		l := measure.Limit{Metric: text(b, "name"), Baseline: text(b, "baseline"), When: numbers(b, "when")}
 		if v, ok := num(b, "min"); ok {
 			l.Min = &v
 		}
@@ -162,7 +162,7 @@ func measureSpec(r step.Request) (spec runtool.Spec, diags hcl.Diagnostics) {
 			l.Max = &v
 		}
 		l.Regression, _ = num(b, "regression")
-		switch known := l.Baseline == runtool.Previous && r.String("previous") != "" || slices.ContainsFunc(spec.Baselines, func(t runner.Baseline) bool { return t.Name == l.Baseline }); {
+		switch known := l.Baseline == runtool.Previous && r.String("previous") != "" || slices.ContainsFunc(spec.Baselines, func(t measure.Baseline) bool { return t.Name == l.Baseline }); {
 		case l.Min == nil && l.Max == nil && l.Baseline == "":
 			bad("limit", "A limit that limits nothing", "limit %q has neither min nor max nor baseline.", l.Metric)
 		case l.Baseline != "" && !known:

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/runstep"
 )
 
@@ -31,18 +31,18 @@ func TestBaselines(t *testing.T) {
 			t.Errorf("%s has no source", b.Name)
 		}
 		for _, n := range []float64{64, 256, 1024} {
-			stats, err := runner.Summarize([][]runner.Metric{{{Name: "prefill_tokens", Value: n, Unit: "tokens"}, {Name: "prefill_tokens_per_s", Value: 500, Unit: "tokens/s"}, {Name: "prefill_time_us", Value: 1, Unit: "us"}}}, 0)
+			stats, err := measure.Summarize([][]measure.Metric{{{Name: "prefill_tokens", Value: n, Unit: "tokens"}, {Name: "prefill_tokens_per_s", Value: 500, Unit: "tokens/s"}, {Name: "prefill_time_us", Value: 1, Unit: "us"}}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			speed := 0.0
-			for _, c := range runner.Compare(stats, b, 0.05) {
+			for _, c := range measure.Compare(stats, b, 0.05) {
 				if c.Metric == "prefill_tokens_per_s" {
 					speed = c.Base
 					got[b.Name] += fmt.Sprint(" ", c.Base)
 				}
 			}
-			for _, c := range runner.Compare(stats, b, 0.05) {
+			for _, c := range measure.Compare(stats, b, 0.05) {
 				if c.Metric == "prefill_time_us" && fmt.Sprintf("%.2f", n/c.Base*1e6) != fmt.Sprintf("%.2f", speed) {
 					t.Errorf("%s: %v tokens in %v us are not %v tokens/s", b.Name, n, c.Base, speed)
 				}

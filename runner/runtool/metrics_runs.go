@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/measure"
 )
 
 // Metrics that a run's record has, whatever its program prints.
@@ -23,7 +24,7 @@ const (
 // readRuns reads the runs and groups them by variant, in the order of each variant's first run. What they printed is also written to the file
 // printed, if it has a name.
 func readRuns(spec Spec, printed string) (all []*variant, err error) {
-	p, err := runner.NewParser(spec.Patterns)
+	p, err := measure.NewParser(spec.Patterns)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func readRuns(spec Spec, printed string) (all []*variant, err error) {
 		}
 		one := ran{Repetition: r.Repetition, Metrics: p.Parse(b)}
 		if len(one.Metrics) > 0 || r.Record != "" {
-			one.Metrics = runner.WithFacts(one.Metrics, r.Facts)
+			one.Metrics = measure.WithFacts(one.Metrics, r.Facts)
 		}
 		if r.Record != "" {
 			if one.Record, err = readRecord(r.Record); err != nil {
@@ -84,14 +85,14 @@ func readRecord(file string) (*runner.RunRecord, error) {
 }
 
 // recorded are the metrics that a record has.
-func recorded(r *runner.RunRecord) []runner.Metric {
-	out := []runner.Metric{{Name: runTime, Value: float64(r.DurationUS), Unit: "us"}}
+func recorded(r *runner.RunRecord) []measure.Metric {
+	out := []measure.Metric{{Name: runTime, Value: float64(r.DurationUS), Unit: "us"}}
 	for _, h := range []struct {
 		name string
 		all  []runner.Thermal
 	}{{heatBefore, r.Before}, {heatAfter, r.After}} {
 		if t, ok := runner.Hottest(h.all); ok {
-			out = append(out, runner.Metric{Name: h.name, Value: t.Celsius, Unit: "°C"})
+			out = append(out, measure.Metric{Name: h.name, Value: t.Celsius, Unit: "°C"})
 		}
 	}
 	return out
@@ -99,7 +100,7 @@ func recorded(r *runner.RunRecord) []runner.Metric {
 
 // spoke tells whether the program printed something of its performance.
 func (r ran) spoke(spec Spec) bool {
-	return slices.ContainsFunc(r.Metrics, func(m runner.Metric) bool {
+	return slices.ContainsFunc(r.Metrics, func(m measure.Metric) bool {
 		return !isSampled(m.Name) && m.Name != runTime && m.Name != heatBefore && m.Name != heatAfter && !slices.ContainsFunc(spec.Runs, func(r Run) bool {
 			_, known := r.Facts[m.Name]
 			return known
@@ -151,7 +152,7 @@ func (t *table) show(all []*variant, spec Spec, several bool) {
 	}
 }
 
-func (t *table) compared(c runner.Comparison, before string) {
+func (t *table) compared(c measure.Comparison, before string) {
 	t.Rows = append(t.Rows, row{Name: c.Metric + "_vs_" + c.Baseline, Label: before + label(c.Metric) + ", " + c.Baseline,
 		Value: fmt.Sprintf("%s: %.2f of %s", c.Verdict, c.Ratio, short(c.Base)), Unit: c.Unit})
 }
@@ -195,15 +196,15 @@ func (t *table) grid(all []*variant, spec Spec) {
 	}
 }
 
-func stat(v *variant, name string) *runner.Stat {
-	if i := slices.IndexFunc(v.Stats, func(s runner.Stat) bool { return s.Name == name }); i >= 0 {
+func stat(v *variant, name string) *measure.Stat {
+	if i := slices.IndexFunc(v.Stats, func(s measure.Stat) bool { return s.Name == name }); i >= 0 {
 		return &v.Stats[i]
 	}
 	return nil
 }
 
 // value is a median with its spread, "–" when nothing was measured.
-func value(s *runner.Stat) string {
+func value(s *measure.Stat) string {
 	switch {
 	case s == nil:
 		return "–"

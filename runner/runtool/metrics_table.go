@@ -10,15 +10,16 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/measure"
 )
 
 // Spec says what the tool metrics looks for beside what it knows, and what it compares with.
 type Spec struct {
-	Patterns  []runner.Pattern   `json:"patterns,omitempty"`
+	Patterns  []measure.Pattern  `json:"patterns,omitempty"`
 	Facts     map[string]float64 `json:"facts,omitempty"` // metrics that are known and not printed, such as prefill_tokens; of runs that are flags
-	Baselines []runner.Baseline  `json:"baselines,omitempty"`
-	Limits    []runner.Limit     `json:"limits,omitempty"`
-	Tolerance float64            `json:"tolerance,omitempty"` // 0: runner.DefaultTolerance
+	Baselines []measure.Baseline `json:"baselines,omitempty"`
+	Limits    []measure.Limit    `json:"limits,omitempty"`
+	Tolerance float64            `json:"tolerance,omitempty"` // 0: measure.DefaultTolerance
 	Columns   []string           `json:"columns,omitempty"`   // metrics that the table of several variants shows; none: those that matter most
 	Axes      []string           `json:"axes,omitempty"`      // of the variants; none: there is one
 	Titled    bool               `json:"titled,omitempty"`    // runs have names that say more than the values of their axes
@@ -75,16 +76,16 @@ func (l *list) Set(s string) error {
 
 // table is what a report shows of a run: report.Table, as this tool writes it, and for programs what the rows are made of.
 type table struct {
-	Title       string              `json:"title"`
-	Profile     string              `json:"profile"`
-	Note        string              `json:"note,omitempty"`
-	Rows        []row               `json:"rows"`
-	Columns     []column            `json:"columns,omitempty"` // of the lines, one a variant
-	Lines       [][]string          `json:"lines,omitempty"`
-	Stats       []runner.Stat       `json:"stats,omitempty"` // when there are several repetitions of the only variant
-	Comparisons []runner.Comparison `json:"comparisons,omitempty"`
-	Variants    []*variant          `json:"variants,omitempty"` // every single value, of runs with a record
-	Warnings    []string            `json:"warnings,omitempty"`
+	Title       string               `json:"title"`
+	Profile     string               `json:"profile"`
+	Note        string               `json:"note,omitempty"`
+	Rows        []row                `json:"rows"`
+	Columns     []column             `json:"columns,omitempty"` // of the lines, one a variant
+	Lines       [][]string           `json:"lines,omitempty"`
+	Stats       []measure.Stat       `json:"stats,omitempty"` // when there are several repetitions of the only variant
+	Comparisons []measure.Comparison `json:"comparisons,omitempty"`
+	Variants    []*variant           `json:"variants,omitempty"` // every single value, of runs with a record
+	Warnings    []string             `json:"warnings,omitempty"`
 
 	breaches []string // of limits
 	previous string   // profile of the earlier run
@@ -98,18 +99,18 @@ type column struct {
 
 // variant is what was measured of one combination of the axes' values.
 type variant struct {
-	Variant     map[string]string   `json:"variant,omitempty"`
-	Name        string              `json:"name,omitempty"`
-	Stats       []runner.Stat       `json:"stats"`
-	Comparisons []runner.Comparison `json:"comparisons,omitempty"`
-	Runs        []ran               `json:"runs"`
+	Variant     map[string]string    `json:"variant,omitempty"`
+	Name        string               `json:"name,omitempty"`
+	Stats       []measure.Stat       `json:"stats"`
+	Comparisons []measure.Comparison `json:"comparisons,omitempty"`
+	Runs        []ran                `json:"runs"`
 }
 
 // ran is one run.
 type ran struct {
 	Repetition int               `json:"repetition"`
 	Record     *runner.RunRecord `json:"record,omitempty"`
-	Metrics    []runner.Metric   `json:"metrics"`
+	Metrics    []measure.Metric  `json:"metrics"`
 
 	note string // what is wrong with its samples
 }
@@ -138,19 +139,19 @@ func label(name string) string {
 const Previous = "previous"
 
 // previous makes a baseline of what this tool wrote for an earlier run of the variant. It is for runs of the same profile.
-func previous(file string, of *variant) (runner.Baseline, error) {
+func previous(file string, of *variant) (measure.Baseline, error) {
 	b, err := readFile(file)
 	if err != nil {
-		return runner.Baseline{}, err
+		return measure.Baseline{}, err
 	}
 	var old table
 	if err := json.Unmarshal(b, &old); err != nil {
-		return runner.Baseline{}, fmt.Errorf("%s: %w", file, err)
+		return measure.Baseline{}, fmt.Errorf("%s: %w", file, err)
 	}
-	out := runner.Baseline{Name: Previous, Source: file, Profile: old.Profile}
+	out := measure.Baseline{Name: Previous, Source: file, Profile: old.Profile}
 	add := func(name, unit string, value, spread float64) {
-		if runner.Better(unit) != 0 {
-			out.Rows = append(out.Rows, runner.BaselineRow{Metric: name, Value: value, Spread: spread})
+		if measure.Better(unit) != 0 {
+			out.Rows = append(out.Rows, measure.BaselineRow{Metric: name, Value: value, Spread: spread})
 		}
 	}
 	for _, v := range old.Variants {
@@ -183,23 +184,23 @@ func (t *table) measure(spec Spec, warmup int, before, printed string) error {
 	}
 	t.Rows = []row{}
 	silent := true
-	var measured []runner.Measured
+	var measured []measure.Measured
 	for _, v := range all {
-		var runs [][]runner.Metric
+		var runs [][]measure.Metric
 		for _, r := range v.Runs {
 			runs = append(runs, r.Metrics)
 			silent = silent && !r.spoke(spec)
 		}
-		if v.Stats, err = runner.Summarize(runs, warmup); err != nil {
+		if v.Stats, err = measure.Summarize(runs, warmup); err != nil {
 			return err
 		}
 		if err := t.compare(v, spec, before); err != nil {
 			return err
 		}
-		measured = append(measured, runner.Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
+		measured = append(measured, measure.Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
 	}
 	t.show(all, spec, len(spec.Runs)-warmup > 1)
-	t.breaches = runner.CheckAll(measured, t.limits(spec))
+	t.breaches = measure.CheckAll(measured, t.limits(spec))
 	t.note(silent)
 	return nil
 }
@@ -208,7 +209,7 @@ func (t *table) measure(spec Spec, warmup int, before, printed string) error {
 func (t *table) compare(v *variant, spec Spec, before string) error {
 	tolerance := spec.Tolerance
 	if tolerance == 0 {
-		tolerance = runner.DefaultTolerance
+		tolerance = measure.DefaultTolerance
 	}
 	baselines := slices.Clone(spec.Baselines)
 	if before != "" {
@@ -221,7 +222,7 @@ func (t *table) compare(v *variant, spec Spec, before string) error {
 	}
 	for _, b := range baselines {
 		if t.mine(b) {
-			v.Comparisons = append(v.Comparisons, runner.Compare(v.Stats, b, tolerance)...)
+			v.Comparisons = append(v.Comparisons, measure.Compare(v.Stats, b, tolerance)...)
 		}
 	}
 	return nil
@@ -229,16 +230,16 @@ func (t *table) compare(v *variant, spec Spec, before string) error {
 
 // mine tells whether a baseline is for the runs. Those of the open stand-in are no phone's: only baselines that name the profile are
 // theirs.
-func (t *table) mine(b runner.Baseline) bool {
+func (t *table) mine(b measure.Baseline) bool {
 	return b.Profile == t.Profile || b.Profile == "" && t.Profile != "open"
 }
 
 // limits are those that are for the runs: limits against baselines of others are not checked.
-func (t *table) limits(spec Spec) []runner.Limit {
-	var out []runner.Limit
+func (t *table) limits(spec Spec) []measure.Limit {
+	var out []measure.Limit
 	for _, l := range spec.Limits {
-		mine := l.Baseline == "" || l.Baseline == Previous && t.mine(runner.Baseline{Profile: t.previous}) ||
-			slices.ContainsFunc(spec.Baselines, func(b runner.Baseline) bool { return b.Name == l.Baseline && t.mine(b) })
+		mine := l.Baseline == "" || l.Baseline == Previous && t.mine(measure.Baseline{Profile: t.previous}) ||
+			slices.ContainsFunc(spec.Baselines, func(b measure.Baseline) bool { return b.Name == l.Baseline && t.mine(b) })
 		if mine {
 			out = append(out, l)
 		}

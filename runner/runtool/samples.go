@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/measure"
 )
 
 // sampled reads the samples of a run: their summary as metrics, and what is wrong with them, which is no failure.
-func sampled(file string) (found []runner.Metric, note string, err error) {
+func sampled(file string) (found []measure.Metric, note string, err error) {
 	b, err := readFile(file)
 	if err != nil {
 		return nil, "", err
@@ -20,7 +20,7 @@ func sampled(file string) (found []runner.Metric, note string, err error) {
 		return nil, "", fmt.Errorf("%s: %w", file, err)
 	}
 	for _, v := range s.Summary() {
-		found = append(found, runner.Metric(v))
+		found = append(found, measure.Metric(v))
 	}
 	return found, s.Note, nil
 }

@@ -1,4 +1,4 @@
-package runner_test
+package measure_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/measure"
 )
 
 // What each runner prints, old and new, becomes the same quantities in the same units.
@@ -36,7 +36,7 @@ func TestFormats(t *testing.T) {
 		{"text of a model that looks like it", "He said: Prefill tokens : 3 or so\nmy prompt eval time = forever\n", ""},
 	} {
 		var got []string
-		for _, m := range runner.ParseMetrics([]byte(c.in)) {
+		for _, m := range measure.ParseMetrics([]byte(c.in)) {
 			got = append(got, fmt.Sprintf("%s=%v%s", m.Name, math.Round(m.Value*100)/100, m.Unit))
 		}
 		if s := strings.Join(got, " "); s != c.want {
@@ -47,7 +47,7 @@ func TestFormats(t *testing.T) {
 
 func TestOwnPatterns(t *testing.T) {
 	t.Parallel()
-	p, err := runner.NewParser([]runner.Pattern{{Name: "warm", Pattern: `warm-up took ([0-9.]+)`, Unit: "ms"}, {Name: "psnr", Pattern: `PSNR=([0-9.]+)`, Unit: "dB"}})
+	p, err := measure.NewParser([]measure.Pattern{{Name: "warm", Pattern: `warm-up took ([0-9.]+)`, Unit: "ms"}, {Name: "psnr", Pattern: `PSNR=([0-9.]+)`, Unit: "dB"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +55,12 @@ func TestOwnPatterns(t *testing.T) {
 	if want := "[{prefill_tokens 3 tokens} {warm_us 1500 us} {psnr 33 dB}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for want, bad := range map[string]runner.Pattern{"missing closing": {Name: "x", Pattern: "("}, "has no group": {Name: "x", Pattern: "x"}} {
-		if _, err := runner.NewParser([]runner.Pattern{bad}); err == nil || !strings.Contains(err.Error(), want) {
+	for want, bad := range map[string]measure.Pattern{"missing closing": {Name: "x", Pattern: "("}, "has no group": {Name: "x", Pattern: "x"}} {
+		if _, err := measure.NewParser([]measure.Pattern{bad}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := runner.NewParser(make([]runner.Pattern, 101)); err == nil {
+	if _, err := measure.NewParser(make([]measure.Pattern, 101)); err == nil {
 		t.Error("101 patterns are taken")
 	}
 }
@@ -68,7 +68,7 @@ func TestOwnPatterns(t *testing.T) {
 // What is known and not printed lets speeds be worked out.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	got := fmt.Sprint(runner.WithFacts(runner.ParseMetrics([]byte("prefill time: 1000 ms")), map[string]float64{"prefill_tokens": 256, "layers": 28}))
+	got := fmt.Sprint(measure.WithFacts(measure.ParseMetrics([]byte("prefill time: 1000 ms")), map[string]float64{"prefill_tokens": 256, "layers": 28}))
 	if want := "[{prefill_time_us 1e+06 us} {prefill_tokens 256 tokens} {prefill_tokens_per_s 256 tokens/s} {layers 28 count}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -1,11 +1,11 @@
-package runner_test
+package measure_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/measure"
 )
 
 const summary = "\x1b[32mQNN Backend Build Id: v2.41.0.251128145156\x1b[0m\nhello, decode time : soon\n" +
@@ -18,7 +18,7 @@ const summary = "\x1b[32mQNN Backend Build Id: v2.41.0.251128145156\x1b[0m\nhell
 
 func TestParseMetrics(t *testing.T) {
 	t.Parallel()
-	full := []runner.Metric{
+	full := []measure.Metric{
 		{Name: "prefill_time_us", Value: 12345.6, Unit: "us"},
 		{Name: "prefill_tokens", Value: 32, Unit: "tokens"},
 		{Name: "prefill_tokens_per_s", Value: 2592.02, Unit: "tokens/s"},
@@ -28,17 +28,17 @@ func TestParseMetrics(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, in string
-		want     []runner.Metric
+		want     []measure.Metric
 	}{
 		{"nothing", "", nil},
 		{"no summary", "Prefill: 3\nDecode tokens : many\n", nil},
 		{"full", summary, full},
 		{"the last counts", "Prefill tokens : 99\n" + summary, full},
-		{"no rate", "Decode time : 5.00 us\n", []runner.Metric{{Name: "decode_time_us", Value: 5, Unit: "us"}}},
-		{"overwritten line", "50%\rDecode tokens : 7", []runner.Metric{{Name: "decode_tokens", Value: 7, Unit: "tokens"}}},
+		{"no rate", "Decode time : 5.00 us\n", []measure.Metric{{Name: "decode_time_us", Value: 5, Unit: "us"}}},
+		{"overwritten line", "50%\rDecode tokens : 7", []measure.Metric{{Name: "decode_tokens", Value: 7, Unit: "tokens"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if d := cmp.Diff(c.want, runner.ParseMetrics([]byte(c.in))); d != "" {
+			if d := cmp.Diff(c.want, measure.ParseMetrics([]byte(c.in))); d != "" {
 				t.Error(d)
 			}
 		})
@@ -49,7 +49,7 @@ func FuzzParseMetrics(f *testing.F) {
 	f.Add([]byte(summary))
 	f.Add([]byte("Decode time : 1e999 us\x1b["))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		for _, m := range runner.ParseMetrics(in) {
+		for _, m := range measure.ParseMetrics(in) {
 			if m.Name == "" || m.Unit == "" || m.Value < 0 {
 				t.Errorf("%+v", m)
 			}

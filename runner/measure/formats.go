@@ -1,4 +1,4 @@
-package runner
+package measure
 
 // knownFormat is a line that some runner prints. NUM stands for a number. Formats are tried in this order, and the first that matches a
 // line counts; words is in each line that matches.

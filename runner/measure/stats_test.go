@@ -1,0 +1,146 @@
+package measure_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/runner/measure"
+)
+
+func runs(values ...float64) [][]measure.Metric {
+	var all [][]measure.Metric
+	for _, v := range values {
+		all = append(all, []measure.Metric{{Name: "prefill_tokens_per_s", Value: v, Unit: "tokens/s"}, {Name: "prefill_tokens", Value: 64, Unit: "tokens"}})
+	}
+	return all
+}
+
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values []float64
+		warmup int
+		want   string
+	}{
+		{[]float64{5}, 0, "5 n=1 5…5 ±0"},
+		{[]float64{100, 10, 20}, 1, "15 n=2 10…20 ±7.413"},
+		{[]float64{900, 1, 3, 2, 1000}, 1, "2.5 n=4 1…1000 ±1.4826"}, // one wild value moves neither median nor spread much
+		{[]float64{1}, 1, "none is left"},
+		{nil, 0, "none is left"},
+		{[]float64{1}, -1, "none is left"},
+	} {
+		got := ""
+		stats, err := measure.Summarize(runs(c.values...), c.warmup)
+		if err != nil {
+			got = err.Error()
+		} else {
+			s := stats[0]
+			got = fmt.Sprintf("%v n=%d %v…%v ±%v", s.Value, s.N, s.Min, s.Max, math.Round(s.Spread*1e4)/1e4)
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%v: %s, want %s", c.values, got, c.want)
+		}
+	}
+	// A metric that only some repetitions have counts those.
+	all := runs(1, 2)
+	all[1] = append(all[1], measure.Metric{Name: "late", Value: 7, Unit: "count"})
+	if stats, err := measure.Summarize(all, 0); err != nil || len(stats) != 3 || stats[2].N != 1 || stats[0].N != 2 {
+		t.Errorf("%+v, %v", stats, err)
+	}
+}
+
+func paper() measure.Baseline {
+	return measure.Baseline{Name: "paper", Rows: []measure.BaselineRow{
+		{Metric: "prefill_tokens_per_s", Value: 333, When: map[string]float64{"prefill_tokens": 64}},
+		{Metric: "prefill_tokens_per_s", Value: 564, When: map[string]float64{"prefill_tokens": 256}},
+	}}
+}
+
+// Within noise: up to the tolerance, or twice the spread. Beyond it more tokens a second and less time are better.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values []float64
+		want   measure.Verdict
+	}{
+		{[]float64{318.27}, measure.WithinNoise}, // 4.4 % below
+		{[]float64{316}, measure.IsWorse},        // 5.1 % below
+		{[]float64{349}, measure.WithinNoise},
+		{[]float64{350}, measure.IsBetter},
+		{[]float64{316, 300, 335}, measure.WithinNoise}, // the repetitions differ by more
+		{[]float64{200, 201, 199}, measure.IsWorse},
+	} {
+		stats, err := measure.Summarize(runs(c.values...), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := measure.Compare(stats, paper(), measure.DefaultTolerance)
+		if len(got) != 1 || got[0].Verdict != c.want || got[0].Base != 333 {
+			t.Errorf("%v: %+v, want %s", c.values, got, c.want)
+		}
+	}
+	one := func(unit string, v float64) measure.Verdict {
+		return measure.Compare([]measure.Stat{{Metric: measure.Metric{Name: "x", Value: v, Unit: unit}}}, measure.Baseline{Rows: []measure.BaselineRow{{Metric: "x", Value: 100}}}, 0.1)[0].Verdict
+	}
+	if one("us", 80) != measure.IsBetter || one("us", 120) != measure.IsWorse || one("tokens", 120) != measure.Differs || one("us", 105) != measure.WithinNoise {
+		t.Error("the units' ways are wrong")
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	f := func(v float64) *float64 { return &v }
+	const speed = "prefill_tokens_per_s"
+	for _, c := range []struct {
+		name  string
+		limit measure.Limit
+		want  string
+	}{
+		{"holds", measure.Limit{Metric: speed, Min: f(300), Max: f(320)}, ""},
+		{"too small", measure.Limit{Metric: speed, Min: f(330)}, "prefill_tokens_per_s is 310, below its limit of 330 tokens/s"},
+		{"too large", measure.Limit{Metric: speed, Max: f(300)}, "above its limit of 300 tokens/s"},
+		{"not measured", measure.Limit{Metric: "decode", Min: f(1)}, "decode has a limit and was not measured; the run printed prefill_tokens_per_s, prefill_tokens"},
+		{"a regression that is allowed", measure.Limit{Metric: speed, Baseline: "paper", Regression: 0.1}, ""},
+		{"a regression", measure.Limit{Metric: speed, Baseline: "paper", Regression: 0.06}, `worse than baseline "paper" (333) by 6.9 %: more than the 6.0 %`},
+		{"within noise", measure.Limit{Metric: "prefill_tokens", Baseline: "same"}, ""},
+		{"nothing to compare with", measure.Limit{Metric: speed, Baseline: "other"}, `baseline "other", which has no value for such a run`},
+	} {
+		stats, err := measure.Summarize(runs(310), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := append(measure.Compare(stats, paper(), 0.05), measure.Comparison{Baseline: "same", Metric: "prefill_tokens", Base: 64, Value: 64, Verdict: measure.WithinNoise})
+		got := strings.Join(measure.Check(stats, all, []measure.Limit{c.limit}), "|")
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Whatever is printed, the numbers hang together.
+func FuzzSummarize(f *testing.F) {
+	p, err := measure.NewParser(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(summary), []byte("prefill time: 201.087ms\nreal_seq_length: 64\n"), 0)
+	f.Add([]byte("Decode time : 1e999 us\x1b["), []byte("NetRun IPS (x): 5 inf/s"), 1)
+	f.Fuzz(func(t *testing.T, a, b []byte, warmup int) {
+		stats, err := measure.Summarize([][]measure.Metric{p.Parse(a), p.Parse(b)}, warmup)
+		if err != nil {
+			return
+		}
+		for _, s := range stats {
+			if s.N < 1 || s.N > 2 || s.Min > s.Value || s.Value > s.Max || s.Spread < 0 || math.IsNaN(s.Spread) || s.Name == "" || s.Unit == "" {
+				t.Errorf("%+v", s)
+			}
+		}
+		for _, c := range measure.Compare(stats, paper(), 0.05) {
+			if math.IsNaN(c.Ratio) || c.Verdict == "" {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}
