@@ -12,16 +12,15 @@ import (
 
 // command checks that the program is pushed, and so are the files that its arguments name.
 func (c *checker) command(q RunRequest) {
-	if len(q.Args) == 0 {
+	if len(q.Args) == 0 || strings.HasPrefix(q.Args[0], "/") {
 		return
 	}
-	if !strings.HasPrefix(q.Args[0], "/") && strings.Contains(q.Args[0], "/") { // else a command of the device, or found by its name
-		p := path.Clean(q.Args[0])
-		_, isFile := q.Files[p]
-		_, isLink := q.Links[p]
-		if !isFile && !isLink {
+	p := path.Clean(q.Args[0])
+	if !q.has(p) {
+		if strings.Contains(q.Args[0], "/") {
 			c.mismatch(p, "add it to the push set; pushed are: "+pushedFiles(q), "the program is not pushed")
 		}
+		return // a command of the device, which may mean anything by its arguments
 	}
 	for flag, value := range arguments(q.Args[1:]) {
 		p, ok := fileName(value)
