@@ -34,6 +34,10 @@ func sizes(t *testing.T) (file, drop int64) {
 	return n << 20, 20e6
 }
 
+// inFlight is what may be lost when the link breaks for the first time, whatever the file's size: nobody knows yet that it does, and the adb server and
+// the kernel's buffers take megabytes at once. Of a gigabyte it is one per cent.
+const inFlight = 12 << 20
+
 // randomFile writes a file that cannot be compressed.
 func randomFile(t *testing.T, size int64) string {
 	t.Helper()
@@ -140,7 +144,7 @@ func TestPush(t *testing.T) {
 	}
 
 	p, _ := push("first")
-	if p.Sent > size*11/10 || p.Dropped < int(size/drop)-2 {
+	if p.Sent > size*11/10+inFlight || p.Dropped < int(size/drop)-2 {
 		t.Errorf("first push: %+v of %d bytes; want at most 1.1 times the file", p, size)
 	}
 

@@ -56,8 +56,9 @@ func TestFlakyPhone(t *testing.T) {
 	}
 	size := int64(len(ballast))
 	first, second := sent(1), sent(2)
-	if first < size || first > size*11/10 {
-		t.Errorf("%d MB: %.3f of it was sent; want at most 1.1 times the file", mb, float64(first)/float64(size))
+	const inFlight = 12 << 20 // what may be lost in buffers when the link breaks for the first time
+	if first < size || first > size*11/10+inFlight {
+		t.Errorf("%d MB: %.3f of it was sent; want at most 1.1 times the file, and what was in flight", mb, float64(first)/float64(size))
 	}
 	if second != 0 {
 		t.Errorf("a second run sent %d bytes; want none", second)
