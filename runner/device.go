@@ -113,6 +113,9 @@ func (d *Device) newFolder(name string) (string, error) {
 // failed says what could not be done, and whether it may be tried again.
 func failed(op string, err error) *execute.Error {
 	e := &execute.Error{Op: op, Err: err, Retryable: adb.Retryable(err)}
+	if mismatch := (*Mismatch)(nil); errors.As(err, &mismatch) { // the step's or the user's fault
+		e.Refused, e.Retryable = true, false
+	}
 	var lacking *emulator.UnsupportedError
 	if errors.As(err, &lacking) {
 		e.Err, e.Remedy = errors.New(lacking.What), lacking.Remedy

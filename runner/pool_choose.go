@@ -108,10 +108,14 @@ func fitsSoC(have, want string) bool {
 
 // nothingFits says which phones there are.
 func (p *Pool) nothingFits(w PoolWant) error {
+	i := slices.IndexFunc(p.phones, func(ph *poolPhone) bool { return w.Serial != "" && ph.is(w.Serial) })
+	if i >= 0 {
+		if err := CheckDevice(Info{Serial: w.Serial, SoC: cmp.Or(p.phones[i].soc, p.phones[i].SoC)}, Wanted{SoC: w.SoC}); err != nil {
+			return err
+		}
+	}
 	what := "no phone of the pool fits"
 	switch {
-	case w.Serial != "" && w.SoC != "":
-		what = fmt.Sprintf("%s of the pool has not the SoC %s", w.Serial, w.SoC)
 	case w.Serial != "":
 		what = fmt.Sprintf("no phone of the pool has the name or serial %s", w.Serial)
 	case w.SoC != "":

@@ -130,11 +130,14 @@ func TestPoolChooses(t *testing.T) {
 	}{
 		{PoolWant{SoC: "SM8850"}, "no phone of the pool has the SoC SM8850; its phones are:\n  a  serial-a  SM8650\n  b  serial-b  SM8750\n  c"},
 		{PoolWant{Serial: "x"}, "no phone of the pool has the name or serial x"},
-		{PoolWant{Serial: "a", SoC: "SM8750"}, "a of the pool has not the SoC SM8750"},
 	} {
 		if _, err := take(c.w); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v; want %q", c.w, err, c.want)
 		}
+	}
+	_, err := take(PoolWant{Serial: "a", SoC: "SM8750"})
+	if mismatch, ok := errors.AsType[*Mismatch](err); !ok || mismatch.What != "device a has the SoC SM8650, the target is SM8750" {
+		t.Errorf("a phone that was chosen and does not fit: %v", err)
 	}
 	// What a phone has is learnt by asking: nobody knew of b and c here.
 	a = newAsked("a", "b")
