@@ -118,7 +118,21 @@ func TestHold(t *testing.T) {
 	if _, err := runner.Hold(ctx, two, runner.HoldOptions{Who: "two", Host: "2", Grace: time.Millisecond, Waiting: func(owner string) { said = owner }}); !errors.Is(err, context.DeadlineExceeded) || said != "one host" {
 		t.Errorf("while the first has it: %v, told %q", err, said)
 	}
+	user := func() string {
+		t.Helper()
+		info, err := runner.Describe(t.Context(), two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.User
+	}
+	if got := user(); got != "one host" {
+		t.Errorf("the device says that %q uses it", got)
+	}
 	h.Release()
+	if got := user(); got != "" {
+		t.Errorf("the device says that %q uses it, and nobody does", got)
+	}
 	hold(two, "two", "2", never).Release()
 	// A host that goes away without a word: others wait for it a while, processes of its own do not.
 	hold(one, "one", "1", nil)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/hexmage/hexmage/runner/adb"
 )
@@ -20,6 +21,7 @@ type Info struct {
 	SoCID    int    // the kernel's number, not QNN's
 	Arch     string // "v79"; only emulated devices say it
 	Emulated bool
+	User     string // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
 }
 
 // String names the device for people.
@@ -52,15 +54,29 @@ func Describe(ctx context.Context, dev *adb.Device) (Info, error) {
 			i.SoCID, _ = strconv.Atoi(value) // absent on devices that are none of Qualcomm's
 		case "arch":
 			i.Arch, i.Emulated = value, true
+		case "user":
+			i.User = printable(value)
 		}
 	}
 	return i, nil
+}
+
+// printable takes out of a device's word what would do things to a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
 }
 
 const describeScript = `echo "soc.model=$(getprop ro.soc.model)"
 echo "product.model=$(getprop ro.product.model)"
 echo "soc_id=$(cat /sys/devices/soc0/soc_id 2>/dev/null)"
 grep '^arch=' /vendor/etc/open_soc 2>/dev/null
+p=$(cat ` + deviceRoot + `/lease/pid 2>/dev/null)
+[ -n "$p" ] && grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null && echo "user=$(head -n 1 ` + deviceRoot + `/lease/owner)"
 exit 0`
 
 // ErrNoDevice says that no device can be used.

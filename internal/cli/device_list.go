@@ -35,11 +35,12 @@ type deviceRow struct {
 	Name   string `json:"name,omitempty"` // in devices.hcl
 	Serial string `json:"serial"`
 	Server string `json:"server,omitempty"` // as devices.hcl has it; empty: the user's own
-	State  string `json:"state"`            // as adb says; of a phone of devices.hcl: "device", "in use", "set aside"
+	State  string `json:"state"`            // as adb says; "in use"; of a phone of devices.hcl: "set aside"
 	SoC    string `json:"soc,omitempty"`
 	Arch   string `json:"arch,omitempty"`
 	Model  string `json:"model,omitempty"`
 	Detail string `json:"detail,omitempty"` // why it cannot be used
+	User   string `json:"user,omitempty"`   // who uses it
 }
 
 // describe adds what the device says it is.
@@ -47,6 +48,9 @@ func (r *deviceRow) describe(c *toolchains.Catalogue, info runner.Info) {
 	r.SoC, r.Arch = info.SoC, info.Arch
 	if info.Model != "" {
 		r.Model = info.Model
+	}
+	if info.User != "" {
+		r.State, r.User = "in use", info.User
 	}
 	if s := socOf(c, info); s != nil && r.Arch == "" {
 		r.Arch = s.Arch
@@ -149,7 +153,11 @@ func (a *app) printDevices(rows []deviceRow, pool bool) error {
 		if servers {
 			line = append(line, r.Server)
 		}
-		line = append(line, r.State, r.SoC, r.Arch, r.Model, r.Detail)
+		detail := r.Detail
+		if r.User != "" {
+			detail = strings.TrimPrefix(detail+"; by "+r.User, "; ")
+		}
+		line = append(line, r.State, r.SoC, r.Arch, r.Model, detail)
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "\t"), "\t"))
 	}
 	return w.Flush()
