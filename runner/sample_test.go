@@ -42,7 +42,8 @@ func TestSamples(t *testing.T) {
 	if got == nil || len(got.Rows) < 8 || got.Note != "" || got.Interval != 50*time.Millisecond {
 		t.Fatalf("samples: %+v", got)
 	}
-	if rss, pss := peak(got, "peak_rss"), peak(got, "peak_pss"); rss < 8 || rss > 100 || pss < 8 || pss > rss {
+	// PSS is read at other moments than RSS, and while the shell forks each of the two has half of what they share.
+	if rss, pss := peak(got, "peak_rss"), peak(got, "peak_pss"); rss < 8 || rss > 100 || pss < 4 || pss > rss*5/4 {
 		t.Errorf("a shell with 8 MB in a variable had RSS %v MB, PSS %v MB", rss, pss)
 	}
 	if n := got.Column("processes"); n[len(n)-2] != 2 { // the shell and sleep
@@ -106,7 +107,14 @@ func TestSamplesOverALinkThatBreaks(t *testing.T) {
 	if !adb.Retryable(err) {
 		t.Fatalf("the link was to break: %v", err)
 	}
-	if left := onDevice(t, s, "ps -o args | grep -E 'hexmage[.]agen[t]|sleep 100[0]'; ls /data/local/tmp/hexmage/run"); left != "" {
-		t.Errorf("left on the device: %q", left)
+	// The device notices by itself that the link broke, and may take a moment for that.
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		left := onDevice(t, s, "ps -o args | grep -E 'hexmage[.]agen[t]|sleep 100[0]'; ls /data/local/tmp/hexmage/run")
+		if left == "" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("left on the device: %q", left)
+		}
 	}
 }
