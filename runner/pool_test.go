@@ -23,12 +23,7 @@ import (
 
 // summing is an AArch64 program for emulatortest.Compile: it adds up the numbers up to its argument, sleeps for half a second, and prints
 // the sum.
-const summing = `
-static long call(long n, long a, long b, long c) {
-	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-}
+const summing = emulatortest.Calls + `
 void run(long *stack) {
 	long pause[2] = { 0, 500000000 }, n = 0, sum = 0;
 	char text[24], *p = text + sizeof text;
@@ -40,7 +35,6 @@ void run(long *stack) {
 	call(64, 1, (long)p, text + sizeof text - p);
 	call(93, 0, 0, 0);
 }
-__asm__(".globl _start\n_start: mov x0, sp\n bl run\n");
 `
 
 // lab is a number of emulated phones at two adb servers.

@@ -21,12 +21,7 @@ import (
 
 // prefilling is an AArch64 program for emulatortest.Compile: it takes a while and says that so many tokens, its argument, took twice as many
 // milliseconds.
-const prefilling = `
-static long call(long n, long a, long b, long c) {
-	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-}
+const prefilling = emulatortest.Calls + `
 void run(long *stack) {
 	static const char name[] = "prefill time: ";
 	long pause[2] = { 0, 400000000 }, n = 0;
@@ -40,7 +35,6 @@ void run(long *stack) {
 	call(64, 1, (long)p, end - p);
 	call(93, 0, 0, 0);
 }
-__asm__(".globl _start\n_start: mov x0, sp\n bl run\n");
 `
 
 const phonesPipeline = `

@@ -10,16 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
 )
 
 // timedSource is a small program for the phone: it adds up as many numbers as its first argument says, thousands of times, and prints how long
 // that took as mllm does.
-const timedSource = `
-static long call(long n, long a, long b, long c) {
-	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-}
+const timedSource = emulatortest.Calls + `
 static char *number(char *p, long v) {
 	char d[20];
 	int n = 0;
@@ -46,7 +43,6 @@ void run(long *stack) {
 	call(64, 1, (long)out, p - out);
 	call(93, 0, 0, 0);
 }
-__asm__(".globl _start\n_start: mov x0, sp\n b run\n");
 `
 
 const timedPipeline = `

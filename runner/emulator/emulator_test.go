@@ -22,18 +22,12 @@ import (
 )
 
 // arm64 prints a line and exits with the number of its arguments.
-const arm64 = `
-static long call(long n, long a, long b, long c) {
-	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-}
+const arm64 = emulatortest.Calls + `
 void run(long *sp) {
 	static const char line[] = "hello from aarch64\n";
 	call(64, 1, (long)line, sizeof line - 1);
 	call(93, sp[0], 0, 0);
 }
-__asm__(".globl _start\n_start: mov x0, sp\n bl run\n");
 `
 
 // hexagonCalls is the system call of the emulated Linux and the start of a program.

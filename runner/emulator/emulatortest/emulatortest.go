@@ -134,6 +134,18 @@ func Device(t testing.TB, image string, change func(*emulator.Options)) *adb.Dev
 	return s.Device(e.Addr())
 }
 
+// Calls begins the source of a program for AArch64 without a C library: the system call, and the start, which calls run with argc, argv[0], argv[1] and
+// so on.
+const Calls = `
+static long call(long n, long a, long b, long c) {
+	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+void run(long *stack);
+__asm__(".globl _start\n_start: mov x0, sp\n bl run\n");
+`
+
 // Compile compiles a freestanding static C program for "aarch64" or "hexagon" (-mv67) and returns the file's path.
 func Compile(t testing.TB, machine, source string) string {
 	t.Helper()
