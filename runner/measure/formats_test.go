@@ -36,7 +36,7 @@ func TestFormats(t *testing.T) {
 		{"text of a model that looks like it", "He said: Prefill tokens : 3 or so\nmy prompt eval time = forever\n", ""},
 	} {
 		var got []string
-		for _, m := range measure.ParseMetrics([]byte(c.in)) {
+		for _, m := range parse(t, []byte(c.in)) {
 			got = append(got, fmt.Sprintf("%s=%v%s", m.Name, math.Round(m.Value*100)/100, m.Unit))
 		}
 		if s := strings.Join(got, " "); s != c.want {
@@ -68,7 +68,7 @@ func TestOwnPatterns(t *testing.T) {
 // What is known and not printed lets speeds be worked out.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	got := fmt.Sprint(measure.WithFacts(measure.ParseMetrics([]byte("prefill time: 1000 ms")), map[string]float64{"prefill_tokens": 256, "layers": 28}))
+	got := fmt.Sprint(measure.WithFacts(parse(t, []byte("prefill time: 1000 ms")), map[string]float64{"prefill_tokens": 256, "layers": 28}))
 	if want := "[{prefill_time_us 1e+06 us} {prefill_tokens 256 tokens} {prefill_tokens_per_s 256 tokens/s} {layers 28 count}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -80,15 +80,6 @@ func NewParser(own []Pattern) (*Parser, error) {
 	return p, nil
 }
 
-// ParseMetrics finds what known runners print about their performance; none if there is nothing.
-func ParseMetrics(stdout []byte) []Metric {
-	p, err := NewParser(nil)
-	if err != nil {
-		return nil // there is nothing that could be wrong
-	}
-	return p.Parse(stdout)
-}
-
 // Parse returns the metrics of one run, each once: when a program prints one several times, the last counts. Times are in microseconds,
 // whatever was printed.
 func (p *Parser) Parse(stdout []byte) []Metric {
