@@ -1,7 +1,7 @@
 // Package hexmage carries what the binary ships: pipelines and the example op package. An installed hexmage
 // so works in any folder; a workspace's own files come first.
 //
-// It holds files and knows nothing of what they mean. The command line is internal/cli.
+// It holds files and knows nothing of what they mean. The command line is cmd/hexmage/cli.
 package hexmage
 
 import "embed"

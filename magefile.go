@@ -43,7 +43,7 @@ func Test() error {
 
 // Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.
 func Faults() error {
-	return sh.RunV("go", "test", "-timeout=2h", "-count=1", "-v", "./internal/faults", "-long")
+	return sh.RunV("go", "test", "-timeout=2h", "-count=1", "-v", "./cmd/hexmage/faults", "-long")
 }
 
 // Lint runs gofmt, go vet, staticcheck and the go.mod check.
@@ -69,7 +69,7 @@ func race() error {
 		_, err = os.Stderr.WriteString("race detector: not run, no gcc on this machine\n")
 		return err
 	}
-	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", "test", "-race", "-short", "./internal/...", "./runner")
+	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", "test", "-race", "-short", "./internal/...", "./cmd/...", "./standin/phone", "./runner")
 }
 
 // hexmage builds bin/hexmage, which is quick when nothing changed, and runs it.

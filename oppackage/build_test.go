@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 func mtimes(t *testing.T, dir string) map[string]time.Time {
@@ -40,9 +40,9 @@ func mtimes(t *testing.T, dir string) map[string]time.Time {
 
 func TestMakeBuilds(t *testing.T) {
 	base := t.TempDir()
-	env, _ := oppackagetest.SDKs(t, filepath.Join(base, "toolchains"))
+	env, _ := sdktest.SDKs(t, filepath.Join(base, "toolchains"))
 	dir := filepath.Join(base, "pkg")
-	oppackagetest.Write(t, dir, oppackagetest.Package())
+	sdktest.Write(t, dir, sdktest.Package())
 	makefile(t, dir)
 	goals := []string{"htp_aarch64", "htp_v79", "-j2"}
 	build := func(args ...string) []string {
@@ -83,7 +83,7 @@ func TestMakeBuilds(t *testing.T) {
 	slices.Sort(one)
 	edit := func(name, text string) {
 		t.Helper()
-		oppackagetest.Write(t, dir, map[string]string{name: text})
+		sdktest.Write(t, dir, map[string]string{name: text})
 	}
 	check := func(what string, got, want []string) {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestMakeBuilds(t *testing.T) {
 		}
 	}
 	check("nothing to do", build(), nil)
-	edit("src/ops/Scale.cpp", oppackagetest.Package()["src/ops/Scale.cpp"]+"// edited\n")
+	edit("src/ops/Scale.cpp", sdktest.Package()["src/ops/Scale.cpp"]+"// edited\n")
 	check("an edited op", build(), one)
 	edit("include/scale.h", "#pragma once\n#define FACTOR 4\n")
 	check("an edited header", build(), one)
@@ -139,17 +139,17 @@ func filter(names []string, prefix string) []string {
 // TestSameObjects has make and the actions' lines make the same bytes in different places.
 func TestSameObjects(t *testing.T) {
 	base := t.TempDir()
-	env, _ := oppackagetest.SDKs(t, filepath.Join(base, "toolchains"))
+	env, _ := sdktest.SDKs(t, filepath.Join(base, "toolchains"))
 	dir := filepath.Join(base, "a folder of mine/pkg")
-	oppackagetest.Write(t, dir, oppackagetest.Package())
+	sdktest.Write(t, dir, sdktest.Package())
 	makefile(t, dir)
 	targets := []string{"htp_aarch64", "htp_v79", "htp_x86"}
-	host := "toolchains/hexagon/tools/HEXAGON_Tools/" + oppackagetest.ToolsVersion + "/Tools/libnative/bin/clang++"
+	host := "toolchains/hexagon/tools/HEXAGON_Tools/" + sdktest.ToolsVersion + "/Tools/libnative/bin/clang++"
 	if out, err := runMake(t, dir, append(env, "X86_CXX="+filepath.Join(base, host)), targets...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	oppackagetest.Write(t, filepath.Join(base, "steps/patch/ops/dir"), oppackagetest.Package())
-	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops/dir", Build: "steps/oppackage/t/build", Files: slices.Collect(maps.Keys(oppackagetest.Package()))}
+	sdktest.Write(t, filepath.Join(base, "steps/patch/ops/dir"), sdktest.Package())
+	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops/dir", Build: "steps/oppackage/t/build", Files: slices.Collect(maps.Keys(sdktest.Package()))}
 	run := func(args []string, out string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(base, out)), 0o755); err != nil {
@@ -176,7 +176,7 @@ func TestSameObjects(t *testing.T) {
 			t.Errorf("%s says where it was made", out)
 		}
 	}
-	roots := oppackage.ExecRoots(oppackagetest.ToolsVersion)
+	roots := oppackage.ExecRoots(sdktest.ToolsVersion)
 	roots.HostCXX = host
 	for _, target := range targets {
 		compiles, link := oppackage.Lines(arch(t, target), p, roots)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/equiv"
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -29,7 +29,7 @@ func makefile(t *testing.T, dir string, extras ...oppackage.Extra) {
 	if err := oppackage.Makefile(&b, oppackage.Package{Name: "TestPackage", Files: files, Extras: extras}, arches); err != nil {
 		t.Fatal(err)
 	}
-	oppackagetest.Write(t, dir, map[string]string{"Makefile": b.String()})
+	sdktest.Write(t, dir, map[string]string{"Makefile": b.String()})
 }
 
 // runMake runs make in dir with no more environment than env.
@@ -44,7 +44,7 @@ func runMake(t *testing.T, dir string, env []string, args ...string) (string, er
 // fakeRoots makes SDK folders that have what the Makefile looks at, and nothing that works.
 func fakeRoots(t *testing.T, dir string) []string {
 	t.Helper()
-	oppackagetest.Write(t, dir, map[string]string{
+	sdktest.Write(t, dir, map[string]string{
 		"toolchains/qairt/lib/aarch64-android/libQnnHtp.so":                              "",
 		"toolchains/hexagon/tools/HEXAGON_Tools/8.8.06/Tools/libnative/include/empty.h":  "",
 		"toolchains/hexagon/tools/HEXAGON_Tools/19.0.04/Tools/libnative/lib/libnative.a": "",
@@ -91,7 +91,7 @@ func TestMakeMatchesLines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			for _, f := range files {
-				oppackagetest.Write(t, dir, map[string]string{f: ""})
+				sdktest.Write(t, dir, map[string]string{f: ""})
 			}
 			makefile(t, dir, tt.extras...)
 			out, err := runMake(t, dir, append(fakeRoots(t, dir), tt.env...), append([]string{"-n"}, tt.targets...)...)
@@ -124,7 +124,7 @@ func TestMakeMatchesLines(t *testing.T) {
 func TestMakeCompileCommands(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range files {
-		oppackagetest.Write(t, dir, map[string]string{f: ""})
+		sdktest.Write(t, dir, map[string]string{f: ""})
 	}
 	makefile(t, dir)
 	if out, err := runMake(t, dir, fakeRoots(t, dir), "compile_commands.json"); err != nil {
@@ -167,13 +167,13 @@ func TestMakeCompileCommands(t *testing.T) {
 func TestMakeVariables(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range files {
-		oppackagetest.Write(t, dir, map[string]string{f: ""})
+		sdktest.Write(t, dir, map[string]string{f: ""})
 	}
 	makefile(t, dir)
 	env := fakeRoots(t, dir)
 	parts := append([]string{"QNN_INCLUDE=toolchains/qairt/include/QNN/", "QNN_TARGET_LIB=toolchains/qairt/lib/aarch64-android"}, env[1:]...)
 	other := filepath.Join(dir, "other")
-	oppackagetest.Write(t, other, map[string]string{"tools/HEXAGON_Tools/8.8.06/Tools/bin/hexagon-clang++": "", "tools/HEXAGON_Tools/19.1.01/Tools/bin/hexagon-clang++": ""})
+	sdktest.Write(t, other, map[string]string{"tools/HEXAGON_Tools/8.8.06/Tools/bin/hexagon-clang++": "", "tools/HEXAGON_Tools/19.1.01/Tools/bin/hexagon-clang++": ""})
 	for _, tt := range []struct {
 		name      string
 		env, args []string
@@ -205,7 +205,7 @@ func TestMakeVariables(t *testing.T) {
 func TestMakeSays(t *testing.T) {
 	dir := t.TempDir()
 	env := fakeRoots(t, dir)
-	oppackagetest.Write(t, dir, map[string]string{"src/ops/A.cpp": ""})
+	sdktest.Write(t, dir, map[string]string{"src/ops/A.cpp": ""})
 	makefile(t, dir)
 	for _, tt := range []struct {
 		name string

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 func runTool(t *testing.T, args ...string) (int, string) {
@@ -22,7 +22,7 @@ func runTool(t *testing.T, args ...string) (int, string) {
 
 func TestRun(t *testing.T) {
 	source := t.TempDir()
-	oppackagetest.Write(t, source, map[string]string{"src/TestPackageInterface.cpp": "", "src/ops/A.cpp": "", "Makefile": "their own"})
+	sdktest.Write(t, source, map[string]string{"src/TestPackageInterface.cpp": "", "src/ops/A.cpp": "", "Makefile": "their own"})
 	out := filepath.Join(t.TempDir(), "out")
 	if code, text := runTool(t, "--source", source, "--targets", "htp_aarch64,htp_v79", "--hvx", "v66", "--out", out); code != 0 {
 		t.Fatalf("exit %d: %s", code, text)

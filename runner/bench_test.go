@@ -10,9 +10,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -29,11 +29,11 @@ func BenchmarkDevice(b *testing.B) {
 		b.Fatal(err)
 	}
 	o := runner.Options{
-		Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3, Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
-		Self: emulatortest.Self(b), ADB: toolchaintest.Root(b, "adb"),
+		Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
+		Self: phonetest.Self(b), ADB: toolchaintest.Root(b, "adb"),
 	}
 	parts := &bench{store: store, image: nil}
-	parts.image = parts.scan(b, emulatortest.Image(b, nil))
+	parts.image = parts.scan(b, phonetest.Image(b, nil))
 	a := parts.action(b, map[string]string{"push/in": "hello"}, action.Command{Args: []string{"cat", "in"}})
 	one := func(d *runner.Device) {
 		r, err := d.Execute(b.Context(), a)

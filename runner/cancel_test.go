@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/standin/phone"
 )
 
 // quiet waits until nothing runs on the device but what ran before, and returns what does not end.
@@ -52,7 +52,7 @@ func processes(t *testing.T, s *runner.Session) string {
 // not deserve, and the next push has all it needs.
 func TestCancelledPush(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *emulator.Options) { o.SlowBytesPerSecond = 60 << 20 })
+	s := session(t, func(o *phone.Options) { o.SlowBytesPerSecond = 60 << 20 })
 	s.Sums = runner.Sums{Dir: t.TempDir()}
 	before := processes(t, s)
 	name, second := randomFile(t, 20<<20), randomFile(t, 18<<20)
@@ -144,7 +144,7 @@ func TestCancelledPush(t *testing.T) {
 // TestCancelledRun ends runs at every stage.
 func TestCancelledRun(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *emulator.Options) { o.SlowBytesPerSecond = 20 << 20 })
+	s := session(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
 	before := processes(t, s)
 	for _, stage := range []string{"push", "prepare", "output", "pull"} {
 		t.Run(stage, func(t *testing.T) {

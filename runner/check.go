@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hexmage/hexmage/model/qnnctx"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/toolchains/compat"
 )

@@ -14,9 +14,9 @@ import (
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/standin/phone"
 )
 
 // Names of Platform properties of actions for a device.
@@ -44,19 +44,19 @@ const PushDir = "push"
 // Options say how a Device works.
 type Options struct {
 	Store  cas.Store
-	Trees  *tree.Trees // where images and adb are unpacked
+	Trees  *merkle.Trees // where images and adb are unpacked
 	Fn     digest.Function
-	Dir    string          // an existing folder for what lasts as long as this process, on the store's file system
-	State  string          // a folder for what is kept between runs: leases, hashes, adb's key, the emulated phone's disk; made when needed
-	Self   []string        // program and arguments that call emulator.Init
-	Serial string          // the user's choice of a real device; overrides the property
-	Server Server          // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
-	Pool   *Pool           // the user's phones, for actions that name no serial, or one of the pool; nil: there is none
-	Phones int             // how many emulated phones of an image may run at the same time; at least 1
-	ADB    string          // folder with the platform tools, for actions that bring none
-	Home   string          // the user's home folder: phones know the adb key in it; empty: a key in State
-	Log    io.Writer       // what emulated devices print, beside what goes with a failed action's output; nil discards it
-	Faults emulator.Faults // of emulated devices
+	Dir    string       // an existing folder for what lasts as long as this process, on the store's file system
+	State  string       // a folder for what is kept between runs: leases, hashes, adb's key, the emulated phone's disk; made when needed
+	Self   []string     // program and arguments that call emulator.Init
+	Serial string       // the user's choice of a real device; overrides the property
+	Server Server       // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
+	Pool   *Pool        // the user's phones, for actions that name no serial, or one of the pool; nil: there is none
+	Phones int          // how many emulated phones of an image may run at the same time; at least 1
+	ADB    string       // folder with the platform tools, for actions that bring none
+	Home   string       // the user's home folder: phones know the adb key in it; empty: a key in State
+	Log    io.Writer    // what emulated devices print, beside what goes with a failed action's output; nil discards it
+	Faults phone.Faults // of emulated devices
 }
 
 // Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, an emulated phone) with the first
@@ -116,7 +116,7 @@ func failed(op string, err error) *execute.Error {
 	if mismatch := (*Mismatch)(nil); errors.As(err, &mismatch) { // the step's or the user's fault
 		e.Refused, e.Retryable = true, false
 	}
-	var lacking *emulator.UnsupportedError
+	var lacking *phone.UnsupportedError
 	if errors.As(err, &lacking) {
 		e.Err, e.Remedy = errors.New(lacking.What), lacking.Remedy
 	}
@@ -128,24 +128,24 @@ func (d *Device) request(ctx context.Context, a *action.Action) (RunRequest, err
 	q := RunRequest{Files: map[string]File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
 	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], SamplesCSV, SamplesJSON} // which the device does not write
 	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return slices.Contains(own, p) })
-	push, err := tree.Ref(a.InputRoot).Sub(ctx, d.o.Store, PushDir)
-	if errors.Is(err, tree.ErrNotExist) {
+	push, err := merkle.Ref(a.InputRoot).Sub(ctx, d.o.Store, PushDir)
+	if errors.Is(err, merkle.ErrNotExist) {
 		return q, nil
 	}
 	if err != nil {
 		return q, err
 	}
 	if root, ok := push.Ref(); ok {
-		if push, err = tree.Load(ctx, d.o.Store, root); err != nil {
+		if push, err = merkle.Load(ctx, d.o.Store, root); err != nil {
 			return q, err
 		}
 	}
-	err = push.Walk(func(p string, e tree.Entry) error {
+	err = push.Walk(func(p string, e merkle.Entry) error {
 		switch {
 		case e.File != nil:
 			q.Files[p] = d.file(ctx, *e.File)
 		case e.Symlink != "":
-			if err := tree.CheckSymlink(path.Dir(p), e.Symlink); err != nil {
+			if err := merkle.CheckSymlink(path.Dir(p), e.Symlink); err != nil {
 				return fmt.Errorf("%s: %w", path.Join(PushDir, p), err)
 			}
 			q.Links[p] = e.Symlink

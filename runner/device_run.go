@@ -11,7 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
@@ -111,7 +111,7 @@ func (d *Device) run(ctx context.Context, a *action.Action, q RunRequest, s *Ses
 		}
 	}
 	r := result(res.ExitCode != 0)
-	if r.Files, r.Dirs, err = tree.Capture(ctx, d.o.Store, d.o.Fn, q.PullDir, a.Command.Outputs); err != nil {
+	if r.Files, r.Dirs, err = merkle.Capture(ctx, d.o.Store, d.o.Fn, q.PullDir, a.Command.Outputs); err != nil {
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
 	}
 	return r, nil

@@ -17,11 +17,11 @@ import (
 	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
-	"github.com/hexmage/hexmage/model/qnnctx"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -29,7 +29,7 @@ import (
 type bench struct {
 	store  *disk.Store
 	device *runner.Device
-	image  *tree.Dir
+	image  *merkle.Dir
 }
 
 func newBench(t *testing.T, change func(*runner.Options)) *bench {
@@ -44,9 +44,9 @@ func newBench(t *testing.T, change func(*runner.Options)) *bench {
 		t.Fatal(err)
 	}
 	o := runner.Options{
-		Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3,
+		Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
 		Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
-		Self: emulatortest.Self(t), ADB: toolchaintest.Root(t, "adb"),
+		Self: phonetest.Self(t), ADB: toolchaintest.Root(t, "adb"),
 	}
 	if change != nil {
 		change(&o)
@@ -57,18 +57,18 @@ func newBench(t *testing.T, change func(*runner.Options)) *bench {
 			t.Error(err)
 		}
 	})
-	b.image = b.scan(t, emulatortest.Image(t, nil))
+	b.image = b.scan(t, phonetest.Image(t, nil))
 	return b
 }
 
 // scan brings a folder into the store.
-func (b *bench) scan(t testing.TB, dir string) *tree.Dir {
+func (b *bench) scan(t testing.TB, dir string) *merkle.Dir {
 	t.Helper()
-	d, err := tree.Scan(t.Context(), tree.HashFiles(digest.BLAKE3), dir, tree.ScanOptions{})
+	d, err := merkle.Scan(t.Context(), merkle.HashFiles(digest.BLAKE3), dir, merkle.ScanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = d.Walk(func(p string, e tree.Entry) error {
+	err = d.Walk(func(p string, e merkle.Entry) error {
 		if e.File == nil {
 			return nil
 		}
@@ -88,7 +88,7 @@ func (b *bench) scan(t testing.TB, dir string) *tree.Dir {
 // action makes an action with the image at "device" and the files, which start with "x:" if they are programs.
 func (b *bench) action(t testing.TB, files map[string]string, c action.Command) *action.Action {
 	t.Helper()
-	root := &tree.Dir{}
+	root := &merkle.Dir{}
 	if err := root.Merge(t.Context(), b.store, "device", b.image); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (b *bench) action(t testing.TB, files map[string]string, c action.Command) 
 		if err := b.store.Put(t.Context(), d, strings.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
-		if err := root.Insert(t.Context(), b.store, p, tree.File{Digest: d, Executable: program}); err != nil {
+		if err := root.Insert(t.Context(), b.store, p, merkle.File{Digest: d, Executable: program}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestDeviceIsAnExecutor(t *testing.T) {
 		if len(r.Dirs) != 1 || r.Dirs[0].Path != "results/all" {
 			t.Fatalf("folders: %+v", r.Dirs)
 		}
-		if e, err := tree.Ref(r.Dirs[0].Root).Lookup(t.Context(), b.store, "sub/one"); err != nil || e.File == nil || b.read(t, e.File.Digest) != "1\n" {
+		if e, err := merkle.Ref(r.Dirs[0].Root).Lookup(t.Context(), b.store, "sub/one"); err != nil || e.File == nil || b.read(t, e.File.Digest) != "1\n" {
 			t.Errorf("pulled folder: %v, %v", e, err)
 		}
 	}
@@ -174,8 +174,8 @@ func TestDeviceLog(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("not a program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b.image = b.scan(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = broken }))
-	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", emulatortest.DSPClient))
+	b.image = b.scan(t, phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell = broken }))
+	client, err := os.ReadFile(phonetest.Compile(t, "aarch64", phonetest.DSPClient))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,11 +206,11 @@ func TestDeviceTimeout(t *testing.T) {
 func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	hexagon, err := os.ReadFile(emulatortest.Compile(t, "hexagon", "void _start(void) {}"))
+	hexagon, err := os.ReadFile(phonetest.Compile(t, "hexagon", "void _start(void) {}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	arm, err := os.ReadFile(emulatortest.Compile(t, "aarch64", `const char id[] __attribute__((used)) = "v2.41.0.251128145156_191518"; void _start(void) {}`))
+	arm, err := os.ReadFile(phonetest.Compile(t, "aarch64", `const char id[] __attribute__((used)) = "v2.41.0.251128145156_191518"; void _start(void) {}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func contextOf(t *testing.T, buildID string, arch uint32, change ...func(*qnnctx
 func needs(t *testing.T, lib string) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	b, err := os.ReadFile(emulatortest.CompileShared(t, dir, lib))
+	b, err := os.ReadFile(phonetest.CompileShared(t, dir, lib))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,9 +330,9 @@ func needs(t *testing.T, lib string) []byte {
 
 func TestDeviceSelection(t *testing.T) {
 	t.Parallel()
-	s := emulatortest.Server(t)
-	image := emulatortest.Image(t, nil)
-	one, two := emulatortest.Start(t, image, nil), emulatortest.Start(t, image, nil)
+	s := phonetest.Server(t)
+	image := phonetest.Image(t, nil)
+	one, two := phonetest.Start(t, image, nil), phonetest.Start(t, image, nil)
 	pick := func(serial string) (string, error) {
 		all, err := s.Devices(t.Context())
 		if err != nil {
@@ -367,7 +367,7 @@ func TestDeviceSelection(t *testing.T) {
 // TestRealDevice uses the emulator as if it were a phone that somebody connected by its address.
 func TestRealDevice(t *testing.T) {
 	t.Parallel()
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	b := newBench(t, func(o *runner.Options) { o.Serial = e.Addr() })
 	r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"getprop", "ro.soc.model"}}))
 	if err != nil || string(r.Stdout) != "SM8750\n" {
@@ -409,7 +409,7 @@ func TestLease(t *testing.T) {
 
 func TestEmulatorFaultsReachTheDevice(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *runner.Options) { o.Faults = emulator.Faults{DropAfterBytes: 3 << 20} })
+	b := newBench(t, func(o *runner.Options) { o.Faults = phone.Faults{DropAfterBytes: 3 << 20} })
 	a := b.action(t, map[string]string{"push/a": strings.Repeat("a", 2<<20), "push/b": strings.Repeat("b", 2<<20)}, action.Command{Args: []string{"sh", "-c", "cat a b | wc -c"}})
 	if r, err := b.device.Execute(t.Context(), a); err != nil || strings.TrimSpace(string(r.Stdout)) != "4194304" {
 		t.Errorf("%v, %v", r, err)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // cable is a link to a phone that can be pulled.
@@ -84,12 +84,12 @@ func (c *cable) plug() {
 }
 
 // twoHosts are two adb servers at one phone. The first is at the end of a cable.
-func twoHosts(t *testing.T, change func(*emulator.Options)) (c *cable, servers [2]*adb.Server, one, two *adb.Device) {
+func twoHosts(t *testing.T, change func(*phone.Options)) (c *cable, servers [2]*adb.Server, one, two *adb.Device) {
 	t.Helper()
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), change)
+	e := phonetest.Start(t, phonetest.Image(t, nil), change)
 	c = newCable(t, e.Addr())
 	for i, at := range []string{c.Addr().String(), e.Addr()} {
-		servers[i] = emulatortest.Server(t)
+		servers[i] = phonetest.Server(t)
 		if err := servers[i].Connect(t.Context(), at); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestHold(t *testing.T) {
 // is done, and not before.
 func TestHoldOverABrokenLink(t *testing.T) {
 	t.Parallel()
-	c, _, one, two := twoHosts(t, func(o *emulator.Options) { o.SlowBytesPerSecond = 20 << 20 })
+	c, _, one, two := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
 	held, err := runner.Hold(t.Context(), one, runner.HoldOptions{Who: "one", Host: "1"})
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestHoldThatIsLost(t *testing.T) {
 	}{{"while the second has it", true}, {"when the second is done", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cord, _, one, two := twoHosts(t, func(o *emulator.Options) { o.SlowBytesPerSecond = 20 << 20 })
+			cord, _, one, two := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
 			held, err := runner.Hold(t.Context(), one, runner.HoldOptions{Who: "one", Host: "1"})
 			if err != nil {
 				t.Fatal(err)

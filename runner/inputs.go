@@ -14,11 +14,11 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // file makes a file of the store one for the device. Its digest names it for ever, so its SHA-256 has to be found once only.
-func (d *Device) file(ctx context.Context, f tree.File) File {
+func (d *Device) file(ctx context.Context, f merkle.File) File {
 	return File{
 		Open: func() (io.ReadCloser, error) {
 			r, err := d.o.Store.Open(ctx, f.Digest)
@@ -65,7 +65,7 @@ type streams struct {
 func openStreams(ctx context.Context, store cas.Store, a *action.Action, dir string) (*streams, error) {
 	s := &streams{}
 	if name := a.Command.Platform[action.PropertyStdin]; name != "" {
-		e, err := tree.Ref(a.InputRoot).Lookup(ctx, store, name)
+		e, err := merkle.Ref(a.InputRoot).Lookup(ctx, store, name)
 		if err != nil {
 			return nil, fmt.Errorf("standard input: %w", err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // TestFilesOfTheStoreSeek: a large file goes on from where it was, again and again; reading up to there each time would take hours for gigabytes. Read
@@ -25,7 +25,7 @@ func TestFilesOfTheStoreSeek(t *testing.T) {
 	if err := store.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
 		t.Fatal(err)
 	}
-	f := New(Options{Store: store}).file(t.Context(), tree.File{Digest: d})
+	f := New(Options{Store: store}).file(t.Context(), merkle.File{Digest: d})
 	open := func() io.ReadCloser {
 		t.Helper()
 		r, err := f.Open()

@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // record is what the action left of its run.
@@ -37,7 +37,7 @@ func (b *bench) record(t *testing.T, r *action.Result) (got runner.RunRecord) {
 // program's.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *runner.Options) { o.Faults = emulator.Faults{Celsius: 70, HeatFactor: 10} })
+	b := newBench(t, func(o *runner.Options) { o.Faults = phone.Faults{Celsius: 70, HeatFactor: 10} })
 	const script = "x:#!/system/bin/sh\necho run >>$COUNT; n=$(wc -l <$COUNT)\necho out $n; [ -e mine ] && echo used before; : >mine; [ \"$n\" != \"$1\" ]\n"
 	measure := func(name, failAt string, platform map[string]string) (*action.Result, error) {
 		platform[runner.PropertyRecord] = "run.json"
@@ -147,14 +147,14 @@ func TestFailureBringsThePhonesLog(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("not a program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	client, err := os.ReadFile(emulatortest.Compile(t, "aarch64", emulatortest.DSPClient))
+	client, err := os.ReadFile(phonetest.Compile(t, "aarch64", phonetest.DSPClient))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, skew := range map[string]time.Duration{"a right clock": 0, "a clock that is wrong": -30 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := emulatortest.Start(t, emulatortest.Image(t, func(m *emulator.Image) { m.FastRPCShell = broken }), func(o *emulator.Options) { o.Skew = skew })
+			e := phonetest.Start(t, phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell = broken }), func(o *phone.Options) { o.Skew = skew })
 			b := newBench(t, func(o *runner.Options) { o.Serial = e.Addr() })
 			run := func(script string) string {
 				t.Helper()

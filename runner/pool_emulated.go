@@ -12,21 +12,21 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/standin/phone"
 )
 
-// phone is an emulated device that runs, or is being started.
-type phone struct {
-	*emulator.Emulator // nil while it is being started
-	log                *deviceLog
-	release            func() // its disk
+// handset is an emulated device that runs, or is being started.
+type handset struct {
+	*phone.Emulator // nil while it is being started
+	log             *deviceLog
+	release         func() // its disk
 
 	image  digest.Digest
 	number int  // among those of the image: from 1
 	busy   bool // an action has it
 }
 
-func (p *phone) dead() bool {
+func (p *handset) dead() bool {
 	select {
 	case <-p.Done():
 		return true
@@ -40,14 +40,14 @@ type phones struct {
 	most int // of one image at the same time
 
 	mu    sync.Mutex
-	all   []*phone
+	all   []*handset
 	freed chan struct{} // closed, and made anew, when a phone comes free
 }
 
 func newPhones(most int) *phones { return &phones{most: max(1, most), freed: make(chan struct{})} }
 
 // take returns a phone of the image that is free; a new one, without an Emulator, if more may run; else what to wait for.
-func (s *phones) take(image digest.Digest) (*phone, <-chan struct{}) {
+func (s *phones) take(image digest.Digest) (*handset, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	numbers := map[int]bool{}
@@ -64,7 +64,7 @@ func (s *phones) take(image digest.Digest) (*phone, <-chan struct{}) {
 	if len(numbers) >= s.most {
 		return nil, s.freed
 	}
-	p := &phone{image: image, number: 1, busy: true}
+	p := &handset{image: image, number: 1, busy: true}
 	for numbers[p.number] {
 		p.number++
 	}
@@ -73,7 +73,7 @@ func (s *phones) take(image digest.Digest) (*phone, <-chan struct{}) {
 }
 
 // giveBack lets others have the phone, or, when it is dead or never lived, its place.
-func (s *phones) giveBack(p *phone) {
+func (s *phones) giveBack(p *handset) {
 	gone := p.Emulator == nil || p.dead()
 	if gone && p.release != nil {
 		p.release()
@@ -82,7 +82,7 @@ func (s *phones) giveBack(p *phone) {
 	defer s.mu.Unlock()
 	p.busy = false
 	if gone {
-		s.all = slices.DeleteFunc(s.all, func(o *phone) bool { return o == p })
+		s.all = slices.DeleteFunc(s.all, func(o *handset) bool { return o == p })
 	}
 	close(s.freed)
 	s.freed = make(chan struct{})
@@ -137,7 +137,7 @@ func (d *Device) useEmulated(ctx context.Context, a *action.Action, at string, n
 }
 
 // usePhone starts the phone if it is new.
-func (d *Device) usePhone(ctx context.Context, p *phone, s *adb.Server, n *notes) (*inUse, error) {
+func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *notes) (*inUse, error) {
 	if p.Emulator == nil {
 		if err := d.startPhone(ctx, p); err != nil {
 			return nil, err
@@ -165,7 +165,7 @@ func (d *Device) usePhone(ctx context.Context, p *phone, s *adb.Server, n *notes
 	return u, err
 }
 
-func (d *Device) startPhone(ctx context.Context, p *phone) error {
+func (d *Device) startPhone(ctx context.Context, p *handset) error {
 	image, err := d.o.Trees.Path(ctx, d.o.Store, p.image)
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func (d *Device) startPhone(ctx context.Context, p *phone) error {
 		return err
 	}
 	p.log = &deviceLog{next: d.o.Log}
-	p.Emulator, err = emulator.Start(ctx, emulator.Options{Self: d.o.Self, Image: image, Dir: at, Data: data, Log: p.log, Faults: d.o.Faults})
+	p.Emulator, err = phone.Start(ctx, phone.Options{Self: d.o.Self, Image: image, Dir: at, Data: data, Log: p.log, Faults: d.o.Faults})
 	if err != nil {
 		p.Emulator = nil
 		release()

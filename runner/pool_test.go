@@ -17,13 +17,13 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // summing is an AArch64 program for emulatortest.Compile: it adds up the numbers up to its argument, sleeps for half a second, and prints
 // the sum.
-const summing = emulatortest.Calls + `
+const summing = phonetest.Calls + `
 void run(long *stack) {
 	long pause[2] = { 0, 500000000 }, n = 0, sum = 0;
 	char text[24], *p = text + sizeof text;
@@ -39,7 +39,7 @@ void run(long *stack) {
 
 // lab is a number of emulated phones at two adb servers.
 type lab struct {
-	phones  []*emulator.Emulator
+	phones  []*phone.Emulator
 	disks   []string // folders of this machine
 	devices []runner.PoolDevice
 	servers []*adb.Server
@@ -47,10 +47,10 @@ type lab struct {
 
 func newLab(t *testing.T, image string, n int) *lab {
 	t.Helper()
-	l := &lab{phones: make([]*emulator.Emulator, n), servers: []*adb.Server{emulatortest.Server(t), emulatortest.Server(t)}}
+	l := &lab{phones: make([]*phone.Emulator, n), servers: []*adb.Server{phonetest.Server(t), phonetest.Server(t)}}
 	for i := range n {
 		l.disks = append(l.disks, t.TempDir())
-		l.phones[i] = emulatortest.Start(t, image, func(o *emulator.Options) { o.Data = l.disks[i] })
+		l.phones[i] = phonetest.Start(t, image, func(o *phone.Options) { o.Data = l.disks[i] })
 		l.devices = append(l.devices, runner.PoolDevice{
 			Name: fmt.Sprintf("phone%d", i+1), Serial: l.phones[i].Addr(),
 			Server: runner.Server{Network: "unix", Address: l.servers[i%2].Address()},
@@ -76,9 +76,9 @@ func (l *lab) running(t *testing.T, i int) {
 // TestEightPhones runs 4 sequence lengths × 3 repetitions on eight phones, of which one dies in the middle.
 func TestEightPhones(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, emulatortest.Image(t, nil), 8)
+	l := newLab(t, phonetest.Image(t, nil), 8)
 	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
-	program, err := os.ReadFile(emulatortest.Compile(t, "aarch64", summing))
+	program, err := os.ReadFile(phonetest.Compile(t, "aarch64", summing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,10 +130,10 @@ func TestEightPhones(t *testing.T) {
 
 func TestPoolErrors(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, emulatortest.Image(t, nil), 1)
-	gone := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	l := newLab(t, phonetest.Image(t, nil), 1)
+	gone := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	gone.Close()
-	full := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.DiskBytes = 1 << 20 })
+	full := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.DiskBytes = 1 << 20 })
 	user := runner.Server{Network: "unix", Address: l.servers[0].Address()}
 	devices := []runner.PoolDevice{
 		{Name: "gone", Serial: gone.Addr(), Server: user},
@@ -176,7 +176,7 @@ func TestPoolErrors(t *testing.T) {
 // TestPoolsOfOneLab has two hosts, which know nothing of each other, and two processes of one of them use the same two phones.
 func TestPoolsOfOneLab(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, emulatortest.Image(t, nil), 2)
+	l := newLab(t, phonetest.Image(t, nil), 2)
 	here, there := t.TempDir(), t.TempDir()
 	one, other, beside := runner.NewPool(here, l.devices), runner.NewPool(there, l.devices), runner.NewPool(here, l.devices)
 	first, err := one.Take(t.Context(), runner.PoolWant{})
@@ -214,7 +214,7 @@ func TestPoolsOfOneLab(t *testing.T) {
 // TestSuspectedPhone has a phone whose DSP loads nothing, and a mistake that has the same words everywhere.
 func TestSuspectedPhone(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, emulatortest.Image(t, nil), 2)
+	l := newLab(t, phonetest.Image(t, nil), 2)
 	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
 	if err := os.WriteFile(filepath.Join(l.disks[0], "wedged"), nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestSuspectedPhone(t *testing.T) {
 // TestDeadlyProgram kills every phone that it gets.
 func TestDeadlyProgram(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, emulatortest.Image(t, nil), 4)
+	l := newLab(t, phonetest.Image(t, nil), 4)
 	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
@@ -277,14 +277,14 @@ func TestDeadlyProgram(t *testing.T) {
 
 func TestSelectBySoC(t *testing.T) {
 	t.Parallel()
-	s := emulatortest.Server(t)
+	s := phonetest.Server(t)
 	user := runner.Server{Network: "unix", Address: s.Address()}
-	other := emulatortest.SM8750()
+	other := phonetest.SM8750()
 	other.Model, other.Arch, other.SoCModel, other.SoCID = "SM8650", "v75", 57, 557
-	eight := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
-	six := emulatortest.Start(t, emulatortest.Image(t, func(m *emulator.Image) { m.SoC = other }), nil)
-	twin := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
-	for _, e := range []*emulator.Emulator{eight, six} {
+	eight := phonetest.Start(t, phonetest.Image(t, nil), nil)
+	six := phonetest.Start(t, phonetest.Image(t, func(m *phone.Image) { m.SoC = other }), nil)
+	twin := phonetest.Start(t, phonetest.Image(t, nil), nil)
+	for _, e := range []*phone.Emulator{eight, six} {
 		if err := s.Connect(t.Context(), e.Addr()); err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func TestEmulatedPhonesSideBySide(t *testing.T) {
 // TestPhoneIsGivenBackOnCancel stops an action that waits for a phone and one that has it.
 func TestPhoneIsGivenBackOnCancel(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, emulatortest.Image(t, nil), 1)
+	l := newLab(t, phonetest.Image(t, nil), 1)
 	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
 	a := b.action(t, nil, action.Command{Args: []string{"sleep", "60"}, Platform: map[string]string{runner.PropertyImage: ""}})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,9 +15,9 @@ import (
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
 	"github.com/hexmage/hexmage/runner/runstep/failures"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // What really goes wrong between this machine and an emulated phone, over the real adb server, says so in words that the catalogue of failures
@@ -34,18 +34,18 @@ func TestProvokedFailures(t *testing.T) {
 		provoke     func(t *testing.T) string
 	}{
 		{"disk-full", "the phone's /data is full", func(t *testing.T) string {
-			s := session(t, func(o *emulator.Options) { o.DiskBytes = 8 << 20 })
+			s := session(t, func(o *phone.Options) { o.DiskBytes = 8 << 20 })
 			_, err := s.Run(t.Context(), runner.RunRequest{Files: big, Args: []string{"true"}})
 			return words(err)
 		}},
 		{"usb-dropped", "the link drops while files are pushed, and for longer than anybody waits nothing can connect", func(t *testing.T) string {
-			s := session(t, func(o *emulator.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour })
+			s := session(t, func(o *phone.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour })
 			s.Wait = time.Second
 			_, err := s.Run(t.Context(), runner.RunRequest{Files: big, Args: []string{"true"}})
 			return words(err)
 		}},
 		{"usb-dropped", "the phone goes while files are pushed, and does not come back", func(t *testing.T) string {
-			e, server := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.SlowBytesPerSecond = 8 << 20 }), emulatortest.Server(t)
+			e, server := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.SlowBytesPerSecond = 8 << 20 }), phonetest.Server(t)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if err := server.Connect(ctx, e.Addr()); err != nil {
@@ -62,7 +62,7 @@ func TestProvokedFailures(t *testing.T) {
 			return words(err)
 		}},
 		{"no-device", "the adb client is asked for a phone, and there is none", func(t *testing.T) string {
-			return client(t, emulatortest.Server(t), "shell", "true")
+			return client(t, phonetest.Server(t), "shell", "true")
 		}},
 		{"several-devices", "the adb client is asked for a phone, and there are two", func(t *testing.T) string {
 			return client(t, servedBy(t, 2, nil), "shell", "true")
@@ -71,10 +71,10 @@ func TestProvokedFailures(t *testing.T) {
 			return client(t, servedBy(t, 1, nil), "-s", "3C1A0YEA", "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
 		}},
 		{"usb-dropped", "the link drops under the adb client's push", func(t *testing.T) string {
-			return client(t, servedBy(t, 1, func(o *emulator.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour }), "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
+			return client(t, servedBy(t, 1, func(o *phone.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour }), "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
 		}},
 		{"disk-full", "the adb client pushes more than there is room for", func(t *testing.T) string {
-			return client(t, servedBy(t, 1, func(o *emulator.Options) { o.DiskBytes = 4 << 20 }), "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
+			return client(t, servedBy(t, 1, func(o *phone.Options) { o.DiskBytes = 4 << 20 }), "push", filepath.Join(hostDir(t), "f"), "/data/local/tmp/f")
 		}},
 		{"segfault", "a program on the phone crashes", func(t *testing.T) string {
 			var out bytes.Buffer
@@ -116,11 +116,11 @@ func hostDir(t *testing.T) string {
 }
 
 // servedBy is a real adb server to which n phones are connected.
-func servedBy(t *testing.T, n int, change func(*emulator.Options)) *adb.Server {
+func servedBy(t *testing.T, n int, change func(*phone.Options)) *adb.Server {
 	t.Helper()
-	s, image := emulatortest.Server(t), emulatortest.Image(t, nil)
+	s, image := phonetest.Server(t), phonetest.Image(t, nil)
 	for range n {
-		if err := s.Connect(t.Context(), emulatortest.Start(t, image, change).Addr()); err != nil {
+		if err := s.Connect(t.Context(), phonetest.Start(t, image, change).Addr()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +132,7 @@ func client(t *testing.T, s *adb.Server, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	o := emulatortest.ServerOptions(t)
+	o := phonetest.ServerOptions(t)
 	cmd := exec.CommandContext(ctx, o.Path, append([]string{"-L", "localfilesystem:" + s.Address()}, args...)...)
 	cmd.Env = []string{"LD_LIBRARY_PATH=" + o.LibraryPath, "HOME=" + o.Dir, "TMPDIR=" + o.Dir}
 	out, err := cmd.CombinedOutput()

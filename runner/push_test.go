@@ -17,8 +17,8 @@ import (
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // sizes are those of TestPush. HEXMAGE_PUSH_MB=1024 makes the file that large, and the link break every 20 MB.
@@ -109,8 +109,8 @@ func change(t *testing.T, name string, size int64) {
 // has changed, nothing is sent; when little has, little is sent. All through the real adb server, and compared with the real adb push.
 func TestPush(t *testing.T) {
 	size, drop := sizes(t)
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.DropEveryBytes = drop })
-	o := emulatortest.ServerOptions(t)
+	e := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.DropEveryBytes = drop })
+	o := phonetest.ServerOptions(t)
 	server, err := adb.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestPush(t *testing.T) {
 	}
 
 	// The official program, on a link that does not break: it would not survive one that does.
-	well := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	well := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	if err := server.Connect(t.Context(), well.Addr()); err != nil {
 		t.Fatal(err)
 	}

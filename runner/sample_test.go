@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
-	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/standin/phone"
 )
 
 // peak is a value of the summary, 0 if it has none.
@@ -89,7 +89,7 @@ func TestSamplesWhereTheAgentCannotRun(t *testing.T) {
 // The agent does not outlive the link over which it speaks.
 func TestSamplesOverALinkThatBreaks(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *emulator.Options) { o.DropAfterBytes = 256 << 10 }) // the agent is on the device before that
+	s := session(t, func(o *phone.Options) { o.DropAfterBytes = 256 << 10 }) // the agent is on the device before that
 	in, input := io.Pipe()
 	go func() { // once samples are taken
 		for range 100 {

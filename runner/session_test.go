@@ -18,15 +18,15 @@ import (
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 6 && os.Args[1] == pushArg {
 		os.Exit(pushProcess(os.Args[2:]))
 	}
-	os.Exit(emulatortest.Main(m))
+	os.Exit(phonetest.Main(m))
 }
 
 // file is a runner.File with the content, that counts how often it is read.
@@ -41,9 +41,9 @@ func stdin(s string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
 }
 
-func session(t *testing.T, change func(*emulator.Options)) *runner.Session {
+func session(t *testing.T, change func(*phone.Options)) *runner.Session {
 	t.Helper()
-	return &runner.Session{Device: emulatortest.Device(t, emulatortest.Image(t, nil), change)}
+	return &runner.Session{Device: phonetest.Device(t, phonetest.Image(t, nil), change)}
 }
 
 // onDevice returns a command's output on the device.
@@ -168,7 +168,7 @@ func TestProgramThatWritesToItsInput(t *testing.T) {
 
 func TestPushOverALinkThatBreaks(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *emulator.Options) { o.DropAfterBytes = 5 << 20 })
+	s := session(t, func(o *phone.Options) { o.DropAfterBytes = 5 << 20 })
 	files := map[string]runner.File{}
 	for i := range 10 {
 		files[fmt.Sprintf("f%d", i)] = file(strings.Repeat(fmt.Sprintf("%07d\n", i), 1<<17), false) // 1 MiB each
@@ -189,7 +189,7 @@ func TestPushOverALinkThatBreaks(t *testing.T) {
 
 func TestFullDevice(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *emulator.Options) { o.DiskBytes = 8 << 20 })
+	s := session(t, func(o *phone.Options) { o.DiskBytes = 8 << 20 })
 	run := func(size int, content string) error {
 		_, err := s.Run(t.Context(), runner.RunRequest{
 			Files: map[string]runner.File{"in": file(strings.Repeat(content, size), false)}, Args: []string{"true"},

@@ -14,8 +14,8 @@ import (
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // pushArg makes the test binary push a file: SOCKET SERIAL STATE FILE. It says when it has the device's lease.
@@ -50,8 +50,8 @@ const cas = "/data/local/tmp/hexmage/cas"
 // where the first was.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.SlowBytesPerSecond = 12 << 20 })
-	server := emulatortest.Server(t)
+	e := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.SlowBytesPerSecond = 12 << 20 })
+	server := phonetest.Server(t)
 	if err := server.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestTwoProcesses(t *testing.T) {
 	name, leases := randomFile(t, 24<<20), t.TempDir()
 	start := func() (*exec.Cmd, func() string) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], pushArg, server.Address(), e.Addr(), leases, name)
-		out := &emulatortest.Log{}
+		out := &phonetest.Log{}
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestPushIsResumed(t *testing.T) {
 // TestCorruptedByte has one bit change on the way.
 func TestCorruptedByte(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *emulator.Options) { o.CorruptByte = 9 << 20 })
+	s := session(t, func(o *phone.Options) { o.CorruptByte = 9 << 20 })
 	name := randomFile(t, 20<<20)
 	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": onDisk(t, name)}, nil)
 	if err != nil || p.Sent != 2*p.Size {
@@ -174,7 +174,7 @@ func TestFileThatChanges(t *testing.T) {
 // TestLeastRecentlyUsedGoFirst fills a device.
 func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *emulator.Options) { o.DiskBytes = 12 << 20 })
+	s := session(t, func(o *phone.Options) { o.DiskBytes = 12 << 20 })
 	push := func(names ...string) (runner.Pushed, error) {
 		files := map[string]runner.File{}
 		for _, n := range names {
@@ -276,7 +276,7 @@ func TestChunksThatCannotBeHad(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := &runner.Session{Device: emulatortest.Device(t, emulatortest.Image(t, nil), nil)}
+			s := &runner.Session{Device: phonetest.Device(t, phonetest.Image(t, nil), nil)}
 			const size = 20 << 20
 			name := randomFile(t, size)
 			push := func(to, during string) runner.Pushed {
@@ -311,12 +311,12 @@ func TestChunksThatCannotBeHad(t *testing.T) {
 // TestManySmallFiles pushes more files than there are streams, of which most can be compressed, and one that changes on its way.
 func TestManySmallFiles(t *testing.T) {
 	t.Parallel()
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), func(o *emulator.Options) { o.CorruptByte = 300_000 })
-	server := emulatortest.Server(t)
+	e := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.CorruptByte = 300_000 })
+	server := phonetest.Server(t)
 	if err := server.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
-	newer := emulatortest.Newer(t, server, "shell_v2,stat_v2,ls_v2,sendrecv_v2,sendrecv_v2_zstd")
+	newer := phonetest.Newer(t, server, "shell_v2,stat_v2,ls_v2,sendrecv_v2,sendrecv_v2_zstd")
 	s := &runner.Session{Device: newer.Device(e.Addr())}
 	files, total := map[string]runner.File{}, int64(0)
 	for i := range 60 {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 func contents(all ...string) map[string]blob {
@@ -28,7 +28,7 @@ func contents(all ...string) map[string]blob {
 // TestAgentVerifies has the agent compute what a phone's own sha256sum computes elsewhere, and stand back when it cannot.
 func TestAgentVerifies(t *testing.T) {
 	t.Parallel()
-	dev := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	dev := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	do := func(command string) string {
 		t.Helper()
 		out, err := dev.Output(t.Context(), command, nil)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hexmage/hexmage/toolchains/deb"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
 
 // ProfileOpen is the profile that takes the open stand-in where there is one.
@@ -29,7 +29,7 @@ type Choice struct {
 	Toolchain *Toolchain
 	Release   *Release
 	Source    *Source
-	Spec      fetchtool.Spec         // what the fetch tool is to do; for an installed SDK: only to verify
+	Spec      sources.Spec           // what the fetch tool is to do; for an installed SDK: only to verify
 	Archive   func() ([]byte, error) // for an embedded source: the bytes of Spec.File
 	Host      string                 // for an installed SDK: its root on this machine
 	Found     Installed              // for an installed SDK: what it says it is
@@ -78,7 +78,7 @@ func (c *Catalogue) Absent(q Request) (*Choice, error) {
 		return nil, err
 	}
 	return &Choice{Toolchain: t, Release: r, Source: &Source{Kind: "manual"},
-		Spec: fetchtool.Spec{Kind: fetchtool.KindArchive, Name: t.Name + " " + r.Version, Release: r.Version, Verify: t.Verify(r)}}, nil
+		Spec: sources.Spec{Kind: sources.KindArchive, Name: t.Name + " " + r.Version, Release: r.Version, Verify: t.Verify(r)}}, nil
 }
 
 // order returns the kinds of sources to try.
@@ -97,17 +97,17 @@ func order(r *Release, q Request) []string {
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
 func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
-	spec := fetchtool.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Only: s.Only, Links: s.links(), Verify: t.Verify(r)}
+	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Only: s.Only, Links: s.links(), Verify: t.Verify(r)}
 	for _, w := range s.Wraps {
-		spec.Wraps = append(spec.Wraps, fetchtool.Wrap{Path: w.Path, Program: w.Program, Libraries: w.Libraries})
+		spec.Wraps = append(spec.Wraps, sources.Wrap{Path: w.Path, Program: w.Program, Libraries: w.Libraries})
 	}
 	switch s.Kind {
 	case "embedded":
-		rel, err := open.Find(t.Name, r.Version)
+		rel, err := sdk.Find(t.Name, r.Version)
 		if err != nil {
 			return false, "", err
 		}
-		spec.Kind, spec.File, spec.StripPrefix = fetchtool.KindArchive, EmbeddedFile, rel.Prefix
+		spec.Kind, spec.File, spec.StripPrefix = sources.KindArchive, EmbeddedFile, rel.Prefix
 		if e := q.Lock.Find(t.Name, r.Version, "embedded"); e != nil {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		} else if !q.Locking {
@@ -115,7 +115,7 @@ func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 		}
 		ch.Archive = func() ([]byte, error) { return embeddedArchive(t.Name, r.Version) }
 	case "deb":
-		spec.Kind = fetchtool.KindDeb
+		spec.Kind = sources.KindDeb
 		spec.Packages, err = lockedPackages(s, q.Lock.Find(t.Name, r.Version, "deb"))
 		if err != nil && !q.Locking {
 			return false, "", err
@@ -209,7 +209,7 @@ func (e *availabilityError) Unwrap() error { return ErrNotAvailable }
 
 func standIns(name string) string {
 	var have []string
-	for _, r := range open.Releases() {
+	for _, r := range sdk.Releases() {
 		if r.Name == name {
 			have = append(have, r.Version)
 		}
@@ -242,13 +242,13 @@ func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
 			own := *r
 			rel = &own
 		}
-		sources := []*Source{s}
+		all := []*Source{s}
 		for _, have := range rel.Sources {
 			if have.Kind != s.Kind {
-				sources = append(sources, have)
+				all = append(all, have)
 			}
 		}
-		rel.Sources = sources
+		rel.Sources = all
 		copied.Releases = append(copied.Releases, rel)
 		out.Toolchains = append(out.Toolchains, &copied)
 	}
@@ -265,7 +265,7 @@ func (ch *Choice) BuildID() string {
 	case ch.Found.BuildID != "":
 		return ch.Found.BuildID
 	case ch.Source.Kind == "embedded":
-		if rel, err := open.Find(ch.Toolchain.Name, ch.Release.Version); err == nil {
+		if rel, err := sdk.Find(ch.Toolchain.Name, ch.Release.Version); err == nil {
 			return rel.BuildID
 		}
 	case ch.Release.BuildID != "":

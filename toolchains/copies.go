@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -108,7 +108,7 @@ func (t *Toolchain) Disagreement(copies []Copy) string {
 }
 
 // installed takes an installed copy: programs in PATH, or the SDK of the release that is asked for.
-func (ch *Choice) installed(q Request, spec fetchtool.Spec) (bool, string, error) {
+func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
 	if len(s.Programs) > 0 {
 		return ch.programs(q, spec)
@@ -117,7 +117,7 @@ func (ch *Choice) installed(q Request, spec fetchtool.Spec) (bool, string, error
 	var tried []string
 	if i := slices.IndexFunc(copies, func(c Copy) bool { return c.is(t, r) }); i >= 0 {
 		c := copies[i]
-		spec.Kind, spec.File = fetchtool.KindCheck, c.Path
+		spec.Kind, spec.File = sources.KindCheck, c.Path
 		ch.Spec, ch.Host, ch.Found = spec, c.Path, c.Found
 		if text := t.Disagreement(copies); text != "" {
 			ch.Warnings = append(ch.Warnings, text+"; taken is "+c.Name()+", which is the release that is asked for")

@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/open"
 )
 
 // standIn unpacks the stand-in of a release below dir and returns its root.
 func standIn(t *testing.T, dir, name, version string) string {
 	t.Helper()
-	release, err := open.Find(name, version)
+	release, err := sdk.Find(name, version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := open.Archive(&b, name, version); err != nil {
+	if err := sdk.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
 	file, root := filepath.Join(t.TempDir(), "a.zip"), filepath.Join(dir, release.Version)

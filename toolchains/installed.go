@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -67,8 +67,8 @@ func (m Machine) getenv(name string) string {
 }
 
 // programs takes programs of the machine.
-func (ch *Choice) programs(q Request, spec fetchtool.Spec) (bool, string, error) {
-	spec.Kind = fetchtool.KindPrograms
+func (ch *Choice) programs(q Request, spec sources.Spec) (bool, string, error) {
+	spec.Kind = sources.KindPrograms
 	for _, p := range ch.Source.Programs {
 		file, err := q.Machine.find(p.Names)
 		if err != nil {
@@ -78,7 +78,7 @@ func (ch *Choice) programs(q Request, spec fetchtool.Spec) (bool, string, error)
 		if err != nil {
 			return false, "", err
 		}
-		spec.Programs = append(spec.Programs, fetchtool.Program{Path: p.Path, Target: file, Identity: id, Copy: p.Copy})
+		spec.Programs = append(spec.Programs, sources.Program{Path: p.Path, Target: file, Identity: id, Copy: p.Copy})
 		if !p.Copy {
 			spec.Host = append(spec.Host, q.Machine.around(file)...)
 		}

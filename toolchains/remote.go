@@ -3,36 +3,36 @@ package toolchains
 import (
 	"fmt"
 
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
-	"github.com/hexmage/hexmage/toolchains/maven"
-	"github.com/hexmage/hexmage/toolchains/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/maven"
+	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
 )
 
 // remote fills in the spec for a source that something is downloaded from: archive, maven, qpm, qsc. What is in the lock counts, and
 // must be what the catalogue says.
-func (ch *Choice) remote(q Request, spec *fetchtool.Spec) (ok bool, reason string, err error) {
+func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string, err error) {
 	r, s := ch.Release, ch.Source
 	spec.StripPrefix = r.fill(s.StripPrefix)
 	spec.Size, spec.SHA256, spec.SHA1, spec.MD5, spec.Tree = s.Size, s.SHA256, s.SHA1, s.MD5, s.Tree
 	switch s.Kind {
 	case "archive":
-		spec.Kind, spec.URLs = fetchtool.KindArchive, r.fillAll(s.URLs)
+		spec.Kind, spec.URLs = sources.KindArchive, r.fillAll(s.URLs)
 		spec.UserAgent, spec.HTTP1, spec.Parts, spec.CaseMatters = s.UserAgent, s.HTTP1, s.Parts, s.CaseMatters
 	case "maven":
 		c, err := maven.Parse(r.fill(s.Coordinates))
 		if err != nil {
 			return false, "", err
 		}
-		spec.Kind, spec.URLs, spec.Sidecars = fetchtool.KindArchive, c.URLs(r.fillAll(s.Repositories)), maven.Sidecars()
+		spec.Kind, spec.URLs, spec.Sidecars = sources.KindArchive, c.URLs(r.fillAll(s.Repositories)), maven.Sidecars()
 	case "qpm", "qsc":
 		p := vendorcli.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
 		for _, a := range s.Adds {
 			p.Adds = append(p.Adds, vendorcli.Add{Name: a.Product, Version: r.fill(a.Version), Path: r.fill(a.Path)})
 		}
-		spec.Kind, spec.Vendor = fetchtool.KindVendor, &fetchtool.Vendor{Client: s.Kind, Product: p}
+		spec.Kind, spec.Vendor = sources.KindVendor, &sources.Vendor{Client: s.Kind, Product: p}
 	}
 	for _, h := range s.Headers {
-		spec.Headers = append(spec.Headers, fetchtool.Header{Name: h.Name, Variable: h.Variable, Prefix: h.Prefix, Hosts: h.Hosts})
+		spec.Headers = append(spec.Headers, sources.Header{Name: h.Name, Variable: h.Variable, Prefix: h.Prefix, Hosts: h.Hosts})
 	}
 	if e := q.Lock.Find(ch.Toolchain.Name, r.Version, s.Kind); e != nil {
 		if err := s.agrees(e); err != nil {
@@ -41,14 +41,14 @@ func (ch *Choice) remote(q Request, spec *fetchtool.Spec) (ok bool, reason strin
 		if e.SHA256 != "" {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		}
-		if spec.Parts || spec.Kind == fetchtool.KindVendor { // of others the archive's digest says it, and that costs nothing
+		if spec.Parts || spec.Kind == sources.KindVendor { // of others the archive's digest says it, and that costs nothing
 			spec.Tree = e.Tree
 		}
 	}
 	if spec.Pinned() {
 		return true, "", nil
 	}
-	if spec.Kind == fetchtool.KindVendor {
+	if spec.Kind == sources.KindVendor {
 		if program := s.Kind + "-cli"; !q.Machine.has(program) {
 			return false, fmt.Sprintf("%s, with which people who have an account of the vendor get it, is not in PATH: %s", program, s.byHand(r)), nil
 		}

@@ -3,7 +3,7 @@ package toolchains
 import (
 	"fmt"
 
-	"github.com/hexmage/hexmage/toolchains/maven"
+	"github.com/hexmage/hexmage/toolchains/sources/maven"
 )
 
 // Header is a line of a request with a secret in it. The catalogue names the secret, a variable of the user

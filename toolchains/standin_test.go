@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/compat"
-	"github.com/hexmage/hexmage/toolchains/open"
 )
 
 // The stand-in's backends know the SoCs that the catalogue says their release knows, and no later ones.
@@ -21,12 +21,12 @@ func TestStandInKnowsItsSoCs(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	for _, r := range open.Releases() {
+	for _, r := range sdk.Releases() {
 		if r.Name != "qairt" {
 			continue
 		}
 		var b bytes.Buffer
-		if err := open.Archive(&b, r.Name, r.Version); err != nil {
+		if err := sdk.Archive(&b, r.Name, r.Version); err != nil {
 			t.Fatal(err)
 		}
 		z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -77,7 +77,7 @@ func TestEveryRelease(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range open.Releases() {
+	for _, r := range sdk.Releases() {
 		ch, err := c.Choose(toolchains.Request{Name: r.Name, Version: r.Version, Profile: "open", Lock: l})
 		if err != nil || ch.Source.Kind != "embedded" || !ch.Spec.Pinned() {
 			t.Errorf("stand-in %s %s is not in the catalogue: %v", r.Name, r.Version, err)
@@ -181,7 +181,7 @@ func unpackStandIn(t testing.TB, c *toolchains.Catalogue, name, version, out str
 	if err := os.WriteFile(ch.Spec.File, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := fetchtool.Fetch(t.Context(), ch.Spec, out, fetchtool.Options{Downloads: t.TempDir(), Offline: true}); err != nil {
+	if err := sources.Fetch(t.Context(), ch.Spec, out, sources.Options{Downloads: t.TempDir(), Offline: true}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,7 +189,7 @@ func unpackStandIn(t testing.TB, c *toolchains.Catalogue, name, version, out str
 // TestStandIns unpacks and verifies every stand-in release with the checks of the real one.
 func TestStandIns(t *testing.T) {
 	c, _ := builtin(t)
-	for _, r := range open.Releases() {
+	for _, r := range sdk.Releases() {
 		t.Run(r.Name+" "+r.Version, func(t *testing.T) {
 			unpackStandIn(t, c, r.Name, r.Version, filepath.Join(t.TempDir(), "out"))
 		})

@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/hexmage/hexmage/internal/bench"
+	"github.com/hexmage/hexmage/cmd/hexmage-bench/bench"
 )
 
 func main() {

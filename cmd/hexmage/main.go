@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/hexmage/hexmage/internal/cli"
+	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 )
 
 func main() {

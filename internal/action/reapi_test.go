@@ -11,7 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // The encoding is pinned against the generated messages of the Remote Execution API: a server of that API decodes ours to
@@ -91,9 +91,9 @@ func TestWireResult(t *testing.T) {
 func TestWireDirectory(t *testing.T) {
 	fn := digest.BLAKE3
 	empty := fn.Bytes(nil)
-	d := &tree.Dir{
-		Files:    map[string]tree.File{"b": {Digest: fn.Bytes([]byte("b"))}, "a.sh": {Digest: empty, Executable: true}, "ä": {Digest: empty}},
-		Dirs:     map[string]*tree.Dir{"sub": {Files: map[string]tree.File{"f": {Digest: empty}}}, "none": {}, "same": {}},
+	d := &merkle.Dir{
+		Files:    map[string]merkle.File{"b": {Digest: fn.Bytes([]byte("b"))}, "a.sh": {Digest: empty, Executable: true}, "ä": {Digest: empty}},
+		Dirs:     map[string]*merkle.Dir{"sub": {Files: map[string]merkle.File{"f": {Digest: empty}}}, "none": {}, "same": {}},
 		Symlinks: map[string]string{"z": "sub/f", "l": "b"},
 	}
 	sub := &repb.Directory{Files: []*repb.FileNode{{Name: "f", Digest: pb(empty)}}}

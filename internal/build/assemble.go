@@ -16,13 +16,13 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // outputs are what a unit made, by slash path in the exec root.
-type outputs map[string]tree.Entry
+type outputs map[string]merkle.Entry
 
 // assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for the
 // length of one build.
@@ -30,16 +30,16 @@ type assembler struct {
 	g         *graph
 	fn        digest.Function
 	store     cas.Store
-	hasher    tree.Hasher
+	hasher    merkle.Hasher
 	sources   *cas.Sources
 	workspace string
-	notes     *hostNotes           // of what scan looks at; nil: none are taken
-	others    map[string]memo.Host // by hostKey: what was something else in the last build
+	notes     *hostNotes               // of what scan looks at; nil: none are taken
+	others    map[string]snapshot.Host // by hostKey: what was something else in the last build
 
 	mu        sync.Mutex
 	hosts     map[string]*once
 	artifacts map[addrs.Output]*once
-	folders   map[digest.Digest]*tree.Dir // opened
+	folders   map[digest.Digest]*merkle.Dir // opened
 }
 
 // InputError says that a pipeline names a file or folder that is not there: a mistake in the pipeline, not a failure of
@@ -64,19 +64,19 @@ func (e *InputError) Error() string {
 // once is something that is worked out once by whoever comes first, while the others wait.
 type once struct {
 	sync.Once
-	entry tree.Entry
+	entry merkle.Entry
 	err   error
 }
 
-func newAssembler(g *graph, fn digest.Function, store cas.Store, hasher tree.Hasher, sources *cas.Sources, workspace string) *assembler {
+func newAssembler(g *graph, fn digest.Function, store cas.Store, hasher merkle.Hasher, sources *cas.Sources, workspace string) *assembler {
 	return &assembler{g: g, fn: fn, store: store, hasher: hasher, sources: sources, workspace: workspace,
-		hosts: map[string]*once{}, artifacts: map[addrs.Output]*once{}, folders: map[digest.Digest]*tree.Dir{}}
+		hosts: map[string]*once{}, artifacts: map[addrs.Output]*once{}, folders: map[digest.Digest]*merkle.Dir{}}
 }
 
 // root merges inputs into the tree of an exec root. It also returns the literal contents among them, which are not in
 // the store yet.
-func (a *assembler) root(ctx context.Context, n *node, inputs []action.Input) (*tree.Dir, map[digest.Digest][]byte, error) {
-	root := &tree.Dir{}
+func (a *assembler) root(ctx context.Context, n *node, inputs []action.Input) (*merkle.Dir, map[digest.Digest][]byte, error) {
+	root := &merkle.Dir{}
 	literals := map[digest.Digest][]byte{}
 	for _, in := range inputs {
 		e, err := a.entry(ctx, n, in, literals)
@@ -90,7 +90,7 @@ func (a *assembler) root(ctx context.Context, n *node, inputs []action.Input) (*
 	return root, literals, nil
 }
 
-func (a *assembler) put(ctx context.Context, root *tree.Dir, path string, e tree.Entry) error {
+func (a *assembler) put(ctx context.Context, root *merkle.Dir, path string, e merkle.Entry) error {
 	switch {
 	case e.Dir != nil:
 		return root.Merge(ctx, a.store, path, e.Dir)
@@ -101,12 +101,12 @@ func (a *assembler) put(ctx context.Context, root *tree.Dir, path string, e tree
 }
 
 // entry returns what an input is.
-func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literals map[digest.Digest][]byte) (e tree.Entry, err error) {
+func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literals map[digest.Digest][]byte) (e merkle.Entry, err error) {
 	switch {
 	case in.Content != nil:
 		d := a.fn.Bytes(in.Content.Data)
 		literals[d] = in.Content.Data
-		e = tree.Entry{File: &tree.File{Digest: d, Executable: in.Content.Executable}}
+		e = merkle.Entry{File: &merkle.File{Digest: d, Executable: in.Content.Executable}}
 	case in.Host != nil:
 		e, err = a.host(ctx, *in.Host)
 	case in.Spec != nil:
@@ -129,7 +129,7 @@ func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literal
 		return e, fmt.Errorf("%s is wanted of something that is no folder", in.Sub)
 	}
 	sub, err := a.sub(ctx, e.Dir, in.Sub)
-	if errors.Is(err, tree.ErrNotExist) {
+	if errors.Is(err, merkle.ErrNotExist) {
 		what := "the tree"
 		switch {
 		case in.Artifact != nil:
@@ -146,24 +146,24 @@ func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literal
 const maxLinks = 40
 
 // sub returns what is at p in the tree, following symlinks: whoever takes one file out of a tree wants the file.
-func (a *assembler) sub(ctx context.Context, d *tree.Dir, p string) (tree.Entry, error) {
+func (a *assembler) sub(ctx context.Context, d *merkle.Dir, p string) (merkle.Entry, error) {
 	_, e, err := a.locate(ctx, d, p)
 	return e, err
 }
 
 // locate is sub that also returns where the symlinks lead, as a path in d.
-func (a *assembler) locate(ctx context.Context, d *tree.Dir, p string) (string, tree.Entry, error) {
+func (a *assembler) locate(ctx context.Context, d *merkle.Dir, p string) (string, merkle.Entry, error) {
 	p = path.Clean(p)
 follow:
 	for range maxLinks {
-		e := tree.Entry{Dir: d}
+		e := merkle.Entry{Dir: d}
 		if p == "." {
 			return p, e, nil
 		}
 		names := strings.Split(p, "/")
 		for i, name := range names {
 			if e.Dir == nil {
-				return p, e, fmt.Errorf("%s is no folder: %w", path.Join(names[:i]...), tree.ErrNotExist)
+				return p, e, fmt.Errorf("%s is no folder: %w", path.Join(names[:i]...), merkle.ErrNotExist)
 			}
 			at, err := a.open(ctx, e.Dir)
 			if err != nil {
@@ -179,12 +179,12 @@ follow:
 		}
 		return p, e, nil
 	}
-	return p, tree.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
+	return p, merkle.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
 }
 
 // open returns the folder with what is in it, one level deep. What it read it remembers: many inputs come out of the same
 // few toolchains. Nobody may change a folder that it returned.
-func (a *assembler) open(ctx context.Context, d *tree.Dir) (*tree.Dir, error) {
+func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 	ref, ok := d.Ref()
 	if !ok {
 		return d, nil
@@ -206,7 +206,7 @@ func (a *assembler) open(ctx context.Context, d *tree.Dir) (*tree.Dir, error) {
 }
 
 // artifact puts an output of an instance together from its parts.
-func (a *assembler) artifact(ctx context.Context, o addrs.Output) (tree.Entry, error) {
+func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
 	a.mu.Lock()
 	c := a.artifacts[o]
 	if c == nil {
@@ -218,14 +218,14 @@ func (a *assembler) artifact(ctx context.Context, o addrs.Output) (tree.Entry, e
 	return c.entry, c.err
 }
 
-func (a *assembler) compose(ctx context.Context, o addrs.Output) (tree.Entry, error) {
+func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
 	n := a.g.node(o.Instance)
 	if n == nil {
-		return tree.Entry{}, fmt.Errorf("%s is not in the plan", o)
+		return merkle.Entry{}, fmt.Errorf("%s is not in the plan", o)
 	}
 	art, ok := n.outputs[o.Name]
 	if !ok {
-		return tree.Entry{}, fmt.Errorf("%s is no output of its step", o)
+		return merkle.Entry{}, fmt.Errorf("%s is no output of its step", o)
 	}
 	literals := map[digest.Digest][]byte{}
 	if len(art.Parts) == 1 && art.Parts[0].Path == "" {
@@ -235,20 +235,20 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (tree.Entry, er
 		}
 		return e, errors.Join(err, a.keep(ctx, literals))
 	}
-	dir := &tree.Dir{}
+	dir := &merkle.Dir{}
 	for _, p := range art.Parts {
 		e, err := a.entry(ctx, n, p, literals)
 		if err == nil {
 			err = a.put(ctx, dir, p.Path, e)
 		}
 		if err != nil {
-			return tree.Entry{}, fmt.Errorf("%s: %w", o, err)
+			return merkle.Entry{}, fmt.Errorf("%s: %w", o, err)
 		}
 	}
 	if err := a.keep(ctx, literals); err != nil {
-		return tree.Entry{}, err
+		return merkle.Entry{}, err
 	}
-	return tree.Entry{Dir: dir}, nil
+	return merkle.Entry{Dir: dir}, nil
 }
 
 // keep puts literal contents into the store.
@@ -265,7 +265,7 @@ func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte)
 func hostKey(h action.HostPath) string { return h.Path + "\x00" + strings.Join(h.Globs, "\x00") }
 
 // host reads a file or folder of the workspace.
-func (a *assembler) host(ctx context.Context, h action.HostPath) (tree.Entry, error) {
+func (a *assembler) host(ctx context.Context, h action.HostPath) (merkle.Entry, error) {
 	key := hostKey(h)
 	a.mu.Lock()
 	c := a.hosts[key]
@@ -278,7 +278,7 @@ func (a *assembler) host(ctx context.Context, h action.HostPath) (tree.Entry, er
 	return c.entry, c.err
 }
 
-func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, error) {
+func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, error) {
 	at := filepath.FromSlash(h.Path)
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(a.workspace, at)
@@ -289,20 +289,20 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 	st, err := os.Stat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return tree.Entry{}, &InputError{Path: h.Path}
+		return merkle.Entry{}, &InputError{Path: h.Path}
 	case err != nil:
-		return tree.Entry{}, err
+		return merkle.Entry{}, err
 	case st.IsDir():
 		large := largeFiles{}
-		d, err := tree.Scan(ctx, a.hasher, at, tree.ScanOptions{Globs: h.Globs, Seen: large.note(note)})
+		d, err := merkle.Scan(ctx, a.hasher, at, merkle.ScanOptions{Globs: h.Globs, Seen: large.note(note)})
 		if err != nil {
-			return tree.Entry{}, err
+			return merkle.Entry{}, err
 		}
 		host.Dir = true
 		if a.notes != nil {
 			host.Digest, _ = d.Encode(a.fn)
 		}
-		err = d.Walk(func(p string, e tree.Entry) error {
+		err = d.Walk(func(p string, e merkle.Entry) error {
 			if e.File != nil {
 				file := filepath.Join(at, filepath.FromSlash(p))
 				if st, ok := large.stamps[p]; ok {
@@ -313,19 +313,19 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (tree.Entry, er
 			}
 			return nil
 		})
-		return tree.Entry{Dir: d}, err
+		return merkle.Entry{Dir: d}, err
 	case !st.Mode().IsRegular():
-		return tree.Entry{}, fmt.Errorf("%s is neither a file nor a folder", h.Path)
+		return merkle.Entry{}, fmt.Errorf("%s is neither a file nor a folder", h.Path)
 	}
 	note("", st)
 	d, err := a.hasher.Hash(at, st)
 	if err != nil {
-		return tree.Entry{}, err
+		return merkle.Entry{}, err
 	}
 	a.sources.Lend(d, at, stat.Of(st), now)
-	f := tree.File{Digest: d, Executable: st.Mode()&0o111 != 0}
+	f := merkle.File{Digest: d, Executable: st.Mode()&0o111 != 0}
 	host.Digest, host.Executable = f.Digest, f.Executable
-	return tree.Entry{File: &f}, nil
+	return merkle.Entry{File: &f}, nil
 }
 
 // largeFiles are those of a folder that can be lent, with their stamps of before they were hashed.

@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // Executor runs actions and can say, without running, what an action's result is.
@@ -26,9 +26,9 @@ type Executor interface {
 // Options are what a build needs beside its plan.
 type Options struct {
 	Executor  Executor
-	Store     cas.Store    // of everything; it is wrapped by Sources
-	Sources   *cas.Sources // learns which workspace file has which digest
-	Hasher    tree.Hasher  // of workspace files
+	Store     cas.Store     // of everything; it is wrapped by Sources
+	Sources   *cas.Sources  // learns which workspace file has which digest
+	Hasher    merkle.Hasher // of workspace files
 	Fn        digest.Function
 	Sink      event.Sink
 	Workspace string                      // relative host paths are seen from here

@@ -20,9 +20,9 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 const fn = digest.BLAKE3
@@ -59,11 +59,11 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 		t.Fatal(err)
 	}
 	sources := cas.WithSources(store)
-	x := local.New(local.Options{Dir: scratch, Store: sources, Trees: tree.NewTrees(cache), Fn: fn})
+	x := local.New(local.Options{Dir: scratch, Store: sources, Trees: merkle.NewTrees(cache), Fn: fn})
 	w := &world{t: t, cache: cache}
 	w.Options = build.Options{
 		Executor: execute.Exclusive(execute.Cached(x, results, sources, fn, nil), filepath.Join(cache, "lock"), fn),
-		Store:    sources, Sources: sources, Hasher: tree.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
+		Store:    sources, Sources: sources, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
 	}
 	return w
@@ -299,7 +299,7 @@ func TestExpansionSeesTheFiles(t *testing.T) {
 	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 		t.Error(d)
 	}
-	if d, err := tree.Load(t.Context(), w.Store, r.Roots[*out("ex")]); err != nil || len(d.Files) != 2 {
+	if d, err := merkle.Load(t.Context(), w.Store, r.Roots[*out("ex")]); err != nil || len(d.Files) != 2 {
 		t.Errorf("its root: %v, %v", d, err)
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // exporter puts a pipeline's outputs under Options.Out. Of processes that share a state folder, one does so at a time.
@@ -80,7 +80,7 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 	if err := os.MkdirAll(w.o.State, 0o755); err != nil {
 		return nil, err
 	}
-	unlock, err := durable.Lock(ctx, x.stateFile+".lock")
+	unlock, err := atomicfile.Lock(ctx, x.stateFile+".lock")
 	if err != nil {
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
@@ -118,7 +118,7 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 type item struct {
 	*toExport
 	name   string // of its file in Out
-	entry  *tree.Entry
+	entry  *merkle.Entry
 	stands bool // it is in its place
 	found  exported
 	err    error
@@ -265,13 +265,13 @@ func (w *worker) resolveExport(ctx context.Context, e plan.Export) (plan.Export,
 }
 
 // exportEntry returns what an output of the pipeline is.
-func (w *worker) exportEntry(ctx context.Context, e plan.Export) (tree.Entry, error) {
+func (w *worker) exportEntry(ctx context.Context, e plan.Export) (merkle.Entry, error) {
 	literals := map[digest.Digest][]byte{}
 	if e.Class == 0 {
 		b := []byte(e.Literal + "\n")
 		d := w.fn.Bytes(b)
 		literals[d] = b
-		return tree.Entry{File: &tree.File{Digest: d}}, w.keep(ctx, literals)
+		return merkle.Entry{File: &merkle.File{Digest: d}}, w.keep(ctx, literals)
 	}
 	entry, err := w.entry(ctx, nil, e.Artifact, literals)
 	if err == nil && entry.File == nil && entry.Dir == nil {
@@ -280,7 +280,7 @@ func (w *worker) exportEntry(ctx context.Context, e plan.Export) (tree.Entry, er
 	return entry, err
 }
 
-func (w *worker) identity(e tree.Entry) string {
+func (w *worker) identity(e merkle.Entry) string {
 	if e.File != nil {
 		return fmt.Sprint(e.File.Digest, e.File.Executable)
 	}

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // tempPrefix begins the names of files and folders in which outputs are made ready, beside their place.
@@ -71,14 +71,14 @@ func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) 
 		return false, err
 	}
 	if x.sweep {
-		_ = durable.SweepNamed(parent, tempPrefix, 0) // what cannot be removed does no harm
+		_ = atomicfile.SweepNamed(parent, tempPrefix, 0) // what cannot be removed does no harm
 	}
-	tmp, err := os.MkdirTemp(parent, durable.TempName(tempPrefix)+"*")
+	tmp, err := os.MkdirTemp(parent, atomicfile.TempName(tempPrefix)+"*")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(tmp)
-	durable.Spread(tmp)
+	atomicfile.Spread(tmp)
 	next := filepath.Join(tmp, "new")
 	if err := os.Mkdir(next, 0o755); err != nil {
 		return false, err
@@ -103,23 +103,23 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 			return err
 		}
 		if x.sweep {
-			_ = durable.SweepNamed(folder, tempPrefix, 0)
+			_ = atomicfile.SweepNamed(folder, tempPrefix, 0)
 		}
 	}
 	temp := ""
 	if move && len(items) >= manyFiles {
-		dir, err := os.MkdirTemp(folder, durable.TempName(tempPrefix)+"*")
+		dir, err := os.MkdirTemp(folder, atomicfile.TempName(tempPrefix)+"*")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		durable.Spread(dir)
+		atomicfile.Spread(dir)
 		if err := os.Mkdir(filepath.Join(dir, "new"), 0o755); err != nil {
 			return err
 		}
 		temp = filepath.Base(dir) + "/new"
 	}
-	dir, err := durable.OpenDir(folder)
+	dir, err := atomicfile.OpenDir(folder)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func large(items []*item) (n int) {
 // placer puts one output after another in place.
 type placer struct {
 	*worker
-	dir  *durable.Dir
+	dir  *atomicfile.Dir
 	move bool
 	temp string // folder in dir where files are made that are moved, or "" for dir itself
 	buf  []byte
@@ -187,8 +187,8 @@ func (p *placer) place(ctx context.Context, it *item) (exported, error) {
 }
 
 // replace puts the entry at path with a folder beside it to help, in which the entry becomes whole, and what is at path goes.
-func (p *placer) replace(ctx context.Context, e tree.Entry, path string) (files []fileStamp, err error) {
-	tmp, err := os.MkdirTemp(filepath.Dir(path), durable.TempName(tempPrefix)+"*")
+func (p *placer) replace(ctx context.Context, e merkle.Entry, path string) (files []fileStamp, err error) {
+	tmp, err := os.MkdirTemp(filepath.Dir(path), atomicfile.TempName(tempPrefix)+"*")
 	if err != nil {
 		return nil, fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
 	}
@@ -199,11 +199,11 @@ func (p *placer) replace(ctx context.Context, e tree.Entry, path string) (files 
 		if e.File.Executable {
 			perm = 0o755
 		}
-		err = tree.CopyFile(ctx, p.store, e.File.Digest, next, perm)
+		err = merkle.CopyFile(ctx, p.store, e.File.Digest, next, perm)
 	} else {
 		root, blobs := e.Dir.Encode(p.fn)
 		if err = p.keep(ctx, blobs); err == nil {
-			err = tree.Materialise(ctx, p.store, tree.Ref(root), next, tree.MaterialiseOptions{Copy: true})
+			err = merkle.Materialise(ctx, p.store, merkle.Ref(root), next, merkle.MaterialiseOptions{Copy: true})
 		}
 	}
 	if err == nil && e.Dir != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -196,7 +196,7 @@ func (x *exports) write(state, file string) error {
 	if b := x.added(); b != nil {
 		return x.add(file, b)
 	}
-	tmp, err := durable.Temp(state, "exports")
+	tmp, err := atomicfile.Temp(state, "exports")
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (x *exports) write(state, file string) error {
 		os.Remove(tmp.Name())
 		return err
 	}
-	return durable.Place(tmp, file, 0o644)
+	return atomicfile.Place(tmp, file, 0o644)
 }
 
 func (x *exports) add(file string, b []byte) error {

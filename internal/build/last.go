@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
@@ -58,7 +58,7 @@ func (l lastRuns) begin(u *unit) error {
 		}
 		return err
 	}
-	return durable.SyncDir(l.dir)
+	return atomicfile.SyncDir(l.dir)
 }
 
 // end remembers a run that succeeded.
@@ -69,5 +69,5 @@ func (l lastRuns) end(u *unit, key digest.Digest) error {
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {
 		return err
 	}
-	return durable.WriteFile(l.dir, l.path(u), lastRun(key), 0o644)
+	return atomicfile.WriteFile(l.dir, l.path(u), lastRun(key), 0o644)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // preview returns what a build would do, a line for each action: "exec.a a cached".
@@ -46,7 +46,7 @@ func preview(t *testing.T, w *world, p *plan.Plan) []string {
 		lines = append(lines, line)
 		switch v.Status {
 		case build.WillRun: // what it will be made of can be read
-			if _, err := tree.Load(t.Context(), seen.Store, v.Action.InputRoot); err != nil {
+			if _, err := merkle.Load(t.Context(), seen.Store, v.Action.InputRoot); err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
 			fallthrough

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // program is a program of this machine that actions start.
@@ -43,7 +43,7 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 
 // complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the host
 // that it starts, and how it is remembered. root is its exec root.
-func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *tree.Dir) error {
+func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir) error {
 	if err := w.executable(ctx, u, root); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func hostPrograms(u *unit) []string {
 }
 
 // executable refuses a program of the workspace that cannot be started, before anything tries to.
-func (w *worker) executable(ctx context.Context, u *unit, root *tree.Dir) error {
+func (w *worker) executable(ctx context.Context, u *unit, root *merkle.Dir) error {
 	if len(u.spec.Args) == 0 || !strings.Contains(u.spec.Args[0], "/") {
 		return nil
 	}

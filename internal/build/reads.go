@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/depfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // reads is the action.Reads of a unit with a depfile. Of its inputs, folders count by their names and by what was read of
@@ -27,8 +27,8 @@ type reads struct {
 	w       *worker
 	u       *unit
 	a       action.Action // without this
-	root    *tree.Dir     // the whole exec root
-	still   *tree.Dir     // what counts in full
+	root    *merkle.Dir   // the whole exec root
+	still   *merkle.Dir   // what counts in full
 	folders []readFolder
 	names   string // stands for all names in folders
 }
@@ -36,19 +36,19 @@ type reads struct {
 // readFolder is an input that counts by what was read of it.
 type readFolder struct {
 	at  string // slash path in the exec root; "" is the root itself
-	dir *tree.Dir
+	dir *merkle.Dir
 }
 
 // listing is a folder with all that is in it, and the digest of the names.
 type listing struct {
 	sync.Once
-	dir   *tree.Dir
+	dir   *merkle.Dir
 	names digest.Digest
 	err   error
 }
 
-func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *tree.Dir) (*reads, error) {
-	r := &reads{w: w, u: u, a: *a, root: root, still: &tree.Dir{}}
+func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir) (*reads, error) {
+	r := &reads{w: w, u: u, a: *a, root: root, still: &merkle.Dir{}}
 	var names strings.Builder
 	literals := map[digest.Digest][]byte{} // the caller has them already
 	for _, in := range u.spec.Inputs {
@@ -74,7 +74,7 @@ func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *tre
 }
 
 // listing loads the folder and lists it, once for each folder of a build.
-func (w *worker) listing(ctx context.Context, d *tree.Dir) *listing {
+func (w *worker) listing(ctx context.Context, d *merkle.Dir) *listing {
 	known, _ := w.listings.LoadOrStore(d, &listing{})
 	l := known.(*listing)
 	l.Do(func() {
@@ -82,7 +82,7 @@ func (w *worker) listing(ctx context.Context, d *tree.Dir) *listing {
 			return
 		}
 		var names strings.Builder
-		l.err = l.dir.Walk(func(p string, e tree.Entry) error {
+		l.err = l.dir.Walk(func(p string, e merkle.Entry) error {
 			switch {
 			case e.Dir != nil:
 				p += "/"
@@ -100,10 +100,10 @@ func (w *worker) listing(ctx context.Context, d *tree.Dir) *listing {
 }
 
 // load returns the folder with all that is in it.
-func (w *worker) load(ctx context.Context, d *tree.Dir) (*tree.Dir, error) {
+func (w *worker) load(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 	at, whole := d.Ref()
 	whole = !whole
-	_ = d.Walk(func(_ string, e tree.Entry) error {
+	_ = d.Walk(func(_ string, e merkle.Entry) error {
 		if e.Dir != nil {
 			_, ref := e.Dir.Ref()
 			whole = whole && !ref
@@ -120,7 +120,7 @@ func (w *worker) load(ctx context.Context, d *tree.Dir) (*tree.Dir, error) {
 		}
 		at = root
 	}
-	return tree.Load(ctx, w.store, at)
+	return merkle.Load(ctx, w.store, at)
 }
 
 // Broad implements action.Reads.
@@ -148,7 +148,7 @@ func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, err
 	return r.with(root, "contents "+r.names), nil
 }
 
-func (r *reads) with(root *tree.Dir, what string) *action.Action {
+func (r *reads) with(root *merkle.Dir, what string) *action.Action {
 	a := r.a
 	a.InputRoot, _ = root.Encode(r.w.fn)
 	a.Command.Platform = maps.Clone(a.Command.Platform)
@@ -195,7 +195,7 @@ func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, e
 		}
 		final, e, err := r.w.locate(ctx, r.root, p)
 		switch {
-		case errors.Is(err, tree.ErrNotExist):
+		case errors.Is(err, merkle.ErrNotExist):
 			return nil, r.undeclared(name, p)
 		case err != nil:
 			return nil, &execute.Error{Op: "find what the depfile " + r.a.Depfile + " names", Err: err}
@@ -257,7 +257,7 @@ func (r *reads) own(p string) bool {
 func (r *reads) below(p string) []string {
 	var all []string
 	for _, f := range r.folders {
-		_ = f.dir.Walk(func(rel string, e tree.Entry) error {
+		_ = f.dir.Walk(func(rel string, e merkle.Entry) error {
 			if at := path.Join(f.at, rel); e.File != nil && (p == "." || strings.HasPrefix(at, p+"/")) {
 				all = append(all, at)
 			}

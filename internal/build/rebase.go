@@ -8,8 +8,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/memo"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/snapshot"
 )
 
 // before is what came of a unit in the last build.
@@ -19,7 +19,7 @@ type before struct {
 	outs outputs
 }
 
-func outputsOf(outs []memo.Out) outputs {
+func outputsOf(outs []snapshot.Out) outputs {
 	o := make(outputs, len(outs))
 	for _, out := range outs {
 		o[out.Path] = entryOf(out)
@@ -29,7 +29,7 @@ func outputsOf(outs []memo.Out) outputs {
 
 // inputRoot merges the unit's inputs into the tree of an exec root, as root does. Where it is known what tree that was the
 // last time, only what is something else now is replaced in it: of ten thousand inputs that is mostly one.
-func (w *worker) inputRoot(ctx context.Context, u *unit) (*tree.Dir, map[digest.Digest][]byte, error) {
+func (w *worker) inputRoot(ctx context.Context, u *unit) (*merkle.Dir, map[digest.Digest][]byte, error) {
 	if u.before != nil && len(u.spec.Inputs) >= rebaseFrom {
 		if root := w.rebase(ctx, u); root != nil {
 			return root, nil, nil
@@ -46,11 +46,11 @@ const (
 // moved is an input that is something else than the last time.
 type moved struct {
 	path     string
-	old, now tree.Entry
+	old, now merkle.Entry
 }
 
 // rebase returns the last tree with what moved, or nil where it cannot tell what that is.
-func (w *worker) rebase(ctx context.Context, u *unit) *tree.Dir {
+func (w *worker) rebase(ctx context.Context, u *unit) *merkle.Dir {
 	var all []moved
 	folders := map[string]bool{}
 	for i := range u.spec.Inputs {
@@ -88,11 +88,11 @@ func (w *worker) rebase(ctx context.Context, u *unit) *tree.Dir {
 	} else if r.Close() != nil {
 		return nil
 	}
-	root, err := tree.Ref(u.before.root).Open(ctx, w.store)
+	root, err := merkle.Ref(u.before.root).Open(ctx, w.store)
 	if err != nil {
 		return nil
 	}
-	open := map[string]*tree.Dir{"": root}
+	open := map[string]*merkle.Dir{"": root}
 	order := make([]string, 0, len(folders))
 	for f := range folders {
 		order = append(order, f)
@@ -124,7 +124,7 @@ func folderOf(p string) string {
 }
 
 // same tells whether two outputs of a unit are the same.
-func same(a, b tree.Entry) bool {
+func same(a, b merkle.Entry) bool {
 	switch {
 	case a.File != nil && b.File != nil:
 		return *a.File == *b.File
@@ -137,7 +137,7 @@ func same(a, b tree.Entry) bool {
 }
 
 // replaced puts what an input is now in the place of what it was, if that is there.
-func replaced(d *tree.Dir, name string, m moved) bool {
+func replaced(d *merkle.Dir, name string, m moved) bool {
 	switch {
 	case m.old.File != nil && m.now.File != nil:
 		if have, ok := d.Files[name]; !ok || have != *m.old.File {
@@ -192,7 +192,7 @@ func (w *worker) moved(ctx context.Context, n *node, in *action.Input) (moved, b
 		if !ok {
 			return moved{}, err == nil
 		}
-		old := entryOf(memo.Out{Dir: was.Dir, Executable: was.Executable, Digest: was.Digest})
+		old := entryOf(snapshot.Out{Dir: was.Dir, Executable: was.Executable, Digest: was.Digest})
 		return moved{in.Path, old, e}, err == nil && in.Sub == ""
 	}
 	return moved{}, in.Content != nil

@@ -14,9 +14,9 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // ErrStale says that a memo cannot be built from: the pipeline has to be planned and built the long way. It is no failure.
@@ -32,25 +32,25 @@ type Machine struct {
 
 // Recalled is what the last build left, where the plan it was made from still holds. It is for one use.
 type Recalled struct {
-	m       *memo.Reader
+	m       *snapshot.Reader
 	machine Machine
-	title   memo.Title
+	title   snapshot.Title
 	changed []int // of hosts: what has to be read again
-	update  memo.Update
+	update  snapshot.Update
 }
 
 // Recall reads the memo at path and looks at every file that the plan or an action was made from, one stat each. The error
 // says why there is nothing to build from; it is no failure.
 func Recall(path string, machine Machine) (*Recalled, error) {
-	m, err := memo.Open(path)
+	m, err := snapshot.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recalled{m: m, machine: machine, update: memo.Update{Reads: map[int]memo.Read{}, Hosts: map[int]memo.Host{}, Results: map[int]memo.Unit{}, Exports: map[int]memo.Export{}}}
+	r := &Recalled{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{}, Results: map[int]snapshot.Unit{}, Exports: map[int]snapshot.Export{}}}
 	var errs [4]error
-	var reads []memo.Read
-	var globs []memo.Glob
-	var lookups []memo.Lookup
+	var reads []snapshot.Read
+	var globs []snapshot.Glob
+	var lookups []snapshot.Lookup
 	r.title, errs[0] = m.Title()
 	reads, errs[1] = m.Reads()
 	globs, errs[2] = m.Globs()
@@ -67,7 +67,7 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 	for i := range reads {
 		paths = append(paths, reads[i].Path)
 	}
-	if err := m.EachFile(func(_ int, f memo.File) { paths = append(paths, f.Path) }); err != nil {
+	if err := m.EachFile(func(_ int, f snapshot.File) { paths = append(paths, f.Path) }); err != nil {
 		return nil, err
 	}
 	stamps, err := stat.Lstats(machine.Workspace, paths, 0)
@@ -79,7 +79,7 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 	}
 	next := len(reads)
 	var instead string
-	err = m.EachFile(func(host int, f memo.File) {
+	err = m.EachFile(func(host int, f snapshot.File) {
 		if f.Other && (!f.Clean || f.Stamp != stamps[next]) {
 			instead = f.Path
 		}
@@ -95,7 +95,7 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 }
 
 // checkReads tells whether planning would read what it read then.
-func (r *Recalled) checkReads(reads []memo.Read, globs []memo.Glob, stamps []stat.Stamp) error {
+func (r *Recalled) checkReads(reads []snapshot.Read, globs []snapshot.Glob, stamps []stat.Stamp) error {
 	listed := map[int]bool{}
 	for _, g := range globs {
 		same := true
@@ -122,7 +122,7 @@ func (r *Recalled) checkReads(reads []memo.Read, globs []memo.Glob, stamps []sta
 			if stamps[i].Racy(time.Now()) { // it was listed after it was looked at
 				continue
 			}
-			r.update.Reads[i] = memo.Read{Path: reads[i].Path, Stamp: stamps[i]}
+			r.update.Reads[i] = snapshot.Read{Path: reads[i].Path, Stamp: stamps[i]}
 		}
 	}
 	for i, read := range reads {
@@ -137,7 +137,7 @@ func (r *Recalled) checkReads(reads []memo.Read, globs []memo.Glob, stamps []sta
 			return fmt.Errorf("%s changed: %w", read.Path, ErrStale)
 		}
 		if !stamps[i].Racy(time.Now()) {
-			r.update.Reads[i] = memo.Read{Path: read.Path, Stamp: stamps[i], Digest: d}
+			r.update.Reads[i] = snapshot.Read{Path: read.Path, Stamp: stamps[i], Digest: d}
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (r *Recalled) Look(f func(path string, dir bool)) error {
 	for _, read := range reads {
 		f(read.Path, read.Stamp.IsDir())
 	}
-	return r.m.EachFile(func(_ int, file memo.File) { f(file.Path, file.Stamp.IsDir()) })
+	return r.m.EachFile(func(_ int, file snapshot.File) { f(file.Path, file.Stamp.IsDir()) })
 }
 
 // Units is how many actions the last build had.
@@ -245,7 +245,7 @@ func (r *Recalled) affected(other map[int]bool) (hit map[int]bool, nodes []int, 
 	var todo []int
 	needs, ends := make([]int32, 0, n), make([]int32, n) // what each unit needs stands together, up to its end
 	count := make([]int32, n+1)                          // of those that need each
-	err = r.m.EachLinks(func(i int, u *memo.Unit) {
+	err = r.m.EachLinks(func(i int, u *snapshot.Unit) {
 		nodes[i] = u.Node
 		dirty := u.Always
 		for _, h := range u.Hosts {
@@ -296,9 +296,9 @@ func anyOf(of map[int]bool, in []int) bool {
 }
 
 // entryOf is what an output of a unit is.
-func entryOf(o memo.Out) tree.Entry {
+func entryOf(o snapshot.Out) merkle.Entry {
 	if o.Dir {
-		return tree.Entry{Dir: tree.Ref(o.Digest)}
+		return merkle.Entry{Dir: merkle.Ref(o.Digest)}
 	}
-	return tree.Entry{File: &tree.File{Digest: o.Digest, Executable: o.Executable}}
+	return merkle.Entry{File: &merkle.File{Digest: o.Digest, Executable: o.Executable}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/memo"
+	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -18,11 +18,11 @@ import (
 func wideMemo(tb testing.TB, n int) (workspace, path string) {
 	workspace = tb.TempDir()
 	path = filepath.Join(workspace, "memo")
-	m := &memo.Build{Fn: digest.BLAKE3, Title: memo.Title{Pipeline: "wide"}}
+	m := &snapshot.Build{Fn: digest.BLAKE3, Title: snapshot.Title{Pipeline: "wide"}}
 	if err := os.Mkdir(filepath.Join(workspace, "src"), 0o755); err != nil {
 		tb.Fatal(err)
 	}
-	last := memo.Unit{Node: n}
+	last := snapshot.Unit{Node: n}
 	for i := range n {
 		name := fmt.Sprintf("src/s%05d", i)
 		if err := os.WriteFile(filepath.Join(workspace, name), nil, 0o644); err != nil {
@@ -34,22 +34,22 @@ func wideMemo(tb testing.TB, n int) (workspace, path string) {
 		}
 		d := digest.BLAKE3.Bytes([]byte(name))
 		at := addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "obj"}, Key: name, Keyed: true}
-		m.Hosts = append(m.Hosts, memo.Host{Path: name, Digest: d, Files: []memo.File{{Path: name, Stamp: s, Clean: true}}})
-		m.Nodes = append(m.Nodes, memo.Node{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
+		m.Hosts = append(m.Hosts, snapshot.Host{Path: name, Digest: d, Files: []snapshot.File{{Path: name, Stamp: s, Clean: true}}})
+		m.Nodes = append(m.Nodes, snapshot.Node{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
 			Outputs: map[string]action.Artifact{"o": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "o"}}}}}})
-		m.Units = append(m.Units, memo.Unit{Node: i, Hosts: []int{i}, Key: d, Root: d, Outs: []memo.Out{{Path: "o", Digest: d}},
+		m.Units = append(m.Units, snapshot.Unit{Node: i, Hosts: []int{i}, Key: d, Root: d, Outs: []snapshot.Out{{Path: "o", Digest: d}},
 			Spec: action.Spec{Args: []string{"cc", name}, Inputs: []action.Input{{Path: name, Host: &action.HostPath{Path: name}}}}})
 		last.Needs = append(last.Needs, i)
-		m.Exports = append(m.Exports, memo.Export{Name: fmt.Sprint("objs.", i), Class: action.File, Units: []int{i}, ID: d.String(),
+		m.Exports = append(m.Exports, snapshot.Export{Name: fmt.Sprint("objs.", i), Class: action.File, Units: []int{i}, ID: d.String(),
 			Artifact: action.Input{Artifact: &addrs.Output{Instance: at, Name: "o"}}})
 	}
-	m.Nodes = append(m.Nodes, memo.Node{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})
+	m.Nodes = append(m.Nodes, snapshot.Node{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})
 	m.Units = append(m.Units, last)
 	b, err := m.Encode()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := memo.Save(path, b); err != nil {
+	if err := snapshot.Save(path, b); err != nil {
 		tb.Fatal(err)
 	}
 	return workspace, path

@@ -10,14 +10,14 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/memo"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/snapshot"
 )
 
 // library has the nodes of a memo. Those that take part in a build are in its graph from the start; of others only outputs
 // are wanted, and they are read when somebody asks.
 type library struct {
-	m     *memo.Reader
+	m     *snapshot.Reader
 	first []int // unit of each node; one more at the end
 
 	mu     sync.Mutex
@@ -25,7 +25,7 @@ type library struct {
 	loaded map[int]*node
 }
 
-func newLibrary(m *memo.Reader, nodes []int) (*library, error) {
+func newLibrary(m *snapshot.Reader, nodes []int) (*library, error) {
 	l := &library{m: m, loaded: map[int]*node{}}
 	unit := 0
 	for i := range m.Nodes() {
@@ -84,7 +84,7 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*node, error) {
 			Resources: kept.Resources, Cache: kept.Cache}}
 	for at := l.first[i]; at < l.first[i+1]; at++ {
 		u := &unit{node: n, state: done, kept: at}
-		var k memo.Unit
+		var k snapshot.Unit
 		if hit[at] {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
@@ -108,7 +108,7 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	w := newWorker(&graph{nodes: map[addrs.Instance]*node{}}, o)
 	w.notes = newNotes()
 	w.last = newLastRuns(o, r.title.Pipeline)
-	w.recalled, w.others = true, map[string]memo.Host{}
+	w.recalled, w.others = true, map[string]snapshot.Host{}
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale) // the long way says what is wrong, and where
@@ -216,7 +216,7 @@ func (r *Recalled) keep(w *worker, outs []toExport) {
 			if err != nil {
 				return
 			}
-			r.update.Results[u.kept] = memo.Unit{Key: u.key, Root: u.root, Outs: outs}
+			r.update.Results[u.kept] = snapshot.Unit{Key: u.key, Root: u.root, Outs: outs}
 		}
 	}
 	for i := range outs {

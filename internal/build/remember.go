@@ -14,44 +14,44 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/memo"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // Memo says where a build leaves what it found out, and what its plan was made from.
 type Memo struct {
 	Path    string // of the file
-	Reads   []memo.Read
-	Globs   []memo.Glob
-	Lookups []memo.Lookup
+	Reads   []snapshot.Read
+	Globs   []snapshot.Glob
+	Lookups []snapshot.Lookup
 }
 
 // hostNotes are what was looked at of the machine's files, with the Stamps from before they were read.
 type hostNotes struct {
 	mu    sync.Mutex
-	hosts map[string]*memo.Host // by hostKey
+	hosts map[string]*snapshot.Host // by hostKey
 
 	shadowed map[string]bool // programs, by name and where they were looked for
 }
 
 func newNotes() *hostNotes {
-	return &hostNotes{hosts: map[string]*memo.Host{}, shadowed: map[string]bool{}}
+	return &hostNotes{hosts: map[string]*snapshot.Host{}, shadowed: map[string]bool{}}
 }
 
 // note begins a Host's record. It returns what is to be called with every file, folder and symlink before it is read: the
 // path relative to the Host's own, or absolute, and what Lstat says of it.
-func (n *hostNotes) note(h action.HostPath) (*memo.Host, func(rel string, info fs.FileInfo)) {
+func (n *hostNotes) note(h action.HostPath) (*snapshot.Host, func(rel string, info fs.FileInfo)) {
 	if n == nil {
-		return &memo.Host{}, func(string, fs.FileInfo) {}
+		return &snapshot.Host{}, func(string, fs.FileInfo) {}
 	}
-	host := &memo.Host{Path: h.Path, Globs: h.Globs}
+	host := &snapshot.Host{Path: h.Path, Globs: h.Globs}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.hosts[hostKey(h)] = host
 	return host, func(rel string, info fs.FileInfo) {
 		s := stat.Of(info)
-		f := memo.File{Path: path.Join(h.Path, rel), Stamp: s, Clean: !s.Racy(time.Now())}
+		f := snapshot.File{Path: path.Join(h.Path, rel), Stamp: s, Clean: !s.Racy(time.Now())}
 		if path.IsAbs(rel) {
 			f.Path = rel
 		}
@@ -83,7 +83,7 @@ func (n *hostNotes) shadows(at, name, list string) {
 			return
 		}
 		s, _ := stat.Lstat(p) // mostly nothing is there
-		host.Files = append(host.Files, memo.File{Path: filepath.ToSlash(p), Stamp: s, Clean: !s.Racy(time.Now()), Other: true})
+		host.Files = append(host.Files, snapshot.File{Path: filepath.ToSlash(p), Stamp: s, Clean: !s.Racy(time.Now()), Other: true})
 	}
 }
 
@@ -105,16 +105,16 @@ func (n *hostNotes) tell(look func(path string, dir bool)) {
 }
 
 // of returns the record of a Host.
-func (n *hostNotes) of(h action.HostPath) *memo.Host {
+func (n *hostNotes) of(h action.HostPath) *snapshot.Host {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	host := n.hosts[hostKey(h)]
-	slices.SortFunc(host.Files, func(a, b memo.File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(host.Files, func(a, b snapshot.File) int { return strings.Compare(a.Path, b.Path) })
 	return host
 }
 
 // hostPath is the input that a Host is.
-func hostPath(h *memo.Host) action.HostPath { return action.HostPath{Path: h.Path, Globs: h.Globs} }
+func hostPath(h *snapshot.Host) action.HostPath { return action.HostPath{Path: h.Path, Globs: h.Globs} }
 
 // noteLink notes the symlink that a Host's own path may be, and returns the function to note its target with.
 func noteLink(at string, note func(string, fs.FileInfo)) func(string, fs.FileInfo) {
@@ -133,7 +133,7 @@ func noteLink(at string, note func(string, fs.FileInfo)) func(string, fs.FileInf
 // rememberer makes a memo of a build that succeeded.
 type rememberer struct {
 	w     *worker
-	m     *memo.Build
+	m     *snapshot.Build
 	hosts map[string]int // by hostKey
 	units map[*unit]int
 	nodes map[*node]int
@@ -158,19 +158,19 @@ func (l *links) compact() *links {
 var errNotKept = errors.New("a part of the build is not known")
 
 // remember returns the memo of the build, or an error when something of it cannot be kept.
-func (w *worker) remember(p *plan.Plan, exports []toExport) (*memo.Build, error) {
+func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, error) {
 	o := &w.o
 	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, nodes: map[*node]int{}, links: map[addrs.Output]*links{},
-		m: &memo.Build{Fn: w.fn, Title: memo.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsSum()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
+		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsSum()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
 	keys := make([]string, 0, len(w.notes.hosts))
 	for k := range w.notes.hosts {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
-	r.m.Hosts = make([]memo.Host, 0, len(keys))
+	r.m.Hosts = make([]snapshot.Host, 0, len(keys))
 	for i, k := range keys {
 		h := w.notes.hosts[k]
-		slices.SortFunc(h.Files, func(a, b memo.File) int { return strings.Compare(a.Path, b.Path) })
+		slices.SortFunc(h.Files, func(a, b snapshot.File) int { return strings.Compare(a.Path, b.Path) })
 		r.hosts[k] = i
 		r.m.Hosts = append(r.m.Hosts, *h)
 	}
@@ -180,7 +180,7 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*memo.Build, error)
 			r.units[u] = len(r.units)
 		}
 	}
-	r.m.Nodes, r.m.Units, r.m.Exports = make([]memo.Node, 0, len(r.nodes)), make([]memo.Unit, 0, len(r.units)), make([]memo.Export, 0, len(exports))
+	r.m.Nodes, r.m.Units, r.m.Exports = make([]snapshot.Node, 0, len(r.nodes)), make([]snapshot.Unit, 0, len(r.units)), make([]snapshot.Export, 0, len(exports))
 	for _, n := range w.g.order {
 		if err := r.node(n); err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*memo.Build, error)
 			return nil, err
 		}
 		l.compact()
-		r.m.Exports = append(r.m.Exports, memo.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact,
+		r.m.Exports = append(r.m.Exports, snapshot.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact,
 			Literal: x.Literal, Hosts: l.hosts, Units: l.units, Values: len(x.awaited) > 0, ID: x.id})
 	}
 	return r.m, nil
@@ -206,7 +206,7 @@ func (r *rememberer) node(n *node) error {
 		return err
 	}
 	await.compact()
-	r.m.Nodes = append(r.m.Nodes, memo.Node{At: p.At, Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
+	r.m.Nodes = append(r.m.Nodes, snapshot.Node{At: p.At, Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
 		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explain != nil, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
 	for _, u := range n.specs {
 		if u.key.IsZero() {
@@ -226,7 +226,7 @@ func (r *rememberer) node(n *node) error {
 		r.m.Title.Always = r.m.Title.Always || u.spec.NoCache
 		l.add(await)
 		l.compact()
-		kept := memo.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
+		kept := snapshot.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
 		var err error
 		if kept.Outs, err = keptOuts(u.out); err != nil {
 			return err
@@ -237,10 +237,10 @@ func (r *rememberer) node(n *node) error {
 }
 
 // keptOuts are a unit's outputs, sorted by path.
-func keptOuts(of outputs) ([]memo.Out, error) {
-	var outs []memo.Out
+func keptOuts(of outputs) ([]snapshot.Out, error) {
+	var outs []snapshot.Out
 	for path, e := range of {
-		out := memo.Out{Path: path}
+		out := snapshot.Out{Path: path}
 		switch {
 		case e.File != nil:
 			out.Digest, out.Executable = e.File.Digest, e.File.Executable
@@ -255,7 +255,7 @@ func keptOuts(of outputs) ([]memo.Out, error) {
 		}
 		outs = append(outs, out)
 	}
-	slices.SortFunc(outs, func(a, b memo.Out) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(outs, func(a, b snapshot.Out) int { return strings.Compare(a.Path, b.Path) })
 	return outs, nil
 }
 
@@ -316,6 +316,6 @@ func (w *worker) saveMemo(p *plan.Plan, exports []toExport) {
 		return
 	}
 	if b, err := m.Encode(); err == nil {
-		_ = memo.Save(w.o.Memo.Path, b)
+		_ = snapshot.Save(w.o.Memo.Path, b)
 	}
 }

@@ -14,12 +14,12 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // worker does what a unit needs: it makes the action, looks for its result, has it executed.
@@ -67,12 +67,12 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	a.Directories = dirs
 	defer w.o.Sources.Hold(dirs)()
 	say(message{u: u, started: true})
-	ctx = tree.WithOpened(ctx, inputRoot, root)
+	ctx = merkle.WithOpened(ctx, inputRoot, root)
 	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
 		say(message{u: u, progress: event.NodeProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
 	}))
 	if w.o.LogDir != "" {
-		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, durable.TempName("printed")))
+		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, atomicfile.TempName("printed")))
 		ctx = execute.WithPrinted(ctx, u.printed)
 		defer u.printed.Remove()
 	}
@@ -207,10 +207,10 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 	}
 	o.out, o.root = outputs{}, a.InputRoot
 	for _, f := range res.Files {
-		o.out[f.Path] = tree.Entry{File: &tree.File{Digest: f.Digest, Executable: f.Executable}}
+		o.out[f.Path] = merkle.Entry{File: &merkle.File{Digest: f.Digest, Executable: f.Executable}}
 	}
 	for _, d := range res.Dirs {
-		o.out[d.Path] = tree.Entry{Dir: tree.Ref(d.Root)}
+		o.out[d.Path] = merkle.Entry{Dir: merkle.Ref(d.Root)}
 	}
 	for _, want := range u.spec.Outputs {
 		e, ok := o.out[want.Path]
@@ -314,8 +314,8 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 }
 
 // list returns the slash paths of all files in the folder, sorted.
-func (w *worker) list(ctx context.Context, d *tree.Dir) ([]string, error) {
-	root := &tree.Dir{}
+func (w *worker) list(ctx context.Context, d *merkle.Dir) ([]string, error) {
+	root := &merkle.Dir{}
 	if err := root.Merge(ctx, w.store, "", d); err != nil {
 		return nil, err
 	}
@@ -323,12 +323,12 @@ func (w *worker) list(ctx context.Context, d *tree.Dir) ([]string, error) {
 	if err := w.keep(ctx, blobs); err != nil {
 		return nil, err
 	}
-	whole, err := tree.Load(ctx, w.store, at)
+	whole, err := merkle.Load(ctx, w.store, at)
 	if err != nil {
 		return nil, err
 	}
 	var files []string
-	err = whole.Walk(func(p string, e tree.Entry) error {
+	err = whole.Walk(func(p string, e merkle.Entry) error {
 		if e.File != nil {
 			files = append(files, p)
 		}

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -115,7 +115,7 @@ func (s *Sources) own(d digest.Digest) (io.ReadCloser, error) {
 	if !ok {
 		return nil, nil
 	}
-	f, err := durable.OpenRegular(path)
+	f, err := atomicfile.OpenRegular(path)
 	if err != nil {
 		return nil, &ChangedError{Path: path, Digest: d, Err: err}
 	}
@@ -225,7 +225,7 @@ func copyFile(ctx context.Context, r io.Reader, d digest.Digest, path string) er
 		return err
 	}
 	if err = Copy(ctx, f, r, d); err == nil {
-		err = durable.SetFile(f, 0o444, time.Unix(1_000_000_000, 0))
+		err = atomicfile.SetFile(f, 0o444, time.Unix(1_000_000_000, 0))
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(path)

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
-	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 )
 
 // Format returns the canonical layout of a file: indentation, aligned equals signs, one line end at the end. A file that
@@ -57,7 +57,7 @@ func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagno
 		}
 		changed = append(changed, name)
 		if !check {
-			if err := durable.WriteFile(filepath.Dir(name), name, out, info.Mode().Perm()); err != nil {
+			if err := atomicfile.WriteFile(filepath.Dir(name), name, out, info.Mode().Perm()); err != nil {
 				return changed, diags, fmt.Errorf("format %s: %w", name, err)
 			}
 		}

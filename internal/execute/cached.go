@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/actioncache"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // Lookup is what an Executor that remembers results can do beside executing.
@@ -127,7 +127,7 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	for m := range messages {
 		want = append(want, m)
 	}
-	err = dir.Walk(func(_ string, e tree.Entry) error {
+	err = dir.Walk(func(_ string, e merkle.Entry) error {
 		if e.File != nil {
 			want = append(want, e.File.Digest)
 		}
@@ -145,11 +145,11 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	return true, nil
 }
 
-func load(ctx context.Context, store cas.Store, d action.OutputDir) (*tree.Dir, error) {
+func load(ctx context.Context, store cas.Store, d action.OutputDir) (*merkle.Dir, error) {
 	if d.Tree.IsZero() {
-		return tree.Load(ctx, store, d.Root)
+		return merkle.Load(ctx, store, d.Root)
 	}
-	return tree.LoadTree(ctx, store, d.Tree)
+	return merkle.LoadTree(ctx, store, d.Tree)
 }
 
 // maxBeside is how many bytes of messages are kept beside a result. Larger ones, such as the Directory of a link's 10,000

@@ -10,7 +10,7 @@ import (
 	acdisk "github.com/hexmage/hexmage/internal/actioncache/disk"
 	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // What a build without work spends on lookups: sixty actions, of which two made toolchains of 10,000 files.
@@ -24,7 +24,7 @@ func BenchmarkLookup60(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	trees := tree.NewTrees(root)
+	trees := merkle.NewTrees(root)
 	actions := make([]*action.Action, 60)
 	for i := range actions {
 		work := filepath.Join(b.TempDir(), "root")
@@ -41,7 +41,7 @@ func BenchmarkLookup60(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		_, dirs, err := tree.Capture(b.Context(), store, fn, work, []string{"out"})
+		_, dirs, err := merkle.Capture(b.Context(), store, fn, work, []string{"out"})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 const fn = digest.BLAKE3
@@ -33,7 +33,7 @@ type world struct {
 func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 	t.Helper()
 	store := memory.New()
-	root, err := (&tree.Dir{}).Put(t.Context(), store, fn)
+	root, err := (&merkle.Dir{}).Put(t.Context(), store, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestCachedIncomplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := tree.LoadTree(t.Context(), w.store, r.Dirs[0].Tree)
+	dir, err := merkle.LoadTree(t.Context(), w.store, r.Dirs[0].Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestCachedForgedTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, err := (&tree.Dir{}).EncodeTree(fn)
+	empty, err := (&merkle.Dir{}).EncodeTree(fn)
 	if err != nil {
 		t.Fatal(err)
 	}

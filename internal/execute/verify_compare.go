@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // maxDifferences is how many differing files of one action are described; the rest is counted.
@@ -44,18 +44,18 @@ func (c *comparer) results(ctx context.Context, first, second *action.Result) er
 }
 
 // top is the folder that holds a result's outputs, under their whole paths.
-func top(r *action.Result) map[string]tree.Entry {
-	all := map[string]tree.Entry{}
+func top(r *action.Result) map[string]merkle.Entry {
+	all := map[string]merkle.Entry{}
 	for _, f := range r.Files {
-		all[f.Path] = tree.Entry{File: &tree.File{Digest: f.Digest, Executable: f.Executable}}
+		all[f.Path] = merkle.Entry{File: &merkle.File{Digest: f.Digest, Executable: f.Executable}}
 	}
 	for _, d := range r.Dirs {
-		all[d.Path] = tree.Entry{Dir: tree.Ref(d.Root)}
+		all[d.Path] = merkle.Entry{Dir: merkle.Ref(d.Root)}
 	}
 	return all
 }
 
-func (c *comparer) dirs(ctx context.Context, at string, first, second map[string]tree.Entry) error {
+func (c *comparer) dirs(ctx context.Context, at string, first, second map[string]merkle.Entry) error {
 	names := make([]string, 0, len(first))
 	for name := range first {
 		names = append(names, name)
@@ -84,7 +84,7 @@ func (c *comparer) dirs(ctx context.Context, at string, first, second map[string
 	return nil
 }
 
-func noun(e tree.Entry) string {
+func noun(e merkle.Entry) string {
 	switch {
 	case e.File != nil:
 		return "file"
@@ -94,7 +94,7 @@ func noun(e tree.Entry) string {
 	return "symlink"
 }
 
-func (c *comparer) entries(ctx context.Context, p string, a, b tree.Entry) error {
+func (c *comparer) entries(ctx context.Context, p string, a, b merkle.Entry) error {
 	switch {
 	case noun(a) != noun(b):
 		c.add(event.Difference{Path: p, Kind: "type", Offset: -1, Detail: fmt.Sprintf("a %s, then a %s", noun(a), noun(b))})
@@ -112,7 +112,7 @@ func (c *comparer) entries(ctx context.Context, p string, a, b tree.Entry) error
 	return nil
 }
 
-func mode(f *tree.File) string {
+func mode(f *merkle.File) string {
 	if f.Executable {
 		return "executable"
 	}
@@ -120,7 +120,7 @@ func mode(f *tree.File) string {
 }
 
 // folders looks into folders only where their digests differ.
-func (c *comparer) folders(ctx context.Context, p string, a, b *tree.Dir) error {
+func (c *comparer) folders(ctx context.Context, p string, a, b *merkle.Dir) error {
 	refA, okA := a.Ref()
 	refB, okB := b.Ref()
 	if okA && okB && refA == refB {
@@ -136,16 +136,16 @@ func (c *comparer) folders(ctx context.Context, p string, a, b *tree.Dir) error 
 	return c.dirs(ctx, p, inside(a), inside(b))
 }
 
-func inside(d *tree.Dir) map[string]tree.Entry {
-	all := map[string]tree.Entry{}
+func inside(d *merkle.Dir) map[string]merkle.Entry {
+	all := map[string]merkle.Entry{}
 	for name, f := range d.Files {
-		all[name] = tree.Entry{File: &f}
+		all[name] = merkle.Entry{File: &f}
 	}
 	for name, sub := range d.Dirs {
-		all[name] = tree.Entry{Dir: sub}
+		all[name] = merkle.Entry{Dir: sub}
 	}
 	for name, target := range d.Symlinks {
-		all[name] = tree.Entry{Symlink: target}
+		all[name] = merkle.Entry{Symlink: target}
 	}
 	return all
 }

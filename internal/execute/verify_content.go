@@ -9,7 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // Limits of what is looked at closely.
@@ -123,7 +123,7 @@ func (s *spans) chunk(at int64, a, b []byte) {
 }
 
 // files describes how two files of different content differ.
-func (c *comparer) files(ctx context.Context, p string, a, b tree.File) error {
+func (c *comparer) files(ctx context.Context, p string, a, b merkle.File) error {
 	d := event.Difference{Path: p, Kind: "content", First: a.Digest.String(), Second: b.Digest.String()}
 	if len(c.found) == maxDifferences {
 		c.add(d)

@@ -24,7 +24,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // verifier is a Verifier over real processes, with a memory.
@@ -41,7 +41,7 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := (&tree.Dir{}).Put(t.Context(), store, fn)
+	none, err := (&merkle.Dir{}).Put(t.Context(), store, fn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/explain"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 const fn = digest.BLAKE3
@@ -25,9 +25,9 @@ const fn = digest.BLAKE3
 // the store.
 func made(t *testing.T, store cas.Store, files map[string]string, change func(*action.Action)) *action.Action {
 	t.Helper()
-	root := &tree.Dir{}
+	root := &merkle.Dir{}
 	for p, content := range files {
-		f := tree.File{Digest: fn.Bytes([]byte(content)), Executable: strings.HasSuffix(p, "*")}
+		f := merkle.File{Digest: fn.Bytes([]byte(content)), Executable: strings.HasSuffix(p, "*")}
 		if err := root.Insert(t.Context(), store, strings.TrimSuffix(p, "*"), f); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // toolchains is the folder of an exec root in which toolchains appear, one each.
@@ -23,10 +23,10 @@ func (c *comparer) folders(at string, before, now digest.Digest) error {
 	if strings.Count(at, "/") > maxDepth {
 		return fmt.Errorf("folders are more than %d deep at %s", maxDepth, at)
 	}
-	o, err := tree.Ref(before).Open(c.ctx, c.store)
+	o, err := merkle.Ref(before).Open(c.ctx, c.store)
 	if err == nil {
-		var n *tree.Dir
-		if n, err = tree.Ref(now).Open(c.ctx, c.store); err == nil {
+		var n *merkle.Dir
+		if n, err = merkle.Ref(now).Open(c.ctx, c.store); err == nil {
 			return c.entries(at, o, n)
 		}
 	}
@@ -41,9 +41,9 @@ func (c *comparer) folders(at string, before, now digest.Digest) error {
 	return nil
 }
 
-func (c *comparer) entries(at string, before, now *tree.Dir) error {
+func (c *comparer) entries(at string, before, now *merkle.Dir) error {
 	names := map[string]bool{}
-	for _, d := range []*tree.Dir{before, now} {
+	for _, d := range []*merkle.Dir{before, now} {
 		for n := range d.Files {
 			names[n] = true
 		}
@@ -79,8 +79,8 @@ func (c *comparer) entries(at string, before, now *tree.Dir) error {
 }
 
 // alone compares a folder with nothing.
-func (c *comparer) alone(at string, before, now *tree.Dir) error {
-	empty := &tree.Dir{}
+func (c *comparer) alone(at string, before, now *merkle.Dir) error {
+	empty := &merkle.Dir{}
 	o, n := empty, empty
 	var err error
 	if before != nil {
@@ -99,7 +99,7 @@ func (c *comparer) alone(at string, before, now *tree.Dir) error {
 }
 
 // entry describes what has a name, "" for nothing. Things that differ have different descriptions.
-func entry(d *tree.Dir, name string) string {
+func entry(d *merkle.Dir, name string) string {
 	if f, ok := d.Files[name]; ok {
 		s := fmt.Sprintf("%s (%d bytes)", f.Digest.Short(), f.Digest.Size())
 		if f.Executable {
@@ -118,7 +118,7 @@ func entry(d *tree.Dir, name string) string {
 }
 
 // of is the digest of a toolchain's root.
-func of(d *tree.Dir, name string) string {
+func of(d *merkle.Dir, name string) string {
 	if sub := d.Dirs[name]; sub != nil {
 		ref, _ := sub.Ref()
 		return ref.Short()

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 )
 
 // Source is what to download.
@@ -161,7 +161,7 @@ func (c Client) lock(ctx context.Context, dest string) (func(), error) {
 		wait := time.AfterFunc(500*time.Millisecond, c.Waits)
 		defer wait.Stop()
 	}
-	return durable.Lock(ctx, dest+".lock")
+	return atomicfile.Lock(ctx, dest+".lock")
 }
 
 // there returns the result for a file that is at dest already; nil when there is none, or a wrong one, which it removes.

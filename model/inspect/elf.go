@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/model/buildid"
+	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
 // ELF describes a program, library or object file.

@@ -67,7 +67,7 @@ func TestAgainstSections(t *testing.T) {
 
 // TestDamagedELF cuts and changes a real library: it is described as far as it goes, with a warning.
 func TestDamagedELF(t *testing.T) {
-	lib, id := sdk(t)
+	lib, id := libraries(t)
 	whole, err := os.ReadFile(filepath.Join(lib, "aarch64-android", "libQnnHtp.so"))
 	if err != nil {
 		t.Fatal(err)

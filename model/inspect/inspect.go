@@ -16,8 +16,8 @@ import (
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/model/mllm"
-	"github.com/hexmage/hexmage/model/qnnctx"
 	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // Version names the form of Description's JSON.

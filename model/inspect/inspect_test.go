@@ -14,20 +14,20 @@ import (
 
 	"github.com/hexmage/hexmage/model/inspect"
 	"github.com/hexmage/hexmage/model/mllm"
-	"github.com/hexmage/hexmage/model/qnnctx"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/sdk"
 )
 
-// sdk unpacks libraries of the open stand-in's QAIRT: real ELF files of several machines.
-func sdk(t testing.TB) (dir string, buildID string) {
+// libraries unpacks libraries of the open stand-in's QAIRT: real ELF files of several machines.
+func libraries(t testing.TB) (dir string, buildID string) {
 	t.Helper()
-	r, err := open.Find("qairt", "")
+	r, err := sdk.Find("qairt", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := open.Archive(&b, "qairt", ""); err != nil {
+	if err := sdk.Archive(&b, "qairt", ""); err != nil {
 		t.Fatal(err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
@@ -42,7 +42,7 @@ func sdk(t testing.TB) (dir string, buildID string) {
 }
 
 func TestELF(t *testing.T) {
-	lib, id := sdk(t)
+	lib, id := libraries(t)
 	cases := map[string]inspect.ELF{
 		"hexagon-v79/unsigned/libQnnHtpV79Skel.so": {Class: "ELFCLASS32", Machine: "EM_HEXAGON", Arch: "v79", SOName: "libQnnHtpV79Skel.so"},
 		"hexagon-v73/unsigned/libQnnHtpV73Skel.so": {Class: "ELFCLASS32", Machine: "EM_HEXAGON", Arch: "v73", SOName: "libQnnHtpV73Skel.so"},
@@ -152,7 +152,7 @@ func FuzzDescribe(f *testing.F) {
 	for _, raw := range samples(f) {
 		f.Add(raw)
 	}
-	lib, _ := sdk(f)
+	lib, _ := libraries(f)
 	for _, name := range []string{"hexagon-v79/unsigned/libQnnHtpV79Skel.so", "aarch64-android/libQnnHtp.so"} {
 		raw, err := os.ReadFile(filepath.Join(lib, name))
 		if err != nil {

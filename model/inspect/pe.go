@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hexmage/hexmage/model/buildid"
+	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
 // PE describes a program or library for Windows: only which machine it is for, and which QNN it is of.

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/model/buildid"
+	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 

@@ -11,18 +11,18 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/model/inspect"
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/standin/sdk"
 )
 
 // standIn writes an SDK's archive, and returns its path and its release.
-func standIn(t *testing.T, name string) (string, open.Release) {
+func standIn(t *testing.T, name string) (string, sdk.Release) {
 	t.Helper()
-	r, err := open.Find(name, "")
+	r, err := sdk.Find(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := open.Archive(&b, name, ""); err != nil {
+	if err := sdk.Archive(&b, name, ""); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "download")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hexmage/hexmage/model/qnnctx"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // lines collects a description: indented names, in a column, and what they are.

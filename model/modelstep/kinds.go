@@ -1,6 +1,6 @@
 // Package modelstep has the kinds of steps that make, quantise, convert and compile models.
 //
-// It plans actions; the work is done by the built-in tools of package model and toolchains/open, or by the real
+// It plans actions; the work is done by the built-in tools of package model and standin/sdk, or by the real
 // upstream programs. It does not know how they do it.
 package modelstep
 

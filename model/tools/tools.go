@@ -10,9 +10,9 @@ import (
 
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/inspect"
-	"github.com/hexmage/hexmage/model/qwen3"
-	"github.com/hexmage/hexmage/toolchains/open/aotc"
-	"github.com/hexmage/hexmage/toolchains/open/quantizer"
+	"github.com/hexmage/hexmage/standin/mllm/compiler"
+	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
 // Tool is a program in the form of a function.
@@ -28,11 +28,11 @@ type Tool struct {
 // All lists the tools by name.
 func All() []Tool {
 	return []Tool{
-		{"aot-config", "write the ahead-of-time compiler's config", aotc.ConfigVersion, aotc.RunConfig},
+		{"aot-config", "write the ahead-of-time compiler's config", compiler.ConfigVersion, compiler.RunConfig},
 		{"convert", "convert safetensors to .mllm", convert.Version, convert.Run},
 		{"inspect", "describe a model, an ELF file or a context binary", inspect.Version, inspect.Run},
 		{"make-model", "write the small open model, seeded", qwen3.MakeVersion, qwen3.RunMake},
-		{"mllm-qwen3-aot-sha-c", "compile a context for the open profile", aotc.Version, aotc.Run},
+		{"mllm-qwen3-aot-sha-c", "compile a context for the open profile", compiler.Version, compiler.Run},
 		{"quantize", "quantise the small open model to W4A16 LPBQ", quantizer.Version, quantizer.Run},
 		{"reference", "run the quantised model on the host, exactly", qwen3.ReferenceVersion, qwen3.RunReference},
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/model/qwen3"
 	"github.com/hexmage/hexmage/model/tools"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
 const sdkID = "v2.41.0.251128145156_191518"

@@ -11,25 +11,25 @@ import (
 
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/editor"
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 // TestCommands has a plain clang, as clangd has inside, understand every entry with nothing but what the entry says.
 func TestCommands(t *testing.T) {
 	base := t.TempDir()
-	oppackagetest.SDKs(t, filepath.Join(base, "sdk"))
+	sdktest.SDKs(t, filepath.Join(base, "sdk"))
 	dir := filepath.Join(base, "pkg")
-	oppackagetest.Write(t, dir, oppackagetest.Package())
+	sdktest.Write(t, dir, sdktest.Package())
 	arches, err := oppackage.Select([]string{"htp_aarch64", "htp_v73", "htp_v79"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files []string
-	for f := range oppackagetest.Package() {
+	for f := range sdktest.Package() {
 		files = append(files, f)
 	}
-	roots := oppackage.Roots{QAIRT: base + "/sdk/qairt", Hexagon: base + "/sdk/hexagon", Tools: oppackagetest.ToolsVersion, NDK: base + "/sdk/ndk"}
+	roots := oppackage.Roots{QAIRT: base + "/sdk/qairt", Hexagon: base + "/sdk/hexagon", Tools: sdktest.ToolsVersion, NDK: base + "/sdk/ndk"}
 	data, err := editor.Commands(dir, editor.Order(arches), oppackage.Package{Name: "TestPackage", Files: files}, roots)
 	if err != nil {
 		t.Fatal(err)

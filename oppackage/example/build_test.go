@@ -19,7 +19,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/oppackage/example"
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -31,12 +31,12 @@ func install(t testing.TB, qairt string) sdks {
 	t.Helper()
 	root := t.TempDir()
 	for name, version := range map[string]string{"qairt": qairt, "hexagon": "", "ndk": ""} {
-		r, err := open.Find(name, version)
+		r, err := sdk.Find(name, version)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var zip bytes.Buffer
-		if err := open.Archive(&zip, r.Name, r.Version); err != nil {
+		if err := sdk.Archive(&zip, r.Name, r.Version); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(root, r.File())
@@ -182,7 +182,7 @@ func TestBuild(t *testing.T) {
 		{"2.31.0.250130", false, []string{"aarch64", "v79"}},
 	} {
 		s, dir := install(t, c.qairt), sources(t, c.renamed)
-		release, err := open.Find("qairt", c.qairt)
+		release, err := sdk.Find("qairt", c.qairt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hexmage/hexmage/oppackage/kerneltest"
-	"github.com/hexmage/hexmage/runner/emulator/cdsp"
+	"github.com/hexmage/hexmage/standin/kerneltest"
+	"github.com/hexmage/hexmage/standin/phone/cdsp"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/hexmage/hexmage/model/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
 // The arithmetic of docs/design/0002 once more, for the ops' sake: float32 around each operation keeps it apart from the next.

@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/model/buildid"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
 // maxLibrary bounds the size of a library: ops are code, not weights.

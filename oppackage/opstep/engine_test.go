@@ -26,18 +26,18 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/step/kinds"
-	"github.com/hexmage/hexmage/internal/tree"
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/oppackage/kerneltest"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
 	"github.com/hexmage/hexmage/oppackage/opstep"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/patchstep"
+	"github.com/hexmage/hexmage/standin/kerneltest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 // TestMain lets the test binary run again as a built-in tool, as the executor runs hexmage.
@@ -132,17 +132,17 @@ type workspace struct {
 
 func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
-	w := &workspace{t: t, dir: t.TempDir(), sdks: t.TempDir(), at: t.TempDir(), tools: oppackagetest.ToolsVersion}
-	_, w.llvm = oppackagetest.SDKs(t, w.sdks)
+	w := &workspace{t: t, dir: t.TempDir(), sdks: t.TempDir(), at: t.TempDir(), tools: sdktest.ToolsVersion}
+	_, w.llvm = sdktest.SDKs(t, w.sdks)
 	w.pipeline(pipeline)
-	files := oppackagetest.Package()
+	files := sdktest.Package()
 	files["src/ops/Scale.cpp"] = strings.ReplaceAll(files["src/ops/Scale.cpp"], "interface_scale", "get_interface_scale")
-	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), files)
+	sdktest.Write(t, filepath.Join(w.dir, "pkg"), files)
 	return w
 }
 
 func (w *workspace) pipeline(text string) {
-	oppackagetest.Write(w.t, w.dir, map[string]string{"pipelines/p.hcl": strings.ReplaceAll(text, "@llvm@", w.llvm)})
+	sdktest.Write(w.t, w.dir, map[string]string{"pipelines/p.hcl": strings.ReplaceAll(text, "@llvm@", w.llvm)})
 }
 
 func (w *workspace) edit(name string, change func(string) string) {
@@ -151,7 +151,7 @@ func (w *workspace) edit(name string, change func(string) string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	oppackagetest.Write(w.t, filepath.Join(w.dir, "pkg"), map[string]string{name: change(string(data))})
+	sdktest.Write(w.t, filepath.Join(w.dir, "pkg"), map[string]string{name: change(string(data))})
 }
 
 func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
@@ -199,7 +199,7 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	fn, sources, trees := digest.BLAKE3, cas.WithSources(store), tree.NewTrees(w.at)
+	fn, sources, trees := digest.BLAKE3, cas.WithSources(store), merkle.NewTrees(w.at)
 	scratch := filepath.Join(w.at, "scratch")
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		w.t.Fatal(err)
@@ -212,7 +212,7 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 	sink := &events{}
 	_, err = build.Run(w.t.Context(), p, build.Options{
 		Executor: execute.Cached(run, results, sources, fn, trees.Has), Store: sources, Sources: sources,
-		Hasher: tree.OpenStatCache(filepath.Join(w.at, "stat"), fn), Fn: fn, Sink: sink, Workspace: w.dir,
+		Hasher: merkle.OpenStatCache(filepath.Join(w.at, "stat"), fn), Fn: fn, Sink: sink, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
 	})
 	if err != nil {
@@ -265,14 +265,14 @@ func TestEngine(t *testing.T) {
 	w.edit("include/scale.h", func(string) string { return "#pragma once\n#define FACTOR 5\n" })
 	check("a header of one op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
 	w.edit("include/scale.h", func(s string) string { return s + "#include \"more.h\"\n" })
-	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"include/more.h": "// more\n"})
+	sdktest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"include/more.h": "// more\n"})
 	// A new header may hide one that was read before: all that looks into the folder is compiled again.
 	check("a new header", sorted(patch, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o"),
 		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o")))
 	w.edit("include/more.h", func(s string) string { return s + "#undef FACTOR\n#define FACTOR 7\n" })
 	check("a header of a header", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
 
-	oppackagetest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"Makefile": "their own"})
+	sdktest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"Makefile": "their own"})
 	check("a Makefile of the package's own", patch)
 
 	out := filepath.Join(w.at, "out")

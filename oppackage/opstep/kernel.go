@@ -15,9 +15,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/oppackage/kerneltest"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
-	"github.com/hexmage/hexmage/runner/emulator/cdsp"
+	"github.com/hexmage/hexmage/standin/kerneltest"
+	"github.com/hexmage/hexmage/standin/phone/cdsp"
 )
 
 // KernelTest is the kind "kernel_test".

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/oppackage/example"
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -187,7 +187,7 @@ func kernelWorkspace(t *testing.T, more string) *workspace {
 		programs["qemu/usr/bin/"+q] = toolchaintest.Path(t, "qemu", "usr/bin/"+q)
 	}
 	for at, real := range programs {
-		oppackagetest.Write(t, w.sdks, map[string]string{at: "#!/bin/sh\nexec " + real + " \"$@\"\n"})
+		sdktest.Write(t, w.sdks, map[string]string{at: "#!/bin/sh\nexec " + real + " \"$@\"\n"})
 	}
 	return w
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/oppackage/example"
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 // generated is a package without an interface, and with flags of its own.
@@ -83,7 +83,7 @@ func TestGeneratedInterface(t *testing.T) {
 	if err := os.Remove(filepath.Join(pkg, "src/LLaMAPackageInterface.cpp")); err != nil {
 		t.Fatal(err)
 	}
-	oppackagetest.Write(t, w.dir, map[string]string{"pkg/third/third.h": "#define THIRD 1\n"})
+	sdktest.Write(t, w.dir, map[string]string{"pkg/third/third.h": "#define THIRD 1\n"})
 	w.edit("src/ops/SiLU.cpp", func(s string) string {
 		return "#include \"more.h\"\n#include \"third.h\"\n#if !MORE || !THIRD || !defined WITH_THIRD\n#error no headers\n#endif\n#if defined ONLY_SILU_V79 != defined __hexagon__ + 0 && __HEXAGON_ARCH__ != 75\n#error extra\n#endif\n" + s
 	})

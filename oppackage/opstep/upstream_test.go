@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/oppackage/oppackagetest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -100,7 +100,7 @@ func TestOthers(t *testing.T) {
 	if err := os.CopyFS(made, os.DirFS(filepath.Join(w.at, "out/makefile"))); err != nil {
 		t.Fatal(err)
 	}
-	env, _ := oppackagetest.SDKs(t, filepath.Join(t.TempDir(), "toolchains"))
+	env, _ := sdktest.SDKs(t, filepath.Join(t.TempDir(), "toolchains"))
 	cmd := exec.Command(toolchaintest.Path(t, "make", "usr/bin/make"), append([]string{"-C", made, "-j2"}, targets...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}, env...)
 	begun = time.Now()

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // serverArg makes the test binary start an adb server, say where it is, and wait to be killed.
@@ -33,13 +33,13 @@ func TestMain(m *testing.M) {
 		fmt.Println(s != nil, err)
 		time.Sleep(time.Minute)
 	}
-	os.Exit(emulatortest.Main(m))
+	os.Exit(phonetest.Main(m))
 }
 
 func TestServer(t *testing.T) {
 	t.Parallel()
-	s := emulatortest.Server(t)
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	s := phonetest.Server(t)
+	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	v, err := s.Version(t.Context())
 	if err != nil || v < 32 || v > 1000 {
 		t.Errorf("version %d, %v", v, err)
@@ -79,7 +79,7 @@ func TestServer(t *testing.T) {
 
 func TestServerDiesWithItsParent(t *testing.T) {
 	t.Parallel()
-	o := emulatortest.ServerOptions(t)
+	o := phonetest.ServerOptions(t)
 	cmd := exec.Command(os.Args[0], serverArg, o.Path, o.LibraryPath, o.Dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -122,7 +122,7 @@ func TestServerThatCannotStart(t *testing.T) {
 		{"no libraries", func(o *adb.Options) { o.LibraryPath = "" }, "shared librar"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := emulatortest.ServerOptions(t)
+			o := phonetest.ServerOptions(t)
 			c.change(&o)
 			s, err := adb.Start(t.Context(), o)
 			if err == nil {
@@ -138,7 +138,7 @@ func TestServerThatCannotStart(t *testing.T) {
 
 func TestServerInALongFolder(t *testing.T) {
 	t.Parallel()
-	o := emulatortest.ServerOptions(t)
+	o := phonetest.ServerOptions(t)
 	o.Dir = filepath.Join(o.Dir, strings.Repeat("x", 120))
 	if err := os.Mkdir(o.Dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestServerInALongFolder(t *testing.T) {
 
 func TestShell(t *testing.T) {
 	t.Parallel()
-	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	for _, c := range []struct {
 		name, command, stdin, out, err string
 		code                           int
@@ -216,7 +216,7 @@ func TestShell(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	s, err := d.Sync(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestFiles(t *testing.T) {
 // or not the device has taken what came before.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
-	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	for i := range 10 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(20+10*i)*time.Millisecond)
 		if _, err := d.Output(ctx, "sleep 5", strings.NewReader(strings.Repeat("0123456789abcdef", 1<<17))); err == nil {
@@ -309,9 +309,9 @@ func TestHangUp(t *testing.T) {
 
 func TestDeviceThatGoesAway(t *testing.T) {
 	t.Parallel()
-	var e *emulator.Emulator
-	s := emulatortest.Server(t)
-	e = emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	var e *phone.Emulator
+	s := phonetest.Server(t)
+	e = phonetest.Start(t, phonetest.Image(t, nil), nil)
 	if err := s.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 func BenchmarkPush(b *testing.B) { benchmark(b, true) }
 func BenchmarkPull(b *testing.B) { benchmark(b, false) }
 func BenchmarkShell(b *testing.B) {
-	d := emulatortest.Device(b, emulatortest.Image(b, nil), nil)
+	d := phonetest.Device(b, phonetest.Image(b, nil), nil)
 	for b.Loop() {
 		if _, err := d.Output(b.Context(), "true", nil); err != nil {
 			b.Fatal(err)
@@ -340,7 +340,7 @@ func BenchmarkShell(b *testing.B) {
 }
 
 func benchmark(b *testing.B, push bool) {
-	d := emulatortest.Device(b, emulatortest.Image(b, nil), nil)
+	d := phonetest.Device(b, phonetest.Image(b, nil), nil)
 	data := make([]byte, 64<<20)
 	s, err := d.Sync(b.Context())
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/emulator/emulatortest"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // TestTransfers moves files of all kinds in every version of the protocol that device and server agree on, through the real server.
 func TestTransfers(t *testing.T) {
 	t.Parallel()
-	s := emulatortest.Server(t)
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	s := phonetest.Server(t)
+	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	if err := s.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestTransfers(t *testing.T) {
 		packs  bool // compressible files shrink
 	}{
 		{"the server as it is", s.Client, slices.Contains(host, "sendrecv_v2_zstd")},
-		{"a newer server", emulatortest.Newer(t, s, "shell_v2,sendrecv_v2,sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd"), true},
+		{"a newer server", phonetest.Newer(t, s, "shell_v2,sendrecv_v2,sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd"), true},
 	} {
 		for _, f := range []struct {
 			name    string
@@ -94,7 +94,7 @@ func TestTransfers(t *testing.T) {
 
 func TestLinksOnTheDevice(t *testing.T) {
 	t.Parallel()
-	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	if _, err := d.Output(t.Context(), "cd /data/local/tmp && mkdir d && echo abc >d/f && ln -s d/f l && ln -s nowhere x", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +120,8 @@ func TestLinksOnTheDevice(t *testing.T) {
 
 func TestTrack(t *testing.T) {
 	t.Parallel()
-	s := emulatortest.Server(t)
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	s := phonetest.Server(t)
+	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	lists := make(chan []adb.Info, 100)
@@ -180,7 +180,7 @@ func TestTrack(t *testing.T) {
 
 func TestForward(t *testing.T) {
 	t.Parallel()
-	d := emulatortest.Device(t, emulatortest.Image(t, nil), nil)
+	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	if _, err := d.Output(t.Context(), "ifconfig lo up; nc -ll -p 4000 -e /system/bin/sh -c 'read -r x; echo got $x' >/dev/null 2>&1 </dev/null &", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -227,8 +227,8 @@ func TestForward(t *testing.T) {
 // TestServerThatCrashes kills the server time and again: it comes back, and a device of it after a Reconnect.
 func TestServerThatCrashes(t *testing.T) {
 	t.Parallel()
-	s := emulatortest.Server(t)
-	e := emulatortest.Start(t, emulatortest.Image(t, nil), nil)
+	s := phonetest.Server(t)
+	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	if err := s.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/runner/emulator/cdsp"
 	"github.com/hexmage/hexmage/runner/runtool"
+	"github.com/hexmage/hexmage/standin/phone/cdsp"
 )
 
 // Kinds returns the kinds by name.

@@ -11,7 +11,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/hexmage/hexmage/runner/emulator"
+	"github.com/hexmage/hexmage/standin/phone"
 )
 
 // ImageVersion is the behaviour version of the tool emulator-image.
@@ -21,7 +21,7 @@ const ImageVersion = "3"
 func Image(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
 	f := flag.NewFlagSet("emulator-image", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	var m emulator.Image
+	var m phone.Image
 	f.StringVar(&m.SoC.Model, "soc", "", "name of the SoC, such as SM8750")
 	f.StringVar(&m.SoC.Arch, "arch", "", "Hexagon arch, such as v79")
 	f.IntVar(&m.SoC.SoCModel, "soc_model", 0, "QNN's number of the SoC")
@@ -43,7 +43,7 @@ func Image(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer)
 	}
 	m.QemuAArch64 = filepath.Join(*qemu, "qemu-aarch64-static")
 	m.QemuHexagon = filepath.Join(*qemu, "qemu-hexagon-static")
-	if err := emulator.BuildImage(ctx, *out, m); err != nil {
+	if err := phone.BuildImage(ctx, *out, m); err != nil {
 		fmt.Fprintln(stderr, "emulator-image:", err)
 		return 1
 	}

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
-	"github.com/hexmage/hexmage/toolchains/open"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -101,12 +101,12 @@ func (f *fake) write(name, text string) {
 // sdk installs the stand-in of a release at dir.
 func (f *fake) sdk(dir, name, version string) {
 	f.t.Helper()
-	release, err := open.Find(name, version)
+	release, err := sdk.Find(name, version)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := open.Archive(&b, name, version); err != nil {
+	if err := sdk.Archive(&b, name, version); err != nil {
 		f.t.Fatal(err)
 	}
 	f.write(dir+".zip", b.String())

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 // Fetch is kind fetch: it downloads a file, and unpacks it if asked.
@@ -78,10 +78,10 @@ func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if base == "/" || base == "." || base == "" {
 		base = "file"
 	}
-	args, platform := step.Tool(fetchtool.Name, fetchtool.Version, "--spec", specFile, "--out", file)
+	args, platform := step.Tool(sources.Name, sources.Version, "--spec", specFile, "--out", file)
 	platform[action.PropertyNetwork] = "true"
 	platform[action.PropertyHost] = "fetch" // it keeps downloads in the cache
-	get := fetchtool.Spec{Kind: fetchtool.KindFile, Name: base, URLs: append([]string{addr}, r.Strings("mirrors")...), Size: int64(r.Int("size", 0)),
+	get := sources.Spec{Kind: sources.KindFile, Name: base, URLs: append([]string{addr}, r.Strings("mirrors")...), Size: int64(r.Int("size", 0)),
 		SHA256: sum, UserAgent: r.String("user_agent"), Executable: r.Bool("executable")}
 	get.Headers = headers(r)
 	p := step.Planned{
@@ -102,8 +102,8 @@ func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 // unpack adds the action that unpacks the file.
 func unpack(p *step.Planned, base, file, prefix, sum string) {
 	p.Specs[0].Name = "download"
-	args, platform := step.Tool(fetchtool.Name, fetchtool.Version, "--spec", specFile, "--out", treeDir)
-	spec := fetchtool.Spec{Kind: fetchtool.KindArchive, Name: base, File: "archive", SHA256: sum, StripPrefix: prefix}
+	args, platform := step.Tool(sources.Name, sources.Version, "--spec", specFile, "--out", treeDir)
+	spec := sources.Spec{Kind: sources.KindArchive, Name: base, File: "archive", SHA256: sum, StripPrefix: prefix}
 	p.Specs = append(p.Specs, action.Spec{Name: "unpack", Description: "unpack " + base, Args: args, Env: environment(), Platform: platform,
 		Inputs: []action.Input{{Path: specFile, Content: &action.Content{Data: spec.Encode()}},
 			{Path: spec.File, Spec: &action.SpecOutput{Spec: "download", Path: file}}},
@@ -113,12 +113,12 @@ func unpack(p *step.Planned, base, file, prefix, sum string) {
 }
 
 // headers are the header blocks.
-func headers(r step.Request) []fetchtool.Header {
+func headers(r step.Request) []sources.Header {
 	blocks := r.Args.GetAttr("header")
 	if blocks.IsNull() {
 		return nil
 	}
-	var hs []fetchtool.Header
+	var hs []sources.Header
 	text := func(v cty.Value) string {
 		if v.IsNull() {
 			return ""
@@ -126,7 +126,7 @@ func headers(r step.Request) []fetchtool.Header {
 		return v.AsString()
 	}
 	for _, b := range blocks.AsValueSlice() {
-		h := fetchtool.Header{Name: text(b.GetAttr("name")), Variable: text(b.GetAttr("variable")), Prefix: text(b.GetAttr("prefix"))}
+		h := sources.Header{Name: text(b.GetAttr("name")), Variable: text(b.GetAttr("variable")), Prefix: text(b.GetAttr("prefix"))}
 		if hosts := b.GetAttr("hosts"); !hosts.IsNull() {
 			for _, v := range hosts.AsValueSlice() {
 				h.Hosts = append(h.Hosts, text(v))

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-git/go-git/v5"
+	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -23,11 +23,11 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/fetchstep"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
-	"github.com/hexmage/hexmage/toolchains/gittool"
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
 func toolchainKind(t *testing.T) fetchstep.Toolchain {
@@ -71,7 +71,7 @@ func target(t *testing.T, soc string) cty.Value {
 func perform(t *testing.T, p step.Planned) map[string]string {
 	t.Helper()
 	dirs := map[string]string{}
-	run := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{fetchtool.Name: fetchtool.Run, gittool.Name: gittool.Run}
+	run := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{sources.Name: sources.Run, git.Name: git.Run}
 	downloads := t.TempDir()
 	for _, s := range p.Specs {
 		dir := t.TempDir()
@@ -110,7 +110,7 @@ func perform(t *testing.T, p step.Planned) map[string]string {
 
 func TestStandIns(t *testing.T) {
 	k := toolchainKind(t)
-	for _, rel := range open.Releases() {
+	for _, rel := range sdk.Releases() {
 		r := request(k, addrs.Toolchain, rel.Name, "open", map[string]cty.Value{"version": cty.StringVal(rel.Version)})
 		p, diags := k.Plan(r)
 		if diags.HasErrors() {
@@ -199,23 +199,23 @@ func TestInstalledSDK(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	sdk := filepath.Join(perform(t, p)[""], "tree")
-	r := request(k, addrs.Toolchain, "hexagon", "device", map[string]cty.Value{"path": cty.StringVal(sdk)})
+	root := filepath.Join(perform(t, p)[""], "tree")
+	r := request(k, addrs.Toolchain, "hexagon", "device", map[string]cty.Value{"path": cty.StringVal(root)})
 	p, diags = k.Plan(r)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	for _, at := range []string{sdk, filepath.Join(sdk, "hexagon_sdk.json"), filepath.Join(sdk, "sdk.yaml")} {
+	for _, at := range []string{root, filepath.Join(root, "hexagon_sdk.json"), filepath.Join(root, "sdk.yaml")} {
 		if !slices.Contains(p.Reads.Paths, at) {
 			t.Errorf("%s was looked at, but only %v is said", at, p.Reads)
 		}
 	}
 	parts := p.Outputs["dir"].Parts
-	if len(parts) != 2 || parts[0].Host == nil || parts[0].Host.Path != sdk || parts[1].Spec == nil {
+	if len(parts) != 2 || parts[0].Host == nil || parts[0].Host.Path != root || parts[1].Spec == nil {
 		t.Errorf("parts %+v", parts)
 	}
 	perform(t, p)
-	if err := os.Remove(filepath.Join(sdk, "setup_sdk_env.source")); err != nil {
+	if err := os.Remove(filepath.Join(root, "setup_sdk_env.source")); err != nil {
 		t.Fatal(err)
 	}
 	spec := p.Specs[0]
@@ -223,12 +223,12 @@ func TestInstalledSDK(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "spec.json"), spec.Inputs[0].Content.Data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(sdk, filepath.Join(dir, "sdk")); err != nil {
+	if err := os.Symlink(root, filepath.Join(dir, "sdk")); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	if code := fetchtool.Run(t.Context(), spec.Args[3:], nil, &out, &out); code != 1 || !strings.Contains(out.String(), "setup_sdk_env.source") {
+	if code := sources.Run(t.Context(), spec.Args[3:], nil, &out, &out); code != 1 || !strings.Contains(out.String(), "setup_sdk_env.source") {
 		t.Errorf("a copy that lacks a file: exit code %d, %s", code, out.String())
 	}
 }
@@ -288,7 +288,7 @@ func TestNotPinned(t *testing.T) {
 
 func TestOverrideArchive(t *testing.T) {
 	var b bytes.Buffer
-	if err := open.Archive(&b, "ndk", ""); err != nil {
+	if err := sdk.Archive(&b, "ndk", ""); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "ndk.zip")
@@ -308,7 +308,7 @@ func TestOverrideArchive(t *testing.T) {
 
 func TestFetch(t *testing.T) {
 	var b bytes.Buffer
-	if err := open.Archive(&b, "mllm", ""); err != nil {
+	if err := sdk.Archive(&b, "mllm", ""); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(b.Bytes())
@@ -345,7 +345,7 @@ func TestFetch(t *testing.T) {
 
 func TestGit(t *testing.T) {
 	dir := t.TempDir()
-	repo, err := git.PlainInit(dir, false)
+	repo, err := gogit.PlainInit(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +364,7 @@ func TestGit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	commit, err := w.Commit("first", &git.CommitOptions{Author: &object.Signature{Name: "n", Email: "e", When: time.Unix(1e9, 0)}})
+	commit, err := w.Commit("first", &gogit.CommitOptions{Author: &object.Signature{Name: "n", Email: "e", When: time.Unix(1e9, 0)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/toolchains/gittool"
+	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
 // Git is kind git: the files of one commit of a repository.
@@ -57,7 +57,7 @@ func (Git) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 			Detail: fmt.Sprintf("%q is no whole commit id. `git ls-remote %s` prints those of branches and tags.", r.String("commit"), addr)}}
 	}
 	short := commit[:10]
-	args, platform := step.Tool(gittool.Name, gittool.Version, "--commit", commit, "--out", treeDir)
+	args, platform := step.Tool(git.Name, git.Version, "--commit", commit, "--out", treeDir)
 	spec := action.Spec{Description: "check out " + short + " of " + addr, Env: environment(), Platform: platform, Timeout: fetchTimeout, Outputs: []action.Output{{Path: treeDir, Tree: true}}}
 	if schemeRE.MatchString(addr) || scpRE.MatchString(addr) {
 		platform[action.PropertyNetwork] = "true"

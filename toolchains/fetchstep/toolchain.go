@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 const (
@@ -136,7 +136,7 @@ func (k Toolchain) override(r step.Request) (*toolchains.Catalogue, toolchains.R
 }
 
 func (k Toolchain) planned(ch *toolchains.Choice) (step.Planned, error) {
-	tool, platform := step.Tool(fetchtool.Name, fetchtool.Version)
+	tool, platform := step.Tool(sources.Name, sources.Version)
 	spec := action.Spec{Description: "fetch " + ch.Spec.Name, Env: environment(), Platform: platform, Timeout: fetchTimeout,
 		Inputs: []action.Input{{Path: specFile}}}
 	art := action.Artifact{Class: action.Tree}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 // sample is how much of the beginning and of the end of a file is compared with a mirror's.
@@ -21,7 +21,7 @@ const sample = 64 << 10
 
 // compareMirrors asks the other addresses of an archive that was pinned as it came whether they have the same: its size, beginning and
 // end. An address that does not answer says nothing; one that has something else is an error, for nobody knows then which is right.
-func compareMirrors(ctx context.Context, s fetchtool.Spec, e *toolchains.Locked, o fetchtool.Options) error {
+func compareMirrors(ctx context.Context, s sources.Spec, e *toolchains.Locked, o sources.Options) error {
 	if e.SHA256 == "" || e.Size == 0 || e.Trust == "" || len(s.URLs) < 2 {
 		return nil
 	}

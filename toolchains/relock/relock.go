@@ -13,15 +13,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/deb"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
 
 // Options say how to pin.
 type Options struct {
-	fetchtool.Options
+	sources.Options
 	Upgrade func(name string) bool // toolchains to pin anew although they are pinned; nil is none
 }
 
@@ -136,7 +136,7 @@ func outdated(ch *toolchains.Choice, have *toolchains.Locked) (string, error) {
 	again := fmt.Sprintf("run `hexmage lock --upgrade %s`", have.Name)
 	switch have.Source {
 	case "embedded":
-		size, sum, err := open.Digest(have.Name, have.Version)
+		size, sum, err := sdk.Digest(have.Name, have.Version)
 		if err != nil {
 			return "", err
 		}
@@ -201,7 +201,7 @@ func origin(e *toolchains.Locked) string {
 	return "source \"" + e.Source + "\""
 }
 
-func pin(ctx context.Context, ch *toolchains.Choice, o fetchtool.Options) (*toolchains.Locked, error) {
+func pin(ctx context.Context, ch *toolchains.Choice, o sources.Options) (*toolchains.Locked, error) {
 	e := &toolchains.Locked{Name: ch.Toolchain.Name, Version: ch.Release.Version, Source: ch.Source.Kind}
 	switch ch.Source.Kind {
 	case "deb":
@@ -215,7 +215,7 @@ func pin(ctx context.Context, ch *toolchains.Choice, o fetchtool.Options) (*tool
 		}
 		return e, nil
 	case "embedded":
-		size, sum, err := open.Digest(e.Name, e.Version)
+		size, sum, err := sdk.Digest(e.Name, e.Version)
 		e.Size, e.SHA256 = size, sum
 		return e, err
 	case "installed":
@@ -232,7 +232,7 @@ func pin(ctx context.Context, ch *toolchains.Choice, o fetchtool.Options) (*tool
 }
 
 // learn gets a release to find out what it is: its archive's digest, and the tree's. It is verified like any fetch.
-func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o fetchtool.Options) error {
+func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o sources.Options) error {
 	if !ch.Spec.Pinned() {
 		e.Trust = toolchains.FirstUse
 	}
@@ -245,7 +245,7 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o f
 	}
 	defer os.RemoveAll(tmp)
 	out := filepath.Join(tmp, "tree")
-	learned, err := fetchtool.Learn(ctx, ch.Spec, out, o)
+	learned, err := sources.Learn(ctx, ch.Spec, out, o)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o f
 	}
 	e.Size, e.SHA256, e.Tree = learned.Size, learned.SHA256, learned.Tree
 	if e.Tree == "" {
-		if e.Tree, err = fetchtool.TreeDigest(ctx, out); err != nil {
+		if e.Tree, err = sources.TreeDigest(ctx, out); err != nil {
 			return err
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
-	"github.com/hexmage/hexmage/toolchains/open"
 	"github.com/hexmage/hexmage/toolchains/relock"
+	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 // server serves files by name, and counts what it is asked.
@@ -46,7 +46,7 @@ func serve(t *testing.T, files map[string][]byte) *server {
 func archive(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := open.Archive(&b, "mllm", ""); err != nil {
+	if err := sdk.Archive(&b, "mllm", ""); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -88,7 +88,7 @@ toolchain "ours" {
 
 func options(t *testing.T, upgrade ...string) relock.Options {
 	t.Helper()
-	return relock.Options{Options: fetchtool.Options{Downloads: filepath.Join(t.TempDir(), "downloads")},
+	return relock.Options{Options: sources.Options{Downloads: filepath.Join(t.TempDir(), "downloads")},
 		Upgrade: func(name string) bool { return strings.Contains(strings.Join(upgrade, " "), name) }}
 }
 
@@ -135,7 +135,7 @@ func TestUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Offline = true
-	if err := fetchtool.Fetch(t.Context(), ch.Spec, t.TempDir()+"/out", o.Options); err != nil {
+	if err := sources.Fetch(t.Context(), ch.Spec, t.TempDir()+"/out", o.Options); err != nil {
 		t.Errorf("fetch after lock, offline: %v", err)
 	}
 	// What is pinned is left alone, offline too: also when the server has something else by now.

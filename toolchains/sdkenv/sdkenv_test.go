@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/open"
 	"github.com/hexmage/hexmage/toolchains/sdkenv"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -24,12 +24,12 @@ const hostile = "a b'c\"d$HOME`e`\\f\n!g*\u2019h"
 // unpack unpacks the stand-in of a release into dir and returns its root.
 func unpack(t *testing.T, dir, name, version string) string {
 	t.Helper()
-	release, err := open.Find(name, version)
+	release, err := sdk.Find(name, version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := open.Archive(&b, name, version); err != nil {
+	if err := sdk.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), release.File())

@@ -19,7 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
-	"github.com/hexmage/hexmage/toolchains/fetchtool"
+	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 //go:embed specs/*.json
@@ -82,7 +82,7 @@ func cacheDir() (string, error) {
 // fetchOnce fetches by the spec into a folder that is named after it, unless that is there. A folder that is there is
 // whole: it appears by a rename.
 func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, error) {
-	sum := sha256.Sum256(append([]byte(fetchtool.Version+"\n"), spec...))
+	sum := sha256.Sum256(append([]byte(sources.Version+"\n"), spec...))
 	root := filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:6]))
 	if _, err := os.Stat(root); err == nil {
 		return root, nil
@@ -102,7 +102,7 @@ func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, erro
 		return "", err
 	}
 	var out bytes.Buffer
-	if code := fetchtool.Run(ctx, []string{"--spec", file, "--out", root, "--downloads", filepath.Join(dir, "downloads")}, nil, &out, &out); code != 0 {
+	if code := sources.Run(ctx, []string{"--spec", file, "--out", root, "--downloads", filepath.Join(dir, "downloads")}, nil, &out, &out); code != 0 {
 		return "", fmt.Errorf("fetch: exit code %d:\n%s", code, out.Bytes())
 	}
 	return root, nil

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/open"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -25,12 +25,12 @@ type sdkTree struct {
 
 func unpacked(t *testing.T, name, version string) *sdkTree {
 	t.Helper()
-	release, err := open.Find(name, version)
+	release, err := sdk.Find(name, version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := open.Archive(&b, name, version); err != nil {
+	if err := sdk.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

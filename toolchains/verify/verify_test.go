@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/toolchains/open"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains/verify"
 
 	"github.com/hexmage/hexmage/internal/archive"
@@ -33,7 +33,7 @@ func elf(class byte, machine uint16, flags uint32, text string) string {
 
 const id, otherID = "v2.41.0.251128145156_191518", "v2.36.0.250627101419_123859"
 
-func sdk() map[string]string {
+func original() map[string]string {
 	return map[string]string{
 		"sdk.yaml":                                 "product: QAIRT\nversion: 2.41.0\nbuild_id: 251128145156_191518\n",
 		"include/QnnSdkBuildId.h":                  `#define QNN_SDK_BUILD_ID "` + id + `"`,
@@ -109,7 +109,7 @@ func TestTree(t *testing.T) {
 		}, []string{"no such file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files, cs := sdk(), checks()
+			files, cs := original(), checks()
 			if c.change != nil {
 				c.change(files, &cs)
 			}
@@ -143,7 +143,7 @@ func TestTree(t *testing.T) {
 }
 
 func TestIdentify(t *testing.T) {
-	yaml := map[string]string{"sdk.yaml": sdk()["sdk.yaml"]}
+	yaml := map[string]string{"sdk.yaml": original()["sdk.yaml"]}
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  verify.SDK
@@ -179,7 +179,7 @@ func TestIdentify(t *testing.T) {
 // TestRealELF reads ELF files that a real linker, or our own packer, has made.
 func TestRealELF(t *testing.T) {
 	var b bytes.Buffer
-	if err := open.Archive(&b, "qairt", ""); err != nil {
+	if err := sdk.Archive(&b, "qairt", ""); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "a.zip")

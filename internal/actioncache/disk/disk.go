@@ -32,8 +32,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/actioncache"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -48,8 +48,8 @@ const (
 // Cache is an actioncache.Cache on a folder, which many processes may use at once.
 type Cache struct {
 	root string
-	dir  *durable.Dir
-	sync *durable.Syncer
+	dir  *atomicfile.Dir
+	sync *atomicfile.Syncer
 }
 
 // New returns the cache in the folder root, usually the blob store's, which it creates if needed.
@@ -58,11 +58,11 @@ func New(root string) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
-	c := &Cache{root: root, sync: durable.NewSyncer(root)}
-	if err := durable.Scratch(root, staleAge); err != nil {
+	c := &Cache{root: root, sync: atomicfile.NewSyncer(root)}
+	if err := atomicfile.Scratch(root, staleAge); err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
-	if c.dir, err = durable.OpenDir(root); err != nil {
+	if c.dir, err = atomicfile.OpenDir(root); err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
 	return c, nil
@@ -114,7 +114,7 @@ func (c *Cache) read(key digest.Digest) ([]byte, stat.Stamp, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = actioncache.ErrNotFound
-	case errors.Is(err, durable.ErrUnfit):
+	case errors.Is(err, atomicfile.ErrUnfit):
 		return nil, st, nil // damage, which decoding finds
 	}
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *Cache) PutWith(ctx context.Context, key digest.Digest, r *action.Result
 	if len(b) > maxEntry {
 		return fmt.Errorf("action %s: a result of %d bytes is too large to remember", key, len(b))
 	}
-	tmp, file := c.dir.TempName(durable.NewFiles, "result"), name(key)
+	tmp, file := c.dir.TempName(atomicfile.NewFiles, "result"), name(key)
 	err := c.dir.Create(tmp, b, 0o644, time.Time{})
 	if err == nil {
 		if err = c.dir.Rename(tmp, file); err != nil {

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // Adopt implements cas.Adopter: the file becomes the blob by a rename, without copying. It is copied instead when it has
@@ -24,7 +24,7 @@ func (s *Store) Adopt(ctx context.Context, fn digest.Function, path string) (dig
 }
 
 func (s *Store) adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
-	f, err := durable.OpenRegular(path)
+	f, err := atomicfile.OpenRegular(path)
 	if err != nil {
 		return digest.Digest{}, err
 	}
@@ -51,7 +51,7 @@ func (s *Store) adopt(ctx context.Context, fn digest.Function, path string) (dig
 }
 
 // hash reads the file once.
-func (s *Store) hash(ctx context.Context, fn digest.Function, f *durable.Regular) (digest.Digest, error) {
+func (s *Store) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regular) (digest.Digest, error) {
 	if f.Size > smallSize {
 		return fn.Reader(&stopper{ctx, f})
 	}
@@ -88,7 +88,7 @@ func (s *stopper) Read(p []byte) (int, error) {
 }
 
 // moveIn makes the open file f the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
-func (s *Store) moveIn(ctx context.Context, d digest.Digest, f *durable.Regular) (bool, error) {
+func (s *Store) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular) (bool, error) {
 	// Its mode and time are right before it is seen.
 	if f.Set(0o444, unsynced()) != nil {
 		return false, nil // somebody else's

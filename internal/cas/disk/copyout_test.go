@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/cas/castest"
 	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // A large blob is copied without hashing it if this process has hashed it, and nothing happened to its file since.
@@ -90,7 +90,7 @@ func TestCopyOut(t *testing.T) {
 			if c.name == "removed" {
 				want = cas.ErrNotFound
 			}
-			check("CopyFile", tree.CopyFile(t.Context(), cas.WithSources(s), d, to, 0o644), c.whole, want)
+			check("CopyFile", merkle.CopyFile(t.Context(), cas.WithSources(s), d, to, 0o644), c.whole, want)
 		})
 	}
 }

@@ -33,9 +33,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // staleAge is how old a temporary file of a dead process must be before New removes it.
@@ -47,9 +47,9 @@ const smallSize = 64 << 10
 // Store is a cas.Store, cas.Linker, cas.Adopter, cas.CopierOut and cas.Flusher on a folder.
 type Store struct {
 	root    string
-	dir     *durable.Dir
+	dir     *atomicfile.Dir
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
-	sync    *durable.Syncer
+	sync    *atomicfile.Syncer
 	proofs  *proofs
 
 	buffers sync.Pool // of *[]byte, for small blobs
@@ -65,11 +65,11 @@ func New(root string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s := &Store{root: root, sync: durable.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
-	if err := durable.Scratch(root, staleAge); err != nil {
+	s := &Store{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
+	if err := atomicfile.Scratch(root, staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	if s.dir, err = durable.OpenDir(root); err != nil {
+	if s.dir, err = atomicfile.OpenDir(root); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
 	s.buffers.New = func() any { b := make([]byte, smallSize+1); return &b }
@@ -167,7 +167,7 @@ func (s *Store) damaged(d digest.Digest, f *os.File) error {
 	}
 	_ = s.dir.Remove(name(d, "exec"))
 	s.proofs.drop(d)
-	if err := durable.Rename(path, filepath.Join(s.root, "damaged", d.Function().String()+"-"+d.Hex())); err != nil {
+	if err := atomicfile.Rename(path, filepath.Join(s.root, "damaged", d.Function().String()+"-"+d.Hex())); err != nil {
 		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, cas.ErrCorrupt, err)
 	}
 	return nil
@@ -199,7 +199,7 @@ func (s *Store) write(ctx context.Context, d digest.Digest, r io.Reader, kind st
 
 // writeTemp makes a file in tmp with the content of r, which must be d, and returns its name.
 func (s *Store) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, perm fs.FileMode) (string, error) {
-	tmp := s.dir.TempName(durable.NewFiles, "put")
+	tmp := s.dir.TempName(atomicfile.NewFiles, "put")
 	if d.Size() <= smallSize {
 		b := s.buffers.Get().(*[]byte)
 		defer s.buffers.Put(b)
@@ -215,7 +215,7 @@ func (s *Store) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, per
 	}
 	err = cas.Copy(ctx, f, r, d)
 	if err == nil {
-		err = durable.SetFile(f, perm, unsynced())
+		err = atomicfile.SetFile(f, perm, unsynced())
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = s.dir.Remove(tmp)

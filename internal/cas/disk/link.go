@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // Link implements cas.Linker. A blob whose file is damaged, by its size or by its content (which is read as
@@ -27,7 +27,7 @@ func (s *Store) Link(ctx context.Context, d digest.Digest, path string, executab
 		if err != nil {
 			return err
 		}
-		err = durable.WriteProgram(func() error { return s.clone(src, path, perm) })
+		err = atomicfile.WriteProgram(func() error { return s.clone(src, path, perm) })
 		src.Close()
 		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
 			return err
@@ -47,7 +47,7 @@ func (s *Store) Link(ctx context.Context, d digest.Digest, path string, executab
 	if !executable {
 		return s.copyTo(ctx, d, path, perm)
 	}
-	return durable.WriteProgram(func() error { return s.copyTo(ctx, d, path, perm) })
+	return atomicfile.WriteProgram(func() error { return s.copyTo(ctx, d, path, perm) })
 }
 
 // link is a hard link that bears with another goroutine or process putting the same blob in place meanwhile: that replaces the
@@ -121,7 +121,7 @@ func (s *Store) clone(src *os.File, path string, perm fs.FileMode) error {
 
 // finish gives a file that was just written its mode and time, and closes it; on failure it is removed.
 func finish(f *os.File, perm fs.FileMode) error {
-	err := durable.SetFile(f, perm, Mtime())
+	err := atomicfile.SetFile(f, perm, Mtime())
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
 	}

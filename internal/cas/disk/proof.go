@@ -15,9 +15,9 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
 )
 
 // What a file's time cannot tell is a bit that changed under it: on the disk, in a controller. So before a file is linked, this
@@ -46,7 +46,7 @@ type proofs struct {
 }
 
 func newProofs(root string) *proofs {
-	return &proofs{path: filepath.Join(root, "state", "verified"), tmp: filepath.Join(root, durable.NewFiles), now: time.Now, seen: map[uint64]struct{}{}}
+	return &proofs{path: filepath.Join(root, "state", "verified"), tmp: filepath.Join(root, atomicfile.NewFiles), now: time.Now, seen: map[uint64]struct{}{}}
 }
 
 // proofKey stands for a file of the blob. Two blobs with the same key would only be read less often.
@@ -168,7 +168,7 @@ func (p *proofs) save() {
 	if os.MkdirAll(filepath.Dir(p.path), 0o755) != nil {
 		return
 	}
-	f, err := durable.Temp(p.tmp, "verified")
+	f, err := atomicfile.Temp(p.tmp, "verified")
 	if err != nil {
 		return
 	}
@@ -177,7 +177,7 @@ func (p *proofs) save() {
 		os.Remove(f.Name())
 		return
 	}
-	_ = durable.Place(f, p.path, 0o644)
+	_ = atomicfile.Place(f, p.path, 0o644)
 }
 
 // proven is check for a blob whose file is about to be linked: its content counts, too.
@@ -234,7 +234,7 @@ func (s *Store) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 	defer f.Close()
 	err = cas.Copy(ctx, io.Discard, f, d)
 	if errors.Is(err, cas.ErrCorrupt) {
-		_ = durable.Rename(f.Name(), filepath.Join(s.root, "damaged", "exec-"+d.Function().String()+"-"+d.Hex()))
+		_ = atomicfile.Rename(f.Name(), filepath.Join(s.root, "damaged", "exec-"+d.Function().String()+"-"+d.Hex()))
 		return false, nil
 	}
 	if err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // Setup is an executor to be checked, with the store that its inputs come from and its outputs go to.
@@ -79,10 +79,10 @@ func (s *suite) put(t *testing.T, b string) digest.Digest {
 // action makes an action that runs the script in an exec root with the given files.
 func (s *suite) action(t *testing.T, script string, files map[string]string, outputs ...string) *action.Action {
 	t.Helper()
-	d := &tree.Dir{}
+	d := &merkle.Dir{}
 	for p, content := range files {
 		name, executable := strings.CutSuffix(p, "*")
-		if err := d.Insert(t.Context(), nil, name, tree.File{Digest: s.put(t, content), Executable: executable}); err != nil {
+		if err := d.Insert(t.Context(), nil, name, merkle.File{Digest: s.put(t, content), Executable: executable}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,12 +168,12 @@ func outputs(t *testing.T, s *suite) {
 	if len(r.Dirs) != 1 || r.Dirs[0].Path != "tree" {
 		t.Fatalf("folders %v, want tree", r.Dirs)
 	}
-	d, err := tree.Load(t.Context(), s.Store, r.Dirs[0].Root)
+	d, err := merkle.Load(t.Context(), s.Store, r.Dirs[0].Root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found []string
-	err = d.Walk(func(p string, e tree.Entry) error {
+	err = d.Walk(func(p string, e merkle.Entry) error {
 		switch {
 		case e.File != nil:
 			p += "=" + s.read(t, e.File.Digest)
@@ -186,7 +186,7 @@ func outputs(t *testing.T, s *suite) {
 	if got, want := strings.Join(found, " "), "l->sub/f none sub sub/f=1\n"; err != nil || got != want {
 		t.Errorf("tree %q, %v; want %q", got, err, want)
 	}
-	whole, err := tree.LoadTree(t.Context(), s.Store, r.Dirs[0].Tree)
+	whole, err := merkle.LoadTree(t.Context(), s.Store, r.Dirs[0].Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,8 +292,8 @@ func noSuchProgram(t *testing.T, s *suite) {
 
 func missingInput(t *testing.T, s *suite) {
 	a := s.action(t, "cat in", nil)
-	d := &tree.Dir{}
-	if err := d.Insert(t.Context(), nil, "in", tree.File{Digest: s.Fn.Bytes([]byte("never stored"))}); err != nil {
+	d := &merkle.Dir{}
+	if err := d.Insert(t.Context(), nil, "in", merkle.File{Digest: s.Fn.Bytes([]byte("never stored"))}); err != nil {
 		t.Fatal(err)
 	}
 	var err error

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 func open(t *testing.T) executetest.Setup {
@@ -20,7 +20,7 @@ func open(t *testing.T) executetest.Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3})
+	x := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3})
 	return executetest.Setup{Executor: x, Store: store, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // Call is one run of a command of Fake.
@@ -58,11 +58,11 @@ func (f *Fake) Execute(ctx context.Context, a *action.Action) (*action.Result, e
 		return nil, &execute.Error{Op: "start " + name, Err: fs.ErrNotExist}
 	}
 	c := &Call{Args: a.Command.Args, Env: a.Command.Env, Inputs: map[string]string{}, Outputs: map[string]string{}}
-	root, err := tree.Load(ctx, f.Store, a.InputRoot)
+	root, err := merkle.Load(ctx, f.Store, a.InputRoot)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the inputs", Err: err}
 	}
-	err = root.Walk(func(p string, e tree.Entry) error {
+	err = root.Walk(func(p string, e merkle.Entry) error {
 		if e.File == nil {
 			return nil
 		}
@@ -102,14 +102,14 @@ func (f *Fake) output(ctx context.Context, r *action.Result, p string, written m
 		r.Files = append(r.Files, action.OutputFile{Path: p, Digest: d})
 		return f.Store.Put(ctx, d, strings.NewReader(content))
 	}
-	dir := &tree.Dir{}
+	dir := &merkle.Dir{}
 	for name, content := range written {
 		sub, ok := strings.CutPrefix(name, p+"/")
 		if !ok {
 			continue
 		}
 		d := f.Fn.Bytes([]byte(content))
-		err := errors.Join(f.Store.Put(ctx, d, strings.NewReader(content)), dir.Insert(ctx, nil, sub, tree.File{Digest: d}))
+		err := errors.Join(f.Store.Put(ctx, d, strings.NewReader(content)), dir.Insert(ctx, nil, sub, merkle.File{Digest: d}))
 		if err != nil {
 			return err
 		}

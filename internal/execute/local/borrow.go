@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // Large inputs that are files of the host are not copied: the command sees the file itself in its exec root, by a mount that only
@@ -26,13 +26,13 @@ import (
 // borrowed is an input that is a file of the host.
 type borrowed struct {
 	loan cas.Loan
-	file tree.File
+	file merkle.File
 	rel  string     // slash path below the slot's folder
 	is   stat.Stamp // of what stands there instead
 }
 
 // borrow puts what stands for an input at the slash path below the slot's folder, if it is one that can be borrowed.
-func (l *layout) borrow(f tree.File, rel string) (bool, error) {
+func (l *layout) borrow(f merkle.File, rel string) (bool, error) {
 	if f.Digest.Size() < cas.MinLoan || f.Executable || l.x.noMounts.Load() || l.isOutput(strings.TrimPrefix(rel, "root/")) {
 		return false, nil
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // mounts tells whether this process may show a command files elsewhere: else they are laid out as copies.
@@ -82,10 +82,10 @@ func newLender(t *testing.T, l level) lender {
 // action runs a shell script that has dir/big and dir/small, and writes o.
 func (n lender) action(t *testing.T, script string, outputs ...string) *action.Action {
 	t.Helper()
-	d := &tree.Dir{}
+	d := &merkle.Dir{}
 	small := digest.BLAKE3.Bytes([]byte("small"))
 	err := errors.Join(n.store.Put(t.Context(), small, strings.NewReader("small")),
-		d.Insert(t.Context(), n.store, "dir/small", tree.File{Digest: small}), d.Insert(t.Context(), n.store, "dir/big", tree.File{Digest: n.digest}))
+		d.Insert(t.Context(), n.store, "dir/small", merkle.File{Digest: small}), d.Insert(t.Context(), n.store, "dir/big", merkle.File{Digest: n.digest}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestBorrowedInputsInOtherRoles(t *testing.T) {
 			if res, err = n.x.Execute(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			if d, err := tree.Load(t.Context(), n.store, res.Dirs[0].Root); err != nil || d.Files["big"].Digest != n.digest {
+			if d, err := merkle.Load(t.Context(), n.store, res.Dirs[0].Root); err != nil || d.Files["big"].Digest != n.digest {
 				t.Errorf("a symlink to its folder: %+v, %v", d, err)
 			}
 			// An output may be where an input was.
@@ -236,7 +236,7 @@ func TestBorrowedInputsThatAreMoved(t *testing.T) {
 		n := newLender(t, l)
 		res, err := n.x.Execute(t.Context(), n.action(t, "mv dir all; echo > o", "all"))
 		if err == nil {
-			d, lerr := tree.Load(t.Context(), n.store, res.Dirs[0].Root)
+			d, lerr := merkle.Load(t.Context(), n.store, res.Dirs[0].Root)
 			if lerr != nil || d.Files["big"].Digest != n.digest {
 				t.Errorf("%s: %+v, %v", l.name, d, lerr)
 			}

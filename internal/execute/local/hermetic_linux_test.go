@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/local"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // TestMain makes the test's own program a tool that actions can run: it does to the network what a shell cannot.
@@ -48,7 +48,7 @@ func newRoom(t *testing.T, l level) room {
 	}
 	f, ws := newFixture(t), t.TempDir()
 	f.x = local.New(local.Options{
-		Dir: f.dir, Store: f.store, Trees: tree.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Self: self, Base: l.base, Workspace: ws,
+		Dir: f.dir, Store: f.store, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Self: self, Base: l.base, Workspace: ws,
 	})
 	t.Cleanup(func() {
 		if err := f.x.Close(); err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 const (
@@ -40,7 +40,7 @@ const (
 // keptFile is a file of a kept folder.
 type keptFile struct {
 	name string
-	tree.File
+	merkle.File
 }
 
 // larder keeps large folders of inputs, laid out, from one run of an action to the next, in which mostly few of the files are
@@ -58,7 +58,7 @@ type larder struct {
 type laid struct {
 	key   string
 	path  string
-	files map[string]tree.File
+	files map[string]merkle.File
 	since time.Time  // when all of it was laid out
 	stamp stat.Stamp // of the folder, before the command started
 }
@@ -71,14 +71,14 @@ func (l *larder) key(a *action.Action, at string) string {
 }
 
 // keeps tells whether a folder is one of those that are kept.
-func (l *larder) keeps(d *tree.Dir) bool {
+func (l *larder) keeps(d *merkle.Dir) bool {
 	_, ok := l.store.(cas.Prover)
 	return ok && l.dir != "" && len(d.Files) >= keepFrom && len(d.Dirs)+len(d.Symlinks) == 0
 }
 
 // take puts a kept folder at f.path and makes its files f.files, by link for each that is another. It returns false, and
 // leaves nothing at the path, where that is no gain.
-func (l *larder) take(f *laid, link func(name string, f tree.File) error) (bool, error) {
+func (l *larder) take(f *laid, link func(name string, f merkle.File) error) (bool, error) {
 	at, path := filepath.Join(l.dir, f.key), f.path
 	st, err := stat.Lstat(at)
 	if err != nil || !st.IsDir() {
@@ -138,7 +138,7 @@ func (l *larder) take(f *laid, link func(name string, f tree.File) error) (bool,
 }
 
 // missing are the names of files that has does not have.
-func missing(files map[string]tree.File, has []keptFile) (names []string) {
+func missing(files map[string]merkle.File, has []keptFile) (names []string) {
 	known := make(map[string]bool, len(has))
 	for _, k := range has {
 		known[k.name] = true
@@ -198,7 +198,7 @@ func (f *laid) holds() bool {
 
 // bound removes what was used longest ago, and what writers left that were killed.
 func (l *larder) bound() {
-	_ = durable.SweepNamed(l.dir, "kept", time.Hour)
+	_ = atomicfile.SweepNamed(l.dir, "kept", time.Hour)
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
 		return
@@ -244,7 +244,7 @@ func (l *larder) write(f *laid, st stat.Stamp) error {
 		b = binary.AppendUvarint(b, uint64(file.Digest.Size())<<1|exec)
 	}
 	sum := blake3.Sum256(b)
-	tmp, err := durable.Temp(l.dir, "kept")
+	tmp, err := atomicfile.Temp(l.dir, "kept")
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (l *larder) write(f *laid, st stat.Stamp) error {
 		os.Remove(tmp.Name())
 		return err
 	}
-	return durable.Place(tmp, filepath.Join(l.dir, f.key+".list"), 0o600)
+	return atomicfile.Place(tmp, filepath.Join(l.dir, f.key+".list"), 0o600)
 }
 
 // list returns what is in the kept folder that has the stamp, and when it was laid out.
@@ -315,7 +315,7 @@ func parseKept(b []byte, fn digest.Function, st stat.Stamp) (files []keptFile, s
 		if err != nil {
 			return nil, time.Time{}, false
 		}
-		files = append(files, keptFile{text[at : at+len(name)], tree.File{Digest: d, Executable: size&1 == 1}})
+		files = append(files, keptFile{text[at : at+len(name)], merkle.File{Digest: d, Executable: size&1 == 1}})
 	}
 	return files, since, ok && len(rest) == 0 && keptNames(files)
 }
@@ -341,7 +341,7 @@ func appendStamp(b []byte, s stat.Stamp) []byte {
 
 // kept lays a folder of inputs out from what is kept, if that can be. Its files are links, also where a restricted command could
 // write to them once it changed their mode: the store notices. It also tells whether the folder is one that will be kept.
-func (l *layout) kept(ctx context.Context, d *tree.Dir, at, rel string) (done, keep bool, err error) {
+func (l *layout) kept(ctx context.Context, d *merkle.Dir, at, rel string) (done, keep bool, err error) {
 	k := &l.x.larder
 	if s := l.s.stands[rel]; at == "" || !k.keeps(d) || s != nil && s.own {
 		return false, false, nil
@@ -351,7 +351,7 @@ func (l *layout) kept(ctx context.Context, d *tree.Dir, at, rel string) (done, k
 	}
 	dest := l.s.path(rel)
 	f := laid{key: k.key(l.a, at), path: dest, files: d.Files, since: time.Now()}
-	done, err = k.take(&f, func(name string, f tree.File) error {
+	done, err = k.take(&f, func(name string, f merkle.File) error {
 		if lent, err := l.borrow(f, rel+"/"+name); lent || err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // wide is an action over a folder of many inputs, which it adds up to one output.
@@ -24,7 +24,7 @@ type wide struct {
 	x     *Executor
 	store *disk.Store
 	kept  string
-	files map[string]tree.File
+	files map[string]merkle.File
 }
 
 func newWide(t *testing.T) *wide {
@@ -33,7 +33,7 @@ func newWide(t *testing.T) *wide {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wide{t: t, store: store, kept: filepath.Join(root, "laid"), files: map[string]tree.File{}}
+	w := &wide{t: t, store: store, kept: filepath.Join(root, "laid"), files: map[string]merkle.File{}}
 	if err := os.MkdirAll(filepath.Join(root, "tmp", "run"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -51,15 +51,15 @@ func (w *wide) set(name, content string) {
 	if err := w.store.Put(w.t.Context(), d, strings.NewReader(content)); err != nil {
 		w.t.Fatal(err)
 	}
-	w.files[name] = tree.File{Digest: d}
+	w.files[name] = merkle.File{Digest: d}
 }
 
 // run adds all files up with a command, which script may follow, and checks the sum.
 func (w *wide) run(script string) {
 	w.t.Helper()
-	root := &tree.Dir{}
+	root := &merkle.Dir{}
 	var want strings.Builder
-	in := &tree.Dir{Files: w.files}
+	in := &merkle.Dir{Files: w.files}
 	if err := root.Merge(w.t.Context(), w.store, "in", in); err != nil {
 		w.t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestKeptFolderAfterACommandThatWritesToIt(t *testing.T) {
 func FuzzKeptList(f *testing.F) {
 	l := larder{dir: f.TempDir(), fn: digest.BLAKE3}
 	st := stat.Stamp{Dev: 1, Inode: 2, MTime: 3, CTime: 4, Mode: 0o40755}
-	if err := l.write(&laid{key: "k", since: time.Unix(1_800_000_000, 0), files: map[string]tree.File{"a": {Digest: digest.BLAKE3.Bytes(nil)}, "b": {Digest: digest.BLAKE3.Bytes([]byte("b")), Executable: true}}}, st); err != nil {
+	if err := l.write(&laid{key: "k", since: time.Unix(1_800_000_000, 0), files: map[string]merkle.File{"a": {Digest: digest.BLAKE3.Bytes(nil)}, "b": {Digest: digest.BLAKE3.Bytes([]byte("b")), Executable: true}}}, st); err != nil {
 		f.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(l.dir, "k.list"))

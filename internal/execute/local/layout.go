@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/durable"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // maxDepth is how many folders may be inside each other, as in package tree.
@@ -33,14 +33,14 @@ type layout struct {
 
 // inputs lays the action's inputs out.
 func (l *layout) inputs(ctx context.Context, root digest.Digest) error {
-	if err := l.dir(ctx, tree.Opened(ctx, root), "", "root", 0); err != nil {
+	if err := l.dir(ctx, merkle.Opened(ctx, root), "", "root", 0); err != nil {
 		return err
 	}
 	return l.s.drop()
 }
 
 // dir lays a folder out that is at a slash path of the exec root, and at rel below the slot's folder.
-func (l *layout) dir(ctx context.Context, d *tree.Dir, at, rel string, depth int) error {
+func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("folders are more than %d deep", maxDepth)
 	}
@@ -78,7 +78,7 @@ func (l *layout) dir(ctx context.Context, d *tree.Dir, at, rel string, depth int
 		}
 	}
 	for name, target := range d.Symlinks {
-		err := tree.CheckSymlink(at, target)
+		err := merkle.CheckSymlink(at, target)
 		if err == nil {
 			err = l.symlink(rel+"/"+name, filepath.FromSlash(target))
 		}
@@ -135,7 +135,7 @@ const maxOwn = 1 << 20
 
 // file puts an input at p. Where a restricted command may write to it after it changed the mode, which nothing keeps a
 // file's owner from, it gets a copy of its own. A large file is linked even so: what is written to it the store notices.
-func (l *layout) file(ctx context.Context, f tree.File, p string, writable bool) error {
+func (l *layout) file(ctx context.Context, f merkle.File, p string, writable bool) error {
 	if l.copies(f, writable) {
 		return l.copy(ctx, f, p)
 	}
@@ -149,7 +149,7 @@ func (l *layout) file(ctx context.Context, f tree.File, p string, writable bool)
 }
 
 // copies tells whether an input is copied.
-func (l *layout) copies(f tree.File, writable bool) bool {
+func (l *layout) copies(f merkle.File, writable bool) bool {
 	return writable && f.Digest.Size() <= maxOwn
 }
 
@@ -158,13 +158,13 @@ func (l *layout) copies(f tree.File, writable bool) bool {
 func copyTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
 // copy makes p a copy.
-func (l *layout) copy(ctx context.Context, f tree.File, p string) error {
+func (l *layout) copy(ctx context.Context, f merkle.File, p string) error {
 	perm := fs.FileMode(0o444)
-	write := func() error { return tree.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm) }
+	write := func() error { return merkle.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm) }
 	var err error
 	if f.Executable {
 		perm = 0o555
-		err = durable.WriteProgram(write)
+		err = atomicfile.WriteProgram(write)
 	} else {
 		err = write()
 	}
@@ -210,8 +210,8 @@ func (x *Executor) toolchains(ctx context.Context, root digest.Digest) (map[dige
 	if x.o.Trees == nil {
 		return nil, nil
 	}
-	dir, err := tree.Opened(ctx, root).Sub(ctx, x.o.Store, "toolchains")
-	if errors.Is(err, tree.ErrNotExist) {
+	dir, err := merkle.Opened(ctx, root).Sub(ctx, x.o.Store, "toolchains")
+	if errors.Is(err, merkle.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {

@@ -24,14 +24,14 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 // Options configure an Executor.
 type Options struct {
-	Dir   string      // folder for exec roots; on the store's file system, so that outputs enter it by renaming
-	Store cas.Store   // where inputs come from and outputs go
-	Trees *tree.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
+	Dir   string        // folder for exec roots; on the store's file system, so that outputs enter it by renaming
+	Store cas.Store     // where inputs come from and outputs go
+	Trees *merkle.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
 	Fn    digest.Function
 	Self  string            // hexmage's own binary, for actions that run a built-in tool
 	Extra map[string]string // variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
@@ -117,7 +117,7 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 // Collect brings the action's outputs below root into the store and names them in res.
 func Collect(ctx context.Context, store cas.Store, fn digest.Function, root string, a *action.Action, res *action.Result) error {
 	defer execute.Span(ctx, "store outputs")()
-	files, dirs, err := tree.Capture(ctx, store, fn, root, a.Command.Outputs)
+	files, dirs, err := merkle.Capture(ctx, store, fn, root, a.Command.Outputs)
 	if err != nil {
 		return &execute.Error{Op: "store the outputs", Err: err}
 	}

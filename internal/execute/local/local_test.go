@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
-	"github.com/hexmage/hexmage/internal/tree"
+	"github.com/hexmage/hexmage/internal/merkle"
 )
 
 type fixture struct {
@@ -38,19 +38,19 @@ func newFixture(t testing.TB) fixture {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return fixture{local.New(local.Options{Dir: dir, Store: store, Trees: tree.NewTrees(root), Fn: digest.BLAKE3}), store, dir}
+	return fixture{local.New(local.Options{Dir: dir, Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}), store, dir}
 }
 
 // root stores a tree with these files and returns its digest. A file called "prog" is executable.
 func (f fixture) root(t testing.TB, files map[string]string) digest.Digest {
 	t.Helper()
-	d := &tree.Dir{}
+	d := &merkle.Dir{}
 	for p, content := range files {
 		dg := digest.BLAKE3.Bytes([]byte(content))
 		if err := f.store.Put(t.Context(), dg, strings.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Insert(t.Context(), f.store, p, tree.File{Digest: dg, Executable: path.Base(p) == "prog"}); err != nil {
+		if err := d.Insert(t.Context(), f.store, p, merkle.File{Digest: dg, Executable: path.Base(p) == "prog"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/tree"
 )
 
 // slot is a place where one action at a time runs: its exec root, a home and a temporary folder. It is used again for the
@@ -38,7 +38,7 @@ type slot struct {
 type stands struct {
 	use  int             // the last action that wanted it
 	is   stat.Stamp      // when it was made
-	file tree.File       // of a file
+	file merkle.File     // of a file
 	link string          // of a symlink: where to
 	dir  *os.File        // of a folder
 	fd   int             // of dir: asking for it costs system calls

@@ -14,8 +14,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/model/buildid"
-	"github.com/hexmage/hexmage/model/qnnctx"
+	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/toolchains/compat"
 )
 

@@ -1,0 +1,182 @@
+package bench_test
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/cmd/hexmage-bench/bench"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// options measure with the real tools, and hexmage as it is in this checkout.
+func options(t *testing.T) bench.Options {
+	t.Helper()
+	hexmage := filepath.Join(t.TempDir(), "hexmage")
+	if out, err := exec.Command("go", "build", "-o", hexmage, "github.com/hexmage/hexmage/cmd/hexmage").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bench.Options{
+		Hexmage: hexmage,
+		Ninja:   toolchaintest.Path(t, "ninja", "usr/bin/ninja"),
+		Make:    toolchaintest.Path(t, "make", "usr/bin/make"),
+		Entr:    toolchaintest.Path(t, "entr", "usr/bin/entr"),
+		EntrEnv: []string{"LD_LIBRARY_PATH=" + filepath.Dir(toolchaintest.Path(t, "entr", "usr/lib/x86_64-linux-gnu/libbsd.so.0"))},
+		CC:      bench.Clang(toolchaintest.Root(t, "llvm")),
+		Dir:     t.TempDir(),
+		Repeat:  1,
+		Log:     t.Output(),
+	}
+}
+
+func TestHarness(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not run: measuring is not short, and other processes do it")
+	}
+	o := options(t)
+	t.Run("measures", func(t *testing.T) { measures(t, o) })
+	t.Run("notices", func(t *testing.T) { notices(t, o) })
+}
+
+// Every scenario on small graphs: all tools make the same, and hexmage runs what it must and no more.
+func measures(t *testing.T, o bench.Options) {
+	o.Graphs = []bench.Graph{bench.Wide(20), bench.Chain(5), bench.Layered(3, 12)}
+	o.Large = 1 << 20
+	o.Examples = []string{filepath.Join("..", "..", "..", "examples", "hello")}
+	o.Env = []string{"PATH=" + os.Getenv("PATH"), "HEXMAGE_CACHE=" + t.TempDir()}
+	o.Profiles = t.TempDir()
+	r, err := bench.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems() {
+		t.Error(p)
+	}
+	want := map[bench.Scenario][]string{
+		bench.Cold:     {"hexmage", "hexmage staged", "ninja", "ninja, own -j", "make", "floor"},
+		bench.NoOp:     {"hexmage", "ninja", "make", "floor"},
+		bench.Changed:  {"hexmage", "ninja", "make"},
+		bench.Back:     {"hexmage", "ninja", "make"},
+		bench.Touched:  {"hexmage", "ninja", "make"},
+		bench.Restored: {"hexmage", "floor"},
+	}
+	for _, g := range r.Graphs {
+		for scenario, tools := range want {
+			for _, tool := range tools {
+				s := g.Find(scenario, tool)
+				if s == nil || len(s.Samples) == 0 {
+					t.Errorf("%s, %s: %s was not measured", g.Graph.Name, scenario, tool)
+					continue
+				}
+				for _, x := range s.Samples {
+					if x.Wall <= 0 || tool != "floor" && (x.MaxRSS < 1<<10 || x.Read < 0) {
+						t.Errorf("%s, %s: %s took %+v", g.Graph.Name, scenario, tool, x)
+					}
+				}
+			}
+		}
+	}
+	if w := r.Watch; w == nil || len(w.Hexmage.Samples) == 0 || len(w.Entr.Samples) != len(w.Hexmage.Samples) {
+		t.Errorf("watching: %+v", w)
+	}
+	if limit := r.Large.Limit(); limit <= 0 || math.IsInf(limit, 0) {
+		t.Errorf("limit of large files: %v", limit)
+	}
+	if len(r.Examples) != 1 || r.Examples[0].Name != "hello/hello" || len(r.Examples[0].NoOp.Samples) == 0 {
+		t.Errorf("examples: %+v", r.Examples)
+	}
+	text := r.Markdown("the test")
+	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+		t.Errorf("not all numbers are finite:\n%s", text)
+	}
+	for _, name := range []string{"wide-20-cold.cpu", "chain-5-no-op.mem"} {
+		if fi, err := os.Stat(filepath.Join(o.Profiles, name)); err != nil || fi.Size() == 0 {
+			t.Errorf("profile %s: %v", name, err)
+		}
+	}
+}
+
+// A tool that makes something else is noticed, and so are actions that run for nothing.
+func notices(t *testing.T, o bench.Options) {
+	o.Graphs = []bench.Graph{bench.Wide(3)}
+	o.Make = filepath.Join(t.TempDir(), "make")
+	script := "#!/bin/sh\nmkdir -p out\necho wrong > out/all\n"
+	if err := os.WriteFile(o.Make, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// A source that is in every action's inputs: an edit of one runs all.
+	o.Graphs[0].HCL = strings.Replace(o.Graphs[0].HCL, `inputs   = ["tools/tiny", each.value]`, `inputs   = ["tools/tiny", "src/s00000", each.value]`, 1)
+	r, err := bench.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(r.Problems(), "\n")
+	for _, want := range []string{"the outputs in make/out are not those in floor/out", "one changed: hexmage ran 4 actions, not 2"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not among the problems:\n%s", want, all)
+		}
+	}
+	// A tool that fails says what it said.
+	if err := os.WriteFile(o.Make, []byte("#!/bin/sh\necho no rule to make it\nexit 2\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bench.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no rule to make it") {
+		t.Errorf("a tool that fails: %v", err)
+	}
+}
+
+func TestInsert(t *testing.T) {
+	doc := "before\n<!-- bench: generated, do not edit -->\nold\n<!-- end of bench -->\nafter\n"
+	got, err := bench.Insert([]byte(doc), "new\n")
+	if err != nil || !bytes.Contains(got, []byte("\nnew\n")) || bytes.Contains(got, []byte("old")) ||
+		!bytes.HasPrefix(got, []byte("before\n")) || !bytes.HasSuffix(got, []byte("\nafter\n")) {
+		t.Errorf("%q, %v", got, err)
+	}
+	again, err := bench.Insert(got, "new\n")
+	if err != nil || !bytes.Equal(again, got) {
+		t.Errorf("inserted twice: %q, %v", again, err)
+	}
+	if _, err := bench.Insert([]byte("no marks"), "new\n"); err == nil {
+		t.Error("a document without marks was taken")
+	}
+}
+
+// The page names benchmarks that exist, and has a place for the report.
+func TestPage(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "docs", "performance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bench.Insert(page, ""); err != nil {
+		t.Error(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| ([a-z/]+) \\| ((?:`\\w+`(?:, )?)+) \\|").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 5 {
+		t.Errorf("the page has %d rows of benchmarks", len(rows))
+	}
+	for _, row := range rows {
+		files, err := filepath.Glob(filepath.Join(root, "internal", row[1], "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tests []byte
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests = append(tests, b...)
+		}
+		for _, name := range strings.Split(row[2], ", ") {
+			if !bytes.Contains(tests, []byte("func Benchmark"+strings.Trim(name, "`")+"(")) {
+				t.Errorf("internal/%s has no benchmark %s", row[1], name)
+			}
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/gc"
+)
+
+// cacheCmd is `hexmage cache …`.
+type cacheCmd struct {
+	Stats  cacheStatsCmd  `cmd:"" help:"Count what the cache holds."`
+	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove what was not used for long. Waits for nobody: exit code 4 while a build runs."`
+	Verify cacheVerifyCmd `cmd:"" help:"Hash everything in the cache. Exit code 1 when something is damaged."`
+	Path   cachePathCmd   `cmd:"" help:"Print where a blob, a tree or a result is. Exit code 1 when it is not there."`
+}
+
+type cacheStatsCmd struct{}
+
+// Run prints what the cache holds.
+func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
+	s, err := gc.Read(ctx, a.cache)
+	if err != nil {
+		return cacheError(ctx, err)
+	}
+	if a.JSON {
+		return a.printJSON(s)
+	}
+	w := a.env.Stdout
+	fmt.Fprintf(w, "%s: %s\n\n", s.Root, byteCount(s.Bytes))
+	printGroups(a, s.Groups)
+	if s.Broken > 0 {
+		fmt.Fprintf(w, "\n%d of the results cannot be used; `hexmage cache gc` removes them.\n", s.Broken)
+	}
+	fmt.Fprintf(w, "\n%-14s %9s %9s %10s\n", "LAST USED", "RESULTS", "BLOBS", "SIZE")
+	for i, g := range s.Ages {
+		label := fmt.Sprintf("< %d days", g.Days)
+		switch {
+		case g.Days == 1:
+			label = "< 1 day"
+		case g.Days == 0:
+			label = fmt.Sprintf("≥ %d days", s.Ages[i-1].Days)
+		}
+		fmt.Fprintf(w, "%-14s %9d %9d %10s\n", label, g.Results, g.Blobs, byteCount(g.Bytes))
+	}
+	fmt.Fprintf(w, "%d of the blobs are named by no result.\n", s.Unnamed)
+	if len(s.Biggest) > 0 {
+		fmt.Fprintf(w, "\n%-16s %8s %10s  %-16s %s\n", "BIGGEST FOLDERS", "FILES", "SIZE", "USED", "HOLDS")
+	}
+	for _, f := range s.Biggest {
+		_, hex, _ := strings.Cut(f.Digest, ":")
+		top := strings.Join(f.Top[:min(4, len(f.Top))], " ")
+		if len(f.Top) > 4 {
+			top += " …"
+		}
+		if f.Unpacked != "" {
+			top += "  (unpacked)"
+		}
+		fmt.Fprintf(w, "%-16s %8d %10s  %-16s %s\n", hex[:12], f.Files, byteCount(f.Bytes), f.Used.Local().Format("2006-01-02 15:04"), top)
+	}
+	return nil
+}
+
+func printGroups(a *app, groups []gc.Group) {
+	if len(groups) > 0 {
+		fmt.Fprintf(a.env.Stdout, "%-12s %-7s %9s %10s\n", "KIND", "DIGEST", "COUNT", "SIZE")
+	}
+	for _, g := range groups {
+		fmt.Fprintf(a.env.Stdout, "%-12s %-7s %9d %10s\n", g.Kind, g.Function, g.Count, byteCount(g.Bytes))
+	}
+}
+
+type cacheGCCmd struct {
+	MaxSize string `placeholder:"SIZE" help:"Make the cache at most so large: 20GB, 500MB, 8GiB. Default: any size."`
+	MaxAge  string `placeholder:"AGE" default:"30d" help:"Remove what was not used for so long: 30d, 2w, 12h; 0 for any age. Default: 30d."`
+	DryRun  bool   `short:"n" help:"Only say what would go."`
+}
+
+// Run collects garbage.
+func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
+	o := gc.CollectOptions{DryRun: c.DryRun}
+	var err error
+	if c.MaxSize != "" {
+		if o.MaxSize, err = parseSize(c.MaxSize); err != nil {
+			return usage("--max-size: %w", err)
+		}
+	}
+	if o.MaxAge, err = parseAge(c.MaxAge); err != nil {
+		return usage("--max-age: %w", err)
+	}
+	sum, err := gc.Collect(ctx, a.cache, o)
+	if err != nil {
+		return cacheError(ctx, err)
+	}
+	if a.JSON {
+		return a.printJSON(sum)
+	}
+	printGroups(a, sum.Groups)
+	verb := "removed"
+	if c.DryRun {
+		verb = "would remove"
+	}
+	fmt.Fprintf(a.env.Stdout, "%s %s; %s stay in %s\n", verb, byteCount(sum.Freed), byteCount(sum.After), a.cache)
+	if o.MaxSize > 0 && sum.After > o.MaxSize {
+		fmt.Fprintf(a.env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n", c.MaxSize)
+	}
+	return nil
+}
+
+type cacheVerifyCmd struct {
+	Repair bool `help:"Move what is damaged to the cache's folder damaged/, so that it is made again. Exit code 4 while a build runs."`
+}
+
+// Run verifies the cache.
+func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
+	o := gc.VerifyOptions{Repair: c.Repair}
+	if a.live {
+		var last time.Time
+		o.Progress = func(done, total int64) {
+			if now := time.Now(); now.Sub(last) > 100*time.Millisecond {
+				last = now
+				fmt.Fprintf(a.env.Stderr, "\r\x1b[K%s of %s", byteCount(done), byteCount(total))
+			}
+		}
+	}
+	v, err := gc.Verify(ctx, a.cache, o)
+	if a.live {
+		fmt.Fprint(a.env.Stderr, "\r\x1b[K")
+	}
+	if a.JSON {
+		if v.Problems == nil {
+			v.Problems = []gc.Problem{}
+		}
+		if perr := a.printJSON(v); perr != nil {
+			return perr
+		}
+	} else {
+		for _, p := range v.Problems {
+			fmt.Fprintf(a.env.Stdout, "%s: %s", p.Path, p.Text)
+			if p.Repaired != "" {
+				fmt.Fprintf(a.env.Stdout, ": %s", p.Repaired)
+			}
+			fmt.Fprintln(a.env.Stdout)
+		}
+		if err == nil {
+			fmt.Fprintf(a.env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, byteCount(v.Bytes), v.Results, v.Trees, len(v.Problems)-v.Suspect)
+			if v.Suspect > 0 {
+				fmt.Fprintf(a.env.Stdout, "%d results may be wrong: a command may have read what was damaged\n", v.Suspect)
+			}
+		}
+	}
+	if err != nil {
+		return cacheError(ctx, err)
+	}
+	if len(v.Problems) > 0 {
+		if !c.Repair && !a.JSON {
+			fmt.Fprintln(a.env.Stderr, "`hexmage cache verify --repair` moves it away; the next build makes it again")
+		}
+		return &exitError{code: ExitFailed}
+	}
+	return nil
+}
+
+type cachePathCmd struct {
+	Digest string `arg:"" help:"64 hexadecimal digits, alone or as function:digits/size."`
+	Kind   string `enum:"any,blob,tree,result" default:"any" help:"Only a blob, tree or result. By default the first of these that is there."`
+}
+
+// Run prints a path.
+func (c *cachePathCmd) Run(_ context.Context, a *app) error {
+	found, err := gc.Find(a.cache, c.Digest)
+	if errors.Is(err, gc.ErrDigest) {
+		return &exitError{ExitUsage, err}
+	}
+	if err != nil {
+		return engine(err)
+	}
+	for _, f := range found {
+		if c.Kind != "any" && c.Kind+"s" != string(f.Kind) {
+			continue
+		}
+		if a.JSON {
+			return a.printJSON(f)
+		}
+		fmt.Fprintln(a.env.Stdout, filepath.Clean(f.Path))
+		return nil
+	}
+	return &exitError{ExitFailed, fmt.Errorf("%s is not in %s", c.Digest, a.cache)}
+}
+
+func cacheError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{ExitInterrupted, errInterrupted}
+	case errors.Is(err, gc.ErrInUse):
+		return &exitError{ExitLocked, err}
+	}
+	return engine(err)
+}
+
+// byteCount writes a size for people, in the units of --max-size.
+func byteCount(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, unit := float64(n)/1000, "kMGTPE"
+	for f >= 999.95 && len(unit) > 1 {
+		f, unit = f/1000, unit[1:]
+	}
+	return fmt.Sprintf("%.1f %cB", f, unit[0])
+}
+
+// parseSize reads a size such as 20GB, 1.5GiB or 4096.
+func parseSize(s string) (int64, error) {
+	bad := fmt.Errorf("%q is no size: write it like 20GB, 500MB or 8GiB", s)
+	text := strings.TrimSpace(s)
+	number := strings.TrimRight(text, "kKmMgGtTiIbB ")
+	unit := strings.ToUpper(strings.TrimSpace(text[len(number):]))
+	factor, ok := map[string]float64{
+		"": 1, "B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
+		"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
+	}[unit]
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !ok || !(n > 0) || n*factor < 1 || n*factor > 1<<60 {
+		return 0, bad
+	}
+	return int64(n * factor), nil
+}
+
+// parseAge reads an age such as 30d, 2w or 12h; 0 is none.
+func parseAge(s string) (time.Duration, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	for suffix, unit := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if number, ok := strings.CutSuffix(s, suffix); ok {
+			if n, err := strconv.ParseFloat(number, 64); err == nil && n > 0 && n < 36500 {
+				return time.Duration(n * float64(unit)), nil
+			}
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, fmt.Errorf("%q is no age: write it like 30d, 2w or 12h, or 0 for any", s)
+}

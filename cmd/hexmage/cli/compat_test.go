@@ -1,0 +1,334 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+// vendorsLibrary is the beginning of a library of the vendor's, as far as a reader of build ids goes.
+func vendorsLibrary(machine byte, class byte, buildID string) string {
+	head := make([]byte, 64)
+	copy(head, "\x7fELF")
+	head[4], head[5], head[18] = class, 1, machine
+	head[36] = 0x75 // of a Hexagon file: the arch
+	return string(head) + "\x00AISW_VERSION: 2.34.0\x00" + buildID + "\x00"
+}
+
+func contextBinary(t *testing.T, info qnnctx.Info) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := qnnctx.Write(&b, info, &qnnctx.Blob{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// toolchainsOf is a pipeline's beginning: the SDKs and the target.
+func toolchainsOf(soc, qairt, hexagon string) string {
+	return `
+profile "open" { default = true }
+profile "device" {}
+target { soc = "` + soc + `" }
+toolchain "qairt" { version = "` + qairt + `" }
+toolchain "hexagon" { version = "` + hexagon + `" }
+toolchain "ndk" { version = "r28b" }
+toolchain "adb" {}
+`
+}
+
+const opPackage = `
+step "oppackage" "llama" {
+  source  = "LLaMAPackage"
+  targets = ["htp_aarch64", "htp_${target.arch}"]
+}
+output "so" { value = step.oppackage.llama.outputs.dir }
+`
+
+// opSources are those of a package that speaks the API of QAIRT 2.31 and older, and one that has followed.
+func opSources(scale string) map[string]string {
+	return map[string]string{
+		"LLaMAPackage/src/LLaMAPackageInterface.cpp": "int x;\n",
+		"LLaMAPackage/src/ops/IRoPE.cpp":             "// in_0.get_interface_scale() was renamed\nvoid f(const Tensor &t) {\n  float s = t." + scale + "();\n}\n",
+	}
+}
+
+const upstreamsMakefile = `
+HEXAGON_SDK_ROOT_V75 := $(HEXAGON_SDK_ROOT)
+# HEXAGON_SDK_ROOT_V79 := $(HEXAGON_SDK_BASE)/hexagon-sdk-6.0.0
+HEXAGON_TOOLS_VERSION_V75 := 8.7.06
+HEXAGON_TOOLS_VERSION_V79 := 19.0.04
+CXX_V79 := $(HEXAGON_SDK_ROOT_V79)/tools/HEXAGON_Tools/$(HEXAGON_TOOLS_VERSION_V79)/Tools/bin/hexagon-clang++
+`
+
+const runsMake = `
+step "exec" "llama" {
+  argv   = ["sh", "-c", "make -C ops htp_aarch64 htp_${target.arch}"]
+  inputs = ["ops/Makefile"]
+  env    = { HEXAGON_SDK_ROOT = toolchain.hexagon.dir, QAIRT_SDK_ROOT = toolchain.qairt.dir }
+  output "so" { file = "ops/build/lib.so" }
+}
+output "so" { value = step.exec.llama.outputs.so }
+`
+
+func pushes(more string) string {
+	return `
+step "run" "qwen3" {
+  argv = ["/system/bin/true"]
+  env  = { LD_LIBRARY_PATH = "$HEXMAGE_ROOT" }
+  push = {
+    "libQnnHtp.so"        = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtp.so"
+    "libQnnHtpV79Skel.so" = "${toolchain.qairt.dir}/lib/hexagon-v79/unsigned/libQnnHtpV79Skel.so"
+` + more + `
+  }
+}
+output "stdout" { value = step.run.qwen3.outputs.stdout }
+`
+}
+
+// TestVersionFailures has each failure of versions that the llm.npu reproduction report tells of, and their like, as a pipeline: it is
+// refused when it is planned, with the rule, the reason and what to do, before anything is fetched, built or pushed.
+func TestVersionFailures(t *testing.T) {
+	contextStep := func(args string) string {
+		return `
+step "context" "qwen3" {
+  model    = "model.mllm"
+  config   = "config.json"
+  compiler = "compiler"
+` + args + `
+}
+output "context" { value = step.context.qwen3.outputs.context }
+`
+	}
+	for name, x := range map[string]struct {
+		pipeline string
+		files    map[string]string
+		says     []string // "" none: the plan is fine
+	}{
+		// The report's own, and those of upstream's Makefile.
+		"SoC unknown": {toolchainsOf("SM8750", "2.25.0.240728", "6.4.0.2") + opPackage, opSources("interface_scale"),
+			[]string{"compat qairt-arch", "SoC model (SnapdragonModel) is unknown", "v79, the Hexagon arch of SM8750", "take QAIRT 2.37.0.250724 or newer"}},
+		"SoC unknown, arch known": {toolchainsOf("SM8750", "2.36.9.250701", "6.4.0.2") + opPackage,
+			map[string]string{"toolchains/ours.hcl": "toolchain \"qairt\" {\n  release \"2.36.9.250701\" {\n    arches = [\"v79\"]\n  }\n}\n"},
+			[]string{"compat qairt-soc", "does not know SM8750 (Snapdragon 8 Elite)", "SoC model (SnapdragonModel) is unknown", "take QAIRT 2.37.0.250724 or newer"}},
+		"SoC unknown, no copy of the SDK": {toolchainsOf("SM8850", "2.41.0.251128", "6.3.0.0") + opPackage, nil,
+			[]string{"compat qairt-arch", "take QAIRT 2.42.0.251225 or newer", "compat hexagon-arch", "take Hexagon SDK 6.4"}},
+		"stub id mismatch": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"libQnnHtpV79Stub.so" = "libs/libQnnHtpV79Stub.so"`),
+			map[string]string{"libs/libQnnHtpV79Stub.so": vendorsLibrary(183, 2, "v2.34.0.250424201103_119471")},
+			[]string{"compat push-one-sdk", "Stub lib id mismatch", "v2.34.0.250424201103_119471", "libQnnHtpV79Stub.so from libs/libQnnHtpV79Stub.so", "v2.37.0.250724", "from one SDK"}},
+		"stub id mismatch, the phone's own libraries": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") +
+			strings.Replace(pushes(""), `"$HEXMAGE_ROOT"`, `"/vendor/lib64:$HEXMAGE_ROOT"`, 1), nil,
+			[]string{"compat run-vendor-libraries", "/vendor/lib64", "Stub lib id mismatch", "put the run's folder first"}},
+		"config option 2": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + contextStep("  signed_pd = true"), nil,
+			[]string{"compat signed-pd", "Unsupported config option 2", "signed_pd = false"}},
+		"config option 2, in upstream's config": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + `
+step "exec" "aot" {
+  argv   = ["${toolchain.qairt.dir}/bin/x", "--aot_config", "cfg/qnn_aot_cfg_1.7B.json", "-o", "context.bin"]
+  inputs = ["cfg/qnn_aot_cfg_1.7B.json"]
+  output "context" { file = "context.bin" }
+}
+output "context" { value = step.exec.aot.outputs.context }
+`, map[string]string{"cfg/qnn_aot_cfg_1.7B.json": `{"target_machine": {"htp_arch": "V75", "htp_chipset": "SM8650", "htp_security_pd_session": "HtpSignedPd"}}`},
+			[]string{"compat signed-pd", "exec aot asks for a signed protection domain", "HtpUnsignedPd"}},
+		"tools folder": {toolchainsOf("SM8750", "2.41.0.251128", "6.5.0.0") + strings.Replace(opPackage, "source  =", "tools_version = \"19.0.04\"\n  source  =", 1),
+			opSources("interface_scale"),
+			[]string{"compat hexagon-tools-folder", "tools/HEXAGON_Tools/19.0.04, Hexagon SDK 6.5.0.0 has it in tools/HEXAGON_Tools/19.0.07", "Cannot retrieve hexagon tools from", "take Hexagon SDK 6.4.0.2"}},
+		"tools folder, no copy of the SDK": {toolchainsOf("SM8750", "2.37.0.250724", "6.3.0.0") + strings.Replace(opPackage, "source  =", "tools_version = \"19.0.04\"\n  source  =", 1),
+			opSources("interface_scale"), []string{"compat hexagon-tools-folder", "Hexagon SDK 6.3.0.0 has it in tools/HEXAGON_Tools/8.8.06"}},
+		"tools folder, upstream's Makefile": {toolchainsOf("SM8650", "2.41.0.251128", "6.5.0.0") + runsMake,
+			map[string]string{"ops/Makefile": upstreamsMakefile},
+			[]string{"compat hexagon-tools-folder", "tools/HEXAGON_Tools/8.7.06", "Cannot retrieve hexagon tools from"}},
+		"HEXAGON_SDK_ROOT_V79": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + runsMake, map[string]string{"ops/Makefile": upstreamsMakefile},
+			[]string{"compat make-sdk-root", "HEXAGON_SDK_ROOT_V79 is set incorrectly. Cannot retrieve", "step \"makefile\"", "pass HEXAGON_SDK_ROOT_V79=$HEXAGON_SDK_ROOT"}},
+		"HEXAGON_SDK_ROOT_V79, from git": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + `
+step "git" "mllm" {
+  url    = "https://github.com/UbiquitousLearning/mllm"
+  commit = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
+}
+step "exec" "llama" {
+  argv = ["make", "-C", "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage", "htp_v79"]
+  output "so" { file = "lib.so" }
+}
+output "so" { value = step.exec.llama.outputs.so }
+`, nil, []string{"compat make-sdk-root", "HEXAGON_SDK_ROOT_V79 is set incorrectly. Cannot retrieve"}},
+		"HEXAGON_SDK_ROOT_V79 is set": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") +
+			strings.Replace(runsMake, "make -C", "make HEXAGON_SDK_ROOT_V79=$HEXAGON_SDK_ROOT -C", 1), map[string]string{"ops/Makefile": upstreamsMakefile}, nil},
+		"get_interface_scale": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, opSources("get_interface_scale"),
+			[]string{"compat op-renamed", "src/ops/IRoPE.cpp:3 calls get_interface_scale()", "no member named 'get_interface_scale' in 'Tensor'", `step "patch" with series = "mllm"`, `rename rule "interface_scale"`}},
+		"get_interface_scale, in a comment only": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, opSources("interface_scale"), nil},
+		"get_interface_scale, a function of its own": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, map[string]string{
+			"LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "LLaMAPackage/src/ops/a.cpp": "float get_interface_scale();\nfloat a = get_interface_scale();\n"}, nil},
+		"get_interface_scale, as it was": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + opPackage, opSources("get_interface_scale"), nil},
+
+		// Others that fail on the phone, or after an hour.
+		"tools for v81": {toolchainsOf("SM8850", "2.42.0.251225", "6.2.0.1") + opPackage, nil,
+			[]string{"compat hexagon-arch", "tools 8.8.06", "not for v81", "take Hexagon SDK 6.4", "needs tools 19.0"}},
+		"tools for one arch of several": {toolchainsOf("SM8650", "2.42.0.251225", "6.2.0.1") + strings.Replace(opPackage, `"htp_aarch64"`, `"htp_v81"`, 1),
+			map[string]string{"toolchains/ours.hcl": "toolchain \"hexagon\" {\n  release \"6.2.0.1\" {\n    tools_version = \"8.8.06\"\n    source \"archive\" {\n      urls   = [\"https://files.example/h.zip\"]\n      sha256 = \"" + strings.Repeat("a", 64) + "\"\n    }\n  }\n}\n"},
+			[]string{"compat op-tools-arch", "8.8.06 of Hexagon SDK 6.2.0.1 cannot compile for v81", "take Hexagon SDK 6.4"}},
+		"soc_id as soc_model": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `{ soc = "SM8750" }`, "{\n  soc = \"SM8750\"\n  soc_model = 618\n}", 1) + opPackage, nil,
+			[]string{"compat soc-id-as-model", "618, which is what Android calls SM8750", "for SM8750 it is 69"}},
+		"soc_id as SoC": {toolchainsOf("660", "2.42.0.251225", "6.4.0.2") + opPackage, nil, []string{"660 is the Android soc_id of SM8850 (soc_model 87)"}},
+		"soc_id in a command": {toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2") + `
+step "exec" "prepare" {
+  argv = ["${toolchain.qairt.dir}/bin/x", "--soc_model", "660"]
+  output "o" { file = "o" }
+}
+output "o" { value = step.exec.prepare.outputs.o }
+`, nil, []string{"compat soc-id-in-command", "soc_model 660, which is what Android calls SM8850", "pass 87"}},
+		"soc_model of another": {strings.Replace(toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2"), `{ soc = "SM8850" }`, "{\n  soc = \"SM8850\"\n  soc_model = 88\n}", 1) + opPackage, nil,
+			[]string{"compat soc-model", "88, which is SC8480XP; that of SM8850 is 87"}},
+		"VTCM": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `{ soc = "SM8750" }`, "{\n  soc = \"SM8750\"\n  vtcm_mb = 16\n}", 1) + opPackage, nil,
+			[]string{"compat target-vtcm", "16 MB of VTCM, SM8750 has 8"}},
+		"context newer than the runtime": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"context.bin" = "context.bin"`),
+			map[string]string{"context.bin": contextBinary(t, qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: "v2.44.0.260225000000_1", SoCModel: 69, Arch: 79, SoC: "SM8750", VTCM: 8 << 20})},
+			[]string{"compat context-newer", "made by QAIRT 2.44.0, the runtime is the older 2.37.0.250724", "compile the context again"}},
+		"context for another arch": {toolchainsOf("SM8750", "2.44.0.260225", "6.4.0.2") + pushes(`"context.bin" = "context.bin"`),
+			map[string]string{"context.bin": contextBinary(t, qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: "v2.42.0.251225135753_193295", SoCModel: 57, Arch: 75, SoC: "SM8650", VTCM: 8 << 20})},
+			[]string{"compat context-arch", "compiled for Hexagon v75, the target has v79"}},
+		"library for another arch": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"libQnnLLaMAPackage_HTP.so" = "libs/p.so"`),
+			map[string]string{"libs/p.so": vendorsLibrary(164, 1, "v2.37.0.250724000000_1")},
+			[]string{"compat push-arch", "libQnnLLaMAPackage_HTP.so from libs/p.so is built for Hexagon v75, the target has v79", "push the build for v79"}},
+		"LPBQ on v69": {toolchainsOf("SM8450", "2.41.0.251128", "6.4.0.2") + "\nstep \"quantize\" \"q\" {\n  model = \"m\"\n}\noutput \"q\" { value = step.quantize.q.outputs.dir }\n", nil,
+			[]string{"compat lpbq", "need Hexagon v73 or newer; SM8450 has v69"}},
+		"config for another SoC": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + `
+step "exec" "aot" {
+  argv = ["${toolchain.qairt.dir}/bin/x", "--aot_config=cfg.json"]
+  output "o" { file = "o" }
+}
+output "o" { value = step.exec.aot.outputs.o }
+`, map[string]string{"cfg.json": `{"target_machine": {"htp_arch": "V75", "htp_chipset": "SM8650", "htp_security_pd_session": "HtpUnsignedPd"}}`},
+			[]string{"compat aot-config", "for SM8650, v75; the target is SM8750, v79", `set htp_chipset to "SM8750"`}},
+		"a rule of one's own": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + opPackage, map[string]string{"toolchains/ours.hcl": `
+compat "ours" {
+  when   = older(qairt.version, "2.42")
+  reason = "our models need ${upper("qairt")} 2.42"
+  remedy = "ask the people who know"
+}
+`}, []string{"compat ours", "our models need QAIRT 2.42. ask the people who know."}},
+		"a rule switched off": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage,
+			map[string]string{"toolchains/ours.hcl": "compat \"op-renamed\" {\n  severity = \"off\"\n}\n", "LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "LLaMAPackage/src/ops/a.cpp": "int a = t.get_interface_scale();"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
+			files := map[string]string{"pipelines/p.hcl": x.pipeline}
+			for n, text := range x.files {
+				files[n] = text
+			}
+			for n, text := range files {
+				at := filepath.Join(dir, n)
+				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, command := range []string{"plan", "validate"} {
+				var stdout, stderr bytes.Buffer
+				args := []string{"hexmage", command, "--profile", "device", "p"}
+				code := Main(args, Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + cache, "HOME=" + dir}, Self: os.Args[0], Width: 4000})
+				if x.says == nil {
+					if code != 0 || strings.Contains(stderr.String(), "[compat") {
+						t.Errorf("%s: exit code %d\n%s", command, code, stderr.String())
+					}
+					continue
+				}
+				if code != ExitUsage {
+					t.Errorf("%s: exit code %d, want %d\n%s", command, code, ExitUsage, stderr.String())
+				}
+				for _, says := range x.says {
+					if !strings.Contains(strings.ToLower(stderr.String()), strings.ToLower(says)) {
+						t.Errorf("%s does not say %q:\n%s", command, says, stderr.String())
+					}
+				}
+			}
+			for _, made := range []string{filepath.Join(dir, "out"), filepath.Join(cache, "downloads"), filepath.Join(cache, "trees"), filepath.Join(cache, "tmp")} {
+				if _, err := os.Stat(made); err == nil {
+					t.Errorf("%s is there: something was fetched or built", made)
+				}
+			}
+		})
+	}
+}
+
+// TestCompatCommand asks for a SoC that one old SDK knows nothing of.
+func TestCompatCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		env := Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Width: 120}
+		if code := Main(append([]string{"hexmage", "compat"}, args...), env); code != 0 {
+			t.Fatalf("%q: exit code %d\n%s", args, code, stderr.String())
+		}
+		return stdout.String()
+	}
+	text := run("--soc", "sm8750p")
+	for _, want := range []string{
+		`(?m)^Hexagon v79 · soc_model 69 · Android soc_id 618, 639 · 8 MB VTCM`,
+		`(?m)^ +tools 8\.7\.06 +tools 8\.7\.08 +tools 8\.8\.06 +tools 19\.0\.04`,
+		`(?m)^2\.37\.0\.250724 – 2\.42\.0\.251225 +no \d+ +no \d+ +yes +yes +yes$`,
+		`(?m)^2\.25\.0\.240728 – 2\.36\.1\.250708( +no( \d+)+){5}$`,
+		`(?m)^NDK +r25c – r27d +r28b – r29\n +yes \d+ +yes$`,
+		`(?m)^ +\d+  QAIRT 2\.36\.1\.250708 has libraries`, `Take\s+QAIRT\s+2\.37\.0\.250724\s+or\s+newer`, `\[compat\s+qairt-arch;`,
+	} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	var m struct {
+		SoC struct {
+			SoCModel int `json:"soc_model"`
+		}
+		QAIRT []struct {
+			Version  string
+			Works    bool
+			Findings []compat.Finding
+		}
+		Pairs []struct {
+			QAIRT, Hexagon string
+			Works          bool
+		}
+	}
+	if err := json.Unmarshal([]byte(run("--soc", "SM8850", "--json")), &m); err != nil {
+		t.Fatal(err)
+	}
+	works := 0
+	for _, p := range m.Pairs {
+		want := compat.Compare(p.QAIRT, "2.42") > 0 && compat.Compare(p.Hexagon, "6.4") > 0
+		if p.Works != want {
+			t.Errorf("%s with %s for SM8850: %v", p.QAIRT, p.Hexagon, p.Works)
+		}
+		if p.Works {
+			works++
+		}
+	}
+	if m.SoC.SoCModel != 87 || works == 0 || len(m.Pairs) < 32*13 {
+		t.Errorf("%+v, %d of %d work", m.SoC, works, len(m.Pairs))
+	}
+	for _, q := range m.QAIRT {
+		if !q.Works && (len(q.Findings) == 0 || q.Findings[0].Reason == "" || q.Findings[0].Remedy == "" || q.Findings[0].Source == "") {
+			t.Errorf("%s does not work, for no reason: %+v", q.Version, q.Findings)
+		}
+	}
+	if all := run(); !regexp.MustCompile(`(?m)^SM8850 +Snapdragon 8 Elite Gen 5 +v81 +87 +660, 661, .* +8 MB +2\.42\.0\.251225 +6\.4\.0\.0 +19\.0\+$`).MatchString(all) {
+		t.Errorf("all SoCs:\n%s", all)
+	}
+	if rules := run("--rules"); !strings.Contains(rules, "push-one-sdk") || !strings.Contains(rules, "qairt-arch") {
+		t.Errorf("rules:\n%s", rules)
+	}
+	var stderr bytes.Buffer
+	if code := Main([]string{"hexmage", "compat", "--soc", "618"}, Env{Stdout: &stderr, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache"}}); code != ExitUsage || !strings.Contains(stderr.String(), "Android soc_id of SM8750") {
+		t.Errorf("--soc 618: exit code %d, %s", code, stderr.String())
+	}
+}

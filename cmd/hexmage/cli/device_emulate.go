@@ -1,0 +1,366 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// deviceEmulateCmd is `hexmage device emulate`.
+type deviceEmulateCmd struct {
+	SoC      string   `name:"soc" default:"SM8750" help:"SoC of the catalogue: what the phone says it is, and its DSP's arch. Default: SM8750."`
+	Serial   string   `short:"s" placeholder:"HOST:PORT" help:"Address on this machine, which is the phone's serial for adb. Default: 127.0.0.1 and a free port."`
+	Port     int      `placeholder:"N" help:"The same for 127.0.0.1:N."`
+	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
+	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
+	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Misbehave; may be repeated. The faults are listed below."`
+	Connect  bool     `help:"Connect the user's adb server to it, and disconnect it at the end."`
+	Log      bool     `help:"Print what the phone and its DSP print."`
+	Stdin    bool     `help:"Take orders from standard input, one a line: unplug [DURATION], reboot. Its end ends the phone, too."`
+}
+
+// Help has the faults and the examples of `hexmage device emulate --help`.
+func (*deviceEmulateCmd) Help() string {
+	var b strings.Builder
+	b.WriteString(`Starts an emulated phone and keeps it until Ctrl-C. Programs for AArch64 run on it by qemu, and so does its DSP; it is of its own file
+system, and nothing of this machine shows. Its first start makes what it needs; later ones take a fraction of a second. docs/devices.md
+tells more.
+
+Faults:
+
+`)
+	for _, f := range phone.FaultTable() {
+		fmt.Fprintf(&b, "    %-32s %s\n", f.Usage(), f.Doc)
+	}
+	b.WriteString(`
+Examples:
+
+    hexmage device emulate --connect                                         and in another terminal: hexmage device info
+    hexmage device emulate --soc SM8650 --port 5555 --data ~/phone
+    hexmage device emulate --fault drop-every=20MB --fault refuse=2s         a bad cable
+    hexmage device emulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
+    hexmage device emulate --stdin                                           then type: unplug 10s
+    (sleep 60; echo unplug 5s; sleep 60) | hexmage device emulate --stdin --json`)
+	return b.String()
+}
+
+// emulated is what is told of the phone.
+type emulated struct {
+	Serial   string   `json:"serial"` // HOST:PORT
+	Serialno string   `json:"serialno"`
+	SoC      string   `json:"soc"`
+	SoCID    int      `json:"soc_id,omitempty"`
+	Arch     string   `json:"arch"`
+	VTCMMB   int      `json:"vtcm_mb,omitempty"`
+	Data     string   `json:"data,omitempty"` // "": not kept
+	Faults   []string `json:"faults"`
+}
+
+// Run starts the phone and waits.
+func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
+	o, err := c.options(a)
+	if err != nil {
+		return err
+	}
+	e, err := a.openEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.close() // not before the phone ends: what it runs from must not be collected
+	if o.Image, err = c.image(ctx, a, e); err != nil {
+		return err
+	}
+	if o.Dir, err = os.MkdirTemp(e.scratch, "phone"); err != nil {
+		return engine(err)
+	}
+	if c.Data != "" {
+		free, err := a.ownDisk(o.Data)
+		if err != nil {
+			return err
+		}
+		defer free()
+	}
+	if o.Data == "" && o.DiskBytes == 0 {
+		if o.Data, err = os.MkdirTemp(e.scratch, "data"); err != nil {
+			return engine(err)
+		}
+	}
+	p, err := phone.Start(ctx, o)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if lacking, ok := errors.AsType[*phone.UnsupportedError](err); ok {
+		return engine(fmt.Errorf("%s\nto do: %s", lacking.What, lacking.Remedy))
+	}
+	if err != nil {
+		return engine(err)
+	}
+	defer p.Close()
+	if c.Connect {
+		server, err := a.adbServer(ctx)
+		if err == nil {
+			err = server.Connect(ctx, p.Addr())
+		}
+		if err != nil {
+			return engine(err)
+		}
+		defer disconnect(ctx, server, p.Addr())
+	}
+	if err := c.tell(a, p, o); err != nil {
+		return err
+	}
+	return c.wait(ctx, a, p)
+}
+
+// ownDisk makes this the only phone of the cache whose /data is the folder.
+func (a *app) ownDisk(dir string) (free func(), err error) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // no waiting
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	sum := sha256.Sum256([]byte(dir)) // a path can be too long for a file name
+	free, err = runner.Lease(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
+	if errors.Is(err, context.Canceled) {
+		return nil, &exitError{ExitLocked, fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
+	}
+	if err != nil {
+		return nil, engine(err)
+	}
+	return free, nil
+}
+
+// disconnect makes the adb server forget a phone that is about to go.
+func disconnect(ctx context.Context, server *adb.Client, addr string) {
+	_ = server.Disconnect(context.WithoutCancel(ctx), addr) // it may be gone, too
+}
+
+// options are how to start the phone, as far as the command line says it.
+func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
+	o := phone.Options{Self: []string{a.env.Self, "tool", "emulator-init"}, Listen: c.Serial, Serialno: c.Serialno}
+	if c.Log {
+		o.Log = a.env.Stderr
+	}
+	if c.Port != 0 {
+		at := "127.0.0.1:" + strconv.Itoa(c.Port)
+		if c.Serial != "" && c.Serial != at {
+			return o, usage("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
+		}
+		if c.Port < 0 || c.Port > 65535 {
+			return o, usage("--port %d: want a number from 1 to 65535", c.Port)
+		}
+		o.Listen = at
+	}
+	if o.Listen != "" && !strings.Contains(o.Listen, ":") {
+		return o, usage("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone on the network; for the property ro.serialno there is --serialno", c.Serial)
+	}
+	d, err := a.domain(a.here())
+	if err != nil {
+		return o, err
+	}
+	soc := func(name string) (phone.SoCProps, error) {
+		s, err := d.catalogue.FindSoC(name)
+		if err != nil {
+			return phone.SoCProps{}, err
+		}
+		return propsOf(s), nil
+	}
+	for _, text := range c.Fault {
+		if err := o.Set(text, soc); err != nil {
+			return o, usage("--fault %s: %w", text, err)
+		}
+	}
+	if c.Data == "" {
+		return o, nil
+	}
+	if o.DiskBytes > 0 {
+		return o, usage("--data and --fault disk exclude each other: only a disk in memory can have a size")
+	}
+	o.Data = absolute(a.dir, c.Data)
+	if err := os.MkdirAll(o.Data, 0o755); err != nil {
+		return o, engine(err)
+	}
+	return o, nil
+}
+
+func propsOf(s *toolchains.SoC) phone.SoCProps {
+	p := phone.SoCProps{Model: s.Name, SoCModel: s.SoCModel, Arch: s.Arch, VTCMMB: s.VTCMMB}
+	if len(s.AndroidIDs) > 0 {
+		p.SoCID = s.AndroidIDs[0]
+	}
+	return p
+}
+
+// image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its folder.
+func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (string, error) {
+	f := hclwrite.NewEmptyFile()
+	f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body().SetAttributeValue("default", cty.True)
+	f.Body().AppendNewBlock("target", nil).Body().SetAttributeValue("soc", cty.StringVal(c.SoC))
+	for _, name := range []string{"llvm", "qemu", "busybox"} {
+		f.Body().AppendNewBlock(addrs.Toolchain, []string{name})
+	}
+	f.Body().AppendNewBlock("step", []string{"emulator", "phone"})
+	profile := a.Profile
+	a.Profile = toolchains.ProfileOpen // an emulated phone has no other
+	p, diags, err := a.planText("emulate", f.Bytes())
+	a.Profile = profile
+	if err != nil {
+		return "", err
+	}
+	a.printDiags(plain(diags), nil)
+	if diags.HasErrors() {
+		return "", &exitError{code: ExitUsage}
+	}
+	if missing := p.Missing(); len(missing) > 0 {
+		return "", usage("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
+	}
+	var out addrs.Output
+	for _, n := range p.Nodes {
+		if n.At.Kind == "emulator" {
+			out = n.Output("image")
+		}
+	}
+	root, err := c.build(ctx, a, e, p, out)
+	if err != nil {
+		return "", err
+	}
+	dir, err := e.trees.Path(ctx, e.sources, root)
+	if err != nil {
+		return "", engine(err)
+	}
+	return dir, nil
+}
+
+func (c *deviceEmulateCmd) build(ctx context.Context, a *app, e *engineParts, p *plan.Plan, out addrs.Output) (digest.Digest, error) {
+	var sink event.Sink = report.Lines(io.Discard, report.Options{})
+	done := func() {}
+	if a.live {
+		sink, done = a.display(nil)
+	}
+	failures := &failureSink{next: sink}
+	o := e.options(a)
+	o.Sink, o.Workspace, o.Roots = a.diagnosed(a.here(), failures), a.here(), []addrs.Output{out}
+	res, err := build.Run(ctx, p, o)
+	done()
+	if err := outcome(ctx, res, err); err != nil {
+		for _, f := range failures.seen {
+			if !a.live {
+				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.step, f.Summary, f.Output)
+			}
+		}
+		return digest.Digest{}, err
+	}
+	return res.Roots[out], nil
+}
+
+// tell says what was started.
+func (c *deviceEmulateCmd) tell(a *app, p *phone.Emulator, o phone.Options) error {
+	s, err := phone.ReadSoC(o.Image)
+	if err != nil {
+		return engine(err)
+	}
+	t := emulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch, VTCMMB: s.VTCMMB, Faults: o.On()}
+	if c.Data != "" {
+		t.Data = o.Data
+	}
+	if a.JSON {
+		if t.Faults == nil {
+			t.Faults = []string{}
+		}
+		return a.printJSON(t)
+	}
+	line := func(name, text string) { fmt.Fprintf(a.env.Stdout, "%-12s %s\n", name, text) }
+	line("serial", t.Serial)
+	soc := t.SoC + ": Hexagon " + t.Arch
+	if t.VTCMMB > 0 {
+		soc += fmt.Sprintf(", VTCM %d MB", t.VTCMMB)
+	}
+	line("SoC", soc)
+	if t.Data != "" {
+		line("/data", t.Data)
+	} else {
+		line("/data", "empty; goes with the phone")
+	}
+	if len(t.Faults) > 0 {
+		line("faults", strings.Join(t.Faults, ", "))
+	}
+	if c.Connect {
+		line("connected", "hexmage device info -s "+t.Serial)
+	} else {
+		line("connect", "adb connect "+t.Serial+", or hexmage device connect "+t.Serial)
+	}
+	if c.Stdin {
+		line("orders", "unplug [DURATION], reboot")
+		line("end", "Ctrl-C, or the end of standard input")
+	} else {
+		line("end", "Ctrl-C")
+	}
+	return nil
+}
+
+// carryOut does what a line of standard input says.
+func carryOut(p *phone.Emulator, line string) error {
+	words := strings.Fields(line)
+	switch {
+	case len(words) == 0:
+		return nil
+	case words[0] == "reboot" && len(words) == 1:
+		return p.Reboot()
+	case words[0] == "unplug" && len(words) <= 2:
+		d := 5 * time.Second
+		if len(words) == 2 {
+			var err error
+			if d, err = time.ParseDuration(words[1]); err != nil || d <= 0 {
+				return fmt.Errorf("unplug %s: want a duration such as 500ms or 10s", words[1])
+			}
+		}
+		return p.Unplug(d)
+	}
+	return fmt.Errorf("%q: the phone takes the orders unplug [DURATION] and reboot", line)
+}
+
+// wait waits until the user, or the phone itself, ends it.
+func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, p *phone.Emulator) error {
+	defer a.interrupts.tell(nil)() // one Ctrl-C is all it takes
+	over := make(chan struct{})
+	if c.Stdin {
+		go func() {
+			defer close(over)
+			for in := bufio.NewScanner(a.env.Stdin); in.Scan(); {
+				if err := carryOut(p, in.Text()); err != nil {
+					fmt.Fprintln(a.env.Stderr, "hexmage:", err)
+				}
+			}
+		}()
+	}
+	select {
+	case <-ctx.Done():
+	case <-over:
+	case <-p.Done():
+		fmt.Fprintf(a.env.Stderr, "hexmage: the phone %s has switched itself off\n", p.Addr())
+	}
+	return nil
+}

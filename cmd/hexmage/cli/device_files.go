@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// devicePushCmd is `hexmage device push LOCAL… REMOTE`.
+type devicePushCmd struct {
+	deviceTarget
+	Paths []string `arg:"" help:"Files and folders of this machine, then an absolute path on the device; one that ends with / or is a folder there is copied into."`
+}
+
+// Help has the examples of `hexmage device push --help`.
+func (*devicePushCmd) Help() string {
+	return `Contents are kept on the device by their digest, and files are links to them: what is there is not sent again, of a large file
+that changed only the parts that did. A link that breaks is set up again, and the push goes on where it was. What was not used for
+the longest time is removed when the device has no space left; device clean removes all.
+
+Examples:
+
+    hexmage device push model.mllm /data/local/tmp/qwen3/model.mllm
+    hexmage device push out/qwen3-aot-v79 /data/local/tmp/          a folder, into that folder
+    hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent`
+}
+
+// Run pushes.
+func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
+	if len(c.Paths) < 2 {
+		return usage("name files of this machine, then a path on the device: hexmage device push FILE /data/local/tmp/")
+	}
+	local, remote := c.Paths[:len(c.Paths)-1], c.Paths[len(c.Paths)-1]
+	if !path.IsAbs(remote) {
+		return usage("%s: a path on the device is absolute, such as /data/local/tmp/%s", remote, remote)
+	}
+	dev, err := c.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	held, err := a.leaseDevice(ctx, dev)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	into := strings.HasSuffix(remote, "/") || len(local) > 1
+	if !into {
+		if into, err = folderOn(ctx, dev, remote); err != nil {
+			return engine(err)
+		}
+	}
+	dir := path.Clean(remote)
+	p := pushSet{files: map[string]runner.File{}, stats: a.statCache()}
+	for _, l := range local {
+		name := filepath.Base(absolute(a.dir, l))
+		if !into {
+			dir, name = path.Dir(dir), path.Base(dir)
+		}
+		if err := p.add(absolute(a.dir, l), name); err != nil {
+			return usage("%w", err)
+		}
+	}
+	start, bar := time.Now(), a.transfer("push")
+	s := &runner.Session{Device: dev, Held: held, Sums: runner.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
+	done, err := s.Push(ctx, dir, p.files, bar.report)
+	bar.end()
+	_ = p.stats.Save() // what is not remembered is read again
+	if err != nil {
+		return engine(err)
+	}
+	took := time.Since(start)
+	if a.JSON {
+		return a.printJSON(struct {
+			Files int `json:"files"`
+			runner.Pushed
+			Seconds float64 `json:"seconds"`
+		}{len(p.files), done, took.Seconds()})
+	}
+	files := "files"
+	if len(p.files) == 1 {
+		files = "file"
+	}
+	fmt.Fprintf(a.env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, sizeText(done.Size), sizeText(done.Sent), took.Seconds(), pushText(done))
+	return nil
+}
+
+// pushText says what was special about a push.
+func pushText(p runner.Pushed) string {
+	var all []string
+	if p.Reused > 0 {
+		all = append(all, sizeText(p.Reused)+" put together from what the device has")
+	}
+	if p.Dropped > 0 {
+		all = append(all, fmt.Sprintf("the link broke %d times", p.Dropped))
+	}
+	if p.Evicted > 0 {
+		all = append(all, fmt.Sprintf("%d older contents removed", p.Evicted))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(all, ", ")
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.2f GB", float64(n)/1e9)
+	case n >= 1e5:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// pushSet is what is to be pushed, by path in the folder on the device.
+type pushSet struct {
+	files map[string]runner.File
+	stats *merkle.StatCache
+}
+
+// add adds a file, or what is below a folder. Links are followed, but not out of files into folders.
+func (p pushSet) add(from, name string) error {
+	return filepath.WalkDir(from, func(at string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		st, err := os.Stat(at)
+		if err != nil || st.IsDir() && e.IsDir() {
+			return err
+		}
+		if !st.Mode().IsRegular() {
+			return fmt.Errorf("%s is neither a file nor a folder", at)
+		}
+		d, err := p.stats.Hash(at, st)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, at)
+		if err != nil {
+			return err
+		}
+		p.files[path.Join(name, filepath.ToSlash(rel))] = runner.File{
+			Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(), Key: d.String(), Executable: st.Mode()&0o111 != 0,
+		}
+		return nil
+	})
+}
+
+func (a *app) statCache() *merkle.StatCache {
+	return merkle.OpenStatCache(filepath.Join(a.cache, "state", "statcache-"+digest.BLAKE3.String()), digest.BLAKE3)
+}
+
+// deviceState is where runs on devices keep what they know between runs.
+func (a *app) deviceState() string { return filepath.Join(a.cache, "state", "devices") }
+
+// leaseDevice makes this the only process that uses the device, on whatever machine.
+func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*runner.Held, error) {
+	held, err := runner.LeaseAll(ctx, a.deviceState(), dev, func(owner string) {
+		fmt.Fprintf(a.env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Serial(), owner)
+	})
+	if err != nil {
+		return nil, engine(err)
+	}
+	return held, nil
+}
+
+// folderOn asks whether there is a folder on the device.
+func folderOn(ctx context.Context, dev *adb.Device, at string) (bool, error) {
+	sync, err := dev.Sync(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer sync.Close()
+	st, err := sync.Stat(ctx, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && st.Mode.IsDir(), err
+}
+
+// devicePullCmd is `hexmage device pull REMOTE… [LOCAL]`.
+type devicePullCmd struct {
+	deviceTarget
+	Remote string `arg:"" help:"A file or folder of the device."`
+	Local  string `arg:"" optional:"" default:"." help:"Where to put it; a folder that exists is copied into."`
+}
+
+// Help has the examples of `hexmage device pull --help`.
+func (*devicePullCmd) Help() string {
+	return `What is there is replaced once all has arrived, and not before.
+
+Examples:
+
+    hexmage device pull /data/local/tmp/qwen3/profile.json
+    hexmage device pull /data/local/tmp/qwen3/results out/results
+    hexmage device pull --serial R5CXC1AAAAA /data/tombstones .`
+}
+
+// Run pulls.
+func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
+	dev, err := c.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	to := absolute(a.dir, c.Local)
+	if st, err := os.Stat(to); err == nil && st.IsDir() {
+		to = filepath.Join(to, path.Base(path.Clean(c.Remote)))
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return engine(err)
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(to), ".pull")
+	if err != nil {
+		return engine(err)
+	}
+	defer os.RemoveAll(tmp)
+	bar := a.transfer("pull")
+	name, err := runner.Pull(ctx, dev, c.Remote, tmp, bar.report)
+	bar.end()
+	if err != nil {
+		return engine(err)
+	}
+	from := filepath.Join(tmp, name)
+	if st, err := os.Lstat(to); err == nil && st.IsDir() {
+		return engine(fmt.Errorf("%s is a folder: remove it first, or name another", to))
+	}
+	if err := os.Rename(from, to); err != nil {
+		return engine(err)
+	}
+	if a.JSON {
+		return a.printJSON(map[string]any{"path": to, "bytes": bar.done})
+	}
+	fmt.Fprintf(a.env.Stdout, "%s, %s\n", to, sizeText(bar.done))
+	return nil
+}
+
+// transfer shows how far a transfer is, on a terminal.
+type transfer struct {
+	a     *app
+	what  string
+	last  time.Time
+	shown bool
+	done  int64
+}
+
+func (a *app) transfer(what string) *transfer { return &transfer{a: a, what: what, last: time.Now()} }
+
+func (t *transfer) report(done, total int64) {
+	t.done = done
+	if !t.a.live || time.Since(t.last) < 200*time.Millisecond {
+		return
+	}
+	t.last, t.shown = time.Now(), true
+	text := sizeText(done)
+	if total > 0 {
+		text += " of " + sizeText(total)
+	}
+	fmt.Fprintf(t.a.env.Stderr, "\r\x1b[K%s %s", t.what, text)
+}
+
+func (t *transfer) end() {
+	if t.shown {
+		fmt.Fprint(t.a.env.Stderr, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/action"
+	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/cas"
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/runner"
+)
+
+// engineParts is the engine put together: stores, executors, and what they leave to be closed.
+type engineParts struct {
+	fn          digest.Function
+	sources     *cas.Sources
+	trees       *merkle.Trees
+	stats       *merkle.StatCache
+	alive       []func() // to be called when there are no children any more
+	executor    build.Executor
+	again       execute.Executor // the same without memory
+	roots       string           // folder that all exec roots are below
+	flush       func(context.Context) error
+	device      *runner.Device
+	phones      int // how many actions can run on devices at the same time
+	emulated    int // and on emulated ones
+	host, other *local.Executor
+	scratch     string // folder of this process
+	state       string
+	inUse       func() // nothing is collected before it is called
+}
+
+// adbServer is where the user's own adb server listens, unless adb's variables say otherwise.
+const adbServer = "127.0.0.1:5037"
+
+// digestFunction is the one that HEXMAGE_DIGEST names, or BLAKE3.
+func (a *app) digestFunction() (digest.Function, error) {
+	name := a.env.Var("HEXMAGE_DIGEST")
+	if name == "" {
+		return digest.BLAKE3, nil
+	}
+	fn, err := digest.ParseFunction(name)
+	if err != nil {
+		return 0, usage("HEXMAGE_DIGEST: %w", err)
+	}
+	return fn, nil
+}
+
+// openEngine puts the engine together on the cache folder.
+func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
+	defer func() { err = a.writable(err) }()
+	fn, err := a.digestFunction()
+	if err != nil {
+		return nil, err
+	}
+	network, address, err := a.adbAddress()
+	if err != nil {
+		return nil, err
+	}
+	listed, err := a.poolFile()
+	if err != nil {
+		return nil, err
+	}
+	gc.Tidy(ctx, a.cache)
+	inUse, err := gc.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
+	if err != nil {
+		return nil, err // also when interrupted
+	}
+	defer func() {
+		if err != nil {
+			inUse()
+		}
+	}()
+	blobs, err := casdisk.New(a.cache)
+	if err != nil {
+		return nil, engine(err)
+	}
+	results, err := actiondisk.New(a.cache)
+	if err != nil {
+		return nil, engine(err)
+	}
+	e := &engineParts{fn: fn, inUse: inUse, sources: cas.WithSources(blobs), trees: merkle.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
+	e.sources.FindWith(results.Messages)
+	e.stats = merkle.OpenStatCache(filepath.Join(e.state, "statcache-"+fn.String()), fn)
+	if err := os.MkdirAll(e.state, 0o755); err != nil {
+		return nil, engine(err)
+	}
+	// Its name has our process id, which a process in another container may have too, and so not only that.
+	if e.scratch, err = os.MkdirTemp(filepath.Join(a.cache, "tmp"), atomicfile.TempName("run")); err != nil {
+		return nil, engine(err)
+	}
+	extra := map[string]string{envDownloads: filepath.Join(a.cache, "downloads")}
+	if a.Offline {
+		extra[envOffline] = "1"
+	}
+	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+		if v := a.env.Var(name); v != "" {
+			extra[name] = v
+		}
+	}
+	base, workspace, err := a.sandbox()
+	if err != nil {
+		return nil, err
+	}
+	here := local.Options{
+		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
+		Base: base, Workspace: workspace, Private: a.private(),
+	}
+	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
+	e.host, e.other = local.New(here), local.New(here)
+	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
+	devices := runner.Options{
+		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
+		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: runner.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
+		Phones: listed.Emulated,
+	}
+	if len(listed.Devices) > 0 {
+		devices.Pool = runner.NewPool(devices.State, listed.Devices)
+	}
+	e.device, e.emulated = runner.New(devices), max(1, listed.Emulated)
+	e.phones = max(e.emulated, len(listed.Devices))
+	if a.serial != "" {
+		e.phones = 1
+	}
+	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, "device": e.device})
+	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, "device": e.device})
+	e.roots = filepath.Join(a.cache, "tmp")
+	e.executor = execute.Exclusive(execute.Cached(route, results, e.sources, fn, e.trees.Has), filepath.Join(e.state, "actions.lock"), fn)
+	e.flush = func(ctx context.Context) error {
+		// Blobs first: a result must not outlive what it names.
+		if err := blobs.Flush(ctx); err != nil {
+			return err
+		}
+		return results.Flush(ctx)
+	}
+	return e, nil
+}
+
+// options are what every build with this engine has in common.
+func (e *engineParts) options(a *app) build.Options {
+	return build.Options{
+		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
+		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
+		Pools: map[string]int{"device": e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
+	}
+}
+
+// close ends devices and writes what the next run can use. What fails here costs time later, nothing else.
+func (e *engineParts) close() {
+	_ = e.device.Close()
+	_ = errors.Join(e.host.Close(), e.other.Close())
+	for _, over := range e.alive {
+		over()
+	}
+	_ = e.stats.Save()
+	_ = os.RemoveAll(e.scratch)
+	e.inUse()
+}

@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/compat/compatstep"
+	"github.com/hexmage/hexmage/toolchains/fetchstep"
+	"github.com/hexmage/hexmage/toolchains/relock"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+)
+
+// lockCmd is `hexmage lock [PIPELINE | TOOLCHAIN [RELEASE]]`.
+type lockCmd struct {
+	What    string   `arg:"" optional:"" help:"A pipeline (all its toolchains, in the chosen profile), or a toolchain of the catalogue. Default: all pipelines of the workspace."`
+	Release string   `arg:"" optional:"" help:"Release of the toolchain. Default: the catalogue's."`
+	Upgrade []string `placeholder:"NAME" help:"Pin this toolchain anew, though it is pinned. May be repeated."`
+	Check   bool     `help:"Only say what is missing or stale; ask nobody, write nothing. Exit code 2 when something is."`
+}
+
+// Run asks the sources what there is and writes digests into the workspace's hexmage.lock.hcl. It is the only command
+// that downloads something whose digest is not known before.
+func (c *lockCmd) Run(ctx context.Context, a *app) error {
+	root := a.root
+	if root == "" {
+		root = a.dir
+	}
+	d, err := a.domain(root)
+	if err != nil {
+		return err
+	}
+	reqs, err := c.requests(a, d)
+	if err != nil {
+		return err
+	}
+	if c.Check {
+		return a.checkLock(d, reqs)
+	}
+	path := filepath.Join(root, toolchains.LockFile)
+	lock := &toolchains.Lock{}
+	if b, err := os.ReadFile(path); err == nil {
+		var diags hcl.Diagnostics
+		if lock, diags = toolchains.ParseLock(b, toolchains.LockFile); diags.HasErrors() {
+			a.printDiags(diags, nil)
+			return &exitError{code: ExitUsage}
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return engine(err)
+	}
+	if c.What == "" { // what the shipped lock pins is pinned; a release that is named is to be in the workspace's own
+		reqs = slices.DeleteFunc(reqs, func(q toolchains.Request) bool {
+			return !slices.Contains(c.Upgrade, q.Name) && len(relock.Check(d.catalogue, d.lock, []toolchains.Request{q})) == 0
+		})
+	}
+	inUse, err := gc.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
+	if err != nil {
+		return err
+	}
+	defer inUse()
+	o, err := a.lockOptions()
+	if err != nil {
+		return err
+	}
+	o.Upgrade = func(name string) bool { return slices.Contains(c.Upgrade, name) }
+	line := a.progressLine()
+	o.Progress = line.show
+	changes, err := relock.Update(ctx, d.catalogue, lock, reqs, o)
+	line.end()
+	changed := false
+	for _, ch := range changes {
+		fmt.Fprintf(a.env.Stdout, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text)
+		changed = changed || ch.Changed
+		if ch.FirstUse {
+			fmt.Fprintf(a.env.Stderr, "note: %s %s is pinned on trust: nobody publishes a digest for it, so what came now is what it will have to be. Compare the digest with one that somebody else has got before you commit %s.\n",
+				ch.Name, ch.Version, toolchains.LockFile)
+		}
+	}
+	if changed { // what was pinned before an error is kept
+		if to, err := filepath.EvalSymlinks(path); err == nil {
+			path = to // the link is to stay one
+		}
+		if werr := atomicfile.WriteFile(filepath.Dir(path), path, lock.Encode(), 0o644); werr != nil {
+			return engine(werr)
+		}
+		fmt.Fprintln(a.env.Stdout, "written:", path)
+	} else if err == nil && len(changes) == 0 {
+		fmt.Fprintln(a.env.Stdout, "nothing to pin")
+	}
+	if err != nil {
+		return &exitError{ExitEngine, err}
+	}
+	return nil
+}
+
+// lockOptions is what downloading needs to know of this machine.
+func (a *app) lockOptions() (relock.Options, error) {
+	vars := a.envVars()
+	maps.Copy(vars, a.Set)
+	o := relock.Options{Options: sources.Options{
+		Downloads: filepath.Join(a.cache, "downloads"), Offline: a.Offline,
+		Warn:   func(text string) { fmt.Fprintln(a.env.Stderr, "note:", text) },
+		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
+		Vendor: vendorcli.Client{Home: a.env.Var("HOME"), Search: filepath.SplitList(a.env.Var("PATH"))},
+	}}
+	for _, kv := range a.env.Vars {
+		if name, _, _ := strings.Cut(strings.ToLower(kv), "="); slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy"}, name) {
+			o.Vendor.Env = append(o.Vendor.Env, kv)
+		}
+	}
+	var err error
+	if o.Mirrors, err = fetch.ParseMirrors(a.env.Var(envMirrors)); err != nil {
+		return o, usage("%s: %v", envMirrors, err)
+	}
+	netrc := a.env.Var("NETRC")
+	if home := a.env.Var("HOME"); netrc == "" && home != "" {
+		netrc = filepath.Join(home, ".netrc")
+	}
+	if o.Logins, err = fetch.NetrcFile(netrc); err != nil {
+		return o, usage("%v", err)
+	}
+	return o, nil
+}
+
+// checkLock says what of the requests is not pinned, or not as it is.
+func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
+	problems := relock.Check(d.catalogue, d.lock, reqs)
+	if a.JSON {
+		if problems == nil {
+			problems = []relock.Problem{}
+		}
+		if err := a.printJSON(problems); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range problems {
+			fmt.Fprintln(a.env.Stdout, p)
+		}
+	}
+	if len(problems) > 0 {
+		return usage("%s is not up to date: %d of %d releases", toolchains.LockFile, len(problems), len(reqs))
+	}
+	if !a.JSON {
+		fmt.Fprintf(a.env.Stdout, "%s pins all %d releases\n", toolchains.LockFile, len(reqs))
+	}
+	return nil
+}
+
+// requests are the releases that the command is about, each once.
+func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
+	var all []toolchains.Request
+	add := func(reqs ...toolchains.Request) {
+		for _, q := range reqs {
+			if !slices.ContainsFunc(all, func(have toolchains.Request) bool {
+				return have.Name == q.Name && have.Version == q.Version && have.Source == q.Source && have.Profile == q.Profile
+			}) {
+				all = append(all, q)
+			}
+		}
+	}
+	pipelines := []string{c.What}
+	switch {
+	case c.What == "":
+		pipelines = a.ownPipelines()
+	case !slices.Contains(a.pipelines(), c.What) || c.Release != "":
+		add(toolchains.Request{Name: c.What, Version: c.Release, Profile: a.Profile, Machine: d.machine})
+		pipelines = nil
+	}
+	for _, p := range pipelines {
+		reqs, err := a.requests(p, d)
+		if err != nil {
+			return nil, err
+		}
+		add(reqs...)
+	}
+	for _, name := range c.Upgrade {
+		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) {
+			continue
+		}
+		if _, _, err := d.catalogue.Find(name, ""); err != nil {
+			return nil, usage("--upgrade %s: %v", name, err)
+		}
+		add(toolchains.Request{Name: name, Profile: a.Profile, Machine: d.machine})
+	}
+	return all, nil
+}
+
+// ownPipelines are the workspace's pipelines, those of them that have the chosen profile.
+func (a *app) ownPipelines() []string {
+	var out []string
+	for _, name := range a.pipelines() {
+		dir, err := a.workspace(name)
+		if err != nil || dir != a.root {
+			continue
+		}
+		cfg, diags := config.Load(os.DirFS(dir), name)
+		if a.Profile == "" || diags.HasErrors() || slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// requests are the toolchains that a pipeline asks for.
+func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error) {
+	workspace, err := a.workspace(pipeline)
+	if err != nil {
+		return nil, err
+	}
+	cfg, diags := config.Load(os.DirFS(workspace), pipeline)
+	rec := &recorder{Kind: fetchstep.Toolchain{}, d: d}
+	if !diags.HasErrors() {
+		kinds := map[string]step.Kind{}
+		for name, k := range d.kinds {
+			kinds[name] = k
+		}
+		kinds[addrs.Toolchain] = compatstep.Toolchain(rec, d.catalogue)
+		_, more := plan.Build(plan.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, Targets: d.targets,
+			EnvVars: a.envVars(), FlagVars: a.Set})
+		diags = append(diags, more...)
+	}
+	if diags.HasErrors() {
+		a.printDiags(diags, cfg.Files)
+		return nil, &exitError{code: ExitUsage}
+	}
+	return rec.reqs, nil
+}
+
+// recorder stands in for the kind of toolchain blocks: it keeps what they ask for and plans nothing.
+type recorder struct {
+	step.Kind
+	d    *domain
+	reqs []toolchains.Request
+}
+
+// Plan keeps the request.
+func (k *recorder) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	q := toolchains.Request{Name: r.At.Name, Version: r.String("version"), Source: r.String("use"), Profile: r.Profile, Machine: k.d.machine}
+	_, rel, err := k.d.catalogue.Find(q.Name, q.Version)
+	if err != nil {
+		return step.Planned{}, hcl.Diagnostics{r.Errorf("Unknown toolchain", "%s.", err)}
+	}
+	if r.String("path") == "" && len(r.Strings("urls")) == 0 {
+		k.reqs = append(k.reqs, q)
+	}
+	null := cty.NullVal(cty.String)
+	return step.Planned{
+		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree}},
+		Attrs: map[string]cty.Value{
+			"version": cty.StringVal(rel.Version), "build_id": null, "tools_version": cty.StringVal(rel.ToolsVersion),
+			"arches": cty.ListValEmpty(cty.String), "source": null, "stand_in": cty.False,
+		},
+	}, nil
+}

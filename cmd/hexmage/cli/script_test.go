@@ -1,0 +1,46 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/cli"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "tool" { // the test binary runs again as a built-in tool
+		os.Exit(cli.Main(os.Args, cli.System()))
+	}
+	testscript.Main(m, map[string]func(){
+		"hexmage": func() {
+			time.AfterFunc(stuck, func() {
+				_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
+				os.Exit(stuckCode)
+			})
+			os.Exit(cli.Main(os.Args, cli.System()))
+		},
+	})
+}
+
+// A hexmage of a script that goes on for so long, on however busy a machine, will never end. It says what it waits for: the
+// time limit of the tests would end it without a word.
+const (
+	stuck     = 3 * time.Minute
+	stuckCode = 99
+)
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HEXMAGE_CACHE", filepath.Join(e.WorkDir, ".cache"))
+			return nil
+		},
+		Condition: nil,
+	})
+}

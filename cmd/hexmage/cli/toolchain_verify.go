@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// toolchainVerifyCmd is `hexmage toolchain verify NAME|DIR`.
+type toolchainVerifyCmd struct {
+	What   string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION, or a folder."`
+	Source string `placeholder:"KIND" help:"Of a toolchain of the catalogue, that from this source. Default: as the profile says."`
+	As     string `placeholder:"NAME[@VERSION]" help:"The release that the folder must hold. Default: what its own files say it is."`
+}
+
+// verified is what verify says, for programs.
+type verified struct {
+	Name     string            `json:"name"`
+	Version  string            `json:"version"`
+	Path     string            `json:"path"`
+	OK       bool              `json:"ok"`
+	Known    bool              `json:"known"`            // the catalogue has the release
+	Digest   string            `json:"digest"`           // of the tree
+	Stored   string            `json:"stored,omitempty"` // its digest when it was stored
+	Locked   string            `json:"locked,omitempty"` // SHA-256 of the tree, where the lock knows it and it is that
+	Report   verify.Report     `json:"report"`
+	Lacks    []*verify.Problem `json:"host_lacks"` // what its programs for the host lack on this machine
+	Programs int               `json:"host_programs"`
+}
+
+// Run verifies: exit code 1 when something is not as it should be.
+func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
+	d, err := a.domain(a.here())
+	if err != nil {
+		return err
+	}
+	v := verified{}
+	var checks verify.Checks
+	if dir, ok := a.folder(d, c.What); ok {
+		checks, err = c.folder(d, dir, &v)
+	} else if c.As != "" {
+		err = usage("--as is for folders: %q is none", c.What)
+	} else {
+		checks, err = c.stored(ctx, a, d, &v)
+	}
+	if err != nil {
+		return err
+	}
+	if v.Report, err = verify.Examine(ctx, v.Path, checks); err != nil {
+		return err
+	}
+	if err := a.treeDigest(ctx, &v); err != nil {
+		return err
+	}
+	if err := lockedTree(ctx, d, &v); err != nil {
+		return err
+	}
+	needs := verify.HostNeeds(v.Path, checks.Host)
+	v.Programs = needs.Programs
+	v.Lacks = needs.Lacks(verify.Machine("/", a.env.Var("LD_LIBRARY_PATH")))
+	v.OK = len(v.Report.Problems) == 0
+	if a.JSON {
+		err = a.printJSON(v)
+	} else {
+		a.printVerified(v)
+	}
+	if err == nil && !v.OK {
+		err = &exitError{code: ExitFailed}
+	}
+	return err
+}
+
+// folder returns the folder that what names, if it names none of the catalogue's toolchains.
+func (a *app) folder(d *domain, what string) (string, bool) {
+	if !strings.ContainsAny(what, `/\`) && what != "." && what != ".." {
+		if _, _, err := d.catalogue.Find(parseWanted(what).name, ""); err == nil {
+			return "", false
+		}
+	}
+	dir := absolute(a.dir, what)
+	info, err := os.Stat(dir)
+	return dir, err == nil && info.IsDir()
+}
+
+// stored returns the checks of a release that is in the store, or installed.
+func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *verified) (verify.Checks, error) {
+	if strings.ContainsAny(c.What, `/\`) {
+		return verify.Checks{}, usage("%s: no such folder", c.What)
+	}
+	l, _, err := a.find(ctx, c.What, c.Source)
+	if err != nil {
+		return verify.Checks{}, err
+	}
+	t, r, err := d.catalogue.Find(l.Name, l.Version)
+	if err != nil {
+		return verify.Checks{}, &exitError{ExitUsage, err}
+	}
+	v.Name, v.Version, v.Path, v.Stored, v.Known = l.Name, l.Version, l.Path, l.Digest, true
+	return t.Verify(r), nil
+}
+
+// folder returns the checks for a folder: those of the release that it must be, or says it is. Of a release that the catalogue
+// does not have it is checked what holds for every release.
+func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.Checks, error) {
+	v.Path = dir
+	w := parseWanted(c.As)
+	if c.As == "" {
+		sdk, err := verify.Identify(dir)
+		if errors.Is(err, verify.ErrUnknownSDK) {
+			return verify.Checks{}, usage("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
+		}
+		if err != nil {
+			return verify.Checks{}, &exitError{ExitFailed, err}
+		}
+		t, r, known, err := d.catalogue.ReleaseOf(sdk, dir)
+		if err != nil {
+			return verify.Checks{}, &exitError{ExitUsage, err}
+		}
+		v.Name, v.Version, v.Known = t.Name, r.Version, known
+		return t.Verify(r), nil
+	}
+	t, r, err := d.catalogue.Find(w.name, w.version)
+	if err != nil {
+		return verify.Checks{}, &exitError{ExitUsage, err}
+	}
+	v.Name, v.Version, v.Known = t.Name, r.Version, true
+	return t.Verify(r), nil
+}
+
+// treeDigest hashes the whole tree and compares it with what it was when it was stored.
+func (a *app) treeDigest(ctx context.Context, v *verified) error {
+	fn, err := a.digestFunction()
+	if err != nil {
+		return err
+	}
+	d, err := merkle.Scan(ctx, merkle.HashFiles(fn), v.Path, merkle.ScanOptions{})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		v.Report.Problems = append(v.Report.Problems, &verify.Problem{File: ".", Found: err.Error(), Want: "a tree that can be hashed", Remedy: "remove what is at fault"})
+		return nil
+	}
+	root, _ := d.Encode(fn)
+	v.Digest = root.String()
+	if v.Stored != "" && v.Stored != v.Digest {
+		v.Report.Problems = append(v.Report.Problems, &verify.Problem{File: ".", Found: "a tree with digest " + v.Digest, Want: v.Stored + ", as it was stored",
+			Remedy: fmt.Sprintf("something has written into the store: `hexmage cache verify` removes what is damaged, and `hexmage toolchain fetch %s@%s` brings it back", v.Name, v.Version)})
+	}
+	return nil
+}
+
+// lockedTree compares the tree with what the lock says of the release. A copy that people use has often grown a file or two.
+func lockedTree(ctx context.Context, d *domain, v *verified) error {
+	var want []string
+	for _, e := range d.lock.Entries {
+		if e.Name == v.Name && e.Version == v.Version && e.Tree != "" {
+			want = append(want, e.Tree)
+		}
+	}
+	if len(want) == 0 || v.Digest == "" {
+		return nil
+	}
+	sum, err := sources.TreeDigest(ctx, v.Path)
+	if err != nil {
+		return engine(err)
+	}
+	if slices.Contains(want, sum) {
+		v.Locked = sum
+		return nil
+	}
+	v.Report.Warnings = append(v.Report.Warnings, &verify.Problem{File: ".", Found: "a tree with SHA-256 " + sum, Want: strings.Join(want, " or ") + ", as the lock says",
+		Remedy: "files were added, changed or removed since it was unpacked; what was checked above says whether it matters"})
+	return nil
+}
+
+func (a *app) printVerified(v verified) {
+	w := a.env.Stdout
+	fmt.Fprintf(w, "%s %s  %s\n", a.painted("1", v.Name), v.Version, v.Path)
+	line := func(colour, mark, format string, args ...any) {
+		fmt.Fprintf(w, "  %s  %s\n", a.painted(colour, fmt.Sprintf("%-8s", mark)), fmt.Sprintf(format, args...))
+	}
+	problem := func(colour, mark string, p *verify.Problem) {
+		line(colour, mark, "%s", p.File)
+		fmt.Fprintf(w, "            found %s\n            want  %s\n", p.Found, p.Want)
+		if p.Remedy != "" {
+			fmt.Fprintf(w, "            → %s\n", p.Remedy)
+		}
+	}
+	if !v.Known {
+		line("33", "note", "the catalogue does not have this release: only what holds for every release was checked")
+	}
+	n := v.Report.Checked
+	line("32", "checked", "%d paths, %d ELF files, %d build ids, %d version files; %d programs run", n.Paths, n.ELF, n.BuildIDs, n.Texts, n.Programs)
+	for _, p := range v.Report.Problems {
+		problem("31", "problem", p)
+	}
+	for _, p := range v.Report.Warnings {
+		problem("33", "warning", p)
+	}
+	for _, p := range v.Lacks {
+		problem("33", "host", p)
+	}
+	if v.Programs > 0 && len(v.Lacks) == 0 {
+		line("32", "host", "%d programs find their libraries on this machine", v.Programs)
+	}
+	same := ""
+	if v.Stored != "" && v.Stored == v.Digest {
+		same = ", as it was stored"
+	}
+	if v.Locked != "" {
+		same += ", as the lock says"
+	}
+	line("32", "tree", "%s%s", v.Digest, same)
+	if len(v.Report.Problems) > 0 {
+		fmt.Fprintf(w, "%s: %d problems\n", filepath.Base(v.Path), len(v.Report.Problems))
+	}
+}

@@ -1,0 +1,158 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
+)
+
+// handset is a `hexmage device emulate` that runs.
+type handset struct {
+	Serial, Serialno, SoC, Arch, Data string
+	Faults                            []string
+
+	cmd    *exec.Cmd
+	input  io.WriteCloser
+	stderr bytes.Buffer
+	took   time.Duration // until it said what it is
+}
+
+// emulate starts a phone by the command.
+func (w *world) emulate(t *testing.T, args ...string) *handset {
+	t.Helper()
+	h := &handset{cmd: w.command(t.Context(), append([]string{"device", "emulate", "--stdin", "--json"}, args...)...)}
+	h.cmd.Stderr = &h.stderr
+	in, err := h.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.input = in
+	out, err := h.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.cmd.Cancel(); _ = h.cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, h)
+	}
+	if err != nil {
+		t.Fatalf("device emulate %q: %v %s%s", args, err, line, &h.stderr)
+	}
+	h.took = time.Since(start)
+	return h
+}
+
+// end waits for the end of a phone, which must be a good one.
+func (h *handset) end(t *testing.T) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- h.cmd.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("device emulate ended: %v\n%s", err, &h.stderr)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("device emulate does not end")
+	}
+	if c, err := net.Dial("tcp", h.Serial); err == nil {
+		c.Close()
+		t.Error("the phone outlived it")
+	}
+}
+
+func TestEmulate(t *testing.T) {
+	w, server := warmed(t), phonetest.Server(t)
+	w.env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	l.Close()
+	data := filepath.Join(w.dir, "phone's data")
+	args := []string{"--soc", "sm8650", "--port", port, "--data", data, "--serialno", "R5CX123", "--fault", "refuse=1s", "--fault", "clock=-20y", "--connect"}
+	one := w.emulate(t, args...)
+	if one.Serial != "127.0.0.1:"+port || one.Serialno != "R5CX123" || one.SoC != "SM8650" || one.Arch != "v75" || one.Data != data ||
+		!slices.Equal(one.Faults, []string{"refuse=1s", "clock=-20y"}) {
+		t.Errorf("it says it is %+v", one)
+	}
+	o := w.run(t, "device", "shell", "getprop ro.soc.model; getprop ro.serialno; cat /sys/devices/soc0/soc_id; grep arch /vendor/etc/open_soc; date +%Y; echo kept >/data/local/tmp/x")
+	if want := "SM8650\nR5CX123\n557\narch=v75\n" + time.Now().AddDate(-20, 0, 5).Format("2006") + "\n"; o.stdout != want {
+		t.Errorf("it is %s, want %q", o, want)
+	}
+	wants(t, w.run(t, "device", "emulate", "--port", port), exitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
+	if _, err := io.WriteString(one.input, "shake\nreboot\n"); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		w.run(t, "device", "connect", "--off", one.Serial)
+		if o := w.run(t, "device", "shell", "-s", one.Serial, "getprop sys.boot.reason"); o.stdout == "reboot,host\n" {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("it does not reboot: %s", o)
+		}
+	}
+	wants(t, w.run(t, "device", "emulate", "--data", data), 4, "another emulated phone has it")
+	one.input.Close()
+	one.end(t)
+	if said := one.stderr.String(); !strings.Contains(said, `"shake": the phone takes the orders unplug [DURATION] and reboot`) {
+		t.Errorf("an order that is none: %q", said)
+	}
+	if o := w.run(t, "device", "list"); !strings.HasPrefix(o.stdout, "No device") {
+		t.Errorf("the adb server still knows it: %s", o)
+	}
+
+	again := w.emulate(t, args...)
+	t.Logf("the first phone of its SoC after %v, again after %v", one.took, again.took)
+	if again.took > 3*time.Second {
+		t.Errorf("the second start took %v: is the image made again?", again.took)
+	}
+	if o := w.run(t, "device", "shell", "-s", again.Serial, "cat /data/local/tmp/x"); o.stdout != "kept\n" {
+		t.Errorf("its data: %s", o)
+	}
+	wants(t, w.run(t, "cache", "gc", "--max-size", "1MB"), 4, "in use") // what it runs from stays
+	if err := again.cmd.Process.Signal(syscall.SIGINT); err != nil {    // what Ctrl-C does
+		t.Fatal(err)
+	}
+	again.end(t)
+	if left, err := os.ReadDir(filepath.Join(w.cache, "tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+
+	for _, c := range []struct {
+		args, says string
+	}{
+		{"--soc SM8751", "did you mean"},
+		{"--fault unplug", `no fault is called "unplug"; there are clock`},
+		{"--fault drop-every", "wants a value: drop-every=SIZE"},
+		{"--fault soc=SM9999", "is not in the catalogue"},
+		{"--serial R5CX123", "want HOST:PORT"},
+		{"--serial 127.0.0.1:5555 --port 5556", "say two things"},
+		{"--data x --fault disk=1MB", "exclude each other"},
+	} {
+		wants(t, w.run(t, append([]string{"device", "emulate"}, strings.Fields(c.args)...)...), exitUsage, "", c.says)
+	}
+	wants(t, w.run(t, "device", "emulate", "--serial", "0.0.0.0:5555"), exitEngine, "", "addresses of this machine alone")
+}

@@ -1,0 +1,109 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
+)
+
+// phoneMistake is something wrong with a phone itself.
+type phoneMistake struct {
+	id, mistake, in, plan string
+
+	faults phone.Faults
+	before string // what a shell on the phone does before the runner starts
+	code   int    // exit code of the run; 0 stands for exitFailed
+	says   string
+}
+
+func phoneMistakes() []phoneMistake {
+	const old = "v2.34.0.250424201103_119471"
+	return []phoneMistake{
+		{id: "dsp-crash", in: onPhone, mistake: "the DSP crashes at the first call", faults: phone.Faults{DSP: phone.DSPCrashes}},
+		{id: "dsp-wedged", in: onPhone, mistake: "the DSP has crashed and takes nothing until a reboot", faults: phone.Faults{DSP: phone.DSPCrashes},
+			before: "echo hello | ./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32"},
+		{id: "out-of-memory", in: onPhone, mistake: "the system kills the runner as it opens the DSP", faults: phone.Faults{KillAtDSP: true}},
+		{id: "skel-mismatch", in: onPhone, mistake: "/vendor/lib64, where the phone has an older QNN, comes first in LD_LIBRARY_PATH", plan: "compat run-vendor-libraries",
+			faults: phone.Faults{VendorQNN: old}, before: "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
+		{id: "vendor-skel", in: onPhone, mistake: "the skel was not pushed, and the vendor's is found", faults: phone.Faults{VendorQNN: old}, before: "rm libQnnHtpV79Skel.so; export ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\""},
+		{id: "usb-dropped", in: "the push", mistake: "the link drops, and nothing can connect any more", faults: phone.Faults{DropAfterBytes: 400, Refuse: time.Hour}, code: exitEngine},
+		{id: "disk-full", in: "the push", mistake: "the phone's /data is nearly full", faults: phone.Faults{DiskBytes: 1 << 20}, code: exitEngine},
+	}
+}
+
+// TestProvokedPhones has phones on which something is wrong, at a real adb server, and the pipeline's run on them.
+func TestProvokedPhones(t *testing.T) {
+	w := warmed(t)
+	file := "pipelines/" + pipeline + ".hcl"
+	good := read(t, filepath.Join(w.dir, file))
+	w.write(t, file, good+"\noutput \"phone\" { value = step.emulator.phone.outputs.image }\n")
+	if o := w.run(t, "run", pipeline); o.code != 0 {
+		t.Fatal(o)
+	}
+	image, server, cat := w.out("phone"), phonetest.Server(t), catalogue(t)
+	w.env = append(w.env, "HEXMAGE_DEVICES="+filepath.Join(w.home, "devices.hcl"))
+	good = attached(t, good)
+	start := func(t *testing.T, f phone.Faults, log io.Writer) *phone.Emulator {
+		t.Helper()
+		e, err := phone.Start(t.Context(), phone.Options{Self: []string{shared.hexmage, "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		w.choose(t, e, server)
+		return e
+	}
+	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
+		w.write(t, file, good)
+		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}}, io.Discard)
+		wants(t, w.run(t, "run", pipeline, "run.qwen3"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; set the target's soc to the device's, or choose another device")
+	})
+	for _, m := range phoneMistakes() {
+		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
+			var log bytes.Buffer
+			start(t, m.faults, &log)
+			w.write(t, file, provocation{before: m.before}.pipeline(t, good))
+			o := w.run(t, "run", pipeline, "run.qwen3")
+			if m.code == 0 {
+				m.code = exitFailed
+			}
+			wants(t, o, m.code, "run.qwen3", m.says)
+			diagnosed(t, cat, m.id, o)
+			if t.Failed() {
+				t.Logf("the phone's log:\n%s", &log)
+			}
+		})
+	}
+}
+
+// choose makes the phone the only one that the world knows.
+func (w *world) choose(t *testing.T, e *phone.Emulator, server *adb.Server) {
+	t.Helper()
+	w.write(t, "../home/devices.hcl", fmt.Sprintf("device \"it\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", e.Addr(), server.Address()))
+}
+
+// attached is the pipeline with a phone of devices.hcl in the place of one that it starts.
+func attached(t *testing.T, good string) string {
+	t.Helper()
+	for _, old := range []string{"  device      = local.open ? step.emulator.phone.outputs.image : null\n", "  serial      = local.open || var.serial == \"\" ? null : var.serial\n"} {
+		if !strings.Contains(good, old) {
+			t.Fatalf("the pipeline has no %q", old)
+		}
+		good = strings.Replace(good, old, "", 1)
+	}
+	return good
+}

@@ -1,0 +1,261 @@
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/internal/stat"
+)
+
+// umask returns the process's umask without setting it, which would be felt by others.
+func umask() fs.FileMode {
+	b, err := os.ReadFile("/proc/self/status")
+	if err == nil {
+		if _, after, ok := bytes.Cut(b, []byte("\nUmask:\t")); ok {
+			line, _, _ := bytes.Cut(after, []byte("\n"))
+			if m, err := strconv.ParseUint(string(line), 8, 32); err == nil {
+				return fs.FileMode(m)
+			}
+		}
+	}
+	return fs.ModePerm
+}
+
+func (d *Dir) fd() int { return int(d.f.Fd()) }
+
+// again calls f until it is not interrupted.
+func again(f func() error) error {
+	for {
+		if err := f(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func pathError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}
+
+// Stat returns the Stamp of what is at name, which is not followed if it is a symlink.
+func (d *Dir) Stat(name string) (stat.Stamp, error) {
+	defer runtime.KeepAlive(d)
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
+		return stat.Stamp{}, pathError("lstat", d.Path(name), err)
+	}
+	return stat.FromUnix(&st), nil
+}
+
+// Create makes the new file name with content b, exactly the permissions perm, and the modification time (the zero time:
+// now). When it fails, there is no such file, unless there was one before.
+func (d *Dir) Create(name string, b []byte, perm fs.FileMode, mtime time.Time) error {
+	_, err := d.create(name, "", b, perm, mtime, false)
+	return err
+}
+
+// CreateStamped is Create, at the time of now, under the name tmp, if that is not "", and then moves the file to name,
+// replacing a file that is there. It returns the Stamp that the file has in its place.
+func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode) (stat.Stamp, error) {
+	if tmp == "" {
+		return d.create(name, "", b, perm, time.Time{}, true)
+	}
+	return d.create(tmp, name, b, perm, time.Time{}, true)
+}
+
+func (d *Dir) create(name, to string, b []byte, perm fs.FileMode, mtime time.Time, stamp bool) (s stat.Stamp, err error) {
+	defer runtime.KeepAlive(d)
+	var fd int
+	err = again(func() (err error) {
+		fd, err = unix.Openat(d.fd(), name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, uint32(perm))
+		return err
+	})
+	if err != nil {
+		return s, pathError("create", d.Path(name), err)
+	}
+	for err == nil && len(b) > 0 {
+		var n int
+		err = again(func() (err error) { n, err = unix.Write(fd, b); return err })
+		b = b[max(n, 0):]
+	}
+	if err == nil && perm&d.mask != 0 {
+		err = again(func() error { return unix.Fchmod(fd, uint32(perm)) })
+	}
+	if err == nil && !mtime.IsZero() {
+		err = setTime(fd, mtime)
+	}
+	if err == nil && to != "" {
+		err = again(func() error { return unix.Renameat(d.fd(), name, d.fd(), to) })
+	}
+	if err == nil && stamp { // after the rename, which sets the change time
+		var st unix.Stat_t
+		err = again(func() error { return unix.Fstat(fd, &st) })
+		s = stat.FromUnix(&st)
+	}
+	if cerr := unix.Close(fd); err == nil && !errors.Is(cerr, unix.EINTR) {
+		err = cerr
+	}
+	if err != nil {
+		_ = unix.Unlinkat(d.fd(), name, 0)
+		return stat.Stamp{}, pathError("write", d.Path(name), err)
+	}
+	return s, nil
+}
+
+// setTime sets the modification time of an open file, and leaves its access time.
+func setTime(fd int, mtime time.Time) error {
+	ts := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(mtime.UnixNano())}
+	if _, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// SetTime sets the modification time of what is at name.
+func (d *Dir) SetTime(name string, mtime time.Time) error {
+	defer runtime.KeepAlive(d)
+	ts := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(mtime.UnixNano())}
+	return pathError("utimensat", d.Path(name), again(func() error { return unix.UtimesNanoAt(d.fd(), name, ts, unix.AT_SYMLINK_NOFOLLOW) }))
+}
+
+// SetFile gives an open file the permissions and the modification time.
+func SetFile(f *os.File, perm fs.FileMode, mtime time.Time) error {
+	if err := f.Chmod(perm); err != nil {
+		return err
+	}
+	return os.NewSyscallError("utimensat", setTime(int(f.Fd()), mtime))
+}
+
+// Rename moves from to the file to, replacing what is there, and makes its folder when that is missing.
+func (d *Dir) Rename(from, to string) error { return d.rename(from, to, 0) }
+
+// RenameNew is Rename for a place where nothing is: it fails with fs.ErrExist if something is there.
+func (d *Dir) RenameNew(from, to string) error {
+	err := d.rename(from, to, unix.RENAME_NOREPLACE)
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	// The file system does not know how: a moment lies between looking and renaming.
+	if _, err := d.Stat(to); err == nil {
+		return pathError("rename", d.Path(to), unix.EEXIST)
+	}
+	return d.Rename(from, to)
+}
+
+func (d *Dir) rename(from, to string, flags uint) error {
+	defer runtime.KeepAlive(d)
+	rename := func() error { return unix.Renameat2(d.fd(), from, d.fd(), to, flags) }
+	if flags == 0 {
+		rename = func() error { return unix.Renameat(d.fd(), from, d.fd(), to) }
+	}
+	err := again(rename)
+	if errors.Is(err, unix.ENOENT) {
+		if err := d.makeFolder(to); err != nil {
+			return err
+		}
+		err = again(rename)
+	}
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: d.Path(from), New: d.Path(to), Err: err}
+	}
+	return nil
+}
+
+// Link gives the file name the further name to, where nothing may be.
+func (d *Dir) Link(name, to string) error {
+	defer runtime.KeepAlive(d)
+	if err := again(func() error { return unix.Linkat(d.fd(), name, d.fd(), to, 0) }); err != nil {
+		return &os.LinkError{Op: "link", Old: d.Path(name), New: d.Path(to), Err: err}
+	}
+	return nil
+}
+
+// openRegular opens the regular file name for reading.
+func (d *Dir) openRegular(name string) (fd int, s stat.Stamp, err error) {
+	err = again(func() (err error) {
+		fd, err = unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		return err
+	})
+	if err != nil {
+		return 0, s, pathError("open", d.Path(name), err)
+	}
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		unix.Close(fd)
+		return 0, s, pathError("fstat", d.Path(name), err)
+	}
+	if s = stat.FromUnix(&st); !s.IsRegular() {
+		unix.Close(fd)
+		return 0, s, pathError("read", d.Path(name), ErrUnfit)
+	}
+	return fd, s, nil
+}
+
+// Read returns the content of the file name and its Stamp, in few system calls when it has at most the expected number
+// of bytes, and fails if it has more than limit.
+func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, error) {
+	defer runtime.KeepAlive(d)
+	fd, s, err := d.openRegular(name)
+	if err != nil {
+		return nil, s, err
+	}
+	defer unix.Close(fd)
+	if s.Size > limit {
+		return nil, s, pathError("read", d.Path(name), ErrUnfit)
+	}
+	b := make([]byte, 0, max(expect, int(s.Size))+1)
+	for {
+		var n int
+		err := again(func() (err error) { n, err = unix.Read(fd, b[len(b):cap(b)]); return err })
+		if err != nil {
+			return nil, s, pathError("read", d.Path(name), err)
+		}
+		b = b[:len(b)+n]
+		// A regular file gives less than was asked for only at its end.
+		if n == 0 || len(b) < cap(b) {
+			return b, s, nil
+		}
+		if int64(len(b)) > limit {
+			return nil, s, pathError("read", d.Path(name), ErrUnfit)
+		}
+		b = append(b, 0)[:len(b)]
+	}
+}
+
+// ReadInto returns the content of the regular file name, in buf, and its Stamp. It fails if buf is not larger than the content.
+func (d *Dir) ReadInto(name string, buf []byte) ([]byte, stat.Stamp, error) {
+	defer runtime.KeepAlive(d)
+	fd, s, err := d.openRegular(name)
+	if err != nil {
+		return nil, s, err
+	}
+	defer unix.Close(fd)
+	if s.Size >= int64(len(buf)) {
+		return nil, s, pathError("read", d.Path(name), ErrUnfit)
+	}
+	var n int
+	err = again(func() (err error) { n, err = unix.Read(fd, buf); return err })
+	if err == nil && n == len(buf) {
+		err = ErrUnfit // it has grown
+	}
+	if err != nil {
+		return nil, s, pathError("read", d.Path(name), err)
+	}
+	return buf[:n], s, nil
+}
+
+// Remove removes the file name.
+func (d *Dir) Remove(name string) error {
+	defer runtime.KeepAlive(d)
+	return pathError("remove", d.Path(name), again(func() error { return unix.Unlinkat(d.fd(), name, 0) }))
+}

@@ -1,0 +1,139 @@
+package atomicfile_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+)
+
+func TestWriteFileReplacesAndMakesFolders(t *testing.T) {
+	tmp := t.TempDir()
+	path := filepath.Join(tmp, "a", "b", "f")
+	for _, want := range []string{"one", "two, longer", ""} {
+		if err := atomicfile.WriteFile(tmp, path, []byte(want), 0o444); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != want {
+			t.Fatalf("got %q, %v; want %q", got, err, want)
+		}
+		if st, err := os.Stat(path); err != nil || st.Mode() != 0o444 {
+			t.Fatalf("mode %v, %v", st.Mode(), err)
+		}
+	}
+	left, err := os.ReadDir(tmp)
+	if err != nil || len(left) != 1 {
+		t.Fatalf("temporary files left: %v, %v", left, err)
+	}
+}
+
+func TestFailureLeavesWhatWasThere(t *testing.T) {
+	tmp := t.TempDir()
+	path := filepath.Join(tmp, "dir")
+	if err := os.MkdirAll(filepath.Join(path, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.WriteFile(tmp, path, []byte("x"), 0o644); err == nil {
+		t.Fatal("a file replaced a folder")
+	}
+	if left, _ := os.ReadDir(tmp); len(left) != 1 {
+		t.Fatalf("temporary file left: %v", left)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	dead := exec.Command(os.Args[0], "-test.run=^$")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]struct {
+		name string
+		old  bool
+		stay bool
+	}{
+		"dead and old":   {"put-" + strconv.Itoa(dead.Process.Pid) + "-1", true, false},
+		"dead and young": {"put-" + strconv.Itoa(dead.Process.Pid) + "-2", false, true},
+		"folder's form":  {"run-" + strconv.Itoa(dead.Process.Pid), true, false},
+		"alive and old":  {atomicfile.TempName("put") + "3", true, true},
+		"not ours":       {"notes.txt", true, true},
+		"not ours, pid":  {"a-b-c", true, true},
+	}
+	for _, n := range names {
+		p := filepath.Join(dir, n.name)
+		if err := os.WriteFile(p, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n.old {
+			old := time.Now().Add(-2 * time.Hour)
+			if err := os.Chtimes(p, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := atomicfile.Sweep(dir, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for what, n := range names {
+		_, err := os.Stat(filepath.Join(dir, n.name))
+		if (err == nil) != n.stay {
+			t.Errorf("%s: stays %v, want %v", what, err == nil, n.stay)
+		}
+	}
+}
+
+func TestSyncer(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := atomicfile.NewSyncer(dir)
+	if err := s.Flush(); err != nil {
+		t.Fatalf("nothing to do: %v", err)
+	}
+	done := make(chan int, 10)
+	for i := range 3 {
+		s.Later(path, func() { done <- i })
+	}
+	s.Later(path, nil)
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if len(done) != 3 {
+		t.Fatalf("after Flush %d of 3 are told", len(done))
+	}
+	s.Later(path, func() { done <- 3 })
+	for range 4 {
+		select {
+		case <-done:
+		case <-time.After(30 * time.Second):
+			t.Fatal("nobody asked, and nothing was synced")
+		}
+	}
+}
+
+// What could not be synced is not called done, and is tried again.
+func TestSyncerFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "later")
+	s := atomicfile.NewSyncer(dir)
+	done := make(chan bool, 1)
+	s.Later(filepath.Join(dir, "f"), func() { done <- true })
+	if err := s.Flush(); err == nil && len(done) == 1 {
+		t.Fatal("a folder that is not there was synced")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(); err != nil || len(done) != 1 {
+		t.Fatalf("tried again: %v, done %v", err, len(done) == 1)
+	}
+}

@@ -1,0 +1,50 @@
+//go:build !linux
+
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// SyncTree makes a folder and all in it survive a crash.
+func SyncTree(dir string) error {
+	return filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return SyncDir(p)
+		case !e.Type().IsRegular():
+			return nil
+		}
+		return syncFile(p)
+	})
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+func syncAll(_ string, files []placed) error {
+	dirs := map[string]bool{}
+	for _, f := range files {
+		if err := syncFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		dirs[filepath.Dir(f.path)] = true
+	}
+	for dir := range dirs {
+		if err := SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package durable
-
-import "io/fs"
-
-// links returns 0, "unknown": files are then copied.
-func links(st fs.FileInfo) uint64 { return 0 }

@@ -1,0 +1,292 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
+)
+
+// CollectOptions say what may stay.
+type CollectOptions struct {
+	MaxSize int64         // bytes on the disk of the whole folder; 0: as many as there are
+	MaxAge  time.Duration // since the last use; 0: any
+	DryRun  bool          // only say what would go
+	Now     time.Time     // what ages are counted from; zero: the time it is
+}
+
+// Collected is what a collection removed, or would.
+type Collected struct {
+	Groups []Group `json:"removed"`
+	Freed  int64   `json:"freed_bytes"` // on the disk
+	Before int64   `json:"bytes_before"`
+	After  int64   `json:"bytes_after"`
+	Broken int     `json:"broken_results"` // of the results, those that could not have been used
+}
+
+// Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what was not used for
+// longest. A result goes with the blobs and the unpacked tree that no other result names. Results that cannot be used,
+// as they are damaged or name what is not there, go at any age. Nothing else does: what no result names stays, too, until
+// it is old or the space is wanted, as the next build may use it again.
+//
+// It fails with ErrInUse while a build runs. Ended at any moment, by a crash or by ctx, it leaves a cache that works, as
+// results go before what they name. A dry run is let in beside builds.
+func Collect(ctx context.Context, root string, o CollectOptions) (Collected, error) {
+	var done func()
+	var err error
+	if o.DryRun {
+		done, err = Use(ctx, root, nil)
+	} else {
+		done, err = Alone(ctx, root)
+	}
+	if err != nil {
+		return Collected{}, err
+	}
+	defer done()
+	s, err := look(ctx, root)
+	if err != nil {
+		return Collected{}, err
+	}
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	p := s.plan(o)
+	if !o.DryRun {
+		if err := p.carryOut(ctx); err != nil {
+			return p.sum, fmt.Errorf("collect garbage: %w", err)
+		}
+		for _, name := range []string{atomicfile.NewFolders, atomicfile.NewFiles} {
+			if err := atomicfile.Sweep(filepath.Join(root, name), time.Hour); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return p.sum, fmt.Errorf("collect garbage: %w", err)
+			}
+		}
+	}
+	return p.sum, nil
+}
+
+// plan is what will be removed.
+type plan struct {
+	s      *survey
+	ledger *ledger
+	going  []*item
+	gone   map[*item]bool
+	trees  map[*item]digest.Digest
+	sum    Collected
+}
+
+// candidate is what can go by itself.
+type candidate struct {
+	used   time.Time
+	path   string // decides between equal times, so that the same folder gives the same plan
+	remove func()
+}
+
+func (s *survey) plan(o CollectOptions) *plan {
+	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}, trees: map[*item]digest.Digest{}}
+	s.items(func(it *item) { p.ledger.add(it) })
+	p.sum.Before = p.ledger.total
+	for _, r := range s.results {
+		if r.bad != nil {
+			p.sum.Broken++
+			p.drop(r)
+		}
+	}
+	if o.MaxAge > 0 {
+		oldest := o.Now.Add(-o.MaxAge)
+		for _, r := range s.results {
+			if r.used.Before(oldest) {
+				p.drop(r)
+			}
+		}
+		for _, c := range p.candidates() { // after the results: what only they named is a candidate now
+			if c.used.Before(oldest) {
+				c.remove()
+			}
+		}
+	}
+	if o.MaxSize > 0 {
+		p.shrink(o.MaxSize)
+	}
+	p.sum.After = p.ledger.total
+	p.sum.Freed = p.sum.Before - p.sum.After
+	p.sort()
+	return p
+}
+
+// shrink removes candidates, oldest first, until what stays has no more than the size. What a result leaves behind is a
+// candidate of the next round.
+func (p *plan) shrink(size int64) {
+	for {
+		all := p.candidates()
+		for _, c := range all {
+			if p.ledger.total <= size {
+				return
+			}
+			c.remove()
+		}
+		if len(all) == 0 {
+			return
+		}
+	}
+}
+
+// candidates returns what can go by itself, oldest first: results, and what none of those that stay names.
+func (p *plan) candidates() []candidate {
+	var all []candidate
+	add := func(it *item, remove func()) {
+		if !p.gone[it] {
+			all = append(all, candidate{it.used, it.path, remove})
+		}
+	}
+	for _, r := range p.s.results {
+		add(r.item, func() { p.drop(r) })
+	}
+	for _, b := range p.s.blobs {
+		if b.holds == 0 {
+			add(b.item, func() { p.removeBlob(b) })
+		}
+	}
+	for _, it := range p.s.copies {
+		add(it, func() { p.remove(it) })
+	}
+	for _, u := range p.s.trees {
+		if u.holds == 0 {
+			add(u.item, func() { p.removeTree(u) })
+		}
+	}
+	for _, it := range p.s.others {
+		if it.kind == Downloads || it.kind == Logs || it.kind == History || it.kind == Memos || it.kind == Laid || it.kind == Damaged {
+			add(it, func() { p.remove(it) })
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		if c := a.used.Compare(b.used); c != 0 {
+			return c
+		}
+		if a.path < b.path {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// drop removes a result, and what only it needed. Its blobs are often younger than itself by the moment in which they were
+// made durable; but one that was used long after it has another use, and stays.
+func (p *plan) drop(r *result) {
+	if !p.remove(r.item) {
+		return
+	}
+	late := r.used.Add(2 * usedEvery)
+	blob := func(b *blob) {
+		if b.holds--; b.holds == 0 && b.used.Before(late) {
+			p.removeBlob(b)
+		}
+	}
+	for _, b := range r.blobs {
+		blob(b)
+	}
+	for _, f := range r.folders {
+		if f.holds--; f.holds > 0 {
+			continue
+		}
+		for _, b := range f.blobs {
+			blob(b)
+		}
+		if f.tree != nil {
+			if f.tree.holds--; f.tree.holds == 0 {
+				p.removeTree(f.tree)
+			}
+		}
+	}
+}
+
+// usedEvery is how exact the time of a result's last use is.
+const usedEvery = time.Hour
+
+func (p *plan) removeBlob(b *blob) {
+	p.remove(b.item)
+	if b.exec != nil {
+		p.remove(b.exec)
+	}
+}
+
+func (p *plan) removeTree(u *unpacked) {
+	if p.remove(u.item) {
+		p.trees[u.item] = u.name
+	}
+}
+
+func (p *plan) remove(it *item) bool {
+	if p.gone[it] {
+		return false
+	}
+	p.gone[it] = true
+	p.going = append(p.going, it)
+	p.ledger.remove(it)
+	return true
+}
+
+// sort puts what is to go into the order in which it goes, and counts it.
+func (p *plan) sort() {
+	order := map[Kind]int{}
+	for i, k := range kinds() {
+		order[k] = i
+	}
+	slices.SortStableFunc(p.going, func(a, b *item) int { return order[a.kind] - order[b.kind] })
+	p.sum.Groups = groups(func(f func(*item)) {
+		for _, it := range p.going {
+			f(it)
+		}
+	})
+}
+
+func (p *plan) carryOut(ctx context.Context) error {
+	trees := merkle.NewTrees(p.s.root)
+	for _, it := range p.going {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		var err error
+		switch it.kind {
+		case Trees:
+			err = trees.Remove(ctx, p.trees[it])
+		case Results, Blobs, Executable:
+			err = removeUnused(it)
+		default:
+			err = os.RemoveAll(it.path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeUnused removes a file, unless it was replaced or used since it was looked at. That cannot be while the lock is held
+// by all who should; where locks do not work, it keeps a mistake to the smallest window there is.
+func removeUnused(it *item) error {
+	st, err := os.Lstat(it.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now := fileItem(it.kind, it.fn, it.path, st)
+	if now.nodes[0].id != it.nodes[0].id || it.kind == Results && !now.used.Equal(it.used) {
+		return nil
+	}
+	if err := os.Remove(it.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+)
+
+// Who may be at work in a cache folder at once.
+//
+// A build relies on blobs between the moment it finds them in the store and the moment it reads them, which may be hours
+// later, and finding leaves no trace on the disk that could be told from "not used". So nothing is collected while any
+// build runs: builds hold the file state/in-use.lock shared, a collection holds it alone. The kernel gives the lock back
+// when a process ends, however it ends, so no process can leave it behind; and as it is the file's lock, not an entry in
+// it, there is nothing in it that a crash could damage. A build that starts during a collection waits for its end.
+//
+// What was found by one build is nothing to the next: each looks again. So it does not matter what a collection removes
+// between two builds, nor where it is killed: a blob that is gone is a result that is not known.
+
+// ErrInUse is what Alone returns, wrapped, when a build runs.
+var ErrInUse = errors.New("the cache is in use")
+
+// soon is how long a lock may take before it counts as held by somebody. A free lock is had within microseconds.
+const soon = 300 * time.Millisecond
+
+func lockFile(root string) string { return filepath.Join(root, "state", "in-use.lock") }
+
+// Use says that the calling process relies on what is in the cache folder, until it calls done or ends. It waits while a
+// collection runs, and calls waiting, if not nil, once when it has to. On file systems without locks it returns at once.
+func Use(ctx context.Context, root string, waiting func()) (done func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(lockFile(root)), 0o755); err != nil {
+		return nil, fmt.Errorf("use the cache: %w", err)
+	}
+	got := acquire(lockFile(root), os.O_RDONLY)
+	select {
+	case l := <-got:
+		return l.result()
+	case <-ctx.Done():
+		abandon(got)
+		return nil, context.Cause(ctx)
+	case <-time.After(soon):
+	}
+	if waiting != nil {
+		waiting()
+	}
+	select {
+	case l := <-got:
+		return l.result()
+	case <-ctx.Done():
+		abandon(got)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Alone says that no other process may use the cache folder until done is called. It fails with ErrInUse when one does.
+func Alone(ctx context.Context, root string) (done func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(lockFile(root)), 0o755); err != nil {
+		return nil, fmt.Errorf("have the cache alone: %w", err)
+	}
+	got := acquire(lockFile(root), os.O_RDWR)
+	select {
+	case l := <-got:
+		if done, err = l.result(); err != nil {
+			return nil, err
+		}
+	case <-ctx.Done():
+		abandon(got)
+		return nil, context.Cause(ctx)
+	case <-time.After(soon):
+		abandon(got)
+		return nil, fmt.Errorf("%s: %w: wait until the other hexmage has ended", root, ErrInUse)
+	}
+	// On a file system without locks, and for a build that holds none, its scratch folder tells.
+	pids, err := running(root)
+	if err == nil && len(pids) > 0 {
+		err = fmt.Errorf("%s: %w by process %d: wait until it has ended", root, ErrInUse, pids[0])
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}
+
+type locked struct {
+	file *lockedfile.File
+	err  error
+}
+
+// acquire opens the lock file and takes its lock: shared for O_RDONLY, else alone.
+func acquire(path string, flag int) <-chan locked {
+	got := make(chan locked, 1)
+	go func() {
+		f, err := lockedfile.OpenFile(path, flag|os.O_CREATE, 0o644)
+		got <- locked{f, err}
+	}()
+	return got
+}
+
+// abandon gives the lock back as soon as it comes.
+func abandon(got <-chan locked) {
+	go func() {
+		if l := <-got; l.err == nil {
+			l.file.Close()
+		}
+	}()
+}
+
+func (l locked) result() (func(), error) {
+	if unsupported(l.err) {
+		return func() {}, nil
+	}
+	if l.err != nil {
+		return nil, fmt.Errorf("lock the cache: %w", l.err)
+	}
+	return func() { l.file.Close() }, nil
+}
+
+// running returns the processes, other than this one, that have a scratch folder tmp/run-PID-… and live.
+func running(root string) ([]int, error) {
+	entries, err := readDir(filepath.Join(root, "tmp"))
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, e := range entries {
+		text, ok := strings.CutPrefix(e.Name(), "run-")
+		text, _, _ = strings.Cut(text, "-")
+		if pid, err := strconv.Atoi(text); ok && err == nil && pid > 0 && pid != os.Getpid() && atomicfile.Alive(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}

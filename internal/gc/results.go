@@ -1,0 +1,269 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/action"
+	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
+)
+
+// readResults reads every result, and checks it as far as its key is known.
+func (s *survey) readResults(ctx context.Context) error {
+	for _, fn := range functions() {
+		err := shards(ctx, s.root, fn, "ac", func(hex, path string, info fs.FileInfo) error {
+			if d, err := digest.New(fn, hex, 0); err == nil {
+				s.results = append(s.results, &result{item: fileItem(Results, fn, path, info), name: d})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.each(ctx, len(s.results), func(i int) error {
+		r := s.results[i]
+		b, err := os.ReadFile(r.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			r.bad = err
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		// The checksum is of the key, too, whose size only the Action tells: it is in the file, or in the store.
+		if a := s.action(r); a != nil {
+			r.key = a.digest
+			r.value, err = actiondisk.Decode(r.key, b)
+		} else if key, ok := actiondisk.KeyOf(r.fn, r.name.Hex(), b); ok {
+			r.key = key
+			r.value, err = actiondisk.Decode(key, b)
+		} else {
+			r.value, err = action.DecodeResult(b, r.fn)
+		}
+		if err != nil {
+			r.bad, r.torn = err, true
+		}
+		return nil
+	})
+}
+
+// readFolders reads the trees that results name, each once.
+func (s *survey) readFolders(ctx context.Context) error {
+	type both struct{ tree, root digest.Digest }
+	index := map[both]*folder{}
+	var wanted []both
+	var folders []*folder
+	for _, r := range s.results {
+		if r.bad != nil {
+			continue
+		}
+		for _, d := range r.value.Dirs {
+			k := both{d.Tree, d.Root}
+			if index[k] == nil {
+				index[k] = &folder{root: d.Root}
+				wanted, folders = append(wanted, k), append(folders, index[k])
+			}
+			r.folders = append(r.folders, index[k])
+		}
+	}
+	store := &reader{s}
+	return s.each(ctx, len(wanted), func(i int) error {
+		f, k := folders[i], wanted[i]
+		var dir *merkle.Dir
+		if k.tree.IsZero() {
+			dir, f.bad = merkle.Load(ctx, store, k.root)
+		} else {
+			dir, f.bad = merkle.LoadTree(ctx, store, k.tree)
+		}
+		if unreadable(f.bad) {
+			return f.bad
+		}
+		if f.bad == nil {
+			f.bad = s.fill(f, k.tree, dir)
+		}
+		return context.Cause(ctx)
+	})
+}
+
+// fill notes what the folder needs.
+func (s *survey) fill(f *folder, message digest.Digest, dir *merkle.Dir) error {
+	root, parts := dir.Encode(f.root.Function())
+	if root != f.root {
+		return fmt.Errorf("the Tree message %s is of another folder than %s", message, f.root)
+	}
+	want := make([]digest.Digest, 0, len(parts)+1)
+	if !message.IsZero() {
+		want = append(want, message)
+	}
+	for d := range parts {
+		want = append(want, d)
+	}
+	_ = dir.Walk(func(p string, e merkle.Entry) error {
+		if !strings.Contains(p, "/") {
+			f.top = append(f.top, p)
+		}
+		if e.File != nil {
+			f.files++
+			f.bytes += e.File.Digest.Size()
+			want = append(want, e.File.Digest)
+		}
+		return nil
+	})
+	for _, d := range want {
+		b, err := s.blob(d)
+		if err != nil {
+			return fmt.Errorf("the folder %s: %w", f.root, err)
+		}
+		f.blobs = append(f.blobs, b)
+	}
+	return nil
+}
+
+// blob returns the blob, if it is there with the right size. One that a build stored since the store was read counts, too.
+func (s *survey) blob(d digest.Digest) (*blob, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.blobs[nameOf(d)]; b != nil && b.digest == d {
+		return b, nil
+	}
+	path := blobPath(s.root, d, "cas")
+	if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && st.Size() == d.Size() {
+		b := &blob{item: fileItem(Blobs, d.Function(), path, st), digest: d}
+		s.blobs[nameOf(d)] = b
+		return b, nil
+	}
+	return nil, fmt.Errorf("blob %s: %w", d, cas.ErrNotFound)
+}
+
+// action returns the blob of the Action whose result r is, or nil.
+func (s *survey) action(r *result) *blob {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.blobs[r.name]
+}
+
+// link finds what each result needs. One that lacks something is bad: looking it up would not find it either.
+func (s *survey) link() {
+	for _, r := range s.results {
+		if r.bad != nil {
+			continue
+		}
+		for _, f := range r.value.Files {
+			b, err := s.blob(f.Digest)
+			if err != nil && r.bad == nil {
+				r.bad = fmt.Errorf("%s: %w", f.Path, err)
+			}
+			r.blobs = append(r.blobs, b)
+		}
+		for _, f := range r.folders {
+			if f.bad != nil && r.bad == nil {
+				r.bad = f.bad
+			}
+		}
+		if r.bad != nil {
+			r.blobs, r.folders = nil, nil
+			continue
+		}
+		// The Action and its Command tell later what the key was made of.
+		if a := s.action(r); a != nil {
+			r.blobs = append(r.blobs, a)
+			if c := s.command(a); c != nil {
+				r.blobs = append(r.blobs, c)
+			}
+		}
+		for _, b := range r.blobs {
+			b.holds++
+		}
+		for _, f := range r.folders {
+			if f.holds++; f.holds > 1 {
+				continue
+			}
+			for _, b := range f.blobs {
+				b.holds++
+			}
+			if f.tree = s.trees[nameOf(f.root)]; f.tree != nil {
+				f.tree.holds++
+			}
+		}
+		for _, f := range r.folders {
+			if f.tree != nil && r.used.After(f.tree.used) {
+				f.tree.used = r.used
+			}
+		}
+	}
+}
+
+// command returns the Command of the Action, or nil.
+func (s *survey) command(a *blob) *blob {
+	b, err := (&reader{s}).read(a.digest, 1<<20)
+	if err != nil {
+		return nil
+	}
+	var found *blob
+	_ = action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
+		if num == 1 && found == nil {
+			if d, err := action.DecodeDigest(m, a.fn); err == nil {
+				found, _ = s.blob(d)
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// unreadable tells whether the disk, not the content, is what failed.
+func unreadable(err error) bool {
+	return errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist)
+}
+
+// reader is a cas.Store that only reads, and leaves damaged blobs where they are.
+type reader struct{ s *survey }
+
+func (r *reader) Open(_ context.Context, d digest.Digest) (io.ReadCloser, error) {
+	b, err := r.s.blob(d)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("blob %s: %w", d, cas.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("blob %s: %w", d, err)
+	}
+	return cas.Verify(f, d, nil), nil
+}
+
+func (r *reader) read(d digest.Digest, limit int64) ([]byte, error) {
+	if d.Size() > limit {
+		return nil, fmt.Errorf("blob %s: too large", d)
+	}
+	rc, err := r.Open(context.Background(), d)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	return io.ReadAll(rc)
+}
+
+func (*reader) Put(context.Context, digest.Digest, io.Reader) error { return errors.ErrUnsupported }
+
+func (r *reader) Missing(_ context.Context, ds []digest.Digest) (missing []digest.Digest, err error) {
+	for _, d := range ds {
+		if _, err := r.s.blob(d); err != nil {
+			missing = append(missing, d)
+		}
+	}
+	return missing, nil
+}

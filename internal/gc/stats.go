@@ -1,0 +1,198 @@
+package gc
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Group counts what is of one kind and digest function.
+type Group struct {
+	Kind     Kind   `json:"kind"`
+	Function string `json:"function,omitempty"`
+	Count    int    `json:"count"` // of what lives and goes as one: files, for trees and downloads also folders
+	Bytes    int64  `json:"bytes"` // on the disk, each file by itself
+}
+
+// Age counts what was last used less than so many days ago, and not in a younger Age.
+type Age struct {
+	Days    int   `json:"less_than_days"` // 0: any
+	Results int   `json:"results"`
+	Blobs   int   `json:"blobs"`
+	Bytes   int64 `json:"blob_bytes"`
+}
+
+// Folder is a folder that results name: a toolchain, sources, a package.
+type Folder struct {
+	Digest   string    `json:"digest"`
+	Files    int       `json:"files"`
+	Bytes    int64     `json:"bytes"` // of its files
+	Top      []string  `json:"top"`   // what is in it, at its top
+	Command  []string  `json:"command,omitempty"`
+	Used     time.Time `json:"used"`
+	Unpacked string    `json:"unpacked,omitempty"` // where it stands
+}
+
+// Stats is what a cache folder holds.
+type Stats struct {
+	Root    string   `json:"root"`
+	Groups  []Group  `json:"groups"`
+	Bytes   int64    `json:"bytes"` // on the disk, files with several names once
+	Broken  int      `json:"broken_results"`
+	Unnamed int      `json:"unnamed_blobs"` // no result names them
+	Ages    []Age    `json:"ages"`
+	Biggest []Folder `json:"biggest"`
+}
+
+// biggest is how many folders Read lists.
+const biggest = 10
+
+// Read counts what the cache folder holds. It changes nothing, and needs no lock.
+func Read(ctx context.Context, root string) (Stats, error) {
+	s, err := look(ctx, root)
+	if err != nil {
+		return Stats{}, err
+	}
+	l := newLedger()
+	s.items(func(it *item) { l.add(it) })
+	st := Stats{Root: root, Groups: groups(s.items), Bytes: l.total, Ages: s.ages(time.Now()), Biggest: s.biggest()}
+	for _, r := range s.results {
+		if r.bad != nil {
+			st.Broken++
+		}
+	}
+	for _, b := range s.blobs {
+		if b.holds == 0 {
+			st.Unnamed++
+		}
+	}
+	return st, nil
+}
+
+// groups counts items by kind and function, in the order of both.
+func groups(each func(func(*item))) []Group {
+	type key struct {
+		kind Kind
+		fn   digest.Function
+	}
+	count := map[key]*Group{}
+	each(func(it *item) {
+		g := count[key{it.kind, it.fn}]
+		if g == nil {
+			g = &Group{Kind: it.kind}
+			if it.fn != 0 {
+				g.Function = it.fn.String()
+			}
+			count[key{it.kind, it.fn}] = g
+		}
+		g.Count++
+		for _, n := range it.nodes {
+			g.Bytes += n.bytes
+		}
+	})
+	all := []Group{}
+	for _, k := range kinds() {
+		for _, fn := range append(functions(), 0) {
+			if g := count[key{k, fn}]; g != nil {
+				all = append(all, *g)
+			}
+		}
+	}
+	return all
+}
+
+func (s *survey) ages(now time.Time) []Age {
+	all := []Age{{Days: 1}, {Days: 7}, {Days: 30}, {Days: 90}, {}}
+	of := func(used time.Time) *Age {
+		i := slices.IndexFunc(all, func(a Age) bool {
+			return a.Days == 0 || now.Sub(used) < time.Duration(a.Days)*24*time.Hour
+		})
+		return &all[i]
+	}
+	last := map[*blob]time.Time{}
+	use := func(b *blob, t time.Time) {
+		if t.After(last[b]) {
+			last[b] = t
+		}
+	}
+	for _, r := range s.results {
+		of(r.used).Results++
+		for _, b := range r.blobs {
+			use(b, r.used)
+		}
+		for _, f := range r.folders {
+			for _, b := range f.blobs {
+				use(b, r.used)
+			}
+		}
+	}
+	for _, b := range s.blobs {
+		use(b, b.used)
+		a := of(last[b])
+		a.Blobs++
+		for _, n := range b.nodes {
+			a.Bytes += n.bytes
+		}
+	}
+	return all
+}
+
+func (s *survey) biggest() []Folder {
+	known := map[digest.Digest]*Folder{}
+	for _, r := range s.results {
+		for _, f := range r.folders {
+			k := known[f.root]
+			if k == nil {
+				k = &Folder{Digest: f.root.String(), Files: f.files, Bytes: f.bytes, Top: f.top, Command: s.args(r)}
+				if f.tree != nil && f.tree.complete {
+					k.Unpacked = f.tree.path
+				}
+				known[f.root] = k
+			}
+			if r.used.After(k.Used) {
+				k.Used = r.used
+			}
+		}
+	}
+	all := make([]Folder, 0, len(known))
+	for _, f := range known {
+		all = append(all, *f)
+	}
+	slices.SortFunc(all, func(a, b Folder) int {
+		if a.Bytes != b.Bytes {
+			return int(min(1, max(-1, b.Bytes-a.Bytes)))
+		}
+		return strings.Compare(a.Digest, b.Digest)
+	})
+	return all[:min(len(all), biggest)]
+}
+
+// args returns the arguments of the command whose result r is, if they are known.
+func (s *survey) args(r *result) []string {
+	a := s.action(r)
+	if a == nil {
+		return nil
+	}
+	c := s.command(a)
+	if c == nil {
+		return nil
+	}
+	b, err := (&reader{s}).read(c.digest, 1<<20)
+	if err != nil {
+		return nil
+	}
+	var args []string
+	_ = action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
+		if num == 1 {
+			args = append(args, string(m))
+		}
+		return nil
+	})
+	return args
+}

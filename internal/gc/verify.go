@@ -1,0 +1,373 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
+)
+
+// VerifyOptions say how to verify.
+type VerifyOptions struct {
+	Repair   bool                    // move away what is damaged
+	Progress func(done, total int64) // bytes hashed, and to hash; may be nil; called by one goroutine at a time
+}
+
+// Problem is something in the cache that is not as it should be.
+type Problem struct {
+	Kind     Kind   `json:"kind"`
+	Path     string `json:"path"`
+	Text     string `json:"text"`               // what is wrong
+	Repaired string `json:"repaired,omitempty"` // what was done about it
+}
+
+// Verified is what came of a verification.
+type Verified struct {
+	Files    int       `json:"files"` // that were hashed, files with several names once
+	Bytes    int64     `json:"bytes"`
+	Results  int       `json:"results"`
+	Trees    int       `json:"trees"`
+	Suspect  int       `json:"suspect"` // of the results: those among the Problems that may be wrong, as what they were made from was damaged
+	Problems []Problem `json:"problems"`
+}
+
+// Verify reads everything in the cache folder that has a digest: blobs, their executable copies and the files of unpacked
+// trees are hashed, whatever their times say; results are decoded, their checksums computed where their Actions are in the
+// store, and what they name must be there.
+//
+// It may run beside builds. To repair, it must be alone (else ErrInUse): blobs, results and copies that are damaged are
+// moved to <root>/damaged, unpacked trees are removed; all of it is made again when a build wants it. So are results that may
+// be wrong because a command read what was damaged: see suspects.
+//
+// The error is about what could not be read; Verified then has what was found anyway.
+func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error) {
+	lock := func() (func(), error) { return Use(ctx, root, nil) }
+	if o.Repair {
+		lock = func() (func(), error) { return Alone(ctx, root) }
+	}
+	done, err := lock()
+	if err != nil {
+		return Verified{}, err
+	}
+	defer done()
+	s, err := look(ctx, root)
+	if err != nil {
+		return Verified{}, err
+	}
+	v := &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}}
+	if o.Repair {
+		if v.store, err = casdisk.New(root); err != nil {
+			return Verified{}, err
+		}
+	}
+	l := newLedger()
+	s.items(func(it *item) {
+		if it.kind == Blobs || it.kind == Executable || it.kind == Trees {
+			l.add(it)
+		}
+	})
+	v.total = l.total
+	err = errors.Join(v.blobs(ctx), v.results(ctx), v.trees(ctx))
+	if ctx.Err() == nil {
+		err = errors.Join(err, v.suspects(ctx))
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	sort.Slice(v.found.Problems, func(i, j int) bool { return v.found.Problems[i].Path < v.found.Problems[j].Path })
+	return v.found, err
+}
+
+type verifier struct {
+	s     *survey
+	o     VerifyOptions
+	store *casdisk.Store // to repair
+	total int64
+	done  atomic.Int64
+
+	mu      sync.Mutex
+	damaged map[digest.Digest]bool   // blobs and trees, by nameOf
+	hashed  map[fileID]digest.Digest // by BLAKE3 or SHA-256, whichever the file has its name from
+	errs    []error
+	found   Verified
+}
+
+// blobs hashes all blobs and their copies.
+func (v *verifier) blobs(ctx context.Context) error {
+	type one struct {
+		it   *item
+		want digest.Digest // without size
+	}
+	var all []one
+	for name, b := range v.s.blobs {
+		all = append(all, one{b.item, name})
+		if b.exec != nil {
+			all = append(all, one{b.exec, name})
+		}
+	}
+	for _, it := range v.s.copies {
+		if d, err := digest.New(it.fn, filepath.Base(it.path), 0); err == nil {
+			all = append(all, one{it, d})
+		}
+	}
+	err := v.s.each(ctx, len(all), func(i int) error {
+		x := all[i]
+		info, err := os.Lstat(x.it.path)
+		if err != nil {
+			return v.cannot(err)
+		}
+		is, err := v.hash(ctx, x.it.path, info, x.it.fn)
+		if err != nil {
+			return v.cannot(err)
+		}
+		if nameOf(is) == x.want {
+			return nil
+		}
+		v.mu.Lock()
+		v.damaged[x.want] = true
+		v.mu.Unlock()
+		p := Problem{Kind: x.it.kind, Path: x.it.path, Text: fmt.Sprintf("its content is %s", is)}
+		if x.it.kind == Blobs {
+			return v.add(p, func() (string, error) { return v.blobAway(ctx, x.want, info.Size()) })
+		}
+		return v.add(p, func() (string, error) { return v.away(x.it.path, "exec-"+x.it.fn.String()) })
+	})
+	return errors.Join(err, errors.Join(v.take()...))
+}
+
+// hash returns the digest of the file. One that has several names is read once.
+func (v *verifier) hash(ctx context.Context, path string, info fs.FileInfo, fn digest.Function) (digest.Digest, error) {
+	id := identify(info)
+	v.mu.Lock()
+	d, ok := v.hashed[id]
+	v.mu.Unlock()
+	if ok && id.known() && d.Function() == fn {
+		return d, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	defer f.Close()
+	d, err = fn.Reader(&counted{ctx, f, v})
+	if err != nil {
+		return digest.Digest{}, fmt.Errorf("%s: %w", path, err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.hashed[id] = d
+	v.found.Files++
+	v.found.Bytes += d.Size()
+	return d, nil
+}
+
+// counted is a file that reports how much was read of all.
+type counted struct {
+	ctx context.Context
+	f   *os.File
+	v   *verifier
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	if err := context.Cause(c.ctx); err != nil {
+		return 0, err
+	}
+	n, err := c.f.Read(b)
+	done := c.v.done.Add(int64(n))
+	if c.v.o.Progress != nil && n > 0 {
+		c.v.mu.Lock()
+		c.v.o.Progress(done, max(done, c.v.total))
+		c.v.mu.Unlock()
+	}
+	return n, err
+}
+
+// results reports those that cannot be used.
+func (v *verifier) results(context.Context) error {
+	v.found.Results = len(v.s.results)
+	for _, r := range v.s.results {
+		if r.bad == nil || errors.Is(r.bad, fs.ErrNotExist) {
+			continue
+		}
+		text := r.bad.Error()
+		if !r.torn {
+			text = "it names what is not there: " + text
+		}
+		err := v.add(Problem{Kind: Results, Path: r.path, Text: text}, func() (string, error) { return v.away(r.path, "ac-"+r.fn.String()) })
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(v.take()...)
+}
+
+// trees hashes all files of trees that are complete.
+func (v *verifier) trees(ctx context.Context) error {
+	for _, u := range v.s.trees {
+		if !u.complete {
+			continue // does not count, and is replaced when it is wanted
+		}
+		v.found.Trees++
+		text, err := v.tree(ctx, u)
+		if err != nil {
+			if err := v.cannot(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if text == "" {
+			continue
+		}
+		v.damaged[u.name] = true
+		err = v.add(Problem{Kind: Trees, Path: u.path, Text: text}, func() (string, error) {
+			return "removed", merkle.NewTrees(v.s.root).Remove(ctx, u.name)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(v.take()...)
+}
+
+// tree says what is wrong with the tree, "" for nothing.
+func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
+	is, err := merkle.Scan(ctx, treeHasher{ctx, v, u.fn}, u.path, merkle.ScanOptions{})
+	if err != nil {
+		if unreadable(err) || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		return err.Error(), nil // a symlink that leads out, a device
+	}
+	root, _ := is.Encode(u.fn)
+	if nameOf(root) == u.name {
+		return "", nil
+	}
+	const only = "its content is not what its name says"
+	b := v.s.blobs[u.name]
+	if b == nil {
+		return only, nil
+	}
+	want, err := merkle.Load(ctx, &reader{v.s}, b.digest)
+	if err != nil {
+		return only, nil
+	}
+	return fmt.Sprintf("%s: %s", only, difference(want, is)), nil
+}
+
+// difference names the first path at which two trees differ.
+func difference(want, is *merkle.Dir) string {
+	list := func(d *merkle.Dir) map[string]string {
+		m := map[string]string{}
+		_ = d.Walk(func(p string, e merkle.Entry) error {
+			m[p] = e.String()
+			return nil
+		})
+		return m
+	}
+	a, b := list(want), list(is)
+	first := ""
+	note := func(p string) {
+		if first == "" || p < first {
+			first = p
+		}
+	}
+	for p, e := range a {
+		if b[p] != e {
+			note(p)
+		}
+	}
+	for p := range b {
+		if _, ok := a[p]; !ok {
+			note(p)
+		}
+	}
+	switch {
+	case b[first] == "":
+		return first + " is missing"
+	case a[first] == "":
+		return first + " is too much"
+	}
+	return fmt.Sprintf("%s is %s and should be %s", first, b[first], a[first])
+}
+
+type treeHasher struct {
+	ctx context.Context
+	v   *verifier
+	fn  digest.Function
+}
+
+func (h treeHasher) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
+	return h.v.hash(h.ctx, path, info, h.fn)
+}
+
+// add notes a problem, and repairs it if that is wanted.
+func (v *verifier) add(p Problem, repair func() (string, error)) error {
+	var err error
+	if v.o.Repair {
+		p.Repaired, err = repair()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.found.Problems = append(v.found.Problems, p)
+	return err
+}
+
+// blobAway has the store move a blob away, together with its copy: it looks again first.
+func (v *verifier) blobAway(ctx context.Context, name digest.Digest, size int64) (string, error) {
+	d, err := digest.New(name.Function(), name.Hex(), size)
+	if err != nil {
+		return "", err
+	}
+	rc, err := v.store.Open(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	defer rc.Close()
+	_, err = io.Copy(io.Discard, rc)
+	if _, serr := os.Lstat(v.store.Path(d)); errors.Is(serr, fs.ErrNotExist) {
+		return "moved to damaged/", nil
+	}
+	return "", err
+}
+
+// away moves a file to damaged/.
+func (v *verifier) away(path, as string) (string, error) {
+	if err := atomicfile.Rename(path, filepath.Join(v.s.root, "damaged", as+"-"+filepath.Base(path))); err != nil {
+		return "", err
+	}
+	return "moved to damaged/", nil
+}
+
+// cannot notes what could not be read, so that the rest is looked at, too. What went away meanwhile does not matter.
+func (v *verifier) cannot(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if !unreadable(err) {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.errs = append(v.errs, err)
+	return nil
+}
+
+// take returns what was noted, once.
+func (v *verifier) take() []error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	errs := v.errs
+	v.errs = nil
+	return errs
+}

@@ -1,0 +1,208 @@
+package merkle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Limits on trees that come from a store, which may be anybody's.
+const (
+	maxName      = 255       // bytes, as in Linux file systems
+	maxTarget    = 4095      // bytes of a symlink's target, likewise
+	maxDepth     = 256       // folders inside each other
+	maxEntries   = 2_000_000 // files, folders and symlinks of one tree: a hundred SDKs
+	maxDirectory = 64 << 20  // bytes of one Directory message: 600,000 files
+)
+
+// Encode returns the digest of d's root Directory message, and all Directory messages by digest. Folders that are Refs
+// count by their digest and are not among the messages.
+func (d *Dir) Encode(fn digest.Function) (root digest.Digest, blobs map[digest.Digest][]byte) {
+	blobs = map[digest.Digest][]byte{}
+	return d.encode(fn, func(_ *Dir, dg digest.Digest, b []byte) { blobs[dg] = b }), blobs
+}
+
+func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) digest.Digest {
+	if !d.ref.IsZero() {
+		return d.ref
+	}
+	names := make([]string, 0, max(len(d.Files), len(d.Dirs), len(d.Symlinks)))
+	names, size := sortedNames(names, d.Files)
+	b := make([]byte, 0, size+len(d.Dirs)*entrySize+len(d.Symlinks)*entrySize)
+	m := make([]byte, 0, 2*entrySize)
+	for _, name := range names {
+		f := d.Files[name]
+		m = appendString(m[:0], 1, name)
+		m = action.AppendDigest(m, 2, f.Digest)
+		if f.Executable {
+			m = protowire.AppendVarint(protowire.AppendTag(m, 4, protowire.VarintType), 1)
+		}
+		b = appendBytes(b, 1, m)
+	}
+	names, _ = sortedNames(names[:0], d.Dirs)
+	for _, name := range names {
+		sub := d.Dirs[name].encode(fn, add)
+		m = appendString(m[:0], 1, name)
+		m = action.AppendDigest(m, 2, sub)
+		b = appendBytes(b, 2, m)
+	}
+	names, _ = sortedNames(names[:0], d.Symlinks)
+	for _, name := range names {
+		m = appendString(m[:0], 1, name)
+		m = appendString(m, 2, d.Symlinks[name])
+		b = appendBytes(b, 3, m)
+	}
+	dg := fn.Bytes(b)
+	add(d, dg, b)
+	return dg
+}
+
+// entrySize is about how many bytes an entry takes beside its name.
+const entrySize = 80
+
+// sortedNames appends the names in order. It also returns about how many bytes the entries take.
+func sortedNames[V any](names []string, of map[string]V) (sorted []string, size int) {
+	for name := range of {
+		names = append(names, name)
+		size += len(name) + entrySize
+	}
+	slices.Sort(names)
+	return names, size
+}
+
+// EncodeTree returns REAPI's Tree message for d, which must have no Refs (see Load): the root Directory, then all others,
+// each once, parents before children where they were first met. It is what an OutputDir's Tree digest names.
+func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
+	err := d.Walk(func(p string, e Entry) error {
+		if e.Dir != nil && !e.Dir.ref.IsZero() {
+			return fmt.Errorf("%s is known by its digest only", p)
+		}
+		return nil
+	})
+	if err != nil || !d.ref.IsZero() {
+		return nil, errors.Join(err, errors.New("a tree that is not loaded has no Tree message"))
+	}
+	digests, blobs := map[*Dir]digest.Digest{}, map[digest.Digest][]byte{}
+	root := d.encode(fn, func(d *Dir, dg digest.Digest, b []byte) { digests[d], blobs[dg] = dg, b })
+	b := appendBytes(nil, 1, blobs[root])
+	seen := map[digest.Digest]bool{}
+	var children func(d *Dir)
+	children = func(d *Dir) {
+		for _, name := range slices.Sorted(maps.Keys(d.Dirs)) {
+			sub := d.Dirs[name]
+			dg := digests[sub]
+			if seen[dg] {
+				continue
+			}
+			seen[dg] = true
+			b = appendBytes(b, 2, blobs[dg])
+			children(sub)
+		}
+	}
+	children(d)
+	return b, nil
+}
+
+// Put stores d's Directory messages, those that the store does not have, and returns the root's digest.
+func (d *Dir) Put(ctx context.Context, store cas.Store, fn digest.Function) (digest.Digest, error) {
+	root, blobs := d.Encode(fn)
+	missing, err := store.Missing(ctx, slices.Collect(maps.Keys(blobs)))
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	for _, dg := range missing {
+		if err := store.Put(ctx, dg, bytes.NewReader(blobs[dg])); err != nil {
+			return digest.Digest{}, err
+		}
+	}
+	return root, nil
+}
+
+// decodeDirectory reads one Directory message made by fn. Its folders are Refs. Names are checked, and must be sorted
+// and unique, as REAPI wants them.
+func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
+	d := &Dir{}
+	if n := len(b) / (entrySize + 20); n > 64 { // mostly files; where it is something else, the room is given back soon
+		d.Files = make(map[string]File, n)
+	}
+	var last [4]string
+	err := eachField(b, func(num protowire.Number, m []byte) error {
+		if num < 1 || num > 3 {
+			return nil
+		}
+		name, e, err := decodeNode(num, m, fn)
+		if err != nil {
+			return err
+		}
+		if err := checkName(name); err != nil {
+			return err
+		}
+		if name <= last[num] {
+			return fmt.Errorf("%q comes after %q: names must be sorted and unique", name, last[num])
+		}
+		last[num] = name
+		if _, ok := d.entry(name); ok {
+			return fmt.Errorf("%q is there twice", name)
+		}
+		d.set(name, e)
+		return nil
+	})
+	if len(d.Files) == 0 {
+		d.Files = nil
+	}
+	return d, err
+}
+
+func decodeNode(num protowire.Number, m []byte, fn digest.Function) (name string, e Entry, err error) {
+	var f File
+	var target string
+	err = action.EachField(m, func(n protowire.Number, v uint64, m []byte) (err error) {
+		switch {
+		case n == 1:
+			name = string(m)
+		case n == 2 && num == 3:
+			target = string(m)
+		case n == 2:
+			f.Digest, err = action.DecodeDigest(m, fn)
+		case n == 4 && num == 1:
+			f.Executable = v != 0
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+	case num == 3:
+		if target == "" || len(target) > maxTarget {
+			err = fmt.Errorf("symlink %q: a target of %d bytes", name, len(target))
+		}
+		e.Symlink = target
+	case f.Digest.IsZero():
+		err = fmt.Errorf("%q has no digest", name)
+	case num == 1:
+		e.File = &f
+	default:
+		e.Dir = Ref(f.Digest)
+	}
+	return name, e, err
+}
+
+func eachField(b []byte, f func(num protowire.Number, m []byte) error) error {
+	return action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error { return f(num, m) })
+}
+
+func appendString(b []byte, field protowire.Number, s string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), s)
+}
+
+func appendBytes(b []byte, field protowire.Number, m []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), m)
+}

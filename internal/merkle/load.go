@@ -1,0 +1,157 @@
+package merkle
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Load reads the whole tree whose root Directory message is root; the result has no Refs. Trees beyond sane limits of
+// depth and number of entries, and messages that are malformed or have names such as "..", are errors.
+func Load(ctx context.Context, store cas.Store, root digest.Digest) (*Dir, error) {
+	return loadAll(root, func(dg digest.Digest) (*Dir, error) { return readDirectory(ctx, store, dg) })
+}
+
+func loadAll(root digest.Digest, read func(digest.Digest) (*Dir, error)) (*Dir, error) {
+	l := &loader{left: maxEntries, read: read, seen: map[digest.Digest]loaded{}}
+	all, err := l.load(root, 0)
+	return all.dir, err
+}
+
+// loader puts trees together within limits.
+type loader struct {
+	left int // how many more entries may come
+	read func(digest.Digest) (*Dir, error)
+	seen map[digest.Digest]loaded
+}
+
+type loaded struct {
+	dir             *Dir
+	entries, height int // of all that is in it
+}
+
+// load reads each message once. A folder that occurs again is counted before it is copied: a few messages can describe
+// more folders than there are atoms.
+func (l *loader) load(dg digest.Digest, depth int) (loaded, error) {
+	if again, ok := l.seen[dg]; ok {
+		if err := l.count(again.entries, depth+again.height); err != nil {
+			return loaded{}, err
+		}
+		again.dir = again.dir.Clone()
+		return again, nil
+	}
+	d, err := l.read(dg)
+	if err != nil {
+		return loaded{}, err
+	}
+	all := loaded{dir: d, entries: len(d.Files) + len(d.Dirs) + len(d.Symlinks)}
+	if err := l.count(all.entries, depth); err != nil {
+		return loaded{}, err
+	}
+	for name, ref := range d.Dirs {
+		sub, err := l.load(ref.ref, depth+1)
+		if err != nil {
+			return loaded{}, err
+		}
+		d.Dirs[name] = sub.dir
+		all.entries += sub.entries
+		all.height = max(all.height, sub.height+1)
+	}
+	l.seen[dg] = all
+	return all, nil
+}
+
+func (l *loader) count(entries, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("tree: folders are more than %d deep", maxDepth)
+	}
+	if l.left -= entries; l.left < 0 {
+		return fmt.Errorf("tree: more than %d entries", maxEntries)
+	}
+	return nil
+}
+
+// readDirectory reads one Directory message; its folders are Refs.
+func readDirectory(ctx context.Context, store cas.Store, dg digest.Digest) (*Dir, error) {
+	b, err := readBlob(ctx, store, dg, maxDirectory)
+	if err != nil {
+		return nil, fmt.Errorf("tree: %w", err)
+	}
+	d, err := decodeDirectory(b, dg.Function())
+	if err != nil {
+		return nil, fmt.Errorf("tree: %s is no proper Directory message: %w", dg, err)
+	}
+	return d, nil
+}
+
+func readBlob(ctx context.Context, store cas.Store, dg digest.Digest, limit int64) ([]byte, error) {
+	if dg.Size() > limit {
+		return nil, fmt.Errorf("blob %s: larger than the limit of %d bytes", dg, limit)
+	}
+	r, err := store.Open(ctx, dg)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	// Grown as bytes come: what a store says it has may be a lie. The reader fails where more comes than the size.
+	b := bytes.NewBuffer(make([]byte, 0, min(dg.Size(), 1<<20)+bytes.MinRead))
+	if _, err := b.ReadFrom(r); err != nil {
+		return nil, fmt.Errorf("blob %s: %w", dg, err)
+	}
+	return b.Bytes(), nil
+}
+
+// LoadTree reads the tree from the REAPI Tree message that the digest names: one blob instead of one for each folder.
+// It has the same limits as Load.
+func LoadTree(ctx context.Context, store cas.Store, tree digest.Digest) (*Dir, error) {
+	b, err := readBlob(ctx, store, tree, maxTree)
+	if err != nil {
+		return nil, fmt.Errorf("tree: %w", err)
+	}
+	d, err := DecodeTree(b, tree.Function())
+	if err != nil {
+		return nil, fmt.Errorf("tree: %s is no proper Tree message: %w", tree, err)
+	}
+	return d, nil
+}
+
+// maxTree is the limit of a Tree message in bytes.
+const maxTree = 1 << 30
+
+// DecodeTree reads a REAPI Tree message whose digests were made by fn; the result has no Refs.
+func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
+	var root digest.Digest
+	messages := map[digest.Digest][]byte{}
+	err := eachField(b, func(num protowire.Number, m []byte) error {
+		if num != 1 && num != 2 {
+			return nil
+		}
+		dg := fn.Bytes(m)
+		if num == 1 {
+			if !root.IsZero() {
+				return fmt.Errorf("it has two roots")
+			}
+			root = dg
+		}
+		messages[dg] = m
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if root.IsZero() {
+		return nil, fmt.Errorf("it has no root")
+	}
+	return loadAll(root, func(dg digest.Digest) (*Dir, error) {
+		m, ok := messages[dg]
+		if !ok {
+			return nil, fmt.Errorf("it lacks the Directory %s", dg)
+		}
+		return decodeDirectory(m, fn)
+	})
+}

@@ -1,0 +1,129 @@
+package runlog_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/runlog"
+)
+
+// sink keeps events.
+type sink []event.Event
+
+func (s *sink) Send(e event.Event) { *s = append(*s, e) }
+
+// TestEstimate goes through builds of this history: a, b and c are independent, 10 s each; d needs a and takes 30 s; e is
+// three actions of 6 s.
+func TestEstimate(t *testing.T) {
+	nodes := []runlog.Node{{Step: "exec.a"}, {Step: "exec.b"}, {Step: "exec.c"}, {Step: "exec.d", Needs: []string{"exec.a", "no.such"}}, {Step: "exec.e"}}
+	started := func(id int, step, name string) event.Event {
+		return event.NodeStarted{ID: id, Step: step, Name: name}
+	}
+	ended := func(id int, step, name string, o event.Outcome) event.Event {
+		return event.NodeFinished{ID: id, Step: step, Name: name, Outcome: o}
+	}
+	begin := []event.Event{event.BuildStarted{Profile: "open"}, event.NodePlanned{Step: "exec.a", Nodes: 1}, event.NodePlanned{Step: "exec.b", Nodes: 1},
+		event.NodePlanned{Step: "exec.c", Nodes: 1}, event.NodePlanned{Step: "exec.d", Nodes: 1}, event.NodePlanned{Step: "exec.e", Nodes: 3}}
+	type wait time.Duration
+	for name, c := range map[string]struct {
+		jobs int
+		more []any
+		want time.Duration // -1: not known
+	}{
+		"nothing runs":        {jobs: 1, want: -1},
+		"one worker":          {jobs: 1, more: []any{started(1, "exec.a", "")}, want: (10*3 + 30 + 18) * time.Second},
+		"two workers":         {jobs: 2, more: []any{started(1, "exec.a", "")}, want: (10 + 30) * time.Second}, // the chain is longer than 78/2
+		"a while later":       {jobs: 1, more: []any{started(1, "exec.a", ""), wait(4 * time.Second)}, want: 74 * time.Second},
+		"one ended":           {jobs: 1, more: []any{started(1, "exec.a", ""), wait(10 * time.Second), ended(1, "exec.a", "", event.Executed)}, want: 68 * time.Second},
+		"longer than it took": {jobs: 8, more: []any{started(1, "exec.a", ""), wait(20 * time.Second)}, want: 32 * time.Second},
+		"one of three": {jobs: 1, more: []any{started(5, "exec.e", "1"), ended(5, "exec.e", "1", event.Executed),
+			ended(1, "exec.a", "", event.Executed), ended(4, "exec.d", "", event.Executed)}, want: (10*2 + 12) * time.Second},
+		// Half of what was seen of e was cached: of the last one, two thirds are expected.
+		"half cached": {jobs: 1, more: []any{ended(1, "exec.a", "", event.Cached), ended(2, "exec.b", "", event.Cached), ended(3, "exec.c", "", event.Cached),
+			ended(4, "exec.d", "", event.Cached), ended(5, "exec.e", "1", event.Cached), started(6, "exec.e", "2"), ended(6, "exec.e", "2", event.Executed)}, want: 4 * time.Second},
+		"all ended": {jobs: 1, more: []any{started(1, "exec.a", ""), ended(1, "exec.a", "", event.Executed), ended(2, "exec.b", "", event.Cached), ended(3, "exec.c", "", event.Cached),
+			ended(4, "exec.d", "", event.Cached), ended(5, "exec.e", "1", event.Cached), ended(6, "exec.e", "2", event.Cached), ended(7, "exec.e", "3", event.Cached)}, want: -1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			took := map[string]time.Duration{"exec.a": 10, "exec.b": 10, "exec.c": 10, "exec.d": 30}
+			var es []event.Event
+			for step, d := range took {
+				es = append(es, did(step, "", event.Executed, step, d*time.Second))
+			}
+			for i := range 3 {
+				es = append(es, did("exec.e", fmt.Sprint(i+1), event.Executed, fmt.Sprint(i), 6*time.Second))
+			}
+			record(t, dir, append(es, event.BuildFinished{Executed: 7})...)
+			time.Sleep(time.Second)
+			record(t, dir, did("exec.a", "", event.Cached, "x", time.Millisecond), event.BuildFinished{Cached: 1}) // tells no duration
+			var s sink
+			e := runlog.Estimate(&s, c.jobs, func() *runlog.Book { return runlog.Open(dir) })
+			e.Plan(nodes)
+			sent := 0
+			for _, ev := range begin {
+				e.Send(ev)
+				sent++
+			}
+			for _, m := range c.more {
+				switch m := m.(type) {
+				case wait:
+					time.Sleep(time.Duration(m))
+				case event.Event:
+					e.Send(m)
+					sent++
+				}
+			}
+			left, ok := e.Left()
+			if ok != (c.want >= 0) || ok && (left-c.want).Abs() > time.Millisecond {
+				t.Errorf("%s: %v, %v; want %v", name, left, ok, c.want)
+			}
+			progress := 0
+			for _, ev := range s {
+				if p, ok := ev.(event.BuildProgress); ok {
+					progress++
+					if p.Nodes != 7 || p.LeftSeconds <= 0 {
+						t.Errorf("%s: %+v", name, p)
+					}
+				}
+			}
+			if len(s)-progress != sent || progress > 1 {
+				t.Errorf("%s: %d events came of %d, %d progress", name, len(s), sent, progress)
+			}
+		})
+	}
+}
+
+// What never ran before has no estimate; of a few new copies among many known ones it is what the others took.
+func TestEstimateOfTheUnknown(t *testing.T) {
+	dir := t.TempDir()
+	var nodes []runlog.Node
+	var es []event.Event
+	for i := range 10 {
+		nodes = append(nodes, runlog.Node{Step: fmt.Sprintf("exec.x[%q]", fmt.Sprint(i))})
+		es = append(es, did(nodes[i].Step, "", event.Executed, fmt.Sprint(i), 2*time.Second))
+	}
+	record(t, dir, append(es[:8:8], event.BuildFinished{Executed: 8})...)
+	open := func() *runlog.Book { return runlog.Open(dir) }
+	var s sink
+	e := runlog.Estimate(&s, 1, open)
+	e.Plan(nodes)
+	e.Send(event.BuildStarted{Profile: "open"})
+	for _, n := range nodes {
+		e.Send(event.NodePlanned{Step: n.Step, Nodes: 1})
+	}
+	e.Send(event.NodeStarted{ID: 1, Step: nodes[0].Step})
+	if left, ok := e.Left(); !ok || (left-20*time.Second).Abs() > time.Second {
+		t.Errorf("%v, %v", left, ok)
+	}
+	e = runlog.Estimate(&s, 1, open)
+	e.Plan([]runlog.Node{{Step: "exec.new"}, {Step: "exec.newer"}, nodes[0]})
+	e.Send(event.BuildStarted{Profile: "open"})
+	e.Send(event.NodeStarted{ID: 1, Step: "exec.new"})
+	if left, ok := e.Left(); ok {
+		t.Errorf("most never ran, and %v are left", left)
+	}
+}

@@ -1,0 +1,370 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// The file: magic, the digest function, for each section the number of its records and of its bytes; then for each
+// section the ends of its records and the records; at the end the BLAKE3 of everything before it. The first section has
+// the strings, the second the names of pipeline and profile. Later runs may have added deltas (delta.go).
+const (
+	magic    = "hexmage memo 5\n"
+	hashSize = 32
+)
+
+type section int
+
+const (
+	secStrings section = iota
+	secTitle
+	secReads
+	secGlobs
+	secLookups
+	secHosts
+	secNodes
+	secUnits
+	secResults // of the units
+	secExports
+	sections
+)
+
+// table is the records of a section.
+type table struct {
+	ends []byte // uint32 each: where in data a record ends
+	data []byte
+}
+
+func (t table) len() int { return len(t.ends) / 4 }
+
+func (t table) record(i int) []byte {
+	if i < 0 || i >= t.len() {
+		return nil
+	}
+	start := uint32(0)
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(t.ends[4*i-4:])
+	}
+	end := binary.LittleEndian.Uint32(t.ends[4*i:])
+	if start > end || uint64(end) > uint64(len(t.data)) {
+		return nil
+	}
+	return t.data[start:end]
+}
+
+// Reader reads a memo's records one by one: most runs need few of them. It may be used by several goroutines at once.
+type Reader struct {
+	fn     digest.Function
+	tables [sections]table
+	text   string // data of the strings
+
+	newer [sections]map[int][]byte // records that deltas replaced
+	more  []string                 // strings that deltas added
+	sum   [hashSize]byte           // of the last delta, or of the file without any
+	whole int64                    // bytes of the file without deltas
+	size  int64                    // and with
+}
+
+// Open reads the memo at path. The error is fs.ErrNotExist when there is none; any error means to go on without.
+func Open(path string) (*Reader, error) {
+	if st, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if st.Size() > maxFile {
+		return nil, errDamaged
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(b)
+}
+
+// Parse reads a memo. It keeps b.
+func Parse(b []byte) (*Reader, error) {
+	const head = len(magic) + 1 + int(sections)*8
+	if len(b) < head+hashSize || string(b[:len(magic)]) != magic {
+		return nil, errDamaged
+	}
+	r := &Reader{fn: digest.Function(b[len(magic)]), size: int64(len(b))}
+	if r.fn != digest.BLAKE3 && r.fn != digest.SHA256 {
+		return nil, errDamaged
+	}
+	rest := b[head:]
+	for i := range r.tables {
+		at := len(magic) + 1 + 8*i
+		n, size := uint64(binary.LittleEndian.Uint32(b[at:])), uint64(binary.LittleEndian.Uint32(b[at+4:]))
+		if 4*n+size > uint64(len(rest)) {
+			return nil, errDamaged
+		}
+		r.tables[i] = table{rest[:4*n], rest[4*n : 4*n+size]}
+		rest = rest[4*n+size:]
+	}
+	if len(rest) < hashSize {
+		return nil, errDamaged
+	}
+	body := b[:len(b)-len(rest)]
+	r.whole = int64(len(body)) + hashSize
+	if r.sum = blake3.Sum256(body); r.sum != [hashSize]byte(rest[:hashSize]) {
+		return nil, errDamaged
+	}
+	r.text = string(r.tables[secStrings].data)
+	if err := r.deltas(rest[hashSize:]); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// record returns a record as the last delta has it.
+func (r *Reader) record(s section, i int) []byte {
+	if b, ok := r.newer[s][i]; ok {
+		return b
+	}
+	return r.tables[s].record(i)
+}
+
+// strings returns how many there are.
+func (r *Reader) strings() int { return r.len(secStrings) + len(r.more) }
+
+func (r *Reader) len(s section) int { return r.tables[s].len() }
+
+func (r *Reader) str(n uint64) (string, bool) {
+	t := r.tables[secStrings]
+	if known := uint64(t.len()); n >= known {
+		if n-known < uint64(len(r.more)) {
+			return r.more[n-known], true
+		}
+		return "", false
+	}
+	start, i := uint32(0), int(n)
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(t.ends[4*i-4:])
+	}
+	end := binary.LittleEndian.Uint32(t.ends[4*i:])
+	if start > end || uint64(end) > uint64(len(r.text)) {
+		return "", false
+	}
+	return r.text[start:end], true
+}
+
+func (r *Reader) decoder(s section, i int) *decoder { return &decoder{r: r, b: r.record(s, i)} }
+
+// one reads a whole record.
+func one[T any](r *Reader, s section, i int, read func(*decoder) T) (T, error) {
+	d := r.decoder(s, i)
+	v := read(d)
+	if d.bad || len(d.b) > 0 {
+		var none T
+		return none, errDamaged
+	}
+	return v, nil
+}
+
+func all[T any](r *Reader, s section, read func(*decoder) T) ([]T, error) {
+	l := make([]T, 0, r.len(s))
+	for i := range r.len(s) {
+		v, err := one(r, s, i, read)
+		if err != nil {
+			return nil, err
+		}
+		l = append(l, v)
+	}
+	return l, nil
+}
+
+// Fn is the function of all digests.
+func (r *Reader) Fn() digest.Function { return r.fn }
+
+// Title returns what there is to say of the whole build.
+func (r *Reader) Title() (Title, error) { return one(r, secTitle, 0, (*decoder).title) }
+
+// Reads returns what the plan was made from.
+func (r *Reader) Reads() ([]Read, error) { return all(r, secReads, (*decoder).read) }
+
+// Globs returns the folders that planning listed.
+func (r *Reader) Globs() ([]Glob, error) { return all(r, secGlobs, (*decoder).glob) }
+
+// Lookups returns what else planning asked the machine.
+func (r *Reader) Lookups() ([]Lookup, error) { return all(r, secLookups, (*decoder).lookup) }
+
+// Hosts returns how many of the machine's files and folders the actions read.
+func (r *Reader) Hosts() int { return r.len(secHosts) }
+
+// Host returns what was looked at for an input.
+func (r *Reader) Host(i int) (Host, error) { return one(r, secHosts, i, (*decoder).host) }
+
+// EachFile calls f with all Files of all Hosts, in order, and the number of the Host.
+func (r *Reader) EachFile(f func(host int, file File)) error {
+	d := decoder{r: r}
+	for i := range r.len(secHosts) {
+		d.b = r.record(secHosts, i)
+		d.skipHost()
+		for range d.count() {
+			f(i, d.file())
+		}
+		if d.bad || len(d.b) > 0 {
+			return errDamaged
+		}
+	}
+	return nil
+}
+
+// Exports returns how many outputs the pipeline has.
+func (r *Reader) Exports() int { return r.len(secExports) }
+
+// Export returns an output of the pipeline.
+func (r *Reader) Export(i int) (Export, error) { return one(r, secExports, i, (*decoder).export) }
+
+// ExportLinks returns how an output is called and shown, what it is and what it was made from, and nothing else of it.
+func (r *Reader) ExportLinks(i int) (Export, error) {
+	d := decoder{r: r, b: r.record(secExports, i)}
+	if x := d.exportLinks(); !d.bad {
+		return x, nil
+	}
+	return Export{}, errDamaged
+}
+
+// Nodes returns how many nodes there are.
+func (r *Reader) Nodes() int { return r.len(secNodes) }
+
+// Node returns a node.
+func (r *Reader) Node(i int) (Node, error) { return one(r, secNodes, i, (*decoder).node) }
+
+// At returns the instance that a node is.
+func (r *Reader) At(i int) (Node, error) {
+	d := r.decoder(secNodes, i)
+	n := Node{At: d.instance()}
+	if d.bad {
+		return Node{}, errDamaged
+	}
+	return n, nil
+}
+
+// Units returns how many units there are.
+func (r *Reader) Units() int { return r.len(secUnits) }
+
+// Unit returns a unit.
+func (r *Reader) Unit(i int) (Unit, error) {
+	return one(r, secUnits, i, func(d *decoder) (u Unit) {
+		d.links(&u)
+		u.Spec = d.spec()
+		res := d.r.decoder(secResults, i)
+		res.result(&u)
+		d.bad = d.bad || res.bad || len(res.b) > 0
+		return u
+	})
+}
+
+// EachLinks calls f with the node, needs, hosts and Always of every unit, in order, and nothing else of it. What it gets is
+// another the next time.
+func (r *Reader) EachLinks(f func(i int, u *Unit)) error {
+	var u Unit
+	d := decoder{r: r}
+	for i := range r.len(secUnits) {
+		d.b = r.record(secUnits, i)
+		if d.links(&u); d.bad {
+			return errDamaged
+		}
+		f(i, &u)
+	}
+	return nil
+}
+
+// Result returns of a unit what EachLinks does, its key and outputs, and the name of its Spec.
+func (r *Reader) Result(i int) (Unit, error) {
+	var u Unit
+	d, res := r.decoder(secUnits, i), r.decoder(secResults, i)
+	d.links(&u)
+	u.Spec.Name = d.string()
+	if res.result(&u); d.bad || res.bad || len(res.b) > 0 {
+		return Unit{}, errDamaged
+	}
+	return u, nil
+}
+
+// writer collects records.
+type writer struct {
+	encoder
+	tables [sections]table
+}
+
+func (w *writer) end(s section) {
+	t := &w.tables[s]
+	t.data = append(t.data, w.b...)
+	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.data)))
+	w.b = w.b[:0]
+}
+
+// Encode returns the memo's file.
+func (m *Build) Encode() ([]byte, error) {
+	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	w.title(m.Title)
+	w.end(secTitle)
+	each(w, secReads, m.Reads, func(v *Read) { w.read(*v) })
+	each(w, secGlobs, m.Globs, func(v *Glob) { w.glob(*v) })
+	each(w, secLookups, m.Lookups, func(v *Lookup) { w.lookup(*v) })
+	each(w, secHosts, m.Hosts, func(v *Host) { w.host(*v) })
+	each(w, secNodes, m.Nodes, func(v *Node) { w.node(*v) })
+	each(w, secUnits, m.Units, w.unit)
+	each(w, secResults, m.Units, w.result)
+	each(w, secExports, m.Exports, w.export)
+	return w.file(m.Fn)
+}
+
+func each[T any](w *writer, s section, l []T, write func(*T)) {
+	for i := range l {
+		write(&l[i])
+		w.end(s)
+	}
+}
+
+func (w *writer) file(fn digest.Function) ([]byte, error) {
+	w.tables[secStrings] = table{}
+	w.b = w.b[:0]
+	for _, s := range w.all {
+		w.b = append(w.b, s...)
+		w.end(secStrings)
+	}
+	size := len(magic) + 1 + int(sections)*8 + hashSize
+	for _, t := range w.tables {
+		size += len(t.ends) + len(t.data)
+	}
+	if size > maxFile {
+		return nil, errors.New("the memo would be too large")
+	}
+	b := append(make([]byte, 0, size), magic...)
+	b = append(b, byte(fn))
+	for _, t := range w.tables {
+		b = binary.LittleEndian.AppendUint32(b, uint32(t.len()))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.data)))
+	}
+	for _, t := range w.tables {
+		b = append(append(b, t.ends...), t.data...)
+	}
+	sum := blake3.Sum256(b)
+	return append(b, sum[:]...), nil
+}
+
+// Save puts the file of a memo at path. It does not sync: a memo that a crash of the machine damaged counts as none.
+func Save(path string, file []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // names and contents tell of variables' values
+		return fmt.Errorf("save the memo: %w", err)
+	}
+	f, err := atomicfile.Temp(filepath.Dir(path), "memo")
+	if err != nil {
+		return fmt.Errorf("save the memo: %w", err)
+	}
+	if _, err := f.Write(file); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return fmt.Errorf("save the memo: %w", err)
+	}
+	return atomicfile.Place(f, path, 0o600)
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package upkeep
-
-import "errors"
-
-// unsupported tells whether the error says that the file system has no locks.
-func unsupported(err error) bool { return errors.Is(err, errors.ErrUnsupported) }

@@ -1,0 +1,279 @@
+package compiler
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/model/convert"
+	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+)
+
+// small is a model that is quick to quantise and whose sizes all differ.
+func small() qwen3.Config {
+	c := qwen3.DefaultConfig()
+	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers, c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim = 64, 96, 2, 3, 1, 16
+	c.MaxCacheLength = 64
+	return c
+}
+
+func smallWeights(t *testing.T) *qwen3.Weights {
+	t.Helper()
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	if err := qwen3.Make(in, 9, small()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := quantizer.Quantise(context.Background(), in, out, 0); err != nil {
+		t.Fatal(err)
+	}
+	m, err := safetensors.Open(filepath.Join(out, "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var b bytes.Buffer
+	if err := convert.Convert(context.Background(), &b, m, convert.Options{Version: mllm.V2}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := mllm.Parse(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := qwen3.LoadWeights(f, small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// The context holds the document's operations in the document's order, on shared weights that are the model's.
+func TestContext(t *testing.T) {
+	w := smallWeights(t)
+	c := w.Config
+	s := newStatics(w)
+	blob := &qnnctx.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list, Graphs: []qnnctx.Graph{buildGraph(s, 32), buildGraph(s, 1)}}
+	var b bytes.Buffer
+	info := qnnctx.Info{BuildID: "v2.41.0.251128145156_191518", Arch: 79, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}
+	if err := qnnctx.Write(&b, info, blob); err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := qnnctx.ParseOpen(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := []string{"input_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.q_norm", "self_attn.q_rope", "self_attn.k_norm",
+		"self_attn.k_rope", "self_attn.k_cache", "self_attn.v_cache", "self_attn.attention", "self_attn.o_proj", "add_0", "post_attention_layernorm",
+		"mlp.gate_proj", "mlp.up_proj", "mlp.act", "mlp.mul", "mlp.down_proj", "add_1"}
+	want := []string{"model.embed_tokens"}
+	for l := range c.NumHiddenLayers {
+		for _, o := range layer {
+			want = append(want, fmt.Sprintf("model.layers.%d.%s", l, o))
+		}
+	}
+	want = append(want, "model.norm", "lm_head")
+	for _, g := range got.Graphs {
+		var names []string
+		for _, o := range g.Ops {
+			names = append(names, o.Name)
+			if o.Package != (o.Type == "RMSNorm") {
+				t.Errorf("%s %s: in the op package: %v", g.Name, o.Name, o.Package)
+			}
+		}
+		if d := cmp.Diff(want, names); d != "" {
+			t.Errorf("%s: %s", g.Name, d)
+		}
+		written := map[qnnctx.Operand]bool{}
+		for _, i := range g.Inputs {
+			written[qnnctx.Operand(i)] = true
+		}
+		for _, o := range g.Ops {
+			for _, in := range o.In {
+				if in>>31 == 0 && !written[in] {
+					t.Errorf("%s %s reads tensor %d (%s) before anything writes it", g.Name, o.Name, in, g.Tensors[in].Name)
+				}
+			}
+			for _, out := range o.Out {
+				written[out] = true
+			}
+		}
+		if logits := g.Tensors[g.Outputs[0]]; logits.Name != "logits" || logits.Dims != dims(int(g.Tokens), c.VocabSize) || logits.Kind != qnnctx.Output {
+			t.Errorf("%s: first output %+v", g.Name, logits)
+		}
+		if len(g.Inputs) != 2+2*c.NumHiddenLayers || len(g.Outputs) != 1+2*c.NumHiddenLayers {
+			t.Errorf("%s: %d inputs, %d outputs", g.Name, len(g.Inputs), len(g.Outputs))
+		}
+	}
+	checkPacked(t, w, got)
+}
+
+// checkPacked unpacks every int4 weight and compares it with the model's.
+func checkPacked(t *testing.T, w *qwen3.Weights, b *qnnctx.Blob) {
+	t.Helper()
+	for _, s := range b.Statics {
+		raw, err := io.ReadAll(b.Data(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := w.Bytes(s.Name)
+		if s.DType != qnnctx.Int4Packed {
+			if !bytes.Equal(raw, want) {
+				t.Errorf("static %s differs from the model's", s.Name)
+			}
+			continue
+		}
+		in, out := int(s.Dims[2]), int(s.Dims[3])
+		for i := range in {
+			for o := range out {
+				v := raw[i*(out/2)+o/2]
+				if o%2 == 1 {
+					v >>= 4
+				}
+				if v&15 != want[i*out+o] {
+					t.Fatalf("%s[%d][%d] is %d, want %d", s.Name, i, o, v&15, want[i*out+o])
+				}
+			}
+		}
+	}
+}
+
+func TestAOTConfig(t *testing.T) {
+	raw, err := AOTConfig(Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8, SignedPD: true}, qwen3.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"htp_arch": "V79", "htp_chipset": "SM8750", "htp_try_best_performance": "HtpBurst", "htp_security_pd_session": "HtpSignedPd",
+		"htp_vtcm_capability_in_mb": 8.0}
+	if d := cmp.Diff(any(want), got["target_machine"]); d != "" {
+		t.Error(d)
+	}
+	for _, bad := range []Target{{Arch: "v80", SoC: "SM8750", VTCMMB: 8}, {Arch: "v79", SoC: "SM9999", VTCMMB: 8}, {Arch: "v79", SoC: "SM8750"}} {
+		if _, err := AOTConfig(bad, qwen3.DefaultConfig()); err == nil {
+			t.Errorf("%+v was accepted", bad)
+		}
+	}
+}
+
+// Patterns on linear names override the fallback, and one that matches nothing does no harm.
+func TestLinearPatterns(t *testing.T) {
+	c := qwen3.DefaultConfig()
+	good := method{Method: "LPBQ", Sym: true, Precision: "w4a16", BlockSize: 16}
+	other := method{Method: "per-channel", Sym: true, Precision: "w8a16"}
+	cases := map[string]struct {
+		methods map[string]method
+		want    string
+	}{
+		"fallback":    {map[string]method{"fallback": good}, ""},
+		"no fallback": {map[string]method{"x": good}, "fallback is missing"},
+		"unused":      {map[string]method{"fallback": good, "vision": other}, ""},
+		"used":        {map[string]method{"fallback": good, `mlp\.down`: other}, "only symmetric LPBQ"},
+		"bad pattern": {map[string]method{"fallback": good, `(`: good}, "missing closing"},
+	}
+	for name, k := range cases {
+		err := checkLinears(k.methods, c)
+		if (err == nil) != (k.want == "") || err != nil && !strings.Contains(err.Error(), k.want) {
+			t.Errorf("%s: %v, want %q", name, err, k.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	cases := map[string]struct {
+		args []string
+		want string
+	}{
+		"short":  {[]string{"-m", "a", "-c", "b", "-aot_cfg", "c", "-o", "d"}, ""},
+		"long":   {[]string{"--model_path", "a", "--config", "b", "--aot_config", "c", "--output_context_name", "d", "--qnn_env_path", "e/"}, ""},
+		"equals": {[]string{"--model_path=a"}, "unknown argument"},
+		"value":  {[]string{"-m"}, "needs a value"},
+		"bare":   {[]string{"a"}, "unknown argument"},
+		"none":   {nil, "--model_path is required"},
+	}
+	for name, c := range cases {
+		_, _, err := parse(c.args)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	var out bytes.Buffer
+	if code := Run(context.Background(), []string{"-h"}, nil, &out, io.Discard); code != 0 || !strings.Contains(out.String(), "--qnn_env_path") {
+		t.Errorf("-h: exit %d, %q", code, out.String())
+	}
+}
+
+func TestBuildIDMustBeOne(t *testing.T) {
+	dir := t.TempDir() + "/"
+	for text, want := range map[string]string{"": "no QNN build id", "v2.41.0.251128145156_1 v2.40.0.251030114326_2": "several"} {
+		if err := os.WriteFile(dir+"libQnnHtp.so", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openBackend(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// What an older library does not know, it refuses in the vendor's words; one that does not say what it knows takes all.
+func TestBackendTakes(t *testing.T) {
+	dir := t.TempDir() + "/"
+	for name, c := range map[string]struct {
+		says string
+		aim  aim
+		want string
+	}{
+		"known":         {"open_socs=57,69;\x00open_device_options=0,1,2;", aim{soc: 69, chipset: "SM8750", signed: true}, ""},
+		"says nothing":  {"", aim{soc: 87, signed: true}, ""},
+		"cut off":       {"open_socs=57,", aim{soc: 69}, ""},
+		"SoC":           {"open_socs=57;", aim{soc: 69, chipset: "SM8750"}, "SoC model (SnapdragonModel) is unknown: SM8750 is 69"},
+		"signed domain": {"open_socs=57;\x00open_device_options=0,1;", aim{soc: 57, signed: true}, "Unsupported config option 2"},
+		"unsigned":      {"open_socs=57;\x00open_device_options=0,1;", aim{soc: 57}, ""},
+	} {
+		if err := os.WriteFile(dir+"libQnnHtp.so", []byte("v2.31.0.250130000000_0\x00"+c.says), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := openBackend(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.takes(c.aim); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := openBackend(strings.TrimSuffix(dir, "/")); err == nil || !strings.Contains(err.Error(), "must end in a slash") {
+		t.Errorf("without the slash: %v", err)
+	}
+}
+
+// Values and keys that QNN or its tools do not know are refused in their words.
+func TestConfigWords(t *testing.T) {
+	c := qwen3.DefaultConfig()
+	good, err := AOTConfig(Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ old, new, want string }{
+		{`"SM8750"`, `"618"`, "Unknown config socModel 618"},
+		{`"htp_arch"`, `"htp_cores": 2, "htp_arch"`, "Invalid key: target_machine/htp_cores"},
+		{`"V79"`, `"V80"`, "Unknown HTP architecture"},
+	} {
+		if _, err := parseAOT([]byte(strings.Replace(string(good), x.old, x.new, 1)), c); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v", x.new, err)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+// Package aotc is the open profile's ahead-of-time compiler: it takes the place, the flags and the messages of upstream's
+// mllm-qwen3-aot-sha-c, and writes a context binary whose graphs the open profile's device runner executes.
+//
+// It checks what upstream's compiler overlooks (block sizes, layer counts, unknown names) and never reports success without a file.
+// It does not schedule, tile or optimise anything, and does not know how a graph is run.
+package compiler
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+)
+
+// Version names the bytes this package produces; it goes into cache keys. Raise it whenever an output changes.
+const Version = "1"
+
+// defaultEnv is upstream's fixed default for --qnn_env_path.
+const defaultEnv = "/opt/qcom/aistack/qairt/2.41.0.251128/lib/x86_64-linux-clang/"
+
+// aborted is the exit code of a program that called abort(), which is how upstream's ends on any error.
+const aborted = 134
+
+// maxAOTConfig bounds a config file, in bytes.
+const maxAOTConfig = 1 << 20
+
+type options struct{ model, config, aot, env, out string }
+
+const usage = `usage: mllm-qwen3-aot-sha-c -m MODEL -c CONFIG -aot_cfg AOT_CONFIG -o OUTPUT [-qnn_env FOLDER/]
+  -h, --help                  show this text
+  -m, --model_path            quantised model, .mllm version 2
+  -c, --config                model config json
+  -aot_cfg, --aot_config      ahead-of-time config json: target machine and quantisation recipe
+  -qnn_env, --qnn_env_path    folder of libQnnHtp.so, with a slash at its end (default ` + defaultEnv + `)
+  -o, --output_context_name   context binary to write
+`
+
+// parse takes "flag value" pairs only, like upstream's parser: no "=", no positional arguments.
+func parse(args []string) (o options, help bool, err error) {
+	o.env = defaultEnv
+	for i := 0; i < len(args); i++ {
+		var to *string
+		switch args[i] {
+		case "-h", "--help":
+			return o, true, nil
+		case "-m", "--model_path":
+			to = &o.model
+		case "-c", "--config":
+			to = &o.config
+		case "-aot_cfg", "--aot_config":
+			to = &o.aot
+		case "-qnn_env", "--qnn_env_path":
+			to = &o.env
+		case "-o", "--output_context_name":
+			to = &o.out
+		default:
+			return o, false, fmt.Errorf("unknown argument %q", args[i])
+		}
+		if i++; i == len(args) {
+			return o, false, fmt.Errorf("%s needs a value", args[i-1])
+		}
+		*to = args[i]
+	}
+	for _, f := range []struct{ name, v string }{{"--model_path", o.model}, {"--config", o.config}, {"--aot_config", o.aot}, {"--output_context_name", o.out}} {
+		if f.v == "" {
+			return o, false, fmt.Errorf("%s is required", f.name)
+		}
+	}
+	return o, false, nil
+}
+
+// Run is the tool "mllm-qwen3-aot-sha-c". It returns 0, or 134 on any error, as upstream's program does.
+func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	o, help, err := parse(args)
+	if help {
+		fmt.Fprint(stdout, usage)
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "[ERROR] %v\n%s", err, usage)
+		return aborted
+	}
+	if err := compile(ctx, o, stdout); err != nil {
+		fmt.Fprintf(stderr, "[ERROR] %v\n", err)
+		return aborted
+	}
+	return 0
+}
+
+func compile(ctx context.Context, o options, stdout io.Writer) error {
+	c, err := qwen3.ReadConfig(o.config)
+	if err != nil {
+		return fmt.Errorf("model config: %w", err)
+	}
+	raw, err := readBounded(o.aot, maxAOTConfig)
+	if err != nil {
+		return fmt.Errorf("ahead-of-time config: %w", err)
+	}
+	target, err := parseAOT(raw, c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.aot, err)
+	}
+	b, err := openBackend(o.env)
+	if err != nil {
+		return err
+	}
+	id := b.buildID
+	fmt.Fprintf(stdout, "QNN Backend Build Id: %s\n", id)
+	fmt.Fprintln(stdout, "[WARN] couldn't open libcdsprpc.so") // as each of the vendor's tools says on a host: it has no DSP
+	if err := b.takes(target); err != nil {
+		return err
+	}
+	w, err := loadWeights(o.model, c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, "Preparing SHA parameters (slicing MHA weights)...")
+	s := newStatics(w)
+	fmt.Fprintln(stdout, "SHA parameters prepared.")
+	blob := &qnnctx.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list}
+	for _, n := range []int{32, 1} {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		fmt.Fprintf(stdout, "Tracing SHA model (seq=%d)...\n", n)
+		blob.Graphs = append(blob.Graphs, buildGraph(s, n))
+		fmt.Fprintln(stdout, "SHA model traced successfully.")
+	}
+	info := qnnctx.Info{BuildID: id, CoreAPI: qnnctx.Version{Major: 2, Minor: 31}, BackendAPI: qnnctx.Version{Major: 5, Minor: 41},
+		BlobVersion: qnnctx.Version{Major: 3, Minor: 3}, SoCModel: target.soc, SoC: target.chipset, Arch: target.arch, VTCM: uint64(target.vtcmMB) << 20}
+	n, err := save(o.out, info, blob)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "QNN context context.0 saved to %s written %d\n", o.out, n)
+	fmt.Fprintln(stdout, "SHA compilation completed successfully!")
+	return nil
+}
+
+func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	m, err := mllm.Parse(f, st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Version != mllm.V2 {
+		return nil, fmt.Errorf("%s: .mllm version %d; the compiler reads version 2, convert with --format v2", path, m.Version)
+	}
+	w, err := qwen3.LoadWeights(m, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return w, nil
+}
+
+// save writes beside the final name first, so that a failure leaves no context that looks finished.
+func save(path string, info qnnctx.Info, blob *qnnctx.Blob) (int, error) {
+	var b bytes.Buffer
+	if err := qnnctx.Write(&b, info, blob); err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return 0, err
+	}
+	tmp := path + ".partial"
+	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
+		return 0, errors.Join(err, os.Remove(tmp))
+	}
+	return b.Len(), os.Rename(tmp, path)
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(raw)) > limit {
+		err = fmt.Errorf("%s: larger than %d bytes", path, limit)
+	}
+	return raw, err
+}

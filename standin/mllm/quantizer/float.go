@@ -1,0 +1,213 @@
+package quantizer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+)
+
+// floatModel is the unquantised model. Its forward pass reports every value that will be quantised.
+type floatModel struct {
+	c       qwen3.Config
+	weights map[string][]float32 // [out][in]
+	angles  [][]float64
+}
+
+func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
+	m, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	f := &floatModel{c: c, weights: map[string][]float32{}, angles: ropeAngles(c.RopeTheta, c.HeadDim, c.MaxCacheLength)}
+	load := func(name string, shape ...int64) error {
+		t, ok := m.Lookup(name)
+		if !ok {
+			return fmt.Errorf("%s: no tensor %q", path, name)
+		}
+		if t.DType != safetensors.F32 || !slices.Equal(t.Shape, shape) {
+			return fmt.Errorf("%s: tensor %q is %s %v, expected F32 %v", path, name, t.DType, t.Shape, shape)
+		}
+		raw, err := io.ReadAll(t.Data())
+		if err != nil {
+			return err
+		}
+		w := make([]float32, len(raw)/4)
+		for i := range w {
+			w[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+			if v := float64(w[i]); math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s: tensor %q holds %v", path, name, v)
+			}
+		}
+		f.weights[name] = w
+		return nil
+	}
+	if err := load(qwen3.Embedding+".weight", int64(c.VocabSize), int64(c.HiddenSize)); err != nil {
+		return nil, err
+	}
+	for _, n := range c.Norms() {
+		if err := load(n.Name+".weight", int64(n.Dim)); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range c.Linears() {
+		if l.Name == qwen3.LMHead {
+			continue // tied to the embedding
+		}
+		if err := load(l.Name+".weight", int64(l.Out), int64(l.In)); err != nil {
+			return nil, err
+		}
+	}
+	f.weights[qwen3.LMHead+".weight"] = f.weights[qwen3.Embedding+".weight"]
+	return f, nil
+}
+
+// pass is one run over a text: a cache of its own, and somewhere to report values.
+type pass struct {
+	m            *floatModel
+	see          func(act string, v []float64)
+	keys, values [][][]float64 // [layer][position]
+}
+
+func (m *floatModel) newPass(see func(string, []float64)) *pass {
+	return &pass{m: m, see: see, keys: make([][][]float64, m.c.NumHiddenLayers), values: make([][][]float64, m.c.NumHiddenLayers)}
+}
+
+// step feeds one token and gives the logits.
+func (p *pass) step(id int) []float64 {
+	c := p.m.c
+	h := make([]float64, c.HiddenSize)
+	for i, v := range p.m.weights[qwen3.Embedding+".weight"][id*c.HiddenSize : (id+1)*c.HiddenSize] {
+		h[i] = float64(v)
+	}
+	for l := range c.NumHiddenLayers {
+		h = p.layer(l, h)
+		p.see(c.HiddenAct(l+1), h)
+	}
+	n := p.norm(qwen3.FinalNorm, h)
+	p.see(qwen3.ActHead, n)
+	logits := p.linear(qwen3.LMHead, n)
+	p.see(qwen3.ActLogits, logits)
+	return logits
+}
+
+func (p *pass) layer(l int, h []float64) []float64 {
+	c := p.m.c
+	name := fmt.Sprintf("model.layers.%d.", l)
+	seen := func(act string, v []float64) []float64 { p.see(qwen3.LayerAct(l, act), v); return v }
+
+	n1 := seen(qwen3.ActAttnInput, p.norm(name+"input_layernorm", h))
+	q := seen(qwen3.ActQ, p.linear(name+"self_attn.q_proj", n1))
+	k := seen(qwen3.ActK, p.linear(name+"self_attn.k_proj", n1))
+	v := seen(qwen3.ActV, p.linear(name+"self_attn.v_proj", n1))
+	position := len(p.keys[l])
+	q = seen(qwen3.ActQRope, p.rope(position, seen(qwen3.ActQNorm, p.norm(name+"self_attn.q_norm", q))))
+	k = seen(qwen3.ActKRope, p.rope(position, seen(qwen3.ActKNorm, p.norm(name+"self_attn.k_norm", k))))
+	p.keys[l] = append(p.keys[l], seen(qwen3.ActKCache, k))
+	p.values[l] = append(p.values[l], seen(qwen3.ActVCache, v))
+
+	at := make([]float64, c.QSize())
+	for i := range c.NumAttentionHeads {
+		d, kv := c.HeadDim, i/(c.NumAttentionHeads/c.NumKeyValueHeads)
+		scores := make([]float64, position+1)
+		for j, key := range p.keys[l] {
+			scores[j] = float64(dot(q[i*d:(i+1)*d], key[kv*d:(kv+1)*d]) / math.Sqrt(float64(d)))
+		}
+		seen(qwen3.ActScores, scores)
+		for j, w := range softmax(scores) {
+			for e, x := range p.values[l][j][kv*d : (kv+1)*d] {
+				at[i*d+e] = float64(at[i*d+e] + float64(w*x))
+			}
+		}
+	}
+	seen(qwen3.ActAttn, at)
+	h1 := seen(qwen3.ActAdd0, plus(h, seen(qwen3.ActAttnOut, p.linear(name+"self_attn.o_proj", at))))
+
+	n2 := seen(qwen3.ActMLPInput, p.norm(name+"post_attention_layernorm", h1))
+	gate := seen(qwen3.ActGate, p.linear(name+"mlp.gate_proj", n2))
+	up := seen(qwen3.ActUp, p.linear(name+"mlp.up_proj", n2))
+	act, product := make([]float64, len(gate)), make([]float64, len(gate))
+	for i, g := range gate {
+		act[i] = float64(g / float64(1+exp64(max(-g, -600))))
+		product[i] = float64(act[i] * up[i])
+	}
+	seen(qwen3.ActSiLU, act)
+	seen(qwen3.ActMul, product)
+	return plus(h1, seen(qwen3.ActMLPOut, p.linear(name+"mlp.down_proj", product)))
+}
+
+func (p *pass) linear(name string, x []float64) []float64 {
+	w := p.m.weights[name+".weight"]
+	y := make([]float64, len(w)/len(x))
+	for o := range y {
+		row := w[o*len(x) : (o+1)*len(x)]
+		acc := 0.0
+		for i, v := range x {
+			acc = float64(acc + float64(v*float64(row[i])))
+		}
+		y[o] = acc
+	}
+	return y
+}
+
+// norm normalises each run of len(weight) values.
+func (p *pass) norm(name string, x []float64) []float64 {
+	w := p.m.weights[name+".weight"]
+	y := make([]float64, len(x))
+	for i := 0; i < len(x); i += len(w) {
+		row := x[i : i+len(w)]
+		r := 1 / math.Sqrt(float64(float64(dot(row, row)/float64(len(w)))+1e-6))
+		for j, v := range row {
+			y[i+j] = float64(float64(v*r) * float64(w[j]))
+		}
+	}
+	return y
+}
+
+func (p *pass) rope(position int, x []float64) []float64 {
+	d := p.m.c.HeadDim
+	y := make([]float64, len(x))
+	for i, angle := range p.m.angles[position] {
+		sin, cos := sincos64(angle)
+		for base := 0; base < len(x); base += d {
+			a, b := x[base+i], x[base+i+d/2]
+			y[base+i] = float64(float64(a*cos) - float64(b*sin))
+			y[base+i+d/2] = float64(float64(b*cos) + float64(a*sin))
+		}
+	}
+	return y
+}
+
+func dot(a, b []float64) float64 {
+	s := 0.0
+	for i := range a {
+		s = float64(s + float64(a[i]*b[i]))
+	}
+	return s
+}
+
+func plus(a, b []float64) []float64 {
+	y := make([]float64, len(a))
+	for i := range a {
+		y[i] = float64(a[i] + b[i])
+	}
+	return y
+}
+
+func softmax(x []float64) []float64 {
+	top := slices.Max(x)
+	y, total := make([]float64, len(x)), 0.0
+	for i, v := range x {
+		y[i] = exp64(max(float64(v-top), -600))
+		total = float64(total + y[i])
+	}
+	for i := range y {
+		y[i] = float64(y[i] / total)
+	}
+	return y
+}

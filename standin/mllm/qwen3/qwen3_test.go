@@ -1,0 +1,130 @@
+package qwen3_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+)
+
+func files(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	for _, n := range []string{"config.json", "tokenizer.json", "model.safetensors"} {
+		raw, err := os.ReadFile(filepath.Join(dir, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[n] = raw
+	}
+	return out
+}
+
+func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
+	a, b, c := t.TempDir(), t.TempDir(), t.TempDir()
+	for dir, seed := range map[string]uint64{a: 1, b: 1, c: 2} {
+		if err := qwen3.Make(dir, seed, qwen3.DefaultConfig()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fa, fb, fc := files(t, a), files(t, b), files(t, c)
+	for n := range fa {
+		if !bytes.Equal(fa[n], fb[n]) {
+			t.Errorf("%s differs between two runs", n)
+		}
+	}
+	if bytes.Equal(fa["model.safetensors"], fc["model.safetensors"]) {
+		t.Error("another seed gave the same weights")
+	}
+	c1, err := qwen3.ReadConfig(filepath.Join(a, "config.json"))
+	if err != nil || c1 != qwen3.DefaultConfig() {
+		t.Errorf("config came back as %+v, %v", c1, err)
+	}
+	m, err := safetensors.Open(filepath.Join(a, "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if _, tied := m.Lookup("lm_head.weight"); tied || len(m.Tensors()) != 2+11*4 {
+		t.Errorf("%d tensors", len(m.Tensors()))
+	}
+}
+
+// Every id is in use exactly once, and the sample texts survive encoding.
+func TestGeneratedTokenizer(t *testing.T) {
+	dir := t.TempDir()
+	if err := qwen3.Make(dir, 1, qwen3.DefaultConfig()); err != nil {
+		t.Fatal(err)
+	}
+	tok, err := qwen3.ReadTokenizer(filepath.Join(dir, "tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range qwen3.DefaultConfig().VocabSize {
+		if _, err := tok.Decode([]int{id}); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := tok.Decode([]int{512}); err == nil {
+		t.Error("id 512 is in use")
+	}
+	for _, p := range qwen3.SamplePrompts() {
+		ids, err := tok.Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := tok.Decode(ids); err != nil || back != p {
+			t.Errorf("%q came back as %q, %v", p, back, err)
+		}
+		if len(ids) >= len(p) {
+			t.Errorf("%q takes %d tokens: no merge was used", p, len(ids))
+		}
+	}
+	if ids, err := tok.Encode("<|im_start|>!<|im_end|>"); err != nil || len(ids) != 3 || ids[0] != 510 || ids[1] != 0 || ids[2] != 511 {
+		t.Errorf("added tokens: %v, %v", ids, err)
+	}
+}
+
+func TestConfigRejects(t *testing.T) {
+	good, err := qwen3.DefaultConfig().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := qwen3.ParseConfig(good); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct{ from, to, want string }{
+		"no block size": {`"linear_block_size": 16,`, ``, "stock configs lack it"},
+		"block size":    {`"linear_block_size": 16`, `"linear_block_size": 32`, "does not fit linear_block_size"},
+		"odd block":     {`"linear_block_size": 16`, `"linear_block_size": 24`, "choose 16, 32 or 64"},
+		"untied":        {`"tie_word_embeddings": true`, `"tie_word_embeddings": false`, "untied"},
+		"eps":           {`"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0.00001`, "only 1e-06"},
+		"heads":         {`"num_key_value_heads": 2`, `"num_key_value_heads": 3`, "not a multiple"},
+		"huge":          {`"hidden_size": 128`, `"hidden_size": 1000000000`, "not in 2..4096"},
+		"vocab":         {`"eos_token_id": 511`, `"eos_token_id": 512`, "eos_token_id"},
+		"json":          {`{`, ``, "invalid"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			bad := strings.Replace(string(good), c.from, c.to, 1)
+			if bad == string(good) {
+				t.Fatalf("no %q in the config:\n%s", c.from, good)
+			}
+			if _, err := qwen3.ParseConfig([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	for in, want := range map[string]string{"hi": "hi", "hi\n": "hi", "hi\r\nyou\n": "hi", "": "", "\n": "", " a \n": " a "} {
+		if got := qwen3.Prompt([]byte(in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

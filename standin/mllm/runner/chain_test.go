@@ -1,0 +1,160 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/model/convert"
+	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/standin/mllm/compiler"
+	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
+)
+
+type step func(context.Context, []string, io.Reader, io.Writer, io.Writer) int
+
+func (s step) run(t testing.TB, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	if code := s(t.Context(), args, nil, &out, &out); code != 0 {
+		t.Fatalf("%v: exit code %d\n%s", args, code, out.String())
+	}
+}
+
+// chained is what the tools of a pipeline make of the model that the open profile runs.
+type chained struct {
+	context, config, tokenizer []byte
+	weights                    *qwen3.Weights
+}
+
+func chain(t testing.TB) chained {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := qwen3.Make(at("model"), 42, qwen3.DefaultConfig()); err != nil {
+		t.Fatal(err)
+	}
+	step(quantizer.Run).run(t, "--model", at("model"), "--out", at("quantised"))
+	step(convert.Run).run(t, "--input_path", at("quantised/model.safetensors"), "--output_path", at("qwen3.mllm"))
+	step(compiler.RunConfig).run(t, "--arch", "v79", "--soc", "SM8750", "--model_config", at("quantised/config.json"), "--out", at("aot.json"))
+	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	step(compiler.Run).run(t, "-m", at("qwen3.mllm"), "-c", at("quantised/config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir+"/", "-o", at("qwen3.bin"))
+
+	read := func(name string) []byte {
+		b, err := os.ReadFile(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	raw := read("qwen3.mllm")
+	file, err := mllm.Parse(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := qwen3.ParseConfig(read("quantised/config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := qwen3.LoadWeights(file, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chained{read("qwen3.bin"), read("quantised/config.json"), read("quantised/tokenizer.json"), w}
+}
+
+// want is what the reference says.
+func (m chained) want(t testing.TB, prompt string) qwen3.Result {
+	t.Helper()
+	tokenizer, err := qwen3.ParseTokenizer(m.tokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := qwen3.Generate(t.Context(), m.weights, tokenizer, prompt, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+func check(t testing.TB, prompt string, tokens []byte, want qwen3.Result) {
+	t.Helper()
+	var got qwen3.Result
+	if err := json.Unmarshal(tokens, &got); err != nil {
+		t.Fatalf("%q: %v in %s", prompt, err, tokens)
+	}
+	if !slices.Equal(got.PromptTokens, want.PromptTokens) || !slices.Equal(got.Tokens, want.Tokens) || got.Text != want.Text {
+		t.Errorf("%q:\n got %+v\nwant %+v", prompt, got, want)
+	}
+}
+
+// From float weights to tokens, by the tools a pipeline uses.
+func TestWholeChain(t *testing.T) {
+	m := chain(t)
+	ph := newPhone(t, build(t), "v79", m.weights, m.config, m.tokenizer)
+	ph.write("qwen3.bin", m.context)
+	for _, prompt := range qwen3.SamplePrompts()[:4] {
+		out, code := ph.run(prompt, flags()...)
+		if code != 0 {
+			t.Fatalf("%q: exit code %d\n%s", prompt, code, out)
+		}
+		raw, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, prompt, raw, m.want(t, prompt))
+	}
+}
+
+// The same on the emulated phone, over adb: there the runner finds the DSP and the SoC where a phone has them.
+func TestOnTheEmulatedPhone(t *testing.T) {
+	m, p := chain(t), build(t)
+	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)
+	s, err := d.Sync(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const dir = "/data/local/tmp/run/"
+	file := func(path string) []byte {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	id := []byte("\x00" + buildID + "\x00")
+	for name, content := range map[string][]byte{
+		"runner": file(p.runner), "libQnnLLaMAPackage_HTP.so": file(p.library), "libQnnLLaMAPackage_CPU.so": opPackage(183), "model.bin": m.context, "config.json": m.config,
+		"tokenizer.json": m.tokenizer, "libQnnHtp.so": id, "libQnnHtpV79Stub.so": id, "libQnnHtpV79Skel.so": id,
+	} {
+		if err := s.Push(t.Context(), dir+name, 0o755, time.Unix(1, 0), bytes.NewReader(content), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const prompt = "The harbour master keeps"
+	command := "cd " + dir + " && LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH='" + dir + ";/dsp' ./runner -m model.bin -c config.json --ar_len 32 && cat results/tokens.json"
+	out, err := d.Output(t.Context(), command, strings.NewReader(prompt+"\n"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	at := strings.LastIndex(out, `{"prompt_tokens"`)
+	if at < 0 {
+		t.Fatalf("no results in\n%s", out)
+	}
+	check(t, prompt, []byte(out[at:]), m.want(t, prompt))
+}
+
+func TestMain(m *testing.M) { os.Exit(phonetest.Main(m)) }

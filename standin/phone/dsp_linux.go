@@ -1,0 +1,126 @@
+package phone
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// dspSocket is where programs on the device reach the DSP.
+const dspSocket = "/dev/fastrpc-cdsp"
+
+// hangUpGrace is how long a protection domain may go on after its client is gone.
+const hangUpGrace = 2 * time.Second
+
+// listenDSP listens for clients of the DSP, if the image has a program for it.
+func listenDSP() (*net.UnixListener, error) {
+	if _, err := os.Stat("/" + shellPath); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dspSocket, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", dspSocket, err)
+	}
+	return l, nil
+}
+
+// serveDSP starts a protection domain for each client.
+func (d *device) serveDSP() {
+	for {
+		c, err := d.dsp.AcceptUnix()
+		if err != nil {
+			d.log.Printf("cdsp: accept: %v", err)
+			return
+		}
+		go func() {
+			if err := d.client(c); err != nil {
+				d.log.Printf("cdsp: %v", err)
+			}
+		}()
+	}
+}
+
+// client serves a client as the DSP's state allows.
+func (d *device) client(c *net.UnixConn) error {
+	if d.killAtDSP.CompareAndSwap(true, false) {
+		defer c.Close()
+		d.kill(peer(c))
+		return nil
+	}
+	if fault := d.wedged.Load(); fault != nil {
+		return d.wedge(c, *fault)
+	}
+	return d.protectionDomain(c)
+}
+
+// protectionDomain runs the DSP's program with the connection as its standard input and output.
+func (d *device) protectionDomain(c *net.UnixConn) error {
+	f, err := c.File()
+	c.Close()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fd := int(f.Fd())
+	if err := unix.SetNonblock(fd, false); err != nil { // the program knows only reads that wait
+		return err
+	}
+	// qemu is not in the device's file system: it is run by the descriptor that was opened before. Its only CPU is v67, and it must be
+	// told so, since it refuses files that are marked for a newer one.
+	qemu := fmt.Sprintf("/proc/self/fd/%d", d.qemu.Fd())
+	cmd := exec.Command(qemu, "-cpu", "v67", "/"+shellPath, d.really().Arch)
+	cmd.Dir = "/"
+	cmd.Env = d.environ()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, d.logger("adsprpc")
+	cmd.WaitDelay = time.Second
+	if err := d.procs.Start(cmd); err != nil {
+		return fmt.Errorf("start the protection domain: %w", err)
+	}
+	pid := cmd.Process.Pid
+	d.domains.started(pid)
+	over := make(chan struct{})
+	go killWhenHungUp(fd, cmd.Process, over)
+	err = d.procs.Wait(cmd)
+	close(over)
+	d.domains.end(pid, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+	if err != nil {
+		return fmt.Errorf("protection domain %d: %w", pid, err)
+	}
+	return nil
+}
+
+// killWhenHungUp ends a protection domain whose client is gone and that does not notice.
+func killWhenHungUp(fd int, p *os.Process, over <-chan struct{}) {
+	for {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, err := unix.Poll(fds, 500)
+		select {
+		case <-over:
+			return
+		default:
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+		if n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
+			break
+		}
+		if n > 0 { // only one direction is closed: the client may still read
+			select {
+			case <-over:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+	select {
+	case <-over:
+	case <-time.After(hangUpGrace):
+		_ = p.Kill()
+	}
+}

@@ -1,0 +1,52 @@
+package phone
+
+import (
+	"io"
+	"strings"
+	"time"
+)
+
+// Options say which device to start and how.
+type Options struct {
+	// Self is a program and its arguments that call Init: this binary with a hidden command.
+	Self  []string
+	Image string    // folder made by BuildImage
+	Dir   string    // an existing private folder, which the device's root is mounted on; nobody else sees the mount
+	Data  string    // existing host folder that is the device's /data, kept between runs; empty: in memory, gone with the device
+	Log   io.Writer // what the device prints: its daemon and its DSP; nil discards it
+	// Listen is where its adb daemon listens, "127.0.0.1:5555", of this machine's own addresses: it asks nobody for a key. Empty: a free port.
+	Listen   string
+	Serialno string // its property ro.serialno; empty: one made of the port
+	Faults
+}
+
+// UnsupportedError says that this machine cannot run the emulator as it is.
+type UnsupportedError struct {
+	What   string // what was tried and what came of it
+	Remedy string // what the user can do
+}
+
+func (e *UnsupportedError) Error() string {
+	return "emulator: " + e.What + "; " + strings.TrimSuffix(e.Remedy, ".")
+}
+
+// setup is what the parent tells the child on its standard input, as one line of JSON.
+type setup struct {
+	Image    string `json:"image"`
+	Root     string `json:"root"`
+	Data     string `json:"data,omitempty"`
+	Serialno string `json:"serialno"`
+	Faults   Faults `json:"faults"`
+}
+
+// order is what the parent tells the child later, each as one line of JSON.
+type order struct {
+	Unplug time.Duration `json:"unplug,omitempty"` // cut all links and take none for so long
+	Reboot bool          `json:"reboot,omitempty"`
+}
+
+// answer is what the child says on its standard output once, as one line of JSON.
+type answer struct {
+	Error  string `json:"error,omitempty"`
+	Remedy string `json:"remedy,omitempty"`
+}

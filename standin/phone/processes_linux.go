@@ -1,0 +1,90 @@
+package phone
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// processes starts and reaps the processes of a device. Its process is pid 1 there, so it inherits every orphan, and has to reap those
+// without taking away the exit codes of the processes that somebody waits for.
+type processes struct {
+	mu    sync.Mutex
+	own   map[int]bool
+	first chan struct{} // a token: something was started
+}
+
+func newProcesses() *processes {
+	p := &processes{own: map[int]bool{}, first: make(chan struct{}, 1)}
+	died := make(chan os.Signal, 1)
+	signal.Notify(died, syscall.SIGCHLD)
+	go func() {
+		for range died {
+			p.reap()
+		}
+	}()
+	return p
+}
+
+// Start starts cmd, whose caller must call Wait.
+func (p *processes) Start(cmd *exec.Cmd) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := cmd.Start()
+	if err == nil {
+		p.own[cmd.Process.Pid] = true
+		select {
+		case p.first <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// idle reports whether nothing runs that Start started.
+func (p *processes) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.own) == 0
+}
+
+// waitForOne waits until something runs.
+func (p *processes) waitForOne() {
+	for p.idle() {
+		<-p.first
+	}
+}
+
+// Wait waits for a process that Start started.
+func (p *processes) Wait(cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.own, cmd.Process.Pid)
+	return err
+}
+
+// reap takes every orphan that has ended.
+func (p *processes) reap() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, pid := range pids() {
+		if pid == 1 || p.own[pid] || !isOrphanZombie(pid) {
+			continue
+		}
+		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	}
+}
+
+// isOrphanZombie reads "PID (NAME) STATE PPID …"; a name may hold anything, even a bracket.
+func isOrphanZombie(pid int) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	return bytes.HasPrefix(b[bytes.LastIndexByte(b, ')')+1:], []byte(" Z 1 "))
+}

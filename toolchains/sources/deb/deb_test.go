@@ -1,0 +1,316 @@
+package deb_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
+)
+
+// archive is a stand-in for a distribution: a folder with package files, an index of what is served now, and an index as
+// the system's old lists have it. A script plays apt-get on them.
+type archive struct{ dir string }
+
+const script = `#!/bin/sh
+dir=%q
+echo "$@" >> "$dir/calls"
+conf= print= update= args=
+while [ $# -gt 0 ]; do
+	case $1 in
+	-q) ;;
+	-c) conf=$2; shift ;;
+	--print-uris) print=1 ;;
+	update) update=1 ;;
+	download) ;;
+	*) args="$args $1" ;;
+	esac
+	shift
+done
+index=$dir/own.index
+case $conf in */system.conf) index=$dir/system.index ;; esac
+[ -z "$update" ] || { [ -e "$dir/unreachable" ] && { echo "E: Failed to fetch" >&2; exit 100; }; cp "$dir/served.index" "$dir/own.index"; exit 0; }
+[ -e "$index" ] || { echo "E: Unable to locate package" >&2; exit 100; }
+for a in $args; do
+	name=${a%%%%=*} want=
+	case $a in *=*) want=${a#*=} ;; esac
+	line=$(grep "^$name " "$index" | head -1)
+	[ -n "$line" ] || { echo "E: Unable to locate package $name" >&2; exit 100; }
+	set -- $line
+	[ -z "$want" ] || [ "$want" = "$2" ] || { echo "E: Version '$want' for '$name' was not found" >&2; exit 100; }
+	if [ -n "$print" ]; then
+		echo "'file:///$name' ${name}_$(echo "$2" | sed 's/:/%%3a/')_amd64.deb $3 SHA256:$4"
+	else
+		[ -e "$dir/pool/$name-$2" ] || { echo "E: 404 $name" >&2; exit 100; }
+		cp "$dir/pool/$name-$2" "${name}_$2_amd64.deb"
+	fi
+done
+`
+
+func newArchive(t *testing.T) archive {
+	t.Helper()
+	a := archive{t.TempDir()}
+	if err := os.Mkdir(filepath.Join(a.dir, "pool"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.write(t, "apt-get", fmt.Sprintf(script, a.dir))
+	if err := os.Chmod(filepath.Join(a.dir, "apt-get"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (a archive) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publish puts a package into the pool and returns its pin.
+func (a archive) publish(t *testing.T, name, version string) deb.Package {
+	t.Helper()
+	body := "package " + name + " " + version
+	a.write(t, "pool/"+name+"-"+version, body)
+	sum := sha256.Sum256([]byte(body))
+	return deb.Package{Name: name, Version: version, Arch: "amd64", Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
+}
+
+// index writes one of the indexes: "system", "own" or "served".
+func (a archive) index(t *testing.T, which string, ps ...deb.Package) {
+	t.Helper()
+	var b strings.Builder
+	for _, p := range ps {
+		fmt.Fprintf(&b, "%s %s %d %s\n", p.Name, p.Version, p.Size, p.SHA256)
+	}
+	a.write(t, which+".index", b.String())
+}
+
+func (a archive) calls(t *testing.T) int {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(a.dir, "calls"))
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(b), "\n")
+}
+
+func (a archive) client(t *testing.T) *deb.Client {
+	return &deb.Client{Dir: t.TempDir(), AptGet: filepath.Join(a.dir, "apt-get"), System: true}
+}
+
+func TestPinned(t *testing.T) {
+	a := newArchive(t)
+	x, y := a.publish(t, "xx", "1:1.0-1"), a.publish(t, "yy", "2.0+dfsg~1")
+	a.index(t, "system", x, y)
+	c := a.client(t)
+	r, err := c.Get(t.Context(), []deb.Package{y, x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Files) != 2 || len(r.Warnings) != 0 {
+		t.Fatalf("result %+v", r)
+	}
+	if b, err := os.ReadFile(r.Files[0]); err != nil || string(b) != "package yy 2.0+dfsg~1" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if n := a.calls(t); n != 1 {
+		t.Errorf("apt-get was called %d times, want 1", n)
+	}
+	// What is there is not asked for again, online or not.
+	before := a.calls(t)
+	c.Offline = true
+	if _, err := c.Get(t.Context(), []deb.Package{x}); err != nil || a.calls(t) != before {
+		t.Errorf("again: %v, %d calls", err, a.calls(t)-before)
+	}
+	// A file that is damaged on disk is not used.
+	if err := os.WriteFile(r.Files[1], []byte("package xx 1:1.0-2"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(t.Context(), []deb.Package{x}); !errors.Is(err, deb.ErrOffline) {
+		t.Errorf("a damaged file, offline: %v", err)
+	}
+	c.Offline = false
+	if _, err := c.Get(t.Context(), []deb.Package{x}); err != nil {
+		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+func TestNoSystemLists(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "1.0-1")
+	a.index(t, "served", x)
+	if r, err := a.client(t).Get(t.Context(), []deb.Package{x}); err != nil || len(r.Warnings) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestNoLongerServed(t *testing.T) {
+	a := newArchive(t)
+	oldX, oldY := a.publish(t, "xx", "1.0-1"), a.publish(t, "yy", "1.0-1")
+	x, y := a.publish(t, "xx", "1.0-2"), a.publish(t, "yy", "1.0-2")
+	for _, which := range []string{"pool/xx-1.0-1", "pool/yy-1.0-1"} {
+		if err := os.Remove(filepath.Join(a.dir, which)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.index(t, "served", x, y)
+	for name, system := range map[string][]deb.Package{"lists are new": {x, y}, "lists are old": {oldX, oldY}, "no lists": nil} {
+		t.Run(name, func(t *testing.T) {
+			_ = os.Remove(filepath.Join(a.dir, "own.index"))
+			_ = os.Remove(filepath.Join(a.dir, "system.index"))
+			if system != nil {
+				a.index(t, "system", system...)
+			}
+			r, err := a.client(t).Get(t.Context(), []deb.Package{oldX, oldY})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]deb.Package{x, y}, r.Packages); d != "" {
+				t.Errorf("packages (-want +got):\n%s", d)
+			}
+			if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "hexmage lock") || !strings.Contains(r.Warnings[0], "xx 1.0-2") {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "1.0-1")
+	a.index(t, "served", x)
+	other := x
+	other.SHA256 = strings.Repeat("0", 64)
+	lying := x
+	lying.SHA256 = strings.Repeat("1", 64) // an index that names a digest which the file does not have
+	for name, c := range map[string]struct {
+		want   []deb.Package
+		change func(*deb.Client)
+		is     error
+		says   string
+	}{
+		"another digest under the same version": {want: []deb.Package{other}, says: "replaced under the same version"},
+		"no such package":                       {want: []deb.Package{{Name: "zz"}}, is: deb.ErrNoPackage, says: "zz"},
+		"none":                                  {says: "no packages"},
+		"an option for a name":                  {want: []deb.Package{{Name: "-oDir=x"}}, says: "not what Debian calls a package"},
+		"a version with a space":                {want: []deb.Package{{Name: "xx", Version: "1 -o"}}, says: "not what Debian calls a package"},
+		"no client":                             {want: []deb.Package{x}, change: func(c *deb.Client) { c.AptGet = "/no/apt-get" }, is: deb.ErrNoClient, says: `use = "installed"`},
+		"offline":                               {want: []deb.Package{x}, change: func(c *deb.Client) { c.Offline = true }, is: deb.ErrOffline},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cl := a.client(t)
+			if c.change != nil {
+				c.change(cl)
+			}
+			_, err := cl.Get(t.Context(), c.want)
+			if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want %v with %q", err, c.is, c.says)
+			}
+		})
+	}
+	a.index(t, "served", lying)
+	_ = os.Remove(filepath.Join(a.dir, "own.index"))
+	if _, err := a.client(t).Get(t.Context(), []deb.Package{{Name: "xx", Version: "1.0-1"}}); err == nil || !strings.Contains(err.Error(), "something else than its index names") {
+		t.Errorf("a file that is not what the index says: %v", err)
+	}
+	a.write(t, "unreachable", "")
+	_ = os.Remove(filepath.Join(a.dir, "own.index"))
+	if _, err := a.client(t).Get(t.Context(), []deb.Package{x}); err == nil || !strings.Contains(err.Error(), "update the package lists") {
+		t.Errorf("no server: %v", err)
+	}
+}
+
+func TestOtherArch(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "1.0-1")
+	a.index(t, "system", x)
+	pinned := x
+	pinned.Arch, pinned.SHA256 = "arm64", strings.Repeat("0", 64)
+	r, err := a.client(t).Get(t.Context(), []deb.Package{pinned})
+	if err != nil || len(r.Warnings) != 1 || r.Packages[0].SHA256 != x.SHA256 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestKilledRun(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "1.0-1")
+	c := a.client(t)
+	partial := filepath.Join(c.Dir, "partial")
+	if err := os.MkdirAll(partial, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string]string{"xx_1.0-1_amd64.deb": "package xx 1.0-1", "x2.deb": "package xx 1.0"} {
+		if err := os.WriteFile(filepath.Join(partial, name), []byte(body), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Get(t.Context(), []deb.Package{x}); err != nil || a.calls(t) != 0 {
+		t.Errorf("a whole package of a killed run is not used: %v, %d calls", err, a.calls(t))
+	}
+	if left, _ := os.ReadDir(partial); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestDistribution asks the real distribution, with lists of our own, as on a machine without any.
+func TestDistribution(t *testing.T) {
+	if _, err := os.Stat("/etc/debian_version"); err != nil {
+		t.Skip("this machine is no Debian or Ubuntu: there is no apt-get to ask")
+	}
+	c := &deb.Client{Dir: t.TempDir()}
+	var seen bool
+	c.Progress = func(_, _ int64, what string) { seen = seen || what == "package lists" }
+	ps, err := c.Index(t.Context(), []deb.Package{{Name: "busybox-static"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ps) != 1 || ps[0].Version == "" || len(ps[0].SHA256) != 64 || ps[0].Size == 0 || !seen {
+		t.Errorf("index %+v, lists updated %v", ps, seen)
+	}
+	r, err := c.Get(t.Context(), ps)
+	if err != nil || len(r.Files) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func FuzzPrintURIs(f *testing.F) {
+	f.Add("'http://h/x_1%3a2_amd64.deb' x_1%3a2_amd64.deb 10 SHA256:" + strings.Repeat("a", 64))
+	f.Add("' x_1_a.deb 10 SHA256:")
+	f.Add("'x' ../../etc_1_a.deb 10 SHA256:" + strings.Repeat("a", 64))
+	f.Fuzz(func(t *testing.T, s string) {
+		ps, err := deb.ParseURIs(s)
+		if err != nil {
+			return
+		}
+		for _, p := range ps {
+			if strings.ContainsAny(p.Name, "/ ") || strings.ContainsAny(p.Version, "/ ") || len(p.SHA256) != 64 || p.Size < 0 {
+				t.Errorf("%q gives %+v", s, p)
+			}
+		}
+	})
+}
+
+// TestFullDisk: nothing is downloaded that there is no room for, and the message says how much is missing.
+func TestFullDisk(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "1.0-1")
+	x.Size = 1 << 60
+	a.index(t, "system", x)
+	_, err := a.client(t).Get(t.Context(), []deb.Package{x})
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "packages xx take 1099511627776 MB in ") {
+		t.Errorf("error %v", err)
+	}
+	if n := a.calls(t); n != 1 { // the index was asked, nothing more
+		t.Errorf("%d calls of apt-get", n)
+	}
+}

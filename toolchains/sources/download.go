@@ -1,0 +1,126 @@
+package sources
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/merkle"
+)
+
+func (s *work) source() fetch.Source {
+	src := fetch.Source{Size: s.Size, SHA256: s.SHA256, SHA1: s.SHA1, MD5: s.MD5, Sidecars: s.Sidecars,
+		UserAgent: s.UserAgent, HTTP1: s.HTTP1, Archive: s.Kind == KindArchive || s.Kind == KindVendor}
+	for _, u := range s.URLs {
+		src.URLs = append(src.URLs, fetch.Rewrite(u, s.o.Mirrors))
+	}
+	return src
+}
+
+// client makes the client that downloads. missing is what to say when a secret that is not there turns out to be needed.
+func (s *work) client() (c fetch.Client, missing error) {
+	c = fetch.Client{Offline: s.o.Offline, Backoff: s.o.Backoff,
+		Progress: func(done, total int64) { s.o.Progress(done, total, "download") },
+		Waits:    func() { s.o.Progress(0, 0, "waits for another hexmage, which downloads it") }}
+	var unset []string
+	for _, h := range s.Headers {
+		value, ok := "", false
+		if s.o.Secret != nil {
+			value, ok = s.o.Secret(h.Variable)
+		}
+		if !ok || value == "" || strings.ContainsAny(value, "\r\n\x00") {
+			unset = append(unset, h.Variable)
+			continue
+		}
+		hosts := h.Hosts
+		if len(hosts) == 0 && len(s.URLs) > 0 {
+			if u, err := url.Parse(s.URLs[0]); err == nil {
+				hosts = []string{u.Host}
+			}
+		}
+		for _, host := range hosts {
+			c.Logins = append(c.Logins, fetch.Login{Host: host, Header: h.Name, Value: h.Prefix + value})
+		}
+	}
+	c.Logins = append(c.Logins, s.o.Logins...)
+	if len(unset) > 0 {
+		c.Offline = true // without it the server would only refuse
+		missing = fmt.Errorf("it needs the secret %s, which is not set: export HEXMAGE_VAR_%s, and keep it out of files", strings.Join(unset, ", "), unset[0])
+	}
+	return c, missing
+}
+
+func (s *work) download(ctx context.Context) (string, error) {
+	c, missing := s.client()
+	name := filepath.Join(s.o.Downloads, keptName(s.Spec))
+	r, err := c.Fetch(ctx, s.source(), name)
+	if errors.Is(err, fetch.ErrOffline) && missing != nil && !s.o.Offline {
+		err = missing
+	}
+	if err != nil {
+		return "", err
+	}
+	s.learned = Learned{URL: r.URL, Size: r.Size, SHA256: r.SHA256}
+	if !s.filePinned() {
+		// Kept under its digest, it is there for whoever has learned it.
+		kept := filepath.Join(s.o.Downloads, r.SHA256)
+		if err := os.Rename(name, kept); err != nil {
+			return "", err
+		}
+		name = kept
+	}
+	return name, nil
+}
+
+func (s Spec) filePinned() bool { return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != "" }
+
+// keptName is the name under which a download is kept: its strongest digest, so that a mirror changes nothing.
+func keptName(s Spec) string {
+	for _, sum := range []string{s.SHA256, s.SHA1, s.MD5} {
+		if sum != "" {
+			return sum
+		}
+	}
+	return "unpinned-" + short(s.URLs...)
+}
+
+func short(texts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
+	return hex.EncodeToString(sum[:12])
+}
+
+// TreeDigest is the digest of the folder dir: that of its root's Directory message, with SHA-256, as 64 hexadecimal digits.
+// It says names, contents, which files are programs, and where links lead.
+func TreeDigest(ctx context.Context, dir string) (string, error) {
+	d, err := merkle.Scan(ctx, merkle.HashFiles(digest.SHA256), dir, merkle.ScanOptions{})
+	if err != nil {
+		return "", err
+	}
+	root, _ := d.Encode(digest.SHA256)
+	return root.Hex(), nil
+}
+
+// checkTree compares what was unpacked with the spec's digest, or learns it where nothing else says what it is.
+func (s *work) checkTree(ctx context.Context, dir string) error {
+	if s.Tree == "" && !s.Parts && s.Kind != KindVendor {
+		return nil
+	}
+	s.o.Progress(0, 0, "hash the tree")
+	sum, err := TreeDigest(ctx, dir)
+	if err != nil {
+		return err
+	}
+	s.learned.Tree = sum
+	if s.Tree != "" && s.Tree != sum {
+		return fmt.Errorf("%w: the tree that came of it has the digest %s, expected is %s", fetch.ErrMismatch, sum, s.Tree)
+	}
+	return nil
+}

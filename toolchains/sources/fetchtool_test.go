@@ -1,0 +1,269 @@
+package sources_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+func zipOf(t *testing.T, files map[string]string) ([]byte, string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, body := range files {
+		h := &zip.FileHeader{Name: name}
+		h.SetMode(0o755)
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return b.Bytes(), hex.EncodeToString(sum[:])
+}
+
+// run runs the tool on the spec in a folder of its own and returns the result's path and what was printed.
+func run(t *testing.T, spec []byte, downloads string, more ...string) (out, printed string, code int) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "spec.json")
+	if err := os.WriteFile(file, spec, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out = filepath.Join(dir, "results", "tree")
+	var b bytes.Buffer
+	code = sources.Run(t.Context(), append([]string{"--spec", file, "--out", out, "--downloads", downloads}, more...), nil, &b, &b)
+	return out, b.String(), code
+}
+
+func TestArchive(t *testing.T) {
+	b, sum := zipOf(t, map[string]string{"sdk/1.0/bin/tool": "#!/bin/sh\necho version 1.0\n", "sdk/1.0/lib/liba.so.1": "x", "README": "y"})
+	requests := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { requests++; _, _ = w.Write(b) }))
+	defer srv.Close()
+	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)), StripPrefix: "sdk/1.0",
+		Links: map[string]string{"lib/liba.so": "liba.so.1"}, Verify: verify.Checks{Layout: []string{"lib/liba.so"}, Run: []verify.Run{{Path: "bin/tool", Match: "version 1"}}}}
+	downloads := t.TempDir()
+	out, printed, code := run(t, s.Encode(), downloads)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, printed)
+	}
+	if body, err := os.ReadFile(filepath.Join(out, "lib", "liba.so")); err != nil || string(body) != "x" {
+		t.Errorf("%q, %v", body, err)
+	}
+	line := regexp.MustCompile(`^(progress \d+ \d+ \S.*|warning: .*)$`)
+	for _, l := range strings.Split(strings.TrimSpace(printed), "\n") {
+		if !line.MatchString(l) {
+			t.Errorf("line %q", l)
+		}
+	}
+	if want := fmt.Sprintf("progress %d %d download\n", len(b), len(b)); !strings.Contains(printed, want) {
+		t.Errorf("%q does not say %q", printed, want)
+	}
+	if _, _, code := run(t, s.Encode(), downloads, "--offline"); code != 0 || requests != 1 {
+		t.Errorf("again, offline: exit code %d, %d requests", code, requests)
+	}
+	// What does not pass the checks leaves nothing.
+	s.Verify.Layout = append(s.Verify.Layout, "lib/libb.so")
+	out, printed, code = run(t, s.Encode(), downloads)
+	if code != 1 || !strings.Contains(printed, "lib/libb.so: found nothing") {
+		t.Errorf("exit code %d: %s", code, printed)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	out, printed, code = run(t, s.Encode(), t.TempDir(), "--offline")
+	if code != 1 || !strings.Contains(printed, "offline") {
+		t.Errorf("offline with nothing kept: exit code %d: %s", code, printed)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("there is a result")
+	}
+}
+
+// What a fetched program will need of this machine, which does not have it, is said when it is fetched, and is no error.
+func TestHostLacks(t *testing.T) {
+	dir := t.TempDir()
+	clang, lld := toolchaintest.Path(t, "llvm", "usr/bin/clang-22"), toolchaintest.Path(t, "llvm", "usr/bin/ld.lld-22")
+	link := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(clang, append([]string{"--target=x86_64-linux-gnu", "--ld-path=" + lld, "-nostdlib"}, args...)...)
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader("int f(void) { return 0; } void _start(void) { f(); }")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	link("-shared", "-fPIC", "-Wl,-soname,libnowhere.so.9", "-x", "c", "-", "-o", "libnowhere.so")
+	link("-x", "c", "-", "-Wl,--no-as-needed", "-L.", "-lnowhere", "-o", "tool")
+	program, err := os.ReadFile(filepath.Join(dir, "tool"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, sum := zipOf(t, map[string]string{"bin/tool": string(program)})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b) }))
+	defer srv.Close()
+	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)),
+		Verify: verify.Checks{Layout: []string{"bin/tool"}, Host: []string{"bin/*"}}}
+	_, printed, code := run(t, s.Encode(), t.TempDir())
+	if code != 0 || !strings.Contains(printed, "warning: bin/tool: found none, want libnowhere.so.9 on this machine") {
+		t.Errorf("exit code %d: %s", code, printed)
+	}
+}
+
+func TestSpecs(t *testing.T) {
+	_, sum := zipOf(t, nil)
+	good := sources.Spec{Kind: sources.KindArchive, Name: "x", URLs: []string{"file:///no/such"}, SHA256: sum}
+	for name, c := range map[string]struct {
+		change func(*sources.Spec)
+		raw    string
+		says   string
+	}{
+		"no digest":        {change: func(s *sources.Spec) { s.SHA256 = "" }, says: "hexmage lock"},
+		"unpinned package": {change: func(s *sources.Spec) { s.Kind, s.Packages = sources.KindDeb, []deb.Package{{Name: "xx"}} }, says: "hexmage lock"},
+		"link out":         {change: func(s *sources.Spec) { s.Links = map[string]string{"../x": "y"} }, says: "leaves the tree"},
+		"program out": {change: func(s *sources.Spec) {
+			s.Kind, s.Programs = sources.KindPrograms, []sources.Program{{Path: "/etc/x"}}
+		}, says: "leaves the tree"},
+		"unknown kind": {change: func(s *sources.Spec) { s.Kind = "torrent" }, says: "not known"},
+		"nowhere":      {change: func(s *sources.Spec) { s.URLs = nil }, says: "neither"},
+		"missing file": {change: func(*sources.Spec) {}, says: "no such file"},
+		"relative program": {change: func(s *sources.Spec) {
+			s.Kind, s.Programs = sources.KindPrograms, []sources.Program{{Path: "bin/x", Target: "sh"}}
+		}, says: "absolute path"},
+		"quote in a target": {change: func(s *sources.Spec) {
+			s.Kind, s.Programs = sources.KindPrograms, []sources.Program{{Path: "bin/x", Target: "/a'; rm"}}
+		}, says: "absolute path"},
+		"no JSON":       {raw: "{", says: "read the spec"},
+		"unknown field": {raw: `{"kind":"archive","surprise":1}`, says: "surprise"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, raw := good, []byte(c.raw)
+			if c.change != nil {
+				c.change(&s)
+				raw = s.Encode()
+			}
+			out, printed, code := run(t, raw, t.TempDir())
+			if code != 1 || !strings.Contains(printed, c.says) {
+				t.Errorf("exit code %d: %s; want 1 and %q", code, printed, c.says)
+			}
+			if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	var b bytes.Buffer
+	for _, args := range [][]string{nil, {"--spec", "x"}, {"--nonsense"}, {"--spec", "x", "--out", "y", "more"}, {"--spec", "/no/such", "--out", "y"}} {
+		if code := sources.Run(t.Context(), args, nil, &b, &b); code != 2 {
+			t.Errorf("%q: exit code %d, want 2", args, code)
+		}
+	}
+}
+
+// TestGolden ties the tool's Version to what it writes: a change here needs a new one.
+func TestGolden(t *testing.T) {
+	if sources.Version != "1" {
+		t.Fatalf("version %s: write its golden result here", sources.Version)
+	}
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "prog")
+	if err := os.WriteFile(prog, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := sources.Spec{Kind: sources.KindPrograms, Name: "x", Programs: []sources.Program{{Path: "usr/bin/p", Target: prog, Identity: "id"}}}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	if code != 0 {
+		t.Fatal(printed)
+	}
+	if b, err := os.ReadFile(filepath.Join(out, "usr/bin/p")); err != nil || string(b) != "#!/bin/sh\n# id\nexec '"+prog+"' \"$@\"\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	const want = "{\n  \"kind\": \"programs\",\n  \"name\": \"x\",\n  \"programs\": [\n    {\n      \"path\": \"usr/bin/p\",\n      \"target\": \"/p\",\n      \"identity\": \"id\"\n    }\n  ]\n}\n"
+	s.Programs[0].Target = "/p"
+	if got := string(s.Encode()); got != want {
+		t.Errorf("spec %s, want %s", got, want)
+	}
+}
+
+// What programs of the machine need beside their own file is told to who runs them.
+func TestProgramsNeedTheHost(t *testing.T) {
+	s := sources.Spec{Kind: sources.KindPrograms, Name: "x", Host: []string{"/opt/a", "/opt/b c"},
+		Programs: []sources.Program{{Path: "bin/p", Target: "/opt/a/bin/p", Identity: "id"}}}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	if b, err := os.ReadFile(filepath.Join(out, action.HostFile)); code != 0 || err != nil || string(b) != "/opt/a\n/opt/b c\n" {
+		t.Errorf("%q, %v, %s", b, err, printed)
+	}
+	for _, bad := range []string{"opt", "", "/a\n/"} {
+		s.Host = []string{bad}
+		if _, printed, code := run(t, s.Encode(), t.TempDir()); code == 0 || !strings.Contains(printed, "no usable absolute path") {
+			t.Errorf("%q: %d, %s", bad, code, printed)
+		}
+	}
+}
+
+// No archive says what of the machine may be read by what is run with it.
+func TestArchiveThatWantsTheHost(t *testing.T) {
+	b, sum := zipOf(t, map[string]string{action.HostFile: "/root\n", "x": "x"})
+	file := filepath.Join(t.TempDir(), "a.zip")
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := sources.Spec{Kind: sources.KindArchive, Name: "x", URLs: []string{"file://" + file}, SHA256: sum}
+	if out, printed, code := run(t, s.Encode(), t.TempDir()); code != 1 || !strings.Contains(printed, "would open the machine") {
+		t.Errorf("%s: exit code %d: %s", out, code, printed)
+	}
+}
+
+// A program that has to run where the machine's files are not seen is taken as it is.
+func TestProgramCopied(t *testing.T) {
+	prog := filepath.Join(t.TempDir(), "prog")
+	if err := os.WriteFile(prog, []byte("\x7fELF of a static program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := sources.Spec{Kind: sources.KindPrograms, Name: "x", Programs: []sources.Program{{Path: "usr/bin/p", Target: prog, Identity: "id", Copy: true}}}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	file := filepath.Join(out, "usr/bin/p")
+	b, err := os.ReadFile(file)
+	if code != 0 || err != nil || string(b) != "\x7fELF of a static program" {
+		t.Fatalf("%q, %v, %s", b, err, printed)
+	}
+	if st, err := os.Lstat(file); err != nil || st.Mode().Perm() != 0o755 {
+		t.Errorf("%v, %v", st.Mode(), err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f")
+	if err := os.WriteFile(file, []byte("hello"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("hello"))
+	s := sources.Spec{Kind: sources.KindFile, Name: "f", URLs: []string{"file://" + file}, SHA256: hex.EncodeToString(sum[:]), Executable: true}
+	out, printed, code := run(t, s.Encode(), t.TempDir())
+	info, err := os.Stat(out)
+	if code != 0 || err != nil || info.Mode()&0o111 == 0 || info.Size() != 5 {
+		t.Errorf("exit code %d: %s; %v, %v", code, printed, info, err)
+	}
+}

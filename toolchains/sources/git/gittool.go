@@ -1,0 +1,310 @@
+// Package gittool puts the files of one commit into a folder, as a built-in tool: `hexmage tool git-checkout`.
+//
+// It needs no git program, runs no hooks and no filters, and leaves no .git behind: the result depends on the commit
+// alone. Submodules are taken at the commits that it names. What Git LFS keeps elsewhere is not got: a commit with its
+// pointers is refused. It does not know branches: a commit is named by its id.
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/fetch"
+)
+
+// Name is the tool's name, and Version its behaviour version: it changes when the same arguments would give another result.
+const (
+	Name    = "git-checkout"
+	Version = "2"
+)
+
+// Options say what to check out and with what.
+type Options struct {
+	URL         string   // an address, or the path of a repository (with or without a work tree)
+	Commit      string   // 40 hexadecimal digits
+	Sub         string   // take only this folder
+	Others      []string // more addresses of the same repository, tried in order
+	Submodules  bool     // take the files of its submodules too, at the commits that it names
+	Only        []string // of the submodules only those at these paths, with all that is in them; none takes all
+	LFSPointers bool     // take Git LFS's pointers as they are, where without it they are an error
+
+	Downloads string // folder that keeps clones between runs; "" keeps none
+	Offline   bool
+	Progress  io.Writer      // what the server says; may be nil
+	Mirrors   []fetch.Mirror // in place of which addresses others are asked
+	Logins    []fetch.Login  // of hosts, as ~/.netrc has them
+}
+
+var commitRE = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// Run is the tool's main. It returns the exit code: 0, 1 when it failed, 2 for wrong arguments.
+func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
+	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	var o Options
+	flags.StringVar(&o.URL, "url", "", "`address` or path of the repository")
+	flags.StringVar(&o.Commit, "commit", "", "commit `id`")
+	flags.StringVar(&o.Sub, "sub", "", "only this `folder`")
+	flags.StringVar(&o.Downloads, "downloads", "", "`folder` that keeps clones")
+	flags.BoolVar(&o.Offline, "offline", false, "ask no network")
+	flags.BoolVar(&o.Submodules, "submodules", false, "take the files of submodules too")
+	flags.Func("submodule", "take only the submodule at this `path`; may be repeated", func(s string) error {
+		o.Submodules, o.Only = true, append(o.Only, path.Clean(s))
+		return nil
+	})
+	flags.BoolVar(&o.LFSPointers, "lfs-pointers", false, "take pointers of Git LFS for files")
+	flags.Func("other", "another `address` of the repository", func(s string) error { o.Others = append(o.Others, s); return nil })
+	mirrors := flags.String("mirrors", "", "what to ask in place of other `addresses`: https://from/=https://to/ …")
+	netrc := flags.String("netrc", "", "`file` with logins of hosts")
+	out := flags.String("out", "", "`folder` to make")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if o.URL == "" || *out == "" || flags.NArg() > 0 || !commitRE.MatchString(o.Commit) {
+		fmt.Fprintln(stderr, "usage: hexmage tool "+Name+" --url URL --commit ID --out FOLDER [--sub FOLDER]")
+		return 2
+	}
+	o.Progress = &sayings{w: stderr}
+	var err error
+	if o.Mirrors, err = fetch.ParseMirrors(*mirrors); err == nil {
+		o.Logins, err = fetch.NetrcFile(*netrc)
+	}
+	if err == nil {
+		err = Checkout(ctx, o, *out)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// Checkout makes out the files of the commit. out must not exist or be empty; when Checkout fails it is as it was.
+func Checkout(ctx context.Context, o Options, out string) error {
+	c := &checkout{links: map[string]string{}}
+	defer c.close()
+	tree, err := c.tree(ctx, o)
+	if err == nil {
+		err = c.write(ctx, o, tree, out)
+	}
+	if err != nil {
+		return fmt.Errorf("check out %s of %s: %w", o.Commit, redact(o.URL), err)
+	}
+	return nil
+}
+
+// checkout is one call of Checkout.
+type checkout struct {
+	links map[string]string // that are made last
+	lfs   []string          // files that are pointers
+	files int
+	done  []func() // to be called when no repository is needed any more
+	held  map[string]*git.Repository
+}
+
+func (c *checkout) close() {
+	for _, f := range c.done {
+		f()
+	}
+}
+
+// tree returns the files of the commit, or of the folder of it that is wanted.
+func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
+	repo, err := c.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
+	if err != nil {
+		return nil, fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that repository", err)
+	}
+	tree, err := commit.Tree()
+	if err != nil {
+		return nil, err
+	}
+	if sub := strings.Trim(o.Sub, "/"); sub != "" {
+		if tree, err = tree.Tree(sub); err != nil {
+			return nil, fmt.Errorf("the commit has no folder %q: %w", o.Sub, err)
+		}
+	}
+	return tree, nil
+}
+
+// open returns a repository that holds the commit, if it exists.
+func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error) {
+	if info, err := os.Stat(o.URL); err == nil && info.IsDir() {
+		return git.PlainOpen(o.URL)
+	}
+	dir := ""
+	if o.Downloads == "" {
+		tmp, err := os.MkdirTemp("", "hexmage-git-*")
+		if err != nil {
+			return nil, err
+		}
+		dir = tmp
+		c.done = append(c.done, func() { os.RemoveAll(tmp) })
+	} else {
+		sum := sha256.Sum256([]byte(o.URL))
+		dir = filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
+		if repo := c.held[dir]; repo != nil { // a submodule twice: the lock is ours
+			return repo, fetchCommit(ctx, o, repo)
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		unlock, err := atomicfile.Lock(ctx, dir+".lock")
+		if err != nil {
+			return nil, err
+		}
+		c.done = append(c.done, unlock)
+	}
+	repo, err := git.PlainOpen(dir)
+	if errors.Is(err, git.ErrRepositoryNotExists) {
+		repo, err = git.PlainInit(dir, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.held == nil {
+		c.held = map[string]*git.Repository{}
+	}
+	c.held[dir] = repo
+	return repo, fetchCommit(ctx, o, repo)
+}
+
+// fetchCommit makes the repository hold the commit, from the first address that has it.
+func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
+	if complete(repo, plumbing.NewHash(o.Commit)) {
+		return nil
+	}
+	if o.Offline {
+		return errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
+	}
+	var errs []error
+	for _, addr := range append([]string{o.URL}, o.Others...) {
+		err := fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
+		for try := 1; try < tries && broken(err) && ctx.Err() == nil && !complete(repo, plumbing.NewHash(o.Commit)); try++ {
+			err = fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
+		}
+		if complete(repo, plumbing.NewHash(o.Commit)) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			err = errors.New("it has no such commit: check `commit`")
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", redact(fetch.Rewrite(addr, o.Mirrors)), err))
+	}
+	return errors.Join(errs...)
+}
+
+const tries = 3 // of an address whose connection breaks
+
+// broken tells whether a connection broke on the way.
+func broken(err error) bool {
+	if err == nil {
+		return false
+	}
+	var timeout net.Error
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &timeout) && timeout.Timeout() {
+		return true
+	}
+	text := err.Error() // go-git keeps only the text of some
+	return strings.Contains(text, "EOF") || strings.Contains(text, "connection reset") || strings.Contains(text, "broken pipe")
+}
+
+// fetchFrom asks for just the commit where the server allows that, else for all branches and tags.
+func fetchFrom(ctx context.Context, o Options, repo *git.Repository, addr string) error {
+	var auth transport.AuthMethod
+	if u, err := url.Parse(addr); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && fetch.Private(u) {
+		if user, password, ok := fetch.Basic(o.Logins, u.Hostname()); ok {
+			auth = &githttp.BasicAuth{Username: user, Password: password}
+		}
+	}
+	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
+	first := remote.FetchContext(ctx, &git.FetchOptions{Depth: 1, Tags: git.NoTags, Progress: o.Progress, Auth: auth,
+		RefSpecs: []config.RefSpec{config.RefSpec(o.Commit + ":refs/heads/at-" + o.Commit)}})
+	if ctx.Err() != nil || complete(repo, plumbing.NewHash(o.Commit)) {
+		return first
+	}
+	if errors.Is(first, transport.ErrAuthenticationRequired) || errors.Is(first, transport.ErrAuthorizationFailed) {
+		return fmt.Errorf("%w: put a login for the host into ~/.netrc", first)
+	}
+	err := remote.FetchContext(ctx, &git.FetchOptions{Tags: git.AllTags, Progress: o.Progress, Auth: auth,
+		RefSpecs: []config.RefSpec{"+refs/heads/*:refs/heads/*"}})
+	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
+		return errors.Join(err, first)
+	}
+	return nil
+}
+
+// redact returns the address without a password.
+func redact(addr string) string {
+	if u, err := url.Parse(addr); err == nil && u.User != nil {
+		u.User = url.User(u.User.Username())
+		return u.String()
+	}
+	return addr
+}
+
+// sayings turns what a server says while it packs into lines of progress.
+type sayings struct {
+	w    io.Writer
+	line []byte
+	last time.Time
+}
+
+// Write never fails.
+func (s *sayings) Write(b []byte) (int, error) {
+	for _, c := range b {
+		if c != '\n' && c != '\r' {
+			if c >= ' ' && c < 0x7f && len(s.line) < 200 {
+				s.line = append(s.line, c)
+			}
+			continue
+		}
+		if now := time.Now(); len(s.line) > 0 && now.Sub(s.last) > 200*time.Millisecond {
+			s.last = now
+			fmt.Fprintf(s.w, "progress 0 0 %s\n", s.line)
+		}
+		s.line = s.line[:0]
+	}
+	return len(b), nil
+}
+
+// complete tells whether the commit and its trees are there: a broken fetch may leave a commit without its files.
+func complete(repo *git.Repository, hash plumbing.Hash) bool {
+	c, err := repo.CommitObject(hash)
+	if err != nil {
+		return false
+	}
+	tree, err := c.Tree()
+	if err != nil {
+		return false
+	}
+	return tree.Files().ForEach(func(f *object.File) error { return nil }) == nil
+}

@@ -1,0 +1,150 @@
+package sources
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// progressLines writes progress, a few lines a second at most, with the rate and the time left.
+type progressLines struct {
+	mu   sync.Mutex
+	w    io.Writer
+	now  func() time.Time
+	last time.Time
+	text string
+	rate rate
+}
+
+func (p *progressLines) progress(done, total int64, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if text != p.text {
+		p.rate = rate{}
+	}
+	p.rate.add(now, done)
+	if text == p.text && now.Sub(p.last) < 200*time.Millisecond && done != total {
+		return
+	}
+	p.last, p.text = now, text
+	if more := p.rate.text(done, total); more != "" {
+		text += ", " + more
+	}
+	fmt.Fprintf(p.w, "progress %d %d %s\n", done, total, strings.ReplaceAll(text, "\n", " "))
+}
+
+func (p *progressLines) warn(text string) {
+	p.print("warning: " + strings.ReplaceAll(text, "\n", " ") + "\n")
+}
+
+func (p *progressLines) print(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = io.WriteString(p.w, text)
+}
+
+// Meter tells how far something is in words, with the rate and the time left. It is used by one goroutine at a time.
+type Meter struct {
+	rate rate
+	what string
+}
+
+// Text is "download 34%, 500.6 MiB of 1.4 GiB, 45.1 MiB/s, about 22 s left", as far as that is known; total 0 is not known.
+func (m *Meter) Text(now time.Time, done, total int64, what string) string {
+	if what != m.what {
+		m.rate, m.what = rate{}, what
+	}
+	m.rate.add(now, done)
+	text := what
+	if total > 0 {
+		text += fmt.Sprintf(" %d%%, %s of %s", int(100*float64(done)/float64(total)), bytesText(float64(done)), bytesText(float64(total)))
+	}
+	if more := m.rate.text(done, total); more != "" {
+		text += ", " + more
+	}
+	return text
+}
+
+// rate is how fast bytes come, over the last seconds. What an earlier run left does not count.
+type rate struct {
+	at []sample
+}
+
+type sample struct {
+	when time.Time
+	done int64
+}
+
+const (
+	rateWindow = 8 * time.Second
+	rateStep   = 250 * time.Millisecond // between samples
+	rateAfter  = time.Second            // before that it would be a guess
+)
+
+func (r *rate) add(now time.Time, done int64) {
+	n := len(r.at)
+	if n > 0 && done < r.at[n-1].done {
+		r.at, n = nil, 0 // it began again
+	}
+	if n > 1 && now.Sub(r.at[n-2].when) < rateStep {
+		r.at[n-1] = sample{now, done}
+		return
+	}
+	r.at = append(r.at, sample{now, done})
+	for len(r.at) > 2 && now.Sub(r.at[1].when) > rateWindow {
+		r.at = r.at[1:]
+	}
+}
+
+// perSecond is 0 while it is not known.
+func (r *rate) perSecond() float64 {
+	if len(r.at) < 2 {
+		return 0
+	}
+	first, last := r.at[0], r.at[len(r.at)-1]
+	if last.when.Sub(first.when) < rateAfter {
+		return 0
+	}
+	return float64(last.done-first.done) / last.when.Sub(first.when).Seconds()
+}
+
+// text is "12.3 MiB/s, about 40 s left", as far as that is known.
+func (r *rate) text(done, total int64) string {
+	var parts []string
+	if total <= 0 && done > 0 {
+		parts = append(parts, bytesText(float64(done)))
+	}
+	if bps := r.perSecond(); bps > 0 {
+		parts = append(parts, bytesText(bps)+"/s")
+		if total > done {
+			parts = append(parts, "about "+leftText(float64(total-done)/bps)+" left")
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func bytesText(n float64) string {
+	for _, unit := range []string{"B", "KiB", "MiB"} {
+		if n < 1024 {
+			if unit == "B" || n >= 100 {
+				return fmt.Sprintf("%.0f %s", n, unit)
+			}
+			return fmt.Sprintf("%.1f %s", n, unit)
+		}
+		n /= 1024
+	}
+	return fmt.Sprintf("%.1f GiB", n)
+}
+
+func leftText(seconds float64) string {
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%d s", max(1, int(seconds+0.5)))
+	case seconds < 90*60:
+		return fmt.Sprintf("%d min", int(seconds/60+0.5))
+	}
+	return fmt.Sprintf("%.1f h", seconds/3600)
+}

@@ -1,0 +1,201 @@
+// Package fetchtool gets one thing from outside into a folder, as a built-in tool: `hexmage tool fetch`.
+//
+// A spec, written at plan time, says what and with which digests; the tool downloads (or takes an archive it is given),
+// checks, unpacks and verifies, and leaves either the whole result or nothing. It decides nothing: which release, which
+// source and which pins are settled before. It does not know the catalogue.
+package sources
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// Name is the tool's name, and Version its behaviour version: it changes when the same spec would give another result.
+const (
+	Name    = "fetch"
+	Version = "1"
+)
+
+// The kinds of a Spec.
+const (
+	KindArchive  = "archive"  // an archive from URLs, or the one in File
+	KindVendor   = "vendor"   // a product that the vendor's own client gets
+	KindFile     = "file"     // a single file from URLs
+	KindDeb      = "deb"      // packages of the distribution
+	KindPrograms = "programs" // programs of this machine, as small scripts that start them
+	KindCheck    = "check"    // a tree that is there already: only Verify, into a report
+)
+
+// Spec says what to get.
+type Spec struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"` // for people: "qairt 2.41.0.251128"
+	Release string `json:"release,omitempty"`
+
+	URLs      []string `json:"urls,omitempty"` // https, http or file; tried in order
+	File      string   `json:"file,omitempty"` // path of an archive that is there already
+	Size      int64    `json:"size,omitempty"` // bytes; 0 is not known
+	SHA256    string   `json:"sha256,omitempty"`
+	SHA1      string   `json:"sha1,omitempty"`
+	MD5       string   `json:"md5,omitempty"`
+	UserAgent string   `json:"user_agent,omitempty"`
+	HTTP1     bool     `json:"http1,omitempty"`
+	Parts     bool     `json:"parts,omitempty"`    // of a zip: read only the members that Only names, where the server can
+	Tree      string   `json:"tree,omitempty"`     // what TreeDigest says of what is unpacked; checked when given
+	Sidecars  []string `json:"sidecars,omitempty"` // what to put after the address for a file with its digest: ".sha256"
+	Headers   []Header `json:"headers,omitempty"`
+	Vendor    *Vendor  `json:"vendor,omitempty"`
+
+	StripPrefix string            `json:"strip_prefix,omitempty"`
+	Only        []string          `json:"only,omitempty"`         // patterns of the files to take
+	CaseMatters bool              `json:"case_matters,omitempty"` // names that differ in case only are fine
+	Packages    []deb.Package     `json:"packages,omitempty"`
+	Links       map[string]string `json:"links,omitempty"` // path in the tree → target
+	Wraps       []Wrap            `json:"wraps,omitempty"`
+	Programs    []Program         `json:"programs,omitempty"` // of KindPrograms
+	Host        []string          `json:"host,omitempty"`     // of KindPrograms: folders of this machine that they need
+	Verify      verify.Checks     `json:"verify,omitzero"`
+	Executable  bool              `json:"executable,omitempty"` // of KindFile
+}
+
+// Header is a line of a request that holds a secret. The spec names the variable that holds it: its value is in no file,
+// key or log.
+type Header struct {
+	Name     string   `json:"name"` // "Authorization"
+	Variable string   `json:"variable"`
+	Prefix   string   `json:"prefix,omitempty"` // "Bearer "
+	Hosts    []string `json:"hosts,omitempty"`  // that it is sent to; none: that of the first of URLs
+}
+
+// Vendor is a product that a client of the vendor gets.
+type Vendor struct {
+	Client string `json:"client"` // "qpm" or "qsc"
+	vendorcli.Product
+}
+
+// Program is a program of this machine. Identity says which one it was at plan time; it only makes the spec differ when
+// the program does.
+type Program struct {
+	Path     string `json:"path"`   // in the tree
+	Target   string `json:"target"` // absolute path on this machine
+	Identity string `json:"identity"`
+	Copy     bool   `json:"copy,omitempty"` // the file itself, not a script that starts it
+}
+
+// Wrap is a program that is started through a script, with folders of the tree as LD_LIBRARY_PATH: so it runs on machines
+// that do not have its libraries.
+type Wrap struct {
+	Path      string   `json:"path"`      // of the script; what is there is replaced
+	Program   string   `json:"program"`   // what it starts
+	Libraries []string `json:"libraries"` // folders
+}
+
+// Encode returns the spec as JSON, the same bytes for the same spec.
+func (s Spec) Encode() []byte {
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil { // strings, numbers and maps of strings always encode
+		return []byte("{}")
+	}
+	return append(b, '\n')
+}
+
+// Pinned tells whether the result is fixed by digests.
+func (s Spec) Pinned() bool {
+	switch s.Kind {
+	case KindDeb:
+		for _, p := range s.Packages {
+			if p.SHA256 == "" {
+				return false
+			}
+		}
+		return len(s.Packages) > 0
+	case KindPrograms, KindCheck:
+		return true
+	case KindVendor:
+		return s.Tree != "" || s.Vendor != nil && s.Vendor.Client == "qsc" && s.SHA256 != ""
+	}
+	if s.Tree != "" && s.Kind == KindArchive {
+		return true
+	}
+	if s.Parts {
+		return false // an archive's digest says nothing of some of its members
+	}
+	return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != ""
+}
+
+// decode reads a spec and checks what would do harm.
+func decode(r io.Reader) (Spec, error) {
+	var s Spec
+	d := json.NewDecoder(io.LimitReader(r, 4<<20))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return s, fmt.Errorf("read the spec: %w", err)
+	}
+	if err := s.pins(); err != nil {
+		return s, err
+	}
+	return s, s.check()
+}
+
+// pins refuses a spec whose result is not fixed.
+func (s Spec) pins() error {
+	if !s.Pinned() && !(s.File != "" && s.Kind == KindArchive) {
+		return fmt.Errorf("%s has no digest, so it is not fetched: run `hexmage lock` to pin it", s.Name)
+	}
+	return nil
+}
+
+func (s Spec) check() error {
+	for _, p := range s.paths() {
+		if !local(p) {
+			return fmt.Errorf("%s: path %q leaves the tree", s.Name, p)
+		}
+	}
+	if s.Parts && len(s.Only) == 0 {
+		return fmt.Errorf("%s: parts of an archive, and it does not say which: name them with only", s.Name)
+	}
+	switch s.Kind {
+	case KindArchive, KindFile:
+		if len(s.URLs) == 0 && s.File == "" {
+			return fmt.Errorf("%s: neither URLs nor a file", s.Name)
+		}
+	case KindVendor:
+		if s.Vendor == nil || s.Vendor.Client != "qpm" && s.Vendor.Client != "qsc" || s.Vendor.Name == "" || s.Vendor.Version == "" {
+			return fmt.Errorf("%s: it does not say which of the vendor's products it is", s.Name)
+		}
+	case KindDeb, KindPrograms, KindCheck:
+	default:
+		return fmt.Errorf("%s: kind %q is not known", s.Name, s.Kind)
+	}
+	return nil
+}
+
+func (s Spec) paths() []string {
+	var ps []string
+	for p := range s.Links {
+		ps = append(ps, p)
+	}
+	for _, p := range s.Programs {
+		ps = append(ps, p.Path)
+	}
+	for _, w := range s.Wraps {
+		ps = append(append(ps, w.Path, w.Program), w.Libraries...)
+	}
+	sort.Strings(ps)
+	return ps
+}
+
+func local(p string) bool {
+	return p != "" && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
+}
+
+var errUsage = errors.New("usage: hexmage tool fetch --spec FILE --out PATH")

@@ -1,0 +1,46 @@
+package sources
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// write puts the script in place of what is at its path. The script finds the tree by its own path, also through a link
+// to it.
+func (w Wrap) write(root *os.Root) error {
+	if strings.ContainsAny(w.Path+w.Program+strings.Join(w.Libraries, ""), "'\"$`\\\n: ") {
+		return fmt.Errorf("wrap %q: a path with a character that a shell reads otherwise", w.Path)
+	}
+	if _, err := root.Stat(w.Program); err != nil {
+		return fmt.Errorf("wrap %q: %w", w.Path, err)
+	}
+	if err := root.Remove(w.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := root.MkdirAll(path.Dir(w.Path), 0o755); err != nil {
+		return err
+	}
+	up := strings.Repeat("../", strings.Count(w.Path, "/"))
+	var libs []string
+	for _, l := range w.Libraries {
+		libs = append(libs, "$here/"+up+l)
+	}
+	script := "#!/bin/sh\n# Starts " + w.Program + " with the libraries of this tree.\n" +
+		"case $0 in\n*/*) here=${0%/*} ;;\n*) here=. ;;\nesac\n" +
+		"[ -e \"$here/" + up + w.Program + "\" ] || { here=$(readlink -f \"$(command -v -- \"$0\")\"); here=${here%/*}; }\n" +
+		"LD_LIBRARY_PATH=" + strings.Join(libs, ":") + "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\nexport LD_LIBRARY_PATH\n" +
+		"exec \"$here/" + up + w.Program + "\" \"$@\"\n"
+	f, err := root.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(script)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
