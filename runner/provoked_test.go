@@ -15,9 +15,9 @@ import (
 
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/runstep/failures"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/steps/failures"
 )
 
 // What really goes wrong between this machine and an emulated phone, over the real adb server, says so in words that the catalogue of failures

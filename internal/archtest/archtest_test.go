@@ -95,7 +95,7 @@ func TestImports(t *testing.T) {
 				}
 			}
 		}
-		if below(rel, noHCL...) && !below(rel, "runner/runstep") {
+		if below(rel, noHCL...) && !below(rel, "steps") {
 			for _, d := range p.Deps {
 				if strings.Contains(d, "hashicorp/hcl") || strings.Contains(d, "zclconf/go-cty") {
 					t.Errorf("%s depends on %s, if only indirectly", rel, d)

@@ -2,7 +2,7 @@
 // others, and says its cause and what to do.
 //
 // The failures are a Catalogue: patterns of lines with cause, remedy and where they were seen. The files *.hcl here hold the
-// shipped ones; package runner/runstep/failures reads them, and a workspace's own. This package knows no HCL, no
+// shipped ones; package steps/failures reads them, and a workspace's own. This package knows no HCL, no
 // device and no step; it reads text of any size in bounded memory and time, and believes nothing of it.
 package diagnose
 

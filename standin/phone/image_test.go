@@ -107,3 +107,12 @@ func TestImagesThatCannotBe(t *testing.T) {
 		t.Errorf("a folder that is not empty: %v", err)
 	}
 }
+
+func TestImageMistakes(t *testing.T) {
+	for _, args := range [][]string{{}, {"--out", "x"}, {"--soc_model", "many"}} {
+		var stderr bytes.Buffer
+		if code := phone.ImageTool(t.Context(), args, nil, nil, &stderr); code != 2 || stderr.Len() == 0 {
+			t.Errorf("%q: %d, %q", args, code, stderr.String())
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/runner/runstep/poolfile"
+	"github.com/hexmage/hexmage/steps/poolfile"
 )
 
 // poolPath is where the user's phones are listed, and whether the user said so by a variable: then the file has to be there.

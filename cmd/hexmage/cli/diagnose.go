@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/diagnose"
-	"github.com/hexmage/hexmage/runner/runstep/failures"
+	"github.com/hexmage/hexmage/steps/failures"
 )
 
 // diagnoseCmd is `hexmage diagnose FILE|-`.

@@ -4,13 +4,10 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
-	model "github.com/hexmage/hexmage/model/tools"
-	"github.com/hexmage/hexmage/toolchains/fetchstep"
+	"github.com/hexmage/hexmage/steps"
 )
 
 var update = flag.Bool("update", false, "write generated parts of docs anew")
@@ -22,9 +19,7 @@ func TestDocsAreFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := stepKinds()
-	kinds[addrs.Toolchain] = fetchstep.Toolchain{}
-	want, err := step.UpdateDocs(doc, kinds)
+	want, err := step.UpdateDocs(doc, steps.Workspace{}.Kinds())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +37,7 @@ func TestDocsAreFresh(t *testing.T) {
 
 // Every argument of every kind is documented, and every tool that a kind may plan is in the table.
 func TestKindsAreComplete(t *testing.T) {
-	for name, k := range stepKinds() {
+	for name, k := range (steps.Workspace{}).Kinds() {
 		s := k.Schema()
 		if s.Summary == "" {
 			t.Errorf("kind %s has no summary", name)
@@ -61,11 +56,6 @@ func TestKindsAreComplete(t *testing.T) {
 			if o.Doc == "" {
 				t.Errorf("kind %s: output %s is not documented", name, o.Name)
 			}
-		}
-	}
-	for _, name := range strings.Fields("make-model quantize convert aot-config mllm-qwen3-aot-sha-c reference") {
-		if tl, ok := model.Lookup(name); !ok || tl.Version == "" {
-			t.Errorf("tool %s, which kinds plan, is not in the table or has no version", name)
 		}
 	}
 }

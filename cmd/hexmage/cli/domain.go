@@ -12,16 +12,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/internal/step/kinds"
-	"github.com/hexmage/hexmage/model/modelstep"
-	"github.com/hexmage/hexmage/oppackage/opstep"
-	"github.com/hexmage/hexmage/patches/patchstep"
-	"github.com/hexmage/hexmage/runner/runstep"
+	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/compat/compatstep"
-	"github.com/hexmage/hexmage/toolchains/fetchstep"
 )
 
 // domain is what the engine is told of Qualcomm's world for one workspace.
@@ -32,23 +25,6 @@ type domain struct {
 	lock      *toolchains.Lock
 	machine   toolchains.Machine
 	reads     step.Reads // what was read to make it
-}
-
-// stepKinds is the table of kinds that need nothing of the workspace.
-func stepKinds() map[string]step.Kind {
-	t := map[string]step.Kind{
-		"exec":      kinds.Exec{},
-		"fetch":     fetchstep.Fetch{},
-		"git":       fetchstep.Git{},
-		"makefile":  opstep.Makefile{},
-		"oppackage": opstep.Package{},
-		"patch":     patchstep.Kind{},
-
-		"kernel_test": opstep.KernelTest{},
-	}
-	maps.Copy(t, modelstep.Kinds())
-	maps.Copy(t, runstep.Kinds())
-	return t
 }
 
 // onDevice tells whether steps of a kind run on a device.
@@ -82,9 +58,8 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &domain{kinds: stepKinds(), targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
-	d.kinds[addrs.Toolchain] = fetchstep.Toolchain{Catalogue: cat, Lock: lock, Machine: d.machine, Workspace: workspace}
-	d.kinds = compatstep.Wrap(d.kinds, cat, workspace)
+	d := &domain{targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
+	d.kinds = steps.Workspace{Catalogue: cat, Lock: lock, Machine: d.machine, Dir: workspace}.Kinds()
 	if a.serial != "" {
 		d.kinds["run"] = onSerial{d.kinds["run"], a.serial}
 	}

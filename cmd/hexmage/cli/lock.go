@@ -22,9 +22,8 @@ import (
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/compat/compatstep"
-	"github.com/hexmage/hexmage/toolchains/fetchstep"
 	"github.com/hexmage/hexmage/toolchains/relock"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
@@ -227,13 +226,13 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 		return nil, err
 	}
 	cfg, diags := config.Load(os.DirFS(workspace), pipeline)
-	rec := &recorder{Kind: fetchstep.Toolchain{}, d: d}
+	rec := &recorder{Kind: steps.Toolchain{}, d: d}
 	if !diags.HasErrors() {
 		kinds := map[string]step.Kind{}
 		for name, k := range d.kinds {
 			kinds[name] = k
 		}
-		kinds[addrs.Toolchain] = compatstep.Toolchain(rec, d.catalogue)
+		kinds[addrs.Toolchain] = steps.CheckedToolchain(rec, d.catalogue)
 		_, more := plan.Build(plan.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, Targets: d.targets,
 			EnvVars: a.envVars(), FlagVars: a.Set})
 		diags = append(diags, more...)

@@ -10,14 +10,8 @@ import (
 	"sort"
 	"strings"
 
-	model "github.com/hexmage/hexmage/model/tools"
-	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/oppackage/libcheck"
-	"github.com/hexmage/hexmage/oppackage/opconfig"
-	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/runner/runtool"
-	"github.com/hexmage/hexmage/standin/kerneltest"
 	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
@@ -54,27 +48,10 @@ func (a *app) private() map[string]map[string]string {
 	return map[string]map[string]string{sources.Name: vars, git.Name: private}
 }
 
-// tool is one of hexmage's own programs that actions run. It works on relative paths in its working directory.
-type tool func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
-
 // tools is the table of built-in tools, by the name that follows `hexmage tool`.
-func tools() map[string]tool {
-	t := map[string]tool{
-		git.Name:           git.Run,
-		sources.Name:       sources.Run,
-		patches.ToolName:   patches.Run,
-		oppackage.ToolName: oppackage.Run,
-		opconfig.ToolName:  opconfig.Run,
-		libcheck.ToolName:  libcheck.Run,
-
-		kerneltest.ToolName: kerneltest.Tool,
-		"emulator-image":    runtool.Image,
-		"emulator-init":     emulatorInit,
-		"metrics":           runtool.Metrics,
-	}
-	for _, m := range model.All() {
-		t[m.Name] = m.Run
-	}
+func tools() map[string]steps.Tool {
+	t := steps.Tools()
+	t["emulator-init"] = emulatorInit
 	return t
 }
 

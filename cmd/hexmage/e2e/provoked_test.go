@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/runner/diagnose"
-	"github.com/hexmage/hexmage/runner/runstep/failures"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/steps/failures"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 

@@ -1,0 +1,275 @@
+package measure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/runner"
+)
+
+// Metrics that a run's record has, whatever its program prints.
+const (
+	runTime    = "run_time_us"
+	heatBefore = "temperature_before"
+	heatAfter  = "temperature_after"
+)
+
+// readRuns reads the runs and groups them by variant, in the order of each variant's first run. What they printed is also written to the file
+// printed, if it has a name.
+func readRuns(spec Spec, printed string) (all []*variant, err error) {
+	p, err := NewParser(spec.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	var to io.Writer = io.Discard
+	if printed != "" {
+		f, err := os.Create(printed)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		to = f
+	}
+	for _, r := range spec.Runs {
+		b, err := readFile(r.Stdout)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := fmt.Fprintf(to, "==> %s <==\n%s\n", r, b); err != nil {
+			return nil, err
+		}
+		one := ran{Repetition: r.Repetition, Metrics: p.Parse(b)}
+		if len(one.Metrics) > 0 || r.Record != "" {
+			one.Metrics = WithFacts(one.Metrics, r.Facts)
+		}
+		if r.Record != "" {
+			if one.Record, err = readRecord(r.Record); err != nil {
+				return nil, err
+			}
+			one.Metrics = append(one.Metrics, recorded(one.Record)...)
+		}
+		if r.Samples != "" {
+			found, note, err := sampled(r.Samples)
+			if err != nil {
+				return nil, err
+			}
+			one.Metrics, one.note = append(one.Metrics, found...), note
+		}
+		i := slices.IndexFunc(all, func(v *variant) bool { return maps.Equal(v.Variant, r.Variant) })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &variant{Variant: r.Variant, Name: r.Name})
+		}
+		all[i].Runs = append(all[i].Runs, one)
+	}
+	return all, nil
+}
+
+func readRecord(file string) (*runner.RunRecord, error) {
+	b, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var r runner.RunRecord
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return &r, nil
+}
+
+// recorded are the metrics that a record has.
+func recorded(r *runner.RunRecord) []Metric {
+	out := []Metric{{Name: runTime, Value: float64(r.DurationUS), Unit: "us"}}
+	for _, h := range []struct {
+		name string
+		all  []runner.Thermal
+	}{{heatBefore, r.Before}, {heatAfter, r.After}} {
+		if t, ok := runner.Hottest(h.all); ok {
+			out = append(out, Metric{Name: h.name, Value: t.Celsius, Unit: "°C"})
+		}
+	}
+	return out
+}
+
+// spoke tells whether the program printed something of its performance.
+func (r ran) spoke(spec Spec) bool {
+	return slices.ContainsFunc(r.Metrics, func(m Metric) bool {
+		return !isSampled(m.Name) && m.Name != runTime && m.Name != heatBefore && m.Name != heatAfter && !slices.ContainsFunc(spec.Runs, func(r Run) bool {
+			_, known := r.Facts[m.Name]
+			return known
+		})
+	})
+}
+
+// show fills the part of the table that people read.
+func (t *table) show(all []*variant, spec Spec, several bool) {
+	records := false
+	for _, v := range all {
+		for _, r := range v.Runs {
+			records = records || r.Record != nil
+			t.warnOnce(r.note)
+			if r.Record != nil && r.Record.Cooldown != nil && r.Record.Cooldown.Warning != "" {
+				t.Warnings = append(t.Warnings, fmt.Sprintf("%s on %s: %s", Run{Name: v.Name, Repetition: r.Repetition}, r.Record.Phone(), r.Record.Cooldown.Warning))
+			}
+		}
+	}
+	if records {
+		t.Variants = all
+	}
+	if len(spec.Axes) > 0 {
+		t.grid(all, spec)
+		for _, v := range all {
+			for _, c := range v.Comparisons {
+				t.compared(c, v.Name+": ")
+			}
+		}
+		return
+	}
+	v := all[0]
+	for _, s := range v.Stats {
+		t.Rows = append(t.Rows, row{s.Name, label(s.Name), rounded(s.Value), s.Unit})
+		if s.N > 1 && s.Min < s.Max {
+			t.Rows = append(t.Rows, row{Name: s.Name + "_spread", Label: fmt.Sprintf("  spread of %d", s.N),
+				Value: fmt.Sprintf("± %s (%s … %s)", short(s.Spread), short(s.Min), short(s.Max)), Unit: s.Unit})
+		}
+	}
+	if several {
+		t.Stats = v.Stats
+	}
+	t.Comparisons = v.Comparisons
+	for _, c := range v.Comparisons {
+		t.compared(c, "  ")
+	}
+	if p := phones(v); p != "" {
+		t.Rows = append(t.Rows, row{Name: "phone", Label: "phone", Value: p})
+	}
+}
+
+func (t *table) compared(c Comparison, before string) {
+	t.Rows = append(t.Rows, row{Name: c.Metric + "_vs_" + c.Baseline, Label: before + label(c.Metric) + ", " + c.Baseline,
+		Value: fmt.Sprintf("%s: %.2f of %s", c.Verdict, c.Ratio, short(c.Base)), Unit: c.Unit})
+}
+
+// grid makes a line of every variant: its values, the chosen metrics, and where it was measured.
+func (t *table) grid(all []*variant, spec Spec) {
+	if spec.Titled {
+		t.Columns = append(t.Columns, column{Name: "variant", Label: "variant"})
+	} else {
+		for _, a := range spec.Axes {
+			t.Columns = append(t.Columns, column{Name: a, Label: a})
+		}
+	}
+	names := spec.Columns
+	if len(names) == 0 {
+		names = choose(all, spec)
+	}
+	for _, n := range names {
+		c := column{Name: n, Label: label(n)}
+		for _, v := range all {
+			if s := stat(v.Stats, n); s != nil {
+				c.Unit = s.Unit
+			}
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	t.Columns = append(t.Columns, column{Name: "n", Label: "runs"}, column{Name: "phone", Label: "phone"})
+	for _, v := range all {
+		var line []string
+		if spec.Titled {
+			line = append(line, v.Name)
+		} else {
+			for _, a := range spec.Axes {
+				line = append(line, v.Variant[a])
+			}
+		}
+		for _, n := range names {
+			line = append(line, value(stat(v.Stats, n)))
+		}
+		t.Lines = append(t.Lines, append(line, fmt.Sprint(len(v.Runs)), phones(v)))
+	}
+}
+
+// value is a median with its spread, "–" when nothing was measured.
+func value(s *Stat) string {
+	switch {
+	case s == nil:
+		return "–"
+	case s.N > 1 && s.Min < s.Max:
+		return short(s.Value) + " ± " + short(s.Spread)
+	}
+	return short(s.Value)
+}
+
+// maxColumns is how many metrics the table shows unless somebody chose.
+const maxColumns = 4
+
+// choose finds the metrics that matter most: speeds, then times, then what else was printed.
+func choose(all []*variant, spec Spec) []string {
+	var have []string
+	for _, v := range all {
+		for _, s := range v.Stats {
+			if !slices.Contains(have, s.Name) {
+				have = append(have, s.Name)
+			}
+		}
+	}
+	want := []string{"prefill_tokens_per_s", "decode_tokens_per_s", "ttft_us", "inferences_per_s"}
+	for _, p := range spec.Patterns {
+		want = append(want, p.Name, p.Name+"_us")
+	}
+	for _, phase := range []string{"prefill", "decode"} {
+		if !slices.Contains(have, phase+"_tokens_per_s") { // else it says the same
+			want = append(want, phase+"_time_us")
+		}
+	}
+	want = append(want, "total_time_us", "netrun_time_us", "accelerator_time_us", "load_time_us")
+	var out []string
+	for _, n := range want {
+		if slices.Contains(have, n) && len(out) < maxColumns && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	if len(out) == 0 && slices.Contains(have, runTime) {
+		out = []string{runTime}
+	}
+	return out
+}
+
+// phones says where a variant was measured.
+func phones(v *variant) string {
+	var all []string
+	for _, r := range v.Runs {
+		if r.Record != nil && !slices.Contains(all, r.Record.Phone()) {
+			all = append(all, r.Record.Phone())
+		}
+	}
+	if len(all) > 2 {
+		return fmt.Sprintf("%d phones", len(all))
+	}
+	return strings.Join(all, " ")
+}
+
+// note says what whoever reads the table has to know.
+func (t *table) note(silent bool) {
+	var notes []string
+	switch {
+	case silent:
+		notes = append(notes, "The runner printed no performance summary.")
+	case t.Profile == "open":
+		notes = append(notes, "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed, memory or heat.")
+	}
+	const most = 3
+	for _, w := range t.Warnings[:min(len(t.Warnings), most)] {
+		notes = append(notes, "Warning: "+w)
+	}
+	if n := len(t.Warnings) - most; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d more warnings like these are in the file.", n))
+	}
+	t.Note = strings.Join(notes, "\n")
+}

@@ -1,0 +1,263 @@
+package measure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/runner"
+)
+
+// Spec says what the tool metrics looks for beside what it knows, and what it compares with.
+type Spec struct {
+	Patterns  []Pattern          `json:"patterns,omitempty"`
+	Facts     map[string]float64 `json:"facts,omitempty"` // metrics that are known and not printed, such as prefill_tokens; of runs that are flags
+	Baselines []Baseline         `json:"baselines,omitempty"`
+	Limits    []Limit            `json:"limits,omitempty"`
+	Tolerance float64            `json:"tolerance,omitempty"` // 0: DefaultTolerance
+	Columns   []string           `json:"columns,omitempty"`   // metrics that the table of several variants shows; none: those that matter most
+	Axes      []string           `json:"axes,omitempty"`      // of the variants; none: there is one
+	Titled    bool               `json:"titled,omitempty"`    // runs have names that say more than the values of their axes
+	Runs      []Run              `json:"runs,omitempty"`
+}
+
+// Run is a run to read, with the files that are of it.
+type Run struct {
+	Variant    map[string]string  `json:"variant,omitempty"` // value by axis
+	Name       string             `json:"name,omitempty"`    // of the variant, for people
+	Repetition int                `json:"repetition"`
+	Stdout     string             `json:"stdout"`
+	Record     string             `json:"record,omitempty"`  // a runner.RunRecord
+	Samples    string             `json:"samples,omitempty"` // an agent.Series
+	Facts      map[string]float64 `json:"facts,omitempty"`
+	Tokens     string             `json:"tokens,omitempty"` // with Expect
+	Expect     string             `json:"expect,omitempty"`
+}
+
+// String names the run for people: "seq=64 #2".
+func (r Run) String() string {
+	return strings.TrimPrefix(fmt.Sprintf("%s #%d", r.Name, r.Repetition), " ")
+}
+
+func readSpec(file string) (Spec, error) {
+	var s Spec
+	if file == "" {
+		return s, nil
+	}
+	b, err := readFile(file)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// list is a flag that may be given several times.
+type list []string
+
+// String implements flag.Value.
+func (l *list) String() string { return strings.Join(*l, " ") }
+
+// Set implements flag.Value.
+func (l *list) Set(s string) error {
+	if s == "" {
+		return errors.New("an empty name")
+	}
+	*l = append(*l, s)
+	return nil
+}
+
+// table is what a report shows of a run: report.Table, as this tool writes it, and for programs what the rows are made of.
+type table struct {
+	Title       string       `json:"title"`
+	Profile     string       `json:"profile"`
+	Note        string       `json:"note,omitempty"`
+	Rows        []row        `json:"rows"`
+	Columns     []column     `json:"columns,omitempty"` // of the lines, one a variant
+	Lines       [][]string   `json:"lines,omitempty"`
+	Stats       []Stat       `json:"stats,omitempty"` // when there are several repetitions of the only variant
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+	Variants    []*variant   `json:"variants,omitempty"` // every single value, of runs with a record
+	Warnings    []string     `json:"warnings,omitempty"`
+
+	breaches []string // of limits
+	previous string   // profile of the earlier run
+}
+
+type column struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// variant is what was measured of one combination of the axes' values.
+type variant struct {
+	Variant     map[string]string `json:"variant,omitempty"`
+	Name        string            `json:"name,omitempty"`
+	Stats       []Stat            `json:"stats"`
+	Comparisons []Comparison      `json:"comparisons,omitempty"`
+	Runs        []ran             `json:"runs"`
+}
+
+// ran is one run.
+type ran struct {
+	Repetition int               `json:"repetition"`
+	Record     *runner.RunRecord `json:"record,omitempty"`
+	Metrics    []Metric          `json:"metrics"`
+
+	note string // what is wrong with its samples
+}
+
+type row struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	Value any    `json:"value"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// label spells a metric's name for people: "prefill_tokens_per_s" is "prefill speed".
+func label(name string) string {
+	if l, ok := sampleLabel(name); ok {
+		return l
+	}
+	for _, s := range [][2]string{{"_tokens_per_s", " speed"}, {"_time_us", " time"}, {"_us", ""}} {
+		if phase, ok := strings.CutSuffix(name, s[0]); ok {
+			return strings.ReplaceAll(phase, "_", " ") + s[1]
+		}
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+// Previous is the name of the baseline that an earlier run is.
+const Previous = "previous"
+
+// previous makes a baseline of what this tool wrote for an earlier run of the variant. It is for runs of the same profile.
+func previous(file string, of *variant) (Baseline, error) {
+	b, err := readFile(file)
+	if err != nil {
+		return Baseline{}, err
+	}
+	var old table
+	if err := json.Unmarshal(b, &old); err != nil {
+		return Baseline{}, fmt.Errorf("%s: %w", file, err)
+	}
+	out := Baseline{Name: Previous, Source: file, Profile: old.Profile}
+	add := func(name, unit string, value, spread float64) {
+		if Better(unit) != 0 {
+			out.Rows = append(out.Rows, BaselineRow{Metric: name, Value: value, Spread: spread})
+		}
+	}
+	for _, v := range old.Variants {
+		if maps.Equal(v.Variant, of.Variant) {
+			for _, s := range v.Stats {
+				add(s.Name, s.Unit, s.Value, s.Spread)
+			}
+			return out, nil
+		}
+	}
+	for _, r := range old.Rows {
+		if v, ok := r.Value.(float64); ok && len(of.Variant) == 0 {
+			spread := 0.0
+			for _, s := range old.Stats {
+				if s.Name == r.Name {
+					spread = s.Spread
+				}
+			}
+			add(r.Name, r.Unit, v, spread)
+		}
+	}
+	return out, nil
+}
+
+// measure reads what the runs printed and fills the table.
+func (t *table) measure(spec Spec, warmup int, before, printed string) error {
+	all, err := readRuns(spec, printed)
+	if err != nil {
+		return err
+	}
+	t.Rows = []row{}
+	silent := true
+	var measured []Measured
+	for _, v := range all {
+		var runs [][]Metric
+		for _, r := range v.Runs {
+			runs = append(runs, r.Metrics)
+			silent = silent && !r.spoke(spec)
+		}
+		if v.Stats, err = Summarize(runs, warmup); err != nil {
+			return err
+		}
+		if err := t.compare(v, spec, before); err != nil {
+			return err
+		}
+		measured = append(measured, Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
+	}
+	t.show(all, spec, len(spec.Runs)-warmup > 1)
+	t.breaches = CheckAll(measured, t.limits(spec))
+	t.note(silent)
+	return nil
+}
+
+// compare sets what was measured of a variant beside the baselines that are for such a run.
+func (t *table) compare(v *variant, spec Spec, before string) error {
+	tolerance := spec.Tolerance
+	if tolerance == 0 {
+		tolerance = DefaultTolerance
+	}
+	baselines := slices.Clone(spec.Baselines)
+	if before != "" {
+		b, err := previous(before, v)
+		if err != nil {
+			return err
+		}
+		baselines = append(baselines, b)
+		t.previous = b.Profile
+	}
+	for _, b := range baselines {
+		if t.mine(b) {
+			v.Comparisons = append(v.Comparisons, Compare(v.Stats, b, tolerance)...)
+		}
+	}
+	return nil
+}
+
+// mine tells whether a baseline is for the runs. Those of the open stand-in are no phone's: only baselines that name the profile are
+// theirs.
+func (t *table) mine(b Baseline) bool {
+	return b.Profile == t.Profile || b.Profile == "" && t.Profile != "open"
+}
+
+// limits are those that are for the runs: limits against baselines of others are not checked.
+func (t *table) limits(spec Spec) []Limit {
+	var out []Limit
+	for _, l := range spec.Limits {
+		mine := l.Baseline == "" || l.Baseline == Previous && t.mine(Baseline{Profile: t.previous}) ||
+			slices.ContainsFunc(spec.Baselines, func(b Baseline) bool { return b.Name == l.Baseline && t.mine(b) })
+		if mine {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// rounded drops digits that nobody measured.
+func rounded(v float64) float64 {
+	if math.Abs(v) >= 1e9 {
+		return v
+	}
+	return math.Round(v*1e4) / 1e4
+}
+
+// short is a number for people.
+func short(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 || math.Abs(v) >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}

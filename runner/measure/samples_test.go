@@ -1,0 +1,92 @@
+package measure_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/measure"
+)
+
+func TestSamplesAreMetrics(t *testing.T) {
+	var p agent.Parser
+	stream := "hexmage-samples 1\ncolumn rss kB\ncolumn temperature0 mC cpu\nbegin\n1 1000 40000\n2 3000 55000\n3 2000 45000\n"
+	if _, err := p.Write([]byte(stream)); err != nil {
+		t.Fatal(err)
+	}
+	var good, none bytes.Buffer
+	if err := p.Series().WriteJSON(&good); err != nil {
+		t.Fatal(err)
+	}
+	if err := (agent.Series{Note: "no samples: the device is a teapot"}).WriteJSON(&none); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, samples string
+		code          int
+		want          []string // of what was written, or said
+	}{
+		{"samples", good.String(), 0, []string{`"name": "peak_rss",
+      "label": "peak RSS",
+      "value": 3.1,
+      "unit": "MB"`, `"label": "max temperature",
+      "value": 55,
+      "unit": "°C"`, `"prefill_tokens_per_s"`}},
+		{"none", none.String(), 0, []string{"no samples: the device is a teapot", `"prefill_tokens_per_s"`}},
+		{"nonsense", "{}", 1, []string{"metrics:", "samples.json: samples: version 0"}},
+	} {
+		dir := t.TempDir()
+		at := func(name string) string { return filepath.Join(dir, name) }
+		for name, content := range map[string]string{"stdout.txt": "Prefill time: 1000 μs\nPrefill tokens: 100\nprompt eval time = 1000.00 ms / 10 tokens\n", "samples.json": c.samples} {
+			if err := os.WriteFile(at(name), []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var said bytes.Buffer
+		code := measure.Metrics(t.Context(), []string{"--stdout", at("stdout.txt"), "--samples", at("samples.json"), "--out", at("metrics.json")}, nil, &said, &said)
+		b, err := os.ReadFile(at("metrics.json"))
+		if code != c.code || (err == nil) != (code == 0) || err == nil && !json.Valid(b) {
+			t.Errorf("%s: exit code %d, %v\n%s", c.name, code, err, said.String())
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(b)+said.String(), want) {
+				t.Errorf("%s: no %q in\n%s%s", c.name, want, b, said.String())
+			}
+		}
+	}
+}
+
+// A reason that all runs share is told once; and samples alone are not a program's summary.
+func TestSamplesOfManyRunsWarnOnce(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var none bytes.Buffer
+	if err := (agent.Series{Note: "no samples: the device is a teapot"}).WriteJSON(&none); err != nil {
+		t.Fatal(err)
+	}
+	spec := measure.Spec{}
+	for i := range 3 {
+		spec.Runs = append(spec.Runs, measure.Run{Repetition: i + 1, Stdout: at("stdout.txt"), Samples: at("samples.json")})
+	}
+	b, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"stdout.txt": "hello\n", "samples.json": none.String(), "spec.json": string(b)} {
+		if err := os.WriteFile(at(name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var said bytes.Buffer
+	if code := measure.Metrics(t.Context(), []string{"--spec", at("spec.json"), "--out", at("metrics.json")}, nil, &said, &said); code != 0 {
+		t.Fatalf("exit code %d: %s", code, said.String())
+	}
+	b, err = os.ReadFile(at("metrics.json"))
+	if n := strings.Count(string(b), "Warning: no samples: the device is a teapot"); err != nil || n != 1 || !strings.Contains(string(b), "printed no performance summary") {
+		t.Errorf("%v, told %d times in\n%s", err, n, b)
+	}
+}

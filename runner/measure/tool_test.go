@@ -1,0 +1,160 @@
+package measure_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/runner/measure"
+)
+
+const printed = "Prefill tokens : 32\nDecode tokens : 7\n"
+
+// files writes the files to a folder, which it makes the working folder.
+func files(t *testing.T, content map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, c := range content {
+		if err := os.WriteFile(name, []byte(c), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func metrics(args ...string) (int, string) {
+	var stderr bytes.Buffer
+	code := measure.Metrics(context.Background(), args, nil, nil, &stderr)
+	return code, stderr.String()
+}
+
+// What the tool writes belongs to its version: who changes one changes the other.
+func TestMetricsGolden(t *testing.T) {
+	const version, want = "7", `{
+  "title": "t",
+  "profile": "open",
+  "note": "The runner printed no performance summary.",
+  "rows": [
+    {
+      "name": "tokens_equal_reference",
+      "label": "tokens as the reference",
+      "value": "2 of 2"
+    }
+  ]
+}
+`
+	files(t, map[string]string{"o": "hello\n", "got": `{"prompt_tokens":[7],"tokens":[1,2]}`, "want": `{"prompt_tokens":[7],"tokens":[1,2],"text":"x"}`})
+	if code, said := metrics("--stdout", "o", "--tokens", "got", "--expect", "want", "--title", "t", "--profile", "open", "--out", "m"); code != 0 {
+		t.Fatal(said)
+	}
+	b, err := os.ReadFile("m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, string(b)); d != "" || measure.MetricsVersion != version {
+		t.Errorf("version %s writes\n%s", measure.MetricsVersion, d)
+	}
+}
+
+// Numbers of the open stand-in are never taken for a phone's, with and without a reference to compare with.
+func TestNoteOfTheOpenProfile(t *testing.T) {
+	files(t, map[string]string{"o": printed})
+	for profile, want := range map[string]bool{"open": true, "device": false} {
+		if code, said := metrics("--stdout", "o", "--profile", profile, "--out", "m"); code != 0 {
+			t.Fatal(said)
+		}
+		b, err := os.ReadFile("m")
+		if err != nil || strings.Contains(string(b), "not a phone's speed") != want {
+			t.Errorf("%s: %s, %v", profile, b, err)
+		}
+	}
+}
+
+func TestMetricsMistakes(t *testing.T) {
+	same := `{"prompt_tokens":[7],"tokens":[1,2]}`
+	for name, c := range map[string]struct {
+		got, want string
+		code      int
+		said      string
+	}{
+		"equal":            {same, same, 0, ""},
+		"other tokens":     {`{"prompt_tokens":[7],"tokens":[1,3]}`, same, 1, "from token 1 on"},
+		"fewer tokens":     {`{"prompt_tokens":[7],"tokens":[1]}`, same, 1, "from token 1 on"},
+		"other prompt":     {`{"prompt_tokens":[8],"tokens":[1,2]}`, same, 1, "tokenizers disagree"},
+		"no tokens at all": {`{"prompt_tokens":[7],"tokens":[]}`, `{"prompt_tokens":[7],"tokens":[]}`, 1, "has no tokens"},
+		"not JSON":         {"tokens", same, 1, "got"},
+	} {
+		files(t, map[string]string{"o": printed, "got": c.got, "want": c.want})
+		code, said := metrics("--stdout", "o", "--tokens", "got", "--expect", "want", "--out", "m")
+		if code != c.code || !strings.Contains(said, c.said) {
+			t.Errorf("%s: %d, %s", name, code, said)
+		}
+		if _, err := os.Stat("m"); (err == nil) != (c.code == 0) {
+			t.Errorf("%s: a table: %v", name, err == nil)
+		}
+	}
+	for _, args := range [][]string{{}, {"--stdout", "o"}, {"--stdout", "o", "--out", "m", "--tokens", "got"}, {"--nonsense"}} {
+		if code, said := metrics(args...); code != 2 || said == "" {
+			t.Errorf("%q: %d, %q", args, code, said)
+		}
+	}
+	if code, said := metrics("--stdout", filepath.Join("no", "such"), "--out", "m"); code != 1 || said == "" {
+		t.Errorf("no such file: %d, %q", code, said)
+	}
+}
+
+// Repetitions are put together, set beside baselines, and held against limits.
+func TestMetricsOfRepetitions(t *testing.T) {
+	line := func(ms string) string { return "real_seq_length: 64\nprefill time: " + ms + "ms\n" }
+	const spec = `{"patterns":[{"name":"psnr","pattern":"PSNR=([0-9.]+)","unit":"dB"}],"baselines":[
+		{"name":"paper","source":"p","rows":[{"metric":"prefill_tokens_per_s","value":333,"when":{"prefill_tokens":64}}]},
+		{"name":"ours","source":"o","profile":"open","rows":[{"metric":"prefill_time_us","value":100000}]}],
+		"limits":[{"metric":"prefill_tokens_per_s","baseline":"paper","regression":0.1}]}`
+	for _, c := range []struct {
+		name, profile string
+		times         [3]string
+		code          int
+		want          []string
+	}{
+		{"a phone", "device", [3]string{"900", "200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  spread of 2",`,
+			`"value": "± 1483 (200000 … 202000)"`, `"label": "  prefill speed, paper",`, `"value": "within noise: 0.96 of 333"`, `"n": 2,`, `"noise": 16.65`}},
+		{"a slow phone", "device", [3]string{"1", "400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %: more than the 10.0 %`}},
+		{"the stand-in is no phone", "open", [3]string{"1", "400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
+	} {
+		files(t, map[string]string{"a": line(c.times[0]), "b": line(c.times[1]), "c": line(c.times[2]), "spec": spec})
+		code, said := metrics("--stdout", "a", "--stdout", "b", "--stdout", "c", "--warmup", "1", "--spec", "spec", "--profile", c.profile, "--out", "m")
+		b, err := os.ReadFile("m")
+		if err != nil || code != c.code {
+			t.Fatalf("%s: %d, %s, %v", c.name, code, said, err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(b)+said, want) {
+				t.Errorf("%s: no %s in\n%s%s", c.name, want, said, b)
+			}
+		}
+		if c.profile == "open" && strings.Contains(string(b), "paper") {
+			t.Errorf("the stand-in is compared with a phone:\n%s", b)
+		}
+	}
+}
+
+// An earlier run is a baseline of its own.
+func TestMetricsOfPreviousRun(t *testing.T) {
+	files(t, map[string]string{"old": "prefill time: 100 ms\n", "new": "prefill time: 120 ms\n", "limit": `{"limits":[{"metric":"prefill_time_us","baseline":"previous","regression":0.1}]}`})
+	if code, said := metrics("--stdout", "old", "--profile", "open", "--out", "before"); code != 0 {
+		t.Fatal(said)
+	}
+	code, said := metrics("--stdout", "new", "--profile", "open", "--previous", "before", "--spec", "limit", "--out", "m")
+	if code != 1 || !strings.Contains(said, `prefill_time_us is 120000 us, worse than baseline "previous" (100000) by 20.0 %`) {
+		t.Errorf("%d, %s", code, said)
+	}
+	for _, c := range [][]string{{"--previous", "new"}, {"--spec", "new"}, {"--spec", "none"}, {"--warmup", "1"}} {
+		if code, said := metrics(append(c, "--stdout", "new", "--out", "m")...); code != 1 || said == "" {
+			t.Errorf("%q: %d, %q", c, code, said)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package steps
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+// Checked returns the kinds, those that rules are about with the rules asked before they plan. workspace is the folder that
+// paths of the workspace start in.
+func Checked(kinds map[string]step.Kind, c *toolchains.Catalogue, workspace string) map[string]step.Kind {
+	out := make(map[string]step.Kind, len(kinds))
+	about := map[string]func(*look){
+		"oppackage": (*look).opPackage, "makefile": (*look).opPackage, "quantize": func(*look) {},
+		"context": (*look).context, "exec": (*look).exec, "run": (*look).run,
+	}
+	for name, k := range kinds {
+		switch {
+		case name == addrs.Toolchain:
+			out[name] = CheckedToolchain(k, c)
+		case about[name] != nil:
+			out[name] = checked{Kind: k, catalogue: c, workspace: workspace, look: about[name]}
+		default:
+			out[name] = k
+		}
+	}
+	return out
+}
+
+// CheckedToolchain returns the kind of toolchain blocks with the rules about one toolchain and the target asked.
+func CheckedToolchain(k step.Kind, c *toolchains.Catalogue) step.Kind { return checkedToolchain{k, c} }
+
+type checkedToolchain struct {
+	step.Kind
+	catalogue *toolchains.Catalogue
+}
+
+// Plan plans the block, and says what of it does not go with the target: also when it cannot be had on this machine.
+func (k checkedToolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	planned, diags := k.Kind.Plan(r)
+	t, release, err := k.catalogue.Find(r.At.Name, r.String("version"))
+	attrs := cty.NilVal
+	if len(planned.Attrs) > 0 {
+		attrs = cty.ObjectVal(planned.Attrs)
+	}
+	known := toolchains.Known{Name: r.At.Name}
+	if err == nil {
+		known = t.Learned(release, attrs)
+	} else {
+		known.Learn(attrs)
+	}
+	if err != nil && known.Version == "" {
+		return planned, diags
+	}
+	found, ds := k.catalogue.Ask(toolchains.Facts{Target: target(r), Toolchains: []toolchains.Known{known}}, r.At.Name)
+	ds = append(ds, k.catalogue.Diagnostics(found, r.ArgRange)...)
+	return planned, append(ds, diags...)
+}
+
+// checked asks the rules about a step.
+type checked struct {
+	step.Kind
+	catalogue *toolchains.Catalogue
+	workspace string
+	look      func(*look)
+}
+
+// Plan plans the step unless a rule forbids it.
+func (k checked) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	if r.At.Kind == "exec" && !worth(r) {
+		return k.Kind.Plan(r)
+	}
+	l := &look{r: r, catalogue: k.catalogue, workspace: k.workspace, facts: noFacts(r)}
+	k.look(l)
+	if l.silent {
+		return k.Kind.Plan(r)
+	}
+	found, diags := k.catalogue.Ask(toolchains.Facts{Target: target(r), Toolchains: l.toolchains(), Step: l.facts}, "step")
+	found = append(found, k.catalogue.Judge(l.found)...)
+	diags = append(diags, k.catalogue.Diagnostics(once(found), r.ArgRange)...)
+	if diags.HasErrors() {
+		return step.Planned{}, diags
+	}
+	planned, more := k.Kind.Plan(r)
+	return planned, append(diags, more...)
+}
+
+// once drops findings that say the same.
+func once(found []compat.Finding) []compat.Finding {
+	var out []compat.Finding
+	for _, f := range found {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// look is what is found out about a step.
+type look struct {
+	r         step.Request
+	catalogue *toolchains.Catalogue
+	workspace string
+	facts     map[string]cty.Value
+	found     []compat.Finding // of rules that are code
+	silent    bool             // there is nothing that a rule could be about
+}
+
+// noFacts is the object `step` of a step of which nothing is known:
+//
+//	kind, name     of the step
+//	arches         Hexagon archs that an op package is to be built for
+//	tools_version  version of the Hexagon tools that the step asks for; "": the SDK's
+//	tools_wanted   versions of the Hexagon tools that the step, or a Makefile that it runs, looks for by name
+//	unset_roots    variables such as HEXAGON_SDK_ROOT_V79 that a Makefile needs and nothing sets
+//	renamed        calls in op sources that the SDK's headers no longer declare: {at, from, to, receiver, rule, series}
+//	signed_pd      whether a signed protection domain is asked for
+//	soc_models     numbers that a command passes as soc_model
+//	vendor_first   a folder of the phone that LD_LIBRARY_PATH has before the pushed QNN libraries; "" when none is
+//	aot_arch, aot_soc  what a config of upstream's compiler is for
+func noFacts(r step.Request) map[string]cty.Value {
+	empty := toolchains.List(nil)
+	return map[string]cty.Value{
+		"kind": cty.StringVal(r.At.Kind), "name": cty.StringVal(r.At.Name), "arches": empty, "tools_version": cty.StringVal(""), "tools_wanted": empty,
+		"unset_roots": empty, "renamed": cty.EmptyTupleVal, "signed_pd": cty.False, "soc_models": empty, "vendor_first": cty.StringVal(""),
+		"aot_arch": cty.StringVal(""), "aot_soc": cty.StringVal(""),
+	}
+}
+
+func (l *look) set(name string, texts []string) { l.facts[name] = toolchains.List(texts) }
+
+// known returns what is known of a toolchain that the step uses.
+func (l *look) known(name string) (toolchains.Known, bool) {
+	use, ok := l.r.Toolchains[name]
+	if !ok {
+		return toolchains.Known{}, false
+	}
+	known := toolchains.Known{Name: name}
+	known.Learn(use.Attrs)
+	if t, release, err := l.catalogue.Find(name, known.Version); err == nil && known.Version != "" {
+		known = t.Learned(release, use.Attrs)
+	}
+	return known, known.Version != ""
+}
+
+func (l *look) toolchains() []toolchains.Known {
+	var out []toolchains.Known
+	for name := range l.r.Toolchains {
+		if k, ok := l.known(name); ok {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// target is what the pipeline builds for, nil when it does not say.
+func target(r step.Request) *toolchains.Target {
+	if r.Target == cty.NilVal || r.Target.IsNull() || !r.Target.IsWhollyKnown() || !r.Target.Type().IsObjectType() {
+		return nil
+	}
+	t := step.Request{Args: r.Target}
+	return &toolchains.Target{SoC: t.String("soc"), Arch: t.String("arch"), SoCModel: t.Int("soc_model", 0), VTCMMB: t.Int("vtcm_mb", 0)}
+}

@@ -1,0 +1,143 @@
+package steps
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/toolchains/compat"
+)
+
+// maxLibrary is the largest library that is searched for a build id; the largest of the vendor's are some tens of megabytes.
+const maxLibrary = 256 << 20
+
+// run looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace are opened.
+func (l *look) run() {
+	push := l.r.Map("push")
+	var files []compat.File
+	for _, name := range slices.Sorted(maps.Keys(push)) {
+		value := push[name]
+		f := compat.File{Name: name, From: value}
+		if at := l.host("push", value); at != "" {
+			if !l.open(at, &f) {
+				continue
+			}
+		} else {
+			l.made(value, &f)
+		}
+		files = append(files, f)
+	}
+	arch := ""
+	if t := target(l.r); t != nil {
+		arch = t.Arch
+	}
+	l.found = append(l.found, compat.PushSet(files, arch)...)
+	if slices.ContainsFunc(files, func(f compat.File) bool { return isQNN(f.Name) }) {
+		l.facts["vendor_first"] = cty.StringVal(vendorFirst(l.r.Env["LD_LIBRARY_PATH"]))
+	}
+}
+
+// isQNN tells whether the name is that of a library of the QNN runtime.
+func isQNN(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, "libQnn") && strings.HasSuffix(base, ".so")
+}
+
+// made fills in what the path of an output says.
+func (l *look) made(value string, f *compat.File) {
+	for _, t := range l.r.Toolchains {
+		if p := t.Output.Path(); strings.HasPrefix(value, p+"/") && isQNN(value) {
+			if k, ok := l.known(t.Output.Step.Name); ok {
+				if f.BuildID = k.BuildID; f.BuildID == "" && k.Name == "qairt" {
+					f.BuildID = "v" + k.Version
+				}
+			}
+			f.From = "toolchain." + t.Output.Step.Name + " (" + path.Base(path.Dir(value)) + ")"
+		}
+	}
+	if m := regexp.MustCompile(`/(?:hexagon-|htp_)(v\d\d)/`).FindStringSubmatch(value); m != nil && strings.HasSuffix(value, ".so") {
+		f.Arch = m[1]
+	}
+}
+
+// open looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the
+// runtime at once.
+func (l *look) open(at string, f *compat.File) bool {
+	file, err := os.Open(at)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	var head [52]byte
+	if _, err := file.ReadAt(head[:], 0); err != nil {
+		return false
+	}
+	if bytes.HasPrefix(head[:], []byte(elf.ELFMAG)) {
+		if head[4] == 1 && head[18] == 164 { // a 32-bit file for Hexagon; the low byte of its flags is the arch
+			f.Arch = fmt.Sprintf("v%02x", head[36])
+		}
+		if ids, err := buildid.Find(io.NewSectionReader(file, 0, min(info.Size(), maxLibrary))); err == nil && len(ids) == 1 {
+			f.BuildID = ids[0]
+		}
+		return true
+	}
+	if c, err := qnnctx.Parse(file, info.Size()); err == nil {
+		l.contextBinary(f.Name, c)
+	}
+	return false
+}
+
+func (l *look) contextBinary(name string, c qnnctx.Info) {
+	var r compat.Runtime
+	if k, ok := l.known("qairt"); ok {
+		r = compat.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
+	}
+	if t := target(l.r); t != nil {
+		r.SoC, r.Arch, r.SoCModel, r.VTCMMB = t.SoC, t.Arch, t.SoCModel, t.VTCMMB
+	}
+	l.found = append(l.found, compat.Context(Describe(name, c), r)...)
+}
+
+// Describe says in the terms of the rules what the header of a context binary says.
+func Describe(name string, c qnnctx.Info) compat.ContextBinary {
+	version := func(v qnnctx.Version) string {
+		if v == (qnnctx.Version{}) {
+			return ""
+		}
+		return v.String()
+	}
+	b := compat.ContextBinary{Name: name, BuildID: c.BuildID, CoreAPI: version(c.CoreAPI), HTPAPI: version(c.BackendAPI), Blob: version(c.BlobVersion),
+		SoC: c.SoC, SoCModel: int(c.SoCModel), VTCMMB: int(c.VTCM >> 20)}
+	if c.Arch > 0 {
+		b.Arch = fmt.Sprintf("v%d", c.Arch)
+	}
+	return b
+}
+
+// vendorFirst returns the folder of the phone's own libraries that a search path has before any that is the run's.
+func vendorFirst(searchPath string) string {
+	for _, dir := range strings.Split(searchPath, ":") {
+		switch {
+		case strings.HasPrefix(dir, "/vendor"), strings.HasPrefix(dir, "/odm"), strings.HasPrefix(dir, "/system"), strings.HasPrefix(dir, "/dsp"):
+			return dir
+		case dir != "":
+			return ""
+		}
+	}
+	return ""
+}

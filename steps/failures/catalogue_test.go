@@ -1,0 +1,86 @@
+package failures_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hexmage/hexmage/runner/diagnose"
+	"github.com/hexmage/hexmage/steps/failures"
+)
+
+func shipped(t testing.TB) *diagnose.Catalogue {
+	t.Helper()
+	c, diags := failures.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return c
+}
+
+// Each entry is the diagnosis of its own examples: no other claims them. A benign one is noise, and nothing else is found.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	c := shipped(t)
+	seeds, known := 0, 0
+	for _, e := range c.Entries {
+		if len(e.Examples) == 0 {
+			t.Errorf("%s: %s has no example", e.File, e.ID)
+		}
+		if e.Seed {
+			seeds++
+		}
+		if !e.Benign {
+			known++
+		}
+		if e.Source == "" {
+			t.Errorf("%s: %s has no source", e.File, e.ID)
+		}
+		for _, text := range e.Examples {
+			r := c.Text([]byte(text))
+			if e.Benign {
+				if !r.Clean() || r.Benign == 0 {
+					t.Errorf("%s: benign %s: %q gives %+v", e.File, e.ID, text, r)
+				}
+				continue
+			}
+			if len(r.Findings) == 0 || r.Findings[0].ID != e.ID {
+				var got []string
+				for _, f := range r.Findings {
+					got = append(got, f.ID)
+				}
+				t.Errorf("%s: %q is diagnosed as %q, want %q first", e.File, text, got, e.ID)
+				continue
+			}
+			if f := r.Findings[0]; regexp.MustCompile(`[{][a-z_]+[}]`).MatchString(f.Cause + f.Remedy) {
+				t.Errorf("%s: %s: a placeholder is left in %q, %q", e.File, e.ID, f.Cause, f.Remedy)
+			}
+		}
+	}
+	if seeds < 8 || known < 100 {
+		t.Errorf("%d failures, %d of them from the reproduction; want at least 100 and 8", known, seeds)
+	}
+}
+
+// Every pattern is there for a text: each matches some example of its entry.
+func TestEveryPatternHasAnExample(t *testing.T) {
+	t.Parallel()
+	c := shipped(t)
+	for _, e := range c.Entries {
+		for _, p := range e.Patterns {
+			one := *e
+			one.Patterns, one.Explains = []string{p}, nil
+			only, err := diagnose.New([]*diagnose.Entry{&one}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := false
+			for _, text := range e.Examples {
+				r := only.Text([]byte(text))
+				seen = seen || len(r.Findings) > 0 || r.Benign > 0
+			}
+			if !seen {
+				t.Errorf("%s: %s: no example has %q", e.File, e.ID, p)
+			}
+		}
+	}
+}

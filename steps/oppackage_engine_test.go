@@ -1,0 +1,325 @@
+package steps_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/cas"
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/libcheck"
+	"github.com/hexmage/hexmage/oppackage/opconfig"
+	"github.com/hexmage/hexmage/patches"
+	"github.com/hexmage/hexmage/standin/kerneltest"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/steps"
+)
+
+// TestMain lets the test binary run again as a built-in tool, as the executor runs hexmage.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "tool" {
+		tools := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{
+			patches.ToolName: patches.Run, oppackage.ToolName: oppackage.Run, opconfig.ToolName: opconfig.Run, libcheck.ToolName: libcheck.Run,
+			kerneltest.ToolName: kerneltest.Tool,
+		}
+		os.Exit(tools[os.Args[2]](context.Background(), os.Args[3:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// sdk is a kind of toolchain that is a folder of this machine.
+type sdkKind struct{ base, tools string }
+
+func (sdkKind) Schema() step.Schema {
+	return step.Schema{Args: hcldec.ObjectSpec{}, Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}}}
+}
+
+func (k sdkKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	attrs := map[string]cty.Value{}
+	if r.At.Name == "hexagon" {
+		attrs["tools_version"] = cty.StringVal(k.tools)
+	}
+	in := action.Input{Host: &action.HostPath{Path: filepath.Join(k.base, r.At.Name)}}
+	return step.Planned{Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{in}}}, Attrs: attrs}, nil
+}
+
+const pipeline = `
+pipeline {
+  description = "an op package"
+}
+
+toolchain "qairt" {}
+toolchain "hexagon" {}
+toolchain "ndk" {}
+
+step "patch" "ops" {
+  source = "pkg"
+  series = "mllm"
+  sdk    = toolchain.qairt
+}
+
+step "makefile" "test" {
+  source = step.patch.ops.outputs.dir
+}
+
+step "oppackage" "test" {
+  source  = step.patch.ops.outputs.dir
+  targets = ["htp_aarch64", "htp_v79"]
+  hvx     = "v66"
+  env     = { HEXMAGE_LLVM = "@llvm@" }
+}
+
+output "dir" {
+  value = step.oppackage.test.outputs.dir
+}
+
+output "device" {
+  value = step.oppackage.test.outputs.device
+}
+
+output "sizes" {
+  value = step.oppackage.test.outputs.report
+}
+
+output "v79" {
+  value = step.oppackage.test.outputs.htp_v79
+}
+
+output "commands" {
+  value = step.oppackage.test.outputs.compile_commands
+}
+
+output "makefile" {
+  value = step.makefile.test.outputs.dir
+}
+
+output "report" {
+  value = step.patch.ops.outputs.report
+}
+`
+
+// workspace is a folder with a pipeline and an op package, SDKs, and a store.
+type workspace struct {
+	t                   *testing.T
+	dir, sdks, llvm, at string
+	tools               string
+}
+
+func newWorkspace(t *testing.T) *workspace {
+	t.Helper()
+	w := &workspace{t: t, dir: t.TempDir(), sdks: t.TempDir(), at: t.TempDir(), tools: sdktest.ToolsVersion}
+	_, w.llvm = sdktest.SDKs(t, w.sdks)
+	w.pipeline(pipeline)
+	files := sdktest.Package()
+	files["src/ops/Scale.cpp"] = strings.ReplaceAll(files["src/ops/Scale.cpp"], "interface_scale", "get_interface_scale")
+	sdktest.Write(t, filepath.Join(w.dir, "pkg"), files)
+	return w
+}
+
+func (w *workspace) pipeline(text string) {
+	sdktest.Write(w.t, w.dir, map[string]string{"pipelines/p.hcl": strings.ReplaceAll(text, "@llvm@", w.llvm)})
+}
+
+func (w *workspace) edit(name string, change func(string) string) {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, "pkg", name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sdktest.Write(w.t, filepath.Join(w.dir, "pkg"), map[string]string{name: change(string(data))})
+}
+
+func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
+	w.t.Helper()
+	cfg, diags := config.Load(os.DirFS(w.dir), "p")
+	if diags.HasErrors() {
+		w.t.Fatal(diags)
+	}
+	return plan.Build(plan.Options{Config: cfg, Workspace: w.dir, Kinds: map[string]step.Kind{
+		addrs.Toolchain: sdkKind{w.sdks, w.tools}, "patch": steps.Patch{}, "oppackage": steps.Package{}, "makefile": steps.Makefile{}, "kernel_test": steps.KernelTest{}, "exec": steps.Exec{},
+	}})
+}
+
+// events collects what ran and what failed.
+type events struct {
+	ran      []string
+	failures []*event.Failure
+}
+
+func (e *events) Send(ev event.Event) {
+	f, ok := ev.(event.NodeFinished)
+	if !ok {
+		return
+	}
+	switch f.Outcome {
+	case event.Executed:
+		e.ran = append(e.ran, strings.TrimSuffix(f.Step+" "+f.Name, " "))
+	case event.Failed:
+		e.failures = append(e.failures, f.Failure)
+	}
+}
+
+// build builds the pipeline and returns what ran, sorted, and what failed.
+func (w *workspace) build() ([]string, []*event.Failure) {
+	w.t.Helper()
+	p, diags := w.plan()
+	if diags.HasErrors() {
+		w.t.Fatal(diags)
+	}
+	store, err := casdisk.New(w.at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	results, err := actiondisk.New(w.at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	fn, sources, trees := digest.BLAKE3, cas.WithSources(store), merkle.NewTrees(w.at)
+	scratch := filepath.Join(w.at, "scratch")
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	run := local.New(local.Options{Dir: scratch, Store: sources, Trees: trees, Fn: fn, Self: self})
+	sink := &events{}
+	_, err = build.Run(w.t.Context(), p, build.Options{
+		Executor: execute.Cached(run, results, sources, fn, trees.Has), Store: sources, Sources: sources,
+		Hasher: merkle.OpenStatCache(filepath.Join(w.at, "stat"), fn), Fn: fn, Sink: sink, Workspace: w.dir,
+		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	slices.Sort(sink.ran)
+	return sink.ran, sink.failures
+}
+
+func names(target string, objects ...string) []string {
+	var out []string
+	for _, o := range objects {
+		out = append(out, fmt.Sprintf("oppackage.test %s/%s", target, o))
+	}
+	return out
+}
+
+func TestEngine(t *testing.T) {
+	w := newWorkspace(t)
+	const lib = "libQnnTestPackage.so"
+	tools := []string{"makefile.test Makefile", "patch.ops"}
+	sorted := func(lists ...[]string) []string {
+		all := slices.Concat(lists...)
+		slices.Sort(all)
+		return all
+	}
+	objects := []string{"TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", lib, "check"}
+	all := sorted(tools, names("htp_aarch64", objects...), names("htp_v79", append(objects, "ops/v79_asm/asm.o")...))
+	check := func(what string, want []string) {
+		t.Helper()
+		ran, failures := w.build()
+		for _, f := range failures {
+			t.Fatalf("%s: %s\n%s\n%s", what, f.Summary, f.Output, f.Hints)
+		}
+		if diff := cmp.Diff(want, ran); diff != "" {
+			t.Errorf("%s (-want +ran):\n%s", what, diff)
+		}
+	}
+	check("the first time", all)
+	check("again", nil)
+	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "// a comment\n" })
+	patch := []string{"patch.ops"}
+	check("a comment in an op", sorted(patch, names("htp_aarch64", "ops/Scale.o"), names("htp_v79", "ops/Scale.o")))
+	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "int more() { return 1; }\n" })
+	check("an op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
+	w.edit("src/ops/v79_asm/asm.S", func(s string) string { return s + "\tnop\n" })
+	check("assembly of one arch", sorted(patch, names("htp_v79", "ops/v79_asm/asm.o", lib, "check")))
+	w.edit("config/TestPackage.xml", func(s string) string { return s + "\n" })
+	check("what no compiler reads", sorted(patch, names("htp_aarch64", "check"), names("htp_v79", "check")))
+	w.edit("include/scale.h", func(string) string { return "#pragma once\n#define FACTOR 5\n" })
+	check("a header of one op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
+	w.edit("include/scale.h", func(s string) string { return s + "#include \"more.h\"\n" })
+	sdktest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"include/more.h": "// more\n"})
+	// A new header may hide one that was read before: all that looks into the folder is compiled again.
+	check("a new header", sorted(patch, names("htp_aarch64", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o"),
+		names("htp_v79", "TestPackageInterface.o", "ops/Hvx.o", "ops/Scale.o", "ops/v79_asm/asm.o")))
+	w.edit("include/more.h", func(s string) string { return s + "#undef FACTOR\n#define FACTOR 7\n" })
+	check("a header of a header", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
+
+	sdktest.Write(t, filepath.Join(w.dir, "pkg"), map[string]string{"Makefile": "their own"})
+	check("a Makefile of the package's own", patch)
+
+	out := filepath.Join(w.at, "out")
+	for name, want := range map[string]string{
+		"report": `"state": "applied"`, "commands": "steps/patch/ops/dir/src/ops/Scale.cpp", "v79": "\x7fELF",
+		"dir/htp_aarch64/" + lib: "\x7fELF", "dir/htp_v79/" + lib: "\x7fELF",
+		"device/v79/libQnnTestPackage_CPU.so": "\x7fELF", "device/v79/libQnnTestPackage_HTP.so": "\x7fELF",
+		"sizes/htp_v79.json": `"exports": [`, "sizes/htp_aarch64.txt": "provider   TestPackageInterfaceProvider\n",
+		"makefile/Makefile": "PACKAGE_NAME ?= TestPackage", "makefile/src/ops/Scale.cpp": "t.interface_scale()",
+	} {
+		data, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%s: no %q in %d bytes, %v", name, want, len(data), err)
+		}
+	}
+}
+
+// TestHints has sources built without the patch step: the failure names the rule that would fix it.
+func TestHints(t *testing.T) {
+	w := newWorkspace(t)
+	w.pipeline(strings.ReplaceAll(pipeline, "step.patch.ops.outputs.dir", `"pkg"`))
+	_, failures := w.build()
+	if len(failures) != 2 {
+		t.Fatalf("%d failures", len(failures))
+	}
+	for _, f := range failures {
+		if len(f.Hints) != 2 || !strings.HasPrefix(f.Hints[0], "op Scale does not compile for htp_") || !strings.HasSuffix(f.Hints[0], ", first at src/ops/Scale.cpp:3:50") || !strings.Contains(f.Hints[1], `rename rule "interface_scale"`) {
+			t.Errorf("hints %q of\n%s", f.Hints, f.Output)
+		}
+	}
+}
+
+func TestPackagePlanErrors(t *testing.T) {
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"unknown target", `"htp_v79"`, `"htp_v99"`, `no target "htp_v99" (did you mean htp_v69?)`},
+		{"unknown HVX", `"v66"`, `"v99"`, `no HVX version "v99"`},
+		{"unknown series", `"mllm"`, `"llama"`, `no patch series "llama"`},
+		{"not a name", `hvx     = "v66"`, `package = "a b"`, "not a C++ name"},
+		{"no NDK", `toolchain "ndk" {}`, "", `needs toolchain "ndk"`},
+		{"old tools", "19.0.04", "8.7.06", "htp_v79 needs Hexagon tools 8.8"},
+		{"no tools", "19.0.04", "", "does not say which tools it has"},
+		{"sdk is no toolchain", "= toolchain.qairt", `= "x"`, "is to be a toolchain"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &workspace{t: t, dir: t.TempDir(), sdks: "/nowhere", llvm: "/nowhere", tools: strings.ReplaceAll("19.0.04", tt.old, tt.new)}
+			w.pipeline(strings.Replace(pipeline, tt.old, tt.new, 1))
+			if _, diags := w.plan(); !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags.Errs()), tt.want) {
+				t.Errorf("diagnostics %v, want %q", diags, tt.want)
+			}
+		})
+	}
+}

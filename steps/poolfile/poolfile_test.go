@@ -1,0 +1,95 @@
+package poolfile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/steps/poolfile"
+)
+
+func TestParse(t *testing.T) {
+	got, diags := poolfile.Parse([]byte(`
+# the desk's own
+device "desk" { serial = "R5CX123" }
+device "rack" {
+  serial = "10.0.0.7:5555"
+  server = "10.0.0.2:5037"
+  soc    = "SM8750"
+}
+device "twin" {
+  serial = "R5CX123"
+  server = "unix:/run/adb.sock"
+}
+emulated { phones = 2 }
+`), "devices.hcl")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	want := poolfile.File{Emulated: 2, Devices: []runner.PoolDevice{
+		{Name: "desk", Serial: "R5CX123"},
+		{Name: "rack", Serial: "10.0.0.7:5555", Server: runner.Server{Network: "tcp", Address: "10.0.0.2:5037"}, SoC: "SM8750"},
+		{Name: "twin", Serial: "R5CX123", Server: runner.Server{Network: "unix", Address: "/run/adb.sock"}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got, diags := poolfile.Parse(nil, "devices.hcl"); diags.HasErrors() || len(got.Devices) != 0 {
+		t.Error(got, diags)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ src, want string }{
+		{"device \"a\" {\n  serail = \"x\"\n}", "devices.hcl:2,3-9: Unknown argument; There is no argument serail in device \"a\". Did you mean serial?"},
+		{"devices \"a\" { }", `Did you mean device?`},
+		{`server = "x"`, `There is no argument server in devices.hcl.`},
+		{`device "a" { }`, `Add serial = "…" to device "a"`},
+		{`device { serial = "x" }`, `there are 0 names`},
+		{`device "a b" { serial = "x" }`, `"a b" is no name`},
+		{`device "a" { serial = "" }`, `"" is no serial`},
+		{`device "a" { serial = ["x"] }`, `serial is a string`},
+		{`device "a" { serial = null }`, `serial is a string`},
+		{`device "a" { serial = env.X }`, `devices.hcl:1,23-26`},
+		{"device \"a\" {\n  serial = \"x\"\n  server = \"10.0.0.2\"\n}", `devices.hcl:3,12-22: Unusable server; server "10.0.0.2": want "HOST:PORT"`},
+		{"device \"a\" {\n  serial = \"x\"\n  server = \"unix:adb.sock\"\n}", `the path of a socket is absolute`},
+		{"device \"a\" { serial = \"x\" }\ndevice \"a\" { serial = \"y\" }", `devices.hcl:2,1-11: Declared twice; device "a" is declared here and at devices.hcl:1`},
+		{"device \"a\" { serial = \"x\" }\ndevice \"b\" { serial = \"x\" }", `the device with serial x is declared here and at devices.hcl:1`},
+		{"device \"a\" { serial = \"b\" }\ndevice \"b\" { serial = \"x\" }", `"b" is the name of this device and the serial of "a"`},
+		{`emulated { phones = 0 }`, `phones is 0; it is a whole number from 1 to 256`},
+		{`emulated { phones = 1.5 }`, `phones is 1.5`},
+		{`emulated { phones = "many" }`, `phones is a number`},
+		{`emulated { }`, `Write emulated { phones = 2 }`},
+		{`emulated { phone = 2 }`, `Did you mean phones?`},
+		{"emulated { phones = 1 }\nemulated { phones = 2 }", `emulated is declared here and at devices.hcl:1`},
+		{`device "a" {`, `devices.hcl:1`},
+	} {
+		_, diags := poolfile.Parse([]byte(c.src), "devices.hcl")
+		var all []string
+		for _, d := range diags {
+			all = append(all, d.Error())
+		}
+		if !strings.Contains(strings.Join(all, "\n"), c.want) {
+			t.Errorf("%s\ngot  %q\nwant %q", c.src, all, c.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`device "a" { serial = "x" }`)
+	f.Add(`emulated { phones = 2 }`)
+	f.Add(`device "a" "b" { server = 1 }`)
+	f.Fuzz(func(t *testing.T, src string) {
+		got, diags := poolfile.Parse([]byte(src), "devices.hcl")
+		if diags.HasErrors() {
+			return
+		}
+		for _, d := range got.Devices {
+			if d.Name == "" || d.Serial == "" {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+}

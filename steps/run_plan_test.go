@@ -1,0 +1,133 @@
+package steps_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/steps"
+)
+
+func toolchain(name string) step.Toolchain {
+	return step.Toolchain{Output: addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: addrs.Toolchain, Name: name}}, Name: "dir"}}
+}
+
+func request(args map[string]cty.Value) step.Request {
+	all := map[string]cty.Value{
+		"argv": strs("./p", "-m"), "push": cty.MapVal(map[string]cty.Value{"model.bin": cty.StringVal("m.bin"), "lib/": cty.StringVal("libs")}),
+		"pull": strs("results/tokens.json", "log"), "stdin": cty.StringVal("hello\n"), "expect": cty.StringVal("want.json"), "serial": cty.StringVal("ab12"),
+	}
+	for name, v := range args {
+		all[name] = v
+	}
+	return step.Request{
+		At: addrs.Instance{Step: addrs.Step{Kind: "run", Name: "qwen3"}}, Profile: "device", Args: cty.ObjectVal(all),
+		Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8), "soc_id": cty.NumberIntVal(618)}),
+		Toolchains: map[string]step.Toolchain{"adb": toolchain("adb"), "llvm": toolchain("llvm"), "qemu": toolchain("qemu"), "busybox": toolchain("busybox")},
+	}
+}
+
+func strs(s ...string) cty.Value {
+	v := []cty.Value{cty.StringVal("")}[:0]
+	for _, x := range s {
+		v = append(v, cty.StringVal(x))
+	}
+	if len(v) == 0 {
+		return cty.ListValEmpty(cty.String)
+	}
+	return cty.ListVal(v)
+}
+
+func TestRunOnAPhone(t *testing.T) {
+	p, diags := steps.Table()["run"].Plan(request(nil))
+	if diags.HasErrors() || len(p.Specs) != 2 {
+		t.Fatalf("%v, %d specs", diags, len(p.Specs))
+	}
+	run, metrics := p.Specs[0], p.Specs[1]
+	want := map[string]string{
+		action.PropertyExecutor: "device", action.PropertyPool: "device=1,device ab12=1", action.PropertyStdin: "stdin.txt", action.PropertyStdout: "stdout.txt",
+		runner.PropertySoC: "SM8750", runner.PropertyArch: "v79", runner.PropertySoCModel: "69", runner.PropertyVTCM: "8", runner.PropertyADB: "toolchains/adb", runner.PropertySerial: "ab12", runner.PropertySampleMS: "100",
+	}
+	if d := cmp.Diff(want, run.Platform); d != "" {
+		t.Error(d)
+	}
+	var inputs, outputs []string
+	for _, in := range run.Inputs {
+		inputs = append(inputs, in.Path)
+	}
+	for _, o := range run.Outputs {
+		outputs = append(outputs, o.Path)
+	}
+	if d := cmp.Diff([]string{"toolchains/adb", "push/lib", "push/model.bin", "stdin.txt"}, inputs); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"stdout.txt", "results/tokens.json", "log", runner.SamplesCSV, runner.SamplesJSON}, outputs); d != "" {
+		t.Error(d)
+	}
+	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics --stdout stdout.txt --title qwen3 --profile device --out metrics.json --samples samples.json --tokens tokens.json --expect expected.json" {
+		t.Errorf("metrics: %s", argv)
+	}
+	for _, name := range []string{"metrics", "stdout", "results", "samples"} {
+		if _, ok := p.Outputs[name]; !ok {
+			t.Errorf("no output %s", name)
+		}
+	}
+}
+
+func TestMoreMistakes(t *testing.T) {
+	push := func(names ...string) cty.Value {
+		m := map[string]cty.Value{}
+		for _, n := range names {
+			m[n] = cty.StringVal("f")
+		}
+		return cty.MapVal(m)
+	}
+	for name, c := range map[string]struct {
+		args map[string]cty.Value
+		want string
+	}{
+		"empty argv":           {map[string]cty.Value{"argv": strs()}, "argv is empty"},
+		"pulled twice":         {map[string]cty.Value{"pull": strs("a/x", "b/x"), "expect": cty.NullVal(cty.String)}, `"a/x" and "b/x" would both be x`},
+		"pulls stdout":         {map[string]cty.Value{"pull": strs("./stdout.txt"), "expect": cty.NullVal(cty.String)}, "the standard output"},
+		"pulls all":            {map[string]cty.Value{"pull": strs("."), "expect": cty.NullVal(cty.String)}, "leads out"},
+		"nothing to compare":   {map[string]cty.Value{"pull": strs("log")}, "pull does not bring back"},
+		"one place twice":      {map[string]cty.Value{"push": push("a", "./a")}, "the same place"},
+		"all at the top, fine": {map[string]cty.Value{"push": push("./")}, ""},
+	} {
+		_, diags := steps.Table()["run"].Plan(request(c.args))
+		if diags.HasErrors() != (c.want != "") || c.want != "" && !strings.Contains(diags.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, diags, c.want)
+		}
+	}
+	r := request(nil)
+	delete(r.Toolchains, "adb")
+	if _, diags := steps.Table()["run"].Plan(r); !strings.Contains(diags.Error(), `toolchain "adb"`) {
+		t.Errorf("no adb: %v", diags)
+	}
+}
+
+func TestEmulator(t *testing.T) {
+	p, diags := steps.Table()["emulator"].Plan(request(nil))
+	if diags.HasErrors() || len(p.Specs) != 2 {
+		t.Fatalf("%v", diags)
+	}
+	if argv := strings.Join(p.Specs[1].Args, " "); !strings.Contains(argv, "--soc SM8750 --arch v79 --soc_model 69 --vtcm_mb 8 --soc_id 618") {
+		t.Errorf("image: %s", argv)
+	}
+	r := request(nil)
+	r.Target = cty.NullVal(cty.DynamicPseudoType)
+	if _, diags := steps.Table()["emulator"].Plan(r); !strings.Contains(diags.Error(), "target") {
+		t.Errorf("no target: %v", diags)
+	}
+	r = request(nil)
+	delete(r.Toolchains, "qemu")
+	if _, diags := steps.Table()["emulator"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
+		t.Errorf("no qemu: %v", diags)
+	}
+}

@@ -1,0 +1,49 @@
+// Package steps has the kinds of steps, a file each, named as the user spells them: what arguments a kind takes and which actions it
+// plans. What a command line, a format or a protocol looks like is said in the domain folder that the kind is about; the kinds join
+// those folders, which do not know each other.
+//
+// The way in is Kinds, the table that the planner looks a `step "<kind>"` up in, and Tools, the table of the programs of ours that
+// the actions run. The package knows nothing of the command line, and nothing here runs an action.
+package steps
+
+import (
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// Workspace is what the kinds are told of the workspace that is planned.
+type Workspace struct {
+	Catalogue *toolchains.Catalogue
+	Lock      *toolchains.Lock
+	Machine   toolchains.Machine
+	Dir       string // where paths of the workspace start
+}
+
+// Kinds is the table of kinds that the planner gets, the one of `toolchain` blocks under addrs.Toolchain: each asks the rules of what goes
+// together before it plans.
+func (w Workspace) Kinds() map[string]step.Kind {
+	all := Table()
+	all[addrs.Toolchain] = Toolchain{Catalogue: w.Catalogue, Lock: w.Lock, Machine: w.Machine, Workspace: w.Dir}
+	return Checked(all, w.Catalogue, w.Dir)
+}
+
+// Table is the table of kinds by the name that follows `step`, before any rule is asked.
+func Table() map[string]step.Kind {
+	return map[string]step.Kind{
+		"context":     contextKind{},
+		"convert":     convertKind{},
+		"emulator":    emulatorKind{},
+		"exec":        Exec{},
+		"fetch":       Fetch{},
+		"git":         Git{},
+		"kernel_test": KernelTest{},
+		"makefile":    Makefile{},
+		"model":       modelKind{},
+		"oppackage":   Package{},
+		"patch":       Patch{},
+		"quantize":    quantizeKind{},
+		"reference":   referenceKind{},
+		"run":         runKind{},
+	}
+}

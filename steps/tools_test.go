@@ -1,0 +1,215 @@
+package steps_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/steps"
+)
+
+const sdkID = "v2.41.0.251128145156_191518"
+
+// tool runs one tool with args that may contain {dir}, and fails the test unless it returns 0.
+func runTool(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	out, stderr, code := tryTool(t, dir, name, args...)
+	if code != 0 {
+		t.Fatalf("%s %q: exit %d: %s", name, args, code, stderr)
+	}
+	return out
+}
+
+func tryTool(t *testing.T, dir, name string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	tl, ok := steps.Tools()[name]
+	if !ok {
+		t.Fatalf("no tool %q", name)
+	}
+	var full []string
+	for _, a := range args {
+		full = append(full, strings.ReplaceAll(a, "{dir}", dir))
+	}
+	var o, e bytes.Buffer
+	code = tl(context.Background(), full, strings.NewReader(""), &o, &e)
+	return o.String(), e.String(), code
+}
+
+// pipeline makes everything from a seed to a context and expected tokens in a new folder.
+func toolPipeline(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"lib/libQnnHtp.so": "\x7fELF…\x00" + sdkID + "\x00", "prompt.txt": "When the wind turns, she\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runTool(t, dir, "make-model", "--seed", "1", "--out", "{dir}/model")
+	runTool(t, dir, "quantize", "--model", "{dir}/model", "--out", "{dir}/quantized")
+	runTool(t, dir, "convert", "--input_path", "{dir}/quantized/model.safetensors", "--output_path", "{dir}/model.mllm")
+	runTool(t, dir, "aot-config", "--arch", "v79", "--soc", "SM8750", "--model_config", "{dir}/quantized/config.json", "--out", "{dir}/aot.json")
+	out := runTool(t, dir, "mllm-qwen3-aot-sha-c", "-m", "{dir}/model.mllm", "-c", "{dir}/quantized/config.json", "-aot_cfg", "{dir}/aot.json",
+		"-qnn_env", "{dir}/lib/", "-o", "{dir}/context.bin")
+	for _, mark := range []string{"Tracing SHA model (seq=32)...", "Tracing SHA model (seq=1)...", "SHA model traced successfully.",
+		"QNN context context.0 saved to " + dir + "/context.bin written ", "SHA compilation completed successfully!"} {
+		if !strings.Contains(out, mark) {
+			t.Errorf("the compiler did not print %q:\n%s", mark, out)
+		}
+	}
+	runTool(t, dir, "reference", "--model", "{dir}/model.mllm", "--config", "{dir}/quantized/config.json", "--tokenizer", "{dir}/quantized/tokenizer.json",
+		"--prompt-file", "{dir}/prompt.txt", "--max_new", "32", "--out", "{dir}/tokens.json")
+	return dir
+}
+
+// golden holds the digest of each tool's output for the pipeline above, and the version constant that vouches for it.
+func golden() map[string][2]string {
+	return map[string][2]string{
+		"model/config.json":           {"qwen3.MakeVersion", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
+		"model/tokenizer.json":        {"qwen3.MakeVersion", "f81ed8a5b83c561b0ba54fae2ccda454a0d9264e760bd77f54e4781d2bf19a9a"},
+		"model/model.safetensors":     {"qwen3.MakeVersion", "a274b361d06bf854343827526e36dd57265996f3d80b43c9eac12ead328075cf"},
+		"quantized/model.safetensors": {"quantizer.Version", "200291a7dc12338dffd5bf58b04bd720a83fcc54f81c5930d57ec795983ca267"},
+		"quantized/config.json":       {"quantizer.Version", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
+		"model.mllm":                  {"convert.Version", "e69d47fa63040e62ac960e983c047ba0f87dbb6e21efe0ebcab012c7c540db23"},
+		"aot.json":                    {"aotc.ConfigVersion", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
+		"context.bin":                 {"aotc.Version", "0e630a2de270501c0cdb69b3ceae4871e5d778589fca866cfcd1ab7652eff842"},
+		"tokens.json":                 {"qwen3.ReferenceVersion", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
+	}
+}
+
+// The pipeline is run once; what follows reads its files and adds others beside them.
+func TestPipeline(t *testing.T) {
+	dir := toolPipeline(t)
+	t.Run("is golden", func(t *testing.T) { isGolden(t, dir) })
+	t.Run("outputs are varied", func(t *testing.T) { outputsAreVaried(t, dir) })
+	t.Run("compiler refuses", func(t *testing.T) { compilerRefuses(t, dir) })
+	t.Run("block size must agree", func(t *testing.T) { blockSizeMustAgree(t, dir) })
+}
+
+func isGolden(t *testing.T, dir string) {
+	want := golden()
+	names := make([]string, 0, len(want))
+	for n := range want {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		raw, err := os.ReadFile(filepath.Join(dir, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(raw)); got != want[n][1] {
+			t.Errorf("%s: output changed: bump %s and set the digest to %s", n, want[n][0], got)
+		}
+	}
+}
+
+// The model's output must depend on the prompt and must not collapse: a device that computes something else must not agree by chance.
+func outputsAreVaried(t *testing.T, dir string) {
+	seen := map[string]bool{}
+	for i, prompt := range []string{"The model has layers", "hello", "In the winter the river freezes", "1 2 3"} {
+		if err := os.WriteFile(filepath.Join(dir, "p.txt"), []byte(prompt), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		runTool(t, dir, "reference", "--model", "{dir}/model.mllm", "--config", "{dir}/quantized/config.json", "--tokenizer", "{dir}/quantized/tokenizer.json",
+			"--prompt-file", "{dir}/p.txt", "--max_new", "24", "--out", "{dir}/t.json")
+		r, err := qwen3.ReadResult(filepath.Join(dir, "t.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		distinct := map[int]bool{}
+		for _, id := range r.Tokens {
+			distinct[id] = true
+		}
+		if len(r.Tokens) < 8 || len(distinct) < 8 {
+			t.Errorf("%q gives %d tokens, %d distinct: %q", prompt, len(r.Tokens), len(distinct), r.Text)
+		}
+		if seen[r.Text] {
+			t.Errorf("prompt %d gives what an earlier one gave", i)
+		}
+		seen[r.Text] = true
+	}
+}
+
+func compilerRefuses(t *testing.T, dir string) {
+	aot, err := os.ReadFile(filepath.Join(dir, "aot.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(from, to string) string {
+		s := strings.Replace(string(aot), from, to, 1)
+		if s == string(aot) {
+			t.Fatalf("no %q in\n%s", from, aot)
+		}
+		return s
+	}
+	args := func(o map[string]string) []string {
+		a := map[string]string{"-m": "{dir}/model.mllm", "-c": "{dir}/quantized/config.json", "--aot_config": "{dir}/aot2.json", "--qnn_env_path": "{dir}/lib/", "-o": "{dir}/new.bin"}
+		for k, v := range o {
+			a[k] = v
+		}
+		var out []string
+		for _, k := range []string{"-m", "-c", "--aot_config", "--qnn_env_path", "-o", "--bogus"} {
+			if a[k] != "" {
+				out = append(out, k, a[k])
+			}
+		}
+		return out
+	}
+	cases := map[string]struct {
+		aot  string
+		args map[string]string
+		want string
+	}{
+		"arch":         {edit(`"V79"`, `"V78"`), nil, "Unknown HTP architecture"},
+		"chipset":      {edit(`"SM8750"`, `"SM1"`), nil, "htp_chipset"},
+		"performance":  {edit(`"HtpBurst"`, `"Fast"`), nil, "htp_try_best_performance"},
+		"session":      {edit(`"HtpUnsignedPd"`, `"No"`), nil, "neither HtpSignedPd"},
+		"missing key":  {edit(`"htp_vtcm_capability_in_mb"`, `"vtcm"`), nil, "all five keys"},
+		"layers":       {edit(`"layers": 4`, `"layers": 28`), nil, "the model has 4"},
+		"split":        {edit(`"split_graph": 1`, `"split_graph": 2`), nil, "knows only 1"},
+		"recipe":       {edit(`"llm_recipe": true`, `"llm_recipe": false`), nil, "no pass would run"},
+		"block size":   {strings.ReplaceAll(string(aot), `"block_size": 16`, `"block_size": 32`), nil, "linear_block_size 16"},
+		"slash":        {string(aot), map[string]string{"--qnn_env_path": "{dir}/lib"}, "must end in a slash"},
+		"unknown flag": {string(aot), map[string]string{"--bogus": "1"}, "usage:"},
+		"no output":    {string(aot), map[string]string{"-o": ""}, "--output_context_name is required"},
+		"float model":  {string(aot), map[string]string{"-m": "{dir}/float.mllm"}, "is not quantised"},
+		"version 1":    {string(aot), map[string]string{"-m": "{dir}/v1.mllm"}, "--format v2"},
+	}
+	runTool(t, dir, "convert", "--input_path", "{dir}/model/model.safetensors", "--output_path", "{dir}/float.mllm")
+	runTool(t, dir, "convert", "--input_path", "{dir}/model/model.safetensors", "--output_path", "{dir}/v1.mllm", "--format", "v1")
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(dir, "aot2.json"), []byte(c.aot), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, stderr, code := tryTool(t, dir, "mllm-qwen3-aot-sha-c", args(c.args)...)
+			if code != 134 || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit %d, %q; want 134 with %q", code, stderr, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "new.bin")); err == nil {
+				t.Error("a context was written")
+			}
+		})
+	}
+}
+
+// A model quantised with another block size than its config says must be refused by every program that reads it.
+func blockSizeMustAgree(t *testing.T, dir string) {
+	runTool(t, dir, "quantize", "--model", "{dir}/model", "--out", "{dir}/q32", "--block_size", "32")
+	runTool(t, dir, "convert", "--input_path", "{dir}/q32/model.safetensors", "--output_path", "{dir}/q32.mllm")
+	ref := []string{"--tokenizer", "{dir}/quantized/tokenizer.json", "--prompt-file", "{dir}/prompt.txt", "--out", "{dir}/t.json", "--model", "{dir}/q32.mllm", "--config"}
+	if _, stderr, code := tryTool(t, dir, "reference", append(ref, "{dir}/quantized/config.json")...); code != 1 || !strings.Contains(stderr, "linear_block_size 16") {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+	runTool(t, dir, "reference", append(ref, "{dir}/q32/config.json")...)
+}
