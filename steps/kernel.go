@@ -186,7 +186,7 @@ func cases(r step.Request) ([]byte, []action.Input, error) {
 	return data, files, err
 }
 
-func (k kernels) expand(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+func (k kernels) expand(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 	p, err := k.find(l)
 	if err != nil {
 		return nil, nil, err

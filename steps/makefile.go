@@ -95,7 +95,7 @@ func (Makefile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 }
 
 // expand makes the action from the listing of the source.
-func (m maker) expand(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+func (m maker) expand(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 	files := listed(m.source, l)
 	if m.config == "" {
 		var err error

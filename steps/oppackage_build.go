@@ -83,7 +83,7 @@ func (b *build) preview() oppackage.Package {
 }
 
 // find makes the package from the listing of the source. The interface of one that has no src/*.cpp is made.
-func (b *build) find(l step.Listing) (oppackage.Package, error) {
+func (b *build) find(l action.Listing) (oppackage.Package, error) {
 	files := listed(b.source, l)
 	if b.config == "" && !b.configSet {
 		var err error
@@ -106,7 +106,7 @@ func (b *build) find(l step.Listing) (oppackage.Package, error) {
 }
 
 // expand makes the specs from the listing of the source.
-func (b *build) expand(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+func (b *build) expand(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 	p, err := b.find(l)
 	if err != nil {
 		return nil, nil, err
@@ -341,7 +341,7 @@ func from(inputs []action.Input, at string) (action.Input, error) {
 }
 
 // listed returns the files below source, relative to it, sorted.
-func listed(source string, l step.Listing) []string {
+func listed(source string, l action.Listing) []string {
 	var files []string
 	for at, names := range l {
 		for _, n := range names {

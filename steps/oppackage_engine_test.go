@@ -28,6 +28,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
@@ -158,7 +159,7 @@ func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}
-	return plan.Build(plan.Options{Config: cfg, Workspace: w.dir, Kinds: map[string]step.Kind{
+	return planner.Build(planner.Options{Config: cfg, Workspace: w.dir, Kinds: map[string]step.Kind{
 		addrs.Toolchain: sdkKind{w.sdks, w.tools}, "patch": steps.Patch{}, "oppackage": steps.Package{}, "makefile": steps.Makefile{}, "kernel_test": steps.KernelTest{}, "exec": steps.Exec{},
 	}})
 }

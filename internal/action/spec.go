@@ -101,6 +101,9 @@ type Artifact struct {
 	Parts []Input // for a File or Value: one part with Path ""
 }
 
+// Listing has the slash paths of the files below inputs that were waited for, sorted, by Input.Path.
+type Listing map[string][]string
+
 // HostFile is a file that a toolchain of this machine's own programs has: absolute paths of the host, one on a line, that
 // these programs read beside their toolchain's tree.
 const HostFile = ".hexmage/host"

@@ -22,7 +22,6 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 const fn = digest.BLAKE3
@@ -265,7 +264,7 @@ func TestKindsThatLie(t *testing.T) {
 func TestErrorsOfExpansions(t *testing.T) {
 	w := newWorld(t)
 	n := &plan.Node{At: at("ex"), Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}},
-		Expand: func(step.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
+		Expand: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
 	r, err := w.run(planOf(nil, n))
 	if !errors.As(err, new(*build.InputError)) || r.Failed != 1 {
 		t.Errorf("%+v, %v; want an InputError", r.BuildFinished, err)
@@ -280,7 +279,7 @@ func TestErrorsOfExpansions(t *testing.T) {
 func TestExpansionSeesTheFiles(t *testing.T) {
 	w := newWorld(t)
 	n := &plan.Node{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}},
-		Expand: func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+		Expand: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 			art := action.Artifact{Class: action.Tree}
 			var specs []action.Spec
 			for _, f := range l["src"] {

@@ -14,7 +14,6 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 func TestFailures(t *testing.T) {
@@ -109,7 +108,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("interrupted")
 	unknown := &plan.Node{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Await: []action.Input{{Path: "x", Artifact: out("slow")}},
-		Expand: func(step.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
+		Expand: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
 	started := filepath.Join(t.TempDir(), "started")
 	go func() {
 		for {

@@ -15,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 func at(name string) addrs.Instance {
@@ -79,7 +78,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		running <- 0
 		work := func(ctx context.Context, u *unit, say func(message)) outcome {
 			if u.spec == nil {
-				specs, outs, err := u.node.plan.Expand(step.Listing{"x": {"a", "b", "c"}})
+				specs, outs, err := u.node.plan.Expand(action.Listing{"x": {"a", "b", "c"}})
 				if err != nil {
 					return outcome{failure: &event.Failure{Summary: err.Error()}}
 				}
@@ -171,7 +170,7 @@ func TestExpansion(t *testing.T) {
 	f := &fakeWork{}
 	ex := newNode("compile", "source")
 	ex.Await = []action.Input{from("source")}
-	ex.Expand = func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	ex.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 		var specs []action.Spec
 		art := action.Artifact{Class: action.Tree}
 		for _, name := range l["x"] {
@@ -186,7 +185,7 @@ func TestExpansion(t *testing.T) {
 	if err != nil || sum.Nodes != 5 || r.order[0] != "source" || r.order[4] != "link" || !reflect.DeepEqual(got, []string{"a.o", "b.o", "c.o"}) {
 		t.Errorf("order %v, %+v, %v", r.order, sum, err)
 	}
-	ex.Expand = func(step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	ex.Expand = func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 		return nil, nil, errors.New("no sources")
 	}
 	r, sum, _, err = runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))

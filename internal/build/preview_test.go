@@ -16,7 +16,6 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 // preview returns what a build would do, a line for each action: "exec.a a cached".
@@ -83,7 +82,7 @@ func TestPreview(t *testing.T) {
 	w := newWorld(t)
 	w.write(map[string]string{"name": "world"})
 	host := action.Input{Path: "name", Host: &action.HostPath{Path: "name"}}
-	upper := func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	upper := func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 		art := action.Artifact{Class: action.Tree}
 		var specs []action.Spec
 		for _, f := range l["src"] {

@@ -20,6 +20,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 // Limits of what may be read while planning.
@@ -34,12 +35,12 @@ type Files struct {
 
 	mu    sync.Mutex
 	seen  map[string]presence
-	globs map[string]GlobRead
+	globs map[string]plan.Glob
 }
 
 // NewFiles returns a reader whose relative paths start in the workspace, an absolute path.
 func NewFiles(workspace string) *Files {
-	return &Files{root: workspace, seen: make(map[string]presence), globs: make(map[string]GlobRead)}
+	return &Files{root: workspace, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}
 }
 
 // place returns the cleaned slash name and the path on this machine; names that leave the workspace must be absolute.
@@ -149,7 +150,7 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 		found = append(found, name)
 	}
 	sort.Strings(found)
-	g := GlobRead{Dir: slash, Patterns: patterns, Found: found, Dirs: slices.Sorted(maps.Keys(watched.dirs))}
+	g := plan.Glob{Dir: slash, Patterns: patterns, Found: found, Dirs: slices.Sorted(maps.Keys(watched.dirs))}
 	f.mu.Lock()
 	f.globs[globKey(g)] = g
 	f.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 func TestParseRef(t *testing.T) {
@@ -213,11 +214,11 @@ func TestFilesRemembers(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	want := lang.Reads{
+	want := plan.Reads{
 		Files:  []string{"a.txt", "bin"},
 		Dirs:   []string{"src"},
 		Absent: []string{"none/at", "nope"},
-		Globs: []lang.GlobRead{
+		Globs: []plan.Glob{
 			{Dir: abs, Patterns: []string{"*.c"}, Found: []string{abs + "/a.c"}, Dirs: []string{abs}},
 			{Dir: "src", Patterns: []string{"**/*.c", "gone/x/y.c", "deep/c.c"}, Found: []string{"src/a.c", "src/deep/c.c"}, Dirs: []string{"src", "src/deep"}},
 		},
@@ -250,10 +251,10 @@ func TestFilesRemembersLinks(t *testing.T) {
 		t.Fatal(diags)
 	}
 	out := filepath.ToSlash(other)
-	want := lang.Reads{
+	want := plan.Reads{
 		Files:  []string{out + "/a.txt", "gone.txt", "one.txt", "two.txt"},
 		Absent: []string{"nowhere"},
-		Globs: []lang.GlobRead{
+		Globs: []plan.Glob{
 			{Dir: "lib", Patterns: []string{"*.c"}, Found: []string{"lib/a.c"}, Dirs: []string{out + "/src", "lib"}},
 			{Dir: "src", Patterns: []string{"up.c"}, Found: []string{"src/up.c"}, Dirs: []string{"a.txt", "src"}},
 		},

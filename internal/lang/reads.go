@@ -2,6 +2,7 @@ package lang
 
 import (
 	"errors"
+	"github.com/hexmage/hexmage/internal/plan"
 	"io/fs"
 	"os"
 	"path"
@@ -11,25 +12,6 @@ import (
 	"strings"
 	"syscall"
 )
-
-// Reads are the paths that were looked at: slash paths, relative to the workspace or absolute, sorted, each once.
-type Reads struct {
-	Files  []string // there, and no folders: their content was read, or that there is a file was noticed; or links
-	Dirs   []string // folders of which the names in them were read, or that there is a folder was noticed
-	Absent []string // looked for, and not there
-	Globs  []GlobRead
-}
-
-// GlobRead is a folder that fileset listed.
-type GlobRead struct {
-	Dir      string // slash path, relative to the workspace or absolute
-	Patterns []string
-	Found    []string // slash paths that start with Dir, sorted
-	// Dirs are the folders whose names were read, sorted. While lstat of none of them has changed, Found is what fileset
-	// would find. Folders that patterns name and that are not there are told by the nearest one that is; of symbolic links
-	// both the link and what it leads to are there.
-	Dirs []string
-}
 
 // presence is what was there when a path was looked at.
 type presence uint8
@@ -109,10 +91,10 @@ func realDir(host string) string {
 }
 
 // Reads returns what was looked at so far.
-func (f *Files) Reads() Reads {
+func (f *Files) Reads() plan.Reads {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var r Reads
+	var r plan.Reads
 	for name, is := range f.seen {
 		switch is {
 		case absent:
@@ -129,17 +111,17 @@ func (f *Files) Reads() Reads {
 	for _, g := range f.globs {
 		r.Globs = append(r.Globs, g)
 	}
-	slices.SortFunc(r.Globs, func(a, b GlobRead) int { return strings.Compare(globKey(a), globKey(b)) })
+	slices.SortFunc(r.Globs, func(a, b plan.Glob) int { return strings.Compare(globKey(a), globKey(b)) })
 	return r
 }
 
-func globKey(g GlobRead) string { return g.Dir + "\x00" + strings.Join(g.Patterns, "\x00") }
+func globKey(g plan.Glob) string { return g.Dir + "\x00" + strings.Join(g.Patterns, "\x00") }
 
 // Fileset lists a folder anew, as the function fileset does.
-func Fileset(workspace, dir string, patterns ...string) (GlobRead, error) {
+func Fileset(workspace, dir string, patterns ...string) (plan.Glob, error) {
 	f := NewFiles(workspace)
 	if _, err := f.list(dir, patterns); err != nil {
-		return GlobRead{}, err
+		return plan.Glob{}, err
 	}
 	return f.Reads().Globs[0], nil
 }

@@ -1,9 +1,9 @@
-// Package plan decides what has to be done: from a pipeline's skeleton, its kinds and the values of its variables it
-// makes a Plan, an immutable list of nodes in dependency order.
+// Package plan has what a pipeline will do as data: a Plan, an immutable list of nodes in dependency order, and what
+// people and programs read of it (Text, JSON, Dot, Mermaid).
 //
-// Build is where HCL ends: it checks every reference before it evaluates anything, expands for_each, decodes each step's
-// arguments, and asks the step's kind for Specs. What carries a plan out needs only the types of this file. The package
-// runs nothing, hashes nothing and does not know whether a result is cached.
+// The planner makes plans, build carries them out, and both meet here. The package knows no HCL and no cty, even
+// indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. What a plan cannot say yet
+// stands in it as a function (Expand, Resolve): that keeps it from being written to a file.
 package plan
 
 import (
@@ -12,8 +12,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 // Plan is what a pipeline will do. Nothing changes it once it is made; Select returns another.
@@ -26,19 +24,27 @@ type Plan struct {
 	Reads       Reads // what planning read: a plan is as fresh as these
 }
 
-// Reads is what of this machine a plan was made from, beside the Options themselves. As long as nothing of it has changed,
-// the same Options give the same plan. Paths are slash paths, relative to the workspace or absolute; lists are sorted,
+// Reads is what of this machine a plan was made from, beside what the planner was told. As long as nothing of it has changed,
+// the same choices give the same plan. Paths are slash paths, relative to the workspace or absolute; lists are sorted,
 // without duplicates.
 type Reads struct {
-	Files  []string // files of which the content, or what file it is, was looked at
-	Dirs   []string // folders of which the list of names was looked at, or that there is a folder
-	Absent []string // what was looked for and is not there
+	Files  []string // there, and no folders: their content was read, or that there is a file was noticed; or links
+	Dirs   []string // folders of which the names in them were read, or that there is a folder was noticed
+	Absent []string // looked for, and not there
 	Globs  []Glob   // folders that were listed by fileset(); what they list is not in Dirs
 	Env    []string // names of variables of the environment that kinds looked at, set or not
 }
 
 // Glob is a folder listed by fileset().
-type Glob = lang.GlobRead
+type Glob struct {
+	Dir      string // slash path, relative to the workspace or absolute
+	Patterns []string
+	Found    []string // slash paths that start with Dir, sorted
+	// Dirs are the folders whose names were read, sorted. While lstat of none of them has changed, Found is what fileset
+	// would find. Folders that patterns name and that are not there are told by the nearest one that is; of symbolic links
+	// both the link and what it leads to are there.
+	Dirs []string
+}
 
 // Node is one instance of a step or toolchain.
 type Node struct {
@@ -58,7 +64,7 @@ type Node struct {
 	// (slash paths of the files below it, by Input.Path), Expand gives the specs and outputs. Specs and Outputs hold
 	// only a preview then.
 	Await  []action.Input
-	Expand func(step.Listing) ([]action.Spec, map[string]action.Artifact, error)
+	Expand func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)
 
 	// AwaitValues and Resolve are set when an argument depends on other steps' value outputs: with the content of each
 	// AwaitValues, Resolve gives the node with everything known (which may in turn have Expand). Specs hold only a

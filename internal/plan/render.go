@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -89,7 +91,7 @@ func textNode(b *strings.Builder, n *Node, notes Notes) {
 	for _, s := range n.Specs {
 		textSpec(b, n, s, notes)
 	}
-	for _, name := range sortedKeys(n.Classes) {
+	for _, name := range slices.Sorted(maps.Keys(n.Classes)) {
 		fmt.Fprintf(b, "  output %s (%s)%s\n", name, n.Classes[name], artifactText(n.Outputs[name]))
 	}
 }
@@ -105,7 +107,7 @@ func metaText(n *Node) string {
 			parts = append(parts, fmt.Sprintf("also after exit codes %d", n.RetryExitCodes))
 		}
 	}
-	for _, r := range sortedKeys(n.Resources) {
+	for _, r := range slices.Sorted(maps.Keys(n.Resources)) {
 		parts = append(parts, fmt.Sprintf("%s %d", r, n.Resources[r]))
 	}
 	if n.Cache != CacheDefault {
@@ -135,13 +137,13 @@ func textSpec(b *strings.Builder, n *Node, s action.Spec, notes Notes) {
 	if len(s.Args) > 0 {
 		fmt.Fprintf(b, "    $ %s\n", action.Quote(s.Args))
 	}
-	for _, k := range sortedKeys(s.Env) {
+	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
 		fmt.Fprintf(b, "    env %s=%s\n", k, action.Quote([]string{s.Env[k]}))
 	}
 	if s.Stdin != "" {
 		fmt.Fprintf(b, "    stdin %s\n", s.Stdin)
 	}
-	for _, k := range sortedKeys(s.Platform) {
+	for _, k := range slices.Sorted(maps.Keys(s.Platform)) {
 		fmt.Fprintf(b, "    %s = %s\n", k, s.Platform[k])
 	}
 	inputs := append([]action.Input(nil), s.Inputs...)

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"github.com/hexmage/hexmage/internal/action"
+	"maps"
+	"slices"
 )
 
 // The types below are the shape of JSON. They are apart from Plan so that either can change without the other.
@@ -120,7 +122,7 @@ func nodeJSON(n *Node) jsonNode {
 	for _, s := range n.Specs {
 		j.Actions = append(j.Actions, specJSON(s))
 	}
-	for _, name := range sortedKeys(n.Classes) {
+	for _, name := range slices.Sorted(maps.Keys(n.Classes)) {
 		j.Outputs = append(j.Outputs, jsonOutput{Name: name, Class: n.Classes[name].String(), Path: n.Output(name).Path()})
 	}
 	return j

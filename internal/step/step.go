@@ -105,7 +105,7 @@ type Planned struct {
 	// file, for sources that another step makes). Then Specs and Outputs hold only a preview for `hexmage plan`, with
 	// "*" where names are not known yet.
 	Await  []action.Input
-	Expand func(l Listing) ([]action.Spec, map[string]action.Artifact, error)
+	Expand func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error)
 
 	// Missing says what this machine lacks to run the step and how to get it, a line each. The plan still shows what would
 	// run; running is refused.
@@ -125,6 +125,3 @@ type Reads struct {
 	Paths []string // files and folders, there or not: absolute, or relative to the workspace
 	Env   []string // names of variables of the environment, set or not
 }
-
-// Listing has the slash paths of the files below each awaited input, sorted, by Input.Path.
-type Listing map[string][]string

@@ -20,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
-	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
@@ -233,7 +233,7 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 			kinds[name] = k
 		}
 		kinds[addrs.Toolchain] = steps.CheckedToolchain(rec, d.catalogue)
-		_, more := plan.Build(plan.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, Targets: d.targets,
+		_, more := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, Targets: d.targets,
 			EnvVars: a.envVars(), FlagVars: a.Set})
 		diags = append(diags, more...)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 )
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
@@ -50,7 +51,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 	if err != nil {
 		return nil, nil, err
 	}
-	p, diags := plan.Build(plan.Options{
+	p, diags := planner.Build(planner.Options{
 		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, Targets: d.targets,
 		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	})

@@ -1,4 +1,4 @@
-package plan_test
+package planner_test
 
 import (
 	"path/filepath"
@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 )
 
 // FuzzBuild: no pipeline makes planning panic; what is planned is in order, can be shown, and its deferred nodes can be
@@ -29,7 +30,7 @@ func FuzzBuild(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}
-		p, cfg, diags := plan.Load(fsys, "p", plan.Options{Kinds: kindsForTest(), Targets: socs, Workspace: dir})
+		p, cfg, diags := planner.Load(fsys, "p", planner.Options{Kinds: kindsForTest(), Targets: socs, Workspace: dir})
 		config.Render(diags, cfg.Files, 80, true)
 		if p == nil {
 			if !diags.HasErrors() {

@@ -1,4 +1,4 @@
-package plan_test
+package planner_test
 
 import (
 	"flag"
@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -122,7 +123,7 @@ func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	specs, outs, _ := make1([]string{"*"})
 	return step.Planned{Specs: specs, Outputs: outs, Await: []action.Input{{Path: "src", Artifact: &src}},
-		Expand: func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) { return make1(l["src"]) }}, nil
+		Expand: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return make1(l["src"]) }}, nil
 }
 
 func socs(soc string) (cty.Value, hcl.Diagnostics) {
@@ -149,7 +150,7 @@ func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.
 			t.Fatal(err)
 		}
 	}
-	o := plan.Options{Kinds: kindsForTest(), Targets: socs, Workspace: dir, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
+	o := planner.Options{Kinds: kindsForTest(), Targets: socs, Workspace: dir, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
 	for _, line := range strings.Split(string(a.Comment), "\n") {
 		key, value, _ := strings.Cut(line, "=")
 		switch word, name, _ := strings.Cut(key, " "); word {
@@ -166,7 +167,7 @@ func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.
 		return nil, diags, cfg
 	}
 	o.Config = cfg
-	p, ds := plan.Build(o)
+	p, ds := planner.Build(o)
 	return p, append(diags, ds...), cfg
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package plan_test
+package planner_test
 
 import (
 	"fmt"
@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 )
 
 // wide is a pipeline with a copy of a step for each of n files, a step that takes all of them, and an export of each.
@@ -82,7 +83,7 @@ func benchPlan(b *testing.B, pipeline, workspace string, nodes int) {
 	b.Helper()
 	files := fstest.MapFS{"pipelines/x.hcl": {Data: []byte(pipeline)}}
 	load := func() *plan.Plan {
-		p, _, diags := plan.Load(files, "x", plan.Options{Kinds: kindsForTest(), Workspace: workspace})
+		p, _, diags := planner.Load(files, "x", planner.Options{Kinds: kindsForTest(), Workspace: workspace})
 		if diags.HasErrors() || len(p.Nodes) != nodes {
 			b.Fatalf("%v", diags)
 		}

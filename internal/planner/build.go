@@ -1,4 +1,4 @@
-package plan
+package planner
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/dag"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 }
 
 // Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
-func Build(o Options) (*Plan, hcl.Diagnostics) {
+func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace),
 		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool)}
 	diags := p.chooseProfile()
@@ -67,13 +68,13 @@ type planner struct {
 	files    *lang.Files
 	scope    lang.Scope
 	declared lang.Declared
-	copies   bool  // any step has for_each
-	last     *Node // that was planned
+	copies   bool       // any step has for_each
+	last     *plan.Node // that was planned
 
 	objects map[string]*object // by address
 	order   []string           // dependencies first
 	steps   map[addrs.Step]*stepState
-	exports []Export
+	exports []plan.Export
 	env     map[string]bool // variables of the environment that kinds looked at
 }
 
@@ -299,9 +300,9 @@ func attrNames(v cty.Value) []string {
 }
 
 // assemble makes the plan of what was evaluated, without the toolchains that nothing needs.
-func (p *planner) assemble() *Plan {
-	out := &Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Exports: p.exports}
-	toolchains := make(map[addrs.Instance]*Node)
+func (p *planner) assemble() *plan.Plan {
+	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Exports: p.exports}
+	toolchains := make(map[addrs.Instance]*plan.Node)
 	var needed []addrs.Instance // toolchains, by others than toolchains
 	note := func(deps []addrs.Instance) {
 		for _, d := range deps {
@@ -332,7 +333,7 @@ func (p *planner) assemble() *Plan {
 		}
 		return nil
 	})
-	out.Nodes = make([]*Node, 0, n+len(reached))
+	out.Nodes = make([]*plan.Node, 0, n+len(reached))
 	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
 		s := p.objects[name].step
 		if s == nil {
@@ -349,7 +350,7 @@ func (p *planner) assemble() *Plan {
 }
 
 // reads is all that was looked at.
-func (p *planner) reads() Reads {
+func (p *planner) reads() plan.Reads {
 	p.looked(p.o.Reads)
 	for _, name := range append(sortedKeys(p.cfg.Files), p.cfg.Dirs...) {
 		p.files.Follow(name)
@@ -359,7 +360,7 @@ func (p *planner) reads() Reads {
 	dirs := append(r.Dirs, p.cfg.Dirs...)
 	slices.Sort(files)
 	slices.Sort(dirs)
-	return Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: r.Absent, Globs: r.Globs, Env: sortedKeys(p.env)}
+	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: r.Absent, Globs: r.Globs, Env: sortedKeys(p.env)}
 }
 
 func (p *planner) looked(r step.Reads) {

@@ -1,4 +1,4 @@
-package plan
+package planner
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 // redacted stands for a sensitive value.
@@ -23,14 +24,14 @@ func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	base := Export{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
+	base := plan.Export{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
 	exports, ds := p.export(out, o, base, val)
 	p.exports = append(p.exports, exports...)
 	return append(diags, ds...)
 }
 
 // export makes the exports of a value: one, or one for each part of a collection that holds artifacts.
-func (p *planner) export(out *config.Output, o *object, base Export, val cty.Value) ([]Export, hcl.Diagnostics) {
+func (p *planner) export(out *config.Output, o *object, base plan.Export, val cty.Value) ([]plan.Export, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	if !traits.Sensitive {
 		if val.IsNull() {
@@ -44,7 +45,7 @@ func (p *planner) export(out *config.Output, o *object, base Export, val cty.Val
 	if traits.Sensitive {
 		base.Literal = redacted
 		base.Deps = p.dependencies(o, instancesOf(marks), true)
-		return []Export{base}, nil
+		return []plan.Export{base}, nil
 	}
 	artifacts := false
 	for _, m := range marks {
@@ -56,22 +57,22 @@ func (p *planner) export(out *config.Output, o *object, base Export, val cty.Val
 		if diags.HasErrors() {
 			return nil, diags
 		}
-		return []Export{e}, nil
+		return []plan.Export{e}, nil
 	case len(marks) == 1 && isWhole(out.Value, marks[0]):
 		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
 	case traits.Unknown:
 		base.AwaitValues, _ = p.awaited(o, marks)
-		base.Resolve = func(values map[addrs.Output][]byte) (Export, error) { return p.resolveExport(out, base, values) }
+		base.Resolve = func(values map[addrs.Output][]byte) (plan.Export, error) { return p.resolveExport(out, base, values) }
 	default:
 		plain, _ := val.UnmarkDeep()
 		base.Literal = literal(plain)
 	}
 	base.Deps = p.dependencies(o, instancesOf(marks), true)
-	return []Export{base}, nil
+	return []plan.Export{base}, nil
 }
 
 // exportArtifact makes the export of a path: an output's, or one below it.
-func (p *planner) exportArtifact(out *config.Output, e Export, val cty.Value, marks []addrs.Output) (Export, hcl.Diagnostics) {
+func (p *planner) exportArtifact(out *config.Output, e plan.Export, val cty.Value, marks []addrs.Output) (plan.Export, hcl.Diagnostics) {
 	plain, _ := val.Unmark()
 	for i := range marks {
 		m := &marks[i]
@@ -88,13 +89,13 @@ func (p *planner) exportArtifact(out *config.Output, e Export, val cty.Value, ma
 		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
 }
 
-func (p *planner) exportParts(out *config.Output, o *object, base Export, val cty.Value) ([]Export, hcl.Diagnostics) {
+func (p *planner) exportParts(out *config.Output, o *object, base plan.Export, val cty.Value) ([]plan.Export, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	r := out.Value.Range()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
 		return nil, errorf(&r, "An output is an artifact or a value", "The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
 	}
-	exports := make([]Export, 0, shallow.LengthInt())
+	exports := make([]plan.Export, 0, shallow.LengthInt())
 	var diags hcl.Diagnostics
 	i := 0
 	for it := shallow.ElementIterator(); it.Next(); i++ {
@@ -124,7 +125,7 @@ func isWhole(e hcl.Expression, o addrs.Output) bool {
 	return !diags.HasErrors() && r.Step == o.Step && r.Output == o.Name && len(r.Rest) == 0
 }
 
-func (p *planner) resolveExport(out *config.Output, e Export, values map[addrs.Output][]byte) (Export, error) {
+func (p *planner) resolveExport(out *config.Output, e plan.Export, values map[addrs.Output][]byte) (plan.Export, error) {
 	for _, o := range e.AwaitValues {
 		if _, ok := values[o]; !ok {
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)

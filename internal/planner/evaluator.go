@@ -1,4 +1,4 @@
-package plan
+package planner
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -26,7 +27,7 @@ type evaluator struct {
 
 	when, outputsFrom *known
 	meta              []*known
-	metaNode          *Node // what the meta-arguments gave, when it is the same for all
+	metaNode          *plan.Node // what the meta-arguments gave, when it is the same for all
 	paths             []*known
 	outputs           []step.DeclaredOutput   // when they are the same for all
 	classes           map[string]action.Class // of outputs

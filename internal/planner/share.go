@@ -1,14 +1,15 @@
-package plan
+package planner
 
 import (
 	"slices"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 // share makes a node's parts those of the node before where they are the same: plans are not changed, and most copies of a
 // step, and many steps, differ in little.
-func share(n, last *Node) {
+func share(n, last *plan.Node) {
 	if last == nil || len(n.Specs) != len(last.Specs) {
 		return
 	}

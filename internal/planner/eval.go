@@ -1,4 +1,4 @@
-package plan
+package planner
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 // eval evaluates an expression whose references were checked.
@@ -109,7 +110,7 @@ func (p *planner) evalTarget() hcl.Diagnostics {
 }
 
 // metaArguments evaluates the meta-arguments of an instance into its node.
-func (e *evaluator) metaArguments(c *copyOf, n *Node) hcl.Diagnostics {
+func (e *evaluator) metaArguments(c *copyOf, n *plan.Node) hcl.Diagnostics {
 	if m := e.metaNode; m != nil {
 		n.Timeout, n.Retries, n.RetryExitCodes, n.Resources, n.Cache = m.Timeout, m.Retries, m.RetryExitCodes, m.Resources, m.Cache
 		return nil
@@ -125,18 +126,18 @@ func (e *evaluator) metaArguments(c *copyOf, n *Node) hcl.Diagnostics {
 		if diags = append(diags, ds...); ds.HasErrors() || v.IsNull() {
 			continue
 		}
-		if err := n.setMeta(k.name, v); err != nil {
+		if err := setMeta(n, k.name, v); err != nil {
 			r := k.expr.Range()
 			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.what(), err)...)
 		}
 	}
 	if same && !diags.HasErrors() {
-		e.metaNode = &Node{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
+		e.metaNode = &plan.Node{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
 	}
 	return diags
 }
 
-func (n *Node) setMeta(name string, v cty.Value) (err error) {
+func setMeta(n *plan.Node, name string, v cty.Value) (err error) {
 	switch name {
 	case "timeout":
 		n.Timeout, err = time.ParseDuration(v.AsString())
@@ -166,10 +167,10 @@ func (n *Node) setMeta(name string, v cty.Value) (err error) {
 	case "cache":
 		switch s := v.AsString(); s {
 		case "true", "on":
-			n.Cache = CacheDefault
-		case "false", CacheOff:
-			n.Cache = CacheOff
-		case CacheLocal, CacheInputs:
+			n.Cache = plan.CacheDefault
+		case "false", plan.CacheOff:
+			n.Cache = plan.CacheOff
+		case plan.CacheLocal, plan.CacheInputs:
 			n.Cache = s
 		default:
 			return fmt.Errorf("%q is not known; there are true, false, \"inputs\" (run when the inputs are not those of the last run here) and \"local\" (remember results on this machine only)", s)

@@ -1,4 +1,4 @@
-package plan_test
+package planner_test
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 func golden(t *testing.T, name string) *plan.Plan {
@@ -85,7 +84,7 @@ func TestExpand(t *testing.T) {
 	if len(n.Await) != 1 || n.Await[0].Artifact.String() != "step.patch.ops.outputs.dir" {
 		t.Fatalf("awaits %v", n.Await)
 	}
-	specs, outs, err := n.Expand(step.Listing{"src": {"a.cpp", "b.cpp"}})
+	specs, outs, err := n.Expand(action.Listing{"src": {"a.cpp", "b.cpp"}})
 	if err != nil || len(specs) != 4 || outs["htp_v79"].Class != action.File {
 		t.Errorf("expanded to %v, %v, %v", specs, outs, err)
 	}

@@ -1,4 +1,4 @@
-package plan
+package planner
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -70,7 +71,7 @@ type instance struct {
 	at      addrs.Instance
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
 	classes map[string]action.Class
-	node    *Node // nil when when = false
+	node    *plan.Node // nil when when = false
 }
 
 // declare makes an object for everything in the pipeline and checks every reference, before anything is evaluated.

@@ -1,4 +1,4 @@
-package plan_test
+package planner_test
 
 import (
 	"os"
@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -59,7 +60,7 @@ step "look" "c" {
 		}
 	}
 	absolute := filepath.ToSlash(filepath.Join(dir, "elsewhere"))
-	p, _, diags := plan.Load(os.DirFS(dir), "p", plan.Options{
+	p, _, diags := planner.Load(os.DirFS(dir), "p", planner.Options{
 		Kinds: map[string]step.Kind{"look": looking{absolute}}, Workspace: dir,
 		Reads: step.Reads{Paths: []string{"toolchains", "toolchains/own.hcl", "hexmage.lock.hcl"}, Env: []string{"HOME"}},
 	})

@@ -1,4 +1,4 @@
-package plan
+package planner
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -159,7 +160,7 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 }
 
 // resolve plans an instance anew, with values that were awaited.
-func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*Node, hcl.Diagnostics) {
+func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Node, hcl.Diagnostics) {
 	scope, diags := p.scopeWith(values)
 	if diags.HasErrors() {
 		return nil, diags
@@ -170,9 +171,9 @@ func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byt
 }
 
 // node plans an instance, while planning or to resolve a deferred one.
-func (e *evaluator) node(in *instance, c *copyOf, resolving bool) (*Node, map[string]cty.Value, hcl.Diagnostics) {
+func (e *evaluator) node(in *instance, c *copyOf, resolving bool) (*plan.Node, map[string]cty.Value, hcl.Diagnostics) {
 	p, s, b := e.p, e.s, e.s.block
-	n := &Node{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
+	n := &plan.Node{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
 	diags := e.metaArguments(c, n)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -286,7 +287,7 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 }
 
 // request makes what the kind is given, and the node's dependencies. It says whether all arguments are known.
-func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *Node) (step.Request, bool) {
+func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *plan.Node) (step.Request, bool) {
 	p, s := e.p, e.s
 	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges,
 		Toolchains: make(map[string]step.Toolchain), Env: make(map[string]string)}

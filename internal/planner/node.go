@@ -1,4 +1,4 @@
-package plan
+package planner
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -184,13 +185,13 @@ func (p *planner) staticAwaited(o *object) []addrs.Output {
 
 // deferNode makes a node that waits for values. Its specs are a preview, made with the names of the values in their
 // place, when the kind accepts that.
-func (e *evaluator) deferNode(in *instance, c *copyOf, req step.Request, args []*argValue, env *argValue, n *Node) {
+func (e *evaluator) deferNode(in *instance, c *copyOf, req step.Request, args []*argValue, env *argValue, n *plan.Node) {
 	p, s := e.p, e.s
 	argsVal, envVal := e.both(args, env)
 	var words string
 	n.AwaitValues, words = p.awaited(s.object, append(lang.OutputMarks(argsVal), lang.OutputMarks(envVal)...))
 	n.Deferred = "waits for the value of " + words
-	n.Resolve = func(values map[addrs.Output][]byte) (*Node, error) {
+	n.Resolve = func(values map[addrs.Output][]byte) (*plan.Node, error) {
 		for _, o := range n.AwaitValues {
 			if _, ok := values[o]; !ok {
 				return nil, fmt.Errorf("%s: the value of %s is not there", in.at, o)
@@ -240,7 +241,7 @@ func placeholders(v cty.Value) cty.Value {
 }
 
 // fill puts what the kind planned into a node, with the meta-arguments applied to each spec.
-func fill(n *Node, planned step.Planned) {
+func fill(n *plan.Node, planned step.Planned) {
 	n.Explain, n.Missing, n.Programs = planned.Explain, planned.Missing, planned.Programs
 	n.Specs, n.Outputs = withMeta(n, planned.Specs), planned.Outputs
 	if v, ok := planned.Attrs["version"]; ok && v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
@@ -251,7 +252,7 @@ func fill(n *Node, planned step.Planned) {
 	}
 	n.Await = planned.Await
 	expand := planned.Expand
-	n.Expand = func(l step.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	n.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 		specs, outs, err := expand(l)
 		return withMeta(n, specs), outs, err
 	}
@@ -267,8 +268,8 @@ func fill(n *Node, planned step.Planned) {
 	n.Deferred = "its actions follow from the files in " + strings.Join(names, ", ")
 }
 
-func withMeta(n *Node, specs []action.Spec) []action.Spec {
-	if n.Timeout == 0 && n.Cache != CacheOff && len(n.Programs) == 0 && len(n.RetryExitCodes) == 0 {
+func withMeta(n *plan.Node, specs []action.Spec) []action.Spec {
+	if n.Timeout == 0 && n.Cache != plan.CacheOff && len(n.Programs) == 0 && len(n.RetryExitCodes) == 0 {
 		return specs
 	}
 	out := make([]action.Spec, len(specs))
@@ -276,7 +277,7 @@ func withMeta(n *Node, specs []action.Spec) []action.Spec {
 		if s.Timeout == 0 {
 			s.Timeout = n.Timeout
 		}
-		s.NoCache = s.NoCache || n.Cache == CacheOff
+		s.NoCache = s.NoCache || n.Cache == plan.CacheOff
 		s.Programs, s.RetryExitCodes = n.Programs, n.RetryExitCodes
 		out[i] = s
 	}
@@ -284,7 +285,7 @@ func withMeta(n *Node, specs []action.Spec) []action.Spec {
 }
 
 // checkPlanned finds mistakes of a kind before they become puzzling failures.
-func (p *planner) checkPlanned(s *stepState, in *instance, n *Node, planned step.Planned) hcl.Diagnostics {
+func (p *planner) checkPlanned(s *stepState, in *instance, n *plan.Node, planned step.Planned) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	bug := func(detail string, args ...any) {
 		diags = append(diags, errorf(&s.block.Range, "A kind does not keep its promise",
