@@ -3,9 +3,10 @@ package oppackage
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Diagnostic is one error of a compiler or linker.
@@ -41,9 +42,9 @@ const (
 )
 
 var (
-	colours       = regexp.MustCompile("\x1b\\[[0-9;]*[mK]")
-	compilerError = regexp.MustCompile(`^(\S[^\n]*?):(\d+):(\d+): (?:fatal )?error: (.*)$`)
-	toolError     = regexp.MustCompile(`^(?:\S*clang\S*|\S*ld(?:\.lld)?|\S*link|lld\S*): error: (.*)$`)
+	colours       = lazyregexp.New("\x1b\\[[0-9;]*[mK]")
+	compilerError = lazyregexp.New(`^(\S[^\n]*?):(\d+):(\d+): (?:fatal )?error: (.*)$`)
+	toolError     = lazyregexp.New(`^(?:\S*clang\S*|\S*ld(?:\.lld)?|\S*link|lld\S*): error: (.*)$`)
 )
 
 // Diagnostics finds the errors in the output of a compiler or linker, in its order, each once.
@@ -80,7 +81,7 @@ func Diagnostics(output string) []Diagnostic {
 }
 
 // excerpt is a line of source, or of marks below one, as clang prints them: the line's number, a bar, text.
-var excerpt = regexp.MustCompile(`^ *\d* \|`)
+var excerpt = lazyregexp.New(`^ *\d* \|`)
 
 func (d Diagnostic) key() string {
 	return fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Col, d.Message)

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // DefaultHVX lets the compiler use the HVX instructions of the arch it builds for.
@@ -56,7 +57,7 @@ type Link struct {
 	Library string
 }
 
-var packageName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var packageName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Validate says whether a library and a C++ name can be made from the package's name, and whether it has sources.
 func (p Package) Validate() error {
@@ -207,14 +208,14 @@ func (r Roots) vars(p Package) map[string]string {
 	}
 }
 
-var reference = regexp.MustCompile(`\$\(([A-Z_]+)\)`)
+var reference = lazyregexp.New(`\$\(([A-Z_]+)\)`)
 
 // expand puts the variables' values in. A flag that is one reference alone, such as $(HVX), becomes as many as it has words.
 func expand(vars map[string]string, lists ...[]string) []string {
 	var out []string
 	for _, list := range lists {
 		for _, s := range list {
-			full := reference.ReplaceAllStringFunc(s, func(m string) string { return vars[m[2:len(m)-1]] })
+			full := reference.Get().ReplaceAllStringFunc(s, func(m string) string { return vars[m[2:len(m)-1]] })
 			if reference.FindString(s) == s && s != "" {
 				out = append(out, strings.Fields(full)...)
 			} else {

@@ -2,10 +2,10 @@ package patches
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/rename"
 )
@@ -46,24 +46,24 @@ type miss struct {
 }
 
 var (
-	colour = regexp.MustCompile("\x1b\\[[0-9;]*[mK]")
+	colour = lazyregexp.New("\x1b\\[[0-9;]*[mK]")
 	// An error, with where it is: file:1:2: error: text
-	errorLine = regexp.MustCompile(`^(?:(\S.*?:\d+:\d+): )?.*?\b(?:fatal )?error: (.*)$`)
+	errorLine = lazyregexp.New(`^(?:(\S.*?:\d+:\d+): )?.*?\b(?:fatal )?error: (.*)$`)
 	// clang: no member named 'old' in 'ns::Class' (or namespace 'ns')
-	clangMember = regexp.MustCompile(`^no (?:member|type|template) named '(\w+)' in (?:namespace )?'([^']+)'`)
-	clangName   = regexp.MustCompile(`^(?:use of undeclared identifier|unknown type name|call to undeclared function|no template named|undeclared function) '(\w+)'`)
+	clangMember = lazyregexp.New(`^no (?:member|type|template) named '(\w+)' in (?:namespace )?'([^']+)'`)
+	clangName   = lazyregexp.New(`^(?:use of undeclared identifier|unknown type name|call to undeclared function|no template named|undeclared function) '(\w+)'`)
 	// gcc: 'class ns::Class' has no member named 'old'; 'old' is not a member of 'ns'; 'old' was not declared in this scope
-	gccMember = regexp.MustCompile(`^['‘]([^'‘’]+)['’] has no member named ['‘](\w+)['’]`)
-	gccOf     = regexp.MustCompile(`^['‘](\w+)['’] is not a member of ['‘]([^'‘’]+)['’]`)
-	gccName   = regexp.MustCompile(`^['‘](\w+)['’] (?:was not declared in this scope|does not name a type|has not been declared)`)
-	noFile    = regexp.MustCompile(`^(?:'([^']+)' file not found|([^\s:]+): No such file or directory)`)
+	gccMember = lazyregexp.New(`^['‘]([^'‘’]+)['’] has no member named ['‘](\w+)['’]`)
+	gccOf     = lazyregexp.New(`^['‘](\w+)['’] is not a member of ['‘]([^'‘’]+)['’]`)
+	gccName   = lazyregexp.New(`^['‘](\w+)['’] (?:was not declared in this scope|does not name a type|has not been declared)`)
+	noFile    = lazyregexp.New(`^(?:'([^']+)' file not found|([^\s:]+): No such file or directory)`)
 	// Both, of a macro at a file's outermost level and of a base class: what is meant stands in the source line below.
-	inLine = regexp.MustCompile(`^(?:unknown type name|expected function body|a type specifier is required|C\+\+ requires a type specifier|expected constructor, destructor|expected class[- ]name|expected unqualified-id|expected parameter declarator|expected '\)')`)
+	inLine = lazyregexp.New(`^(?:unknown type name|expected function body|a type specifier is required|C\+\+ requires a type specifier|expected constructor, destructor|expected class[- ]name|expected unqualified-id|expected parameter declarator|expected '\)')`)
 	// The source line as compilers show it:   12 | DEF_X(a, b)
-	shownLine = regexp.MustCompile(`^\s*\d+ \| (.*)$`)
-	firstWord = regexp.MustCompile(`^\s*(\w+)\s*\(`)
-	baseNames = regexp.MustCompile(`\b(?:class|struct)\s+\w+[^:]*:([^{]*)`)
-	word      = regexp.MustCompile(`\w+`)
+	shownLine = lazyregexp.New(`^\s*\d+ \| (.*)$`)
+	firstWord = lazyregexp.New(`^\s*(\w+)\s*\(`)
+	baseNames = lazyregexp.New(`\b(?:class|struct)\s+\w+[^:]*:([^{]*)`)
+	word      = lazyregexp.New(`\w+`)
 )
 
 // maxDiagnosed bounds how much of a compiler's output is looked at, in bytes.
@@ -177,7 +177,7 @@ func inSource(place, line string) (out []miss) {
 		out = append(out, miss{place, m[1], ""})
 	}
 	if m := baseNames.FindStringSubmatch(line); m != nil {
-		for _, w := range word.FindAllString(m[1], -1) {
+		for _, w := range word.Get().FindAllString(m[1], -1) {
 			out = append(out, miss{place, w, ""})
 		}
 	}

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -10,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
@@ -44,9 +44,9 @@ func (Git) Schema() step.Schema {
 }
 
 var (
-	commitRE = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	schemeRE = regexp.MustCompile(`^(https?|ssh|git)://`)
-	scpRE    = regexp.MustCompile(`^[\w.-]+@[\w.-]+:`)
+	commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
+	schemeRE = lazyregexp.New(`^(https?|ssh|git)://`)
+	scpRE    = lazyregexp.New(`^[\w.-]+@[\w.-]+:`)
 )
 
 // Plan plans the checkout.

@@ -3,7 +3,6 @@ package toolchains
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and
@@ -87,7 +88,7 @@ func (c *Catalogue) Features(s *SoC) []string {
 	return out
 }
 
-var archRE = regexp.MustCompile(`^v\d{2}$`)
+var archRE = lazyregexp.New(`^v\d{2}$`)
 
 func (s *SoC) check(file string) hcl.Diagnostics {
 	if archRE.MatchString(s.Arch) && s.SoCModel >= 0 && s.VTCMMB >= 0 {

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // archiveMagic is how the archives that SDKs come in start. A tar without compression has its mark at byte 257.
@@ -97,8 +98,8 @@ func jsonMessage(b []byte) string {
 
 // These do for a hint what a parser of HTML would do; what they get wrong is shown as it is, and is harmless.
 var (
-	silentRE = regexp.MustCompile(`(?is)<(script|style|svg)\b.*?(</(script|style|svg)\s*>|$)|<!--.*?(-->|$)`)
-	tagRE    = regexp.MustCompile(`(?s)<[^<>]*(>|$)`)
+	silentRE = lazyregexp.New(`(?is)<(script|style|svg)\b.*?(</(script|style|svg)\s*>|$)|<!--.*?(-->|$)`)
+	tagRE    = lazyregexp.New(`(?s)<[^<>]*(>|$)`)
 )
 
 func markupMessage(text string) string {

@@ -8,12 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -204,8 +204,8 @@ func (l *listing) identify(dir, root, name string) (verify.SDK, error) {
 }
 
 var (
-	archFolder   = regexp.MustCompile(`(?:^|/)(?:lib/hexagon-|target/hexagon/lib/)v(\d{2,3})/`)
-	targetFolder = regexp.MustCompile(`^lib/([a-z0-9_]+(?:-[a-z0-9_.]+)+)/lib`)
+	archFolder   = lazyregexp.New(`(?:^|/)(?:lib/hexagon-|target/hexagon/lib/)v(\d{2,3})/`)
+	targetFolder = lazyregexp.New(`^lib/([a-z0-9_]+(?:-[a-z0-9_.]+)+)/lib`)
 )
 
 // targets finds which machines there are libraries for by the folders they are in.

@@ -8,9 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/oppackage"
 )
 
@@ -33,7 +33,7 @@ type sdks struct {
 	qairt, hexagon, ndk string
 }
 
-var versions = regexp.MustCompile(`(?m)^\s*HEXAGON_TOOLS_VERSION_?\w*\s*[:?]?=\s*([0-9][0-9A-Za-z.]*)\s*$`)
+var versions = lazyregexp.New(`(?m)^\s*HEXAGON_TOOLS_VERSION_?\w*\s*[:?]?=\s*([0-9][0-9A-Za-z.]*)\s*$`)
 
 // newestTools is what the SDK has beside the versions that a makefile names.
 const newestTools = "19.0.04"
@@ -43,7 +43,7 @@ const newestTools = "19.0.04"
 func newSDKs(root string, makefile []byte) (sdks, error) {
 	s := sdks{root, filepath.Join(root, "qairt"), filepath.Join(root, "6.4.0.2"), filepath.Join(root, "ndk")}
 	tools := []string{newestTools}
-	for _, m := range versions.FindAllSubmatch(makefile, 100) {
+	for _, m := range versions.Get().FindAllSubmatch(makefile, 100) {
 		tools = append(tools, string(m[1]))
 	}
 	files := []string{
@@ -65,7 +65,7 @@ func newSDKs(root string, makefile []byte) (sdks, error) {
 	return s, nil
 }
 
-var toolsFolder = regexp.MustCompile(`\$\(HEXAGON\)/tools/HEXAGON_Tools/[^/\s]+/Tools`)
+var toolsFolder = lazyregexp.New(`\$\(HEXAGON\)/tools/HEXAGON_Tools/[^/\s]+/Tools`)
 
 // name says roots by their names.
 func (s sdks) name(word string) string {

@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/qnn/buildid"
 )
@@ -230,11 +230,11 @@ func sameBuild(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"_") || strings.HasPrefix(b, a+"_")
 }
 
-var defineID = regexp.MustCompile(`(?m)^\s*#\s*define\s+QNN_SDK_BUILD_ID\s+"([^"\n]+)"`)
+var defineID = lazyregexp.New(`(?m)^\s*#\s*define\s+QNN_SDK_BUILD_ID\s+"([^"\n]+)"`)
 
 // HeaderBuildID returns the build id that an SDK's QnnSdkBuildId.h defines, "" if it defines none.
 func HeaderBuildID(header []byte) string {
-	if m := defineID.FindSubmatch(header[:min(len(header), 1<<20)]); m != nil {
+	if m := defineID.Get().FindSubmatch(header[:min(len(header), 1<<20)]); m != nil {
 		return string(m[1])
 	}
 	return ""

@@ -10,8 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // maxConfig and maxOps bound what is read: the largest known config has 40 ops in 100 KB.
@@ -61,7 +62,7 @@ type opPart struct {
 	Repeated  string `xml:"Repeated"`
 }
 
-var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Read reads a config.
 func Read(r io.Reader) (Config, error) {
@@ -116,22 +117,22 @@ func count(parts []opPart) Count {
 }
 
 var (
-	comments   = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
-	begins     = regexp.MustCompile(`\bBEGIN_PKG_OP_DEFINITION\s*\(\s*([A-Za-z_][A-Za-z0-9_]*)\s*\)`)
-	registered = regexp.MustCompile(`\bDEF_PACKAGE_OP(?:_AND_COST(?:_F)?_AND_FLAGS)?\s*\((?:[^();"]|\((?:[^();"]|\([^();"]*\))*\))*?,\s*"([A-Za-z_][A-Za-z0-9_.]*)"`)
+	comments   = lazyregexp.New(`(?s)//[^\n]*|/\*.*?\*/`)
+	begins     = lazyregexp.New(`\bBEGIN_PKG_OP_DEFINITION\s*\(\s*([A-Za-z_][A-Za-z0-9_]*)\s*\)`)
+	registered = lazyregexp.New(`\bDEF_PACKAGE_OP(?:_AND_COST(?:_F)?_AND_FLAGS)?\s*\((?:[^();"]|\((?:[^();"]|\([^();"]*\))*\))*?,\s*"([A-Za-z_][A-Za-z0-9_.]*)"`)
 )
 
 // Registered returns the ops that a source registers, by the names of their macros: those of one source share a
 // registration. A source that registers none, such as one with functions for others, gives none.
 func Registered(source []byte) []Op {
-	text := comments.ReplaceAll(source, []byte(" "))
-	begin := begins.FindSubmatch(text)
+	text := comments.Get().ReplaceAll(source, []byte(" "))
+	begin := begins.Get().FindSubmatch(text)
 	if begin == nil {
 		return nil
 	}
 	var ops []Op
 	seen := map[string]bool{}
-	for _, m := range registered.FindAllSubmatch(text, maxOps) {
+	for _, m := range registered.Get().FindAllSubmatch(text, maxOps) {
 		if n := string(m[1]); !seen[n] {
 			seen[n] = true
 			ops = append(ops, Op{Name: n, Registration: string(begin[1]), Params: Count{0, -1}, Inputs: Count{0, -1}, Outputs: Count{0, -1}})

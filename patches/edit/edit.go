@@ -10,9 +10,9 @@ package edit
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/rename"
 )
 
@@ -168,8 +168,8 @@ func (r Call) Of() (string, string) {
 }
 
 var (
-	cName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	cHeader = regexp.MustCompile(`^[^\s"<>\\]+$`)
+	cName   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	cHeader = lazyregexp.New(`^[^\s"<>\\]+$`)
 )
 
 func checkNames(what string, names []string) (errs []error) {

@@ -11,12 +11,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 //go:embed qairt.hcl
@@ -88,9 +89,9 @@ func Parse(file string, text []byte) (Data, error) {
 }
 
 var (
-	cName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
-	header  = regexp.MustCompile(`^[\w./-]+\.h(pp)?$`)
-	release = regexp.MustCompile(`^\d+(\.\d+)*$`)
+	cName   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	header  = lazyregexp.New(`^[\w./-]+\.h(pp)?$`)
+	release = lazyregexp.New(`^\d+(\.\d+)*$`)
 )
 
 func (d Data) validate(file string) error {

@@ -6,10 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/cpptoken"
 	"github.com/hexmage/hexmage/patches/edit"
 	"github.com/hexmage/hexmage/patches/rename"
@@ -130,10 +130,10 @@ type linter struct {
 }
 
 // sdkMacro is a name that only an SDK's headers define.
-var sdkMacro = regexp.MustCompile(`^(DEF_(PACKAGE|TENSOR|TILE)_\w+|(BEGIN|END|DECLARE|INIT|REGISTER)_(PKG|PACKAGE)_\w+|LIST_PACKAGE_\w+)$`)
+var sdkMacro = lazyregexp.New(`^(DEF_(PACKAGE|TENSOR|TILE)_\w+|(BEGIN|END|DECLARE|INIT|REGISTER)_(PKG|PACKAGE)_\w+|LIST_PACKAGE_\w+)$`)
 
 // sdkHeader is a header that only an SDK has.
-var sdkHeader = regexp.MustCompile(`^(HTP/|CPU/|GPU/|DSP/|System/|Qnn\w*\.h$)`)
+var sdkHeader = lazyregexp.New(`^(HTP/|CPU/|GPU/|DSP/|System/|Qnn\w*\.h$)`)
 
 // declared takes note of the names that a file declares: macros, classes, functions with their types.
 func (l *linter) declared(code []cpptoken.Token) {

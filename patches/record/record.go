@@ -14,10 +14,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
@@ -154,7 +154,7 @@ func edit(title string, before, after map[string]series.File) (Edit, error) {
 	return e, nil
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+var notInNames = lazyregexp.New(`[^a-z0-9]+`)
 
 // slug makes a part of a file's name from a title.
 func slug(title string) string {

@@ -6,17 +6,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/rename"
 )
 
-var numbered = regexp.MustCompile(`^(\d{4})-.*\.patch$`)
+var numbered = lazyregexp.New(`^(\d{4})-.*\.patch$`)
 
 // Write adds the edits to a range's folder, made if it is not there: numbered *.patch files behind those that it has, and an entry
 // for each in rules.hcl, with when if it is given. It returns the files' names. On an error the folder is as it was.

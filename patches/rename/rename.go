@@ -14,10 +14,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/cpptoken"
 )
 
@@ -58,7 +58,7 @@ type FileExpect struct {
 	Max     int    `hcl:"max"`
 }
 
-var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Validate says what is wrong with a rule by itself.
 func (r Rule) Validate() error {
@@ -250,7 +250,7 @@ func MayHave(src []byte, names ...string) bool {
 			return true
 		}
 	}
-	return splice.Match(src) // which may go through a name
+	return splice.Get().Match(src) // which may go through a name
 }
 
 // Significant returns the tokens without blanks, line ends and comments.
@@ -292,6 +292,6 @@ func spelling(code []cpptoken.Token, n int, k cpptoken.Kind) string {
 	return code[len(code)-n].Name
 }
 
-var splice = regexp.MustCompile(`\\[ \t\v\f]*\r?\n`)
+var splice = lazyregexp.New(`\\[ \t\v\f]*\r?\n`)
 
-func splices(text []byte) []byte { return bytes.Join(splice.FindAll(text, -1), nil) }
+func splices(text []byte) []byte { return bytes.Join(splice.Get().FindAll(text, -1), nil) }

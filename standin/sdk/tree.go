@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	devrunner "github.com/hexmage/hexmage/standin/mllm/runner"
 )
 
@@ -129,7 +129,7 @@ func (t *tree) qairt(r Release) {
 }
 
 // tensorNames are the members of Tensor that had a get_ in front before SDK 2.34.
-var tensorNames = regexp.MustCompile(`\b(interface_scale|interface_offset)\b`)
+var tensorNames = lazyregexp.New(`\b(interface_scale|interface_offset)\b`)
 
 func (t *tree) hexagon(r Release) {
 	tools := "tools/HEXAGON_Tools/" + r.tools + "/Tools"

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -51,7 +51,7 @@ func (e *examination) python() string {
 	return "This distribution has none: install uv (`uv python install 3.10` gets it), or work in a container of Ubuntu 22.04"
 }
 
-var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9.]*`)
+var versionNumber = lazyregexp.New(`\d+\.\d+[0-9.]*`)
 
 // programs looks for the few programs of the system that are used.
 func (e *examination) programs() {

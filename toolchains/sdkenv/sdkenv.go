@@ -9,11 +9,11 @@ package sdkenv
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -34,7 +34,7 @@ func New(lookup func(name string) string, other func(toolchain, root string) boo
 	return &Environment{lookup: lookup, other: other, vars: map[string]string{}, lists: map[string]bool{}}
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Add applies the variables of a toolchain at root.
 func (e *Environment) Add(toolchain, root string, values []toolchains.EnvValue) error {

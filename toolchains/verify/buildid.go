@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-var buildID = regexp.MustCompile(`v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`)
+var buildID = lazyregexp.New(`v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`)
 
 // buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text, so a file without one is
 // passed over; but where there is one it must be the SDK's, and somewhere there must be one.
@@ -58,7 +59,7 @@ func findBuildID(name string) (string, error) {
 		buf = buf[:len(buf)+n]
 		read += n
 		// An id at the very end may go on in the next piece; the overlap brings it back whole.
-		if m := buildID.FindIndex(buf); m != nil && (m[1] < len(buf) || n == 0) {
+		if m := buildID.Get().FindIndex(buf); m != nil && (m[1] < len(buf) || n == 0) {
 			return string(buf[m[0]:m[1]]), nil
 		}
 		if err != nil || n == 0 {

@@ -9,8 +9,9 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Identity is what the header of an ELF file says of it.
@@ -115,7 +116,7 @@ func MachineName(m int) string {
 	return "machine " + strconv.Itoa(m)
 }
 
-var hexagonFolder = regexp.MustCompile(`hexagon-v(\d+)`)
+var hexagonFolder = lazyregexp.New(`hexagon-v(\d+)`)
 
 func (t *tree) elf() {
 	for _, c := range t.checks.ELF {

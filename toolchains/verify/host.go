@@ -6,10 +6,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Needs are what programs for the host want of it.
@@ -186,7 +187,7 @@ func some(files []string) string {
 	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
 }
 
-var sdkLibrary = regexp.MustCompile(`^lib(Qnn|Snpe|SNPE|Genie|Htp|PlatformValidator)\w*\.so`)
+var sdkLibrary = lazyregexp.New(`^lib(Qnn|Snpe|SNPE|Genie|Htp|PlatformValidator)\w*\.so`)
 
 func remedy(lib string) string {
 	switch {

@@ -7,8 +7,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // SDK is what an SDK's own files say it is.
@@ -55,13 +56,13 @@ func (s SDK) Arches(root string) []string {
 	return out
 }
 
-var archNumber = regexp.MustCompile(`^\d{2}$`)
+var archNumber = lazyregexp.New(`^\d{2}$`)
 
 var (
-	yamlVersion = regexp.MustCompile(`(?m)^version:\s*"?(\d+\.\d+\.\d+)`)
-	yamlBuild   = regexp.MustCompile(`(?m)^build_id:\s*"?(\d{6})(\d{6}(?:_\d+)?)`)
-	ndkRevision = regexp.MustCompile(`(?m)^Pkg\.Revision\s*=\s*(\S+)`)
-	sdkVersion  = regexp.MustCompile(`^\d+\.\d+\.\d+(\.\d+)?$`)
+	yamlVersion = lazyregexp.New(`(?m)^version:\s*"?(\d+\.\d+\.\d+)`)
+	yamlBuild   = lazyregexp.New(`(?m)^build_id:\s*"?(\d{6})(\d{6}(?:_\d+)?)`)
+	ndkRevision = lazyregexp.New(`(?m)^Pkg\.Revision\s*=\s*(\S+)`)
+	sdkVersion  = lazyregexp.New(`^\d+\.\d+\.\d+(\.\d+)?$`)
 )
 
 // toolsFolder has the Hexagon tools of an SDK.
@@ -76,7 +77,7 @@ func IdentityFiles() []string {
 func Identify(root string) (SDK, error) {
 	t := tree{root: root}
 	if b, err := t.read("sdk.yaml"); err == nil {
-		v, id := yamlVersion.FindSubmatch(b), yamlBuild.FindSubmatch(b)
+		v, id := yamlVersion.Get().FindSubmatch(b), yamlBuild.Get().FindSubmatch(b)
 		if v == nil || id == nil {
 			return SDK{}, fmt.Errorf("%s has no version or no build_id that is understood", filepath.Join(root, "sdk.yaml"))
 		}
@@ -87,7 +88,7 @@ func Identify(root string) (SDK, error) {
 		return identifyHexagon(root, b)
 	}
 	if b, err := t.read("source.properties"); err == nil {
-		if m := ndkRevision.FindSubmatch(b); m != nil {
+		if m := ndkRevision.Get().FindSubmatch(b); m != nil {
 			return SDK{Name: "ndk", Version: string(m[1])}, nil
 		}
 		return SDK{}, fmt.Errorf("%s has no Pkg.Revision", filepath.Join(root, "source.properties"))

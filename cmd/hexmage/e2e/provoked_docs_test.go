@@ -21,7 +21,7 @@ func TestProvokedTable(t *testing.T) {
 	const begin, end = "<!-- provoked: generated, do not edit -->", "<!-- end of provoked -->"
 	cat := catalogue(t)
 	rules := read(t, filepath.Join(shared.repo, "toolchains", "compat.hcl"))
-	planned := read(t, filepath.Join(shared.repo, "internal", "cli", "compat_test.go"))
+	planned := read(t, filepath.Join(shared.repo, "cmd", "hexmage", "cli", "compat_test.go"))
 	rows := map[string][]string{}
 	add := func(id, mistake, in, plan string) {
 		if plan != "" {

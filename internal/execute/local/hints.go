@@ -6,10 +6,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Limits of what is looked at when a command failed.
@@ -20,11 +20,11 @@ const (
 )
 
 var (
-	refusedRE = regexp.MustCompile(`(?i)permission denied|resource busy|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
-	missingRE = regexp.MustCompile(`(?i)no such file|not found|cannot find|can't find|cannot open|can't open|does not exist|ENOENT`)
-	networkRE = regexp.MustCompile(`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}(permission denied|not permitted)|(connect|network)[^\n]{0,80}permission denied|EAI_AGAIN`)
-	namedRE   = regexp.MustCompile("([^\\s'\"`‘’“”:]+)['\"’”]?: *(?i:permission denied|operation not permitted|no such file)")
-	wordRE    = regexp.MustCompile("[^\\s'\"`‘’“”:,;()<>\\[\\]=]+")
+	refusedRE = lazyregexp.New(`(?i)permission denied|resource busy|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
+	missingRE = lazyregexp.New(`(?i)no such file|not found|cannot find|can't find|cannot open|can't open|does not exist|ENOENT`)
+	networkRE = lazyregexp.New(`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}(permission denied|not permitted)|(connect|network)[^\n]{0,80}permission denied|EAI_AGAIN`)
+	namedRE   = lazyregexp.New("([^\\s'\"`‘’“”:]+)['\"’”]?: *(?i:permission denied|operation not permitted|no such file)")
+	wordRE    = lazyregexp.New("[^\\s'\"`‘’“”:,;()<>\\[\\]=]+")
 )
 
 // hints say which undeclared files the command of a failed action wanted, as far as what it printed tells, and which
@@ -49,7 +49,7 @@ func (x *Executor) hints(a *action.Action, s *slot, res *action.Result) []string
 		if m := namedRE.FindStringSubmatch(line); m != nil {
 			named = m[1]
 		}
-		for _, word := range wordRE.FindAllString(line, -1) {
+		for _, word := range wordRE.Get().FindAllString(line, -1) {
 			if words++; words > maxHintWords || len(h.list) >= maxHints {
 				return h.list
 			}

@@ -13,11 +13,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Package is one package file.
@@ -198,9 +199,9 @@ func versions(ps []Package) string {
 }
 
 var (
-	nameRE    = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`)
-	versionRE = regexp.MustCompile(`^[A-Za-z0-9.+~:-]*$`)
-	digestRE  = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+	nameRE    = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
+	versionRE = lazyregexp.New(`^[A-Za-z0-9.+~:-]*$`)
+	digestRE  = lazyregexp.New(`^([0-9a-f]{64})?$`)
 )
 
 func validate(ps []Package) error {

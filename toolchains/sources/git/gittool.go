@@ -18,7 +18,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -32,6 +31,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Name is the tool's name, and Version its behaviour version: it changes when the same arguments would give another result.
@@ -57,7 +57,7 @@ type Options struct {
 	Logins    []fetch.Login  // of hosts, as ~/.netrc has them
 }
 
-var commitRE = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 // Run is the tool's main. It returns the exit code: 0, 1 when it failed, 2 for wrong arguments.
 func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {

@@ -19,6 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 const maxFiles = 1_000_000
@@ -186,7 +187,7 @@ func moduleAt(gitmodules, want string) (module, error) {
 	return module{}, errors.New("it is a submodule that .gitmodules does not speak of")
 }
 
-var remoteRE = regexp.MustCompile(`^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:`)
+var remoteRE = lazyregexp.New(`^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:`)
 
 // subURL is the address of a submodule, which may be relative to that of the repository it is in.
 func subURL(parent, addr string) (string, error) {

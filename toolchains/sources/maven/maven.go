@@ -7,8 +7,9 @@ package maven
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Coordinates name one artifact.
@@ -22,9 +23,9 @@ type Coordinates struct {
 var ErrCoordinates = errors.New("no Maven coordinates")
 
 // word is what a part may be; "${…}" is a placeholder that is filled in later.
-var word = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+var word = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
-var placeholder = regexp.MustCompile(`\$\{[a-z_]+\}`)
+var placeholder = lazyregexp.New(`\$\{[a-z_]+\}`)
 
 // Parse reads GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]. The extension is aar when it is not said.
 func Parse(text string) (Coordinates, error) {

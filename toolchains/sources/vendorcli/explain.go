@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Error is a failed call of a client.
@@ -96,11 +97,11 @@ const (
 )
 
 // pathRE finds paths of logs in what a client prints.
-var pathRE = regexp.MustCompile(`/[\w./+-]+\.(?:log|txt)\b|/[\w./+-]*logs?\b`)
+var pathRE = lazyregexp.New(`/[\w./+-]+\.(?:log|txt)\b|/[\w./+-]*logs?\b`)
 
-var deniedRE = regexp.MustCompile(`\b401\b`)
+var deniedRE = lazyregexp.New(`\b401\b`)
 
-var errorRE = regexp.MustCompile(`(?i)error|fail|exception|denied|unauthor|40[13]|refus|expired`)
+var errorRE = lazyregexp.New(`(?i)error|fail|exception|denied|unauthor|40[13]|refus|expired`)
 
 // logs finds the log of a call that began at started: the newest file that was written since, in the folders of the
 // client's logs or where it said they are.
@@ -109,7 +110,7 @@ func (c Client) logs(name string, started time.Time, said string) found {
 	if folders == nil {
 		folders = logFolders()
 	}
-	folders = append(append([]string(nil), pathRE.FindAllString(said, 20)...), folders...)
+	folders = append(append([]string(nil), pathRE.Get().FindAllString(said, 20)...), folders...)
 	var newest string
 	var when time.Time
 	files := 0
