@@ -9,13 +9,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
 
-	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 //go:embed arches.hcl
@@ -137,7 +137,7 @@ func Select(targets []string) ([]Arch, error) {
 	for _, t := range targets {
 		a, ok := byTarget[t]
 		if !ok {
-			near := addrs.Nearest(t, known)
+			near := nearest.Name(t, known)
 			if near != "" {
 				near = " (did you mean " + near + "?)"
 			}
@@ -154,28 +154,9 @@ func Select(targets []string) ([]Arch, error) {
 
 // CheckTools says whether a version of the Hexagon tools, such as "8.8.06", can build for the arch; the error names what to
 // take instead.
-func (a Arch) CheckTools(version string) error {
-	if a.MinTools == "" || !VersionLess(version, a.MinTools) {
+func (a Arch) CheckTools(tools string) error {
+	if !version.Older(tools, a.MinTools) {
 		return nil
 	}
-	return fmt.Errorf("%s needs Hexagon tools %s or newer, not %s: take a newer Hexagon SDK (6.2 has 8.8.06, 6.4 has 19.0.04)", a.Target, a.MinTools, version)
-}
-
-// VersionLess compares versions of tools, such as 8.8.06 and 19.0.04, number by number.
-func VersionLess(v, w string) bool {
-	a, b := strings.Split(v, "."), strings.Split(w, ".")
-	for i := range b {
-		if i == len(a) {
-			return true
-		}
-		x, errX := strconv.Atoi(a[i])
-		y, errY := strconv.Atoi(b[i])
-		if errX != nil || errY != nil {
-			return a[i] < b[i]
-		}
-		if x != y {
-			return x < y
-		}
-	}
-	return false
+	return fmt.Errorf("%s needs Hexagon tools %s or newer, not %s: take a newer Hexagon SDK (6.2 has 8.8.06, 6.4 has 19.0.04)", a.Target, a.MinTools, tools)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/patches/edit"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
@@ -63,7 +64,11 @@ func Load(fsys fs.FS) ([]Range, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return natural(a.Name(), b.Name()) })
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int {
+		fromA, toA, _ := strings.Cut(a.Name(), "-")
+		fromB, toB, _ := strings.Cut(b.Name(), "-")
+		return cmp.Or(version.Compare(fromA, fromB), version.Compare(toA, toB))
+	})
 	var ranges []Range
 	rules := map[string]string{} // rule name to its range
 	for _, e := range entries {
@@ -93,31 +98,6 @@ func Load(fsys fs.FS) ([]Range, error) {
 		return nil, errors.New("it has no <from>-<to> folder with rules.hcl or *.patch files")
 	}
 	return ranges, nil
-}
-
-// natural orders names as people do.
-func natural(a, b string) int {
-	for a != "" && b != "" {
-		x, y := number(a), number(b)
-		if x == "" || y == "" {
-			if a[0] != b[0] {
-				return int(a[0]) - int(b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
-		}
-		a, b = a[len(x):], b[len(y):]
-		x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-		if c := cmp.Or(len(x)-len(y), strings.Compare(x, y)); c != 0 {
-			return c
-		}
-	}
-	return len(a) - len(b)
-}
-
-// number returns the digits that a name begins with.
-func number(s string) string {
-	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
 func loadRange(fsys fs.FS, dir string) (Range, error) {

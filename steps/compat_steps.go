@@ -14,10 +14,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/cpptoken"
 	"github.com/hexmage/hexmage/patches/rename"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // What is looked at of a workspace, at most.
@@ -139,8 +139,8 @@ type renameRule struct {
 }
 
 // newer are the rename rules for an SDK that came after the sources were written: those of the folders FROM-TO whose TO is at
-// most the version.
-func newer(version string) []renameRule {
+// most the SDK's version.
+func newer(sdk string) []renameRule {
 	const shipped = "mllm"
 	fsys, err := patches.Shipped(shipped)
 	if err != nil {
@@ -154,7 +154,7 @@ func newer(version string) []renameRule {
 	for _, rg := range ranges {
 		from, to, ok := strings.Cut(rg.Name, "-")
 		from, to = strings.TrimPrefix(from, "qairt"), strings.TrimPrefix(to, "qairt")
-		if !ok || !compat.Older(from, to) || compat.Older(version, to) {
+		if !ok || !version.Older(from, to) || version.Older(sdk, to) {
 			continue
 		}
 		for _, r := range rg.Renames {

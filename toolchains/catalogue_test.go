@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/compat"
 )
@@ -64,7 +65,7 @@ func TestReleases(t *testing.T) {
 				}
 			}
 			if tc.Name == "qairt" {
-				if !full.MatchString(r.Version) || i > 0 && compat.Compare(tc.Releases[i-1].Version, r.Version) >= 0 {
+				if !full.MatchString(r.Version) || i > 0 && version.Compare(tc.Releases[i-1].Version, r.Version) >= 0 {
 					t.Errorf("qairt %s is no full version, or not in order", r.Version)
 				}
 				if r.BuildID != "" && !compat.SameBuild(r.BuildID, "v"+r.Version) {
@@ -96,7 +97,7 @@ func TestReleases(t *testing.T) {
 		}
 		// The first SDK that is said to know a SoC has its arch.
 		for _, r := range qairt.Releases {
-			if s.MinSDK != "" && !compat.Older(r.Version, s.MinSDK) && !slices.Contains(r.Arches, s.Arch) {
+			if s.MinSDK != "" && !version.Older(r.Version, s.MinSDK) && !slices.Contains(r.Arches, s.Arch) {
 				t.Errorf("%s is known from %s on, and %s has no %s", s.Name, s.MinSDK, r.Version, s.Arch)
 			}
 		}

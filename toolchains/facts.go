@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
-	"github.com/hexmage/hexmage/toolchains/compat"
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 // Facts are what rules are asked about. What is not set is not known, and rules that mention it are not asked.
@@ -179,7 +179,7 @@ func (c *Catalogue) functions() map[string]function.Function {
 		// older(a, b): whether version a is known and comes before b.
 		"older": function.New(&function.Spec{Params: []function.Parameter{{Name: "version", Type: cty.String}, {Name: "than", Type: cty.String}},
 			Type: function.StaticReturnType(cty.Bool), Impl: func(a []cty.Value, _ cty.Type) (cty.Value, error) {
-				return cty.BoolVal(compat.Older(a[0].AsString(), a[1].AsString())), nil
+				return cty.BoolVal(version.Older(a[0].AsString(), a[1].AsString())), nil
 			}}),
 		// can_build(tools, arch): whether that version of the Hexagon tools knows the arch, or is not known itself.
 		"can_build": function.New(&function.Spec{Params: []function.Parameter{{Name: "tools_version", Type: cty.String}, {Name: "arch", Type: cty.String}},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
@@ -114,7 +115,7 @@ func (c *Catalogue) Needs(s *SoC) (Needs, hcl.Diagnostics) {
 func (c *Catalogue) SortedSoCs() []*SoC {
 	out := slices.Clone(c.SoCs)
 	slices.SortStableFunc(out, func(a, b *SoC) int {
-		if n := compat.Compare(b.Arch, a.Arch); n != 0 {
+		if n := version.Compare(b.Arch, a.Arch); n != 0 {
 			return n
 		}
 		return strings.Compare(a.Name, b.Name)

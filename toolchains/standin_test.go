@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // The stand-in's backends know the SoCs that the catalogue says their release knows, and no later ones.
@@ -51,7 +51,7 @@ func TestStandInKnowsItsSoCs(t *testing.T) {
 				if s.MinSDK == "" {
 					continue
 				}
-				if got, want := slices.Contains(strings.Split(list, ","), strconv.Itoa(s.SoCModel)), !compat.Older(r.Version, s.MinSDK); got != want {
+				if got, want := slices.Contains(strings.Split(list, ","), strconv.Itoa(s.SoCModel)), !version.Older(r.Version, s.MinSDK); got != want {
 					t.Errorf("qairt %s: it knows %s (%d): %v; the catalogue says %v, from %s on", r.Version, s.Name, s.SoCModel, got, want, s.MinSDK)
 				}
 			}

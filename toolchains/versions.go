@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/toolchains/compat"
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 // ToolsArches returns the Hexagon archs that a version of the toolchain's compilers can build for, nil when that is not
@@ -26,7 +26,7 @@ func (t *Toolchain) ToolsArches(version string) []string {
 func (t *Toolchain) firstTools(arch string) string {
 	best := ""
 	for _, x := range t.Tools {
-		if slices.Contains(x.Arches, arch) && (best == "" || compat.Older(x.Series, best)) {
+		if slices.Contains(x.Arches, arch) && (best == "" || version.Older(x.Series, best)) {
 			best = x.Series
 		}
 	}
@@ -37,7 +37,7 @@ func (t *Toolchain) firstTools(arch string) string {
 func (t *Toolchain) firstWith(arch string) string {
 	best := ""
 	for _, r := range t.Releases {
-		if slices.Contains(r.Arches, arch) && (best == "" || compat.Older(r.Version, best)) {
+		if slices.Contains(r.Arches, arch) && (best == "" || version.Older(r.Version, best)) {
 			best = r.Version
 		}
 	}
@@ -48,18 +48,18 @@ func (t *Toolchain) firstWith(arch string) string {
 func (t *Toolchain) firstOpen(arch string) string {
 	best := ""
 	for _, r := range t.Releases {
-		if slices.Contains(r.Arches, arch) && r.Source("archive") != nil && (best == "" || compat.Older(r.Version, best)) {
+		if slices.Contains(r.Arches, arch) && r.Source("archive") != nil && (best == "" || version.Older(r.Version, best)) {
 			best = r.Version
 		}
 	}
 	return best
 }
 
-// firstSince returns the oldest release that is the version or newer, "" when none is.
-func (t *Toolchain) firstSince(version string) string {
+// firstSince returns the oldest release that is first or newer, "" when none is.
+func (t *Toolchain) firstSince(first string) string {
 	best := ""
 	for _, r := range t.Releases {
-		if !compat.Older(r.Version, version) && (best == "" || compat.Older(r.Version, best)) {
+		if !version.Older(r.Version, first) && (best == "" || version.Older(r.Version, best)) {
 			best = r.Version
 		}
 	}
@@ -69,6 +69,6 @@ func (t *Toolchain) firstSince(version string) string {
 // Sorted returns the toolchain's releases, newest first.
 func (t *Toolchain) Sorted() []*Release {
 	out := slices.Clone(t.Releases)
-	slices.SortStableFunc(out, func(a, b *Release) int { return compat.Compare(b.Version, a.Version) })
+	slices.SortStableFunc(out, func(a, b *Release) int { return version.Compare(b.Version, a.Version) })
 	return out
 }

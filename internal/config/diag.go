@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // Render returns diagnostics as text for people, with the source they point at: width 0 does not wrap, color uses
@@ -77,15 +77,15 @@ func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostic
 			continue
 		}
 		advice := ""
-		switch near := addrs.Nearest(n.Name, known); {
+		switch near := nearest.Name(n.Name, known); {
 		case contains(others, n.Name) && n.Block:
 			advice = fmt.Sprintf(" %s is an argument: write %s = …", n.Name, n.Name)
 		case contains(others, n.Name):
 			advice = fmt.Sprintf(" %s is a block: write %s { … }", n.Name, n.Name)
 		case near != "":
 			advice = fmt.Sprintf(" Did you mean %s?", near)
-		case addrs.Nearest(n.Name, others) != "":
-			advice = fmt.Sprintf(" Did you mean the %s %s?", otherWord, addrs.Nearest(n.Name, others))
+		case nearest.Name(n.Name, others) != "":
+			advice = fmt.Sprintf(" Did you mean the %s %s?", otherWord, nearest.Name(n.Name, others))
 		case len(known) > 0:
 			advice = fmt.Sprintf(" There are: %s.", strings.Join(known, ", "))
 		}

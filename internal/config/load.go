@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // Folder is where pipelines live in a workspace.
@@ -111,7 +111,7 @@ func escapeGlob(s string) string {
 }
 
 func nameAdvice(name string, names []string) string {
-	if near := addrs.Nearest(name, names); near != "" {
+	if near := nearest.Name(name, names); near != "" {
 		return fmt.Sprintf("Did you mean %s?", near)
 	}
 	if len(names) == 0 {

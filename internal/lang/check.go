@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // Declared is what references can mean.
@@ -78,11 +79,11 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 		}
 		sort.Strings(all)
 		sort.Strings(sameKind)
-		near := addrs.Nearest(r.Step.Name, sameKind)
+		near := nearest.Name(r.Step.Name, sameKind)
 		if near != "" {
 			near = r.Step.Kind + "." + near
 		} else {
-			near = addrs.Nearest(r.Step.Short(), all)
+			near = nearest.Name(r.Step.Short(), all)
 		}
 		switch {
 		case near != "":
@@ -113,7 +114,7 @@ func CheckOutput(r Ref, outputs []string) hcl.Diagnostics {
 		}
 	}
 	at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}
-	if near := addrs.Nearest(r.Output, outputs); near != "" {
+	if near := nearest.Name(r.Output, outputs); near != "" {
 		return errorf(r.OutputRange, "No such output", "There is no %s.outputs.%s. Did you mean %s.outputs.%s?", at, r.Output, at, near)
 	}
 	if len(outputs) == 0 {
@@ -136,7 +137,7 @@ func CheckAttr(r Ref, attr string, have []string) hcl.Diagnostics {
 	if attr == "" {
 		return nil
 	}
-	if near := addrs.Nearest(attr, have); near != "" {
+	if near := nearest.Name(attr, have); near != "" {
 		return errorf(at, "No such attribute", "There is no %s.%s. Did you mean %s.%s?", r.Object(), attr, r.Object(), near)
 	}
 	sort.Strings(have)
@@ -156,7 +157,7 @@ func exists(r Ref, prefix string, names []string, advice string, args ...any) hc
 			return nil
 		}
 	}
-	if near := addrs.Nearest(r.Name, names); near != "" {
+	if near := nearest.Name(r.Name, names); near != "" {
 		return errorf(r.Range, "Not declared", "There is no %s%s. Did you mean %s%s?", prefix, r.Name, prefix, near)
 	}
 	return errorf(r.Range, "Not declared", "There is no %s%s. %s", prefix, r.Name, fmt.Sprintf(advice, args...))

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // Roots of references.
@@ -139,7 +140,7 @@ func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
 }
 
 func unknownRoot(r Ref) hcl.Diagnostics {
-	if near := addrs.Nearest(r.Root, Roots()); near != "" {
+	if near := nearest.Name(r.Root, Roots()); near != "" {
 		return errorf(r.Range, "Unknown reference", "There is no %s. Did you mean %s?", r.Root, near)
 	}
 	return errorf(r.Range, "Unknown reference",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // Plan is what a pipeline will do. Nothing changes it once it is made; Select returns another.
@@ -168,7 +169,7 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 			}
 		}
 		if !found {
-			if near := addrs.Nearest(s.Short(), known); near != "" {
+			if near := nearest.Name(s.Short(), known); near != "" {
 				return nil, fmt.Errorf("pipeline %s has no step %s: did you mean %s?", p.Pipeline, s.Short(), near)
 			}
 			return nil, fmt.Errorf("pipeline %s has no step %s that runs with profile %q: `hexmage plan` lists them", p.Pipeline, s.Short(), p.Profile)

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/dag"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
@@ -110,7 +111,7 @@ func (p *planner) chooseProfile() hcl.Diagnostics {
 	case len(names) == 0:
 		return errorf(nil, "No such profile", "Pipeline %s has no profiles: leave out --profile %s.", p.cfg.Name, p.o.Profile)
 	}
-	if near := addrs.Nearest(p.o.Profile, names); near != "" {
+	if near := nearest.Name(p.o.Profile, names); near != "" {
 		return errorf(nil, "No such profile", "There is no profile %s. Did you mean %s?", p.o.Profile, near)
 	}
 	return errorf(nil, "No such profile", "There is no profile %s. There are: %s.", p.o.Profile, strings.Join(names, ", "))
@@ -272,7 +273,7 @@ func (p *planner) checkStepRef(r lang.Ref) hcl.Diagnostics {
 			keys = append(keys, in.at.Key)
 		}
 		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
-		if near := addrs.Nearest(r.Key, keys); near != "" {
+		if near := nearest.Name(r.Key, keys); near != "" {
 			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
 		}
 		return errorf(&r.Range, "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))

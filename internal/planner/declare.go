@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
@@ -129,7 +130,7 @@ func (p *planner) declareBlocks() hcl.Diagnostics {
 				continue
 			case k == nil:
 				advice := "There are: " + strings.Join(kinds, ", ") + "."
-				if near := addrs.Nearest(b.At.Kind, kinds); near != "" {
+				if near := nearest.Name(b.At.Kind, kinds); near != "" {
 					advice = fmt.Sprintf("Did you mean %s?", near)
 				}
 				diags = append(diags, errorf(&b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)

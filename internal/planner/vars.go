@@ -10,9 +10,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // given is a value for a variable and where it comes from.
@@ -49,7 +49,7 @@ func (p *planner) givenValues() (map[string]given, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	undeclared := func(name, from string, r *hcl.Range) {
 		advice := fmt.Sprintf("Declare it: variable %q { … }.", name)
-		if near := addrs.Nearest(name, names); near != "" {
+		if near := nearest.Name(name, names); near != "" {
 			advice = fmt.Sprintf("Did you mean %s?", near)
 		}
 		diags = append(diags, errorf(r, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s", from, name, p.cfg.Name, advice)...)

@@ -11,13 +11,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 //go:embed qairt.hcl
@@ -102,7 +102,7 @@ func (d Data) validate(file string) error {
 	versions := func(label, until, since string) {
 		if !release.MatchString(since) || until != "" && !release.MatchString(until) {
 			bad(label, "until %q and since %q are to be releases, such as 2.25.0", until, since)
-		} else if until != "" && compare(until, since) >= 0 {
+		} else if until != "" && version.CompareShared(until, since) >= 0 {
 			bad(label, "until %s is not before since %s", until, since)
 		}
 	}
@@ -138,19 +138,6 @@ func (d Data) validate(file string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// compare orders releases such as 2.25.0 and 2.31.0.250130; what one has more than the other does not count.
-func compare(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, _ := strconv.Atoi(as[i])
-		y, _ := strconv.Atoi(bs[i])
-		if x != y {
-			return x - y
-		}
-	}
-	return 0
 }
 
 // Matches says whether a name is one of the change's.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/patches/cpptoken"
 	"github.com/hexmage/hexmage/patches/edit"
 	"github.com/hexmage/hexmage/patches/rename"
@@ -212,7 +213,7 @@ func (l *linter) verdict(c Change, name string, removed bool) (missing, certain 
 	case v == "":
 		return false, false, ""
 	}
-	old, new := c.Until != "" && compare(v, c.Until) <= 0, compare(v, c.Since) >= 0
+	old, new := c.Until != "" && version.CompareShared(v, c.Until) <= 0, version.CompareShared(v, c.Since) >= 0
 	gone := new
 	if !removed {
 		gone = old
@@ -286,7 +287,9 @@ func (l *linter) look(s *source) error {
 }
 
 // since says whether the SDK is of a release or a newer one. One of an unknown version is taken to be new.
-func (l *linter) since(v string) bool { return l.sdk.Version == "" || compare(l.sdk.Version, v) >= 0 }
+func (l *linter) since(v string) bool {
+	return l.sdk.Version == "" || version.CompareShared(l.sdk.Version, v) >= 0
+}
 
 // uses returns where a source uses a change's names.
 func (l *linter) uses(s *source, c Change) (out []cpptoken.Token) {

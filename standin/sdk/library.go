@@ -3,10 +3,11 @@ package sdk
 import (
 	"debug/elf"
 	"errors"
-	"fmt"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 // qairtLibraries lists the shared libraries of a QAIRT tree.
@@ -60,7 +61,7 @@ func knows(r Release) []string {
 	list := func(key string, all []since) string {
 		var known []string
 		for _, a := range all {
-			if !olderThan(r.Version, a.major, a.minor) {
+			if !version.Older(r.Version, a.release) {
 				known = append(known, strconv.Itoa(a.number))
 			}
 		}
@@ -70,26 +71,21 @@ func knows(r Release) []string {
 }
 
 // since is a number that backends know from a release on.
-type since struct{ number, major, minor int }
+type since struct {
+	number  int
+	release string
+}
 
 // socs are the soc_model numbers of the SoCs whose first release is known, as the catalogue has them, and SM7325's.
 func socs() []since {
 	return []since{
-		{30, 2, 14}, {35, 2, 14}, {36, 2, 14}, {42, 2, 14}, {39, 2, 14}, {43, 2, 23}, {57, 2, 23}, {93, 2, 37}, {53, 2, 37}, {52, 2, 37}, {77, 2, 37},
-		{46, 2, 37}, {58, 2, 37}, {45, 2, 37}, {69, 2, 37}, {75, 2, 37}, {87, 2, 42}, {97, 2, 42}, {72, 2, 42}, {95, 2, 42}, {96, 2, 42},
+		{30, "2.14"}, {35, "2.14"}, {36, "2.14"}, {42, "2.14"}, {39, "2.14"}, {43, "2.23"}, {57, "2.23"}, {93, "2.37"}, {53, "2.37"}, {52, "2.37"}, {77, "2.37"},
+		{46, "2.37"}, {58, "2.37"}, {45, "2.37"}, {69, "2.37"}, {75, "2.37"}, {87, "2.42"}, {97, "2.42"}, {72, "2.42"}, {95, "2.42"}, {96, "2.42"},
 	}
 }
 
 // deviceOptions are SoC, arch, and the signed protection domain, which upstream's users met as unsupported in older releases.
-func deviceOptions() []since { return []since{{0, 2, 0}, {1, 2, 0}, {2, 2, 34}} }
-
-func olderThan(version string, major, minor int) bool {
-	var a, b int
-	if _, err := fmt.Sscanf(version, "%d.%d.", &a, &b); err != nil {
-		return false
-	}
-	return a < major || a == major && b < minor
-}
+func deviceOptions() []since { return []since{{0, "2.0"}, {1, "2.0"}, {2, "2.34"}} }
 
 // A library is a shared library that says what it stands for and whose functions all return 1, an error to every
 // caller there is.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 // File is what is known of a library in a push set.
@@ -107,21 +109,21 @@ func Context(c ContextBinary, r Runtime) []Finding {
 	add := func(id, remedy, reason string, args ...any) {
 		out = append(out, coded(id, "push", fmt.Sprintf(reason, args...), remedy))
 	}
-	version := r.Version
-	if version == "" {
-		version = SDKVersion(r.BuildID)
+	runtime := r.Version
+	if runtime == "" {
+		runtime = SDKVersion(r.BuildID)
 	}
-	again := "compile the context again with QAIRT " + version + ", or push the libraries of a QAIRT that is at least as new as the context"
+	again := "compile the context again with QAIRT " + runtime + ", or push the libraries of a QAIRT that is at least as new as the context"
 	made := SDKVersion(c.BuildID)
 	switch {
-	case newer(c.CoreAPI, r.CoreAPI):
-		add("context-newer", again, "%s was made with QNN API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.CoreAPI, version, r.CoreAPI)
-	case newer(c.HTPAPI, r.HTPAPI):
-		add("context-newer", again, "%s was made with HTP API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.HTPAPI, version, r.HTPAPI)
-	case newer(c.Blob, r.Blob):
-		add("context-newer", again, "%s is of context format %s, the runtime %s reads up to %s (error 5000)", c.Name, c.Blob, version, r.Blob)
-	case newer(made, short(version)):
-		add("context-newer", again, "%s was made by QAIRT %s, the runtime is the older %s: it cannot load the context (error 5000)", c.Name, made, version)
+	case version.Older(r.CoreAPI, c.CoreAPI):
+		add("context-newer", again, "%s was made with QNN API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.CoreAPI, runtime, r.CoreAPI)
+	case version.Older(r.HTPAPI, c.HTPAPI):
+		add("context-newer", again, "%s was made with HTP API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.HTPAPI, runtime, r.HTPAPI)
+	case version.Older(r.Blob, c.Blob):
+		add("context-newer", again, "%s is of context format %s, the runtime %s reads up to %s (error 5000)", c.Name, c.Blob, runtime, r.Blob)
+	case version.Older(short(runtime), made):
+		add("context-newer", again, "%s was made by QAIRT %s, the runtime is the older %s: it cannot load the context (error 5000)", c.Name, made, runtime)
 	}
 	if c.Arch != "" && r.Arch != "" && c.Arch != r.Arch {
 		add("context-arch", "compile the context for the target", "%s is compiled for Hexagon %s, the target has %s: loading fails, or gives other results", c.Name, c.Arch, r.Arch)
@@ -134,8 +136,6 @@ func Context(c ContextBinary, r Runtime) []Finding {
 	}
 	return out
 }
-
-func newer(a, b string) bool { return Older(b, a) }
 
 // short is the version without the day it was built.
 func short(v string) string {

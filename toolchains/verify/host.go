@@ -7,10 +7,10 @@ import (
 	"path"
 	"path/filepath"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 // Needs are what programs for the host want of it.
@@ -52,8 +52,8 @@ func HostNeeds(root string, patterns []string) Needs {
 				}
 				l.Files = append(l.Files, name)
 				for _, v := range versions {
-					family, number, _ := strings.Cut(v, "_")
-					if later(number, best[lib][family]) {
+					family, number := symbolVersion(v)
+					if number != "" && version.Compare(best[lib][family], number) < 0 {
 						best[lib][family] = number
 					}
 				}
@@ -164,20 +164,29 @@ func (n Needs) Lacks(h Host) []*Problem {
 			continue
 		}
 		for _, v := range l.Versions {
-			family, number, _ := strings.Cut(v, "_")
+			family, number := symbolVersion(v)
 			highest := ""
 			for _, d := range have {
-				if f, n, ok := strings.Cut(d, "_"); ok && f == family && later(n, highest) {
+				if f, n := symbolVersion(d); f == family && version.Compare(highest, n) < 0 {
 					highest = n
 				}
 			}
-			if highest == "" || !later(number, highest) {
+			if !version.Older(highest, number) {
 				continue // where a library tells no versions of the family, its loader does not ask either
 			}
 			out = append(out, &Problem{File: p.File, Want: family + " " + number, Found: family + " " + highest, Remedy: tooOld(l.Name, number)})
 		}
 	}
 	return out
+}
+
+// symbolVersion returns family and number of a version of symbols such as GLIBC_2.34; GLIBC_PRIVATE has no number.
+func symbolVersion(v string) (family, number string) {
+	family, number, _ = strings.Cut(v, "_")
+	if strings.Trim(number, "0123456789.") != "" {
+		return family, ""
+	}
+	return family, number
 }
 
 func some(files []string) string {
@@ -206,30 +215,9 @@ func remedy(lib string) string {
 	return "find its package with `apt-file search " + lib + "` and install that"
 }
 
-func tooOld(lib, version string) string {
+func tooOld(lib, number string) string {
 	if lib == "libc.so.6" {
-		return "glibc can't be replaced alone: use a distribution with glibc " + version + " or newer (Ubuntu 22.04 has 2.35), or a container of one"
+		return "glibc can't be replaced alone: use a distribution with glibc " + number + " or newer (Ubuntu 22.04 has 2.35), or a container of one"
 	}
 	return "a newer " + lib + " is needed: that of a newer distribution, or of a container of one"
-}
-
-// later tells whether dotted version a is above b; "" is below all.
-func later(a, b string) bool {
-	if b == "" {
-		return a != ""
-	}
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range max(len(as), len(bs)) {
-		x, y := 0, 0
-		if i < len(as) {
-			x, _ = strconv.Atoi(as[i])
-		}
-		if i < len(bs) {
-			y, _ = strconv.Atoi(bs[i])
-		}
-		if x != y {
-			return x > y
-		}
-	}
-	return false
 }

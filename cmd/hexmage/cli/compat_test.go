@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/toolchains/compat"
 )
@@ -305,7 +306,7 @@ func TestCompatCommand(t *testing.T) {
 	}
 	works := 0
 	for _, p := range m.Pairs {
-		want := compat.Compare(p.QAIRT, "2.42") > 0 && compat.Compare(p.Hexagon, "6.4") > 0
+		want := version.Compare(p.QAIRT, "2.42") > 0 && version.Compare(p.Hexagon, "6.4") > 0
 		if p.Works != want {
 			t.Errorf("%s with %s for SM8850: %v", p.QAIRT, p.Hexagon, p.Works)
 		}

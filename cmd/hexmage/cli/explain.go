@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
+	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
@@ -102,12 +102,12 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 // notThere is the error for a copy or an action that the step does not have.
 func (c *explainCmd) notThere(copies, names []string) error {
 	if c.Action != "" {
-		if near := addrs.Nearest(c.Action, names); near != "" {
+		if near := nearest.Name(c.Action, names); near != "" {
 			return usage("%s has no action %q: did you mean %q?", c.Step, c.Action, near)
 		}
 		return usage("%s has no action %q: `hexmage plan %s` lists them", c.Step, c.Action, c.Pipeline)
 	}
-	if near := addrs.Nearest(c.Step, copies); near != "" {
+	if near := nearest.Name(c.Step, copies); near != "" {
 		return usage("there is no %s: did you mean %s?", c.Step, near)
 	}
 	return usage("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)

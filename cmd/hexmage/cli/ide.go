@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/editor"
 )
@@ -140,7 +141,7 @@ func newestTools(sdk string) (string, error) {
 	entries, err := os.ReadDir(at)
 	best := ""
 	for _, e := range entries {
-		if best == "" || oppackage.VersionLess(best, e.Name()) {
+		if best == "" || version.Older(best, e.Name()) {
 			best = e.Name()
 		}
 	}

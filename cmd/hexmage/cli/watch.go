@@ -40,7 +40,7 @@ type watching struct {
 func (a *app) watch(workspace, pipeline string, shown event.Sink) *watching {
 	w := &watching{a: a, shown: func() {}}
 	dir := a.historyOf(workspace, pipeline)
-	w.record = runlog.Record(dir, runlog.Info{Pipeline: pipeline, Variables: a.variables(), Version: version(), Jobs: a.Jobs, Started: time.Now()}, runlog.Limits{})
+	w.record = runlog.Record(dir, runlog.Info{Pipeline: pipeline, Variables: a.variables(), Version: binaryVersion(), Jobs: a.Jobs, Started: time.Now()}, runlog.Limits{})
 	var show event.Sink
 	switch {
 	case shown != nil:
@@ -115,8 +115,8 @@ func toolchainVersions(p *plan.Plan) map[string]string {
 	return versions
 }
 
-// version is that of this binary.
-func version() string {
+// binaryVersion is that of this binary.
+func binaryVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

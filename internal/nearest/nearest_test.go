@@ -1,12 +1,12 @@
-package addrs_test
+package nearest_test
 
 import (
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
-func TestNearest(t *testing.T) {
+func TestName(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		from []string
@@ -20,11 +20,13 @@ func TestNearest(t *testing.T) {
 		{"zebra", []string{"ops", "llama"}, ""},
 		{"x", []string{"y"}, ""},
 		{"v75", []string{"v99", "v73"}, "v73"},
+		{"OPZ", []string{"llama", "ops"}, "ops"},
+		{"nkd", []string{"qairt", "ndk"}, "ndk"},
 		{"", []string{"ops"}, ""},
 		{"x", nil, ""},
 	} {
-		if got := addrs.Nearest(tt.name, tt.from); got != tt.want {
-			t.Errorf("Nearest(%q, %q) = %q, want %q", tt.name, tt.from, got, tt.want)
+		if got := nearest.Name(tt.name, tt.from); got != tt.want {
+			t.Errorf("Name(%q, %q) = %q, want %q", tt.name, tt.from, got, tt.want)
 		}
 	}
 }

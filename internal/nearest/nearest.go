@@ -1,14 +1,19 @@
-package addrs
+// Package nearest finds the name that a misspelt one was most likely meant to be. One enters it with Name. It does not know what the
+// names are of, nor how a message asks "did you mean".
+package nearest
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// Nearest returns the candidate that name was most likely meant to be, for a "did you mean": the one with the smallest
-// edit distance, the first of several, and "" when none is close (more than a third of the letters differ).
-func Nearest(name string, candidates []string) string {
+// Name returns the candidate that name was most likely meant to be, for a "did you mean": the one with the smallest
+// edit distance, upper case or lower, the first of several, and "" when none is close (more than a third of the letters differ).
+func Name(name string, candidates []string) string {
 	best, bestDist := "", 1<<30
 	for _, c := range candidates {
 		longest := max(utf8.RuneCountInString(name), utf8.RuneCountInString(c))
-		if d := distance(name, c); d < bestDist && d*3 <= longest {
+		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDist && d*3 <= longest {
 			best, bestDist = c, d
 		}
 	}
