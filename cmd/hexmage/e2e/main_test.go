@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "e2e:", runAlone(os.Args[2:])) // returns only when it fails
 		os.Exit(1)
 	}
+	if len(os.Args) > 3 && os.Args[1] == without {
+		fmt.Fprintln(os.Stderr, "e2e:", runWithout(os.Args[2], os.Args[3:]))
+		os.Exit(1)
+	}
 	flag.Parse()
 	if testing.Short() {
 		fmt.Println("e2e: not run: whole pipelines are not short")

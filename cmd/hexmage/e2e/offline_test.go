@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,16 +53,20 @@ func (w *world) runAlone(t *testing.T, args ...string) *outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := w.command(ctx, args...)
-	cmd.Args = append([]string{os.Args[0], alone, cmd.Path}, args...)
+	return ended(t, apart(w.command(ctx, args...), syscall.CLONE_NEWNET, alone))
+}
+
+// apart has the command started by this binary, with these first arguments, in namespaces of its own.
+func apart(cmd *exec.Cmd, namespaces uintptr, first ...string) *exec.Cmd {
+	cmd.Args = append(append([]string{os.Args[0]}, first...), append([]string{cmd.Path}, cmd.Args[1:]...)...)
 	cmd.Path = os.Args[0]
-	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNET
+	cmd.SysProcAttr.Cloneflags = namespaces
 	if os.Getuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
-	return ended(t, cmd)
+	return cmd
 }
 
 // TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is none, from
