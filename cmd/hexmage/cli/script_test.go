@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +37,11 @@ const (
 )
 
 func TestScript(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) { // as nohup has it; what a script starts is to have it as a terminal does, unless the script says so
+		hung := make(chan os.Signal, 1)
+		signal.Notify(hung, syscall.SIGHUP)
+		t.Cleanup(func() { signal.Stop(hung) })
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
