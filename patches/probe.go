@@ -3,7 +3,6 @@ package patches
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/patches/rename"
 )
 
@@ -108,20 +108,12 @@ func (p *Headers) Has(header string) bool {
 }
 
 func (p *Headers) header(name string) (map[string]bool, error) {
-	f, err := p.root.Open(name)
+	data, err := boundedfile.ReadFS(p.root.FS(), name, maxHeader)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("SDK headers: %s has no %s; is it the include/QNN folder of a QAIRT SDK?", p.dir, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("SDK headers: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxHeader+1))
-	if err != nil {
-		return nil, fmt.Errorf("SDK headers: %w", err)
-	}
-	if len(data) > maxHeader {
-		return nil, fmt.Errorf("SDK headers: %s is larger than %d bytes", name, maxHeader)
 	}
 	names, err := rename.Names(data)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -15,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -353,10 +353,5 @@ func (w *worker) value(ctx context.Context, o addrs.Output) ([]byte, error) {
 	if n := e.File.Digest.Size(); n > maxValue {
 		return nil, fmt.Errorf("%s has %d bytes; a value may have %d", o, n, maxValue)
 	}
-	rc, err := w.store.Open(ctx, e.File.Digest)
-	if err != nil {
-		return nil, err
-	}
-	defer rc.Close()
-	return io.ReadAll(rc)
+	return cas.ReadBlob(ctx, w.store, e.File.Digest, maxValue)
 }

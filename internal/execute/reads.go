@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -13,7 +12,6 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/actioncache"
 	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/digest"
 )
 
 // Actions with a depfile are remembered in two steps (action.Reads). Under the key of the broad action is a Result with
@@ -54,7 +52,7 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 		return nil, &Error{Op: "read the depfile " + name, Refused: true, Err: fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
 			Remedy: "make the command write it (gcc and clang: -MD -MF " + name + "), or leave `depfile` out"}
 	}
-	text, err := readBlob(ctx, c.store, r.Files[i].Digest, maxDepfile)
+	text, err := cas.ReadBlob(ctx, c.store, r.Files[i].Digest, maxDepfile)
 	if err != nil {
 		return nil, &Error{Op: "read the depfile " + name, Err: err}
 	}
@@ -103,7 +101,7 @@ func (c *CachedExecutor) readSets(ctx context.Context, broad *action.Action) ([]
 	if err != nil || len(r.Files) != 1 || r.Files[0].Path != readsOutput {
 		return nil, err
 	}
-	b, err := readBlob(ctx, c.store, r.Files[0].Digest, maxReadBlob)
+	b, err := cas.ReadBlob(ctx, c.store, r.Files[0].Digest, maxReadBlob)
 	if errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) {
 		return nil, nil
 	}
@@ -115,18 +113,6 @@ func (c *CachedExecutor) readSets(ctx context.Context, broad *action.Action) ([]
 		return nil, nil // the blob is whole, but no read sets: another version's, or a lie; it is replaced
 	}
 	return sets, nil
-}
-
-func readBlob(ctx context.Context, store cas.Store, d digest.Digest, limit int64) ([]byte, error) {
-	if d.Size() > limit {
-		return nil, fmt.Errorf("it has %d bytes; %d are allowed", d.Size(), limit)
-	}
-	rc, err := store.Open(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer rc.Close()
-	return io.ReadAll(io.LimitReader(rc, limit+1))
 }
 
 // encodeReads writes a message with each set as field 1: a message with each path as field 1.

@@ -3,7 +3,6 @@ package explain
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -25,7 +24,7 @@ func Load(ctx context.Context, store cas.Store, beside Messages, key digest.Dige
 			store = &withMessages{Store: store, messages: m}
 		}
 	}
-	b, err := blob(ctx, store, key)
+	b, err := cas.ReadBlob(ctx, store, key, maxMessage)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,23 +32,11 @@ func Load(ctx context.Context, store cas.Store, beside Messages, key digest.Dige
 	if err != nil {
 		return nil, nil, err
 	}
-	if b, err = blob(ctx, store, command); err != nil {
+	if b, err = cas.ReadBlob(ctx, store, command, maxMessage); err != nil {
 		return nil, nil, err
 	}
 	a.Command, err = action.DecodeCommand(b)
 	return a, store, err
-}
-
-func blob(ctx context.Context, store cas.Store, d digest.Digest) ([]byte, error) {
-	if d.Size() > maxMessage {
-		return nil, fmt.Errorf("message %s is too large", d)
-	}
-	r, err := store.Open(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
 }
 
 // withMessages is a store that has some messages beside what it has.

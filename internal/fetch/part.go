@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync/atomic"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // part is an unfinished download: the bytes in dest.part, and in dest.part.state what they are part of and how far each
@@ -96,13 +98,8 @@ func newPart(path string, m partMeta, pinned bool) (*part, error) {
 
 // oldPart opens what an earlier run left at path; nil when there is nothing that can be gone on with.
 func oldPart(path string, pinned bool) *part {
-	f, err := os.Open(path + stateSuffix)
+	b, err := boundedfile.Read(path+stateSuffix, maxState)
 	if err != nil {
-		return nil
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxState+1))
-	_ = f.Close()
-	if err != nil || len(b) > maxState {
 		return nil
 	}
 	p := &part{path: path}

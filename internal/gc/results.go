@@ -206,7 +206,7 @@ func (s *survey) link() {
 
 // command returns the Command of the Action, or nil.
 func (s *survey) command(a *blob) *blob {
-	b, err := (&reader{s}).read(a.digest, 1<<20)
+	b, err := cas.ReadBlob(context.Background(), &reader{s}, a.digest, 1<<20)
 	if err != nil {
 		return nil
 	}
@@ -243,18 +243,6 @@ func (r *reader) Open(_ context.Context, d digest.Digest) (io.ReadCloser, error)
 		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
 	return cas.Verify(f, d, nil), nil
-}
-
-func (r *reader) read(d digest.Digest, limit int64) ([]byte, error) {
-	if d.Size() > limit {
-		return nil, fmt.Errorf("blob %s: too large", d)
-	}
-	rc, err := r.Open(context.Background(), d)
-	if err != nil {
-		return nil, err
-	}
-	defer rc.Close()
-	return io.ReadAll(rc)
 }
 
 func (*reader) Put(context.Context, digest.Digest, io.Reader) error { return errors.ErrUnsupported }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
@@ -183,7 +184,7 @@ func (s *survey) args(r *result) []string {
 	if c == nil {
 		return nil
 	}
-	b, err := (&reader{s}).read(c.digest, 1<<20)
+	b, err := cas.ReadBlob(context.Background(), &reader{s}, c.digest, 1<<20)
 	if err != nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 )
@@ -132,7 +133,7 @@ func (s *suspects) why(ctx context.Context, r *result) string {
 	}
 	m, ok := from.messages[r.key]
 	if !ok {
-		if m, err = from.read(r.key, 1<<20); err != nil {
+		if m, err = cas.ReadBlob(context.Background(), from, r.key, 1<<20); err != nil {
 			return unknown
 		}
 	}

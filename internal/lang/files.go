@@ -3,7 +3,6 @@ package lang
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
@@ -72,12 +72,13 @@ func (f *Files) read(name string) (string, error) {
 	if info, err := in.Stat(); err == nil && info.IsDir() {
 		return "", fmt.Errorf("%s is a folder: fileset lists folders", slash)
 	}
-	b, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	b, err := boundedfile.ReadAll(in, slash, maxFile)
+	var large *boundedfile.LargeError
 	switch {
+	case errors.As(err, &large):
+		return "", fmt.Errorf("%s has more than %d MiB: give it to a step as an input instead", slash, maxFile>>20)
 	case err != nil:
 		return "", cannotRead(slash, err)
-	case len(b) > maxFile:
-		return "", fmt.Errorf("%s has more than %d MiB: give it to a step as an input instead", slash, maxFile>>20)
 	case !utf8.Valid(b):
 		return "", fmt.Errorf("%s is not text in UTF-8: give it to a step as an input instead", slash)
 	}

@@ -1,7 +1,6 @@
 package merkle
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -78,7 +77,7 @@ func (l *loader) count(entries, depth int) error {
 
 // readDirectory reads one Directory message; its folders are Refs.
 func readDirectory(ctx context.Context, store cas.Store, dg digest.Digest) (*Dir, error) {
-	b, err := readBlob(ctx, store, dg, maxDirectory)
+	b, err := cas.ReadBlob(ctx, store, dg, maxDirectory)
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}
@@ -89,27 +88,10 @@ func readDirectory(ctx context.Context, store cas.Store, dg digest.Digest) (*Dir
 	return d, nil
 }
 
-func readBlob(ctx context.Context, store cas.Store, dg digest.Digest, limit int64) ([]byte, error) {
-	if dg.Size() > limit {
-		return nil, fmt.Errorf("blob %s: larger than the limit of %d bytes", dg, limit)
-	}
-	r, err := store.Open(ctx, dg)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	// Grown as bytes come: what a store says it has may be a lie. The reader fails where more comes than the size.
-	b := bytes.NewBuffer(make([]byte, 0, min(dg.Size(), 1<<20)+bytes.MinRead))
-	if _, err := b.ReadFrom(r); err != nil {
-		return nil, fmt.Errorf("blob %s: %w", dg, err)
-	}
-	return b.Bytes(), nil
-}
-
 // LoadTree reads the tree from the REAPI Tree message that the digest names: one blob instead of one for each folder.
 // It has the same limits as Load.
 func LoadTree(ctx context.Context, store cas.Store, tree digest.Digest) (*Dir, error) {
-	b, err := readBlob(ctx, store, tree, maxTree)
+	b, err := cas.ReadBlob(ctx, store, tree, maxTree)
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // maxIndex bounds an index.json, in bytes.
@@ -95,17 +97,9 @@ func (m *Model) add(path string) ([]string, error) {
 }
 
 func (m *Model) openIndex(path string) error {
-	fh, err := os.Open(path)
+	raw, err := boundedfile.Read(path, maxIndex)
 	if err != nil {
 		return err
-	}
-	defer fh.Close()
-	raw, err := io.ReadAll(io.LimitReader(fh, maxIndex+1))
-	if err != nil {
-		return err
-	}
-	if len(raw) > maxIndex {
-		return fmt.Errorf("%s: larger than %d bytes", path, maxIndex)
 	}
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/oppackage"
 )
 
@@ -82,7 +83,7 @@ func (t Target) Unexplained() int {
 
 // Compare compares what another makefile would run for a package with the package's lines, target by target.
 func Compare(ctx context.Context, m Make, makefile string, p oppackage.Package, arches []oppackage.Arch) ([]Target, error) {
-	text, err := readBounded(makefile)
+	text, err := boundedfile.Read(makefile, maxMakefile)
 	if err != nil {
 		return nil, err
 	}
@@ -202,19 +203,6 @@ func (k Known) explains(target string, d Difference) bool {
 	flat := strings.NewReplacer("/", "\x00") // so that * goes over it
 	ok, err := path.Match(flat.Replace(k.Word), flat.Replace(d.Word))
 	return err == nil && ok
-}
-
-func readBounded(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxMakefile+1))
-	if err == nil && len(text) > maxMakefile {
-		err = fmt.Errorf("%s is longer than any makefile", name)
-	}
-	return text, err
 }
 
 // Write tells the comparison to people.

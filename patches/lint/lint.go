@@ -3,12 +3,12 @@ package lint
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/patches/cpptoken"
@@ -103,17 +103,9 @@ type source struct {
 }
 
 func read(fsys fs.FS, name string) (*source, error) {
-	f, err := fsys.Open(name)
+	text, err := boundedfile.ReadFS(fsys, name, maxSource)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSource+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxSource {
-		return nil, fmt.Errorf("%s is larger than %d bytes", name, maxSource)
 	}
 	tokens, err := cpptoken.Scan(text)
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // MaxPatch and MaxFile bound, in bytes, a patch and a file that one changes.
@@ -48,12 +50,9 @@ func (p *Patch) Files() []string {
 
 // Parse reads a unified diff, as git or diff -u writes it with names that begin with a/ and b/.
 func Parse(name string, r io.Reader) (*Patch, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxPatch+1))
+	data, err := boundedfile.ReadAll(r, "it", MaxPatch)
 	if err != nil {
 		return nil, fmt.Errorf("patch %s: %w", name, err)
-	}
-	if len(data) > MaxPatch {
-		return nil, fmt.Errorf("patch %s: larger than %d bytes", name, MaxPatch)
 	}
 	files, _, err := gitdiff.Parse(bytes.NewReader(data))
 	if crlfHeader(data) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/runner"
 )
 
@@ -37,7 +38,7 @@ func readRuns(spec Spec, printed string) (all []*variant, err error) {
 		to = f
 	}
 	for _, r := range spec.Runs {
-		b, err := readFile(r.Stdout)
+		b, err := boundedfile.Read(r.Stdout, maxFile)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +73,7 @@ func readRuns(spec Spec, printed string) (all []*variant, err error) {
 }
 
 func readRecord(file string) (*runner.RunRecord, error) {
-	b, err := readFile(file)
+	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/runner"
 )
 
@@ -48,7 +49,7 @@ func readSpec(file string) (Spec, error) {
 	if file == "" {
 		return s, nil
 	}
-	b, err := readFile(file)
+	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
 		return s, err
 	}
@@ -139,7 +140,7 @@ const Previous = "previous"
 
 // previous makes a baseline of what this tool wrote for an earlier run of the variant. It is for runs of the same profile.
 func previous(file string, of *variant) (Baseline, error) {
-	b, err := readFile(file)
+	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
 		return Baseline{}, err
 	}

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/runner/agent"
 )
 
 // sampled reads the samples of a run: their summary as metrics, and what is wrong with them, which is no failure.
 func sampled(file string) (found []Metric, note string, err error) {
-	b, err := readFile(file)
+	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, "", err
 	}

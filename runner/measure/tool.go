@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // MetricsVersion is the behaviour version of the tool metrics.
@@ -134,7 +136,7 @@ func sameTokens(got, want string) (int, error) {
 }
 
 func readTokens(path string) (tokens, error) {
-	b, err := readFile(path)
+	b, err := boundedfile.Read(path, maxFile)
 	if err != nil {
 		return tokens{}, err
 	}
@@ -146,17 +148,4 @@ func readTokens(path string) (tokens, error) {
 		return tokens{}, fmt.Errorf("%s has no tokens", path)
 	}
 	return t, nil
-}
-
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxFile)
-	}
-	return b, err
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
@@ -26,7 +27,7 @@ type backend struct {
 // openBackend concatenates as upstream does, but says what a missing slash does.
 func openBackend(env string) (backend, error) {
 	path := env + "libQnnHtp.so"
-	raw, err := readBounded(path, maxBackend)
+	raw, err := boundedfile.Read(path, maxBackend)
 	if err != nil {
 		hint := ""
 		if os.IsNotExist(err) && !strings.HasSuffix(env, "/") {

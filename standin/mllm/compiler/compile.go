@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
@@ -99,7 +100,7 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("model config: %w", err)
 	}
-	raw, err := readBounded(o.aot, maxAOTConfig)
+	raw, err := boundedfile.Read(o.aot, maxAOTConfig)
 	if err != nil {
 		return fmt.Errorf("ahead-of-time config: %w", err)
 	}
@@ -182,17 +183,4 @@ func save(path string, info qnnctx.Info, blob *qnnctx.Blob) (int, error) {
 		return 0, errors.Join(err, os.Remove(tmp))
 	}
 	return b.Len(), os.Rename(tmp, path)
-}
-
-func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(raw)) > limit {
-		err = fmt.Errorf("%s: larger than %d bytes", path, limit)
-	}
-	return raw, err
 }

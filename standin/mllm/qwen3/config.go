@@ -3,8 +3,8 @@ package qwen3
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // Config is a model's config.json. All keys are mandatory; unknown ones are ignored.
@@ -48,7 +48,7 @@ const architecture = "Qwen3ForCausalLM"
 
 // ReadConfig reads and checks a config.json.
 func ReadConfig(path string) (Config, error) {
-	raw, err := readBounded(path, maxConfig)
+	raw, err := boundedfile.Read(path, maxConfig)
 	if err != nil {
 		return Config{}, err
 	}
@@ -157,21 +157,4 @@ func (c Config) Encode() ([]byte, error) {
 		return nil, err
 	}
 	return append(b, '\n'), nil
-}
-
-// readBounded reads a file that must not exceed limit bytes.
-func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(raw)) > limit {
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, limit)
-	}
-	return raw, nil
 }

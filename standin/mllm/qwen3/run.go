@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
@@ -87,7 +88,7 @@ func reference(ctx context.Context, model, config, tokenizer, prompt string, max
 	if err != nil {
 		return Result{}, err
 	}
-	text, err := readBounded(prompt, maxText)
+	text, err := boundedfile.Read(prompt, maxText)
 	if err != nil {
 		return Result{}, err
 	}
@@ -131,7 +132,7 @@ func WriteResult(path string, r Result) error {
 
 // ReadResult reads a tokens.json, the reference's or a runner's.
 func ReadResult(path string) (Result, error) {
-	raw, err := readBounded(path, maxConfig)
+	raw, err := boundedfile.Read(path, maxConfig)
 	if err != nil {
 		return Result{}, err
 	}

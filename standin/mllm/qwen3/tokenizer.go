@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // maxTokenizer bounds a tokenizer.json, maxText a text to encode, in bytes.
@@ -42,7 +44,7 @@ type tokenizerFile struct {
 
 // ReadTokenizer reads a tokenizer.json.
 func ReadTokenizer(path string) (*Tokenizer, error) {
-	raw, err := readBounded(path, maxTokenizer)
+	raw, err := boundedfile.Read(path, maxTokenizer)
 	if err != nil {
 		return nil, err
 	}
