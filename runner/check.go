@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // Mismatch is something that would fail on the device, found before anything is pushed.
@@ -89,7 +89,7 @@ type checker struct {
 	needed map[string]string   // library to the first file that needs it
 	found  []error
 
-	binaries []compat.ContextBinary
+	binaries []qnn.ContextBinary
 	graphs   []string // of the context binaries
 }
 
@@ -209,27 +209,27 @@ func BuildID(b []byte) string {
 
 // sdk checks that all libraries come from one QNN SDK.
 func (c *checker) sdk() {
-	var files []compat.File
+	var files []qnn.File
 	for _, id := range slices.Sorted(maps.Keys(c.builds)) {
 		for _, p := range c.builds[id] {
-			files = append(files, compat.File{Name: p, BuildID: id})
+			files = append(files, qnn.File{Name: p, BuildID: id})
 		}
 	}
-	for _, f := range compat.PushSet(files, c.want.Arch) {
+	for _, f := range qnn.PushSet(files, c.want.Arch) {
 		c.mismatch("", f.Remedy, "%s", f.Reason)
 	}
 }
 
 // contexts checks that the runtime that is pushed can load the context binaries.
 func (c *checker) contexts() {
-	run := compat.Runtime{Arch: c.want.Arch}
+	run := qnn.Runtime{Arch: c.want.Arch}
 	for id, files := range c.builds {
 		if slices.ContainsFunc(files, func(p string) bool { return path.Base(p) == "libQnnHtp.so" }) {
 			run.BuildID = id
 		}
 	}
 	for _, x := range c.binaries {
-		for _, f := range compat.Context(x, run) {
+		for _, f := range qnn.CheckContext(x, run) {
 			c.mismatch(x.Name, f.Remedy, "%s", f.Reason)
 		}
 	}
@@ -237,7 +237,7 @@ func (c *checker) contexts() {
 
 // context notes what a context binary says, and checks that its graphs fit into the target's VTCM.
 func (c *checker) context(p string, info qnnctx.Info) {
-	c.binaries = append(c.binaries, compat.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
+	c.binaries = append(c.binaries, qnn.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
 	for _, g := range info.Graphs {
 		c.graphs = append(c.graphs, g.Name)
 	}

@@ -8,8 +8,9 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // Checked returns the kinds, those that rules are about with the rules asked before they plan. workspace is the folder that
@@ -44,21 +45,15 @@ type checkedToolchain struct {
 // Plan plans the block, and says what of it does not go with the target: also when it cannot be had on this machine.
 func (k checkedToolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	planned, diags := k.Kind.Plan(r)
-	t, release, err := k.catalogue.Find(r.At.Name, r.String("version"))
 	attrs := cty.NilVal
 	if len(planned.Attrs) > 0 {
 		attrs = cty.ObjectVal(planned.Attrs)
 	}
-	known := toolchains.Known{Name: r.At.Name}
-	if err == nil {
-		known = t.Learned(release, attrs)
-	} else {
-		known.Learn(attrs)
-	}
-	if err != nil && known.Version == "" {
+	known := knownRelease(k.catalogue, r.At.Name, r.String("version"), attrs)
+	if known.Version == "" {
 		return planned, diags
 	}
-	found, ds := k.catalogue.Ask(toolchains.Facts{Target: target(r), Toolchains: []toolchains.Known{known}}, r.At.Name)
+	found, ds := k.catalogue.Ask(facts.Subject{Target: target(r), Toolchains: []qnn.Known{known}}, r.At.Name)
 	ds = append(ds, k.catalogue.Diagnostics(found, r.ArgRange)...)
 	return planned, append(ds, diags...)
 }
@@ -81,7 +76,7 @@ func (k checked) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if l.silent {
 		return k.Kind.Plan(r)
 	}
-	found, diags := k.catalogue.Ask(toolchains.Facts{Target: target(r), Toolchains: l.toolchains(), Step: l.facts}, "step")
+	found, diags := k.catalogue.Ask(facts.Subject{Target: target(r), Toolchains: l.toolchains(), Step: l.facts}, "step")
 	found = append(found, k.catalogue.Judge(l.found)...)
 	diags = append(diags, k.catalogue.Diagnostics(once(found), r.ArgRange)...)
 	if diags.HasErrors() {
@@ -92,8 +87,8 @@ func (k checked) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 }
 
 // once drops findings that say the same.
-func once(found []compat.Finding) []compat.Finding {
-	var out []compat.Finding
+func once(found []qnn.Finding) []qnn.Finding {
+	var out []qnn.Finding
 	for _, f := range found {
 		if !slices.Contains(out, f) {
 			out = append(out, f)
@@ -108,8 +103,8 @@ type look struct {
 	catalogue *toolchains.Catalogue
 	workspace string
 	facts     map[string]cty.Value
-	found     []compat.Finding // of rules that are code
-	silent    bool             // there is nothing that a rule could be about
+	found     []qnn.Finding // of rules that are code
+	silent    bool          // there is nothing that a rule could be about
 }
 
 // noFacts is the object `step` of a step of which nothing is known:
@@ -125,7 +120,7 @@ type look struct {
 //	vendor_first   a folder of the phone that LD_LIBRARY_PATH has before the pushed QNN libraries; "" when none is
 //	aot_arch, aot_soc  what a config of upstream's compiler is for
 func noFacts(r step.Request) map[string]cty.Value {
-	empty := toolchains.List(nil)
+	empty := facts.List(nil)
 	return map[string]cty.Value{
 		"kind": cty.StringVal(r.At.Kind), "name": cty.StringVal(r.At.Name), "arches": empty, "tools_version": cty.StringVal(""), "tools_wanted": empty,
 		"unset_roots": empty, "renamed": cty.EmptyTupleVal, "signed_pd": cty.False, "soc_models": empty, "vendor_first": cty.StringVal(""),
@@ -133,24 +128,59 @@ func noFacts(r step.Request) map[string]cty.Value {
 	}
 }
 
-func (l *look) set(name string, texts []string) { l.facts[name] = toolchains.List(texts) }
+func (l *look) set(name string, texts []string) { l.facts[name] = facts.List(texts) }
 
 // known returns what is known of a toolchain that the step uses.
-func (l *look) known(name string) (toolchains.Known, bool) {
+func (l *look) known(name string) (qnn.Known, bool) {
 	use, ok := l.r.Toolchains[name]
 	if !ok {
-		return toolchains.Known{}, false
+		return qnn.Known{}, false
 	}
-	known := toolchains.Known{Name: name}
-	known.Learn(use.Attrs)
-	if t, release, err := l.catalogue.Find(name, known.Version); err == nil && known.Version != "" {
-		known = t.Learned(release, use.Attrs)
+	var said qnn.Known
+	learn(&said, use.Attrs)
+	if said.Version == "" {
+		return qnn.Known{}, false
 	}
-	return known, known.Version != ""
+	return knownRelease(l.catalogue, name, said.Version, use.Attrs), true
 }
 
-func (l *look) toolchains() []toolchains.Known {
-	var out []toolchains.Known
+// knownRelease is what is known of the release that a toolchain block names ("": the default one): what its record says, and on top what the block has
+// found out. An installed copy may have other compilers than the release came with, which know other archs.
+func knownRelease(c *toolchains.Catalogue, name, version string, attrs cty.Value) qnn.Known {
+	k := qnn.Known{Name: name}
+	t, release, err := c.Find(name, version)
+	if err == nil {
+		k = t.Known(release.Release)
+	}
+	came := k.ToolsVersion
+	if learn(&k, attrs); err == nil && k.ToolsVersion != came {
+		if arches := t.ToolsArches(k.ToolsVersion); len(arches) > 0 {
+			k.Arches = arches
+		}
+	}
+	return k
+}
+
+// learn takes over what a toolchain block has found out of the release: an object with version, build_id, tools_version, source.
+func learn(k *qnn.Known, attrs cty.Value) {
+	if attrs == cty.NilVal || attrs.IsNull() || !attrs.Type().IsObjectType() {
+		return
+	}
+	source := ""
+	for name, to := range map[string]*string{"version": &k.Version, "build_id": &k.BuildID, "tools_version": &k.ToolsVersion, "source": &source} {
+		if attrs.Type().HasAttribute(name) {
+			if v, _ := attrs.GetAttr(name).Unmark(); v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
+				*to = v.AsString()
+			}
+		}
+	}
+	if source != "" {
+		k.Installed, k.StandIn = source == "installed", source == "embedded"
+	}
+}
+
+func (l *look) toolchains() []qnn.Known {
+	var out []qnn.Known
 	for name := range l.r.Toolchains {
 		if k, ok := l.known(name); ok {
 			out = append(out, k)
@@ -160,10 +190,10 @@ func (l *look) toolchains() []toolchains.Known {
 }
 
 // target is what the pipeline builds for, nil when it does not say.
-func target(r step.Request) *toolchains.Target {
+func target(r step.Request) *qnn.Target {
 	if r.Target == cty.NilVal || r.Target.IsNull() || !r.Target.IsWhollyKnown() || !r.Target.Type().IsObjectType() {
 		return nil
 	}
 	t := step.Request{Args: r.Target}
-	return &toolchains.Target{SoC: t.String("soc"), Arch: t.String("arch"), SoCModel: t.Int("soc_model", 0), VTCMMB: t.Int("vtcm_mb", 0)}
+	return &qnn.Target{SoC: t.String("soc"), Arch: t.String("arch"), SoCModel: t.Int("soc_model", 0), VTCMMB: t.Int("vtcm_mb", 0)}
 }

@@ -14,9 +14,9 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // maxLibrary is the largest library that is searched for a build id; the largest of the vendor's are some tens of megabytes.
@@ -25,10 +25,10 @@ const maxLibrary = 256 << 20
 // run looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace are opened.
 func (l *look) run() {
 	push := l.r.Map("push")
-	var files []compat.File
+	var files []qnn.File
 	for _, name := range slices.Sorted(maps.Keys(push)) {
 		value := push[name]
-		f := compat.File{Name: name, From: value}
+		f := qnn.File{Name: name, From: value}
 		if at := l.host("push", value); at != "" {
 			if !l.open(at, &f) {
 				continue
@@ -42,8 +42,8 @@ func (l *look) run() {
 	if t := target(l.r); t != nil {
 		arch = t.Arch
 	}
-	l.found = append(l.found, compat.PushSet(files, arch)...)
-	if slices.ContainsFunc(files, func(f compat.File) bool { return isQNN(f.Name) }) {
+	l.found = append(l.found, qnn.PushSet(files, arch)...)
+	if slices.ContainsFunc(files, func(f qnn.File) bool { return isQNN(f.Name) }) {
 		l.facts["vendor_first"] = cty.StringVal(vendorFirst(l.r.Env["LD_LIBRARY_PATH"]))
 	}
 }
@@ -55,7 +55,7 @@ func isQNN(name string) bool {
 }
 
 // made fills in what the path of an output says.
-func (l *look) made(value string, f *compat.File) {
+func (l *look) made(value string, f *qnn.File) {
 	for _, t := range l.r.Toolchains {
 		if p := t.Output.Path(); strings.HasPrefix(value, p+"/") && isQNN(value) {
 			if k, ok := l.known(t.Output.Step.Name); ok {
@@ -73,7 +73,7 @@ func (l *look) made(value string, f *compat.File) {
 
 // open looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the
 // runtime at once.
-func (l *look) open(at string, f *compat.File) bool {
+func (l *look) open(at string, f *qnn.File) bool {
 	file, err := os.Open(at)
 	if err != nil {
 		return false
@@ -103,25 +103,25 @@ func (l *look) open(at string, f *compat.File) bool {
 }
 
 func (l *look) contextBinary(name string, c qnnctx.Info) {
-	var r compat.Runtime
+	var r qnn.Runtime
 	if k, ok := l.known("qairt"); ok {
-		r = compat.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
+		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
 	}
 	if t := target(l.r); t != nil {
 		r.SoC, r.Arch, r.SoCModel, r.VTCMMB = t.SoC, t.Arch, t.SoCModel, t.VTCMMB
 	}
-	l.found = append(l.found, compat.Context(Describe(name, c), r)...)
+	l.found = append(l.found, qnn.CheckContext(Describe(name, c), r)...)
 }
 
 // Describe says in the terms of the rules what the header of a context binary says.
-func Describe(name string, c qnnctx.Info) compat.ContextBinary {
+func Describe(name string, c qnnctx.Info) qnn.ContextBinary {
 	version := func(v qnnctx.Version) string {
 		if v == (qnnctx.Version{}) {
 			return ""
 		}
 		return v.String()
 	}
-	b := compat.ContextBinary{Name: name, BuildID: c.BuildID, CoreAPI: version(c.CoreAPI), HTPAPI: version(c.BackendAPI), Blob: version(c.BlobVersion),
+	b := qnn.ContextBinary{Name: name, BuildID: c.BuildID, CoreAPI: version(c.CoreAPI), HTPAPI: version(c.BackendAPI), Blob: version(c.BlobVersion),
 		SoC: c.SoC, SoCModel: int(c.SoCModel), VTCMMB: int(c.VTCM >> 20)}
 	if c.Arch > 0 {
 		b.Arch = fmt.Sprintf("v%d", c.Arch)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -41,7 +42,7 @@ func compatToolchain(name, version, source string) step.Toolchain {
 	return step.Toolchain{Output: out(addrs.Toolchain, name), Attrs: cty.ObjectVal(attrs)}
 }
 
-func texts(ts ...string) cty.Value { return toolchains.List(ts) }
+func texts(ts ...string) cty.Value { return facts.List(ts) }
 
 func TestSteps(t *testing.T) {
 	c, diags := toolchains.Builtin()

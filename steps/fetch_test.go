@@ -23,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
@@ -59,7 +60,11 @@ func fetchRequest(k step.Kind, kind, name, profile string, args map[string]cty.V
 
 func target(t *testing.T, soc string) cty.Value {
 	t.Helper()
-	v, diags := toolchains.Targets(soc)
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	v, diags := s.Targets(soc)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -1,51 +1,34 @@
-// Package toolchains has the SDKs and SoCs that hexmage knows, as data: where each release of an SDK comes from, what it
-// must hold, what its own environment script would set; and which SoC has which Hexagon arch.
+// Package toolchains has the SDKs that hexmage knows, as data: where each release comes from, what it must hold, what its own
+// environment script would set.
 //
-// The data are HCL files embedded here, which a workspace's own files extend or override. The package downloads nothing
-// and looks at nothing but the bytes it is given; fetchtool, verify and fetchstep do the work.
+// The data are HCL files embedded here, which a workspace's own files extend or override; one enters with Load and chooses with
+// Catalogue.Choose. What of them is true of a release wherever it comes from, and what goes together, package qnn/facts reads. The
+// package downloads nothing and looks at nothing but the bytes it is given: sources and verify do the work.
 package toolchains
 
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/qnn/facts"
 )
 
 //go:embed *.hcl
 var builtin embed.FS
 
-// Catalogue is all toolchains and SoCs that are known.
+// Catalogue is all toolchains that are known, and the facts.
 type Catalogue struct {
+	*facts.Set
 	Toolchains []*Toolchain
-	SoCs       []*SoC
-	Arches     []*Arch
-	Others     OtherSoCs
-	Rules      []*Rule // of what goes together
-}
-
-// file is one file of a catalogue.
-type file struct {
-	content
-	name  string
-	src   []byte
-	diags hcl.Diagnostics
-}
-
-type content struct {
-	Toolchains []*Toolchain `hcl:"toolchain,block"`
-	SoCs       []*SoC       `hcl:"soc,block"`
-	Arches     []*Arch      `hcl:"arch,block"`
-	Others     []*OtherSoCs `hcl:"other_socs,block"`
-	Rules      []*Rule      `hcl:"compat,block"`
 }
 
 // placeholders stand for themselves when a catalogue is read; they are filled in when the value is known.
@@ -63,12 +46,11 @@ func Builtin() (*Catalogue, hcl.Diagnostics) { return Load(nil) }
 // Load returns the built-in catalogue with the given files (name → content) of a workspace on top, in the order of their
 // names. A release or SoC that is there already is replaced; a toolchain's other attributes are replaced where set.
 func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
-	c := &Catalogue{}
 	entries, err := builtin.ReadDir(".")
 	if err != nil {
 		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded catalogue", Detail: err.Error()}}
 	}
-	var all []*file
+	var all []facts.File
 	own := make(map[string]string) // built-in content by base name
 	for _, e := range entries {
 		if e.Name() == LockFile {
@@ -79,39 +61,53 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded catalogue", Detail: err.Error()}}
 		}
 		own[e.Name()] = string(b)
-		all = append(all, &file{name: "<hexmage>/toolchains/" + e.Name(), src: b})
+		all = append(all, facts.File{Name: "<hexmage>/toolchains/" + e.Name(), Content: b})
 	}
-	names := make([]string, 0, len(files))
 	changed := false // in hexmage's own repository the two are mostly the same, and the same on top changes nothing
 	for n, b := range files {
-		names = append(names, n)
 		changed = changed || own[filepath.Base(n)] != string(b)
 	}
-	sort.Strings(names)
 	if changed {
-		for _, n := range names {
-			all = append(all, &file{name: n, src: files[n]})
+		for _, n := range slices.Sorted(maps.Keys(files)) {
+			all = append(all, facts.File{Name: n, Content: files[n]})
 		}
 	}
+	set, blocks, diags := facts.Load(all)
+	c := &Catalogue{Set: set}
+	decoded, problems := make([]*Toolchain, len(blocks)), make([]hcl.Diagnostics, len(blocks))
 	var wg sync.WaitGroup
-	for _, f := range all {
-		wg.Go(f.parse)
+	for i, b := range blocks {
+		wg.Go(func() { decoded[i], problems[i] = decode(b) })
 	}
 	wg.Wait()
-	var diags hcl.Diagnostics
-	for _, f := range all {
-		diags = append(diags, c.add(f)...)
+	for i, t := range decoded {
+		diags = append(diags, problems[i]...)
+		if have := c.toolchain(t.Name); have != nil {
+			have.merge(t)
+		} else {
+			c.Toolchains = append(c.Toolchains, t)
+		}
 	}
 	for _, t := range c.Toolchains {
 		for _, r := range t.Releases {
 			r.inherit(t.Sources)
-			if len(r.Arches) == 0 {
-				r.Arches = t.ToolsArches(r.ToolsVersion)
-			}
+			r.Open = r.Source("archive") != nil
 		}
 		diags = append(diags, t.check(t.file)...)
 	}
 	return c, diags
+}
+
+// decode reads of a block how the releases are had.
+func decode(b facts.Toolchain) (*Toolchain, hcl.Diagnostics) {
+	t := &Toolchain{SDK: b.SDK, file: b.File}
+	diags := gohcl.DecodeBody(b.Body, placeholders(), t)
+	for _, rest := range b.Releases {
+		r := &Release{Release: rest.Release}
+		diags = append(diags, gohcl.DecodeBody(rest.Body, placeholders(), r)...)
+		t.Releases = append(t.Releases, r)
+	}
+	return t, diags
 }
 
 // inherit gives the release what all releases of its toolchain have. One that people have to get by hand, or with an account of the
@@ -148,49 +144,6 @@ func (r *Release) inherit(sources []*Source) {
 	}
 }
 
-// parse reads f.src.
-func (f *file) parse() {
-	parsed, diags := hclsyntax.ParseConfig(f.src, f.name, hcl.InitialPos)
-	if !diags.HasErrors() {
-		diags = append(diags, gohcl.DecodeBody(parsed.Body, placeholders(), &f.content)...)
-	}
-	f.diags = diags
-}
-
-func (c *Catalogue) add(f *file) hcl.Diagnostics {
-	diags, name := f.diags, f.name
-	if diags.HasErrors() {
-		return diags
-	}
-	for _, t := range f.Toolchains {
-		t.file = name
-		if have := c.toolchain(t.Name); have != nil {
-			have.merge(t)
-		} else {
-			c.Toolchains = append(c.Toolchains, t)
-		}
-	}
-	for _, s := range f.SoCs {
-		diags = append(diags, s.check(name)...)
-		if i := slices.IndexFunc(c.SoCs, func(h *SoC) bool { return h.Name == s.Name }); i >= 0 {
-			c.SoCs[i] = s
-		} else {
-			c.SoCs = append(c.SoCs, s)
-		}
-	}
-	for _, a := range f.Arches {
-		if i := slices.IndexFunc(c.Arches, func(h *Arch) bool { return h.Name == a.Name }); i >= 0 {
-			c.Arches[i] = a
-		} else {
-			c.Arches = append(c.Arches, a)
-		}
-	}
-	for _, o := range f.Others {
-		c.Others.add(o)
-	}
-	return append(diags, c.addRules(f.Rules, name)...)
-}
-
 func (t *Toolchain) merge(o *Toolchain) {
 	t.file = o.file
 	if len(o.Sources) > 0 {
@@ -206,9 +159,6 @@ func (t *Toolchain) merge(o *Toolchain) {
 	}
 	if len(o.EnvVars) > 0 {
 		t.EnvVars = o.EnvVars
-	}
-	if len(o.Tools) > 0 {
-		t.Tools = o.Tools
 	}
 	for _, r := range o.Releases {
 		if i := slices.IndexFunc(t.Releases, func(h *Release) bool { return h.Version == r.Version }); i >= 0 {

@@ -13,8 +13,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // TestFormatted keeps the catalogue's files in the canonical format.
@@ -68,7 +69,7 @@ func TestReleases(t *testing.T) {
 				if !full.MatchString(r.Version) || i > 0 && version.Compare(tc.Releases[i-1].Version, r.Version) >= 0 {
 					t.Errorf("qairt %s is no full version, or not in order", r.Version)
 				}
-				if r.BuildID != "" && !compat.SameBuild(r.BuildID, "v"+r.Version) {
+				if r.BuildID != "" && !qnn.SameBuild(r.BuildID, "v"+r.Version) {
 					t.Errorf("qairt %s: build id %s is of another", r.Version, r.BuildID)
 				}
 				// What is in a release stays in the next.
@@ -158,13 +159,47 @@ func TestSchemaIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for at, x := range map[string]any{"toolchain": toolchains.Toolchain{}, "soc": toolchains.SoC{}, "arch": toolchains.Arch{}, "other_socs": toolchains.OtherSoCs{}, "compat": toolchains.Rule{}} {
+	for at, x := range map[string]any{"toolchain": toolchains.Toolchain{}, "release": toolchains.Release{}, "release of facts": qnn.Release{}, "tools": qnn.Tools{}, "soc": qnn.SoC{}, "arch": qnn.Arch{}, "other_socs": qnn.OtherSoCs{}, "compat": facts.Rule{}} {
 		schema(at, reflect.TypeOf(x))
 	}
 	c, _ := builtin(t)
 	for _, r := range c.Rules {
 		if !bytes.Contains(page, []byte("`"+r.ID+"`")) {
 			t.Errorf("rule %s is not in docs/toolchains.md", r.ID)
+		}
+	}
+}
+
+// TestShippedRules asks every rule about every release and a SoC of each arch: none may be wrong in itself, and each has what people need.
+func TestShippedRules(t *testing.T) {
+	c, _ := builtin(t)
+	arches := map[string]bool{}
+	for _, s := range c.SoCs {
+		if arches[s.Arch] {
+			continue // the same releases say the same
+		}
+		arches[s.Arch] = true
+		if _, diags := c.Matrix(s); diags.HasErrors() {
+			t.Fatalf("%s: %v", s.Name, diags)
+		}
+	}
+	coded := map[string]bool{}
+	for _, i := range qnn.Coded() {
+		coded[i.ID] = true
+	}
+	seen := map[string]bool{}
+	for _, r := range c.Rules {
+		seen[r.ID] = true
+		if !coded[r.ID] && r.Source == "" {
+			t.Errorf("compat %q does not say where it is known from", r.ID)
+		}
+		if !coded[r.ID] && r.Severity != qnn.SeverityNote && (r.Remedy == nil || r.Summary == "") {
+			t.Errorf("compat %q has no remedy, or no heading", r.ID)
+		}
+	}
+	for id := range coded {
+		if !seen[id] {
+			t.Errorf("rule %s is code, and has no block", id)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -103,5 +104,6 @@ func (c *Catalogue) ReleaseOf(sdk verify.SDK, root string) (t *Toolchain, r *Rel
 			return t, r, true, nil
 		}
 	}
-	return t, &Release{Version: sdk.Version, Revision: sdk.Version, BuildID: sdk.BuildID, ToolsVersion: sdk.ToolsVersion, Arches: sdk.Arches(root)}, false, nil
+	return t, &Release{Release: &qnn.Release{Version: sdk.Version, Revision: sdk.Version, BuildID: sdk.BuildID, ToolsVersion: sdk.ToolsVersion,
+		Arches: sdk.Arches(root)}}, false, nil
 }

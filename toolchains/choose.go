@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
@@ -220,7 +221,7 @@ func standIns(name string) string {
 // With returns a copy of the catalogue in which the release has the source instead of its others of the same kind. A
 // release that is not in the catalogue is one with this source only.
 func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
-	out := &Catalogue{SoCs: c.SoCs, Arches: c.Arches, Others: c.Others, Rules: c.Rules}
+	out := &Catalogue{Set: c.Set}
 	found := false
 	for _, t := range c.Toolchains {
 		if t.Name != name {
@@ -233,7 +234,7 @@ func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
 		}
 		copied := *t
 		copied.Releases = nil
-		rel := &Release{Version: version}
+		rel := &Release{Release: &qnn.Release{Version: version}}
 		for _, r := range t.Releases {
 			if r.Version != version {
 				copied.Releases = append(copied.Releases, r)
@@ -253,7 +254,7 @@ func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
 		out.Toolchains = append(out.Toolchains, &copied)
 	}
 	if !found {
-		out.Toolchains = append(out.Toolchains, &Toolchain{Name: name, Default: version, Releases: []*Release{{Version: version, Sources: []*Source{s}}}})
+		out.Toolchains = append(out.Toolchains, &Toolchain{SDK: &qnn.SDK{Name: name}, Default: version, Releases: []*Release{{Release: &qnn.Release{Version: version}, Sources: []*Source{s}}}})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -193,7 +194,7 @@ func (c *Catalogue) Learn(name, version string, m Machine, paths ...string) *Cat
 			s.Env, s.Paths = have.Env, have.Paths
 		}
 	}
-	for _, copied := range t.Copies(&Release{Version: version, Sources: []*Source{s}}, m) {
+	for _, copied := range t.Copies(&Release{Release: &qnn.Release{Version: version}, Sources: []*Source{s}}, m) {
 		if copied.Err != nil || copied.Found.Name != name || !copied.Found.Is(version) {
 			continue
 		}

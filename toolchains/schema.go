@@ -1,8 +1,10 @@
 package toolchains
 
-// Toolchain is a kind of SDK or tool with its releases.
+import "github.com/hexmage/hexmage/qnn"
+
+// Toolchain is an SDK or tool, with how its releases are had.
 type Toolchain struct {
-	Name        string `hcl:"name,label"`
+	*qnn.SDK           // its name, and what is true of it wherever it comes from
 	Description string `hcl:"description,optional"`
 	Page        string `hcl:"page,optional"`    // where people get it by hand
 	Licence     string `hcl:"licence,optional"` // what has to be accepted
@@ -10,18 +12,11 @@ type Toolchain struct {
 
 	Checks  *Checks   `hcl:"verify,block"`
 	EnvVars []*EnvVar `hcl:"env,block"`
-	Tools   []*Tools  `hcl:"tools,block"` // which archs each version of the compilers knows; a release that names no arches takes them from here
 	// Sources are of every release; a release's own source of a kind takes from here what it leaves out.
 	Sources  []*Source  `hcl:"source,block"`
-	Releases []*Release `hcl:"release,block"`
+	Releases []*Release // those of SDK
 
 	file string // that spoke of it last, for diagnostics
-}
-
-// Tools says which Hexagon archs a series of compilers can build for.
-type Tools struct {
-	Series string   `hcl:"series,label"` // the beginning of their versions: "8.8" is 8.8.02, 8.8.06, …
-	Arches []string `hcl:"arches"`
 }
 
 // EnvVar is a variable that the SDK's own environment script sets.
@@ -34,22 +29,11 @@ type EnvVar struct {
 	Pattern string `hcl:"pattern,optional"` // regular expression with one group: only when File has it
 }
 
-// Release is one version of a toolchain.
+// Release is one version of a toolchain, with how it is had.
 type Release struct {
-	Version      string   `hcl:"version,label"`
-	BuildID      string   `hcl:"build_id,optional"`      // the whole build id, where it is known
-	ToolsVersion string   `hcl:"tools_version,optional"` // of the compilers in it
-	Arches       []string `hcl:"arches,optional"`        // Hexagon archs it can build for, or has libraries for: "v79"
-	Revision     string   `hcl:"revision,optional"`      // another name of the release that its own files use
-	Note         string   `hcl:"note,optional"`          // what is not sure, or to be known
-
-	// Versions of the interfaces in it, as far as they are known: "2.32.0".
-	CoreAPI     string `hcl:"core_api,optional"`     // QNN's own
-	HTPAPI      string `hcl:"htp_api,optional"`      // the HTP backend's, which op packages are built against
-	ContextBlob string `hcl:"context_blob,optional"` // newest format of context binaries it reads and writes
-	SystemAPI   string `hcl:"system_api,optional"`
-
-	Checks  *Checks   `hcl:"verify,block"` // beside the toolchain's
+	*qnn.Release
+	Note    string    `hcl:"note,optional"` // what is not sure, or to be known
+	Checks  *Checks   `hcl:"verify,block"`  // beside the toolchain's
 	Sources []*Source `hcl:"source,block"`
 }
 

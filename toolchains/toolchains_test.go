@@ -231,45 +231,13 @@ soc "SM9999" {
 		"no urls": "toolchain \"x\" {\n release \"1\" {\n source \"archive\" {}\n }\n}",
 		"arch":    "soc \"x\" {\n arch = \"hexagon79\"\n soc_model = 1\n}",
 		"syntax":  `toolchain "x" {`,
+
+		"unknown block":                  "sock \"x\" {\n}",
+		"unknown attribute":              "toolchain \"x\" {\n pages = \"y\"\n}",
+		"unknown attribute of a release": "toolchain \"x\" {\n release \"1\" {\n tools_versoin = \"y\"\n}\n}",
 	} {
 		if _, diags := toolchains.Load(map[string][]byte{"bad.hcl": []byte(src)}); !diags.HasErrors() {
 			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
-func TestTargets(t *testing.T) {
-	v, diags := toolchains.Targets("SM8750")
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	m := v.AsValueMap()
-	model, _ := m["soc_model"].AsBigFloat().Int64()
-	vtcm, _ := m["vtcm_mb"].AsBigFloat().Int64()
-	if m["soc"].AsString() != "SM8750" || m["arch"].AsString() != "v79" || model != 69 || vtcm != 8 {
-		t.Errorf("target %v", m)
-	}
-	if !v.Type().Equals(toolchains.TargetType()) {
-		t.Errorf("type %s", v.Type().FriendlyName())
-	}
-	if _, diags := toolchains.Targets("SM8751"); !diags.HasErrors() || !strings.Contains(diags.Error(), `did you mean "SM8750"`) {
-		t.Errorf("diagnostics %v", diags)
-	}
-	c, _ := builtin(t)
-	if s, err := c.FindAndroidSoC(639); err != nil || s.Name != "SM8750" {
-		t.Errorf("soc_id 639 is %+v, %v", s, err)
-	}
-	models, ids := map[int]string{}, map[int]string{}
-	for _, s := range c.SoCs {
-		if models[s.SoCModel] != "" {
-			t.Errorf("%s and %s have the same soc_model", s.Name, models[s.SoCModel])
-		}
-		models[s.SoCModel] = s.Name
-		for _, id := range s.AndroidIDs {
-			if ids[id] != "" {
-				t.Errorf("%s and %s have the same soc_id", s.Name, ids[id])
-			}
-			ids[id] = s.Name
 		}
 	}
 }

@@ -117,7 +117,6 @@ func arrowExceptions() []string {
 		"oppackage imports patches",
 		"oppackage imports patches/series",
 		"runner imports standin/phone",
-		"runner imports toolchains/compat",
 		"toolchains imports standin/sdk",
 		"toolchains/relock imports standin/sdk",
 	}

@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // compatCmd is `hexmage compat [--soc NAME] [--rules]`.
@@ -55,7 +56,7 @@ func (c *compatCmd) Run(_ context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(struct {
 			SoC socRecord `json:"soc"`
-			*toolchains.Matrix
+			*facts.Matrix
 		}{recordOf(d.catalogue, s), m})
 	}
 	fmt.Fprint(a.env.Stdout, matrixText(a, recordOf(d.catalogue, s), m))
@@ -76,7 +77,7 @@ type socRecord struct {
 	Note       string   `json:"note,omitempty"`
 }
 
-func recordOf(c *toolchains.Catalogue, s *toolchains.SoC) socRecord {
+func recordOf(c *toolchains.Catalogue, s *qnn.SoC) socRecord {
 	return socRecord{s.Name, s.Marketing, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI, c.Features(s), s.Note}
 }
 
@@ -85,7 +86,7 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 	rows := [][]string{{"SoC", "", "Hexagon", "soc_model", "soc_id", "VTCM", "first QAIRT", "first Hexagon SDK", "tools"}}
 	type entry struct {
 		socRecord
-		Needs toolchains.Needs `json:"needs"`
+		Needs facts.Needs `json:"needs"`
 	}
 	var all []entry
 	for _, s := range c.SortedSoCs() {
@@ -124,7 +125,7 @@ func (a *app) compatRules(c *toolchains.Catalogue) error {
 	var all []rule
 	for _, r := range c.Rules {
 		x := rule{r.ID, r.Severity, r.Summary, r.Source}
-		for _, i := range compat.Coded() {
+		for _, i := range qnn.Coded() {
 			if i.ID == r.ID && x.Source == "" {
 				x.Source = i.Source
 			}
@@ -160,10 +161,10 @@ func (b band) label() string {
 }
 
 // footnotes numbers what is said of bands. What a rule says of several, with the same remedy, is one note: that of the first.
-type footnotes struct{ said []compat.Finding }
+type footnotes struct{ said []qnn.Finding }
 
-func (f *footnotes) number(x compat.Finding) int {
-	i := slices.IndexFunc(f.said, func(have compat.Finding) bool { return have.Rule == x.Rule && have.Remedy == x.Remedy })
+func (f *footnotes) number(x qnn.Finding) int {
+	i := slices.IndexFunc(f.said, func(have qnn.Finding) bool { return have.Rule == x.Rule && have.Remedy == x.Remedy })
 	if i < 0 {
 		i = len(f.said)
 		f.said = append(f.said, x)
@@ -172,8 +173,8 @@ func (f *footnotes) number(x compat.Finding) int {
 }
 
 // bands puts neighbours together of which the same rules say the same, apart from the version in it.
-func bands(releases []toolchains.ReleaseVerdict, byTools bool, notes *footnotes) []band {
-	signature := func(r toolchains.ReleaseVerdict) string {
+func bands(releases []facts.ReleaseVerdict, byTools bool, notes *footnotes) []band {
+	signature := func(r facts.ReleaseVerdict) string {
 		s := strconv.FormatBool(r.Works)
 		for _, f := range r.Findings {
 			s += " " + f.Rule + " " + f.Remedy
@@ -207,7 +208,7 @@ func bands(releases []toolchains.ReleaseVerdict, byTools bool, notes *footnotes)
 }
 
 // matrixText is the matrix for people.
-func matrixText(a *app, s socRecord, m *toolchains.Matrix) string {
+func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", a.painted("1", s.Name), s.Marketing)
 	facts := []string{"Hexagon " + s.Arch, fmt.Sprintf("soc_model %d", s.SoCModel)}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
-	"github.com/hexmage/hexmage/toolchains/compat"
 )
 
 // vendorsLibrary is the beginning of a library of the vendor's, as far as a reader of build ids goes.
@@ -294,7 +294,7 @@ func TestCompatCommand(t *testing.T) {
 		QAIRT []struct {
 			Version  string
 			Works    bool
-			Findings []compat.Finding
+			Findings []qnn.Finding
 		}
 		Pairs []struct {
 			QAIRT, Hexagon string

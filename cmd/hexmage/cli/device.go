@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/toolchains"
@@ -83,7 +84,7 @@ func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 }
 
 // socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is not known.
-func socOf(c *toolchains.Catalogue, i runner.Info) *toolchains.SoC {
+func socOf(c *toolchains.Catalogue, i runner.Info) *qnn.SoC {
 	if s, err := c.FindSoC(i.SoC); err == nil && i.SoC != "" {
 		return s
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/standin/phone"
@@ -206,7 +207,7 @@ func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
 	return o, nil
 }
 
-func propsOf(s *toolchains.SoC) phone.SoCProps {
+func propsOf(s *qnn.SoC) phone.SoCProps {
 	p := phone.SoCProps{Model: s.Name, SoCModel: s.SoCModel, Arch: s.Arch, VTCMMB: s.VTCMMB}
 	if len(s.AndroidIDs) > 0 {
 		p.SoCID = s.AndroidIDs[0]

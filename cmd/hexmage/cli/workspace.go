@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage"
+
 	"github.com/hexmage/hexmage/internal/report"
 )
 

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the generated part of docs/diagno
 func TestProvokedTable(t *testing.T) {
 	const begin, end = "<!-- provoked: generated, do not edit -->", "<!-- end of provoked -->"
 	cat := catalogue(t)
-	rules := read(t, filepath.Join(shared.repo, "toolchains", "compat.hcl"))
+	rules := read(t, filepath.Join(shared.repo, "qnn", "facts", "compat.hcl"))
 	planned := read(t, filepath.Join(shared.repo, "cmd", "hexmage", "cli", "compat_test.go"))
 	rows := map[string][]string{}
 	add := func(id, mistake, in, plan string) {

@@ -1,4 +1,4 @@
-package compat
+package qnn
 
 import (
 	"fmt"
@@ -103,8 +103,8 @@ type Runtime struct {
 	VTCMMB   int
 }
 
-// Context says what keeps the runtime from loading the context binary, in the order in which QNN finds out.
-func Context(c ContextBinary, r Runtime) []Finding {
+// CheckContext says what keeps the runtime from loading the context binary, in the order in which QNN finds out.
+func CheckContext(c ContextBinary, r Runtime) []Finding {
 	var out []Finding
 	add := func(id, remedy, reason string, args ...any) {
 		out = append(out, coded(id, "push", fmt.Sprintf(reason, args...), remedy))

@@ -1,4 +1,4 @@
-package toolchains_test
+package facts_test
 
 import (
 	"slices"
@@ -8,27 +8,40 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/compat"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
 )
 
-// ask asks the rules of the catalogue with src on top about SM8750 and one QAIRT.
-func ask(t *testing.T, src, about string, step map[string]cty.Value) ([]compat.Finding, hcl.Diagnostics, *toolchains.Catalogue) {
+// releases stand for those of the shipped catalogue.
+const releases = `
+toolchain "qairt" {
+  page = "what is no fact is not looked at"
+  release "2.44.0.260225" {
+    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
+    source "archive" {}
+  }
+}
+`
+
+func load(src string) (*facts.Set, hcl.Diagnostics) {
+	s, _, diags := facts.Load([]facts.File{{Name: "releases.hcl", Content: []byte(releases)}, {Name: "ours.hcl", Content: []byte(src)}})
+	return s, diags
+}
+
+// ask asks the rules with src on top about SM8750 and one QAIRT.
+func ask(t *testing.T, src, at string, step map[string]cty.Value) ([]qnn.Finding, hcl.Diagnostics, *facts.Set) {
 	t.Helper()
-	c, diags := toolchains.Load(map[string][]byte{"ours.hcl": []byte(src)})
+	s, diags := load(src)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	q, release, err := c.Find("qairt", "2.44.0.260225")
+	soc, err := s.FindSoC("SM8750")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.FindSoC("SM8750")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, diags := c.Ask(toolchains.Facts{Target: s.Target(), Toolchains: []toolchains.Known{q.Known(release)}, Step: step}, about)
-	return found, diags, c
+	qairt := s.SDK("qairt")
+	found, diags := s.Ask(facts.Subject{Target: soc.Target(), Toolchains: []qnn.Known{qairt.Known(qairt.Releases[0])}, Step: step}, at)
+	return found, diags, s
 }
 
 func TestRulesOfAWorkspace(t *testing.T) {
@@ -44,7 +57,7 @@ func TestRulesOfAWorkspace(t *testing.T) {
 		"another condition":        {src: "compat \"qairt-system-abi\" {\n when = qairt.version == \"\"\n}", about: "qairt"},
 		"one of its own":           {src: "compat \"ours\" {\n when = target.soc_model == 69 && contains(soc.features, \"lpbq\")\n reason = \"no ${soc.marketing} with ${qairt.version}\"\n}", about: "qairt", want: "ours:error qairt-system-abi:warning", text: "no Snapdragon 8 Elite with 2.44.0.260225"},
 		"about what is not known":  {src: "compat \"ours\" {\n when = hexagon.version == \"\"\n reason = \"x\"\n}", about: "", want: "qairt-system-abi:warning"},
-		"for each":                 {src: "compat \"ours\" {\n each = step.arches\n when = each.value != \"v75\"\n reason = \"not ${each.value} of ${step.kind}\"\n severity = \"note\"\n}", about: "step", step: map[string]cty.Value{"kind": cty.StringVal("x"), "name": cty.StringVal("y"), "arches": toolchains.List([]string{"v73", "v75"})}, want: "ours:note", text: "not v73 of x"},
+		"for each":                 {src: "compat \"ours\" {\n each = step.arches\n when = each.value != \"v75\"\n reason = \"not ${each.value} of ${step.kind}\"\n severity = \"note\"\n}", about: "step", step: map[string]cty.Value{"kind": cty.StringVal("x"), "name": cty.StringVal("y"), "arches": facts.List([]string{"v73", "v75"})}, want: "ours:note", text: "not v73 of x"},
 		"at a step not of a block": {src: "compat \"ours\" {\n when = qairt.version != \"\"\n reason = \"x\"\n}", about: "step"},
 	} {
 		step := x.step
@@ -60,7 +73,7 @@ func TestRulesOfAWorkspace(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 			continue
 		}
-		if x.text != "" && !slices.ContainsFunc(found, func(f compat.Finding) bool { return strings.Contains(f.Reason, x.text) }) {
+		if x.text != "" && !slices.ContainsFunc(found, func(f qnn.Finding) bool { return strings.Contains(f.Reason, x.text) }) {
 			t.Errorf("%s: %+v does not say %q", name, found, x.text)
 		}
 		diags := c.Diagnostics(found, func(string) *hcl.Range { return nil })
@@ -80,7 +93,7 @@ func TestBadRules(t *testing.T) {
 		"code":         {"compat \"push-one-sdk\" {\n when = false\n}", "only its severity"},
 		"attribute":    {"compat \"x\" {\n because = \"x\"\n}", "because"},
 	} {
-		if _, diags := toolchains.Load(map[string][]byte{"bad.hcl": []byte(x.src)}); !diags.HasErrors() || !strings.Contains(diags.Error(), x.says) {
+		if _, diags := load(x.src); !diags.HasErrors() || !strings.Contains(diags.Error(), x.says) {
 			t.Errorf("%s: %v; want %q", name, diags, x.says)
 		}
 	}
@@ -93,40 +106,6 @@ func TestBadRules(t *testing.T) {
 	} {
 		if _, diags, _ := ask(t, src, "qairt", nil); !diags.HasErrors() || diags[0].Subject == nil || diags[0].Subject.Filename != "ours.hcl" {
 			t.Errorf("%s: %v", name, diags)
-		}
-	}
-}
-
-// TestShippedRules asks every rule about every release and a SoC of each arch: none may be wrong in itself, and each has what people need.
-func TestShippedRules(t *testing.T) {
-	c, _ := builtin(t)
-	arches := map[string]bool{}
-	for _, s := range c.SoCs {
-		if arches[s.Arch] {
-			continue // the same releases say the same
-		}
-		arches[s.Arch] = true
-		if _, diags := c.Matrix(s); diags.HasErrors() {
-			t.Fatalf("%s: %v", s.Name, diags)
-		}
-	}
-	coded := map[string]bool{}
-	for _, i := range compat.Coded() {
-		coded[i.ID] = true
-	}
-	seen := map[string]bool{}
-	for _, r := range c.Rules {
-		seen[r.ID] = true
-		if !coded[r.ID] && r.Source == "" {
-			t.Errorf("compat %q does not say where it is known from", r.ID)
-		}
-		if !coded[r.ID] && r.Severity != toolchains.SeverityNote && (r.Remedy == nil || r.Summary == "") {
-			t.Errorf("compat %q has no remedy, or no heading", r.ID)
-		}
-	}
-	for id := range coded {
-		if !seen[id] {
-			t.Errorf("rule %s is code, and has no block", id)
 		}
 	}
 }

@@ -1,19 +1,17 @@
-package toolchains
+package facts
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/version"
-	"github.com/hexmage/hexmage/toolchains/compat"
+	"github.com/hexmage/hexmage/qnn"
 )
 
 // Verdict is what the rules say of a release, or of releases together, for a SoC.
 type Verdict struct {
-	Works    bool             `json:"works"` // no rule says that it will fail
-	Findings []compat.Finding `json:"findings,omitempty"`
+	Works    bool          `json:"works"` // no rule says that it will fail
+	Findings []qnn.Finding `json:"findings,omitempty"`
 }
 
 // ReleaseVerdict is a release by itself.
@@ -32,29 +30,29 @@ type PairVerdict struct {
 
 // Matrix says what of the catalogue works with what for a SoC. Releases are newest first.
 type Matrix struct {
-	SoC     *SoC             `json:"-"`
+	SoC     *qnn.SoC         `json:"-"`
 	QAIRT   []ReleaseVerdict `json:"qairt"`
 	Hexagon []ReleaseVerdict `json:"hexagon"`
 	NDK     []ReleaseVerdict `json:"ndk"`
 	Pairs   []PairVerdict    `json:"pairs"` // every QAIRT with every Hexagon SDK; findings are those of both together only
 }
 
-func verdict(found []compat.Finding) Verdict {
-	return Verdict{Works: !slices.ContainsFunc(found, func(f compat.Finding) bool { return f.Severity == compat.Error }), Findings: found}
+func verdict(found []qnn.Finding) Verdict {
+	return Verdict{Works: !slices.ContainsFunc(found, func(f qnn.Finding) bool { return f.Severity == qnn.SeverityError }), Findings: found}
 }
 
 // Matrix asks the rules about the SoC with all releases of qairt, hexagon and ndk, one by one and in pairs.
-func (c *Catalogue) Matrix(s *SoC) (*Matrix, hcl.Diagnostics) {
-	m := &Matrix{SoC: s}
+func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
+	m := &Matrix{SoC: soc}
 	var diags hcl.Diagnostics
-	ask := func(about string, known ...Known) Verdict {
-		found, ds := c.Ask(Facts{Target: s.Target(), Toolchains: known}, about)
+	ask := func(about string, known ...qnn.Known) Verdict {
+		found, ds := s.Ask(Subject{Target: soc.Target(), Toolchains: known}, about)
 		diags = append(diags, ds...)
 		return verdict(found)
 	}
-	known := map[string][]Known{}
+	known := map[string][]qnn.Known{}
 	for name, to := range map[string]*[]ReleaseVerdict{"qairt": &m.QAIRT, "hexagon": &m.Hexagon, "ndk": &m.NDK} {
-		t := c.toolchain(name)
+		t := s.SDK(name)
 		if t == nil {
 			continue
 		}
@@ -83,17 +81,17 @@ type Needs struct {
 }
 
 // Needs asks the rules for the oldest releases that work for the SoC.
-func (c *Catalogue) Needs(s *SoC) (Needs, hcl.Diagnostics) {
-	n := Needs{SoC: s.Name}
+func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
+	n := Needs{SoC: soc.Name}
 	var diags hcl.Diagnostics
 	oldest := func(name string) string {
-		t := c.toolchain(name)
+		t := s.SDK(name)
 		if t == nil {
 			return ""
 		}
 		best := ""
 		for _, r := range t.Sorted() {
-			found, ds := c.Ask(Facts{Target: s.Target(), Toolchains: []Known{t.Known(r)}}, name)
+			found, ds := s.Ask(Subject{Target: soc.Target(), Toolchains: []qnn.Known{t.Known(r)}}, name)
 			diags = append(diags, ds...)
 			if verdict(found).Works {
 				best = r.Version
@@ -102,23 +100,11 @@ func (c *Catalogue) Needs(s *SoC) (Needs, hcl.Diagnostics) {
 		return best
 	}
 	n.QAIRT, n.Hexagon = oldest("qairt"), oldest("hexagon")
-	if t := c.toolchain("hexagon"); t != nil {
-		n.Tools = t.firstTools(s.Arch)
+	if t := s.SDK("hexagon"); t != nil {
+		n.Tools = t.FirstTools(soc.Arch)
 	}
 	if n.Tools == "" {
 		n.Hexagon = ""
 	}
 	return n, diags
-}
-
-// SortedSoCs returns the SoCs, those with the newest arch first, by name.
-func (c *Catalogue) SortedSoCs() []*SoC {
-	out := slices.Clone(c.SoCs)
-	slices.SortStableFunc(out, func(a, b *SoC) int {
-		if n := version.Compare(b.Arch, a.Arch); n != 0 {
-			return n
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	return out
 }

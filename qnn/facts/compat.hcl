@@ -227,7 +227,7 @@ compat "run-vendor-libraries" {
   source   = "executorch#8762, qai-appbuilder#14; llm.npu reproduction report"
 }
 
-# Rules that look into files are code (package toolchains/compat); what can be set of them here is the severity.
+# Rules that look into files are code (package qnn); what can be set of them here is the severity.
 
 compat "push-one-sdk" {
   summary = "Libraries of different SDKs are pushed together"

@@ -1,18 +1,15 @@
-// Package compat says what goes together and what does not, of things that only files know: libraries of one push set, a
-// context binary and the runtime that is to load it, sources and the headers they were written for.
-//
-// Rules about versions and targets are data, blocks `compat` of the catalogue, and are asked by package toolchains; both
-// kinds of rules give Findings. The package opens no files, reads no HCL and knows no catalogue, so that code which runs far from
-// a workspace can use it.
-package compat
+package qnn
 
 import "strings"
 
 // Severities of a finding.
 const (
-	Error   = "error"   // it will fail
-	Warning = "warning" // it may fail, or not do what is expected
-	Off     = "off"     // nobody wants to know
+	SeverityError   = "error"   // it will fail
+	SeverityWarning = "warning" // it may fail, or not do what is expected
+	// SeverityNote is for what is good to know when versions are chosen, and no reason to interrupt who has chosen them: `hexmage compat`
+	// shows it, a plan does not.
+	SeverityNote = "note"
+	SeverityOff  = "off" // nobody wants to know
 )
 
 // Finding is a rule that is not kept.
@@ -58,15 +55,15 @@ type Info struct {
 	ID, Severity, Summary, Source string
 }
 
-// Coded are the rules of this package, in the order of their ids.
+// Coded are the rules that are code, in the order of their ids.
 func Coded() []Info {
 	return []Info{
-		{"context-arch", Error, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad},
-		{"context-newer", Error, "a context binary is not newer than the runtime that loads it", sourceLoad},
-		{"context-soc", Warning, "a context binary is run on the SoC that it was compiled for", sourceLoad},
-		{"context-vtcm", Error, "a context binary wants no more VTCM than the SoC has", "executorch#9084"},
-		{"push-arch", Error, "DSP libraries of a push set are for the target's Hexagon arch", "QNN: errors 0x80000406, 1009"},
-		{"push-one-sdk", Error, "all QNN libraries of a push set come from one SDK", "QNN: stub and skel compare build ids"},
+		{"context-arch", SeverityError, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad},
+		{"context-newer", SeverityError, "a context binary is not newer than the runtime that loads it", sourceLoad},
+		{"context-soc", SeverityWarning, "a context binary is run on the SoC that it was compiled for", sourceLoad},
+		{"context-vtcm", SeverityError, "a context binary wants no more VTCM than the SoC has", "executorch#9084"},
+		{"push-arch", SeverityError, "DSP libraries of a push set are for the target's Hexagon arch", "QNN: errors 0x80000406, 1009"},
+		{"push-one-sdk", SeverityError, "all QNN libraries of a push set come from one SDK", "QNN: stub and skel compare build ids"},
 	}
 }
 
@@ -78,5 +75,5 @@ func coded(id, argument, reason, remedy string) Finding {
 			return Finding{Rule: id, Severity: i.Severity, Source: i.Source, Argument: argument, Reason: reason, Remedy: remedy}
 		}
 	}
-	return Finding{Rule: id, Severity: Error, Argument: argument, Reason: reason, Remedy: remedy}
+	return Finding{Rule: id, Severity: SeverityError, Argument: argument, Reason: reason, Remedy: remedy}
 }

@@ -1,4 +1,4 @@
-package toolchains
+package facts
 
 import (
 	"fmt"
@@ -9,14 +9,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/hexmage/hexmage/toolchains/compat"
+	"github.com/hexmage/hexmage/qnn"
 )
 
-// SeverityNote is the severity of what is good to know when versions are chosen, and no reason to interrupt who has chosen them: `hexmage
-// compat` shows it, a plan does not.
-const SeverityNote = "note"
-
-// Rule says of facts what does not go together. Its expressions may use the objects that Facts lists; a rule is asked when
+// Rule says of facts what does not go together. Its expressions may use the objects that Subject lists; a rule is asked when
 // all that it mentions is known.
 type Rule struct {
 	ID       string         `hcl:"id,label"`
@@ -33,25 +29,25 @@ type Rule struct {
 }
 
 // addRules puts rules in, or on top of those of the same id: what a later one does not say stays as it was.
-func (c *Catalogue) addRules(rules []*Rule, file string) (diags hcl.Diagnostics) {
+func (s *Set) addRules(rules []*Rule, file string) (diags hcl.Diagnostics) {
 	for _, r := range rules {
-		i := slices.IndexFunc(c.Rules, func(h *Rule) bool { return h.ID == r.ID })
+		i := slices.IndexFunc(s.Rules, func(h *Rule) bool { return h.ID == r.ID })
 		if i < 0 {
-			c.Rules = append(c.Rules, r)
+			s.Rules = append(s.Rules, r)
 		} else {
-			over := *c.Rules[i]
-			for _, s := range []struct{ to, from *string }{{&over.Severity, &r.Severity}, {&over.Summary, &r.Summary}, {&over.Source, &r.Source}, {&over.Argument, &r.Argument}} {
-				if *s.from != "" {
-					*s.to = *s.from
+			over := *s.Rules[i]
+			for _, x := range []struct{ to, from *string }{{&over.Severity, &r.Severity}, {&over.Summary, &r.Summary}, {&over.Source, &r.Source}, {&over.Argument, &r.Argument}} {
+				if *x.from != "" {
+					*x.to = *x.from
 				}
 			}
-			for _, s := range []struct{ to, from **hcl.Attribute }{{&over.Each, &r.Each}, {&over.When, &r.When}, {&over.Reason, &r.Reason}, {&over.Remedy, &r.Remedy}} {
-				if *s.from != nil {
-					*s.to = *s.from
+			for _, x := range []struct{ to, from **hcl.Attribute }{{&over.Each, &r.Each}, {&over.When, &r.When}, {&over.Reason, &r.Reason}, {&over.Remedy, &r.Remedy}} {
+				if *x.from != nil {
+					*x.to = *x.from
 				}
 			}
 			r = &over
-			c.Rules[i] = r
+			s.Rules[i] = r
 		}
 		diags = append(diags, r.check(file)...)
 	}
@@ -63,9 +59,9 @@ func (r *Rule) check(file string) hcl.Diagnostics {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Rule of what goes together", Detail: fmt.Sprintf("%s: compat %q: ", file, r.ID) + fmt.Sprintf(format, args...)}}
 	}
 	if r.Severity == "" {
-		r.Severity = compat.Error
+		r.Severity = qnn.SeverityError
 	}
-	if !slices.Contains([]string{compat.Error, compat.Warning, SeverityNote, compat.Off}, r.Severity) {
+	if !slices.Contains([]string{qnn.SeverityError, qnn.SeverityWarning, qnn.SeverityNote, qnn.SeverityOff}, r.Severity) {
 		return bad("severity %q is not known: use error, warning, note or off.", r.Severity)
 	}
 	if r.isCoded() {
@@ -92,12 +88,12 @@ func (r *Rule) check(file string) hcl.Diagnostics {
 }
 
 func (r *Rule) isCoded() bool {
-	return slices.ContainsFunc(compat.Coded(), func(i compat.Info) bool { return i.ID == r.ID })
+	return slices.ContainsFunc(qnn.Coded(), func(i qnn.Info) bool { return i.ID == r.ID })
 }
 
-// about tells whether the rule is asked at a block: at a toolchain block, when it mentions that and no other; at a step,
+// askedAt tells whether the rule is asked at a block: at a toolchain block, when it mentions that and no other; at a step,
 // when it mentions the step, or several toolchains.
-func (r *Rule) about(block string) bool {
+func (r *Rule) askedAt(block string) bool {
 	n := 0
 	for _, name := range r.needs {
 		switch name {
@@ -114,14 +110,14 @@ func (r *Rule) about(block string) bool {
 	return block == "step" && n > 1 || block != "step" && n == 1
 }
 
-// Ask asks the rules about the facts. about is the block at which they are asked: the name of a toolchain, or "step"; "" asks
+// Ask asks the rules. at is the block at which they are asked: the name of a toolchain, or "step"; "" asks
 // all rules for which the facts are known. What is wrong with a rule itself comes as diagnostics.
-func (c *Catalogue) Ask(f Facts, about string) ([]compat.Finding, hcl.Diagnostics) {
-	var out []compat.Finding
+func (s *Set) Ask(about Subject, at string) ([]qnn.Finding, hcl.Diagnostics) {
+	var out []qnn.Finding
 	var diags hcl.Diagnostics
-	vars, functions := c.variables(f), c.functions()
-	for _, r := range c.Rules {
-		if r.Severity == compat.Off || r.isCoded() || about != "" && !r.about(about) {
+	vars, functions := s.variables(about), s.functions()
+	for _, r := range s.Rules {
+		if r.Severity == qnn.SeverityOff || r.isCoded() || at != "" && !r.askedAt(at) {
 			continue
 		}
 		if slices.ContainsFunc(r.needs, func(n string) bool { return vars[n] == cty.NilVal }) {
@@ -134,7 +130,7 @@ func (c *Catalogue) Ask(f Facts, about string) ([]compat.Finding, hcl.Diagnostic
 	return out, diags
 }
 
-func (r *Rule) ask(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
+func (r *Rule) ask(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	if r.Each == nil {
 		return r.one(ctx)
 	}
@@ -145,7 +141,7 @@ func (r *Rule) ask(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
 	if list.IsNull() || !list.CanIterateElements() {
 		return nil, nil
 	}
-	var out []compat.Finding
+	var out []qnn.Finding
 	for it := list.ElementIterator(); it.Next(); {
 		_, v := it.Element()
 		child := ctx.NewChild()
@@ -156,7 +152,7 @@ func (r *Rule) ask(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
 	return out, diags
 }
 
-func (r *Rule) one(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
+func (r *Rule) one(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	v := cty.True // each element of each breaks the rule
 	if r.When != nil {
@@ -170,7 +166,7 @@ func (r *Rule) one(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
 	} else if v.False() {
 		return nil, nil
 	}
-	f := compat.Finding{Rule: r.ID, Severity: r.Severity, Source: r.Source, Argument: r.Argument}
+	f := qnn.Finding{Rule: r.ID, Severity: r.Severity, Source: r.Source, Argument: r.Argument}
 	for to, a := range map[*string]*hcl.Attribute{&f.Reason: r.Reason, &f.Remedy: r.Remedy} {
 		if a == nil {
 			continue
@@ -183,20 +179,20 @@ func (r *Rule) one(ctx *hcl.EvalContext) ([]compat.Finding, hcl.Diagnostics) {
 			*to = strings.TrimSpace(text.AsString())
 		}
 	}
-	return []compat.Finding{f}, diags
+	return []qnn.Finding{f}, diags
 }
 
 // Judge gives the findings of rules that are code the severities that the catalogue has for them, and drops those that nobody
 // wants to know.
-func (c *Catalogue) Judge(found []compat.Finding) []compat.Finding {
-	var out []compat.Finding
+func (s *Set) Judge(found []qnn.Finding) []qnn.Finding {
+	var out []qnn.Finding
 	for _, f := range found {
-		for _, r := range c.Rules {
+		for _, r := range s.Rules {
 			if r.ID == f.Rule && r.isCoded() {
 				f.Severity = r.Severity
 			}
 		}
-		if f.Severity != compat.Off {
+		if f.Severity != qnn.SeverityOff {
 			out = append(out, f)
 		}
 	}
@@ -204,14 +200,14 @@ func (c *Catalogue) Judge(found []compat.Finding) []compat.Finding {
 }
 
 // Diagnostics makes diagnostics of findings; at gives the place of an argument. Notes are left out.
-func (c *Catalogue) Diagnostics(found []compat.Finding, at func(argument string) *hcl.Range) hcl.Diagnostics {
+func (s *Set) Diagnostics(found []qnn.Finding, at func(argument string) *hcl.Range) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, f := range found {
-		d := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: c.summary(f.Rule), Detail: f.Text(), Subject: at(f.Argument)}
+		d := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: s.summary(f.Rule), Detail: f.Text(), Subject: at(f.Argument)}
 		switch f.Severity {
-		case SeverityNote, compat.Off:
+		case qnn.SeverityNote, qnn.SeverityOff:
 			continue
-		case compat.Warning:
+		case qnn.SeverityWarning:
 			d.Severity = hcl.DiagWarning
 		}
 		diags = append(diags, d)
@@ -219,8 +215,8 @@ func (c *Catalogue) Diagnostics(found []compat.Finding, at func(argument string)
 	return diags
 }
 
-func (c *Catalogue) summary(id string) string {
-	for _, r := range c.Rules {
+func (s *Set) summary(id string) string {
+	for _, r := range s.Rules {
 		if r.ID == id && r.Summary != "" {
 			return r.Summary
 		}

@@ -1,0 +1,125 @@
+package qnn_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/qnn"
+)
+
+func TestBuildIDs(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156_191518", true},
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156", true}, // newer ones have no number
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128", true},       // as the archive is called
+		{"2.41.0.251128", "v2.41.0.251128145156_1", true},
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145157_191518", false},
+		{"v2.41.0.251128", "v2.41.0.251129", false},
+		{"", "v2.41.0.251128", false},
+	} {
+		if qnn.SameBuild(c.a, c.b) != c.same || qnn.SameBuild(c.b, c.a) != c.same {
+			t.Errorf("%q and %q: want %v", c.a, c.b, c.same)
+		}
+	}
+	for id, want := range map[string]string{"v2.41.0.251128145156_191518": "2.41.0", "2.41.0.251128": "2.41.0", "v2.41": "", "": "", "x": ""} {
+		if got := qnn.SDKVersion(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+	}
+}
+
+func rules(found []qnn.Finding) string {
+	var ids []string
+	for _, f := range found {
+		ids = append(ids, f.Rule)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestPushSet(t *testing.T) {
+	htp := qnn.File{Name: "libQnnHtp.so", BuildID: "v2.41.0.251128145156_191518"}
+	for name, x := range map[string]struct {
+		files []qnn.File
+		want  string
+		says  []string
+	}{
+		"one SDK":             {files: []qnn.File{htp, {Name: "libQnnHtpV79Stub.so", BuildID: "v2.41.0.251128145156"}, {Name: "libQnnHtpV79Skel.so", Arch: "v79", BuildID: "v2.41.0.251128"}}},
+		"nothing known":       {files: []qnn.File{{Name: "runner"}, {Name: "a.so"}}},
+		"a stub of another":   {[]qnn.File{htp, {Name: "libQnnHtpV79Stub.so", From: "old/libQnnHtpV79Stub.so", BuildID: "v2.34.0.250424201103_119471"}}, "push-one-sdk", []string{"v2.34.0.250424201103_119471 (libQnnHtpV79Stub.so from old/libQnnHtpV79Stub.so)", "v2.41.0.251128145156_191518 (libQnnHtp.so)", "Stub lib id mismatch"}},
+		"cut short, of two":   {[]qnn.File{{Name: "a", BuildID: "v2.41.0.251128"}, {Name: "b", BuildID: "v2.42.0.251225135753_193295"}, {Name: "c", BuildID: "v2.42.0.251225"}}, "push-one-sdk", []string{"v2.41.0.251128 (a)", "v2.42.0.251225135753_193295 (b, c)"}},
+		"a skel for another":  {[]qnn.File{htp, {Name: "libQnnHtpV75Skel.so", Arch: "v75"}}, "push-arch", []string{"libQnnHtpV75Skel.so is built for Hexagon v75, the target has v79"}},
+		"many of another one": {[]qnn.File{htp, {Name: "1", BuildID: "v9.0.0.000000"}, {Name: "2", BuildID: "v9.0.0.000000"}, {Name: "3", BuildID: "v9.0.0.000000"}, {Name: "4", BuildID: "v9.0.0.000000"}, {Name: "5", BuildID: "v9.0.0.000000"}}, "push-one-sdk", []string{"(1, 2, 3, and 2 more)"}},
+	} {
+		found := qnn.PushSet(x.files, "v79")
+		if rules(found) != x.want {
+			t.Errorf("%s: %q, want %q", name, rules(found), x.want)
+			continue
+		}
+		for _, s := range x.says {
+			if text := found[0].Text(); !strings.Contains(text, s) || !strings.Contains(text, "[compat "+x.want+"; ") {
+				t.Errorf("%s: %s does not say %q", name, text, s)
+			}
+		}
+	}
+	if found := qnn.PushSet([]qnn.File{{Name: "x", Arch: "v75"}}, ""); len(found) != 0 {
+		t.Errorf("without a target: %v", found)
+	}
+}
+
+// TestContext goes through the order in which QNN finds out.
+func TestContext(t *testing.T) {
+	made := qnn.ContextBinary{Name: "context.bin", BuildID: "v2.41.0.251128145156_191518", CoreAPI: "2.31.0", HTPAPI: "5.41.0", Blob: "3.2.3", Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}
+	run := qnn.Runtime{Version: "2.41.0.251128", CoreAPI: "2.31.0", HTPAPI: "5.41.0", Blob: "3.2.3", Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}
+	for name, x := range map[string]struct {
+		change func(c *qnn.ContextBinary, r *qnn.Runtime)
+		want   string
+	}{
+		"the same": {func(*qnn.ContextBinary, *qnn.Runtime) {}, ""},
+		"an older context": {func(c *qnn.ContextBinary, _ *qnn.Runtime) {
+			c.BuildID, c.CoreAPI, c.Blob = "v2.34.0.250424201103_1", "2.25.0", "3.2.0"
+		}, ""},
+		"another build of a release": {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.BuildID = "v2.41.0.251201000000_1" }, ""},
+		"a newer SDK":                {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.BuildID = "v2.42.0.251225135753_193295" }, "context-newer"},
+		"a newer API":                {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.CoreAPI = "2.32.0" }, "context-newer"},
+		"a newer backend":            {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.HTPAPI = "5.42.0" }, "context-newer"},
+		"a newer format":             {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.Blob = "3.3.3" }, "context-newer"},
+		"all of it newer": {func(c *qnn.ContextBinary, _ *qnn.Runtime) {
+			c.BuildID, c.CoreAPI, c.Blob = "v2.50.0.260828000000", "2.40.0", "3.4.0"
+		}, "context-newer"},
+		"only the build id known": {func(c *qnn.ContextBinary, r *qnn.Runtime) {
+			*r = qnn.Runtime{BuildID: "v2.37.0.250724000000_1"}
+		}, "context-newer"},
+		"nothing known":  {func(c *qnn.ContextBinary, _ *qnn.Runtime) { *c = qnn.ContextBinary{} }, ""},
+		"another arch":   {func(_ *qnn.ContextBinary, r *qnn.Runtime) { r.Arch = "v81" }, "context-arch"},
+		"less VTCM":      {func(_ *qnn.ContextBinary, r *qnn.Runtime) { r.VTCMMB = 4 }, "context-vtcm"},
+		"another SoC":    {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.SoCModel = 75 }, "context-soc"},
+		"the next phone": {func(_ *qnn.ContextBinary, r *qnn.Runtime) { r.Arch, r.SoCModel, r.VTCMMB = "v81", 96, 4 }, "context-arch context-vtcm context-soc"},
+	} {
+		c, r := made, run
+		x.change(&c, &r)
+		found := qnn.CheckContext(c, r)
+		if rules(found) != x.want {
+			t.Errorf("%s: %q, want %q", name, rules(found), x.want)
+		}
+		for _, f := range found {
+			if f.Reason == "" || f.Remedy == "" || f.Source == "" || (f.Severity == qnn.SeverityError) == (f.Rule == "context-soc") {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct{ reason, remedy, want string }{
+		{"it fails", "do this", "It fails. Do this. [compat r; s]"},
+		{"libQnnHtp.so fails.", "", "libQnnHtp.so fails. [compat r; s]"},
+		{"QAIRT fails", "r28 works", "QAIRT fails. r28 works. [compat r; s]"},
+	} {
+		if got := (qnn.Finding{Rule: "r", Source: "s", Reason: c.reason, Remedy: c.remedy}).Text(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package qnn
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/version"
+)
+
+// SDK is the record of an SDK or tool with its releases.
+type SDK struct {
+	Name     string
+	Tools    []*Tools // which archs each version of the compilers knows; a release that names no archs takes them from here
+	Releases []*Release
+}
+
+// Tools says which Hexagon archs a series of compilers can build for.
+type Tools struct {
+	Series string   `hcl:"series,label"` // the beginning of their versions: "8.8" is 8.8.02, 8.8.06, …
+	Arches []string `hcl:"arches"`
+}
+
+// Release is what is true of one version of an SDK, wherever it comes from.
+type Release struct {
+	Version      string   `hcl:"version,label"`
+	BuildID      string   `hcl:"build_id,optional"`      // the whole build id, where it is known
+	ToolsVersion string   `hcl:"tools_version,optional"` // of the compilers in it
+	Arches       []string `hcl:"arches,optional"`        // Hexagon archs it can build for, or has libraries for: "v79"
+	Revision     string   `hcl:"revision,optional"`      // another name of the release that its own files use
+
+	// Versions of the interfaces in it, as far as they are known: "2.32.0".
+	CoreAPI     string `hcl:"core_api,optional"`     // QNN's own
+	HTPAPI      string `hcl:"htp_api,optional"`      // the HTP backend's, which op packages are built against
+	ContextBlob string `hcl:"context_blob,optional"` // newest format of context binaries it reads and writes
+	SystemAPI   string `hcl:"system_api,optional"`
+
+	Open bool // it can be had without an account of the vendor; set by who knows its sources
+}
+
+// Known is what is known of a release that is used: what its record says, or what an installed copy says of itself.
+type Known struct {
+	Name string // of the SDK
+	Release
+	StandIn, Installed bool
+}
+
+// Known returns what the record of a release says.
+func (s *SDK) Known(r *Release) Known { return Known{Name: s.Name, Release: *r} }
+
+// ToolsArches returns the Hexagon archs that a version of the SDK's compilers can build for, nil when that is not known.
+func (s *SDK) ToolsArches(tools string) []string {
+	var best *Tools
+	for _, x := range s.Tools {
+		if (tools == x.Series || strings.HasPrefix(tools, x.Series+".")) && (best == nil || len(x.Series) > len(best.Series)) {
+			best = x
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.Arches
+}
+
+// FirstTools returns the oldest series of compilers that knows the arch, "" when none does.
+func (s *SDK) FirstTools(arch string) string {
+	best := ""
+	for _, x := range s.Tools {
+		if slices.Contains(x.Arches, arch) && (best == "" || version.Older(x.Series, best)) {
+			best = x.Series
+		}
+	}
+	return best
+}
+
+// First returns the version of the oldest release that is is true of, "" when there is none.
+func (s *SDK) First(is func(*Release) bool) string {
+	best := ""
+	for _, r := range s.Releases {
+		if is(r) && (best == "" || version.Older(r.Version, best)) {
+			best = r.Version
+		}
+	}
+	return best
+}
+
+// Sorted returns the releases, newest first.
+func (s *SDK) Sorted() []*Release {
+	out := slices.Clone(s.Releases)
+	slices.SortStableFunc(out, func(a, b *Release) int { return version.Compare(b.Version, a.Version) })
+	return out
+}

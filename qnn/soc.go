@@ -1,0 +1,185 @@
+package qnn
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/version"
+)
+
+// Facts are the records of SoCs, archs and SDKs that somebody has put together.
+type Facts struct {
+	SoCs   []*SoC
+	Arches []*Arch
+	Others OtherSoCs
+	SDKs   []*SDK
+}
+
+// SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and
+// configuration files want, AndroidIDs are what a phone says in /sys/devices/soc0/soc_id.
+type SoC struct {
+	Name       string   `hcl:"name,label"` // "SM8750"
+	Marketing  string   `hcl:"marketing,optional"`
+	Arch       string   `hcl:"arch"` // Hexagon arch: "v79"
+	SoCModel   int      `hcl:"soc_model"`
+	VTCMMB     int      `hcl:"vtcm_mb,optional"`
+	AndroidIDs []int    `hcl:"soc_ids,optional"`
+	MinSDK     string   `hcl:"min_sdk,optional"` // first QAIRT SDK that knows it, as far as published: "2.37"
+	Aliases    []string `hcl:"aliases,optional"` // other parts of the same model number
+	Lacks      []string `hcl:"lacks,optional"`   // features of its arch that it does not have
+	LPAI       string   `hcl:"lpai,optional"`    // version of its low-power AI core, where it has one
+	Note       string   `hcl:"note,optional"`    // what is not sure
+}
+
+// Arch is a record of a Hexagon arch: what its HTP can do, whatever the SDK. Which releases can build for it and which have
+// libraries for it is in the records of those.
+type Arch struct {
+	Name     string   `hcl:"name,label"` // "v79"
+	Features []string `hcl:"features,optional"`
+	Note     string   `hcl:"note,optional"`
+}
+
+// OtherSoCs are numbers of SoCs of which no more is known: enough to say what a number is.
+type OtherSoCs struct {
+	Models     map[string]int `hcl:"models,optional"`  // soc_model by name
+	AndroidIDs map[string]int `hcl:"soc_ids,optional"` // Android soc_id by name
+}
+
+// Target is what is built for.
+type Target struct {
+	SoC, Arch        string
+	SoCModel, VTCMMB int
+}
+
+// Target returns what a pipeline for the SoC builds for when it says no more.
+func (s *SoC) Target() *Target {
+	return &Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
+}
+
+// FindArch returns the record of an arch, nil when there is none.
+func (f *Facts) FindArch(name string) *Arch {
+	return find(f.Arches, func(a *Arch) bool { return a.Name == name })
+}
+
+// SDK returns the record of the SDK of that name, nil when there is none.
+func (f *Facts) SDK(name string) *SDK {
+	return find(f.SDKs, func(s *SDK) bool { return s.Name == name })
+}
+
+func find[T any](all []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// Features are what the SoC's HTP can do: its arch's features without those that it lacks.
+func (f *Facts) Features(s *SoC) []string {
+	var out []string
+	if a := f.FindArch(s.Arch); a != nil {
+		for _, feature := range a.Features {
+			if !slices.Contains(s.Lacks, feature) {
+				out = append(out, feature)
+			}
+		}
+	}
+	return out
+}
+
+// FindSoC returns the record of the SoC or of an alias; upper and lower case are one.
+func (f *Facts) FindSoC(name string) (*SoC, error) {
+	var have []string
+	for _, s := range f.SoCs {
+		for _, n := range append([]string{s.Name}, s.Aliases...) {
+			if strings.EqualFold(n, name) {
+				return s, nil
+			}
+			have = append(have, n)
+		}
+	}
+	for other, model := range f.Others.Models {
+		if strings.EqualFold(other, name) {
+			return nil, fmt.Errorf("%s is soc_model %d of QNN, and nobody has published which Hexagon arch it has, if any; when you know it, write a soc block in toolchains/*.hcl of the workspace", other, model)
+		}
+	}
+	if n, err := strconv.Atoi(name); err == nil {
+		return nil, fmt.Errorf("a SoC is named, as in \"SM8750\", and %q is a number: %s", name, f.numbered(n))
+	}
+	sort.Strings(have)
+	hint := "; it has " + strings.Join(have, ", ")
+	if near := nearest.Name(name, have); near != "" {
+		hint = ` (did you mean "` + near + `"?)`
+	}
+	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; to add one, write a soc block in toolchains/*.hcl of the workspace", name, hint)
+}
+
+// numbered says what the number is, of those that people take for a SoC.
+func (f *Facts) numbered(n int) string {
+	var is []string
+	for _, s := range f.SoCs {
+		if slices.Contains(s.AndroidIDs, n) {
+			is = append(is, fmt.Sprintf("%d is the Android soc_id of %s (soc_model %d)", n, s.Name, s.SoCModel))
+		}
+		if s.SoCModel == n {
+			is = append(is, fmt.Sprintf("%d is the soc_model of %s", n, s.Name))
+		}
+	}
+	for _, name := range numberedNames(f.Others.AndroidIDs, n) {
+		is = append(is, fmt.Sprintf("%d is the Android soc_id of %s", n, name))
+	}
+	for _, name := range numberedNames(f.Others.Models, n) {
+		is = append(is, fmt.Sprintf("%d is the soc_model of %s", n, name))
+	}
+	if len(is) == 0 {
+		return "no SoC in the catalogue has it as its soc_model or its Android soc_id"
+	}
+	return strings.Join(is, ", ")
+}
+
+// numberedNames returns the names with that number, sorted.
+func numberedNames(m map[string]int, number int) []string {
+	var out []string
+	for name, n := range m {
+		if n == number {
+			out = append(out, name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// WithAndroidID returns the name of the SoC whose Android soc_id that is, "" when none has it.
+func (f *Facts) WithAndroidID(n int) string {
+	return f.with(n, f.Others.AndroidIDs, func(s *SoC) bool { return slices.Contains(s.AndroidIDs, n) })
+}
+
+// WithModel returns the name of the SoC whose soc_model that is, "" when none has it.
+func (f *Facts) WithModel(n int) string {
+	return f.with(n, f.Others.Models, func(s *SoC) bool { return s.SoCModel == n })
+}
+
+func (f *Facts) with(n int, others map[string]int, has func(*SoC) bool) string {
+	if s := find(f.SoCs, has); s != nil {
+		return s.Name
+	}
+	if names := numberedNames(others, n); len(names) > 0 {
+		return names[0]
+	}
+	return ""
+}
+
+// SortedSoCs returns the SoCs, those with the newest arch first, by name.
+func (f *Facts) SortedSoCs() []*SoC {
+	out := slices.Clone(f.SoCs)
+	slices.SortStableFunc(out, func(a, b *SoC) int {
+		if n := version.Compare(b.Arch, a.Arch); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
