@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/patches/series"
+	"github.com/hexmage/hexmage/internal/srctree"
 )
 
 // ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
@@ -49,7 +49,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 	if err != nil {
 		return fail(2, err)
 	}
-	var tree *series.Tree
+	var tree *srctree.Tree
 	var files []string
 	if *source != "" {
 		root, err := os.OpenRoot(*source)
@@ -57,7 +57,7 @@ func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) i
 			return fail(1, err)
 		}
 		defer root.Close()
-		tree = series.NewTree(root.FS())
+		tree = srctree.New(root.FS())
 		if err := tree.Walk(func(f string) error { files = append(files, f); return nil }); err != nil {
 			return fail(1, err)
 		}

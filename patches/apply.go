@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
@@ -16,7 +17,7 @@ type planned struct {
 }
 
 // applyPatches applies the patches in order. The first that does not fit ends it.
-func applyPatches(ctx context.Context, ranges []Range, tree *series.Tree, p *Headers, fuzz int, report *Report) error {
+func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, fuzz int, report *Report) error {
 	var all []planned
 	for _, rg := range ranges {
 		for _, patch := range rg.Patches {
@@ -44,7 +45,7 @@ func applyPatches(ctx context.Context, ranges []Range, tree *series.Tree, p *Hea
 }
 
 // applyFrom applies all patches but the first done ones, which the tree has.
-func applyFrom(ctx context.Context, all []planned, done int, tree *series.Tree, fuzz int) ([]PatchResult, error) {
+func applyFrom(ctx context.Context, all []planned, done int, tree *srctree.Tree, fuzz int) ([]PatchResult, error) {
 	var results []PatchResult
 	var failed error
 	for i, pl := range all {
@@ -72,8 +73,8 @@ func applyFrom(ctx context.Context, all []planned, done int, tree *series.Tree, 
 
 // appliedBefore returns how many patches from the first on a tree has: so many can be undone, from the last to the first, on the
 // tree as it is or as it was before the series' renames.
-func appliedBefore(all []planned, tree *series.Tree, ranges []Range, p *Headers) int {
-	trees := []*series.Tree{tree}
+func appliedBefore(all []planned, tree *srctree.Tree, ranges []Range, p *Headers) int {
+	trees := []*srctree.Tree{tree}
 	if old := withoutRenames(tree, ranges, p); old != nil {
 		trees = append(trees, old)
 	}
@@ -91,7 +92,7 @@ func appliedBefore(all []planned, tree *series.Tree, ranges []Range, p *Headers)
 }
 
 // undoes says whether the patches can be undone, and changes the tree.
-func undoes(all []planned, tree *series.Tree) bool {
+func undoes(all []planned, tree *srctree.Tree) bool {
 	for i := len(all) - 1; i >= 0; i-- {
 		if !all[i].needed {
 			continue
@@ -104,7 +105,7 @@ func undoes(all []planned, tree *series.Tree) bool {
 }
 
 // withoutRenames returns the tree with the renames that are needed taken back, nil if that can't be said.
-func withoutRenames(tree *series.Tree, ranges []Range, p *Headers) *series.Tree {
+func withoutRenames(tree *srctree.Tree, ranges []Range, p *Headers) *srctree.Tree {
 	var back []*ruleRun
 	for i := len(ranges) - 1; i >= 0; i-- {
 		for j := len(ranges[i].Renames) - 1; j >= 0; j-- {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
 )
@@ -109,7 +110,7 @@ type EditResult struct {
 // Apply writes the patched copy of the source. An error says every rule that did not fit, or every hunk of the first patch that
 // did not (a *series.Conflict each); then nothing is written. The report of a failed Apply holds what was found until then.
 func Apply(ctx context.Context, r Request) (Report, error) {
-	return with(ctx, r, func(tree *series.Tree) error {
+	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.CopyTo(ctx, r.Out); err != nil {
 			return fmt.Errorf("patched copy of %s: %w", r.Source, err)
 		}
@@ -119,7 +120,7 @@ func Apply(ctx context.Context, r Request) (Report, error) {
 
 // ApplyInPlace changes the source itself. On an error it is as it was.
 func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
-	return with(ctx, r, func(tree *series.Tree) error {
+	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.WriteBack(r.Source); err != nil {
 			return fmt.Errorf("%s: %w", r.Source, err)
 		}
@@ -129,20 +130,20 @@ func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
 
 // Check does what Apply does without writing anything.
 func Check(ctx context.Context, r Request) (Report, error) {
-	return with(ctx, r, func(*series.Tree) error { return nil })
+	return with(ctx, r, func(*srctree.Tree) error { return nil })
 }
 
 // Diff returns what Apply would do as one unified diff in git's form, empty if that is nothing.
 func Diff(ctx context.Context, r Request) (diff []byte, report Report, err error) {
-	report, err = with(ctx, r, func(tree *series.Tree) error {
-		diff, err = tree.Diff()
+	report, err = with(ctx, r, func(tree *srctree.Tree) error {
+		diff, err = series.DiffTree(tree)
 		return err
 	})
 	return diff, report, err
 }
 
 // with computes the changes and calls do with them, if the series fits.
-func with(ctx context.Context, r Request, do func(*series.Tree) error) (Report, error) {
+func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report, error) {
 	report := Report{Series: r.Series, Patches: []PatchResult{}, Renames: []RenameResult{}, Edits: []EditResult{}, Changed: []string{}}
 	ranges, err := Load(r.SeriesFS)
 	if err != nil {
@@ -155,7 +156,7 @@ func with(ctx context.Context, r Request, do func(*series.Tree) error) (Report, 
 	defer source.Close()
 	p := OpenHeaders(r.SDKInclude)
 	defer p.Close()
-	tree := series.NewTree(source.FS())
+	tree := srctree.New(source.FS())
 	if err := applyPatches(ctx, ranges, tree, p, r.Fuzz, &report); err != nil {
 		return report, err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/rename"
-	"github.com/hexmage/hexmage/patches/series"
 )
 
 // rule is what rename rules and other edits have in common.
@@ -37,7 +37,7 @@ type done struct {
 }
 
 // applyRules applies the rules to each file in their order. An error holds what is wrong with every rule.
-func applyRules(ctx context.Context, ranges []Range, tree *series.Tree, p *Headers, report *Report) error {
+func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, report *Report) error {
 	runs, err := neededRules(ranges, p, report)
 	if err != nil || len(runs) == 0 {
 		return err
@@ -151,7 +151,7 @@ func neededRules(ranges []Range, p *Headers, report *Report) ([]*ruleRun, error)
 }
 
 // applyTo applies the rules to one file. out is nil when nothing changed.
-func applyTo(name string, tree *series.Tree, runs []*ruleRun) (results []done, out []byte, err error) {
+func applyTo(name string, tree *srctree.Tree, runs []*ruleRun) (results []done, out []byte, err error) {
 	var src []byte
 	for n, run := range runs {
 		if !run.Matches(name) {

@@ -115,7 +115,6 @@ func arrowExceptions() []string {
 		"a test of runner imports steps/failures",
 		"model/inspect imports toolchains/verify",
 		"oppackage imports patches",
-		"oppackage imports patches/series",
 		"runner imports standin/phone",
 		"toolchains imports standin/sdk",
 		"toolchains/relock imports standin/sdk",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/hexmage/hexmage/patches/series"
+	"github.com/hexmage/hexmage/internal/srctree"
 )
 
 // maxCommits bounds how many commits become patches at once.
@@ -153,24 +154,24 @@ func listAt(c *object.Commit, prefix string) (map[string]*object.File, error) {
 	})
 }
 
-func load(f *object.File) (series.File, error) {
+func load(f *object.File) (srctree.File, error) {
 	if f.Mode != filemode.Regular && f.Mode != filemode.Executable && f.Mode != filemode.Deprecated {
-		return series.File{}, fmt.Errorf("%s is a symbolic link or a submodule, which patches do not change here", f.Name)
+		return srctree.File{}, fmt.Errorf("%s is a symbolic link or a submodule, which patches do not change here", f.Name)
 	}
-	if f.Size > series.MaxFile {
-		return series.File{}, fmt.Errorf("%s is larger than %d bytes", f.Name, series.MaxFile)
+	if f.Size > srctree.MaxFile {
+		return srctree.File{}, fmt.Errorf("%s is larger than %d bytes", f.Name, srctree.MaxFile)
 	}
 	r, err := f.Reader()
 	if err != nil {
-		return series.File{}, err
+		return srctree.File{}, err
 	}
 	defer r.Close()
 	data, err := io.ReadAll(r)
-	return series.File{Data: data, Mode: fileMode(f.Mode == filemode.Executable)}, err
+	return srctree.File{Data: data, Mode: srctree.Mode(fs.FileMode(f.Mode))}, err
 }
 
 // between returns the files that differ between two commits, as each has them.
-func between(old, new *object.Commit, prefix string) (before, after map[string]series.File, err error) {
+func between(old, new *object.Commit, prefix string) (before, after map[string]srctree.File, err error) {
 	a, err := listAt(old, prefix)
 	if err != nil {
 		return nil, nil, err
@@ -179,7 +180,7 @@ func between(old, new *object.Commit, prefix string) (before, after map[string]s
 	if err != nil {
 		return nil, nil, err
 	}
-	before, after = map[string]series.File{}, map[string]series.File{}
+	before, after = map[string]srctree.File{}, map[string]srctree.File{}
 	for name, f := range a {
 		if g, ok := b[name]; ok && g.Hash == f.Hash && g.Mode == f.Mode {
 			delete(b, name)
@@ -199,7 +200,7 @@ func between(old, new *object.Commit, prefix string) (before, after map[string]s
 
 // uncommitted returns the files that differ between a commit and the folder, as each has them. New files count unless git
 // ignores them.
-func uncommitted(ctx context.Context, dir string, work *git.Worktree, prefix string, c *object.Commit) (before, after map[string]series.File, err error) {
+func uncommitted(ctx context.Context, dir string, work *git.Worktree, prefix string, c *object.Commit) (before, after map[string]srctree.File, err error) {
 	tracked, err := listAt(c, prefix)
 	if err != nil {
 		return nil, nil, err
@@ -221,10 +222,10 @@ func uncommitted(ctx context.Context, dir string, work *git.Worktree, prefix str
 	if err != nil {
 		return nil, nil, err
 	}
-	before = map[string]series.File{}
+	before = map[string]srctree.File{}
 	for name, f := range tracked {
 		now, there := after[name]
-		if there && plumbing.ComputeHash(plumbing.BlobObject, now.Data) == f.Hash && now.Mode == fileMode(f.Mode == filemode.Executable) {
+		if there && plumbing.ComputeHash(plumbing.BlobObject, now.Data) == f.Hash && now.Mode == srctree.Mode(fs.FileMode(f.Mode)) {
 			delete(after, name)
 			continue
 		}

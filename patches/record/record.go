@@ -10,14 +10,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
@@ -45,63 +44,22 @@ func Folders(ctx context.Context, before, after, title string) (Edit, error) {
 	return edit(title, old, now)
 }
 
-// readFolder reads the regular files of a folder but those to skip, which is also asked about folders.
-func readFolder(ctx context.Context, dir string, skip func(name string, folder bool) bool) (map[string]series.File, error) {
+// readFolder reads the files of a folder but those to skip.
+func readFolder(ctx context.Context, dir string, skip func(name string, folder bool) bool) (map[string]srctree.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	files := map[string]series.File{}
-	return files, fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		switch {
-		case d.IsDir() && d.Name() == ".git":
-			return fs.SkipDir
-		case d.IsDir() && name != "." && skip(name, true):
-			return fs.SkipDir
-		case d.IsDir() || skip(name, false):
-		case d.Name() == ".git": // of a linked work tree
-		case d.Type().IsRegular():
-			files[name], err = readFile(root, name)
-		case d.Type() != fs.ModeSymlink:
-			return fmt.Errorf("%s in %s is neither a file nor a folder", name, dir)
-		}
-		return err
-	})
-}
-
-func readFile(root *os.Root, name string) (series.File, error) {
-	f, err := root.Open(name)
+	files, err := srctree.Load(ctx, root.FS(), skip)
 	if err != nil {
-		return series.File{}, err
+		return nil, fmt.Errorf("in %s: %w", dir, err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return series.File{}, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, series.MaxFile+1))
-	if err == nil && len(data) > series.MaxFile {
-		err = fmt.Errorf("%s is larger than %d bytes", name, series.MaxFile)
-	}
-	return series.File{Data: data, Mode: fileMode(info.Mode()&0o100 != 0)}, err
-}
-
-func fileMode(executable bool) fs.FileMode {
-	if executable {
-		return 0o755
-	}
-	return 0o644
+	return files, nil
 }
 
 // edit makes a patch of two states of a tree, and tries it.
-func edit(title string, before, after map[string]series.File) (Edit, error) {
+func edit(title string, before, after map[string]srctree.File) (Edit, error) {
 	names := map[string]bool{}
 	for name := range before {
 		names[name] = true
@@ -110,9 +68,9 @@ func edit(title string, before, after map[string]series.File) (Edit, error) {
 		names[name] = true
 	}
 	var changes []series.Change
-	old := map[string]series.File{}
+	old := map[string]srctree.File{}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		c := series.Change{Name: name, Old: series.File{Deleted: true}, New: series.File{Deleted: true}}
+		c := series.Change{Name: name, Old: srctree.File{Deleted: true}, New: srctree.File{Deleted: true}}
 		if f, ok := before[name]; ok {
 			c.Old = f
 		}
@@ -140,7 +98,7 @@ func edit(title string, before, after map[string]series.File) (Edit, error) {
 		return Edit{}, err
 	}
 	e.Files = p.Files()
-	tree := series.TreeOf(old)
+	tree := srctree.Of(old)
 	r, err := p.Apply(tree, series.Options{})
 	if err != nil || r.State != series.Applied || len(r.Moved) > 0 {
 		return Edit{}, errors.Join(err, fmt.Errorf("the patch of %d files does not give what was edited", len(changes)))

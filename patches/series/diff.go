@@ -2,47 +2,26 @@ package series
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/hexmage/hexmage/internal/srctree"
 )
-
-// TreeOf returns a tree of these files and no others.
-func TreeOf(files map[string]File) *Tree {
-	t := NewTree(nothing{})
-	for name, f := range files {
-		t.changes[name] = f
-	}
-	return t
-}
-
-// nothing is a file system without files.
-type nothing struct{}
-
-// Open implements fs.FS.
-func (nothing) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
 
 // Change is a file before and after.
 type Change struct {
 	Name     string // slash path
-	Old, New File
+	Old, New srctree.File
 }
 
-// Diff returns the tree's changes as one unified diff in git's form; empty if there are none.
-func (t *Tree) Diff() ([]byte, error) {
+// DiffTree returns the tree's changes as one unified diff in git's form; empty if there are none.
+func DiffTree(t *srctree.Tree) ([]byte, error) {
 	names, changes := t.Changes()
-	base := NewTree(t.base)
 	var all []Change
 	for _, name := range names {
-		old, err := base.read(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			old, err = File{Deleted: true}, nil
-		}
+		old, err := t.Before(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -69,10 +48,10 @@ func Diff(changes []Change) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	for _, c := range changes {
-		if c.Old.Deleted && c.New.Deleted || gone[c.Name] || c.Old.same(c.New) == nil {
+		if c.Old.Deleted && c.New.Deleted || gone[c.Name] || c.Old.Equal(c.New) {
 			continue
 		}
-		if !safe(c.Name) {
+		if !srctree.Safe(c.Name) {
 			return nil, fmt.Errorf("%q is no path inside a source tree", c.Name)
 		}
 		a := c.Name
@@ -107,14 +86,14 @@ func Diff(changes []Change) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func mode(f File) string {
+func mode(f srctree.File) string {
 	if f.Mode&0o100 != 0 {
 		return "100755"
 	}
 	return "100644"
 }
 
-func side(prefix, name string, f File) string {
+func side(prefix, name string, f srctree.File) string {
 	if f.Deleted {
 		return "/dev/null"
 	}

@@ -2,8 +2,7 @@
 //
 // A hunk applies where every one of its lines agrees, blanks and line ends too. If it does not agree where it says, but in
 // exactly one other place, it applies there and the distance is reported. Context lines are left out (fuzz) only when asked. After
-// each patch its reverse must give the files before it. A Tree keeps changes in memory over a read-only base, so that a
-// check and an application are the same work, and nothing is written before the whole series fits.
+// each patch its reverse must give the files before it. It changes an srctree.Tree, so nothing is written before the whole series fits.
 //
 // It knows nothing of SDKs or of what the sources are, it does not run git, and it refuses binary patches, symbolic links
 // and copies.
@@ -20,13 +19,11 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/srctree"
 )
 
-// MaxPatch and MaxFile bound, in bytes, a patch and a file that one changes.
-const (
-	MaxPatch = 16 << 20
-	MaxFile  = 64 << 20
-)
+// MaxPatch bounds a patch, in bytes.
+const MaxPatch = 16 << 20
 
 // Patch is one file of a series.
 type Patch struct {
@@ -106,7 +103,7 @@ func check(f *gitdiff.File) error {
 		f.NewName = ""
 	}
 	for _, name := range []string{f.OldName, f.NewName} {
-		if name != "" && !safe(name) {
+		if name != "" && !srctree.Safe(name) {
 			return fmt.Errorf("%q is no path inside a source tree", name)
 		}
 	}
@@ -129,19 +126,6 @@ func check(f *gitdiff.File) error {
 		}
 	}
 	return nil
-}
-
-// safe says whether a name stays inside the tree and outside its version control.
-func safe(name string) bool {
-	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
-		return false
-	}
-	for elem := range strings.SplitSeq(name, "/") {
-		if strings.EqualFold(elem, ".git") {
-			return false
-		}
-	}
-	return true
 }
 
 func name(f *gitdiff.File) string {
@@ -217,7 +201,7 @@ type Moved struct {
 
 // Apply applies p to the tree. When p does not apply but its reverse does, the tree has it already and stays as it is.
 // On an error, a *Conflict for each hunk where the two disagree, the tree stays as it was.
-func (p *Patch) Apply(t *Tree, o Options) (Result, error) {
+func (p *Patch) Apply(t *srctree.Tree, o Options) (Result, error) {
 	next, at, err := p.try(t, search{})
 	if err == nil {
 		return p.accept(t, next, at)
@@ -248,15 +232,15 @@ func (p *Patch) Apply(t *Tree, o Options) (Result, error) {
 }
 
 // accept takes next as the tree, if the patch can be undone on it.
-func (p *Patch) accept(t, next *Tree, at *placed) (Result, error) {
+func (p *Patch) accept(t, next *srctree.Tree, at *placed) (Result, error) {
 	back, _, err := (&Patch{Name: p.Name, files: at.files}).Reverse().try(next, search{})
 	if err != nil {
 		return Result{}, fmt.Errorf("patch %s cannot be undone: %w", p.Name, err)
 	}
 	for _, path := range p.Files() {
-		was, errWas := t.read(path)
-		is, errIs := back.read(path)
-		if (errWas == nil) != (errIs == nil) || was.same(is) != nil {
+		was, errWas := t.File(path)
+		is, errIs := back.File(path)
+		if (errWas == nil) != (errIs == nil) || !was.Equal(is) {
 			return Result{}, fmt.Errorf("patch %s cannot be undone: %s would not be as before", p.Name, path)
 		}
 	}
@@ -271,8 +255,8 @@ type placed struct {
 }
 
 // try returns the tree with the patch applied, or a *Conflict for each hunk or file that does not fit.
-func (p *Patch) try(t *Tree, s search) (*Tree, *placed, error) {
-	next, at := t.clone(), &placed{}
+func (p *Patch) try(t *srctree.Tree, s search) (*srctree.Tree, *placed, error) {
+	next, at := t.Clone(), &placed{}
 	var errs []error
 	for _, f := range p.files {
 		if err := p.applyFile(next, f, s, at); err != nil {
@@ -287,17 +271,17 @@ func (p *Patch) try(t *Tree, s search) (*Tree, *placed, error) {
 	return next, at, nil
 }
 
-func (p *Patch) applyFile(t *Tree, f *gitdiff.File, s search, at *placed) error {
+func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File, s search, at *placed) error {
 	conflict := func(path string, err error) error { return &Conflict{Patch: p.Name, File: path, Err: err} }
-	old := File{Mode: 0o644}
+	old := srctree.File{Mode: 0o644}
 	if f.OldName != "" {
 		var err error
-		if old, err = t.read(f.OldName); err != nil {
+		if old, err = t.File(f.OldName); err != nil {
 			return conflict(f.OldName, err)
 		}
 	}
 	if f.NewName != "" && f.NewName != f.OldName {
-		if err := t.free(f.NewName); err != nil {
+		if err := t.Free(f.NewName); err != nil {
 			return conflict(f.NewName, err)
 		}
 	}
@@ -309,12 +293,12 @@ func (p *Patch) applyFile(t *Tree, f *gitdiff.File, s search, at *placed) error 
 	if err := gitdiff.Apply(&out, bytes.NewReader(old.Data), located); err != nil {
 		return conflict(name(f), err)
 	}
-	if out.Len() > MaxFile {
-		return conflict(name(f), fmt.Errorf("it would be larger than %d bytes", MaxFile))
+	if out.Len() > srctree.MaxFile {
+		return conflict(name(f), fmt.Errorf("it would be larger than %d bytes", srctree.MaxFile))
 	}
 	at.files, at.moved = append(at.files, located), append(at.moved, moved...)
 	if f.OldName != "" && f.OldName != f.NewName {
-		t.changes[f.OldName] = File{Deleted: true}
+		t.Set(f.OldName, srctree.File{Deleted: true})
 	}
 	if f.NewName == "" {
 		if out.Len() > 0 {
@@ -324,11 +308,8 @@ func (p *Patch) applyFile(t *Tree, f *gitdiff.File, s search, at *placed) error 
 	}
 	mode := old.Mode
 	if f.NewMode != 0 {
-		mode = 0o644
-		if f.NewMode&0o100 != 0 {
-			mode = 0o755
-		}
+		mode = srctree.Mode(f.NewMode)
 	}
-	t.changes[f.NewName] = File{Data: bytes.Clone(out.Bytes()), Mode: mode}
+	t.Set(f.NewName, srctree.File{Data: bytes.Clone(out.Bytes()), Mode: mode})
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
@@ -33,7 +34,7 @@ func parse(t *testing.T, text string) *series.Patch {
 	return p
 }
 
-func apply(p *series.Patch, tree *series.Tree) (series.State, error) {
+func apply(p *series.Patch, tree *srctree.Tree) (series.State, error) {
 	r, err := p.Apply(tree, series.Options{})
 	return r.State, err
 }
@@ -62,7 +63,7 @@ func TestApply(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tree, p := series.NewTree(base()), parse(t, tt.patch)
+			tree, p := srctree.New(base()), parse(t, tt.patch)
 			if state, err := apply(p, tree); err != nil || state != series.Applied {
 				t.Fatalf("Apply = %q, %v", state, err)
 			}
@@ -89,7 +90,7 @@ func TestApply(t *testing.T) {
 }
 
 func TestModes(t *testing.T) {
-	tree := series.NewTree(base())
+	tree := srctree.New(base())
 	p := parse(t, "diff --git a/src/a.cpp b/src/a.cpp\nold mode 100644\nnew mode 100755\n")
 	if _, err := apply(p, tree); err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestModes(t *testing.T) {
 func TestConflict(t *testing.T) {
 	files := base()
 	files["src/a.cpp"].Data = []byte("zero\n" + strings.Replace(source, "three", "THREE", 1))
-	tree := series.NewTree(files)
+	tree := srctree.New(files)
 	_, err := apply(parse(t, change+"@@ -9,1 +10,1 @@\n-nine\n+9\n"), tree)
 	const want = `patch 0001.patch: src/a.cpp: hunk 1 (@@ -2,3 +2,4 @@): the file has these lines nowhere
   the hunk expects, from line 2:
@@ -151,7 +152,7 @@ func TestConflictNotes(t *testing.T) {
 		"both made and to": {"0\n" + source + "two\n3\n3.5\nfour\n", change, "nobody can tell"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tree := series.NewTree(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}})
+			tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}})
 			if state, err := apply(parse(t, tt.patch), tree); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Apply = %q, %v\nwant %s", state, err, tt.want)
 			}
@@ -174,7 +175,7 @@ func TestMoved(t *testing.T) {
 		{"fuzz and further down", "0\n" + strings.Replace(source, "four", "4", 1), change, "0\none\ntwo\n3\n3.5\n4\nfive\nsix\n", 2, []series.Moved{{File: "src/a.cpp", Hunk: 1, Line: 4, Offset: 1, Fuzz: 1}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tree, p := series.NewTree(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}}), parse(t, tt.patch)
+			tree, p := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}}), parse(t, tt.patch)
 			if tt.fuzz > 0 {
 				if _, err := apply(p, tree); err == nil {
 					t.Fatal("it applied without being asked for fuzz")
@@ -207,7 +208,7 @@ func TestManyConflicts(t *testing.T) {
 		fmt.Fprintf(&patch, "@@ -%d,2 +%d,2 @@\n a%d\n-b\n+c\n", 3*i+1, 3*i+1, i)
 		fmt.Fprintf(&file, "x\ny\nz\n")
 	}
-	_, err := apply(parse(t, patch.String()), series.NewTree(fstest.MapFS{"src/a.cpp": {Data: []byte(file.String())}}))
+	_, err := apply(parse(t, patch.String()), srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(file.String())}}))
 	if err == nil || strings.Count(err.Error(), "the hunk expects") != 20 || !strings.Contains(err.Error(), "and perhaps more hunks") {
 		t.Errorf("%d hunks shown", strings.Count(err.Error(), "the hunk expects"))
 	}
@@ -217,7 +218,7 @@ func TestManyConflicts(t *testing.T) {
 func TestLineEnds(t *testing.T) {
 	crlf := strings.ReplaceAll(source, "\n", "\r\n")
 	p := parse(t, "--- a/src/a.cpp\n+++ b/src/a.cpp\n@@ -5,2 +5,2 @@\n five\r\n-six\r\n+6\n\\ No newline at end of file\n")
-	tree := series.NewTree(fstest.MapFS{"src/a.cpp": {Data: []byte(crlf)}})
+	tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(crlf)}})
 	if state, err := apply(p, tree); err != nil || state != series.Applied {
 		t.Fatalf("Apply = %q, %v", state, err)
 	}
@@ -232,7 +233,7 @@ func TestLineEnds(t *testing.T) {
 // TestEmptied: a file without lines is not the same as no file.
 func TestEmptied(t *testing.T) {
 	p := parse(t, "diff --git a/src/run.sh b/src/run.sh\n--- a/src/run.sh\n+++ b/src/run.sh\n@@ -1 +0,0 @@\n-echo\n")
-	tree := series.NewTree(base())
+	tree := srctree.New(base())
 	if _, err := apply(p, tree); err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +269,7 @@ func TestRefuses(t *testing.T) {
 		"under a file": "diff --git a/src/a.cpp/b b/src/a.cpp/b\nnew file mode 100644\n--- /dev/null\n+++ b/src/a.cpp/b\n@@ -0,0 +1 @@\n+hi\n",
 		"more to it":   "diff --git a/src/a.cpp b/src/a.cpp\ndeleted file mode 100644\n--- a/src/a.cpp\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n",
 	} {
-		tree := series.NewTree(base())
+		tree := srctree.New(base())
 		var c *series.Conflict
 		if state, err := apply(parse(t, text), tree); !errors.As(err, &c) {
 			t.Errorf("%s: Apply = %q, %v", name, state, err)
@@ -296,7 +297,7 @@ func TestLinks(t *testing.T) {
 	defer root.Close()
 	for _, name := range []string{"link/a", "file"} {
 		p := parse(t, "--- a/"+name+"\n+++ b/"+name+"\n@@ -1 +1 @@\n-a\n+b\n")
-		if state, err := apply(p, series.NewTree(root.FS())); err == nil {
+		if state, err := apply(p, srctree.New(root.FS())); err == nil {
 			t.Errorf("%s: %s", name, state)
 		}
 	}
@@ -332,7 +333,7 @@ func TestGit(t *testing.T) {
 		write(name, text)
 	}
 	git("add", ".")
-	tree := series.NewTree(before)
+	tree := srctree.New(before)
 	if _, err := apply(parse(t, git("diff", "--cached")), tree); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +354,7 @@ func FuzzSeries(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tree := series.NewTree(fstest.MapFS{"src/a.cpp": {Data: []byte(src), Mode: 0o644}})
+		tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(src), Mode: 0o644}})
 		r, err := p.Apply(tree, series.Options{Fuzz: 1})
 		if err != nil || r.State != series.Applied {
 			return

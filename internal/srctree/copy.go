@@ -1,4 +1,4 @@
-package series
+package srctree
 
 import (
 	"context"
@@ -95,11 +95,7 @@ func (t *Tree) copyFile(target *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o644)
-	if info.Mode()&0o100 != 0 {
-		mode = 0o755
-	}
-	out, err := target.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	out, err := target.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, Mode(info.Mode()))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package series
+package srctree
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func (t *Tree) WriteBack(dir string) (err error) {
 	}
 	defer root.Close()
 	names, changes := t.Changes()
-	base := NewTree(root.FS())
+	base := New(root.FS())
 	old := map[string]File{}
 	perm := map[string]fs.FileMode{}
 	var made, folders, placed []string
@@ -42,10 +42,7 @@ func (t *Tree) WriteBack(dir string) (err error) {
 		}
 	}()
 	for _, name := range names {
-		if old[name], err = base.read(name); errors.Is(err, fs.ErrNotExist) {
-			old[name], err = File{Deleted: true}, nil
-		}
-		if err != nil {
+		if old[name], err = base.Before(name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		perm[name] = 0o666 // before umask

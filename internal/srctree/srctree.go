@@ -1,0 +1,248 @@
+// Package srctree is a source tree with changes in memory over a base that stays as it is, so that to try a change and to make it are
+// the same work; it is then copied elsewhere or written back. One enters it with New. Symbolic links are never followed, and version
+// control folders are no part of a tree. It does not know what the sources are, nor who changes them.
+package srctree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
+)
+
+// MaxFile bounds, in bytes, a file that is read into memory.
+const MaxFile = 64 << 20
+
+// File is a file as a Tree has it.
+type File struct {
+	Data    []byte
+	Mode    fs.FileMode // 0o644 or 0o755
+	Deleted bool
+}
+
+// Equal tells whether the files are the same.
+func (f File) Equal(g File) bool {
+	return f.Mode == g.Mode && f.Deleted == g.Deleted && bytes.Equal(f.Data, g.Data)
+}
+
+// Mode is the mode of a File with these permissions.
+func Mode(perm fs.FileMode) fs.FileMode {
+	if perm&0o100 != 0 {
+		return 0o755
+	}
+	return 0o644
+}
+
+// Safe tells whether a name stays inside a tree and outside its version control.
+func Safe(name string) bool {
+	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
+		return false
+	}
+	for elem := range strings.SplitSeq(name, "/") {
+		if strings.EqualFold(elem, ".git") {
+			return false
+		}
+	}
+	return true
+}
+
+// Tree is a source tree with changes in memory over a base that stays as it is.
+type Tree struct {
+	base    fs.FS
+	changes map[string]File
+}
+
+// New returns the tree without changes.
+func New(base fs.FS) *Tree { return &Tree{base: base, changes: map[string]File{}} }
+
+// Of returns a tree of these files and no others.
+func Of(files map[string]File) *Tree { return &Tree{base: nothing{}, changes: maps.Clone(files)} }
+
+// nothing is a file system without files.
+type nothing struct{}
+
+// Open implements fs.FS.
+func (nothing) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// Clone returns a tree whose changes are its own.
+func (t *Tree) Clone() *Tree { return &Tree{base: t.base, changes: maps.Clone(t.changes)} }
+
+// Changes returns the slash paths of the changed files, sorted, each with what became of it.
+func (t *Tree) Changes() ([]string, map[string]File) {
+	return slices.Sorted(maps.Keys(t.changes)), t.changes
+}
+
+// Read returns a file's bytes with the changes so far.
+func (t *Tree) Read(name string) ([]byte, error) {
+	f, err := t.File(name)
+	return f.Data, err
+}
+
+// Write replaces the bytes of a file that exists.
+func (t *Tree) Write(name string, data []byte) error {
+	f, err := t.File(name)
+	if err != nil {
+		return err
+	}
+	f.Data = data
+	t.Set(name, f)
+	return nil
+}
+
+// Set makes the file what f is; the name is Safe.
+func (t *Tree) Set(name string, f File) { t.changes[name] = f }
+
+// Put makes a file, in the place of one that may be there.
+func (t *Tree) Put(name string, data []byte) error {
+	if !Safe(name) {
+		return fmt.Errorf("%q is no path inside a source tree", name)
+	}
+	t.Set(name, File{Data: data, Mode: 0o644})
+	return nil
+}
+
+// Walk calls fn for each regular file of the tree with its changes, in order of path.
+func (t *Tree) Walk(fn func(name string) error) error {
+	var names []string
+	err := fs.WalkDir(t.base, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if _, changed := t.changes[name]; !changed && d.Type().IsRegular() {
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for name, f := range t.changes {
+		if !f.Deleted {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := fn(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// File returns a file with the changes so far.
+func (t *Tree) File(name string) (File, error) {
+	if f, ok := t.changes[name]; ok {
+		if f.Deleted {
+			return File{}, errors.New("an earlier change deletes it")
+		}
+		return f, nil
+	}
+	info, err := t.lstat(name)
+	if err != nil {
+		return File{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return File{}, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
+	}
+	data, err := read(t.base, name, "it")
+	return File{Data: data, Mode: Mode(info.Mode())}, plain(err)
+}
+
+// Before returns a file as it was before the changes: Deleted where there was none.
+func (t *Tree) Before(name string) (File, error) {
+	f, err := New(t.base).File(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{Deleted: true}, nil
+	}
+	return f, err
+}
+
+func read(fsys fs.FS, name, called string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return boundedfile.ReadAll(f, called, MaxFile)
+}
+
+// lstat looks at a file of the base, none of whose folders may be a symbolic link: a change behind a link would be
+// written at another place than the one the patch names.
+func (t *Tree) lstat(name string) (fs.FileInfo, error) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := fs.Lstat(t.base, dir)
+		if err != nil {
+			return nil, plain(err)
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("%s is not a folder (%s)", dir, info.Mode().Type())
+		}
+	}
+	info, err := fs.Lstat(t.base, name)
+	return info, plain(err)
+}
+
+// Free says why a new file cannot be at name.
+func (t *Tree) Free(name string) error {
+	if f, ok := t.changes[name]; ok {
+		if f.Deleted {
+			return nil
+		}
+		return errors.New("it exists already")
+	}
+	_, err := t.lstat(name)
+	switch {
+	case err == nil:
+		return errors.New("it exists already")
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+// plain takes the path from an error whose report names it already.
+func plain(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Load reads the regular files of a folder but those to skip, which is also asked about folders. Symbolic links are left out.
+func Load(ctx context.Context, fsys fs.FS, skip func(name string, folder bool) bool) (map[string]File, error) {
+	files := map[string]File{}
+	return files, fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err = errors.Join(err, ctx.Err()); err != nil || name == "." {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			if d.Name() == ".git" || skip(name, true) {
+				return fs.SkipDir
+			}
+		case d.Name() == ".git", skip(name, false): // it is a file in a linked work tree
+		case d.Type().IsRegular():
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			data, err := read(fsys, name, name)
+			files[name] = File{Data: data, Mode: Mode(info.Mode())}
+			return err
+		case d.Type() != fs.ModeSymlink:
+			return fmt.Errorf("%s is neither a file nor a folder", name)
+		}
+		return nil
+	})
+}
