@@ -50,7 +50,7 @@ func (contextKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	target := step.Request{Args: r.Target}
 	config, configIn := r.Place("config")
-	args, platform := step.Tool("aot-config", standin.ConfigVersion,
+	args, platform := step.FlagTool("aot-config", standin.ConfigVersion,
 		"--arch", target.String("arch"), "--soc", target.String("soc"), "--vtcm", target.String("vtcm_mb"),
 		"--model_config", config, "--out", "aot_config.json")
 	if r.Bool("signed_pd") {
@@ -125,7 +125,7 @@ func (referenceKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	in = step.Unique(append(append(in, configIn...), tokenizerIn...))
 	in = append(in, action.Input{Path: "prompt.txt", Content: &action.Content{Data: []byte(r.String("prompt") + "\n")}})
-	args, platform := step.Tool("reference", qwen3.ReferenceVersion, "--model", model, "--config", config, "--tokenizer", tokenizer,
+	args, platform := step.FlagTool("reference", qwen3.ReferenceVersion, "--model", model, "--config", config, "--tokenizer", tokenizer,
 		"--prompt-file", "prompt.txt", "--max_new", maxNew, "--out", "tokens.json")
 	return one(action.Spec{Description: "reference forward pass", Args: args, Platform: platform, Inputs: in}, action.Output{Path: "tokens.json"})
 }

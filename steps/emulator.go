@@ -60,7 +60,7 @@ func (emulatorKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 
 	t := step.Request{Args: r.Target}
-	args, platform := step.Tool("emulator-image", phone.ImageToolVersion,
+	args, platform := step.FlagTool("emulator-image", phone.ImageToolVersion,
 		"--soc", t.String("soc"), "--arch", t.String("arch"), "--soc_model", t.String("soc_model"), "--vtcm_mb", t.String("vtcm_mb"),
 		"--soc_id", t.String("soc_id"),
 		"--busybox", busybox.Output.Path()+"/bin/busybox",

@@ -1,43 +1,31 @@
 package steps
 
 import (
-	"fmt"
 	"net/url"
 	"path"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
-// Fetch is kind fetch: it downloads a file, and unpacks it if asked.
-type Fetch struct{}
+// Fetch are the arguments of kind fetch: it downloads a file, and unpacks it if asked.
+type Fetch struct {
+	URL         string           `arg:"url,required"`
+	Mirrors     []string         `arg:"mirrors"`
+	SHA256      string           `arg:"sha256,required"`
+	Size        int64            `arg:"size"`
+	Unpack      bool             `arg:"unpack"`
+	StripPrefix string           `arg:"strip_prefix"`
+	Executable  bool             `arg:"executable"`
+	UserAgent   string           `arg:"user_agent"`
+	Headers     []sources.Header `block:"header"`
+}
 
-// Schema returns the arguments of fetch.
-func (Fetch) Schema() step.Schema {
+func fetchSchema() step.Schema {
 	return step.Schema{
 		Summary: "Downloads a file whose digest is known, and unpacks it if it is an archive.",
-		Args: hcldec.ObjectSpec{
-			"url":          &hcldec.AttrSpec{Name: "url", Type: cty.String, Required: true},
-			"mirrors":      &hcldec.AttrSpec{Name: "mirrors", Type: cty.List(cty.String)},
-			"sha256":       &hcldec.AttrSpec{Name: "sha256", Type: cty.String, Required: true},
-			"size":         &hcldec.AttrSpec{Name: "size", Type: cty.Number},
-			"unpack":       &hcldec.AttrSpec{Name: "unpack", Type: cty.Bool},
-			"strip_prefix": &hcldec.AttrSpec{Name: "strip_prefix", Type: cty.String},
-			"executable":   &hcldec.AttrSpec{Name: "executable", Type: cty.Bool},
-			"user_agent":   &hcldec.AttrSpec{Name: "user_agent", Type: cty.String},
-			"header": &hcldec.BlockListSpec{TypeName: "header", Nested: hcldec.ObjectSpec{
-				"name":     &hcldec.BlockLabelSpec{Index: 0, Name: "name"},
-				"variable": &hcldec.AttrSpec{Name: "variable", Type: cty.String, Required: true},
-				"prefix":   &hcldec.AttrSpec{Name: "prefix", Type: cty.String},
-				"hosts":    &hcldec.AttrSpec{Name: "hosts", Type: cty.List(cty.String)},
-			}},
-		},
 		ArgDocs: map[string]string{
 			"url":          "Address of the file: https, http or file.",
 			"mirrors":      "More addresses of the same file, tried in order.",
@@ -53,86 +41,58 @@ func (Fetch) Schema() step.Schema {
 			{Name: "file", Class: action.File, Doc: "The file as it was downloaded."},
 			{Name: "dir", Class: action.Tree, Doc: "What was in the archive; without unpack, a folder with the file under its own name."},
 		},
+		Example: `step "fetch" "tokenizer" {
+  url    = "https://example.com/models/tokenizer.tar.gz"
+  sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+  unpack = true
+}`,
 	}
 }
 
 // Plan plans the download, and the unpacking.
-func (Fetch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	const file = "file"
-	addr := r.String("url")
-	var diags hcl.Diagnostics
-	u, err := url.Parse(addr)
+func (f Fetch) Plan(p *step.Plan) {
+	u, err := url.Parse(f.URL)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Not an address", Subject: r.ArgRange("url"),
-			Detail: fmt.Sprintf("%q is none of https://, http:// and file://.", addr)})
+		p.Fail("url", "Not an address", "%q is none of https://, http:// and file://.", f.URL)
 	}
-	sum := strings.ToLower(r.String("sha256"))
+	sum := strings.ToLower(f.SHA256)
 	if len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Not a digest", Subject: r.ArgRange("sha256"),
-			Detail: fmt.Sprintf("%q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` prints a file's.", r.String("sha256"))})
+		p.Fail("sha256", "Not a digest", "%q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` prints a file's.", f.SHA256)
 	}
-	if diags.HasErrors() {
-		return step.Planned{}, diags
+	if p.Failed() {
+		return
 	}
 	base := path.Base(u.Path)
 	if base == "/" || base == "." || base == "" {
 		base = "file"
 	}
-	args, platform := step.Tool(sources.Name, sources.Version, "--spec", specFile, "--out", file)
-	platform[action.PropertyNetwork] = "true"
-	platform[action.PropertyHost] = "fetch" // it keeps downloads in the cache
-	get := sources.Spec{Kind: sources.KindFile, Name: base, URLs: append([]string{addr}, r.Strings("mirrors")...), Size: int64(r.Int("size", 0)),
-		SHA256: sum, UserAgent: r.String("user_agent"), Executable: r.Bool("executable")}
-	get.Headers = headers(r)
-	p := step.Planned{
-		Specs: []action.Spec{{Description: "fetch " + base, Args: args, Env: environment(), Platform: platform, Timeout: fetchTimeout,
-			Inputs:  []action.Input{{Path: specFile, Content: &action.Content{Data: get.Encode()}}},
-			Outputs: []action.Output{{Path: file}}}},
-		Outputs: map[string]action.Artifact{
-			"file": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: file}}}},
-			"dir":  {Class: action.Tree, Parts: []action.Input{{Path: base, Spec: &action.SpecOutput{Path: file}}}},
-		},
+	name := ""
+	if f.Unpack {
+		name = "download"
 	}
-	if r.Bool("unpack") {
-		unpack(&p, base, file, r.String("strip_prefix"), sum)
+	get := fetch(p, name, "fetch "+base, sources.Spec{Kind: sources.KindFile, Name: base, URLs: append([]string{f.URL}, f.Mirrors...), Size: f.Size,
+		SHA256: sum, UserAgent: f.UserAgent, Executable: f.Executable, Headers: f.Headers, Out: "file"})
+	online(get, "fetch") // it keeps downloads in the cache
+	file := get.Out("file")
+	p.File("file", file)
+	if !f.Unpack {
+		p.Tree("dir", file.As(base))
+		return
 	}
-	return p, nil
+	unpack := fetch(p, "unpack", "unpack "+base, sources.Spec{Kind: sources.KindArchive, Name: base, File: "archive", SHA256: sum, StripPrefix: f.StripPrefix, Out: treeDir})
+	unpack.In(file.As("archive"))
+	p.Tree("dir", unpack.OutTree(treeDir))
 }
 
-// unpack adds the action that unpacks the file.
-func unpack(p *step.Planned, base, file, prefix, sum string) {
-	p.Specs[0].Name = "download"
-	args, platform := step.Tool(sources.Name, sources.Version, "--spec", specFile, "--out", treeDir)
-	spec := sources.Spec{Kind: sources.KindArchive, Name: base, File: "archive", SHA256: sum, StripPrefix: prefix}
-	p.Specs = append(p.Specs, action.Spec{Name: "unpack", Description: "unpack " + base, Args: args, Env: environment(), Platform: platform,
-		Inputs: []action.Input{{Path: specFile, Content: &action.Content{Data: spec.Encode()}},
-			{Path: spec.File, Spec: &action.SpecOutput{Spec: "download", Path: file}}},
-		Outputs: []action.Output{{Path: treeDir, Tree: true}}})
-	p.Outputs["file"] = action.Artifact{Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "download", Path: file}}}}
-	p.Outputs["dir"] = action.Artifact{Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "unpack", Path: treeDir}}}}
+// fetch adds an action that gets or unpacks something. apt-get and its helpers are in its PATH.
+func fetch(p *step.Plan, name, description string, spec sources.Spec) *step.Action {
+	a := step.Tool(p, name, description, sources.Tool, spec)
+	a.Env = map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+	a.Timeout = fetchTimeout
+	return a
 }
 
-// headers are the header blocks.
-func headers(r step.Request) []sources.Header {
-	blocks := r.Args.GetAttr("header")
-	if blocks.IsNull() {
-		return nil
-	}
-	var hs []sources.Header
-	text := func(v cty.Value) string {
-		if v.IsNull() {
-			return ""
-		}
-		return v.AsString()
-	}
-	for _, b := range blocks.AsValueSlice() {
-		h := sources.Header{Name: text(b.GetAttr("name")), Variable: text(b.GetAttr("variable")), Prefix: text(b.GetAttr("prefix"))}
-		if hosts := b.GetAttr("hosts"); !hosts.IsNull() {
-			for _, v := range hosts.AsValueSlice() {
-				h.Hosts = append(h.Hosts, text(v))
-			}
-		}
-		hs = append(hs, h)
-	}
-	return hs
+// online lets an action use the network, and the machine for the reason that is said.
+func online(a *step.Action, why string) {
+	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why)
 }

@@ -2,10 +2,8 @@ package steps_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,16 +20,16 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/sources"
-	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-func toolchainKind(t *testing.T) steps.Toolchain {
+func fetchWorkspace(t *testing.T) steps.Workspace {
 	t.Helper()
 	c, diags := toolchains.Builtin()
 	if diags.HasErrors() {
@@ -41,8 +39,10 @@ func toolchainKind(t *testing.T) steps.Toolchain {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return steps.Toolchain{Catalogue: c, Lock: l}
+	return steps.Workspace{Catalogue: c, Lock: l}
 }
+
+func toolchainKind(t *testing.T) step.Kind { return fetchWorkspace(t).Kinds()[addrs.Toolchain] }
 
 // request makes a request as plan does: arguments that are not set are null.
 func fetchRequest(k step.Kind, kind, name, profile string, args map[string]cty.Value) step.Request {
@@ -76,7 +76,6 @@ func target(t *testing.T, soc string) cty.Value {
 func perform(t *testing.T, p step.Planned) map[string]string {
 	t.Helper()
 	dirs := map[string]string{}
-	run := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{sources.Name: sources.Run, git.Name: git.Run}
 	downloads := t.TempDir()
 	for _, s := range p.Specs {
 		dir := t.TempDir()
@@ -96,12 +95,12 @@ func perform(t *testing.T, p step.Planned) map[string]string {
 				t.Fatal(err)
 			}
 		}
-		if s.Args[0] != action.ToolArg0 || s.Args[1] != "tool" || run[s.Args[2]] == nil {
+		if s.Args[0] != action.ToolArg0 || s.Args[1] != "tool" || steps.Tools()[s.Args[2]] == nil {
 			t.Fatalf("spec %q runs %q", s.Name, s.Args)
 		}
 		t.Chdir(dir)
 		var out bytes.Buffer
-		if code := run[s.Args[2]](t.Context(), append(s.Args[3:], "--downloads", downloads), nil, &out, &out); code != 0 {
+		if code := steps.Tools()[s.Args[2]](t.Context(), s.Args[3:], tool.Env{Vars: []string{fetch.EnvDownloads + "=" + downloads}, Stderr: &out}); code != 0 {
 			t.Fatalf("spec %q: exit code %d\n%s", s.Name, code, out.Bytes())
 		}
 		for _, o := range s.Outputs {
@@ -159,7 +158,7 @@ func TestPackages(t *testing.T) {
 }
 
 func TestInstalledPrograms(t *testing.T) {
-	k := toolchainKind(t)
+	w := fetchWorkspace(t)
 	bin := t.TempDir()
 	for name, text := range map[string]string{"qemu-aarch64-static": "qemu-aarch64 version 9", "qemu-hexagon-static": "qemu-hexagon version 9"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+text+" $2\n"), 0o755); err != nil {
@@ -168,11 +167,12 @@ func TestInstalledPrograms(t *testing.T) {
 	}
 	empty := t.TempDir()
 	env := map[string]string{"PATH": empty + ":" + bin + ":/not/looked/at"}
-	k.Machine = toolchains.Machine{Getenv: func(n string) string { return env[n] }, LookPath: func(n string) (string, error) {
+	w.Machine = toolchains.Machine{Getenv: func(n string) string { return env[n] }, LookPath: func(n string) (string, error) {
 		p := filepath.Join(bin, n)
 		_, err := os.Stat(p)
 		return p, err
 	}}
+	k := w.Kinds()[addrs.Toolchain]
 	r := fetchRequest(k, addrs.Toolchain, "qemu", "open", map[string]cty.Value{"use": cty.StringVal("installed")})
 	p, diags := k.Plan(r)
 	if diags.HasErrors() {
@@ -225,7 +225,7 @@ func TestInstalledSDK(t *testing.T) {
 	}
 	spec := p.Specs[0]
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "spec.json"), spec.Inputs[0].Content.Data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, tool.ArgsFile), spec.Inputs[0].Content.Data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(root, filepath.Join(dir, "sdk")); err != nil {
@@ -233,7 +233,7 @@ func TestInstalledSDK(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	if code := sources.Run(t.Context(), spec.Args[3:], nil, &out, &out); code != 1 || !strings.Contains(out.String(), "setup_sdk_env.source") {
+	if code := steps.Tools()["fetch"](t.Context(), spec.Args[3:], tool.Env{Stderr: &out}); code != 1 || !strings.Contains(out.String(), "setup_sdk_env.source") {
 		t.Errorf("a copy that lacks a file: exit code %d, %s", code, out.String())
 	}
 }
@@ -319,7 +319,7 @@ func TestFetch(t *testing.T) {
 	sum := sha256.Sum256(b.Bytes())
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b.Bytes()) }))
 	defer srv.Close()
-	k := steps.Fetch{}
+	k := steps.Table()["fetch"]
 	args := map[string]cty.Value{"url": cty.StringVal(srv.URL + "/dl/tools.zip"), "sha256": cty.StringVal(hex.EncodeToString(sum[:]))}
 	p, diags := k.Plan(fetchRequest(k, "fetch", "x", "", args))
 	if diags.HasErrors() {
@@ -373,7 +373,7 @@ func TestGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := steps.Git{}
+	k := steps.Table()["git"]
 	p, diags := k.Plan(fetchRequest(k, "git", "x", "", map[string]cty.Value{"url": cty.StringVal(dir), "commit": cty.StringVal(commit.String())}))
 	if diags.HasErrors() {
 		t.Fatal(diags)

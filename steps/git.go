@@ -1,12 +1,8 @@
 package steps
 
 import (
-	"fmt"
+	"path"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
@@ -14,22 +10,15 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// Git is kind git: the files of one commit of a repository.
-type Git struct{}
+// Git are the arguments of kind git: the files of one commit of a repository.
+type Git struct {
+	URL step.Path `arg:"url,required"`
+	git.Spec
+}
 
-// Schema returns the arguments of git.
-func (Git) Schema() step.Schema {
+func gitSchema() step.Schema {
 	return step.Schema{
 		Summary: "Takes the files of one commit of a git repository.",
-		Args: hcldec.ObjectSpec{
-			"url":             &hcldec.AttrSpec{Name: "url", Type: cty.String, Required: true},
-			"commit":          &hcldec.AttrSpec{Name: "commit", Type: cty.String, Required: true},
-			"sub":             &hcldec.AttrSpec{Name: "sub", Type: cty.String},
-			"mirrors":         &hcldec.AttrSpec{Name: "mirrors", Type: cty.List(cty.String)},
-			"submodules":      &hcldec.AttrSpec{Name: "submodules", Type: cty.Bool},
-			"submodule_paths": &hcldec.AttrSpec{Name: "submodule_paths", Type: cty.List(cty.String)},
-			"lfs_pointers":    &hcldec.AttrSpec{Name: "lfs_pointers", Type: cty.Bool},
-		},
 		ArgDocs: map[string]string{
 			"url":             "Address of the repository (https, http, ssh, git), or the path of one on this machine (its folder, or its .git folder).",
 			"commit":          "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something else tomorrow.",
@@ -40,51 +29,36 @@ func (Git) Schema() step.Schema {
 			"lfs_pointers":    "Whether to take files of Git LFS as the small pointers that the repository has for them. Without it they are an error.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The files of the commit, without .git."}},
+		Example: `step "git" "mllm" {
+  url    = "https://github.com/UbiquitousLearning/mllm"
+  commit = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
+}`,
 	}
 }
 
-var (
-	commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
-	schemeRE = lazyregexp.New(`^(https?|ssh|git)://`)
-	scpRE    = lazyregexp.New(`^[\w.-]+@[\w.-]+:`)
-)
+var remoteRE = lazyregexp.New(`^((https?|ssh|git)://|[\w.-]+@[\w.-]+:)`)
 
 // Plan plans the checkout.
-func (Git) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	addr, commit := r.String("url"), strings.ToLower(r.String("commit"))
-	if !commitRE.MatchString(commit) {
-		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Not a commit", Subject: r.ArgRange("commit"),
-			Detail: fmt.Sprintf("%q is no whole commit id. `git ls-remote %s` prints those of branches and tags.", r.String("commit"), addr)}}
+func (g Git) Plan(p *step.Plan) {
+	addr, s := g.URL.String(), g.Spec
+	s.Commit = strings.ToLower(s.Commit)
+	if len(s.Commit) != 40 || strings.Trim(s.Commit, "0123456789abcdef") != "" {
+		p.Fail("commit", "Not a commit", "%q is no whole commit id. `git ls-remote %s` prints those of branches and tags.", g.Commit, addr)
+		return
 	}
-	short := commit[:10]
-	args, platform := step.Tool(git.Name, git.Version, "--commit", commit, "--out", treeDir)
-	spec := action.Spec{Description: "check out " + short + " of " + addr, Env: environment(), Platform: platform, Timeout: fetchTimeout, Outputs: []action.Output{{Path: treeDir, Tree: true}}}
-	if schemeRE.MatchString(addr) || scpRE.MatchString(addr) {
-		platform[action.PropertyNetwork] = "true"
-		platform[action.PropertyHost] = "git" // ssh needs the user's keys
-		spec.Args = append(args, "--url", addr)
+	for i, sub := range s.Only {
+		s.Only[i], s.Submodules = path.Clean(sub), true
+	}
+	remote := remoteRE.MatchString(addr)
+	if s.URL, s.Out = "repository", treeDir; remote {
+		s.URL = addr
+	}
+	a := step.Tool(p, "", "check out "+s.Commit[:10]+" of "+addr, git.Tool, s)
+	a.Env, a.Timeout = map[string]string{"PATH": DefaultPath}, fetchTimeout
+	if remote {
+		online(a, "git") // ssh needs the user's keys
 	} else {
-		const at = "repository"
-		spec.Inputs = []action.Input{r.Input("url", strings.TrimPrefix(addr, "file://"), at)}
-		spec.Args = append(args, "--url", at)
+		a.In(p.Path("url", strings.TrimPrefix(addr, "file://")).As(s.URL))
 	}
-	for _, m := range r.Strings("mirrors") {
-		spec.Args = append(spec.Args, "--other", m)
-	}
-	if r.Bool("submodules") {
-		spec.Args = append(spec.Args, "--submodules")
-	}
-	for _, p := range r.Strings("submodule_paths") {
-		spec.Args = append(spec.Args, "--submodule", p)
-	}
-	if r.Bool("lfs_pointers") {
-		spec.Args = append(spec.Args, "--lfs-pointers")
-	}
-	if sub := r.String("sub"); sub != "" {
-		spec.Args = append(spec.Args, "--sub", sub)
-	}
-	return step.Planned{
-		Specs:   []action.Spec{spec},
-		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: treeDir}}}}},
-	}, nil
+	p.Tree("dir", a.OutTree(treeDir))
 }

@@ -277,7 +277,7 @@ func (k kernels) interfaceFor(p oppackage.Package) (action.Spec, error) {
 			args = append(args, in.Path)
 		}
 	}
-	spec.Args, spec.Platform = step.Tool(opconfig.ToolName, opconfig.ToolVersion, args...)
+	spec.Args, spec.Platform = step.FlagTool(opconfig.ToolName, opconfig.ToolVersion, args...)
 	return spec, nil
 }
 
@@ -366,7 +366,7 @@ func (k kernels) test(a oppackage.Arch, link, shell, program action.Spec) action
 		}, k.files),
 		Outputs: []action.Output{{Path: out + ".json"}, {Path: out + ".txt"}},
 	}
-	spec.Args, spec.Platform = step.Tool(kerneltest.ToolName, kerneltest.ToolVersion, "--cases", cases, "--arch", a.Version, "--library", lib,
+	spec.Args, spec.Platform = step.FlagTool(kerneltest.ToolName, kerneltest.ToolVersion, "--cases", cases, "--arch", a.Version, "--library", lib,
 		"--shell", cdsp.Program, "--reference", program.Outputs[0].Path, "--qemu", k.qemu.Path+"/usr/bin", "--out", out)
 	return spec
 }

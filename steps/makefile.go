@@ -123,7 +123,7 @@ func (m maker) specs(name string, files []string) ([]action.Spec, map[string]act
 		}
 		args = append(args, "--extras", string(exact))
 	}
-	argv, platform := step.Tool(oppackage.ToolName, oppackage.ToolVersion, args...)
+	argv, platform := step.FlagTool(oppackage.ToolName, oppackage.ToolVersion, args...)
 	made := path.Join(at, makefileName)
 	spec := action.Spec{
 		Name: makefileName, Description: "write the Makefile", Args: argv, Env: m.env, Platform: platform, Outputs: []action.Output{{Path: made}},

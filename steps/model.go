@@ -68,7 +68,7 @@ func (modelKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if _, diag := blockSize(r); diag != nil {
 		return step.Planned{}, hcl.Diagnostics{diag}
 	}
-	args, platform := step.Tool("make-model", qwen3.MakeVersion, "--seed", r.String("seed"))
+	args, platform := step.FlagTool("make-model", qwen3.MakeVersion, "--seed", r.String("seed"))
 	for _, f := range []string{"layers", "block_size"} {
 		if v := r.String(f); v != "" {
 			args = append(args, "--"+f, v)
@@ -123,7 +123,7 @@ func (quantizeKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if py, pyIn := r.Place("pymllm"); py != "" {
 		return upstreamQuantize(r, model, py, block, step.Unique(append(in, pyIn...)))
 	}
-	args, platform := step.Tool("quantize", quantizer.Version, "--model", model, "--block_size", strconv.Itoa(block), "--out", "dir")
+	args, platform := step.FlagTool("quantize", quantizer.Version, "--model", model, "--block_size", strconv.Itoa(block), "--out", "dir")
 	return one(action.Spec{Description: "quantise W4A16 LPBQ", Args: args, Platform: platform, Inputs: in}, action.Output{Path: "dir", Tree: true})
 }
 
@@ -187,6 +187,6 @@ func (convertKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if path.Ext(model) != ".safetensors" {
 		model += "/model.safetensors"
 	}
-	args, platform := step.Tool("convert", convert.Version, "--input_path", model, "--output_path", "model.mllm", "--model_name", r.String("name"), "--format", format)
+	args, platform := step.FlagTool("convert", convert.Version, "--input_path", model, "--output_path", "model.mllm", "--model_name", r.String("name"), "--format", format)
 	return one(action.Spec{Description: "convert to .mllm " + format, Args: args, Platform: platform, Inputs: in}, action.Output{Path: "model.mllm"})
 }

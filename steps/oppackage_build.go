@@ -222,7 +222,7 @@ func (b *build) interfaceSpec(p oppackage.Package) (action.Spec, error) {
 	if err != nil {
 		return action.Spec{}, err
 	}
-	argv, platform := step.Tool(opconfig.ToolName, opconfig.ToolVersion, "--package", p.Name, "--config", in.Path, "--out", p.Interface)
+	argv, platform := step.FlagTool(opconfig.ToolName, opconfig.ToolVersion, "--package", p.Name, "--config", in.Path, "--out", p.Interface)
 	return action.Spec{
 		Name: interfaceName, Description: "write the interface of " + p.Name, Args: argv, Env: b.env, Platform: platform,
 		Inputs: []action.Input{in}, Outputs: []action.Output{{Path: p.Interface}},
@@ -255,7 +255,7 @@ func (b *build) check(a oppackage.Arch, p oppackage.Package, link action.Spec) (
 		spec.Inputs = append(spec.Inputs, in)
 		args = append(args, "--config", in.Path)
 	}
-	spec.Args, spec.Platform = step.Tool(libcheck.ToolName, libcheck.ToolVersion, args...)
+	spec.Args, spec.Platform = step.FlagTool(libcheck.ToolName, libcheck.ToolVersion, args...)
 	return spec, nil
 }
 

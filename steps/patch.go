@@ -61,7 +61,7 @@ func (Patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 
 	dir := addrs.Output{Instance: r.At, Name: "dir"}.Path()
 	report := addrs.Output{Instance: r.At, Name: "report"}.Path()
-	args, platform := step.Tool(patches.ToolName, patches.ToolVersion,
+	args, platform := step.FlagTool(patches.ToolName, patches.ToolVersion,
 		"--source", source, "--sdk-include", headers, "--series", series, "--out", dir, "--report", report)
 	return step.Planned{
 		Specs: []action.Spec{{

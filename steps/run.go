@@ -317,7 +317,7 @@ func metrics(r step.Request, b bench, runs []measured) (action.Spec, hcl.Diagnos
 		return action.Spec{}, diags
 	}
 	flags, in = append(flags, more...), append(in, inputs...)
-	args, platform := step.Tool("metrics", measure.MetricsVersion, flags...)
+	args, platform := step.FlagTool("metrics", measure.MetricsVersion, flags...)
 	return action.Spec{
 		Name: "metrics", Description: "read what was measured", Args: args, Platform: platform, Inputs: step.Unique(in), Outputs: outputs,
 	}, nil

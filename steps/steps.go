@@ -18,13 +18,16 @@ type Workspace struct {
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine
 	Dir       string // where paths of the workspace start
+
+	// Asked, when set, is told what toolchain blocks ask of the catalogue, and nothing is chosen or planned for them.
+	Asked func(toolchains.Request)
 }
 
 // Kinds is the table of kinds that the planner gets, the one of `toolchain` blocks under addrs.Toolchain: each asks the rules of what goes
 // together before it plans.
 func (w Workspace) Kinds() map[string]step.Kind {
 	all := Table()
-	all[addrs.Toolchain] = Toolchain{Catalogue: w.Catalogue, Lock: w.Lock, Machine: w.Machine, Workspace: w.Dir}
+	all[addrs.Toolchain] = step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) })
 	return Checked(all, w.Catalogue, w.Dir)
 }
 
@@ -35,8 +38,8 @@ func Table() map[string]step.Kind {
 		"convert":     convertKind{},
 		"emulator":    emulatorKind{},
 		"exec":        Exec{},
-		"fetch":       Fetch{},
-		"git":         Git{},
+		"fetch":       step.New(fetchSchema(), Fetch.Plan),
+		"git":         step.New(gitSchema(), Git.Plan),
 		"kernel_test": KernelTest{},
 		"makefile":    Makefile{},
 		"model":       modelKind{},

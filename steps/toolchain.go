@@ -9,46 +9,33 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 const (
-	specFile     = "spec.json"
 	treeDir      = "tree"
 	verifiedFile = "verified.json"
 	fetchTimeout = 4 * time.Hour // some gigabytes over a slow line
 )
 
-// environment is what the tools get: apt-get and its helpers are in PATH.
-func environment() map[string]string {
-	return map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-}
-
-// Toolchain is the kind of toolchain blocks.
+// Toolchain are the arguments of toolchain blocks.
 type Toolchain struct {
-	Catalogue *toolchains.Catalogue
-	Lock      *toolchains.Lock
-	Machine   toolchains.Machine // asked for installed copies
-	Workspace string             // a relative path of a block is seen from here; an absolute path
+	Version     string   `arg:"version"`
+	Use         string   `arg:"use"`
+	Path        string   `arg:"path"`
+	URLs        []string `arg:"urls"`
+	SHA256      string   `arg:"sha256"`
+	Size        int64    `arg:"size"`
+	StripPrefix string   `arg:"strip_prefix"`
 }
 
-// Schema returns the arguments of a toolchain block.
-func (Toolchain) Schema() step.Schema {
-	str := func(n string) hcldec.Spec { return &hcldec.AttrSpec{Name: n, Type: cty.String} }
+func toolchainSchema() step.Schema {
 	return step.Schema{
 		Summary: "Takes a release of an SDK or tool of the catalogue, verified; it appears at toolchains/<name>.",
-		Args: hcldec.ObjectSpec{
-			"version": str("version"), "use": str("use"), "path": str("path"),
-			"urls":   &hcldec.AttrSpec{Name: "urls", Type: cty.List(cty.String)},
-			"sha256": str("sha256"), "strip_prefix": str("strip_prefix"),
-			"size": &hcldec.AttrSpec{Name: "size", Type: cty.Number},
-		},
 		ArgDocs: map[string]string{
 			"version":      "A release of the catalogue. The default is the catalogue's.",
 			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"qpm\" or \"qsc\". The default is the profile's: \"open\" takes the open stand-in.",
@@ -59,36 +46,51 @@ func (Toolchain) Schema() step.Schema {
 			"strip_prefix": "Folder of the archive at urls that is the SDK's root.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The toolchain's root."}},
+		Example: `toolchain "qairt" { version = "2.41.0.251128" }`,
 	}
 }
 
 // Plan settles where the release comes from and plans its fetching.
-func (k Toolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+func (t Toolchain) Plan(p *step.Plan, w Workspace) {
+	if w.Asked != nil {
+		t.ask(p, w)
+		return
+	}
 	var reads step.Reads
-	k.Machine = k.Machine.Recording(&reads.Paths, &reads.Env)
-	planned, diags := k.plan(r)
-	planned.Reads = reads
-	return planned, diags
-}
-
-func (k Toolchain) plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	cat, q := k.override(r)
+	cat, q := t.request(p, w, w.Machine.Recording(&reads.Paths, &reads.Env))
 	ch, missing, err := choose(cat, q)
+	p.Read(reads)
 	if err != nil {
 		summary := "Toolchain not available"
 		if _, _, unknown := cat.Find(q.Name, q.Version); unknown != nil {
 			summary = "Unknown toolchain"
 		}
-		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error()), Subject: r.ArgRange("version")}}
+		p.Fail("version", summary, "%s", sentence(err.Error()))
+		return
 	}
-	diags := passedOver(r, ch)
-	planned, err := k.planned(ch)
+	passedOver(p, ch)
+	if err := take(p, ch); err != nil {
+		p.Fail("", "Toolchain", "%s.", err)
+	}
+	p.Attrs(toolchainAttrs(ch))
+	p.Missing(missing...)
+}
+
+// ask tells what the block asks of the catalogue; of what it says itself there is nothing to ask.
+func (t Toolchain) ask(p *step.Plan, w Workspace) {
+	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Machine: w.Machine}
+	_, r, err := w.Catalogue.Find(q.Name, q.Version)
 	if err != nil {
-		return step.Planned{}, append(diags, r.Errorf("Toolchain", "%s.", err))
+		p.Fail("", "Unknown toolchain", "%s.", err)
+		return
 	}
-	planned.Attrs = toolchainAttrs(ch)
-	planned.Missing = missing
-	return planned, diags
+	if t.Path == "" && len(t.URLs) == 0 {
+		w.Asked(q)
+	}
+	null := cty.NullVal(cty.String)
+	p.Tree("dir")
+	p.Attrs(map[string]cty.Value{"version": cty.StringVal(r.Version), "build_id": null, "tools_version": cty.StringVal(r.ToolsVersion),
+		"arches": cty.ListValEmpty(cty.String), "source": null, "stand_in": cty.False})
 }
 
 // choose settles where the release comes from. A real release that nobody has pinned yet, or that is not on this machine,
@@ -109,65 +111,59 @@ func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice
 	return ch, []string{sentence(err.Error())}, nil
 }
 
-// override returns the catalogue with what the block says of the release on top, and the request.
-func (k Toolchain) override(r step.Request) (*toolchains.Catalogue, toolchains.Request) {
-	q := toolchains.Request{Name: r.At.Name, Version: r.String("version"), Source: r.String("use"), Profile: r.Profile, Lock: k.Lock, Machine: k.Machine}
-	cat := k.Catalogue
-	if path := r.String("path"); path != "" {
+// request returns the catalogue with what the block says of the release on top, and what is asked of it.
+func (t Toolchain) request(p *step.Plan, w Workspace, m toolchains.Machine) (*toolchains.Catalogue, toolchains.Request) {
+	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Lock: w.Lock, Machine: m}
+	cat := w.Catalogue
+	if path := t.Path; path != "" {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(k.Workspace, path)
+			path = filepath.Join(w.Dir, path)
 		}
 		q.Source = "installed"
-		cat = cat.Learn(q.Name, q.Version, k.Machine, path).With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}})
+		cat = cat.Learn(q.Name, q.Version, m, path).With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}})
 	}
 	if q.Source == "installed" {
-		cat = cat.Learn(q.Name, q.Version, k.Machine)
+		cat = cat.Learn(q.Name, q.Version, m)
 	}
-	if urls := r.Strings("urls"); len(urls) > 0 {
+	if len(t.URLs) > 0 {
 		q.Source, q.Lock = "archive", nil
-		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "archive", URLs: urls, SHA256: r.String("sha256"),
-			StripPrefix: r.String("strip_prefix"), Size: int64(r.Int("size", 0))})
+		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "archive", URLs: t.URLs, SHA256: t.SHA256, StripPrefix: t.StripPrefix, Size: t.Size})
 	}
 	return cat, q
 }
 
-func (k Toolchain) planned(ch *toolchains.Choice) (step.Planned, error) {
-	tool, platform := step.Tool(sources.Name, sources.Version)
-	spec := action.Spec{Description: "fetch " + ch.Spec.Name, Env: environment(), Platform: platform, Timeout: fetchTimeout,
-		Inputs: []action.Input{{Path: specFile}}}
-	art := action.Artifact{Class: action.Tree}
-	out := treeDir
+// take plans the getting of the choice.
+func take(p *step.Plan, ch *toolchains.Choice) error {
+	spec := ch.Spec
+	spec.Out = treeDir
+	if ch.Source.Kind == "installed" && ch.Host != "" {
+		// The copy is used where it is; the toolchain's tree is that copy and the report of having been verified.
+		spec.File, spec.Out = "sdk", verifiedFile
+		verify := fetch(p, "", "verify "+spec.Name+" at "+ch.Host, spec)
+		copied := action.Input{Host: &action.HostPath{Path: ch.Host}}
+		sdk := copied.As(spec.File)
+		sdk.Shared = true
+		verify.In(sdk)
+		p.Tree("dir", copied, verify.Out(verifiedFile).As(".hexmage/"+verifiedFile))
+		return nil
+	}
+	a := fetch(p, "", "fetch "+spec.Name, spec)
 	switch ch.Source.Kind {
 	case "embedded":
 		b, err := ch.Archive()
 		if err != nil {
-			return step.Planned{}, err
+			return err
 		}
-		spec.Description = "unpack the open stand-in of " + ch.Spec.Name
-		spec.Inputs = append(spec.Inputs, action.Input{Path: toolchains.EmbeddedFile, Content: &action.Content{Data: b}})
+		a.Description = "unpack the open stand-in of " + spec.Name
+		a.In(action.Input{Path: toolchains.EmbeddedFile, Content: &action.Content{Data: b}})
 	case "installed":
-		if ch.Host == "" {
-			spec.Description = "take " + ch.Spec.Name + " of this machine"
-			platform[action.PropertyHost] = "fetch" // the programs are tried where they are
-			break
-		}
-		// The copy is used where it is; the toolchain's tree is that copy and the report of having been verified.
-		const at = "sdk"
-		spec.Description, out = "verify "+ch.Spec.Name+" at "+ch.Host, verifiedFile
-		spec.Inputs = append(spec.Inputs, action.Input{Path: at, Host: &action.HostPath{Path: ch.Host}, Shared: true})
-		ch.Spec.File = at
-		art.Parts = []action.Input{{Host: &action.HostPath{Path: ch.Host}}, {Path: ".hexmage/" + verifiedFile, Spec: &action.SpecOutput{Path: out}}}
+		a.Description = "take " + spec.Name + " of this machine"
+		a.Set(action.PropertyHost, "fetch") // the programs are tried where they are
 	default:
-		platform[action.PropertyNetwork] = "true"
-		platform[action.PropertyHost] = "fetch" // apt needs the system's lists, a vendor's client the user's login
+		online(a, "fetch") // apt needs the system's lists, a vendor's client the user's login
 	}
-	if art.Parts == nil {
-		art.Parts = []action.Input{{Spec: &action.SpecOutput{Path: out}}}
-	}
-	spec.Inputs[0].Content = &action.Content{Data: ch.Spec.Encode()}
-	spec.Args = append(tool, "--spec", specFile, "--out", out)
-	spec.Outputs = []action.Output{{Path: out, Tree: out == treeDir}}
-	return step.Planned{Specs: []action.Spec{spec}, Outputs: map[string]action.Artifact{"dir": art}}, nil
+	p.Tree("dir", a.OutTree(treeDir))
+	return nil
 }
 
 // toolchainAttrs is what other steps know of the toolchain at plan time.
@@ -202,17 +198,18 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 }
 
 // passedOver says which other sources were tried before the one that is taken.
-func passedOver(r step.Request, ch *toolchains.Choice) (diags hcl.Diagnostics) {
+func passedOver(p *step.Plan, ch *toolchains.Choice) {
+	warn := func(summary, text string) {
+		p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: sentence(text), Subject: p.ArgRange("version")})
+	}
 	for _, w := range ch.Warnings {
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Several copies of an SDK", Detail: sentence(w), Subject: r.ArgRange("version")})
+		warn("Several copies of an SDK", w)
 	}
 	for _, n := range ch.Notes {
 		if n != "" {
-			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Another source was passed over",
-				Detail: sentence(ch.Spec.Name + " is taken from source " + strconv.Quote(ch.Source.Kind) + ": " + n), Subject: r.ArgRange("version")})
+			warn("Another source was passed over", ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
 		}
 	}
-	return diags
 }
 
 // sentence makes an error's text one for people: a capital letter first, a full stop at the end.

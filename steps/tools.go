@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/model/inspect"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
@@ -20,28 +20,30 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// Tool is a program of ours in the form of a function. It reads and writes files at paths relative to the process's working
-// directory, so that an action runs one as a process in its own root; it takes the arguments after its name and returns the exit code.
-type Tool func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
-
 // Tools is the table of the built-in tools, by the name that follows `hexmage tool`.
-func Tools() map[string]Tool {
-	return map[string]Tool{
-		"aot-config":           compiler.RunConfig,
-		"convert":              convert.Run,
-		"emulator-image":       phone.ImageTool,
-		"inspect":              inspect.Run,
-		"make-model":           qwen3.RunMake,
-		"metrics":              measure.Metrics,
-		"mllm-qwen3-aot-sha-c": compiler.Run,
-		"quantize":             quantizer.Run,
-		"reference":            qwen3.RunReference,
-		git.Name:               git.Run,
-		kerneltest.ToolName:    kerneltest.Tool,
-		libcheck.ToolName:      libcheck.Run,
-		opconfig.ToolName:      opconfig.Run,
-		oppackage.ToolName:     oppackage.Run,
-		patches.ToolName:       patches.Run,
-		sources.Name:           sources.Run,
+func Tools() map[string]tool.Func {
+	return map[string]tool.Func{
+		"aot-config":           flags(compiler.RunConfig),
+		"convert":              flags(convert.Run),
+		"emulator-image":       flags(phone.ImageTool),
+		"make-model":           flags(qwen3.RunMake),
+		"metrics":              flags(measure.Metrics),
+		"mllm-qwen3-aot-sha-c": flags(compiler.Run),
+		"quantize":             flags(quantizer.Run),
+		"reference":            flags(qwen3.RunReference),
+		kerneltest.ToolName:    flags(kerneltest.Tool),
+		libcheck.ToolName:      flags(libcheck.Run),
+		opconfig.ToolName:      flags(opconfig.Run),
+		oppackage.ToolName:     flags(oppackage.Run),
+		patches.ToolName:       flags(patches.Run),
+		sources.Tool.String():  tool.New(sources.Tool, sources.Run),
+		git.Tool.String():      tool.New(git.Tool, git.Run),
+	}
+}
+
+// flags is a tool that takes flags.
+func flags(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) tool.Func {
+	return func(ctx context.Context, args []string, env tool.Env) int {
+		return run(ctx, args, env.Stdin, env.Stdout, env.Stderr)
 	}
 }

@@ -2,7 +2,6 @@ package steps_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -38,7 +38,7 @@ func tryTool(t *testing.T, dir, name string, args ...string) (stdout, stderr str
 		full = append(full, strings.ReplaceAll(a, "{dir}", dir))
 	}
 	var o, e bytes.Buffer
-	code = tl(context.Background(), full, strings.NewReader(""), &o, &e)
+	code = tl(t.Context(), full, tool.Env{Stdin: strings.NewReader(""), Stdout: &o, Stderr: &e})
 	return o.String(), e.String(), code
 }
 

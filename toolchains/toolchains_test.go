@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
@@ -40,13 +41,17 @@ func TestSpecsForTests(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join("toolchaintest", "specs", name+".json")
+		want, err := tool.Encode(ch.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if *update {
-			if err := os.WriteFile(file, ch.Spec.Encode(), 0o644); err != nil {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 		got, err := os.ReadFile(file)
-		if err != nil || !bytes.Equal(got, ch.Spec.Encode()) {
+		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not what the catalogue says (%v): run go test ./toolchains -run SpecsForTests -update", file, err)
 		}
 	}

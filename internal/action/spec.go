@@ -55,6 +55,12 @@ type Input struct {
 	Whole  bool   // with a Depfile: a folder that counts in full all the same, as shared ones do
 }
 
+// As is the input at another path.
+func (i Input) As(path string) Input {
+	i.Path = path
+	return i
+}
+
 // SpecOutput names an output of a spec of the same instance.
 type SpecOutput struct {
 	Spec, Path string

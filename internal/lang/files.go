@@ -85,6 +85,19 @@ func (f *Files) read(name string) (string, error) {
 	return string(b), nil
 }
 
+// Open opens a file or folder for a kind of step; that planning depends on it is for the kind to say. Anything else, such as a pipe, which
+// would be waited for, is not opened.
+func (f *Files) Open(name string) (fs.File, error) {
+	_, host, err := f.place(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(host); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("neither a file nor a folder")}
+	}
+	return os.Open(host)
+}
+
 func cannotRead(slash string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s does not exist: relative paths start in the workspace", slash)

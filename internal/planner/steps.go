@@ -289,7 +289,7 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 // request makes what the kind is given, and the node's dependencies. It says whether all arguments are known.
 func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *plan.Node) (step.Request, bool) {
 	p, s := e.p, e.s
-	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges,
+	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open,
 		Toolchains: make(map[string]step.Toolchain), Env: make(map[string]string)}
 	known := !env.Unknown
 	for i, v := range args {

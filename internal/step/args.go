@@ -172,8 +172,8 @@ func (r Request) Toolchain(name string) (Toolchain, *hcl.Diagnostic) {
 		"A step of kind %q needs toolchain %q. Add a block `toolchain %q { version = \"…\" }` to the pipeline.", r.At.Kind, name, name)
 }
 
-// Tool returns the start of an argv that runs a built-in tool, and the platform property that carries its behaviour version.
-func Tool(name, version string, args ...string) ([]string, map[string]string) {
+// FlagTool returns the start of an argv that runs a built-in tool, and the platform property that carries its behaviour version.
+func FlagTool(name, version string, args ...string) ([]string, map[string]string) {
 	return append([]string{action.ToolArg0, "tool", name}, args...), map[string]string{action.PropertyTool: name + "/" + version}
 }
 

@@ -58,7 +58,13 @@ func markdownKind(b *strings.Builder, s Schema) {
 	if s.Summary != "" {
 		fmt.Fprintf(b, "%s\n\n", cell(s.Summary))
 	}
-	if len(s.Args) > 0 {
+	if len(s.Arguments) > 0 {
+		b.WriteString("| argument | type | |\n|---|---|---|\n")
+		for _, a := range s.Arguments {
+			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, cell(a.Type), cell(a.text()))
+		}
+		b.WriteString("\n")
+	} else if len(s.Args) > 0 {
 		b.WriteString("| argument | type | |\n|---|---|---|\n")
 		for _, name := range sortedNames(s.Args) {
 			ty, required := argument(s.Args[name])
@@ -86,6 +92,24 @@ func markdownKind(b *strings.Builder, s Schema) {
 	if len(s.Toolchains) > 0 {
 		fmt.Fprintf(b, "It uses these toolchains, where the pipeline declares them, without being told: `%s`.\n\n", strings.Join(s.Toolchains, "`, `"))
 	}
+	if s.Example != "" {
+		fmt.Fprintf(b, "```hcl\n%s\n```\n\n", s.Example)
+	}
+}
+
+// text is all that there is to say of an argument beside its type.
+func (a Argument) text() string {
+	s := a.Doc
+	if a.Required {
+		s = "**Required.** " + s
+	}
+	if a.Values != "" {
+		s += " There is " + a.Values + "."
+	}
+	if a.Default != "" {
+		s += " Default: " + a.Default + "."
+	}
+	return strings.TrimSpace(s)
 }
 
 // argument returns the type of an argument as the language spells it, or what its blocks hold.

@@ -1,10 +1,13 @@
 // Package step has what a kind of step provides: its arguments, its outputs, and the actions it plans.
 //
-// A kind is pure: from decoded arguments it makes Specs. It reads no files, runs nothing, and does not know which other
-// steps exist beyond the outputs its arguments refer to.
+// The way in is New: a kind is a struct whose tagged fields are its arguments, and a function that says to a Plan what a step with such
+// arguments does. A kind is pure: from its arguments, and files that it opens through the Plan, it makes Specs. It runs nothing, and does not
+// know which other steps exist beyond the outputs its arguments refer to.
 package step
 
 import (
+	"io/fs"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
@@ -23,10 +26,11 @@ type Kind interface {
 
 // Schema is what a kind accepts and gives.
 type Schema struct {
-	Summary string            // one line, for docs/language.md and `hexmage help`
-	Args    hcldec.ObjectSpec // arguments and blocks, beside the meta-arguments
-	ArgDocs map[string]string // a line for each argument
-	Outputs []OutputSpec      // the outputs every step of this kind has
+	Summary   string            // one line, for docs/language.md and `hexmage help`
+	Args      hcldec.ObjectSpec // arguments and blocks, beside the meta-arguments
+	ArgDocs   map[string]string // a line for each argument
+	Arguments []Argument        // the same for people, sorted by name; set by New
+	Outputs   []OutputSpec      // the outputs every step of this kind has
 
 	// OwnOutputs allows `output` blocks in the step. OutputsFrom names a list argument whose elements are also names of
 	// file outputs ("targets" of an op package).
@@ -36,6 +40,8 @@ type Schema struct {
 	// Toolchains are the toolchain blocks that the kind uses without being told: the step depends on each that the
 	// pipeline declares, and Request.Toolchains has it.
 	Toolchains []string
+
+	Example string // a step of the kind, in HCL
 }
 
 // OutputSpec is an output that every step of a kind has.
@@ -58,6 +64,10 @@ type Request struct {
 	Toolchains map[string]Toolchain
 	Range      hcl.Range            // of the step block's header, for diagnostics
 	ArgRanges  map[string]hcl.Range // of the name of each argument and block that is set, "env" among them
+
+	// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. It is for Plan.Open, which says that
+	// planning depends on it.
+	Open func(name string) (fs.File, error)
 }
 
 // ArgRange returns where the argument is set, or else the step block's header: the subject of a diagnostic about it.

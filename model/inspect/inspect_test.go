@@ -3,7 +3,6 @@ package inspect_test
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -111,40 +110,39 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestRun(t *testing.T) {
+func TestPrinter(t *testing.T) {
 	dir := t.TempDir()
 	path, junk := filepath.Join(dir, "ctx"), filepath.Join(dir, "junk")
 	if err := errors.Join(os.WriteFile(path, samples(t)["qnn-context"], 0o644), os.WriteFile(junk, []byte("hello, world"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	run := func(args ...string) (string, string, int) {
+	run := func(p inspect.Printer, paths ...string) (string, string, bool) {
 		var o, e bytes.Buffer
-		code := inspect.Run(context.Background(), args, nil, &o, &e)
-		return o.String(), e.String(), code
+		p.Out, p.Err = &o, &e
+		ok := p.Print(t.Context(), paths...)
+		return o.String(), e.String(), ok
 	}
-	out, _, code := run(path, "--json")
+	text, asJSON := inspect.Printer{}, inspect.Printer{JSON: true}
+	out, _, ok := run(asJSON, path)
 	var d inspect.Description
-	if err := json.Unmarshal([]byte(out), &d); code != 0 || err != nil || d.Context.BuildID != "v2.41.0.251128145156_191518" {
-		t.Errorf("exit %d, %v, %s", code, err, out)
+	if err := json.Unmarshal([]byte(out), &d); !ok || err != nil || d.Context.BuildID != "v2.41.0.251128145156_191518" {
+		t.Errorf("%v, %v, %s", ok, err, out)
 	}
-	if out, _, code := run(path); code != 0 || !strings.Contains(out, "SM8750 (model 69)") || !strings.Contains(out, "v79") {
-		t.Errorf("exit %d, %s", code, out)
+	if out, _, ok := run(text, path); !ok || !strings.Contains(out, "SM8750 (model 69)") || !strings.Contains(out, "v79") {
+		t.Errorf("%v, %s", ok, out)
 	}
-	if out, msg, code := run("--dir", dir, "ctx", "none"); code != 1 || !strings.HasPrefix(out, "ctx\n") || msg != "inspect: none: no such file or directory\n" {
-		t.Errorf("exit %d, %s%s", code, out, msg)
+	if out, msg, ok := run(inspect.Printer{Dir: dir}, "ctx", "none"); ok || !strings.HasPrefix(out, "ctx\n") || msg != "inspect: none: no such file or directory\n" {
+		t.Errorf("%v, %s%s", ok, out, msg)
 	}
-	if _, msg, code := run(junk); code != 1 || !strings.Contains(msg, inspect.ErrUnknown.Error()) {
-		t.Errorf("exit %d, %s", code, msg)
+	if _, msg, ok := run(text, junk); ok || !strings.Contains(msg, inspect.ErrUnknown.Error()) {
+		t.Errorf("%v, %s", ok, msg)
 	}
-	if _, _, code := run(); code != 2 {
-		t.Errorf("no file: exit %d", code)
+	if out, _, ok := run(text, dir); !ok || !strings.Contains(out, "no SDK hexmage knows, 2 files") || !strings.Contains(out, "SM8750") {
+		t.Errorf("a folder: %v: %s", ok, out)
 	}
-	if out, _, code := run(dir); code != 0 || !strings.Contains(out, "no SDK hexmage knows, 2 files") || !strings.Contains(out, "SM8750") {
-		t.Errorf("a folder: exit %d: %s", code, out)
-	}
-	out, _, code = run(filepath.Join(dir, "none"), junk, path, "--json")
-	if l := strings.Split(out, "\n"); code != 1 || len(l) != 4 || !strings.Contains(l[0], `none: no such file or directory"`) || !strings.Contains(l[1], `"error":`) || !strings.Contains(l[2], "SM8750") {
-		t.Errorf("exit %d: %s", code, out)
+	out, _, ok = run(asJSON, filepath.Join(dir, "none"), junk, path)
+	if l := strings.Split(out, "\n"); ok || len(l) != 4 || !strings.Contains(l[0], `none: no such file or directory"`) || !strings.Contains(l[1], `"error":`) || !strings.Contains(l[2], "SM8750") {
+		t.Errorf("%v: %s", ok, out)
 	}
 }
 

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 )
 
 // failed is what --json prints of a file that can't be described.
@@ -18,54 +16,30 @@ type failed struct {
 	Error string `json:"error"`
 }
 
-// Run is the tool "inspect": it describes the FILEs, as text or with --json as one JSON object per line. Of a folder that is no
-// SDK it describes the files that it knows. Exit codes: 0 ok, 1 some could not be described, 2 usage.
-func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("inspect", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	asJSON := flags.Bool("json", false, "print JSON")
-	dir := flags.String("dir", "", "folder that the FILEs are relative to")
-	var files []string
-	var only []string
-	if i := slices.Index(args, "--"); i >= 0 { // what follows are files, whatever they are called
-		args, only = args[:i], args[i+1:]
-	}
-	for rest := args; len(rest) > 0; { // flags may follow files
-		if err := flags.Parse(rest); err != nil {
-			return 2
-		}
-		rest = flags.Args()
-		if len(rest) > 0 {
-			files, rest = append(files, rest[0]), rest[1:]
-		}
-	}
-	if files = append(files, only...); len(files) == 0 {
-		fmt.Fprintln(stderr, "inspect: which FILE?")
-		return 2
-	}
-	p := printer{out: stdout, err: stderr, json: *asJSON, dir: *dir}
-	for _, path := range files {
+// Printer prints descriptions, with an empty line between those for people.
+type Printer struct {
+	Out, Err io.Writer
+	JSON     bool   // one object a line
+	Dir      string // that paths are relative to
+
+	some, failure bool
+}
+
+// Print describes files. Of a folder that is no SDK it describes the files that it knows. It tells whether all could be described.
+func (p *Printer) Print(ctx context.Context, paths ...string) bool {
+	for _, path := range paths {
 		if ctx.Err() != nil {
-			return 1
+			return false
 		}
 		p.path(ctx, path)
 	}
-	return p.code
+	return !p.failure
 }
 
-// printer prints descriptions, with an empty line between those for people.
-type printer struct {
-	out, err io.Writer
-	json     bool
-	dir      string
-	some     bool
-	code     int
-}
-
-func (p *printer) path(ctx context.Context, path string) {
+func (p *Printer) path(ctx context.Context, path string) {
 	place := path
-	if p.dir != "" && !filepath.IsAbs(path) {
-		place = filepath.Join(p.dir, path)
+	if p.Dir != "" && !filepath.IsAbs(path) {
+		place = filepath.Join(p.Dir, path)
 	}
 	d, err := describe(place, path)
 	if err != nil {
@@ -98,27 +72,27 @@ func (p *printer) path(ctx context.Context, path string) {
 	})
 }
 
-func (p *printer) failed(path string, err error) {
-	p.code = 1
-	if p.json {
-		_ = json.NewEncoder(p.out).Encode(failed{path, err.Error()})
+func (p *Printer) failed(path string, err error) {
+	p.failure = true
+	if p.JSON {
+		_ = json.NewEncoder(p.Out).Encode(failed{path, err.Error()})
 		return
 	}
-	fmt.Fprintf(p.err, "inspect: %v\n", err)
+	fmt.Fprintf(p.Err, "inspect: %v\n", err)
 }
 
-func (p *printer) description(d Description) {
+func (p *Printer) description(d Description) {
 	var err error
-	if p.json {
-		err = json.NewEncoder(p.out).Encode(d)
+	if p.JSON {
+		err = json.NewEncoder(p.Out).Encode(d)
 	} else {
 		if p.some {
-			fmt.Fprintln(p.out)
+			fmt.Fprintln(p.Out)
 		}
-		_, err = io.WriteString(p.out, d.String())
+		_, err = io.WriteString(p.Out, d.String())
 	}
 	p.some = true
 	if err != nil {
-		p.code = 1
+		p.failure = true
 	}
 }

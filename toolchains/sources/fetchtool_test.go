@@ -16,6 +16,9 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -45,17 +48,11 @@ func zipOf(t *testing.T, files map[string]string) ([]byte, string) {
 }
 
 // run runs the tool on the spec in a folder of its own and returns the result's path and what was printed.
-func run(t *testing.T, spec []byte, downloads string, more ...string) (out, printed string, code int) {
+func run(t *testing.T, spec sources.Spec, downloads string, vars ...string) (out, printed string, code int) {
 	t.Helper()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "spec.json")
-	if err := os.WriteFile(file, spec, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out = filepath.Join(dir, "results", "tree")
-	var b bytes.Buffer
-	code = sources.Run(t.Context(), append([]string{"--spec", file, "--out", out, "--downloads", downloads}, more...), nil, &b, &b)
-	return out, b.String(), code
+	spec.Out = filepath.Join(t.TempDir(), "results", "tree")
+	_, printed, code = tooltest.Run(t, sources.Tool, sources.Run, spec, append(vars, fetch.EnvDownloads+"="+downloads)...)
+	return spec.Out, printed, code
 }
 
 func TestArchive(t *testing.T) {
@@ -66,7 +63,7 @@ func TestArchive(t *testing.T) {
 	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)), StripPrefix: "sdk/1.0",
 		Links: map[string]string{"lib/liba.so": "liba.so.1"}, Verify: verify.Checks{Layout: []string{"lib/liba.so"}, Run: []verify.Run{{Path: "bin/tool", Match: "version 1"}}}}
 	downloads := t.TempDir()
-	out, printed, code := run(t, s.Encode(), downloads)
+	out, printed, code := run(t, s, downloads)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, printed)
 	}
@@ -82,19 +79,19 @@ func TestArchive(t *testing.T) {
 	if want := fmt.Sprintf("progress %d %d download\n", len(b), len(b)); !strings.Contains(printed, want) {
 		t.Errorf("%q does not say %q", printed, want)
 	}
-	if _, _, code := run(t, s.Encode(), downloads, "--offline"); code != 0 || requests != 1 {
+	if _, _, code := run(t, s, downloads, fetch.EnvOffline+"=1"); code != 0 || requests != 1 {
 		t.Errorf("again, offline: exit code %d, %d requests", code, requests)
 	}
 	// What does not pass the checks leaves nothing.
 	s.Verify.Layout = append(s.Verify.Layout, "lib/libb.so")
-	out, printed, code = run(t, s.Encode(), downloads)
+	out, printed, code = run(t, s, downloads)
 	if code != 1 || !strings.Contains(printed, "lib/libb.so: found nothing") {
 		t.Errorf("exit code %d: %s", code, printed)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	out, printed, code = run(t, s.Encode(), t.TempDir(), "--offline")
+	out, printed, code = run(t, s, t.TempDir(), fetch.EnvOffline+"=1")
 	if code != 1 || !strings.Contains(printed, "offline") {
 		t.Errorf("offline with nothing kept: exit code %d: %s", code, printed)
 	}
@@ -126,7 +123,7 @@ func TestHostLacks(t *testing.T) {
 	defer srv.Close()
 	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)),
 		Verify: verify.Checks{Layout: []string{"bin/tool"}, Host: []string{"bin/*"}}}
-	_, printed, code := run(t, s.Encode(), t.TempDir())
+	_, printed, code := run(t, s, t.TempDir())
 	if code != 0 || !strings.Contains(printed, "warning: bin/tool: found none, want libnowhere.so.9 on this machine") {
 		t.Errorf("exit code %d: %s", code, printed)
 	}
@@ -137,7 +134,6 @@ func TestSpecs(t *testing.T) {
 	good := sources.Spec{Kind: sources.KindArchive, Name: "x", URLs: []string{"file:///no/such"}, SHA256: sum}
 	for name, c := range map[string]struct {
 		change func(*sources.Spec)
-		raw    string
 		says   string
 	}{
 		"no digest":        {change: func(s *sources.Spec) { s.SHA256 = "" }, says: "hexmage lock"},
@@ -155,16 +151,11 @@ func TestSpecs(t *testing.T) {
 		"quote in a target": {change: func(s *sources.Spec) {
 			s.Kind, s.Programs = sources.KindPrograms, []sources.Program{{Path: "bin/x", Target: "/a'; rm"}}
 		}, says: "absolute path"},
-		"no JSON":       {raw: "{", says: "read the spec"},
-		"unknown field": {raw: `{"kind":"archive","surprise":1}`, says: "surprise"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, raw := good, []byte(c.raw)
-			if c.change != nil {
-				c.change(&s)
-				raw = s.Encode()
-			}
-			out, printed, code := run(t, raw, t.TempDir())
+			s := good
+			c.change(&s)
+			out, printed, code := run(t, s, t.TempDir())
 			if code != 1 || !strings.Contains(printed, c.says) {
 				t.Errorf("exit code %d: %s; want 1 and %q", code, printed, c.says)
 			}
@@ -173,18 +164,15 @@ func TestSpecs(t *testing.T) {
 			}
 		})
 	}
-	var b bytes.Buffer
-	for _, args := range [][]string{nil, {"--spec", "x"}, {"--nonsense"}, {"--spec", "x", "--out", "y", "more"}, {"--spec", "/no/such", "--out", "y"}} {
-		if code := sources.Run(t.Context(), args, nil, &b, &b); code != 2 {
-			t.Errorf("%q: exit code %d, want 2", args, code)
-		}
+	if _, printed, code := tooltest.Run(t, sources.Tool, sources.Run, good); code != 1 || !strings.Contains(printed, "what to make") {
+		t.Errorf("nothing to make: exit code %d: %s", code, printed)
 	}
 }
 
 // TestGolden ties the tool's Version to what it writes: a change here needs a new one.
 func TestGolden(t *testing.T) {
-	if sources.Version != "1" {
-		t.Fatalf("version %s: write its golden result here", sources.Version)
+	if sources.Tool != "fetch/1" {
+		t.Fatalf("version %s: write its golden result here", string(sources.Tool))
 	}
 	dir := t.TempDir()
 	prog := filepath.Join(dir, "prog")
@@ -192,7 +180,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sources.Spec{Kind: sources.KindPrograms, Name: "x", Programs: []sources.Program{{Path: "usr/bin/p", Target: prog, Identity: "id"}}}
-	out, printed, code := run(t, s.Encode(), t.TempDir())
+	out, printed, code := run(t, s, t.TempDir())
 	if code != 0 {
 		t.Fatal(printed)
 	}
@@ -201,8 +189,8 @@ func TestGolden(t *testing.T) {
 	}
 	const want = "{\n  \"kind\": \"programs\",\n  \"name\": \"x\",\n  \"programs\": [\n    {\n      \"path\": \"usr/bin/p\",\n      \"target\": \"/p\",\n      \"identity\": \"id\"\n    }\n  ]\n}\n"
 	s.Programs[0].Target = "/p"
-	if got := string(s.Encode()); got != want {
-		t.Errorf("spec %s, want %s", got, want)
+	if got, err := tool.Encode(s); err != nil || string(got) != want {
+		t.Errorf("spec %s, %v, want %s", got, err, want)
 	}
 }
 
@@ -210,13 +198,13 @@ func TestGolden(t *testing.T) {
 func TestProgramsNeedTheHost(t *testing.T) {
 	s := sources.Spec{Kind: sources.KindPrograms, Name: "x", Host: []string{"/opt/a", "/opt/b c"},
 		Programs: []sources.Program{{Path: "bin/p", Target: "/opt/a/bin/p", Identity: "id"}}}
-	out, printed, code := run(t, s.Encode(), t.TempDir())
+	out, printed, code := run(t, s, t.TempDir())
 	if b, err := os.ReadFile(filepath.Join(out, action.HostFile)); code != 0 || err != nil || string(b) != "/opt/a\n/opt/b c\n" {
 		t.Errorf("%q, %v, %s", b, err, printed)
 	}
 	for _, bad := range []string{"opt", "", "/a\n/"} {
 		s.Host = []string{bad}
-		if _, printed, code := run(t, s.Encode(), t.TempDir()); code == 0 || !strings.Contains(printed, "no usable absolute path") {
+		if _, printed, code := run(t, s, t.TempDir()); code == 0 || !strings.Contains(printed, "no usable absolute path") {
 			t.Errorf("%q: %d, %s", bad, code, printed)
 		}
 	}
@@ -230,7 +218,7 @@ func TestArchiveThatWantsTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sources.Spec{Kind: sources.KindArchive, Name: "x", URLs: []string{"file://" + file}, SHA256: sum}
-	if out, printed, code := run(t, s.Encode(), t.TempDir()); code != 1 || !strings.Contains(printed, "would open the machine") {
+	if out, printed, code := run(t, s, t.TempDir()); code != 1 || !strings.Contains(printed, "would open the machine") {
 		t.Errorf("%s: exit code %d: %s", out, code, printed)
 	}
 }
@@ -242,7 +230,7 @@ func TestProgramCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sources.Spec{Kind: sources.KindPrograms, Name: "x", Programs: []sources.Program{{Path: "usr/bin/p", Target: prog, Identity: "id", Copy: true}}}
-	out, printed, code := run(t, s.Encode(), t.TempDir())
+	out, printed, code := run(t, s, t.TempDir())
 	file := filepath.Join(out, "usr/bin/p")
 	b, err := os.ReadFile(file)
 	if code != 0 || err != nil || string(b) != "\x7fELF of a static program" {
@@ -261,7 +249,7 @@ func TestFile(t *testing.T) {
 	}
 	sum := sha256.Sum256([]byte("hello"))
 	s := sources.Spec{Kind: sources.KindFile, Name: "f", URLs: []string{"file://" + file}, SHA256: hex.EncodeToString(sum[:]), Executable: true}
-	out, printed, code := run(t, s.Encode(), t.TempDir())
+	out, printed, code := run(t, s, t.TempDir())
 	info, err := os.Stat(out)
 	if code != 0 || err != nil || info.Mode()&0o111 == 0 || info.Size() != 5 {
 		t.Errorf("exit code %d: %s; %v, %v", code, printed, info, err)

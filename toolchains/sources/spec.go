@@ -1,29 +1,24 @@
-// Package fetchtool gets one thing from outside into a folder, as a built-in tool: `hexmage tool fetch`.
+// Package sources gets one thing from outside into a folder, as a built-in tool: `hexmage tool fetch`.
 //
-// A spec, written at plan time, says what and with which digests; the tool downloads (or takes an archive it is given),
+// A Spec, written at plan time, says what and with which digests; the tool, Run, downloads (or takes an archive it is given),
 // checks, unpacks and verifies, and leaves either the whole result or nothing. It decides nothing: which release, which
 // source and which pins are settled before. It does not know the catalogue.
 package sources
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"sort"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Name is the tool's name, and Version its behaviour version: it changes when the same spec would give another result.
-const (
-	Name    = "fetch"
-	Version = "1"
-)
+// Tool is the tool's name, and its behaviour version: it changes when the same spec would give another result.
+const Tool tool.Name[Spec] = "fetch/1"
 
 // The kinds of a Spec.
 const (
@@ -65,15 +60,17 @@ type Spec struct {
 	Host        []string          `json:"host,omitempty"`     // of KindPrograms: folders of this machine that they need
 	Verify      verify.Checks     `json:"verify,omitzero"`
 	Executable  bool              `json:"executable,omitempty"` // of KindFile
+
+	Out string `json:"out,omitempty"` // path to make; set by who runs the tool
 }
 
 // Header is a line of a request that holds a secret. The spec names the variable that holds it: its value is in no file,
 // key or log.
 type Header struct {
-	Name     string   `json:"name"` // "Authorization"
-	Variable string   `json:"variable"`
-	Prefix   string   `json:"prefix,omitempty"` // "Bearer "
-	Hosts    []string `json:"hosts,omitempty"`  // that it is sent to; none: that of the first of URLs
+	Name     string   `arg:"name,label" json:"name"` // "Authorization"
+	Variable string   `arg:"variable,required" json:"variable"`
+	Prefix   string   `arg:"prefix" json:"prefix,omitempty"` // "Bearer "
+	Hosts    []string `arg:"hosts" json:"hosts,omitempty"`   // that it is sent to; none: that of the first of URLs
 }
 
 // Vendor is a product that a client of the vendor gets.
@@ -97,15 +94,6 @@ type Wrap struct {
 	Path      string   `json:"path"`      // of the script; what is there is replaced
 	Program   string   `json:"program"`   // what it starts
 	Libraries []string `json:"libraries"` // folders
-}
-
-// Encode returns the spec as JSON, the same bytes for the same spec.
-func (s Spec) Encode() []byte {
-	b, err := json.MarshalIndent(s, "", "  ")
-	if err != nil { // strings, numbers and maps of strings always encode
-		return []byte("{}")
-	}
-	return append(b, '\n')
 }
 
 // Pinned tells whether the result is fixed by digests.
@@ -132,18 +120,15 @@ func (s Spec) Pinned() bool {
 	return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != ""
 }
 
-// decode reads a spec and checks what would do harm.
-func decode(r io.Reader) (Spec, error) {
-	var s Spec
-	d := json.NewDecoder(io.LimitReader(r, 4<<20))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		return s, fmt.Errorf("read the spec: %w", err)
+// valid refuses what would do harm, and what has no result.
+func (s Spec) valid() error {
+	if s.Out == "" {
+		return fmt.Errorf("%s: it does not say what to make (out)", s.Name)
 	}
 	if err := s.pins(); err != nil {
-		return s, err
+		return err
 	}
-	return s, s.check()
+	return s.check()
 }
 
 // pins refuses a spec whose result is not fixed.
@@ -197,5 +182,3 @@ func (s Spec) paths() []string {
 func local(p string) bool {
 	return p != "" && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
 }
-
-var errUsage = errors.New("usage: hexmage tool fetch --spec FILE --out PATH")

@@ -14,11 +14,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
@@ -82,7 +85,8 @@ func cacheDir() (string, error) {
 // fetchOnce fetches by the spec into a folder that is named after it, unless that is there. A folder that is there is
 // whole: it appears by a rename.
 func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, error) {
-	sum := sha256.Sum256(append([]byte(sources.Version+"\n"), spec...))
+	_, version, _ := strings.Cut(string(sources.Tool), "/")
+	sum := sha256.Sum256(append([]byte(version+"\n"), spec...))
 	root := filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:6]))
 	if _, err := os.Stat(root); err == nil {
 		return root, nil
@@ -97,13 +101,14 @@ func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	file := filepath.Join(dir, name+".json")
-	if err := os.WriteFile(file, spec, 0o644); err != nil {
+	var what sources.Spec
+	if err := tool.Decode(spec, &what); err != nil {
 		return "", err
 	}
+	what.Out = root
 	var out bytes.Buffer
-	if code := sources.Run(ctx, []string{"--spec", file, "--out", root, "--downloads", filepath.Join(dir, "downloads")}, nil, &out, &out); code != 0 {
-		return "", fmt.Errorf("fetch: exit code %d:\n%s", code, out.Bytes())
+	if err := sources.Run(ctx, what, tool.Env{Vars: []string{fetch.EnvDownloads + "=" + filepath.Join(dir, "downloads")}, Stderr: &out}); err != nil {
+		return "", fmt.Errorf("fetch: %w:\n%s", err, out.Bytes())
 	}
 	return root, nil
 }

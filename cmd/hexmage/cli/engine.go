@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner"
@@ -100,9 +101,9 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if e.scratch, err = os.MkdirTemp(filepath.Join(a.cache, "tmp"), atomicfile.TempName("run")); err != nil {
 		return nil, engine(err)
 	}
-	extra := map[string]string{envDownloads: filepath.Join(a.cache, "downloads")}
+	extra := map[string]string{fetch.EnvDownloads: filepath.Join(a.cache, "downloads")}
 	if a.Offline {
-		extra[envOffline] = "1"
+		extra[fetch.EnvOffline] = "1"
 	}
 	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
 		if v := a.env.Var(name); v != "" {

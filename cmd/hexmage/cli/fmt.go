@@ -51,13 +51,3 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	}
 	return nil
 }
-
-// tool runs a built-in tool in this process, for commands that are one.
-func (a *app) tool(ctx context.Context, name string, args []string) error {
-	switch code := tools()[name](ctx, args, a.env.Stdin, a.env.Stdout, a.env.Stderr); code {
-	case 0:
-		return nil
-	default:
-		return &exitError{code: code}
-	}
-}

@@ -1,6 +1,10 @@
 package cli
 
-import "context"
+import (
+	"context"
+
+	"github.com/hexmage/hexmage/model/inspect"
+)
 
 // inspectCmd is `hexmage inspect FILE…`.
 type inspectCmd struct {
@@ -22,9 +26,9 @@ Examples:
 
 // Run describes each file. One that can't be described is an error of its own; the others are described all the same.
 func (c *inspectCmd) Run(ctx context.Context, a *app) error {
-	args := []string{"--dir", a.dir}
-	if a.JSON {
-		args = append(args, "--json")
+	p := inspect.Printer{Out: a.env.Stdout, Err: a.env.Stderr, JSON: a.JSON, Dir: a.dir}
+	if !p.Print(ctx, c.Files...) {
+		return &exitError{code: ExitFailed}
 	}
-	return a.tool(ctx, "inspect", append(append(args, "--"), c.Files...))
+	return nil
 }

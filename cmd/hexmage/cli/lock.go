@@ -12,16 +12,12 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/planner"
-	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/relock"
@@ -127,8 +123,8 @@ func (a *app) lockOptions() (relock.Options, error) {
 		}
 	}
 	var err error
-	if o.Mirrors, err = fetch.ParseMirrors(a.env.Var(envMirrors)); err != nil {
-		return o, usage("%s: %v", envMirrors, err)
+	if o.Mirrors, err = fetch.ParseMirrors(a.env.Var(fetch.EnvMirrors)); err != nil {
+		return o, usage("%s: %v", fetch.EnvMirrors, err)
 	}
 	netrc := a.env.Var("NETRC")
 	if home := a.env.Var("HOME"); netrc == "" && home != "" {
@@ -226,13 +222,9 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 		return nil, err
 	}
 	cfg, diags := config.Load(os.DirFS(workspace), pipeline)
-	rec := &recorder{Kind: steps.Toolchain{}, d: d}
+	var asked []toolchains.Request
 	if !diags.HasErrors() {
-		kinds := map[string]step.Kind{}
-		for name, k := range d.kinds {
-			kinds[name] = k
-		}
-		kinds[addrs.Toolchain] = steps.CheckedToolchain(rec, d.catalogue)
+		kinds := steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
 		_, more := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, Targets: d.targets,
 			EnvVars: a.envVars(), FlagVars: a.Set})
 		diags = append(diags, more...)
@@ -241,32 +233,5 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 		a.printDiags(diags, cfg.Files)
 		return nil, &exitError{code: ExitUsage}
 	}
-	return rec.reqs, nil
-}
-
-// recorder stands in for the kind of toolchain blocks: it keeps what they ask for and plans nothing.
-type recorder struct {
-	step.Kind
-	d    *domain
-	reqs []toolchains.Request
-}
-
-// Plan keeps the request.
-func (k *recorder) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	q := toolchains.Request{Name: r.At.Name, Version: r.String("version"), Source: r.String("use"), Profile: r.Profile, Machine: k.d.machine}
-	_, rel, err := k.d.catalogue.Find(q.Name, q.Version)
-	if err != nil {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("Unknown toolchain", "%s.", err)}
-	}
-	if r.String("path") == "" && len(r.Strings("urls")) == 0 {
-		k.reqs = append(k.reqs, q)
-	}
-	null := cty.NullVal(cty.String)
-	return step.Planned{
-		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree}},
-		Attrs: map[string]cty.Value{
-			"version": cty.StringVal(rel.Version), "build_id": null, "tools_version": cty.StringVal(rel.ToolsVersion),
-			"arches": cty.ListValEmpty(cty.String), "source": null, "stand_in": cty.False,
-		},
-	}, nil
+	return asked, nil
 }

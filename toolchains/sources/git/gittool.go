@@ -1,4 +1,4 @@
-// Package gittool puts the files of one commit into a folder, as a built-in tool: `hexmage tool git-checkout`.
+// Package git puts the files of one commit into a folder, as a built-in tool: `hexmage tool git-checkout`.
 //
 // It needs no git program, runs no hooks and no filters, and leaves no .git behind: the result depends on the commit
 // alone. Submodules are taken at the commits that it names. What Git LFS keeps elsewhere is not got: a commit with its
@@ -10,13 +10,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -32,73 +30,43 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Name is the tool's name, and Version its behaviour version: it changes when the same arguments would give another result.
-const (
-	Name    = "git-checkout"
-	Version = "2"
-)
+// Tool is the tool's name, and its behaviour version: it changes when the same spec would give another result.
+const Tool tool.Name[Spec] = "git-checkout/2"
 
-// Options say what to check out and with what.
+// Spec says what to check out.
+type Spec struct {
+	URL         string   `json:"url"`                                             // an address, or the path of a repository (with or without a work tree)
+	Commit      string   `arg:"commit,required" json:"commit"`                    // 40 hexadecimal digits
+	Sub         string   `arg:"sub" json:"sub,omitempty"`                         // take only this folder
+	Others      []string `arg:"mirrors" json:"others,omitempty"`                  // more addresses of the same repository, tried in order
+	Submodules  bool     `arg:"submodules" json:"submodules,omitempty"`           // take the files of its submodules too, at the commits that it names
+	Only        []string `arg:"submodule_paths" json:"submodule_paths,omitempty"` // only the submodules at these paths, with all that is in them
+	LFSPointers bool     `arg:"lfs_pointers" json:"lfs_pointers,omitempty"`       // take Git LFS's pointers as they are, where without it they are an error
+	Out         string   `json:"out"`                                             // folder to make
+}
+
+// Options are a Spec, and with what to carry it out.
 type Options struct {
-	URL         string   // an address, or the path of a repository (with or without a work tree)
-	Commit      string   // 40 hexadecimal digits
-	Sub         string   // take only this folder
-	Others      []string // more addresses of the same repository, tried in order
-	Submodules  bool     // take the files of its submodules too, at the commits that it names
-	Only        []string // of the submodules only those at these paths, with all that is in them; none takes all
-	LFSPointers bool     // take Git LFS's pointers as they are, where without it they are an error
-
-	Downloads string // folder that keeps clones between runs; "" keeps none
-	Offline   bool
-	Progress  io.Writer      // what the server says; may be nil
-	Mirrors   []fetch.Mirror // in place of which addresses others are asked
-	Logins    []fetch.Login  // of hosts, as ~/.netrc has them
+	Spec
+	fetch.Machine
+	Progress io.Writer // what the server says; may be nil
 }
 
 var commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
 
-// Run is the tool's main. It returns the exit code: 0, 1 when it failed, 2 for wrong arguments.
-func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	var o Options
-	flags.StringVar(&o.URL, "url", "", "`address` or path of the repository")
-	flags.StringVar(&o.Commit, "commit", "", "commit `id`")
-	flags.StringVar(&o.Sub, "sub", "", "only this `folder`")
-	flags.StringVar(&o.Downloads, "downloads", "", "`folder` that keeps clones")
-	flags.BoolVar(&o.Offline, "offline", false, "ask no network")
-	flags.BoolVar(&o.Submodules, "submodules", false, "take the files of submodules too")
-	flags.Func("submodule", "take only the submodule at this `path`; may be repeated", func(s string) error {
-		o.Submodules, o.Only = true, append(o.Only, path.Clean(s))
-		return nil
-	})
-	flags.BoolVar(&o.LFSPointers, "lfs-pointers", false, "take pointers of Git LFS for files")
-	flags.Func("other", "another `address` of the repository", func(s string) error { o.Others = append(o.Others, s); return nil })
-	mirrors := flags.String("mirrors", "", "what to ask in place of other `addresses`: https://from/=https://to/ …")
-	netrc := flags.String("netrc", "", "`file` with logins of hosts")
-	out := flags.String("out", "", "`folder` to make")
-	if err := flags.Parse(args); err != nil {
-		return 2
+// Run is the tool.
+func Run(ctx context.Context, s Spec, env tool.Env) error {
+	if s.URL == "" || s.Out == "" || !commitRE.MatchString(s.Commit) {
+		return errors.New("want url, commit (40 hexadecimal digits) and out")
 	}
-	if o.URL == "" || *out == "" || flags.NArg() > 0 || !commitRE.MatchString(o.Commit) {
-		fmt.Fprintln(stderr, "usage: hexmage tool "+Name+" --url URL --commit ID --out FOLDER [--sub FOLDER]")
-		return 2
-	}
-	o.Progress = &sayings{w: stderr}
-	var err error
-	if o.Mirrors, err = fetch.ParseMirrors(*mirrors); err == nil {
-		o.Logins, err = fetch.NetrcFile(*netrc)
-	}
-	if err == nil {
-		err = Checkout(ctx, o, *out)
-	}
+	m, err := fetch.MachineOf(env.Var)
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
+		return err
 	}
-	return 0
+	return Checkout(ctx, Options{s, m, &sayings{w: env.Stderr}}, s.Out)
 }
 
 // Checkout makes out the files of the commit. out must not exist or be empty; when Checkout fails it is as it was.

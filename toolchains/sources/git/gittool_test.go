@@ -1,13 +1,14 @@
 package git_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
@@ -72,7 +73,7 @@ func TestCheckout(t *testing.T) {
 	for name, url := range map[string]string{"path": dir, "git folder": filepath.Join(dir, ".git"), "address": "file://" + dir} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "x", "out")
-			if err := git.Checkout(t.Context(), git.Options{URL: url, Commit: commits[0], Downloads: downloads}, out); err != nil {
+			if err := git.Checkout(t.Context(), git.Options{Spec: git.Spec{URL: url, Commit: commits[0]}, Machine: fetch.Machine{Downloads: downloads}}, out); err != nil {
 				t.Fatal(err)
 			}
 			for file, want := range map[string]string{"a.txt": "one\n", "src/op.cpp": "int x;\n", "link": "int x;\n"} {
@@ -89,7 +90,7 @@ func TestCheckout(t *testing.T) {
 		})
 	}
 	// What was fetched once needs no server.
-	o := git.Options{URL: "file://" + dir, Commit: commits[0], Downloads: downloads, Offline: true, Sub: "src"}
+	o := git.Options{Spec: git.Spec{URL: "file://" + dir, Commit: commits[0], Sub: "src"}, Machine: fetch.Machine{Downloads: downloads, Offline: true}}
 	out := filepath.Join(t.TempDir(), "out")
 	if err := git.Checkout(t.Context(), o, out); err != nil {
 		t.Error(err)
@@ -113,10 +114,10 @@ func TestErrors(t *testing.T) {
 		o    git.Options
 		says string
 	}{
-		"no such commit": {git.Options{URL: dir, Commit: strings.Repeat("ab", 20)}, "no such commit"},
-		"no repository":  {git.Options{URL: t.TempDir(), Commit: commits[0]}, "repository does not exist"},
-		"no folder":      {git.Options{URL: dir, Commit: commits[0], Sub: "nowhere"}, "nowhere"},
-		"link out":       {git.Options{URL: dir, Commit: commits[2]}, "points out"},
+		"no such commit": {git.Options{Spec: git.Spec{URL: dir, Commit: strings.Repeat("ab", 20)}}, "no such commit"},
+		"no repository":  {git.Options{Spec: git.Spec{URL: t.TempDir(), Commit: commits[0]}}, "repository does not exist"},
+		"no folder":      {git.Options{Spec: git.Spec{URL: dir, Commit: commits[0], Sub: "nowhere"}}, "nowhere"},
+		"link out":       {git.Options{Spec: git.Spec{URL: dir, Commit: commits[2]}}, "points out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
@@ -129,8 +130,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	var out bytes.Buffer
-	if code := git.Run(t.Context(), []string{"--url", dir, "--commit", "main", "--out", "x"}, nil, &out, &out); code != 2 {
-		t.Errorf("a branch for a commit: exit code %d", code)
+	if _, said, code := tooltest.Run(t, git.Tool, git.Run, git.Spec{URL: dir, Commit: "main", Out: "x"}); code != 1 || !strings.Contains(said, "40 hexadecimal digits") {
+		t.Errorf("a branch for a commit: exit code %d, %s", code, said)
 	}
 }

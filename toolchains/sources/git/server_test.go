@@ -1,7 +1,6 @@
 package git_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"log"
@@ -19,6 +18,7 @@ import (
 	"testing/iotest"
 
 	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
@@ -82,7 +82,7 @@ func project(t *testing.T) (dir, commit string) {
 func TestSubmodules(t *testing.T) {
 	dir, commit := project(t)
 	url := serve(t, dir, "")
-	o := git.Options{URL: url + "/main/.git", Commit: commit, Downloads: t.TempDir()}
+	o := git.Options{Spec: git.Spec{URL: url + "/main/.git", Commit: commit}, Machine: fetch.Machine{Downloads: t.TempDir()}}
 	out := filepath.Join(t.TempDir(), "x")
 	if err := git.Checkout(t.Context(), o, out); err != nil {
 		t.Fatal(err)
@@ -125,13 +125,13 @@ func TestSubmodules(t *testing.T) {
 		t.Errorf("offline: %v", err)
 	}
 	// A mirror has it all; nothing else is asked.
-	o = git.Options{URL: "https://git.invalid/group/main", Commit: commit, Submodules: true, Downloads: t.TempDir(),
-		Mirrors: []fetch.Mirror{{From: "https://git.invalid/group/", To: serve(t, flat, "") + "/"}}}
+	o = git.Options{Spec: git.Spec{URL: "https://git.invalid/group/main", Commit: commit, Submodules: true}, Machine: fetch.Machine{Downloads: t.TempDir(),
+		Mirrors: []fetch.Mirror{{From: "https://git.invalid/group/", To: serve(t, flat, "") + "/"}}}}
 	if err := git.Checkout(t.Context(), o, out+"4"); err != nil {
 		t.Error(err)
 	}
 	// So has another address.
-	o = git.Options{URL: "http://127.0.0.1:1/main", Others: []string{serve(t, flat, "") + "/main"}, Commit: commit, Downloads: t.TempDir()}
+	o = git.Options{Spec: git.Spec{URL: "http://127.0.0.1:1/main", Others: []string{serve(t, flat, "") + "/main"}, Commit: commit}, Machine: fetch.Machine{Downloads: t.TempDir()}}
 	if err := git.Checkout(t.Context(), o, out+"5"); err != nil {
 		t.Error(err)
 	}
@@ -147,7 +147,7 @@ func TestSubmoduleNever(t *testing.T) {
 	runGit(t, work, "add", ".gitmodules")
 	runGit(t, work, "commit", "-q", "-m", "c")
 	out := filepath.Join(t.TempDir(), "x")
-	if err := git.Checkout(t.Context(), git.Options{URL: work, Commit: runGit(t, work, "rev-parse", "HEAD"), Submodules: true}, out); err != nil {
+	if err := git.Checkout(t.Context(), git.Options{Spec: git.Spec{URL: work, Commit: runGit(t, work, "rev-parse", "HEAD"), Submodules: true}}, out); err != nil {
 		t.Error(err)
 	}
 }
@@ -160,7 +160,7 @@ func TestSubmoduleOfThisMachine(t *testing.T) {
 	runGit(t, work, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",x")
 	runGit(t, work, "add", ".gitmodules")
 	runGit(t, work, "commit", "-q", "-m", "c")
-	o := git.Options{URL: serve(t, dir, "") + "/main/.git", Commit: runGit(t, work, "rev-parse", "HEAD"), Submodules: true}
+	o := git.Options{Spec: git.Spec{URL: serve(t, dir, "") + "/main/.git", Commit: runGit(t, work, "rev-parse", "HEAD"), Submodules: true}}
 	out := filepath.Join(t.TempDir(), "x")
 	if err := git.Checkout(t.Context(), o, out); err == nil || !strings.Contains(err.Error(), "names nothing of this machine") {
 		t.Errorf("error %v", err)
@@ -192,7 +192,7 @@ func TestBrokenConnection(t *testing.T) {
 	srv := httptest.NewServer(proxy)
 	defer srv.Close()
 	out := filepath.Join(t.TempDir(), "x")
-	if err := git.Checkout(t.Context(), git.Options{URL: srv.URL + "/main/.git", Commit: commit, Downloads: t.TempDir()}, out); err != nil {
+	if err := git.Checkout(t.Context(), git.Options{Spec: git.Spec{URL: srv.URL + "/main/.git", Commit: commit}, Machine: fetch.Machine{Downloads: t.TempDir()}}, out); err != nil {
 		t.Error(err)
 	}
 	if packs.Load() < 3 {
@@ -209,7 +209,7 @@ func TestLFS(t *testing.T) {
 	runGit(t, dir, "init", "-q", "-b", "main")
 	runGit(t, dir, "add", ".")
 	runGit(t, dir, "commit", "-q", "-m", "c")
-	o := git.Options{URL: dir, Commit: runGit(t, dir, "rev-parse", "HEAD")}
+	o := git.Options{Spec: git.Spec{URL: dir, Commit: runGit(t, dir, "rev-parse", "HEAD")}}
 	out := filepath.Join(t.TempDir(), "x")
 	err := git.Checkout(t.Context(), o, out)
 	if err == nil || !strings.Contains(err.Error(), "Git LFS") || !strings.Contains(err.Error(), "models/w.bin.") || strings.Contains(err.Error(), "lfs.md") {
@@ -234,7 +234,7 @@ func TestLFS(t *testing.T) {
 func TestLogin(t *testing.T) {
 	dir, commit := project(t)
 	url := serve(t, dir, "p4ss")
-	o := git.Options{URL: url + "/main/.git", Commit: commit}
+	o := git.Options{Spec: git.Spec{URL: url + "/main/.git", Commit: commit}}
 	out := filepath.Join(t.TempDir(), "x")
 	if err := git.Checkout(t.Context(), o, out); err == nil || !strings.Contains(err.Error(), ".netrc") {
 		t.Errorf("error %v", err)
@@ -243,11 +243,11 @@ func TestLogin(t *testing.T) {
 	if err := os.WriteFile(netrc, []byte("machine 127.0.0.1 login me password p4ss\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if code := git.Run(t.Context(), []string{"--url", o.URL, "--commit", commit, "--out", out, "--netrc", netrc}, nil, &b, &b); code != 0 {
-		t.Errorf("exit code %d: %s", code, &b)
+	_, said, code := tooltest.Run(t, git.Tool, git.Run, git.Spec{URL: o.URL, Commit: commit, Out: out}, fetch.EnvNetrc+"="+netrc)
+	if code != 0 {
+		t.Errorf("exit code %d: %s", code, said)
 	}
-	if strings.Contains(b.String(), "p4ss") {
-		t.Errorf("it prints the password: %s", &b)
+	if strings.Contains(said, "p4ss") {
+		t.Errorf("it prints the password: %s", said)
 	}
 }

@@ -1,0 +1,351 @@
+package step
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Argument is an argument or a block of a kind, for people and for editors.
+type Argument struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"` // as the language spells it; of blocks also what they hold
+	Required bool   `json:"required,omitempty"`
+	Default  string `json:"default,omitempty"`
+	Values   string `json:"values,omitempty"` // those that there are: "v1 or v2", "1 to 1000"
+	Doc      string `json:"doc"`
+}
+
+// arguments are the fields of a struct that have one of the tags
+//
+//	arg:"name"             an argument; with ",required", with ",nonull" a list whose elements may not be null, with ",label" the label of a block
+//	block:"name"           blocks, a slice of structs, or one at most, a pointer to a struct; with ",required" at least one
+//	default:"v2"           what an argument is that is not set, or null
+//	oneof:"v1 v2"          the values that there are
+//	range:"1..64"          the least and the largest number
+//
+// Embedded structs have arguments of their own beside the others. A number in a field of whole numbers is to be whole. A pointer is nil where
+// the argument is null, and there alone. A field whose pointer has UnmarshalText is a string in the language.
+type arguments struct {
+	of     reflect.Type
+	fields []*field
+	zero   reflect.Value // with all defaults
+}
+
+// field is one argument.
+type field struct {
+	name                    string
+	index                   []int
+	ty                      cty.Type   // of an argument
+	nested                  *arguments // of blocks
+	required, nonull, label bool
+	many                    bool // blocks
+	def                     string
+	oneOf                   []string
+	bounds                  string // "1..64"
+	low, high               float64
+}
+
+// argumentsOf reads the tags of a struct. A mistake there is one of hexmage, which the first look at the table of kinds shows: it panics.
+func argumentsOf(t reflect.Type) *arguments {
+	a := &arguments{of: t, zero: reflect.New(t).Elem()}
+	for _, sf := range reflect.VisibleFields(t) {
+		arg, isArg := sf.Tag.Lookup("arg")
+		block, isBlock := sf.Tag.Lookup("block")
+		if !isArg && !isBlock {
+			continue
+		}
+		options := strings.Split(arg+block, ",")
+		f := &field{name: options[0], index: sf.Index, def: sf.Tag.Get("default"), oneOf: strings.Fields(sf.Tag.Get("oneof")), bounds: sf.Tag.Get("range"),
+			required: slices.Contains(options, "required"), nonull: slices.Contains(options, "nonull"), label: slices.Contains(options, "label")}
+		if isBlock {
+			f.many = sf.Type.Kind() == reflect.Slice
+			f.nested = argumentsOf(sf.Type.Elem())
+		} else {
+			f.ty = typeOf(sf.Type)
+		}
+		if low, high, ok := strings.Cut(f.bounds, ".."); ok {
+			f.low, f.high = mustFloat(low), mustFloat(high)
+		}
+		if f.def != "" {
+			if err := setText(a.zero.FieldByIndex(sf.Index), f.def); err != nil {
+				panic(fmt.Sprintf("default of %s.%s: %v", t, sf.Name, err))
+			}
+		}
+		a.fields = append(a.fields, f)
+	}
+	return a
+}
+
+func mustFloat(s string) float64 {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// typeOf returns what the language has for a type of Go.
+func typeOf(t reflect.Type) cty.Type {
+	switch {
+	case t == reflect.TypeFor[Path](), reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		return cty.String
+	case t == reflect.TypeFor[cty.Value]():
+		return cty.DynamicPseudoType
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return cty.String
+	case reflect.Bool:
+		return cty.Bool
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint64, reflect.Float32, reflect.Float64:
+		return cty.Number
+	case reflect.Slice:
+		return cty.List(typeOf(t.Elem()))
+	case reflect.Map:
+		return cty.Map(typeOf(t.Elem()))
+	case reflect.Pointer:
+		return typeOf(t.Elem())
+	}
+	panic(fmt.Sprintf("%s can be no argument", t))
+}
+
+// spec is the schema.
+func (a *arguments) spec() hcldec.ObjectSpec {
+	spec := hcldec.ObjectSpec{}
+	labels := 0
+	for _, f := range a.fields {
+		switch {
+		case f.label:
+			spec[f.name] = &hcldec.BlockLabelSpec{Index: labels, Name: f.name}
+			labels++
+		case f.nested == nil:
+			spec[f.name] = &hcldec.AttrSpec{Name: f.name, Type: f.ty, Required: f.required}
+		case f.many:
+			least := 0
+			if f.required {
+				least = 1
+			}
+			spec[f.name] = &hcldec.BlockListSpec{TypeName: f.name, Nested: f.nested.spec(), MinItems: least}
+		default:
+			spec[f.name] = &hcldec.BlockSpec{TypeName: f.name, Nested: f.nested.spec(), Required: f.required}
+		}
+	}
+	return spec
+}
+
+// list describes the arguments, sorted by name.
+func (a *arguments) list(docs map[string]string) []Argument {
+	var out []Argument
+	for _, f := range a.fields {
+		if !f.label {
+			out = append(out, Argument{Name: f.name, Type: f.typeName(), Required: f.required, Default: f.def, Values: f.values(), Doc: docs[f.name]})
+		}
+	}
+	slices.SortFunc(out, func(a, b Argument) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// typeName is the type as the language spells it, or what blocks hold.
+func (f *field) typeName() string {
+	if f.nested == nil {
+		return typeexpr.TypeString(f.ty)
+	}
+	word := "block"
+	if f.many {
+		word = "blocks"
+	}
+	for _, n := range f.nested.fields {
+		if n.label {
+			word += " \"" + strings.ToUpper(n.name) + "\""
+		}
+	}
+	var parts []string
+	for _, n := range f.nested.list(nil) {
+		if n.Required {
+			n.Type += ", required"
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", n.Name, n.Type))
+	}
+	return word + " { " + strings.Join(parts, ", ") + " }"
+}
+
+// values says which values there are, "" when any of the type will do.
+func (f *field) values() string {
+	if f.bounds != "" {
+		return strings.Replace(f.bounds, "..", " to ", 1)
+	}
+	if n := len(f.oneOf); n > 1 {
+		return strings.Join(f.oneOf[:n-1], ", ") + " or " + f.oneOf[n-1]
+	}
+	return ""
+}
+
+// decode fills a struct from the object of its arguments. What is wrong is said to the plan, at the argument, which is at unless at is "".
+func (a *arguments) decode(p *Plan, at string, v cty.Value, to reflect.Value) {
+	to.Set(a.zero)
+	if v == cty.NilVal || v.IsNull() {
+		return
+	}
+	for _, f := range a.fields {
+		if !v.Type().HasAttribute(f.name) {
+			continue
+		}
+		arg := at
+		if arg == "" {
+			arg = f.name
+		}
+		d := decoding{p, f, arg}
+		if x := v.GetAttr(f.name); !x.IsNull() && x.IsKnown() {
+			d.set(x, to.FieldByIndex(f.index))
+		}
+	}
+}
+
+// decoding is one argument being read.
+type decoding struct {
+	p   *Plan
+	f   *field
+	arg string // where mistakes are
+}
+
+func (d decoding) fail(summary, format string, args ...any) {
+	d.p.Fail(d.arg, summary, format, args...)
+}
+
+// set writes a value that is known and not null to where it belongs.
+func (d decoding) set(v cty.Value, to reflect.Value) {
+	switch to.Kind() {
+	case reflect.Pointer:
+		to.Set(reflect.New(to.Type().Elem()))
+		d.set(v, to.Elem())
+		return
+	case reflect.Slice:
+		d.list(v, to)
+		return
+	case reflect.Map:
+		m := reflect.MakeMapWithSize(to.Type(), v.LengthInt())
+		for it := v.ElementIterator(); it.Next(); {
+			if k, e := it.Element(); !e.IsNull() {
+				x := reflect.New(to.Type().Elem()).Elem()
+				d.set(e, x)
+				m.SetMapIndex(reflect.ValueOf(k.AsString()), x)
+			}
+		}
+		to.Set(m)
+		return
+	}
+	switch to.Addr().Interface().(type) {
+	case *cty.Value:
+		to.Set(reflect.ValueOf(v))
+		return
+	case *Path:
+		to.Set(reflect.ValueOf(d.p.Path(d.arg, v.AsString())))
+		return
+	}
+	if d.f.nested != nil {
+		d.f.nested.decode(d.p, d.arg, v, to)
+		return
+	}
+	d.scalar(v, to)
+}
+
+func (d decoding) list(v cty.Value, to reflect.Value) {
+	n := v.LengthInt()
+	out := reflect.MakeSlice(to.Type(), 0, n)
+	i := -1
+	for it := v.ElementIterator(); it.Next(); {
+		i++
+		_, e := it.Element()
+		if e.IsNull() {
+			if d.f.nonull {
+				d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step whose when is false are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
+			}
+			continue
+		}
+		out = out.Slice(0, out.Len()+1)
+		x := out.Index(out.Len() - 1)
+		d.set(e, x)
+		if path, ok := x.Addr().Interface().(*Path); ok {
+			path.index, path.listed = i, true
+		}
+	}
+	if out.Len() > 0 || d.f.nested == nil {
+		to.Set(out)
+	}
+}
+
+// scalar writes a text, a number or a bool, and holds it to what the tags say of it.
+func (d decoding) scalar(v cty.Value, to reflect.Value) {
+	var text string
+	switch v.Type() {
+	case cty.String:
+		text = v.AsString()
+	case cty.Bool:
+		to.SetBool(v.True())
+		return
+	case cty.Number:
+		f, _ := v.AsBigFloat().Float64()
+		text = v.AsBigFloat().Text('f', -1)
+		if d.f.bounds != "" && (f < d.f.low || f > d.f.high) {
+			d.fail("Out of bounds", "%s is %s: give a number from %s.", d.f.name, text, d.f.values())
+			return
+		}
+	}
+	if len(d.f.oneOf) > 0 && !slices.Contains(d.f.oneOf, text) {
+		d.fail("No such value", "%s is %s: it can be %s.", d.f.name, strconv.Quote(text), d.f.values())
+		return
+	}
+	if err := setText(to, text); err != nil {
+		if v.Type() == cty.Number {
+			d.fail("Not a whole number", "%s is %s: give a whole number.", d.f.name, text)
+		} else {
+			d.fail("Unusable value", "%s is %s: %v.", d.f.name, strconv.Quote(text), err)
+		}
+	}
+}
+
+// setText reads a value from its text.
+func setText(to reflect.Value, text string) error {
+	if u, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	switch to.Kind() {
+	case reflect.String:
+		to.SetString(text)
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		to.SetBool(b)
+		return err
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, to.Type().Bits())
+		to.SetInt(n)
+		return err
+	case reflect.Uint64:
+		n, err := strconv.ParseUint(text, 10, 64)
+		to.SetUint(n)
+		return err
+	case reflect.Float32, reflect.Float64:
+		f, err := strconv.ParseFloat(text, to.Type().Bits())
+		to.SetFloat(f)
+		return err
+	case reflect.Slice:
+		for _, s := range strings.Fields(text) {
+			x := reflect.New(to.Type().Elem()).Elem()
+			if err := setText(x, s); err != nil {
+				return err
+			}
+			to.Set(reflect.Append(to, x))
+		}
+	default:
+		return fmt.Errorf("%s has no text", to.Type())
+	}
+	return nil
+}
