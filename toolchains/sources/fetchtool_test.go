@@ -255,3 +255,21 @@ func TestFile(t *testing.T) {
 		t.Errorf("exit code %d: %s; %v, %v", code, printed, info, err)
 	}
 }
+
+// Who unpacks what is there asks nobody, and reads no logins: in a sandbox it may not.
+func TestFileThatIsThereNeedsNoLogin(t *testing.T) {
+	b, _ := zipOf(t, map[string]string{"x": "x"})
+	file := filepath.Join(t.TempDir(), "a.zip")
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	netrc := fetch.EnvNetrc + "=" + t.TempDir() // a folder: to read it is an error
+	s := sources.Spec{Kind: sources.KindArchive, Name: "x", File: file}
+	if _, printed, code := run(t, s, t.TempDir(), netrc); code != 0 {
+		t.Errorf("exit code %d: %s", code, printed)
+	}
+	s.File, s.URLs = "", []string{"file://" + file}
+	if _, _, code := run(t, s, t.TempDir(), netrc); code == 0 {
+		t.Error("logins that cannot be read are no error where they may be needed")
+	}
+}
