@@ -181,18 +181,24 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 	}
 	src := &source{index: index, packed: info.Size(), names: map[string]bool{}, exact: w.opt.CaseMatters}
 	defer src.close()
-	switch kind, err := sniff(f); {
-	case err != nil:
+	kind, err := sniff(f)
+	if err != nil {
 		return err
-	case kind == formatZip:
-		return src.zip(ctx, w, f)
-	case kind == formatDeb:
-		return src.deb(ctx, w, f, info.Size())
-	case kind == formatSeven:
-		return src.seven(ctx, w, f)
-	default:
-		return src.tar(ctx, w, f, kind)
 	}
+	switch kind {
+	case formatZip:
+		err = src.zip(ctx, w, f)
+	case formatDeb:
+		err = src.deb(ctx, w, f, info.Size())
+	case formatSeven:
+		err = src.seven(ctx, w, f)
+	default:
+		err = src.tar(ctx, w, f, kind)
+	}
+	if err == nil && !src.any {
+		return fmt.Errorf("%w: there is nothing in it", ErrTruncated)
+	}
+	return err
 }
 
 // source is one archive while it is unpacked.
@@ -203,6 +209,7 @@ type source struct {
 	trusted bool // of a distribution: its programs may have their owner's rights
 	read    atomic.Int64
 	written atomic.Int64
+	any     bool            // there is an entry
 	names   map[string]bool // top-level folders seen, for the message when the prefix fits none
 	matched bool            // something was below the prefix
 

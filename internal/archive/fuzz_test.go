@@ -97,7 +97,7 @@ func sameZip(t *testing.T, dest string, b []byte) {
 
 func FuzzZip(f *testing.F) {
 	s := samples(f)
-	fuzzUnpack(f, "PK\x03\x04", s["zip"], s["raw zip"])
+	fuzzUnpack(f, "PK\x03\x04", s["zip"], s["raw zip"], wide())
 }
 
 func FuzzTar(f *testing.F)    { fuzzUnpack(f, "", samples(f)["tar"]) }

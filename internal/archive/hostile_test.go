@@ -202,15 +202,17 @@ func TestHostileZip(t *testing.T) {
 		"stored in more than it has":  {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1 << 31))}), want: archive.ErrUnsafe, text: `"a"`},
 		"a huge size":                 {b: rawZip(zipTail{}, member{name: "a", body: "hello", method: 8, size: ptr(uint32(1<<32 - 2))}), want: archive.ErrUnsafe, text: `"a"`},
 		"a negative 64-bit size":      {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)), extra: append([]byte{1, 0, 8, 0}, bytes.Repeat([]byte{255}, 8)...)}), want: archive.ErrUnsafe, text: `"a"`},
-		"a 64-bit size that is short": {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)), extra: []byte{1, 0, 2, 0, 1, 1}}), want: archive.ErrTruncated, text: `"a"`},
+		"a 64-bit size that is short": {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)), extra: []byte{1, 0, 2, 0, 1, 1}}), want: archive.ErrTruncated, text: "directory"},
 		"an extra field too long":     {b: rawZip(zipTail{}, member{name: "a", body: "hello", extra: []byte{9, 0, 200, 0, 1, 1}}), want: archive.ErrTruncated, text: `"a"`},
 		"beyond the file":             {b: rawZip(zipTail{}, member{name: "a", body: "hello", packed: ptr(uint32(1 << 30)), size: ptr(uint32(1 << 30))}), want: archive.ErrTruncated, text: `"a"`},
 		"at a place beyond the file":  {b: rawZip(zipTail{}, member{name: "a", body: "hello", offset: ptr(uint32(1 << 31))}), want: archive.ErrTruncated, text: `"a"`},
 		"into the directory":          {b: rawZip(zipTail{}, member{name: "a", body: "hello", packed: ptr(uint32(40)), size: ptr(uint32(40))}), want: archive.ErrTruncated, text: `"a"`},
-		"more entries than claimed":   {b: rawZip(zipTail{count: ptr(uint16(1))}, good, member{name: "b"}), want: archive.ErrUnsafe, text: "more than the 1 entries"},
-		"fewer entries than claimed":  {b: rawZip(zipTail{count: ptr(uint16(2))}, good), want: archive.ErrTruncated},
-		"many entries claimed":        {b: rawZip(zipTail{count: ptr(uint16(65534))}, good), want: archive.ErrTruncated, text: "65534"},
-		"directory elsewhere":         {b: rawZip(zipTail{offset: ptr(uint32(3))}, good), want: archive.ErrTruncated, text: "directory"},
+		"more entries than claimed":   {b: rawZip(zipTail{count: ptr(uint16(1))}, good, member{name: "b"}), want: archive.ErrTruncated, text: "directory"},
+		"fewer entries than claimed":  {b: rawZip(zipTail{count: ptr(uint16(2))}, good), want: archive.ErrTruncated, text: "directory"},
+		"many entries claimed":        {b: rawZip(zipTail{count: ptr(uint16(65534))}, good), want: archive.ErrTruncated, text: "directory"},
+		"directory elsewhere":         {b: rawZip(zipTail{offset: ptr(uint32(3))}, good), want: archive.ErrTruncated, text: `"good"`},
+		"behind another zip":          {b: append(rawZip(zipTail{}, member{name: "other", body: "x"}), rawZip(zipTail{}, good)...), want: archive.ErrTruncated, text: "directory"},
+		"behind another, told so":     {b: twoZips(good), want: archive.ErrTruncated, text: "directory"},
 		"several parts":               {b: rawZip(zipTail{disk: 1}, good), want: archive.ErrFormat, text: "parts"},
 		"behind a script":             {b: append([]byte("#!/bin/sh\n"), rawZip(zipTail{}, good)...), want: archive.ErrFormat},
 		"followed by something":       {b: append(rawZip(zipTail{}, good), "more"...), want: archive.ErrTruncated, text: "directory"},
@@ -228,6 +230,25 @@ func TestHostileZip(t *testing.T) {
 			}
 			c.refuse(t)
 		})
+	}
+}
+
+// twoZips is a zip with another one in front of it, and a directory that knows of that.
+func twoZips(m member) []byte {
+	front := rawZip(zipTail{}, member{name: "other", body: "x"})
+	m.offset = ptr(uint32(len(front)))
+	alone := rawZip(zipTail{}, m)
+	dir := len(front) + 30 + len(m.name) + len(m.body)
+	return append(front, rawZip(zipTail{offset: ptr(uint32(dir))}, m)[:len(alone)]...)
+}
+
+// TestEmpty: an archive with nothing in it is no SDK.
+func TestEmpty(t *testing.T) {
+	nothing := tarBytes(t)
+	hostile{b: nothing, want: archive.ErrFormat}.refuse(t) // zeros are any format or none
+	for name, b := range map[string][]byte{"zip": zipBytes(t), "tar.gz": compress(t, archives.Gz{}, nothing), "deb": debBytes(nothing, "data.tar"),
+		"7z": sevenStart(nil, nil)} {
+		t.Run(name, hostile{b: b, want: archive.ErrTruncated}.refuse)
 	}
 }
 
@@ -355,16 +376,27 @@ func TestWrongName(t *testing.T) {
 // TestManyEntries: an archive of nothing but names is stopped by their number, with little memory.
 func TestManyEntries(t *testing.T) {
 	var members []member
-	for i := range 30000 {
+	for i := range 200_000 {
 		members = append(members, member{name: fmt.Sprint("d/", i)})
 	}
-	b := rawZip(zipTail{}, members...)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	hostile{b: b, opt: archive.Options{MaxEntries: 29999}, want: archive.ErrTooLarge, text: "29999"}.refuse(t)
-	runtime.ReadMemStats(&after)
-	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
-		t.Errorf("%d bytes allocated to find that out", n)
+	for name, c := range map[string]struct {
+		b     []byte
+		limit int
+	}{"one too many": {rawZip(zipTail{}, members[:30000]...), 29999}, "fewer claimed": {rawZip(zipTail{count: ptr(uint16(7))}, members...), 9999}} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t, c.b)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := archive.Unpack(t.Context(), y.dest, archive.Options{MaxEntries: c.limit}, y.in)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, archive.ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint(c.limit)) {
+				t.Errorf("error %v", err)
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
+				t.Errorf("%d bytes allocated to find that out", n)
+			}
+			y.check(t, false)
+		})
 	}
 }
 

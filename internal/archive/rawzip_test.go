@@ -3,7 +3,11 @@ package archive_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/archive"
 )
 
 // member is a member of a zip file as no honest program writes it: every number can be set to something else than it is.
@@ -77,4 +81,39 @@ func rawZip(tail zipTail, members ...member) []byte {
 	put(&b, "PK\x05\x06", tail.disk, uint16(0), or(tail.count, uint16(len(members))), or(tail.count, uint16(len(members))),
 		uint32(dir.Len()), or(tail.offset, at), uint16(len(tail.comment)), tail.comment)
 	return b.Bytes()
+}
+
+// wide is an archive of one empty member whose numbers are all in zip64 records.
+func wide() []byte {
+	le := func(v uint64, n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(v >> (8 * i))
+		}
+		return b
+	}
+	all := func(bs ...[]byte) []byte { return bytes.Join(bs, nil) }
+	local := all([]byte("PK\x03\x04"), le(45, 2), make([]byte, 20), le(1, 2), le(0, 2), []byte("a"))
+	extra := all(le(1, 2), le(24, 2), le(0, 8), le(0, 8), le(0, 8))
+	entry := all([]byte("PK\x01\x02"), le(45, 2), le(45, 2), make([]byte, 8), le(0, 4), le(1<<32-1, 4), le(1<<32-1, 4), le(1, 2), le(uint64(len(extra)), 2),
+		make([]byte, 2+2+2+4), le(1<<32-1, 4), []byte("a"), extra)
+	at := len(local) + len(entry)
+	end64 := all([]byte("PK\x06\x06"), le(44, 8), le(45, 2), le(45, 2), le(0, 4), le(0, 4), le(1, 8), le(1, 8), le(uint64(len(entry)), 8), le(uint64(len(local)), 8))
+	locator := all([]byte("PK\x06\x07"), le(0, 4), le(uint64(at), 8), le(1, 4))
+	end := all([]byte("PK\x05\x06"), le(0, 4), le(1<<16-1, 2), le(1<<16-1, 2), le(1<<32-1, 4), le(1<<32-1, 4), le(0, 2))
+	return all(local, entry, end64, locator, end)
+}
+
+// TestZip64: an archive whose numbers are in the records for large ones only.
+func TestZip64(t *testing.T) {
+	b := wide()
+	ms, err := archive.ListZip(bytes.NewReader(b), int64(len(b)), 10)
+	if err != nil || len(ms) != 1 || ms[0].Name != "a" || ms[0].Offset != 0 || ms[0].Packed != 0 {
+		t.Errorf("%+v, %v", ms, err)
+	}
+	for _, n := range []int{0, 3, len(b) - 1, len(b) / 2} {
+		if _, err := archive.ListZip(bytes.NewReader(b[:n]), int64(n), 10); !errors.Is(err, archive.ErrTruncated) {
+			t.Errorf("%d of %d bytes: %v", n, len(b), err)
+		}
+	}
 }

@@ -6,136 +6,115 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/bits"
 
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// A 7z file begins with a header of 32 bytes that says where the real one is: at the end, and mostly compressed itself. There,
-// numbers are of variable length, and lists come after their length.
+// The library that reads 7z files makes each list as long as the header says, and each dictionary as large, before it reads
+// on: a file of 168 bytes ends the whole process, out of memory, and nobody is asked (docs/design/0005-archives.md). So the
+// numbers of a header are looked at first. Whatever else is wrong with it, the library finds.
+//
+// A 7z file begins with 32 bytes that say where its header is: at the end, and mostly compressed itself. In it numbers have
+// a variable length, and lists come after theirs.
 const (
-	sevenStart      = 32
-	maxSevenHeader  = 64 << 20
-	maxDictionary   = 256 << 20
-	maxSevenStreams = 64 // coders of a folder, streams of a coder
+	sevenStart     = 32
+	maxSevenHeader = 64 << 20
+	maxDictionary  = 256 << 20
+	maxSevenCoders = 64 // of a folder, which is what 7z calls files that are packed together; and streams of a coder
 
-	sevenEnd          = 0
-	sevenHeaderID     = 1
-	sevenMainStreams  = 4
-	sevenFiles        = 5
-	sevenPackInfo     = 6
-	sevenUnpackInfo   = 7
-	sevenSubStreams   = 8
-	sevenSize         = 9
-	sevenCRC          = 10
-	sevenFolder       = 11
-	sevenUnpackSize   = 12
-	sevenCount        = 13
-	sevenEncodedID    = 23
-	sevenLZMA         = "\x03\x01\x01"
-	sevenLZMA2        = "\x21"
-	sevenAES          = "\x06\xf1\x07\x01"
-	sevenHasProps     = 0x20
-	sevenComplex      = 0x10
-	sevenMoreCoderIDs = 0x80
+	sevenEnd         = 0
+	sevenHeaderMark  = 1
+	sevenMainStreams = 4
+	sevenFiles       = 5
+	sevenPackInfo    = 6
+	sevenUnpackInfo  = 7
+	sevenSubStreams  = 8
+	sevenSize        = 9
+	sevenChecksums   = 10
+	sevenFolder      = 11
+	sevenUnpackSize  = 12
+	sevenCount       = 13
+	sevenEncoded     = 23
+
+	sevenLZMA  = "\x03\x01\x01"
+	sevenLZMA2 = "\x21"
+	sevenAES   = "\x06\xf1\x07\x01"
 )
 
 // sevenMethods are those whose decompressors take no more memory than their properties say.
 var sevenMethods = map[string]bool{"\x00": true, "\x03": true, sevenLZMA: true, sevenLZMA2: true, "\x03\x03\x01\x03": true, "\x03\x03\x01\x1b": true,
 	"\x03\x03\x02\x05": true, "\x03\x03\x05\x01": true, "\x03\x03\x08\x05": true, "\x04\x01\x08": true, "\x04\x02\x02": true}
 
-// checkSeven reads the headers of a 7z file and refuses numbers that are not true: lists longer than the header, dictionaries
-// of gigabytes.
+// checkSeven reads the header of a 7z file and refuses numbers that can't be true, or that nobody needs.
 func checkSeven(r io.ReaderAt, size int64, maxEntries int) error {
 	var start [sevenStart]byte
-	if size < sevenStart {
-		return fmt.Errorf("%w: a 7z file of %d bytes", ErrTruncated, size)
-	}
 	if _, err := r.ReadAt(start[:], 0); err != nil {
-		return err
+		return damaged(err)
 	}
 	le := binary.LittleEndian
-	at, n := le.Uint64(start[12:]), le.Uint64(start[20:])
-	if crc32.ChecksumIEEE(start[12:]) != le.Uint32(start[8:]) || n > maxSevenHeader || at > uint64(size-sevenStart) || n > uint64(size-sevenStart)-at {
-		return fmt.Errorf("%w: its header is not where the first bytes say", ErrTruncated)
-	}
-	if n == 0 {
-		return nil // nothing in it
-	}
-	b := make([]byte, n)
-	if _, err := r.ReadAt(b, sevenStart+int64(at)); err != nil && err != io.EOF {
+	b, err := section(r, size, le.Uint64(start[12:]), le.Uint64(start[20:]))
+	if err != nil {
 		return err
 	}
-	if crc32.ChecksumIEEE(b) != le.Uint32(start[28:]) {
+	if crc32.ChecksumIEEE(start[12:]) != le.Uint32(start[8:]) || crc32.ChecksumIEEE(b) != le.Uint32(start[28:]) {
 		return fmt.Errorf("%w: its header's checksum is wrong", ErrTruncated)
 	}
-	h := &sevenReader{b: b, maxEntries: uint64(maxEntries)}
-	switch h.byte() {
-	case sevenHeaderID:
-		h.header()
-	case sevenEncodedID:
-		s := h.streams()
-		if h.err != nil {
-			return h.err
-		}
-		inner, err := s.decode(r, size)
-		if err != nil {
-			return err
-		}
-		h = &sevenReader{b: inner, maxEntries: uint64(maxEntries)}
-		if h.byte() != sevenHeaderID {
-			return fmt.Errorf("%w: its compressed header is none", ErrTruncated)
-		}
-		h.header()
-	default:
-		return fmt.Errorf("%w: its header is none", ErrTruncated)
+	if len(b) == 0 {
+		return fmt.Errorf("%w: there is nothing in it", ErrTruncated)
 	}
+	h := &sevenHeader{b: b, maxEntries: uint64(maxEntries)}
+	if h.next(sevenEncoded) {
+		h.streams()
+		h.decode(r, size)
+	}
+	h.header()
 	return h.err
 }
 
-// sevenStreams is what has to be known of the streams to decompress a header.
-type sevenStreams struct {
-	at, packed uint64 // of the first stream
-	coders     int
-	method     string // of the first folder's first coder
-	props      []byte
-	size       uint64 // of what it gives
-}
-
-// decode decompresses a header.
-func (s sevenStreams) decode(r io.ReaderAt, size int64) ([]byte, error) {
-	if s.coders != 1 || s.method != sevenLZMA || len(s.props) != 5 {
-		return nil, fmt.Errorf("%w: a 7z file whose header is compressed in an unusual way", ErrFormat)
+// section reads n bytes at the place, counted from the first bytes' end.
+func section(r io.ReaderAt, size int64, at, n uint64) ([]byte, error) {
+	if rest := uint64(size - sevenStart); n > maxSevenHeader || at > rest || n > rest-at {
+		return nil, fmt.Errorf("%w: its header is not within the file, or too large", ErrTruncated)
 	}
-	if s.size > maxSevenHeader || s.at > uint64(size-sevenStart) || s.packed > uint64(size-sevenStart)-s.at {
-		return nil, fmt.Errorf("%w: its compressed header is not within the file, or too large", ErrTruncated)
-	}
-	head := binary.LittleEndian.AppendUint64(bytes.Clone(s.props), s.size)
-	in, err := lzma.NewReader(io.MultiReader(bytes.NewReader(head), io.NewSectionReader(r, sevenStart+int64(s.at), int64(s.packed))))
-	if err != nil {
-		return nil, damaged(err)
-	}
-	b := make([]byte, s.size)
-	_, err = io.ReadFull(in, b)
+	b := make([]byte, n)
+	_, err := io.ReadFull(io.NewSectionReader(r, sevenStart+int64(at), int64(n)), b)
 	return b, damaged(err)
 }
 
-// sevenReader reads a header; after the first error it reads zeros.
-type sevenReader struct {
+// sevenHeader reads a header; after the first error it reads zeros.
+type sevenHeader struct {
 	b          []byte
 	maxEntries uint64
 	err        error
+
+	// Of the first stream and the first folder: how a compressed header is decompressed.
+	at, packed, size uint64
+	coders           int
+	method           string
+	props            []byte
 }
 
-func (h *sevenReader) fail(kind error, format string, args ...any) {
-	if h.err == nil {
+func (h *sevenHeader) must(ok bool, kind error, format string, args ...any) {
+	if !ok && h.err == nil {
 		h.err = fmt.Errorf("%w: %s", kind, fmt.Sprintf(format, args...))
+		h.b = nil
 	}
-	h.b = nil
 }
 
-func (h *sevenReader) bytes(n uint64) []byte {
-	if n > uint64(len(h.b)) {
-		h.fail(ErrTruncated, "its header ends early")
+// next takes the byte id, if it comes next.
+func (h *sevenHeader) next(id byte) bool {
+	if len(h.b) == 0 || h.b[0] != id {
+		return false
+	}
+	h.b = h.b[1:]
+	return true
+}
+
+func (h *sevenHeader) want(id byte) { h.must(h.next(id), ErrTruncated, "its header is damaged") }
+
+func (h *sevenHeader) bytes(n uint64) []byte {
+	if h.must(n <= uint64(len(h.b)), ErrTruncated, "its header ends early"); h.err != nil {
 		return nil
 	}
 	b := h.b[:n]
@@ -143,7 +122,7 @@ func (h *sevenReader) bytes(n uint64) []byte {
 	return b
 }
 
-func (h *sevenReader) byte() byte {
+func (h *sevenHeader) byte() byte {
 	if b := h.bytes(1); len(b) == 1 {
 		return b[0]
 	}
@@ -151,229 +130,190 @@ func (h *sevenReader) byte() byte {
 }
 
 // number reads a number: the bits set at the top of its first byte are how many bytes follow.
-func (h *sevenReader) number() uint64 {
+func (h *sevenHeader) number() uint64 {
 	first := h.byte()
+	n := bits.LeadingZeros8(^first)
 	var v uint64
-	for i := range 8 {
-		if first&(0x80>>i) == 0 {
-			return v | uint64(first&(0x80>>i-1))<<(8*i)
-		}
-		v |= uint64(h.byte()) << (8 * i)
+	for i, b := range h.bytes(uint64(n)) {
+		v |= uint64(b) << (8 * i)
+	}
+	if n < 7 {
+		v |= uint64(first&(0x7f>>n)) << (8 * n)
 	}
 	return v
 }
 
 // count reads how long a list is of which each element takes at least one byte in the header.
-func (h *sevenReader) count(what string) uint64 {
+func (h *sevenHeader) count(limit int, what string) int {
 	n := h.number()
-	if n > uint64(len(h.b)) {
-		h.fail(ErrTruncated, "its header can't have %d %s", n, what)
-		return 0
-	}
-	return n
-}
-
-// few reads a number that is small in every real file.
-func (h *sevenReader) few(what string) int {
-	n := h.number()
-	if n > maxSevenStreams {
-		h.fail(ErrUnsafe, "a folder with %d %s", n, what)
+	if h.must(n <= uint64(min(limit, len(h.b))), ErrTruncated, "its header can't have %d %s", n, what); h.err != nil {
 		return 0
 	}
 	return int(n)
 }
 
-func (h *sevenReader) checksums(n uint64) {
-	if h.byte() == 0 {
-		bits := h.bytes((n + 7) / 8)
+// sizes reads n numbers and returns the first.
+func (h *sevenHeader) sizes(n int) (first uint64) {
+	for i := range n {
+		if v := h.number(); i == 0 {
+			first = v
+		}
+	}
+	return first
+}
+
+func (h *sevenHeader) checksums(n uint64) {
+	if !h.next(sevenChecksums) {
+		return
+	}
+	if h.byte() == 0 { // not all have one
+		told := h.bytes((n + 7) / 8)
 		n = 0
-		for _, b := range bits {
-			for ; b > 0; b &= b - 1 {
-				n++
-			}
+		for _, b := range told {
+			n += uint64(bits.OnesCount8(b))
 		}
 	}
 	h.bytes(4 * n)
 }
 
-func (h *sevenReader) header() {
-	id := h.byte()
-	if id == sevenMainStreams {
+func (h *sevenHeader) header() {
+	h.want(sevenHeaderMark)
+	if h.next(sevenMainStreams) {
 		h.streams()
-		id = h.byte()
 	}
-	if id == sevenFiles {
+	if h.next(sevenFiles) {
 		n := h.number()
-		if n > h.maxEntries {
-			h.fail(ErrTooLarge, "more than %d entries", h.maxEntries)
-		} else if n > uint64(len(h.b)) {
-			h.fail(ErrTruncated, "its header can't have %d entries", n)
-		}
-		for h.err == nil && h.byte() != sevenEnd {
+		h.must(n <= h.maxEntries, ErrTooLarge, "more than %d entries", h.maxEntries)
+		h.must(n <= uint64(len(h.b)), ErrTruncated, "its header can't have %d entries", n)
+		for h.err == nil && !h.next(sevenEnd) {
+			h.byte() // which property of the files
 			h.bytes(h.number())
 		}
-		id = h.byte()
 	}
-	if id != sevenEnd {
-		h.fail(ErrFormat, "a 7z file with something unknown in its header (%d)", id)
-	}
+	h.want(sevenEnd)
 }
 
-func (h *sevenReader) streams() (s sevenStreams) {
+func (h *sevenHeader) streams() {
+	if h.next(sevenPackInfo) {
+		h.at = h.number()
+		n := h.count(maxSevenHeader, "streams")
+		if h.next(sevenSize) {
+			h.packed = h.sizes(n)
+		}
+		h.checksums(uint64(n))
+		h.want(sevenEnd)
+	}
+	folders := 0
+	if h.next(sevenUnpackInfo) {
+		folders = h.folders()
+	}
+	if h.next(sevenSubStreams) {
+		h.subStreams(folders)
+	}
+	h.want(sevenEnd)
+}
+
+// folders reads how streams are decompressed.
+func (h *sevenHeader) folders() int {
+	h.want(sevenFolder)
+	n := h.count(maxSevenHeader, "folders")
+	h.want(0) // they are here, and not elsewhere
 	var outputs []int
-	id := h.byte()
-	if id == sevenPackInfo {
-		s.at = h.number()
-		n := h.count("streams")
-		id = h.byte()
-		if id == sevenSize {
-			for i := range n {
-				if size := h.number(); i == 0 {
-					s.packed = size
-				}
-			}
-			id = h.byte()
-		}
-		if id == sevenCRC {
-			h.checksums(n)
-			id = h.byte()
-		}
-		if id != sevenEnd {
-			h.fail(ErrTruncated, "its list of streams does not end")
-		}
-		id = h.byte()
+	for i := 0; i < n && h.err == nil; i++ {
+		outputs = append(outputs, h.folder(i == 0))
 	}
-	if id == sevenUnpackInfo {
-		outputs = h.folders(&s)
-		id = h.byte()
-	}
-	if id == sevenSubStreams {
-		h.subStreams(len(outputs))
-		id = h.byte()
-	}
-	if id != sevenEnd {
-		h.fail(ErrTruncated, "its streams' description does not end")
-	}
-	return s
-}
-
-// folders reads how streams are decompressed; it returns how many outputs each folder has.
-func (h *sevenReader) folders(s *sevenStreams) (outputs []int) {
-	if h.byte() != sevenFolder {
-		h.fail(ErrTruncated, "no folders where they should be")
-	}
-	n := h.count("folders")
-	if h.byte() != 0 {
-		h.fail(ErrFormat, "a 7z file with folders elsewhere")
-	}
-	for i := uint64(0); i < n && h.err == nil; i++ {
-		outputs = append(outputs, h.folder(s, i == 0))
-	}
-	if h.byte() != sevenUnpackSize {
-		h.fail(ErrTruncated, "no sizes where they should be")
-	}
+	h.want(sevenUnpackSize)
 	for i, k := range outputs {
-		for range k {
-			if size := h.number(); i == 0 {
-				s.size = size
-			}
+		if size := h.sizes(k); i == 0 {
+			h.size = size
 		}
 	}
-	id := h.byte()
-	if id == sevenCRC {
-		h.checksums(n)
-		id = h.byte()
-	}
-	if id != sevenEnd {
-		h.fail(ErrTruncated, "its list of folders does not end")
-	}
-	return outputs
+	h.checksums(uint64(n))
+	h.want(sevenEnd)
+	return len(outputs)
 }
 
-func (h *sevenReader) folder(s *sevenStreams, first bool) (outputs int) {
-	inputs, coders := 0, h.few("coders")
+func (h *sevenHeader) folder(first bool) (outputs int) {
+	inputs, coders := 0, h.count(maxSevenCoders, "coders")
 	for i := range coders {
 		flags := h.byte()
 		method := string(h.bytes(uint64(flags & 15)))
 		in, out := 1, 1
-		if flags&sevenComplex != 0 {
-			in, out = h.few("inputs"), h.few("outputs")
+		if flags&0x10 != 0 {
+			in, out = h.count(maxSevenCoders, "inputs"), h.count(maxSevenCoders, "outputs")
 		}
 		var props []byte
-		if flags&sevenHasProps != 0 {
-			props = h.bytes(h.count("properties"))
-		}
-		if flags&sevenMoreCoderIDs != 0 {
-			h.fail(ErrFormat, "a 7z file with alternative methods")
+		if flags&0x20 != 0 {
+			props = h.bytes(h.number())
 		}
 		h.coder(method, props)
 		inputs, outputs = inputs+in, outputs+out
 		if first && i == 0 {
-			s.coders, s.method, s.props = coders, method, props
+			h.coders, h.method, h.props = coders, method, props
 		}
 	}
-	if h.err == nil && (outputs < 1 || inputs < outputs) {
-		h.fail(ErrUnsafe, "a folder with %d inputs and %d outputs", inputs, outputs)
+	if h.must(outputs > 0 && inputs >= outputs, ErrUnsafe, "a folder with %d inputs and %d outputs", inputs, outputs); h.err != nil {
 		return 0
 	}
-	for range outputs - 1 {
-		h.number()
-		h.number()
-	}
+	h.sizes(2 * (outputs - 1)) // which output is which input
 	if packed := inputs - (outputs - 1); packed > 1 {
-		for range packed {
-			h.number()
-		}
+		h.sizes(packed)
 	}
 	return outputs
 }
 
-func (h *sevenReader) coder(method string, props []byte) {
-	switch {
-	case h.err != nil:
-	case method == sevenAES:
-		h.fail(ErrFormat, "it is encrypted")
-	case !sevenMethods[method]:
-		h.fail(ErrFormat, "a 7z file compressed by method %x", method)
-	case method == sevenLZMA && (len(props) != 5 || binary.LittleEndian.Uint32(props[1:]) > maxDictionary),
-		method == sevenLZMA2 && (len(props) != 1 || props[0] > 32): // 32 stands for 256 MiB
-		h.fail(ErrTooLarge, "it needs a dictionary of more than %d bytes", maxDictionary)
+func (h *sevenHeader) coder(method string, props []byte) {
+	h.must(method != sevenAES, ErrFormat, "it is encrypted")
+	h.must(sevenMethods[method], ErrFormat, "a 7z file compressed by method %x", method)
+	fits := true
+	switch method {
+	case sevenLZMA:
+		fits = len(props) == 5 && binary.LittleEndian.Uint32(props[1:]) <= maxDictionary
+	case sevenLZMA2:
+		fits = len(props) == 1 && props[0] <= 32 // which stands for 256 MiB
 	}
+	h.must(fits, ErrTooLarge, "it needs a dictionary of more than %d bytes", maxDictionary)
 }
 
-func (h *sevenReader) subStreams(folders int) {
-	counts := make([]uint64, folders)
-	files := uint64(0)
-	id := h.byte()
+func (h *sevenHeader) subStreams(folders int) {
+	counts, files := make([]uint64, folders), uint64(0)
+	told := h.next(sevenCount)
 	for i := range counts {
-		counts[i] = 1
-		if id == sevenCount {
+		if counts[i] = 1; told {
 			counts[i] = h.number()
 		}
-		if files += counts[i]; counts[i] > h.maxEntries || files > h.maxEntries {
-			h.fail(ErrTooLarge, "more than %d entries", h.maxEntries)
-			return
-		}
+		h.must(counts[i] <= h.maxEntries-files, ErrTooLarge, "more than %d entries", h.maxEntries)
+		files += counts[i]
 	}
-	if id == sevenCount {
-		id = h.byte()
-	}
-	if id == sevenSize {
+	if h.err == nil && h.next(sevenSize) {
 		for _, n := range counts {
-			if n == 0 { // the library counts on one
-				h.fail(ErrFormat, "a 7z file with an empty folder")
-			}
+			h.must(n > 0, ErrFormat, "a 7z file with an empty folder") // the library counts on one
 			for i := uint64(1); i < n && h.err == nil; i++ {
 				h.number()
 			}
 		}
-		id = h.byte()
 	}
-	if id == sevenCRC {
-		h.checksums(files)
-		id = h.byte()
+	h.checksums(files)
+	h.want(sevenEnd)
+}
+
+// decode puts a decompressed header in the place of the description of how to do that.
+func (h *sevenHeader) decode(r io.ReaderAt, size int64) {
+	h.must(h.coders == 1 && h.method == sevenLZMA, ErrFormat, "a 7z file whose header is compressed in an unusual way")
+	h.must(h.size <= maxSevenHeader, ErrTruncated, "its header is not within the file, or too large")
+	if h.err != nil {
+		return
 	}
-	if id != sevenEnd {
-		h.fail(ErrTruncated, "its list of files does not end")
+	packed, err := section(r, size, h.at, h.packed)
+	if err == nil {
+		head := binary.LittleEndian.AppendUint64(bytes.Clone(h.props), h.size)
+		var in io.Reader
+		if in, err = lzma.NewReader(io.MultiReader(bytes.NewReader(head), bytes.NewReader(packed))); err == nil {
+			h.b = make([]byte, h.size)
+			_, err = io.ReadFull(in, h.b)
+		}
+	}
+	if err != nil {
+		h.b, h.err = nil, damaged(err)
 	}
 }

@@ -2,7 +2,9 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -104,5 +106,35 @@ type countedFile struct {
 func (c *countedFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := c.File.ReadAt(p, off)
 	c.s.consumed(c.w, int64(n))
+	return n, err
+}
+
+// checkedReader reads what has to have a size and a checksum.
+type checkedReader struct {
+	r    io.Reader
+	left int64
+	crc  uint32
+	want uint32
+	done bool
+}
+
+// Read implements io.Reader.
+func (c *checkedReader) Read(p []byte) (int, error) {
+	if c.done {
+		return 0, io.EOF
+	}
+	n, err := c.r.Read(p)
+	c.crc = crc32.Update(c.crc, crc32.IEEETable, p[:n])
+	c.left -= int64(n)
+	switch {
+	case c.left < 0:
+		return 0, fmt.Errorf("%w: it has more bytes than the archive says", ErrUnsafe)
+	case errors.Is(err, io.EOF) && c.left > 0:
+		return n, io.ErrUnexpectedEOF
+	case errors.Is(err, io.EOF) && c.crc != c.want:
+		return n, fmt.Errorf("%w: its checksum is %08x, not %08x", ErrTruncated, c.crc, c.want)
+	case errors.Is(err, io.EOF):
+		c.done = true
+	}
 	return n, err
 }

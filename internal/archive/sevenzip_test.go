@@ -88,11 +88,16 @@ func sevenBytes(lie seven, items ...item) []byte {
 	}
 	put(12, uint64(data.Len()), 0, 8, 13, uint64(len(items)), 9, sizes.Bytes(), 10, 1, sums.Bytes(), 0, 0)
 	put(5, files, 17, uint64(names.Len()+1), 0, names.Bytes(), 21, uint64(attrs.Len()+2), 1, 0, attrs.Bytes(), 0, 0)
-	start := binary.LittleEndian.AppendUint64(nil, uint64(data.Len()))
-	start = binary.LittleEndian.AppendUint64(start, uint64(h.Len()))
-	start = binary.LittleEndian.AppendUint32(start, crc32.ChecksumIEEE(h.Bytes()))
+	return sevenStart(data.Bytes(), h.Bytes())
+}
+
+// sevenStart puts in front of the data and the header of a 7z file where they are.
+func sevenStart(data, header []byte) []byte {
+	start := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	start = binary.LittleEndian.AppendUint64(start, uint64(len(header)))
+	start = binary.LittleEndian.AppendUint32(start, crc32.ChecksumIEEE(header))
 	b := append([]byte("7z\xbc\xaf\x27\x1c\x00\x04"), binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(start))...)
-	return append(append(append(b, start...), data.Bytes()...), h.Bytes()...)
+	return append(append(append(b, start...), data...), header...)
 }
 
 // lzma2Stored is content in the form of LZMA2, not compressed.

@@ -161,6 +161,7 @@ func (s *source) place(w *writer, raw string) (name string, ok bool, err error) 
 	if err != nil {
 		return "", false, err
 	}
+	s.any = true
 	rest, ok := below(name, w.opt.StripPrefix)
 	if ok {
 		s.matched = true

@@ -1,50 +1,334 @@
 package archive
 
 import (
+	"archive/zip"
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
+	"math"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 	"golang.org/x/sync/errgroup"
 )
 
-// Zip files are read here and not through archives.Zip: that one reads a compressed member in pieces of 4 KB, makes a new
-// decompressor for each, and never looks at the header in front of a member, which may contradict the directory.
+// Zip files are read by the standard library, and not through archives.Zip: that one hands out one member after the other,
+// and does not say where they are. docs/design/0005-archives.md has what each of them costs.
+
+// Member is a file, folder or link of a zip file, as its directory has it. It is within the file, and has none of its bytes
+// in common with another one; nothing else of it has been checked.
+type Member struct {
+	Name   string // as it is there: with slashes, and folders with one at the end
+	Size   int64  // bytes, unpacked
+	Packed int64
+	Mode   fs.FileMode
+	Offset int64 // where its own header begins, which its content follows
+	End    int64 // where the next member begins, or the directory
+
+	file *zip.File
+	r    io.ReaderAt
+}
+
+const (
+	localMark = "PK\x03\x04" // of the header in front of each member
+	entryMark = "PK\x01\x02" // of an entry of the directory
+	endMark   = "PK\x05\x06" // of the record at the end of the file
+
+	localSize = 30
+	entrySize = 46
+	endSize   = 22
+
+	maxDirectory = 128 << 20 // bytes
+
+	flagEncrypted  = 1 << 0
+	flagDescriptor = 1 << 3 // sizes and checksum are behind the content, not in the local header
+)
+
+// zipSource is a zip file as archive/zip reads it. While the directory is listed its entries are counted: the library takes
+// as many as there are. Then, while members are placed, each has an empty header: DataOffset, which alone tells where a
+// member is, would have to read all of them otherwise, of a file of which only the end may be there.
+type zipSource struct {
+	io.ReaderAt
+	listing, placing bool
+	max, entries     int
+	next, bytes      int64 // where the last read ended, and how much was read
+}
+
+// ReadAt implements io.ReaderAt.
+func (z *zipSource) ReadAt(p []byte, off int64) (int, error) {
+	if z.placing {
+		clear(p)
+		copy(p, localMark)
+		return len(p), nil
+	}
+	n, err := z.ReaderAt.ReadAt(p, off)
+	if !z.listing {
+		return n, err
+	}
+	if off == z.next { // a directory is read in pieces, one after the other
+		z.entries += bytes.Count(p[:n], []byte(entryMark))
+	}
+	z.next = off + int64(n)
+	if z.bytes += int64(n); z.bytes > maxDirectory {
+		return 0, fmt.Errorf("%w: its directory has more than %d bytes", ErrTooLarge, maxDirectory)
+	}
+	if z.entries > z.max {
+		return 0, fmt.Errorf("%w: more than %d entries", ErrTooLarge, z.max)
+	}
+	return n, err
+}
+
+// ListZip reads the directory of the zip file of size bytes behind r. It is an error when it has more than limit members.
+func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
+	src := &zipSource{ReaderAt: r, listing: true, max: limit, next: -1}
+	z, err := zip.NewReader(src, size)
+	src.listing = false
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are looked at by whoever uses them
+		return nil, damaged(fmt.Errorf("its directory can't be read: %w", err))
+	}
+	if len(z.File) > limit {
+		return nil, fmt.Errorf("%w: more than %d entries", ErrTooLarge, limit)
+	}
+	end := size - endSize - int64(len(z.Comment))
+	if err := checkEnd(r, end); err != nil {
+		return nil, err
+	}
+	decompressors(z)
+	members := make([]Member, len(z.File))
+	src.placing = true
+	for i, f := range z.File {
+		end -= entrySize + int64(len(f.Name)+len(f.Extra)+len(f.Comment))
+		at, err := f.DataOffset()
+		if err != nil {
+			return nil, damaged(err)
+		}
+		members[i] = Member{Name: f.Name, Size: int64(f.UncompressedSize64), Packed: int64(f.CompressedSize64), Mode: f.Mode(), Offset: at - localSize, file: f, r: r}
+	}
+	src.placing = false
+	for _, m := range members {
+		if err := m.check(end); err != nil {
+			return nil, err
+		}
+	}
+	return members, setEnds(members, end)
+}
+
+// checkEnd looks at the record that ends the file: the library also finds one with something behind it.
+func checkEnd(r io.ReaderAt, at int64) error {
+	var b [8]byte
+	if _, err := r.ReadAt(b[:], max(at, 0)); err != nil || string(b[:4]) != endMark {
+		return fmt.Errorf("%w: a zip file without its directory at the end", ErrTruncated)
+	}
+	if disks := binary.LittleEndian.Uint32(b[4:]); disks != 0 && disks != math.MaxUint32 {
+		return fmt.Errorf("%w: one part of a zip file in several parts", ErrFormat)
+	}
+	return nil
+}
+
+// check refuses what an entry of a directory that begins at dir can't truly say.
+func (m Member) check(dir int64) error {
+	f := m.file
+	switch {
+	case max(f.UncompressedSize64, f.CompressedSize64) > math.MaxInt64/4:
+		return fmt.Errorf("%w: entry %q has a size of %d", ErrUnsafe, m.Name, max(f.UncompressedSize64, f.CompressedSize64))
+	case m.Offset < 0 || m.Offset > dir-localSize || m.Packed > dir-localSize-m.Offset:
+		return fmt.Errorf("%w: entry %q is not within the file", ErrTruncated, m.Name)
+	case !wellFormed(f.Extra):
+		return fmt.Errorf("%w: entry %q: an extra field is longer than all of them", ErrTruncated, m.Name)
+	case f.Flags&flagEncrypted != 0:
+		return fmt.Errorf("%w: entry %q is encrypted", ErrFormat, m.Name)
+	case m.Mode.IsDir() && m.Size > 0:
+		return fmt.Errorf("%w: folder %q has content", ErrUnsafe, m.Name)
+	case f.Method == zip.Store && m.Size != m.Packed:
+		return fmt.Errorf("%w: entry %q is stored as it is, in %d bytes, and has %d", ErrUnsafe, m.Name, m.Packed, m.Size)
+	case f.Method == zip.Deflate && m.Size/1040 > m.Packed: // deflate can't do better than 1032
+		return fmt.Errorf("%w: entry %q can't have %d bytes, being packed in %d", ErrUnsafe, m.Name, m.Size, m.Packed)
+	}
+	return nil
+}
+
+// wellFormed tells whether extra fields are as long as they say: the library takes from them what it can.
+func wellFormed(extra []byte) bool {
+	for len(extra) >= 4 {
+		n := 4 + int(binary.LittleEndian.Uint16(extra[2:]))
+		if n > len(extra) {
+			return false
+		}
+		extra = extra[n:]
+	}
+	return true
+}
+
+// setEnds says where members end. Those that overlap are an error: each byte of the file is used once.
+func setEnds(members []Member, dir int64) error {
+	order := make([]*Member, len(members))
+	for i := range members {
+		order[i] = &members[i]
+	}
+	slices.SortFunc(order, func(a, b *Member) int { return cmp.Compare(a.Offset, b.Offset) })
+	for i, m := range order {
+		next := "the directory"
+		if m.End = dir; i+1 < len(order) {
+			m.End, next = order[i+1].Offset, fmt.Sprintf("entry %q", order[i+1].Name)
+		}
+		if m.Offset+localSize+int64(len(m.Name))+m.Packed > m.End {
+			return fmt.Errorf("%w: entry %q overlaps %s", ErrUnsafe, m.Name, next)
+		}
+	}
+	if len(order) > 0 && order[0].Offset != 0 { // one zip file behind another, say
+		return fmt.Errorf("%w: its directory does not begin where it says", ErrTruncated)
+	}
+	return nil
+}
+
+// open returns the content; reading it to the end checks size and checksum. Several members may be read at once.
+func (m Member) open() (io.ReadCloser, error) {
+	if err := m.checkLocal(); err != nil {
+		return nil, err
+	}
+	in, err := m.file.Open()
+	if errors.Is(err, zip.ErrAlgorithm) {
+		return nil, fmt.Errorf("%w: it is compressed by method %d", ErrFormat, m.file.Method)
+	}
+	return in, err
+}
+
+// checkLocal compares the header in front of a member with the directory's. Programs that trust the one and programs that
+// trust the other would unpack different files.
+func (m Member) checkLocal() error {
+	f := m.file
+	b := make([]byte, localSize+len(m.Name))
+	if _, err := m.r.ReadAt(b, m.Offset); err != nil || string(b[:4]) != localMark {
+		return fmt.Errorf("%w: there is no member where the directory says", ErrTruncated)
+	}
+	le := binary.LittleEndian
+	flags, crc, packed, size := le.Uint16(b[6:]), le.Uint32(b[14:]), le.Uint32(b[18:]), le.Uint32(b[22:])
+	told := flags&flagDescriptor == 0 || crc|packed|size != 0
+	differs := ""
+	switch {
+	case int(le.Uint16(b[26:])) != len(m.Name) || string(b[localSize:]) != m.Name:
+		differs = "name"
+	case le.Uint16(b[8:]) != f.Method:
+		differs = "method"
+	case flags&flagEncrypted != 0:
+		differs = "encryption"
+	case told && crc != f.CRC32 && !(crc == 0 && f.Flags&flagDescriptor != 0):
+		differs = "checksum"
+	case told && (packed != math.MaxUint32 && int64(packed) != m.Packed || size != math.MaxUint32 && int64(size) != m.Size):
+		differs = "size"
+	case m.Offset+int64(len(b))+int64(le.Uint16(b[28:]))+m.Packed > m.End:
+		return fmt.Errorf("%w: it overlaps the next member", ErrUnsafe)
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: the member's own header gives another %s than the directory", ErrUnsafe, differs)
+}
+
+// Read returns the member's content, its size and checksum checked. A member of more than limit bytes is an error.
+func (m Member) Read(limit int64) ([]byte, error) {
+	if m.Size > limit {
+		return nil, fmt.Errorf("%w: entry %q has %d bytes, at most %d make sense", ErrUnsafe, m.Name, m.Size, limit)
+	}
+	in, err := m.open()
+	if err != nil {
+		return nil, fmt.Errorf("entry %q: %w", m.Name, unreadable(err))
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("entry %q: %w", m.Name, unreadable(err))
+	}
+	return b, nil
+}
+
+// unreadable says what the library means by ErrFormat once a member is open.
+func unreadable(err error) error {
+	if errors.Is(err, zip.ErrFormat) {
+		return fmt.Errorf("%w: it has more bytes than the archive says", ErrUnsafe)
+	}
+	return damaged(err)
+}
+
+const packedBuffer = 64 << 10
+
+// inflater decompresses one member, then another with the same buffers.
+type inflater struct {
+	packed *bufio.Reader
+	plain  io.ReadCloser
+	idle   *sync.Pool
+}
+
+// Read implements io.Reader.
+func (i *inflater) Read(p []byte) (int, error) { return i.plain.Read(p) }
+
+// Close lets another member have it.
+func (i *inflater) Close() error {
+	i.idle.Put(i)
+	return nil
+}
+
+// decompressors tells the reader how to decompress. The library's own inflate reads in pieces of 4 KB and takes longer.
+func decompressors(z *zip.Reader) {
+	var idle sync.Pool
+	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser {
+		if i, ok := idle.Get().(*inflater); ok {
+			i.packed.Reset(r)
+			if i.plain.(flate.Resetter).Reset(i.packed, nil) == nil {
+				return i
+			}
+		}
+		packed := bufio.NewReaderSize(r, packedBuffer)
+		return &inflater{packed: packed, plain: flate.NewReader(packed), idle: &idle}
+	})
+	for method, kind := range map[uint16]format{12: formatTarBz2, 93: formatTarZst, 95: formatTarXz} {
+		z.RegisterDecompressor(method, func(r io.Reader) io.ReadCloser {
+			plain, err := decompress(kind, bufio.NewReaderSize(r, packedBuffer))
+			if err != nil {
+				return io.NopCloser(failing{err})
+			}
+			return plain
+		})
+	}
+}
+
+type failing struct{ err error }
+
+// Read implements io.Reader.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // zipFile is a regular file of a zip, to be written when all names have been checked.
 type zipFile struct {
-	zipEntry
+	Member
 	to string // where it goes
 }
 
 // zip unpacks a zip file. Its directory is read first, so that a bad name, a false size or too much of anything is found
 // before a byte is written; then files are written by several workers at once.
-func (s *source) zip(ctx context.Context, w *writer, f *os.File) error {
-	entries, err := readZipDir(f, s.packed, w.opt.MaxEntries)
+func (s *source) zip(ctx context.Context, w *writer, r io.ReaderAt) error {
+	members, err := ListZip(r, s.packed, w.opt.MaxEntries)
 	if err != nil {
 		return err
 	}
 	var files []zipFile
-	for _, e := range entries {
+	for _, m := range members {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		to, ok, err := s.zipPlace(w, f, e)
+		to, ok, err := s.zipPlace(w, m)
 		if err != nil {
 			return err
 		}
 		if ok {
-			files = append(files, zipFile{e, to})
+			files = append(files, zipFile{m, to})
 		}
 	}
 	if err := s.checkPrefix(w); err != nil {
@@ -56,37 +340,37 @@ func (s *source) zip(ctx context.Context, w *writer, f *os.File) error {
 	if err := w.folders(); err != nil {
 		return err
 	}
-	if err := s.writeAll(ctx, w, f, files); err != nil {
+	if err := s.writeAll(ctx, w, files); err != nil {
 		return err
 	}
 	s.consumed(w, s.packed)
 	return nil
 }
 
-// zipPlace claims the place of an entry; ok is true for a file that is to be written there.
-func (s *source) zipPlace(w *writer, r io.ReaderAt, e zipEntry) (to string, ok bool, err error) {
-	if strings.Contains(e.name, `\`) {
-		return "", false, fmt.Errorf("%w: entry %q has a backslash in its name", ErrUnsafe, e.name)
+// zipPlace claims the place of a member; ok is true for a file that is to be written there.
+func (s *source) zipPlace(w *writer, m Member) (to string, ok bool, err error) {
+	if strings.Contains(m.Name, `\`) {
+		return "", false, fmt.Errorf("%w: entry %q has a backslash in its name", ErrUnsafe, m.Name)
 	}
-	to, ok, err = s.place(w, e.name)
+	to, ok, err = s.place(w, m.Name)
 	if err != nil || !ok {
 		return "", false, err
 	}
-	if e.mode.IsDir() {
+	if m.Mode.IsDir() {
 		_, err := w.claim(to, s.entry(fs.ModeDir, ""))
 		return "", false, err
 	}
 	if !w.keeps(to) {
 		return "", false, nil
 	}
-	if err := s.checkMode(e.name, e.mode); err != nil {
+	if err := s.checkMode(m.Name, m.Mode); err != nil {
 		return "", false, err
 	}
 	if to == "." {
 		return "", false, fmt.Errorf("%w: the folder to unpack is a file", ErrUnsafe)
 	}
-	if e.mode.Type() == fs.ModeSymlink {
-		target, err := e.content(r, maxTarget)
+	if m.Mode.Type() == fs.ModeSymlink {
+		target, err := m.Read(maxTarget)
 		if err != nil {
 			return "", false, err
 		}
@@ -100,7 +384,7 @@ func (s *source) zipPlace(w *writer, r io.ReaderAt, e zipEntry) (to string, ok b
 func (s *source) checkSum(w *writer, files []zipFile) error {
 	var sum int64
 	for _, f := range files {
-		if sum += f.size; sum > w.opt.MaxBytes {
+		if sum += f.Size; sum > w.opt.MaxBytes {
 			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, w.opt.MaxBytes)
 		}
 	}
@@ -111,8 +395,9 @@ func (s *source) checkSum(w *writer, files []zipFile) error {
 }
 
 const (
-	bigFile   = 1 << 20 // bytes; from here on a file is a batch of its own
-	batchSize = 64      // small files of one folder that a worker takes at once
+	bigFile    = 1 << 20   // bytes; from here on a file is a batch of its own
+	batchSize  = 64        // small files of one folder that a worker takes at once
+	copyBuffer = 256 << 10 // bytes: fits into a processor's own cache, and makes few system calls
 )
 
 // batches orders the files so that workers end at the same time: big ones first, the biggest at the very first; then small
@@ -120,16 +405,16 @@ const (
 func batches(files []zipFile) [][]zipFile {
 	slices.SortStableFunc(files, func(a, b zipFile) int {
 		switch {
-		case a.size >= bigFile || b.size >= bigFile:
-			return cmp.Compare(b.size, a.size)
+		case a.Size >= bigFile || b.Size >= bigFile:
+			return cmp.Compare(b.Size, a.Size)
 		default:
-			return cmp.Or(cmp.Compare(path.Dir(a.to), path.Dir(b.to)), cmp.Compare(a.offset, b.offset))
+			return cmp.Or(cmp.Compare(path.Dir(a.to), path.Dir(b.to)), cmp.Compare(a.Offset, b.Offset))
 		}
 	})
 	var all [][]zipFile
 	for len(files) > 0 {
 		n := 1
-		for files[0].size < bigFile && n < len(files) && n < batchSize && path.Dir(files[n].to) == path.Dir(files[0].to) {
+		for files[0].Size < bigFile && n < len(files) && n < batchSize && path.Dir(files[n].to) == path.Dir(files[0].to) {
 			n++
 		}
 		all = append(all, files[:n])
@@ -138,14 +423,14 @@ func batches(files []zipFile) [][]zipFile {
 	return all
 }
 
-func (s *source) writeAll(ctx context.Context, w *writer, r io.ReaderAt, files []zipFile) error {
+func (s *source) writeAll(ctx context.Context, w *writer, files []zipFile) error {
 	g, ctx := errgroup.WithContext(ctx)
 	queue := make(chan []zipFile)
 	for range w.opt.Workers {
 		g.Go(func() error {
-			z := newUnzipper(r)
+			buf := make([]byte, copyBuffer)
 			for batch := range queue {
-				if err := s.writeBatch(ctx, w, z, batch); err != nil {
+				if err := s.writeBatch(ctx, w, batch, buf); err != nil {
 					return err
 				}
 			}
@@ -166,117 +451,22 @@ func (s *source) writeAll(ctx context.Context, w *writer, r io.ReaderAt, files [
 	return g.Wait()
 }
 
-func (s *source) writeBatch(ctx context.Context, w *writer, z *unzipper, batch []zipFile) error {
+func (s *source) writeBatch(ctx context.Context, w *writer, batch []zipFile, buf []byte) error {
 	dir, err := w.root.OpenRoot(path.Dir(batch[0].to))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	for _, f := range batch {
-		in, err := z.open(f.zipEntry)
+		in, err := f.open()
 		if err == nil {
-			err = w.file(ctx, s, dir, f.to, f.mode&0o111 != 0, in, z.buf)
+			err = w.file(ctx, s, dir, f.to, f.Mode&0o111 != 0, in, buf)
+			in.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("entry %q: %w", f.name, damaged(err))
+			return fmt.Errorf("entry %q: %w", f.Name, unreadable(err))
 		}
-		s.consumed(w, f.packed)
+		s.consumed(w, f.Packed)
 	}
 	return nil
-}
-
-// unzipper reads members of a zip, one after the other, with the same buffers.
-type unzipper struct {
-	r       io.ReaderAt
-	packed  *bufio.Reader
-	inflate io.Reader // of packed; nil before the first member that needs it
-	buf     []byte
-}
-
-const (
-	copyBuffer   = 256 << 10 // fits into a processor's own cache, and makes few system calls
-	packedBuffer = 64 << 10
-)
-
-func newUnzipper(r io.ReaderAt) *unzipper {
-	return &unzipper{r: r, buf: make([]byte, copyBuffer)}
-}
-
-// open returns the content of a member; reading it to the end checks size and checksum. It is valid until the next open.
-func (z *unzipper) open(e zipEntry) (io.Reader, error) {
-	at, err := e.checkLocal(z.r)
-	if err != nil {
-		return nil, err
-	}
-	packed := io.NewSectionReader(z.r, at, e.packed)
-	plain := io.Reader(packed)
-	switch e.method {
-	case methodStore:
-	case methodDeflate:
-		if z.inflate == nil {
-			z.packed = bufio.NewReaderSize(packed, packedBuffer)
-			z.inflate = flate.NewReader(z.packed)
-		} else {
-			z.packed.Reset(packed)
-			if err := z.inflate.(flate.Resetter).Reset(z.packed, nil); err != nil {
-				return nil, err
-			}
-		}
-		plain = z.inflate
-	default:
-		kind, ok := zipMethods[e.method]
-		if !ok {
-			return nil, fmt.Errorf("%w: it is compressed by method %d", ErrFormat, e.method)
-		}
-		if plain, err = decompress(kind, bufio.NewReaderSize(packed, 64<<10)); err != nil {
-			return nil, err
-		}
-	}
-	return &checkedReader{r: plain, left: e.size, want: e.crc}, nil
-}
-
-// checkedReader reads what has to have a size and a checksum.
-type checkedReader struct {
-	r    io.Reader
-	left int64
-	crc  uint32
-	want uint32
-	done bool
-}
-
-func (c *checkedReader) Read(p []byte) (int, error) {
-	if c.done {
-		return 0, io.EOF
-	}
-	n, err := c.r.Read(p)
-	c.crc = crc32.Update(c.crc, crc32.IEEETable, p[:n])
-	c.left -= int64(n)
-	switch {
-	case c.left < 0:
-		return 0, fmt.Errorf("%w: it has more bytes than the archive says", ErrUnsafe)
-	case errors.Is(err, io.EOF) && c.left > 0:
-		return n, io.ErrUnexpectedEOF
-	case errors.Is(err, io.EOF) && c.crc != c.want:
-		return n, fmt.Errorf("%w: its checksum is %08x, not %08x", ErrTruncated, c.crc, c.want)
-	case errors.Is(err, io.EOF):
-		c.done = true
-	}
-	return n, err
-}
-
-// content is what a small member holds.
-func (e zipEntry) content(r io.ReaderAt, limit int64) ([]byte, error) {
-	if e.size > limit {
-		return nil, fmt.Errorf("%w: entry %q has %d bytes, at most %d make sense", ErrUnsafe, e.name, e.size, limit)
-	}
-	z := &unzipper{r: r}
-	in, err := z.open(e)
-	if err != nil {
-		return nil, fmt.Errorf("entry %q: %w", e.name, damaged(err))
-	}
-	b, err := io.ReadAll(io.LimitReader(in, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("entry %q: %w", e.name, damaged(err))
-	}
-	return b, nil
 }

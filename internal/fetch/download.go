@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/archive"
 )
 
 // download is a file on its way.
@@ -329,7 +331,7 @@ func (d *download) verify(r *Result, f io.ReaderAt) error {
 	}
 	if d.source.Archive && !d.source.pinned() && strings.HasPrefix(string(r.head), "PK") {
 		// Nothing else would notice that a zip was cut off where the server said it ends.
-		if _, err := findDirectory(f, r.Size); err != nil {
+		if _, err := archive.ListZip(f, r.Size, maxMembers); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotFile, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,18 +11,20 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/archive"
 )
 
 // Members is what FetchMembers got.
 type Members struct {
-	Size      int64  // of the whole archive
-	Read      int64  // bytes of it that are there now
-	Came      int64  // bytes that came in this run
-	Directory string // SHA-256 of the central directory and what follows it
-	Members   int    // that were asked for
-	URL       string
-	Requests  int
+	Size     int64 // of the whole archive
+	Read     int64 // bytes of it that are there now
+	Came     int64 // bytes that came in this run
+	Members  int   // that were asked for
+	URL      string
+	Requests int
 }
 
 // ErrNoRanges is what FetchMembers returns, wrapped, when no server sends pieces of the archive in a way that can be relied
@@ -30,6 +33,11 @@ var ErrNoRanges = errors.New("the server does not send parts of the file")
 
 // memberGap is how many bytes between two members are read along rather than asked around.
 const memberGap = 256 << 10
+
+const (
+	maxDirectory = 128 << 20 // bytes at the end of an archive that are read for its directory
+	maxMembers   = 2_000_000
+)
 
 // FetchMembers makes dest a file that is the zip archive of the source as far as those members go that keep wants: the
 // rest of it is a hole. An archive's own digests say nothing of such a file; whoever unpacks it has to check each member's
@@ -120,43 +128,21 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		return nil, fmt.Errorf("%w: it is no zip archive, it starts with %q", ErrNotFile, head)
 	}
 	whole := partMeta{URL: addr, Validator: valid, Total: total}
-	tail, err := d.bytes(ctx, whole, max(0, total-1<<20), total)
+	tail, ms, err := d.directory(ctx, whole)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := parseEnd(tail, total)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotFile, err)
-	}
-	if dir.end-dir.start > maxDirectory {
-		return nil, fmt.Errorf("%w: its central directory has %d bytes", ErrTooLarge, dir.end-dir.start)
-	}
-	if missing := total - int64(len(tail)) - dir.start; missing > 0 {
-		before, err := d.bytes(ctx, whole, dir.start, dir.start+missing)
-		if err != nil {
-			return nil, err
-		}
-		tail = append(before, tail...)
-	} else {
-		tail = tail[-missing:]
-	}
-	ms, err := parseDirectory(tail[:dir.end-dir.start], dir)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotFile, err)
-	}
-	segs, kept := extents(ms, dir, func(m zipMember) bool { return keep(m.name) }, memberGap, d.client.Chunk)
+	low := total - int64(len(tail))
+	segs, kept := extents(ms, low, keep, memberGap, d.client.Chunk)
 	if kept == 0 {
 		return nil, fmt.Errorf("%w: the archive has none of the members that are asked for", ErrNotFile)
 	}
 	sum := sha256.Sum256(tail)
 	whole.Digest = "members " + hex.EncodeToString(sum[:])
-	if segs[0][1]-segs[0][0] < int64(len(head)) {
-		return nil, fmt.Errorf("%w: %w", ErrNotFile, zipError("its first member has no header"))
+	if begin := int64(len(head)); low >= begin && (len(segs) == 0 || segs[0][0] >= begin) { // it starts as a zip does
+		segs = append([][2]int64{{0, begin}}, segs...)
 	}
-	if segs[0][0] >= int64(len(head)) { // it starts as a zip does
-		segs = append([][2]int64{{0, int64(len(head))}}, segs...)
-	}
-	whole.Segments = append(segs, [2]int64{dir.start, total})
+	whole.Segments = append(segs, [2]int64{low, total})
 	p, err := d.sparse(whole, head, tail)
 	if err != nil {
 		return nil, err
@@ -166,22 +152,82 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 	if err := d.persist(ctx, p, func() error { return d.fill(ctx, addr, p, nil) }); err != nil {
 		return nil, err
 	}
-	return &Members{Size: total, Read: p.bytes(), Came: p.bytes() - before + int64(len(tail)), Directory: hex.EncodeToString(sum[:]), Members: kept, URL: addr,
-		Requests: int(d.requests.Load())}, p.data.Sync()
+	return &Members{Size: total, Read: p.bytes(), Came: p.bytes() - before + int64(len(tail)), Members: kept, URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
+}
+
+// readerAt is an io.ReaderAt.
+type readerAt func(p []byte, off int64) (int, error)
+
+// ReadAt implements io.ReaderAt.
+func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
+
+// directory reads the end of a zip archive, as much of it as it takes to know the members.
+func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, ms []archive.Member, err error) {
+	low := max(0, whole.Total-1<<20)
+	if tail, err = d.bytes(ctx, whole, low, whole.Total); err != nil {
+		return nil, nil, err
+	}
+	var failed error // of the network
+	ms, err = archive.ListZip(readerAt(func(p []byte, off int64) (int, error) {
+		if off < low {
+			if whole.Total-off > maxDirectory {
+				return 0, fmt.Errorf("%w: its central directory has more than %d bytes", ErrTooLarge, maxDirectory)
+			}
+			before, err := d.bytes(ctx, whole, off, low)
+			if err != nil {
+				failed = err
+				return 0, err
+			}
+			tail, low = append(before, tail...), off
+		}
+		n := copy(p, tail[min(off-low, int64(len(tail))):])
+		if n < len(p) {
+			return n, io.EOF
+		}
+		return n, nil
+	}), whole.Total, maxMembers)
+	switch {
+	case failed != nil:
+		return nil, nil, failed
+	case err != nil:
+		return nil, nil, fmt.Errorf("%w: %w", ErrNotFile, err)
+	}
+	return tail, ms, nil
+}
+
+// extents are the pieces of the archive, up to the byte end, that hold the members that are kept, in order. Pieces with less
+// than gap bytes between them are one. A member ends where the next one begins: so its header and what follows its data are in it.
+func extents(ms []archive.Member, end int64, keep func(name string) bool, gap, chunk int64) (segs [][2]int64, kept int) {
+	ms = slices.SortedFunc(slices.Values(ms), func(a, b archive.Member) int { return cmp.Compare(a.Offset, b.Offset) })
+	for _, m := range ms {
+		if !keep(m.Name) {
+			continue
+		}
+		if kept++; m.Offset >= end {
+			continue
+		}
+		upto := min(m.End, end)
+		if last := len(segs) - 1; last >= 0 && m.Offset-segs[last][1] < gap {
+			segs[last][1] = upto
+		} else {
+			segs = append(segs, [2]int64{m.Offset, upto})
+		}
+	}
+	var cut [][2]int64
+	for _, s := range segs {
+		for at := s[0]; at < s[1]; at += chunk {
+			cut = append(cut, [2]int64{at, min(at+chunk, s[1])})
+		}
+	}
+	return cut, kept
 }
 
 // sparse opens the part with the segments of m, or makes it, and puts the archive's beginning and end into it.
 func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 	if p := oldPart(d.path, false); p != nil {
-		if p.meta.Digest == m.Digest && p.meta.Validator == m.Validator && p.meta.Total == m.Total && len(p.segs) == len(m.Segments) {
-			same := true
-			for i := range m.Segments {
-				same = same && p.meta.Segments[i] == m.Segments[i]
-			}
-			if same {
-				p.meta.URL = m.URL
-				return p, nil
-			}
+		if p.meta.Digest == m.Digest && p.meta.Validator == m.Validator && p.meta.Total == m.Total && slices.Equal(p.meta.Segments, m.Segments) {
+			p.meta.URL = m.URL
+			return p, nil
 		}
 		p.close()
 	}
@@ -190,16 +236,17 @@ func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 		return nil, err
 	}
 	err = p.data.Truncate(m.Total)
-	for _, piece := range []struct {
-		s *segment
-		b []byte
-	}{{p.segs[0], head}, {p.segs[len(p.segs)-1], tail}} {
+	put := func(s *segment, b []byte) {
 		if err == nil {
-			err = p.write(piece.s, piece.b)
+			err = p.write(s, b)
 		}
 		if err == nil {
-			err = p.note(piece.s)
+			err = p.note(s)
 		}
+	}
+	put(p.segs[len(p.segs)-1], tail)
+	if len(p.segs) > 1 {
+		put(p.segs[0], head)
 	}
 	if err != nil {
 		p.close()

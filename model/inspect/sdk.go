@@ -73,7 +73,7 @@ func listZip(f *os.File, size int64) (*listing, error) {
 		}
 	}
 	sort.Strings(l.names)
-	l.read = func(name string, limit int64) ([]byte, error) { return at[name].Read(f, limit) }
+	l.read = func(name string, limit int64) ([]byte, error) { return at[name].Read(limit) }
 	return l, nil
 }
 
