@@ -31,7 +31,7 @@ import (
 
 func fetchWorkspace(t *testing.T) steps.Workspace {
 	t.Helper()
-	c, diags := toolchains.Builtin()
+	c, diags := steps.Catalogue(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

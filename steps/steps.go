@@ -7,10 +7,22 @@
 package steps
 
 import (
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 )
+
+// Catalogue is the catalogue of toolchains with the given files of a workspace on top. What it has embedded are the stand-ins.
+func Catalogue(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
+	c, diags := toolchains.Load(files)
+	if c != nil {
+		c.Embedded = sdk.Embedded{}
+	}
+	return c, diags
+}
 
 // Workspace is what the kinds are told of the workspace that is planned.
 type Workspace struct {

@@ -29,6 +29,7 @@ var builtin embed.FS
 type Catalogue struct {
 	*facts.Set
 	Toolchains []*Toolchain
+	Embedded   Embedded // where sources "embedded" are taken from; nil has none
 }
 
 // placeholders stand for themselves when a catalogue is read; they are filled in when the value is known.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
@@ -36,6 +35,8 @@ type Choice struct {
 	Found     Installed              // for an installed SDK: what it says it is
 	Notes     []string               // for people: why another source was passed over
 	Warnings  []string               // for people: what is not in order, and harms others than hexmage
+
+	embeddedID string // for an embedded source: the build id
 }
 
 // ErrNotAvailable is what Choose returns, wrapped, when no source gives the release; the text says what to do.
@@ -58,7 +59,7 @@ func (c *Catalogue) Choose(q Request) (*Choice, error) {
 			continue
 		}
 		ch.Source = s
-		ok, reason, err := ch.take(q)
+		ok, reason, err := ch.take(c, q)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", t.Name, r.Version, err)
 		}
@@ -68,7 +69,7 @@ func (c *Catalogue) Choose(q Request) (*Choice, error) {
 		}
 		why = append(why, reason)
 	}
-	return nil, notAvailable(t, r, q, why)
+	return nil, c.notAvailable(t, r, q, why)
 }
 
 // Absent is the choice of a release that Choose finds nowhere: what is known of it, with a spec that cannot be done. A plan can
@@ -96,7 +97,7 @@ func order(r *Release, q Request) []string {
 }
 
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
-func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
+func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
 	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Only: s.Only, Links: s.links(), Verify: t.Verify(r)}
 	for _, w := range s.Wraps {
@@ -104,17 +105,15 @@ func (ch *Choice) take(q Request) (ok bool, reason string, err error) {
 	}
 	switch s.Kind {
 	case "embedded":
-		rel, err := sdk.Find(t.Name, r.Version)
-		if err != nil {
+		if spec.StripPrefix, ch.embeddedID, ch.Archive, err = c.takeEmbedded(t.Name, r.Version); err != nil {
 			return false, "", err
 		}
-		spec.Kind, spec.File, spec.StripPrefix = sources.KindArchive, EmbeddedFile, rel.Prefix
+		spec.Kind, spec.File = sources.KindArchive, EmbeddedFile
 		if e := q.Lock.Find(t.Name, r.Version, "embedded"); e != nil {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		} else if !q.Locking {
 			return false, "", fmt.Errorf("the digest of its open stand-in is not in %s: run `hexmage lock %s %s`", LockFile, t.Name, r.Version)
 		}
-		ch.Archive = func() ([]byte, error) { return embeddedArchive(t.Name, r.Version) }
 	case "deb":
 		spec.Kind = sources.KindDeb
 		spec.Packages, err = lockedPackages(s, q.Lock.Find(t.Name, r.Version, "deb"))
@@ -170,7 +169,7 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 }
 
 // notAvailable says all that people can do to get a release.
-func notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
+func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s can't be had", t.Name, r.Version)
 	standIn := q.Source == "" && (q.Profile == ProfileOpen || q.Profile == "")
@@ -181,8 +180,8 @@ func notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 		fmt.Fprintf(&b, " from source %q", q.Source)
 	case standIn:
 		b.WriteString(" in profile \"open\": there is no open stand-in of this release")
-		if have := standIns(t.Name); have != "" {
-			fmt.Fprintf(&b, "; there is one of %s", have)
+		if c.Embedded != nil && len(c.Embedded.Versions(t.Name)) > 0 {
+			fmt.Fprintf(&b, "; there is one of %s", strings.Join(c.Embedded.Versions(t.Name), ", "))
 		}
 		b.WriteString("; with another profile (`--profile device`) the real one is taken")
 	}
@@ -208,20 +207,12 @@ type availabilityError struct{ text string }
 func (e *availabilityError) Error() string { return e.text }
 func (e *availabilityError) Unwrap() error { return ErrNotAvailable }
 
-func standIns(name string) string {
-	var have []string
-	for _, r := range sdk.Releases() {
-		if r.Name == name {
-			have = append(have, r.Version)
-		}
-	}
-	return strings.Join(have, ", ")
-}
-
 // With returns a copy of the catalogue in which the release has the source instead of its others of the same kind. A
 // release that is not in the catalogue is one with this source only.
 func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
-	out := &Catalogue{Set: c.Set}
+	copied := *c
+	out := &copied
+	out.Toolchains = nil
 	found := false
 	for _, t := range c.Toolchains {
 		if t.Name != name {
@@ -265,10 +256,8 @@ func (ch *Choice) BuildID() string {
 	switch {
 	case ch.Found.BuildID != "":
 		return ch.Found.BuildID
-	case ch.Source.Kind == "embedded":
-		if rel, err := sdk.Find(ch.Toolchain.Name, ch.Release.Version); err == nil {
-			return rel.BuildID
-		}
+	case ch.Source.Kind == "embedded" && ch.embeddedID != "":
+		return ch.embeddedID
 	case ch.Release.BuildID != "":
 		return ch.Release.BuildID
 	}

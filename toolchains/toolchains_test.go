@@ -25,6 +25,7 @@ func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
+	c.Embedded = sdk.Embedded{}
 	l, diags := toolchains.BuiltinLock()
 	if diags.HasErrors() {
 		t.Fatal(diags)

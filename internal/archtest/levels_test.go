@@ -116,8 +116,6 @@ func arrowExceptions() []string {
 		"model/inspect imports toolchains/verify",
 		"oppackage imports patches",
 		"runner imports standin/phone",
-		"toolchains imports standin/sdk",
-		"toolchains/relock imports standin/sdk",
 	}
 }
 

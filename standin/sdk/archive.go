@@ -1,9 +1,7 @@
 package sdk
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -27,16 +25,6 @@ func Archive(w io.Writer, name, version string) error {
 		return fmt.Errorf("packing %s %s: %w", r.Name, r.Version, err)
 	}
 	return nil
-}
-
-// Digest returns the size in bytes of a release's archive and its SHA-256 in hexadecimal.
-func Digest(name, version string) (size int64, sha string, err error) {
-	h := sha256.New()
-	n := &counter{}
-	if err := Archive(io.MultiWriter(h, n), name, version); err != nil {
-		return 0, "", err
-	}
-	return n.n, hex.EncodeToString(h.Sum(nil)), nil
 }
 
 type counter struct{ n int64 }

@@ -29,6 +29,7 @@ func options(t *testing.T) doctor.Options {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
+	c.Embedded = sdk.Embedded{}
 	l, diags := toolchains.BuiltinLock()
 	if diags.HasErrors() {
 		t.Fatal(diags)

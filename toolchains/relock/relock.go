@@ -6,6 +6,7 @@ package relock
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
@@ -136,7 +136,7 @@ func outdated(ch *toolchains.Choice, have *toolchains.Locked) (string, error) {
 	again := fmt.Sprintf("run `hexmage lock --upgrade %s`", have.Name)
 	switch have.Source {
 	case "embedded":
-		size, sum, err := sdk.Digest(have.Name, have.Version)
+		size, sum, err := embedded(ch)
 		if err != nil {
 			return "", err
 		}
@@ -215,8 +215,8 @@ func pin(ctx context.Context, ch *toolchains.Choice, o sources.Options) (*toolch
 		}
 		return e, nil
 	case "embedded":
-		size, sum, err := sdk.Digest(e.Name, e.Version)
-		e.Size, e.SHA256 = size, sum
+		var err error
+		e.Size, e.SHA256, err = embedded(ch)
 		return e, err
 	case "installed":
 		return nil, nil
@@ -229,6 +229,15 @@ func pin(ctx context.Context, ch *toolchains.Choice, o sources.Options) (*toolch
 		return e, nil // the catalogue says it all
 	}
 	return e, learn(ctx, ch, e, o)
+}
+
+// embedded says what the archive of an embedded source is.
+func embedded(ch *toolchains.Choice) (size int64, sha256sum string, err error) {
+	b, err := ch.Archive()
+	if err != nil {
+		return 0, "", err
+	}
+	return int64(len(b)), fmt.Sprintf("%x", sha256.Sum256(b)), nil
 }
 
 // learn gets a release to find out what it is: its archive's digest, and the tree's. It is verified like any fetch.

@@ -68,6 +68,7 @@ func load(t *testing.T, src string) *toolchains.Catalogue {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
+	c.Embedded = sdk.Embedded{}
 	return c
 }
 

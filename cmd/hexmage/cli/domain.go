@@ -76,7 +76,7 @@ func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.D
 	if c.cat != nil && maps.EqualFunc(c.files, files, bytes.Equal) {
 		return c.cat, nil
 	}
-	cat, diags := toolchains.Load(files)
+	cat, diags := steps.Catalogue(files)
 	if !diags.HasErrors() {
 		c.files, c.cat = files, cat
 	}
