@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -30,7 +31,7 @@ func BenchmarkDevice(b *testing.B) {
 	}
 	o := runner.Options{
 		Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
-		Self: phonetest.Self(b), ADB: toolchaintest.Root(b, "adb"),
+		Emulate: emulate(b, phone.Faults{}), ADB: toolchaintest.Root(b, "adb"),
 	}
 	parts := &bench{store: store, image: nil}
 	parts.image = parts.scan(b, phonetest.Image(b, nil))

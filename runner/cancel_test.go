@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 )
 
 // quiet waits until nothing runs on the device but what ran before, and returns what does not end.
-func quiet(t *testing.T, s *runner.Session, before string) (left string) {
+func quiet(t *testing.T, s *session.Session, before string) (left string) {
 	t.Helper()
 	known := map[string]bool{}
 	for line := range strings.Lines(before) {
@@ -37,7 +38,7 @@ func quiet(t *testing.T, s *runner.Session, before string) (left string) {
 }
 
 // processes lists those of the device, but for the one that lists them.
-func processes(t *testing.T, s *runner.Session) string {
+func processes(t *testing.T, s *session.Session) string {
 	t.Helper()
 	var all strings.Builder
 	for line := range strings.Lines(onDevice(t, s, "ps -o pid,args")) {
@@ -52,11 +53,11 @@ func processes(t *testing.T, s *runner.Session) string {
 // not deserve, and the next push has all it needs.
 func TestCancelledPush(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *phone.Options) { o.SlowBytesPerSecond = 60 << 20 })
-	s.Sums = runner.Sums{Dir: t.TempDir()}
+	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond = 60 << 20 })
+	s.Sums = push.Sums{Dir: t.TempDir()}
 	before := processes(t, s)
 	name, second := randomFile(t, 20<<20), randomFile(t, 18<<20)
-	files := map[string]runner.File{}
+	files := map[string]push.File{}
 	var small int64
 	for i := range 12 {
 		f := file(strings.Repeat(fmt.Sprintf("%05d\n", i), 60000), false)
@@ -66,7 +67,7 @@ func TestCancelledPush(t *testing.T) {
 	big := onDisk(t, name)
 	files["big"] = big
 	total := small + big.Size
-	push := func(ctx context.Context, files map[string]runner.File, report func(done, total int64)) error {
+	send := func(ctx context.Context, files map[string]push.File, report func(done, total int64)) error {
 		_, err := s.Push(ctx, "/data/local/tmp/x", files, report)
 		return err
 	}
@@ -94,11 +95,11 @@ func TestCancelledPush(t *testing.T) {
 		{"all has arrived", total, 0},
 		{"while it is verified", total, 15 * time.Millisecond},
 	} {
-		if _, err := runner.Clear(t.Context(), s.Device); err != nil {
+		if _, err := push.Clear(t.Context(), s.Device); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		err := push(ctx, files, func(done, _ int64) {
+		err := send(ctx, files, func(done, _ int64) {
 			if done >= at.done {
 				time.AfterFunc(at.wait, cancel)
 				if at.wait == 0 {
@@ -112,7 +113,7 @@ func TestCancelledPush(t *testing.T) {
 		}
 		check(at.name)
 	}
-	if err := push(t.Context(), files, nil); err != nil {
+	if err := send(t.Context(), files, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := onDevice(t, s, "sha256sum </data/local/tmp/x/big"); !strings.HasPrefix(got, sumOf(t, name)) {
@@ -129,11 +130,11 @@ func TestCancelledPush(t *testing.T) {
 	}
 	for _, wait := range []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_ = push(ctx, map[string]runner.File{"big": onDisk(t, second)}, func(int64, int64) { time.AfterFunc(wait, cancel) })
+		_ = send(ctx, map[string]push.File{"big": onDisk(t, second)}, func(int64, int64) { time.AfterFunc(wait, cancel) })
 		cancel()
 		check(fmt.Sprintf("%v after a copy began", wait))
 	}
-	if err := push(t.Context(), map[string]runner.File{"big": onDisk(t, second)}, nil); err != nil {
+	if err := send(t.Context(), map[string]push.File{"big": onDisk(t, second)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := onDevice(t, s, "sha256sum </data/local/tmp/x/big"); !strings.HasPrefix(got, sumOf(t, second)) {
@@ -144,7 +145,7 @@ func TestCancelledPush(t *testing.T) {
 // TestCancelledRun ends runs at every stage.
 func TestCancelledRun(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
+	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
 	before := processes(t, s)
 	for _, stage := range []string{"push", "prepare", "output", "pull"} {
 		t.Run(stage, func(t *testing.T) {
@@ -160,8 +161,8 @@ func TestCancelledRun(t *testing.T) {
 			if stage == "output" {
 				command = "sleep 1000 & (trap '' HUP TERM INT; sleep 2000) & echo started; cat /dev/zero | sleep 3000"
 			}
-			_, err := s.Run(ctx, runner.RunRequest{
-				Files: map[string]runner.File{"in": file(strings.Repeat(stage, 1<<20), false)},
+			_, err := s.Run(ctx, session.Request{
+				Files: map[string]push.File{"in": file(strings.Repeat(stage, 1<<20), false)},
 				Args:  []string{"sh", "-c", command}, Stdout: out, Pull: []string{"big"}, PullDir: t.TempDir(),
 				Report: func(done, _ int64, op string) {
 					if op == stage && done > 0 {

@@ -14,10 +14,15 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/pool"
 )
 
-// findWait is how long phones may take to show up at a server that was just started.
-const findWait = 3 * time.Second
+// Phones may take findWait to show up at a server that was just started, which is asked every findPoll.
+const (
+	findWait = 3 * time.Second
+	findPoll = 100 * time.Millisecond
+)
 
 // real finds a phone at the user's own adb server: the one with the serial, the one with the SoC, or the only one.
 func (d *Device) real(ctx context.Context, a *action.Action, serial, soc string) (*adb.Device, error) {
@@ -30,12 +35,12 @@ func (d *Device) real(ctx context.Context, a *action.Action, serial, soc string)
 			return nil, err
 		}
 	}
-	for deadline := time.Now().Add(wait); ; time.Sleep(leasePoll) {
+	for deadline := time.Now().Add(wait); ; time.Sleep(findPoll) {
 		one, err := d.pick(ctx, client, serial, soc)
 		if err == nil {
 			return client.Device(one.Serial), nil
 		}
-		if !errors.Is(err, ErrNoDevice) || time.Now().After(deadline) || ctx.Err() != nil {
+		if !errors.Is(err, devinfo.ErrNoDevice) || time.Now().After(deadline) || ctx.Err() != nil {
 			return nil, err
 		}
 	}
@@ -47,22 +52,22 @@ func (d *Device) pick(ctx context.Context, client *adb.Client, serial, soc strin
 		return adb.Info{}, err
 	}
 	if serial != "" || soc == "" {
-		return Pick(all, serial)
+		return devinfo.Pick(all, serial)
 	}
-	return PickSoC(ctx, client, all, soc)
+	return devinfo.PickSoC(ctx, client, all, soc)
 }
 
 // client is the user's own adb server if that runs, else a private one: two servers cannot share one phone on USB. wait is how long phones
 // may take to show up there.
 func (d *Device) client(ctx context.Context, a *action.Action) (c *adb.Client, wait time.Duration, err error) {
-	if d.o.Server != (Server{}) {
+	if d.o.Server != (pool.Server{}) {
 		c := adb.NewClient(d.o.Server.Network, d.o.Server.Address)
 		_, err := c.Version(ctx)
 		if err == nil {
 			return c, 0, nil
 		}
-		if !d.o.Server.local() { // no server here has its phones
-			return nil, 0, d.o.Server.silent(err)
+		if !d.o.Server.Local() { // no server here has its phones
+			return nil, 0, d.o.Server.Silent(err)
 		}
 	}
 	s, fresh, err := d.adbServerAt(ctx, a, true)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -16,8 +17,14 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
 )
+
+// Executor is the name by which actions ask for a device.
+const Executor = "device"
 
 // Names of Platform properties of actions for a device.
 const (
@@ -46,17 +53,18 @@ type Options struct {
 	Store  cas.Store
 	Trees  *merkle.Trees // where images and adb are unpacked
 	Fn     digest.Function
-	Dir    string       // an existing folder for what lasts as long as this process, on the store's file system
-	State  string       // a folder for what is kept between runs: leases, hashes, adb's key, the emulated phone's disk; made when needed
-	Self   []string     // program and arguments that call emulator.Init
-	Serial string       // the user's choice of a real device; overrides the property
-	Server Server       // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
-	Pool   *Pool        // the user's phones, for actions that name no serial, or one of the pool; nil: there is none
-	Phones int          // how many emulated phones of an image may run at the same time; at least 1
-	ADB    string       // folder with the platform tools, for actions that bring none
-	Home   string       // the user's home folder: phones know the adb key in it; empty: a key in State
-	Log    io.Writer    // what emulated devices print, beside what goes with a failed action's output; nil discards it
-	Faults phone.Faults // of emulated devices
+	Dir    string      // an existing folder for what lasts as long as this process, on the store's file system
+	State  string      // a folder for what is kept between runs: leases, hashes, adb's key, the emulated phone's disk; made when needed
+	Serial string      // the user's choice of a real device; overrides the property
+	Server pool.Server // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
+	Pool   *pool.Pool  // the user's phones, for actions that name no serial, or one of the pool; nil: there is none
+	Phones int         // how many emulated phones of an image may run at the same time; at least 1
+	ADB    string      // folder with the platform tools, for actions that bring none
+	Home   string      // the user's home folder: phones know the adb key in it; empty: a key in State
+	Log    io.Writer   // what emulated devices print, beside what goes with a failed action's output; nil discards it
+	// Emulate starts an emulated device; nil: there are none.
+	Emulate func(context.Context, EmulatedOptions) (Emulated, error)
+	OwnDisk bool // emulated devices bring a disk of their own, which goes away with them
 }
 
 // Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, an emulated phone) with the first
@@ -113,20 +121,21 @@ func (d *Device) newFolder(name string) (string, error) {
 // failed says what could not be done, and whether it may be tried again.
 func failed(op string, err error) *execute.Error {
 	e := &execute.Error{Op: op, Err: err, Retryable: adb.Retryable(err)}
-	if mismatch := (*Mismatch)(nil); errors.As(err, &mismatch) { // the step's or the user's fault
+	if mismatch := (*devinfo.Mismatch)(nil); errors.As(err, &mismatch) { // the step's or the user's fault
 		e.Refused, e.Retryable = true, false
 	}
-	var lacking *phone.UnsupportedError
-	if errors.As(err, &lacking) {
-		e.Err, e.Remedy = errors.New(lacking.What), lacking.Remedy
+	var l lacking
+	if errors.As(err, &l) {
+		what, remedy := l.Lacks()
+		e.Err, e.Remedy = errors.New(what), remedy
 	}
 	return e
 }
 
 // request reads from the action what is to be pushed and run.
-func (d *Device) request(ctx context.Context, a *action.Action) (RunRequest, error) {
-	q := RunRequest{Files: map[string]File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
-	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], SamplesCSV, SamplesJSON} // which the device does not write
+func (d *Device) request(ctx context.Context, a *action.Action) (session.Request, error) {
+	q := session.Request{Files: map[string]push.File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
+	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], session.SamplesCSV, session.SamplesJSON} // which the device does not write
 	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return slices.Contains(own, p) })
 	push, err := merkle.Ref(a.InputRoot).Sub(ctx, d.o.Store, PushDir)
 	if errors.Is(err, merkle.ErrNotExist) {
@@ -153,4 +162,12 @@ func (d *Device) request(ctx context.Context, a *action.Action) (RunRequest, err
 		return nil
 	})
 	return q, err
+}
+
+// wanted reads a target from an action's platform.
+func wanted(platform map[string]string) devinfo.Wanted {
+	w := devinfo.Wanted{SoC: platform[PropertySoC], Arch: platform[PropertyArch]}
+	w.SoCModel, _ = strconv.Atoi(platform[PropertySoCModel]) // 0, where it is not said, is not checked
+	w.VTCMMB, _ = strconv.Atoi(platform[PropertyVTCM])
+	return w
 }

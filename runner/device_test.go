@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -30,6 +31,18 @@ type bench struct {
 	store  *disk.Store
 	device *runner.Device
 	image  *merkle.Dir
+}
+
+// emulate starts emulated phones that have such faults.
+func emulate(t testing.TB, faults phone.Faults) func(context.Context, runner.EmulatedOptions) (runner.Emulated, error) {
+	self := phonetest.Self(t)
+	return func(ctx context.Context, o runner.EmulatedOptions) (runner.Emulated, error) {
+		e, err := phone.Start(ctx, phone.Options{Self: self, Image: o.Image, Dir: o.Dir, Data: o.Data, Log: o.Log, Faults: faults})
+		if err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
 }
 
 func newBench(t *testing.T, change func(*runner.Options)) *bench {
@@ -46,7 +59,7 @@ func newBench(t *testing.T, change func(*runner.Options)) *bench {
 	o := runner.Options{
 		Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
 		Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
-		Self: phonetest.Self(t), ADB: toolchaintest.Root(t, "adb"),
+		Emulate: emulate(t, phone.Faults{}), ADB: toolchaintest.Root(t, "adb"),
 	}
 	if change != nil {
 		change(&o)
@@ -293,7 +306,7 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 	}
 	t.Run("a library that is nowhere", func(t *testing.T) {
 		_, err := b.device.Execute(t.Context(), b.action(t, map[string]string{"push/run": "x:" + string(needs(t, "libomp.so"))}, action.Command{Args: []string{"true"}}))
-		mismatch, ok := errors.AsType[*runner.Mismatch](err)
+		mismatch, ok := errors.AsType[*devinfo.Mismatch](err)
 		if !ok || mismatch.File != "run" || !strings.Contains(err.Error(), "libomp.so") {
 			t.Errorf("got %v", err)
 		}
@@ -338,10 +351,10 @@ func TestDeviceSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := runner.Pick(all, serial)
+		d, err := devinfo.Pick(all, serial)
 		return d.Serial, err
 	}
-	if _, err := pick(""); !errors.Is(err, runner.ErrNoDevice) {
+	if _, err := pick(""); !errors.Is(err, devinfo.ErrNoDevice) {
 		t.Errorf("none: %v", err)
 	}
 	if err := s.Connect(t.Context(), one.Addr()); err != nil {
@@ -350,7 +363,7 @@ func TestDeviceSelection(t *testing.T) {
 	if got, err := pick(""); err != nil || got != one.Addr() {
 		t.Errorf("one: %q, %v", got, err)
 	}
-	if _, err := pick("XYZ"); !errors.Is(err, runner.ErrNoDevice) || !strings.Contains(err.Error(), one.Addr()) {
+	if _, err := pick("XYZ"); !errors.Is(err, devinfo.ErrNoDevice) || !strings.Contains(err.Error(), one.Addr()) {
 		t.Errorf("another serial: %v", err)
 	}
 	if err := s.Connect(t.Context(), two.Addr()); err != nil {
@@ -381,35 +394,9 @@ func TestRealDevice(t *testing.T) {
 	}
 }
 
-func TestLease(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	release, err := runner.Lease(t.Context(), dir, "a:1/x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-	defer cancel()
-	waited := false
-	if _, err := runner.Lease(ctx, dir, "a:1/x", func() { waited = true }); !errors.Is(err, context.DeadlineExceeded) || !waited {
-		t.Errorf("a second lease: %v, waited %v", err, waited)
-	}
-	if other, err := runner.Lease(ctx, dir, "b", nil); err != nil {
-		t.Errorf("another device: %v", err)
-	} else {
-		other()
-	}
-	time.AfterFunc(50*time.Millisecond, release)
-	again, err := runner.Lease(t.Context(), dir, "a:1/x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again()
-}
-
 func TestEmulatorFaultsReachTheDevice(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *runner.Options) { o.Faults = phone.Faults{DropAfterBytes: 3 << 20} })
+	b := newBench(t, func(o *runner.Options) { o.Emulate = emulate(t, phone.Faults{DropAfterBytes: 3 << 20}) })
 	a := b.action(t, map[string]string{"push/a": strings.Repeat("a", 2<<20), "push/b": strings.Repeat("b", 2<<20)}, action.Command{Args: []string{"sh", "-c", "cat a b | wc -c"}})
 	if r, err := b.device.Execute(t.Context(), a); err != nil || strings.TrimSpace(string(r.Stdout)) != "4194304" {
 		t.Errorf("%v, %v", r, err)

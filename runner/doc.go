@@ -1,7 +1,9 @@
-// Package runner runs actions on devices: it pushes what a device lacks, runs the command there, pulls what it wrote.
+// Package runner runs actions on devices. Device is an executor like any other, so device runs are cached, limited and reported like compiles.
 //
-// What a device has is not pushed again, and a link that breaks costs a few percent. A device has one user at a time: Lease, Hold.
+// The way of an action: Execute takes from its platform which device it wants; one is found (devinfo), lent (pool) and leased (lease), or an
+// emulated one is started; what would fail there is found (check); a session pushes what the device lacks (push), waits until it is cool (thermal),
+// runs the command, samples (agent) and pulls; the outputs go to the store. What runs measured is put together by measure, what went wrong is found by
+// diagnose, each for itself.
 //
-// A Device is an executor like any other, so device runs are cached, limited and reported like compiles. The package
-// knows adb, phones and the emulated one; it does not know pipelines, models or what a command computes.
+// The package knows adb and what actions are; it does not know pipelines, models, what a command computes, or how an emulated device is made.
 package runner

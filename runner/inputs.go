@@ -15,11 +15,12 @@ import (
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/runner/push"
 )
 
 // file makes a file of the store one for the device. Its digest names it for ever, so its SHA-256 has to be found once only.
-func (d *Device) file(ctx context.Context, f merkle.File) File {
-	return File{
+func (d *Device) file(ctx context.Context, f merkle.File) push.File {
+	return push.File{
 		Open: func() (io.ReadCloser, error) {
 			r, err := d.o.Store.Open(ctx, f.Digest)
 			if err != nil {

@@ -16,12 +16,14 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/thermal"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
 // record is what the action left of its run.
-func (b *bench) record(t *testing.T, r *action.Result) (got runner.RunRecord) {
+func (b *bench) record(t *testing.T, r *action.Result) (got session.Record) {
 	t.Helper()
 	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == "run.json" })
 	if i < 0 {
@@ -37,7 +39,7 @@ func (b *bench) record(t *testing.T, r *action.Result) (got runner.RunRecord) {
 // program's.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *runner.Options) { o.Faults = phone.Faults{Celsius: 70, HeatFactor: 10} })
+	b := newBench(t, func(o *runner.Options) { o.Emulate = emulate(t, phone.Faults{Celsius: 70, HeatFactor: 10}) })
 	const script = "x:#!/system/bin/sh\necho run >>$COUNT; n=$(wc -l <$COUNT)\necho out $n; [ -e mine ] && echo used before; : >mine; [ \"$n\" != \"$1\" ]\n"
 	measure := func(name, failAt string, platform map[string]string) (*action.Result, error) {
 		platform[runner.PropertyRecord] = "run.json"
@@ -47,11 +49,11 @@ func TestMeasure(t *testing.T) {
 		a.Limit = 4 * time.Second
 		return b.device.Execute(t.Context(), a)
 	}
-	cool := func(c runner.Cooldown) map[string]string {
+	cool := func(c thermal.Cooldown) map[string]string {
 		return map[string]string{runner.PropertyCooldown: c.String()}
 	}
 
-	p := cool(runner.Cooldown{Celsius: 45, Timeout: runner.Duration(time.Minute)})
+	p := cool(thermal.Cooldown{Celsius: 45, Timeout: thermal.Duration(time.Minute)})
 	p[runner.PropertyWarmup] = "2"
 	r, err := measure("good", "0", p)
 	if err != nil || r.ExitCode != 0 || string(r.Stdout) != "out 3\n" {
@@ -74,14 +76,14 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("a warm-up run that fails: %+v, %v", r, err)
 	}
 
-	r, err = measure("hot", "0", cool(runner.Cooldown{Celsius: 10}))
+	r, err = measure("hot", "0", cool(thermal.Cooldown{Celsius: 10}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c := b.record(t, r).Cooldown; c.Reached || !strings.Contains(c.Warning, "did not cool down below 10 °C within 0s: ") || !strings.Contains(c.Warning, "measured all the same") {
 		t.Errorf("a phone that stays hot: %+v", c)
 	}
-	for want, c := range map[string]runner.Cooldown{
+	for want, c := range map[string]thermal.Cooldown{
 		"did not cool down below 10 °C":                     {Celsius: 10, Required: true},
 		"the device has no thermal zone toaster-*; it has ": {Celsius: 40, Zones: []string{"toaster-*"}, Required: true},
 	} {
@@ -129,14 +131,19 @@ func TestOutputIsLive(t *testing.T) {
 // What a program leaves running when it ends is ended, too.
 func TestNothingGoesOn(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
-	res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "sleep 4711 >/dev/null 2>&1 </dev/null & exit 3"}})
+	s := newSession(t, nil)
+	res, err := s.Run(t.Context(), session.Request{Args: []string{"sh", "-c", "sleep 4711 >/dev/null 2>&1 </dev/null & exit 3"}})
 	if err != nil || res.ExitCode != 3 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if left := onDevice(t, s, "ps -o args | grep '^sleep 4711'; ls /data/local/tmp/hexmage/run"); left != "" {
-		t.Errorf("left on the device: %q", left)
+	left := ""
+	for range 50 { // a process that was killed is listed until the kernel is done with it
+		if left = onDevice(t, s, "ps -o args | grep '^sleep 4711'; ls /data/local/tmp/hexmage/run"); left == "" {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
+	t.Errorf("left on the device: %q", left)
 }
 
 // With a failure on a phone comes what its log said of the NPU since the run began, and not what it said before; and the crash dump that was

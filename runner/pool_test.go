@@ -17,6 +17,8 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -41,7 +43,7 @@ void run(long *stack) {
 type lab struct {
 	phones  []*phone.Emulator
 	disks   []string // folders of this machine
-	devices []runner.PoolDevice
+	devices []pool.Device
 	servers []*adb.Server
 }
 
@@ -51,9 +53,9 @@ func newLab(t *testing.T, image string, n int) *lab {
 	for i := range n {
 		l.disks = append(l.disks, t.TempDir())
 		l.phones[i] = phonetest.Start(t, image, func(o *phone.Options) { o.Data = l.disks[i] })
-		l.devices = append(l.devices, runner.PoolDevice{
+		l.devices = append(l.devices, pool.Device{
 			Name: fmt.Sprintf("phone%d", i+1), Serial: l.phones[i].Addr(),
-			Server: runner.Server{Network: "unix", Address: l.servers[i%2].Address()},
+			Server: pool.Server{Network: "unix", Address: l.servers[i%2].Address()},
 		})
 	}
 	return l
@@ -77,7 +79,7 @@ func (l *lab) running(t *testing.T, i int) {
 func TestEightPhones(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 8)
-	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
 	program, err := os.ReadFile(phonetest.Compile(t, "aarch64", summing))
 	if err != nil {
 		t.Fatal(err)
@@ -134,12 +136,12 @@ func TestPoolErrors(t *testing.T) {
 	gone := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	gone.Close()
 	full := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.DiskBytes = 1 << 20 })
-	user := runner.Server{Network: "unix", Address: l.servers[0].Address()}
-	devices := []runner.PoolDevice{
+	user := pool.Server{Network: "unix", Address: l.servers[0].Address()}
+	devices := []pool.Device{
 		{Name: "gone", Serial: gone.Addr(), Server: user},
 		{Name: "unplugged", Serial: "R5CX123"},
 		{Name: "full", Serial: full.Addr()},
-		{Name: "lonely", Serial: "R5CX124", Server: runner.Server{Network: "unix", Address: filepath.Join(t.TempDir(), "adb.sock")}},
+		{Name: "lonely", Serial: "R5CX124", Server: pool.Server{Network: "unix", Address: filepath.Join(t.TempDir(), "adb.sock")}},
 		{Name: "other", Serial: l.phones[0].Addr(), SoC: "SM8650"},
 	}
 	c := adb.NewClient("unix", user.Address)
@@ -149,11 +151,11 @@ func TestPoolErrors(t *testing.T) {
 	if _, err := c.Device(full.Addr()).Output(t.Context(), "dd if=/dev/zero of=/data/fill bs=4096 2>/dev/null; :", nil); err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, func(o *runner.Options) { o.Server, o.Pool = user, runner.NewPool(o.State, devices) })
+	b := newBench(t, func(o *runner.Options) { o.Server, o.Pool = user, pool.New(o.State, devices) })
 	any := map[string]string{runner.PropertyImage: ""}
 	_, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}, Platform: any}))
 	failed, ok := errors.AsType[*execute.Error](err)
-	if !ok || !failed.Retryable || !errors.Is(err, runner.ErrSetAside) {
+	if !ok || !failed.Retryable || !errors.Is(err, pool.ErrSetAside) {
 		t.Fatalf("%v", err)
 	}
 	for _, want := range []string{
@@ -168,7 +170,7 @@ func TestPoolErrors(t *testing.T) {
 		}
 	}
 	_, err = b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}, Platform: map[string]string{runner.PropertyImage: "", runner.PropertySelect: "SM8850"}}))
-	if failed, ok := errors.AsType[*execute.Error](err); !ok || failed.Retryable == errors.Is(err, runner.ErrNoDevice) {
+	if failed, ok := errors.AsType[*execute.Error](err); !ok || failed.Retryable == errors.Is(err, devinfo.ErrNoDevice) {
 		t.Errorf("a SoC that nobody has: %v", err)
 	}
 }
@@ -178,12 +180,12 @@ func TestPoolsOfOneLab(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 2)
 	here, there := t.TempDir(), t.TempDir()
-	one, other, beside := runner.NewPool(here, l.devices), runner.NewPool(there, l.devices), runner.NewPool(here, l.devices)
-	first, err := one.Take(t.Context(), runner.PoolWant{})
+	one, other, beside := pool.New(here, l.devices), pool.New(there, l.devices), pool.New(here, l.devices)
+	first, err := one.Take(t.Context(), pool.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := other.Take(t.Context(), runner.PoolWant{})
+	second, err := other.Take(t.Context(), pool.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,9 +193,9 @@ func TestPoolsOfOneLab(t *testing.T) {
 		t.Errorf("%s and %s", first.Info.Name, second.Info.Name)
 	}
 	said := make(chan string, 1)
-	third := make(chan *runner.Lent, 1)
+	third := make(chan *pool.Lease, 1)
 	go func() {
-		l, err := beside.Take(t.Context(), runner.PoolWant{Waiting: func(text string) { said <- text }})
+		l, err := beside.Take(t.Context(), pool.Want{Waiting: func(text string) { said <- text }})
 		if err != nil {
 			t.Error(err)
 		}
@@ -215,7 +217,7 @@ func TestPoolsOfOneLab(t *testing.T) {
 func TestSuspectedPhone(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 2)
-	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
 	if err := os.WriteFile(filepath.Join(l.disks[0], "wedged"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +250,7 @@ func TestSuspectedPhone(t *testing.T) {
 func TestDeadlyProgram(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 4)
-	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for i := range l.phones {
@@ -278,7 +280,7 @@ func TestDeadlyProgram(t *testing.T) {
 func TestSelectBySoC(t *testing.T) {
 	t.Parallel()
 	s := phonetest.Server(t)
-	user := runner.Server{Network: "unix", Address: s.Address()}
+	user := pool.Server{Network: "unix", Address: s.Address()}
 	other := phonetest.SM8750()
 	other.Model, other.Arch, other.SoCModel, other.SoCID = "SM8650", "v75", 57, 557
 	eight := phonetest.Start(t, phonetest.Image(t, nil), nil)
@@ -306,7 +308,7 @@ func TestSelectBySoC(t *testing.T) {
 	if _, err := run(map[string]string{}); err == nil || !strings.Contains(err.Error(), "2 devices are connected: choose one with --serial") {
 		t.Errorf("no choice: %v", err)
 	}
-	if _, err := run(map[string]string{runner.PropertySelect: "SM8850"}); !errors.Is(err, runner.ErrNoDevice) || !strings.Contains(err.Error(), six.Addr()+"  device") || !strings.Contains(err.Error(), "SM8650") {
+	if _, err := run(map[string]string{runner.PropertySelect: "SM8850"}); !errors.Is(err, devinfo.ErrNoDevice) || !strings.Contains(err.Error(), six.Addr()+"  device") || !strings.Contains(err.Error(), "SM8650") {
 		t.Errorf("a SoC that nobody has: %v", err)
 	}
 	if err := s.Connect(t.Context(), twin.Addr()); err != nil {
@@ -349,7 +351,7 @@ func TestEmulatedPhonesSideBySide(t *testing.T) {
 func TestPhoneIsGivenBackOnCancel(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 1)
-	b := newBench(t, func(o *runner.Options) { o.Pool = runner.NewPool(o.State, l.devices) })
+	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
 	a := b.action(t, nil, action.Command{Args: []string{"sleep", "60"}, Platform: map[string]string{runner.PropertyImage: ""}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

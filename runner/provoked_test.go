@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/steps/failures"
@@ -28,20 +29,20 @@ func TestProvokedFailures(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	big := map[string]runner.File{"in": file(strings.Repeat("abcdefgh", 2<<20), false)}
+	big := map[string]push.File{"in": file(strings.Repeat("abcdefgh", 2<<20), false)}
 	for _, c := range []struct {
 		id, mistake string
 		provoke     func(t *testing.T) string
 	}{
 		{"disk-full", "the phone's /data is full", func(t *testing.T) string {
-			s := session(t, func(o *phone.Options) { o.DiskBytes = 8 << 20 })
-			_, err := s.Run(t.Context(), runner.RunRequest{Files: big, Args: []string{"true"}})
+			s := newSession(t, func(o *phone.Options) { o.DiskBytes = 8 << 20 })
+			_, err := s.Run(t.Context(), session.Request{Files: big, Args: []string{"true"}})
 			return words(err)
 		}},
 		{"usb-dropped", "the link drops while files are pushed, and for longer than anybody waits nothing can connect", func(t *testing.T) string {
-			s := session(t, func(o *phone.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour })
+			s := newSession(t, func(o *phone.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Hour })
 			s.Wait = time.Second
-			_, err := s.Run(t.Context(), runner.RunRequest{Files: big, Args: []string{"true"}})
+			_, err := s.Run(t.Context(), session.Request{Files: big, Args: []string{"true"}})
 			return words(err)
 		}},
 		{"usb-dropped", "the phone goes while files are pushed, and does not come back", func(t *testing.T) string {
@@ -51,9 +52,9 @@ func TestProvokedFailures(t *testing.T) {
 			if err := server.Connect(ctx, e.Addr()); err != nil {
 				t.Fatal(err)
 			}
-			s := &runner.Session{Device: server.Device(e.Addr()), Wait: time.Second}
+			s := &session.Session{Device: server.Device(e.Addr()), Wait: time.Second}
 			gone := false
-			_, err := s.Run(ctx, runner.RunRequest{Files: big, Args: []string{"true"}, Report: func(done, _ int64, _ string) {
+			_, err := s.Run(ctx, session.Request{Files: big, Args: []string{"true"}, Report: func(done, _ int64, _ string) {
 				if done > 1<<20 && !gone { // unplugged, for good
 					gone = true
 					_ = e.Close()
@@ -78,12 +79,12 @@ func TestProvokedFailures(t *testing.T) {
 		}},
 		{"segfault", "a program on the phone crashes", func(t *testing.T) string {
 			var out bytes.Buffer
-			_, err := session(t, nil).Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "sh -c 'kill -SEGV $$'; exit 1"}, Stdout: &out, Stderr: &out})
+			_, err := newSession(t, nil).Run(t.Context(), session.Request{Args: []string{"sh", "-c", "sh -c 'kill -SEGV $$'; exit 1"}, Stdout: &out, Stderr: &out})
 			return out.String() + words(err)
 		}},
 		{"merges-missing", "a script reads merges that nobody pushed", func(t *testing.T) string {
 			var out bytes.Buffer
-			_, err := session(t, nil).Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "cat /data/local/tmp/qwen_merges.txt"}, Stdout: &out, Stderr: &out})
+			_, err := newSession(t, nil).Run(t.Context(), session.Request{Args: []string{"sh", "-c", "cat /data/local/tmp/qwen_merges.txt"}, Stdout: &out, Stderr: &out})
 			return out.String() + words(err)
 		}},
 	} {

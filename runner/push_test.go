@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -60,14 +61,14 @@ func randomFile(t *testing.T, size int64) string {
 	return name
 }
 
-// onDisk is a runner.File of a file, as it is now.
-func onDisk(t *testing.T, name string) runner.File {
+// onDisk is a push.File of a file, as it is now.
+func onDisk(t *testing.T, name string) push.File {
 	t.Helper()
 	st, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runner.File{
+	return push.File{
 		Open: func() (io.ReadCloser, error) { return os.Open(name) }, Size: st.Size(),
 		Key: name + st.ModTime().String(),
 	}
@@ -124,12 +125,12 @@ func TestPush(t *testing.T) {
 	if err := server.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
-	s := &runner.Session{Device: server.Device(e.Addr()), Sums: runner.Sums{Dir: t.TempDir()}}
+	s := &session.Session{Device: server.Device(e.Addr()), Sums: push.Sums{Dir: t.TempDir()}}
 	name := randomFile(t, size)
-	push := func(what string) (runner.Pushed, time.Duration) {
+	push := func(what string) (push.Pushed, time.Duration) {
 		t.Helper()
 		start := time.Now()
-		p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"model.bin": onDisk(t, name)}, nil)
+		p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"model.bin": onDisk(t, name)}, nil)
 		took := time.Since(start)
 		if err != nil {
 			t.Fatalf("%s: %v, %+v", what, err, p)
@@ -188,8 +189,8 @@ func TestPush(t *testing.T) {
 	if best > official {
 		t.Errorf("a second push took %v, adb push %v", best, official)
 	}
-	onDevice(t, &runner.Session{Device: server.Device(well.Addr())}, "rm /data/local/tmp/model.bin")
-	s = &runner.Session{Device: server.Device(well.Addr()), Sums: s.Sums}
+	onDevice(t, &session.Session{Device: server.Device(well.Addr())}, "rm /data/local/tmp/model.bin")
+	s = &session.Session{Device: server.Device(well.Addr()), Sums: s.Sums}
 	if p, _ = push("first, over a link that does not break"); p.Sent > p.Size+64<<10 || p.Dropped != 0 {
 		t.Errorf("a first push: %+v; want the file sent once", p)
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 )
 
@@ -29,10 +29,10 @@ func peak(s *agent.Series, name string) float64 {
 
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
-	run := func(every time.Duration, command string) runner.RunResult {
+	s := newSession(t, nil)
+	run := func(every time.Duration, command string) session.Result {
 		t.Helper()
-		res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", command}, SampleEvery: every})
+		res, err := s.Run(t.Context(), session.Request{Args: []string{"sh", "-c", command}, SampleEvery: every})
 		if err != nil || res.ExitCode != 3 {
 			t.Fatal(res.ExitCode, err)
 		}
@@ -66,7 +66,7 @@ func TestSamples(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := s.Run(ctx, runner.RunRequest{Args: []string{"sleep", "1000"}, SampleEvery: 100 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Run(ctx, session.Request{Args: []string{"sleep", "1000"}, SampleEvery: 100 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 	if left := onDevice(t, s, "sleep 0.3; ps -o args | grep -E 'hexmage[.]agent|sleep 100[0]'; ls /data/local/tmp/hexmage/run"); left != "" {
@@ -77,9 +77,9 @@ func TestSamples(t *testing.T) {
 // Where programs of ours cannot be executed, a command of the device still can.
 func TestSamplesWhereTheAgentCannotRun(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	onDevice(t, s, "mkdir -p /data/local/tmp/hexmage && mount -t tmpfs -o noexec none /data/local/tmp/hexmage")
-	res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "exit 3"}, SampleEvery: 100 * time.Millisecond})
+	res, err := s.Run(t.Context(), session.Request{Args: []string{"sh", "-c", "exit 3"}, SampleEvery: 100 * time.Millisecond})
 	if err != nil || res.ExitCode != 3 {
 		t.Fatal(res.ExitCode, err)
 	}
@@ -91,7 +91,7 @@ func TestSamplesWhereTheAgentCannotRun(t *testing.T) {
 // The agent does not outlive the link over which it speaks.
 func TestSamplesOverALinkThatBreaks(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *phone.Options) { o.DropAfterBytes = 256 << 10 }) // the agent is on the device before that
+	s := newSession(t, func(o *phone.Options) { o.DropAfterBytes = 256 << 10 }) // the agent is on the device before that
 	in, input := io.Pipe()
 	go func() { // once samples are taken
 		for range 100 {
@@ -102,7 +102,7 @@ func TestSamplesOverALinkThatBreaks(t *testing.T) {
 		_, err := input.Write(make([]byte, 1<<20))
 		input.CloseWithError(err)
 	}()
-	_, err := s.Run(t.Context(), runner.RunRequest{
+	_, err := s.Run(t.Context(), session.Request{
 		Args:  []string{"sh", "-c", "cat >/dev/null; sleep 1000"},
 		Stdin: func() (io.ReadCloser, error) { return in, nil }, SampleEvery: agent.MinInterval,
 	})

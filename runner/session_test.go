@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -29,9 +30,9 @@ func TestMain(m *testing.M) {
 	os.Exit(phonetest.Main(m))
 }
 
-// file is a runner.File with the content, that counts how often it is read.
-func file(content string, executable bool) runner.File {
-	return runner.File{
+// file is a push.File with the content, that counts how often it is read.
+func file(content string, executable bool) push.File {
+	return push.File{
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil },
 		Size: int64(len(content)), Executable: executable,
 	}
@@ -41,13 +42,13 @@ func stdin(s string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
 }
 
-func session(t *testing.T, change func(*phone.Options)) *runner.Session {
+func newSession(t *testing.T, change func(*phone.Options)) *session.Session {
 	t.Helper()
-	return &runner.Session{Device: phonetest.Device(t, phonetest.Image(t, nil), change)}
+	return &session.Session{Device: phonetest.Device(t, phonetest.Image(t, nil), change)}
 }
 
 // onDevice returns a command's output on the device.
-func onDevice(t *testing.T, s *runner.Session, command string) string {
+func onDevice(t *testing.T, s *session.Session, command string) string {
 	t.Helper()
 	out, err := s.Device.Output(t.Context(), command, nil)
 	if err != nil {
@@ -58,7 +59,7 @@ func onDevice(t *testing.T, s *runner.Session, command string) string {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	var out, errOut bytes.Buffer
 	pulled := t.TempDir()
 	script := `#!/system/bin/sh
@@ -72,8 +73,8 @@ echo result >out/result.txt
 mkdir -p tree/sub && echo a >tree/a && echo b >"tree/sub/b c" && chmod 755 tree/a
 exit 5
 `
-	res, err := s.Run(t.Context(), runner.RunRequest{
-		Files: map[string]runner.File{"run.sh": file(script, false), "data/in.txt": file("hello\n", false), "data/same.txt": file("hello\n", false)},
+	res, err := s.Run(t.Context(), session.Request{
+		Files: map[string]push.File{"run.sh": file(script, false), "data/in.txt": file("hello\n", false), "data/same.txt": file("hello\n", false)},
 		Links: map[string]string{"link": "data/in.txt"},
 		Args:  []string{"run.sh", "it's"},
 		Env:   map[string]string{"GREETING": "in $HEXMAGE_ROOT/x"},
@@ -103,10 +104,10 @@ exit 5
 
 func TestUnchangedFilesAreNotPushed(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
-	s.Sums = runner.Sums{Dir: t.TempDir()}
+	s := newSession(t, nil)
+	s.Sums = push.Sums{Dir: t.TempDir()}
 	reads := map[string]int{}
-	files := map[string]runner.File{}
+	files := map[string]push.File{}
 	add := func(name, content string) {
 		f := file(content, false)
 		f.Key = "test:" + content
@@ -118,7 +119,7 @@ func TestUnchangedFilesAreNotPushed(t *testing.T) {
 	add("b", "two")
 	run := func() (moved int64) {
 		t.Helper()
-		res, err := s.Run(t.Context(), runner.RunRequest{
+		res, err := s.Run(t.Context(), session.Request{
 			Files: files, Args: []string{"cat", "a", "b"},
 			Report: func(done, total int64, op string) { moved = done },
 		})
@@ -147,12 +148,12 @@ func TestUnchangedFilesAreNotPushed(t *testing.T) {
 
 func TestProgramThatWritesToItsInput(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	run := func(command string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if _, err := s.Run(t.Context(), runner.RunRequest{
-			Files: map[string]runner.File{"in": file("right", false)}, Args: []string{"sh", "-c", command}, Stdout: &out, Stderr: &out,
+		if _, err := s.Run(t.Context(), session.Request{
+			Files: map[string]push.File{"in": file("right", false)}, Args: []string{"sh", "-c", command}, Stdout: &out, Stderr: &out,
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -168,13 +169,13 @@ func TestProgramThatWritesToItsInput(t *testing.T) {
 
 func TestPushOverALinkThatBreaks(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *phone.Options) { o.DropAfterBytes = 5 << 20 })
-	files := map[string]runner.File{}
+	s := newSession(t, func(o *phone.Options) { o.DropAfterBytes = 5 << 20 })
+	files := map[string]push.File{}
 	for i := range 10 {
 		files[fmt.Sprintf("f%d", i)] = file(strings.Repeat(fmt.Sprintf("%07d\n", i), 1<<17), false) // 1 MiB each
 	}
 	var out bytes.Buffer
-	res, err := s.Run(t.Context(), runner.RunRequest{Files: files, Args: []string{"sh", "-c", "cat f? | sha256sum"}, Stdout: &out})
+	res, err := s.Run(t.Context(), session.Request{Files: files, Args: []string{"sh", "-c", "cat f? | sha256sum"}, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +190,10 @@ func TestPushOverALinkThatBreaks(t *testing.T) {
 
 func TestFullDevice(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *phone.Options) { o.DiskBytes = 8 << 20 })
+	s := newSession(t, func(o *phone.Options) { o.DiskBytes = 8 << 20 })
 	run := func(size int, content string) error {
-		_, err := s.Run(t.Context(), runner.RunRequest{
-			Files: map[string]runner.File{"in": file(strings.Repeat(content, size), false)}, Args: []string{"true"},
+		_, err := s.Run(t.Context(), session.Request{
+			Files: map[string]push.File{"in": file(strings.Repeat(content, size), false)}, Args: []string{"true"},
 		})
 		return err
 	}
@@ -210,10 +211,10 @@ func TestFullDevice(t *testing.T) {
 
 func TestCancelKillsTheCommand(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err := s.Run(ctx, runner.RunRequest{Args: []string{"sh", "-c", "sleep 1234 & sleep 4321"}})
+	_, err := s.Run(ctx, session.Request{Args: []string{"sh", "-c", "sleep 1234 & sleep 4321"}})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
@@ -224,12 +225,12 @@ func TestCancelKillsTheCommand(t *testing.T) {
 
 func TestRequestsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	s := &runner.Session{Device: adb.NewClient("tcp", "127.0.0.1:1").Device("none")}
-	for name, q := range map[string]runner.RunRequest{
+	s := &session.Session{Device: adb.NewClient("tcp", "127.0.0.1:1").Device("none")}
+	for name, q := range map[string]session.Request{
 		"no command":  {},
-		"climbs":      {Args: []string{"x"}, Files: map[string]runner.File{"../x": file("", false)}},
+		"climbs":      {Args: []string{"x"}, Files: map[string]push.File{"../x": file("", false)}},
 		"absolute":    {Args: []string{"x"}, Pull: []string{"/etc/passwd"}},
-		"line end":    {Args: []string{"x"}, Files: map[string]runner.File{"a\nb": file("", false)}},
+		"line end":    {Args: []string{"x"}, Files: map[string]push.File{"a\nb": file("", false)}},
 		"environment": {Args: []string{"x"}, Env: map[string]string{"A;rm -rf /": "x"}},
 		"link":        {Args: []string{"x"}, Links: map[string]string{"a": "b\nx - c"}},
 	} {

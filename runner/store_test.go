@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -24,7 +26,7 @@ const pushArg = "push"
 func pushProcess(args []string) int {
 	ctx := context.Background()
 	dev := adb.NewClient("unix", args[0]).Device(args[1])
-	held, err := runner.LeaseAll(ctx, args[2], dev, nil)
+	held, err := lease.Acquire(ctx, args[2], dev, nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -33,8 +35,8 @@ func pushProcess(args []string) int {
 	fmt.Println("leased")
 	b, err := os.ReadFile(args[3])
 	if err == nil {
-		s := &runner.Session{Device: dev, Held: held}
-		_, err = s.Push(ctx, "/data/local/tmp/x", map[string]runner.File{"f": file(string(b), false)}, nil)
+		s := &session.Session{Device: dev, Lease: held}
+		_, err = s.Push(ctx, "/data/local/tmp/x", map[string]push.File{"f": file(string(b), false)}, nil)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -55,7 +57,7 @@ func TestTwoProcesses(t *testing.T) {
 	if err := server.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
-	s := &runner.Session{Device: server.Device(e.Addr())}
+	s := &session.Session{Device: server.Device(e.Addr())}
 	name, leases := randomFile(t, 24<<20), t.TempDir()
 	start := func() (*exec.Cmd, func() string) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], pushArg, server.Address(), e.Addr(), leases, name)
@@ -107,23 +109,23 @@ func TestTwoProcesses(t *testing.T) {
 // TestPushIsResumed pushes what another session left half done.
 func TestPushIsResumed(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	data := strings.Repeat("0123456789abcdef", 20<<16)
-	push := func() (runner.Pushed, error) {
-		return s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": file(data, false)}, nil)
+	send := func() (push.Pushed, error) {
+		return s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": file(data, false)}, nil)
 	}
 	left := func(command string) {
 		onDevice(t, s, "mkdir -p "+cas+"; cd "+cas+"; "+command)
 	}
 	name := strings.Fields(onDevice(t, s, "yes 0123456789abcdef | head -n 1310720 | tr -d '\\n' | sha256sum"))[0]
 	left("yes 0123456789abcdef | head -n 1000000 | tr -d '\\n' >." + name + ".0123.part")
-	p, err := push()
+	p, err := send()
 	if want := int64(len(data) - 16000000); err != nil || p.Sent != want {
 		t.Errorf("%+v, %v; want %d bytes sent", p, err, want)
 	}
 	// What is left is not what it should be: it is told by the digest, and sent anew.
 	left("rm -f " + name + "; yes | head -c 9000000 >." + name + ".4567.part")
-	p, err = push()
+	p, err = send()
 	if err != nil || p.Sent < int64(len(data)) {
 		t.Errorf("over a damaged part: %+v, %v", p, err)
 	}
@@ -135,9 +137,9 @@ func TestPushIsResumed(t *testing.T) {
 // TestCorruptedByte has one bit change on the way.
 func TestCorruptedByte(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *phone.Options) { o.CorruptByte = 9 << 20 })
+	s := newSession(t, func(o *phone.Options) { o.CorruptByte = 9 << 20 })
 	name := randomFile(t, 20<<20)
-	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": onDisk(t, name)}, nil)
+	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": onDisk(t, name)}, nil)
 	if err != nil || p.Sent != 2*p.Size {
 		t.Errorf("%+v, %v; want the file sent twice", p, err)
 	}
@@ -149,7 +151,7 @@ func TestCorruptedByte(t *testing.T) {
 // TestFileThatChanges: what is read again is not what was hashed. The device notices, and it is said whose fault it is.
 func TestFileThatChanges(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	name := randomFile(t, 20<<20)
 	f, opened := onDisk(t, name), 0
 	open := f.Open
@@ -162,7 +164,7 @@ func TestFileThatChanges(t *testing.T) {
 		}
 		return open()
 	}
-	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": f}, nil)
+	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": f}, nil)
 	if err == nil || !strings.Contains(err.Error(), "did it change just now?") || p.Sent > p.Size {
 		t.Errorf("%+v, %v; want an error about the file here, after one try", p, err)
 	}
@@ -174,9 +176,9 @@ func TestFileThatChanges(t *testing.T) {
 // TestLeastRecentlyUsedGoFirst fills a device.
 func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 	t.Parallel()
-	s := session(t, func(o *phone.Options) { o.DiskBytes = 12 << 20 })
-	push := func(names ...string) (runner.Pushed, error) {
-		files := map[string]runner.File{}
+	s := newSession(t, func(o *phone.Options) { o.DiskBytes = 12 << 20 })
+	send := func(names ...string) (push.Pushed, error) {
+		files := map[string]push.File{}
 		for _, n := range names {
 			files[n] = file(strings.Repeat(n, 3<<20), false)
 		}
@@ -186,27 +188,27 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 		return s.Push(t.Context(), "/data/local/tmp/x", files, nil)
 	}
 	for _, n := range []string{"a", "b", "c", "a"} {
-		if p, err := push(n); err != nil || p.Evicted != 0 {
+		if p, err := send(n); err != nil || p.Evicted != 0 {
 			t.Fatal(n, p, err)
 		}
 	}
-	if p, err := push("d"); err != nil || p.Evicted != 1 { // b
+	if p, err := send("d"); err != nil || p.Evicted != 1 { // b
 		t.Errorf("%+v, %v; want one content of an earlier push removed", p, err)
 	}
 	for n, sent := range map[string]int64{"a": 0, "c": 0, "d": 0} {
-		if p, err := push(n); err != nil || p.Sent != sent {
+		if p, err := send(n); err != nil || p.Sent != sent {
 			t.Errorf("%s: %+v, %v; want %d bytes sent", n, p, err, sent)
 		}
 	}
 	before := onDevice(t, s, "ls "+cas)
-	p, err := push("e", "f", "g", "h")
+	p, err := send("e", "f", "g", "h")
 	if err == nil || p.Sent != 0 || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "remove files") {
 		t.Errorf("what can never fit: %+v, %v", p, err)
 	}
 	if after := onDevice(t, s, "ls "+cas); after != before {
 		t.Errorf("what can never fit cost what was there: %q, before %q", after, before)
 	}
-	if n, err := runner.Clear(t.Context(), s.Device); err != nil || n < 9<<20 {
+	if n, err := push.Clear(t.Context(), s.Device); err != nil || n < 9<<20 {
 		t.Errorf("cleared %d bytes, %v", n, err)
 	}
 	if got := onDevice(t, s, "ls -A /data/local/tmp"); got != "" {
@@ -217,16 +219,16 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 // TestNothingElseIsRemoved puts links where hexmage's own folders should be.
 func TestNothingElseIsRemoved(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	const root = "/data/local/tmp/hexmage"
 	for _, dir := range []string{"", "/cas", "/run", "/used", "/chunks"} {
 		onDevice(t, s, "rm -rf "+root+"; mkdir -p /data/precious/cas /data/precious/run; echo 1 >/data/precious/photo; touch -t 200001010000 /data/precious/photo /data/precious/.old; "+
 			"[ -z '"+dir+"' ] || mkdir -p "+root+"; ln -s /data/precious "+root+dir)
-		_, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{"f": file("content", false)}, nil)
+		_, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": file("content", false)}, nil)
 		if err == nil || !strings.Contains(err.Error(), "is a link") {
 			t.Errorf("%s is a link: %v", root+dir, err)
 		}
-		if _, err := runner.Clear(t.Context(), s.Device); err == nil {
+		if _, err := push.Clear(t.Context(), s.Device); err == nil {
 			t.Errorf("%s is a link, and was cleared", root+dir)
 		}
 		if got := onDevice(t, s, "ls -A /data/precious"); got != ".old\ncas\nphoto\nrun\n" {
@@ -235,7 +237,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	}
 	onDevice(t, s, "rm -rf "+root)
 	// A program may leave links in its folder: they are removed, not what they name.
-	res, err := s.Run(t.Context(), runner.RunRequest{Args: []string{"sh", "-c", "ln -s /data/precious a; ln -s .. b; mkdir c && chmod 555 c"}})
+	res, err := s.Run(t.Context(), session.Request{Args: []string{"sh", "-c", "ln -s /data/precious a; ln -s .. b; mkdir c && chmod 555 c"}})
 	if err != nil || res.ExitCode != 0 {
 		t.Fatal(res, err)
 	}
@@ -246,14 +248,14 @@ func TestNothingElseIsRemoved(t *testing.T) {
 
 func TestPushPaths(t *testing.T) {
 	t.Parallel()
-	s := session(t, nil)
+	s := newSession(t, nil)
 	for _, dir := range []string{"", "x", "/a\nb", " /x"} {
 		if _, err := s.Push(t.Context(), dir, nil, nil); err == nil {
 			t.Errorf("%q was taken for a folder", dir)
 		}
 	}
 	var progress []int64
-	files := map[string]runner.File{"bin/run": file("#!/system/bin/sh\necho ran\n", true), "a b/c": file("c", false)}
+	files := map[string]push.File{"bin/run": file("#!/system/bin/sh\necho ran\n", true), "a b/c": file("c", false)}
 	if _, err := s.Push(t.Context(), "/data/local/tmp/it's", files, func(done, _ int64) { progress = append(progress, done) }); err != nil {
 		t.Fatal(err)
 	}
@@ -276,14 +278,14 @@ func TestChunksThatCannotBeHad(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := &runner.Session{Device: phonetest.Device(t, phonetest.Image(t, nil), nil)}
+			s := &session.Session{Device: phonetest.Device(t, phonetest.Image(t, nil), nil)}
 			const size = 20 << 20
 			name := randomFile(t, size)
-			push := func(to, during string) runner.Pushed {
+			send := func(to, during string) push.Pushed {
 				t.Helper()
 				f := onDisk(t, name)
 				told := 0
-				p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]runner.File{to: f}, func(int64, int64) {
+				p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{to: f}, func(int64, int64) {
 					if told++; told == 1 && during != "" { // it is known what is to be copied, and nothing was yet
 						onDevice(t, s, during)
 					}
@@ -296,12 +298,12 @@ func TestChunksThatCannotBeHad(t *testing.T) {
 				}
 				return p
 			}
-			push("one", "")
+			send("one", "")
 			if c.before != "" {
 				onDevice(t, s, c.before)
 			}
 			change(t, name, size)
-			if p := push("two", c.during); p.Sent < size*19/20 {
+			if p := send("two", c.during); p.Sent < size*19/20 {
 				t.Errorf("%+v; want nearly all of it sent", p)
 			}
 		})
@@ -317,8 +319,8 @@ func TestManySmallFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := phonetest.Newer(t, server, "shell_v2,stat_v2,ls_v2,sendrecv_v2,sendrecv_v2_zstd")
-	s := &runner.Session{Device: newer.Device(e.Addr())}
-	files, total := map[string]runner.File{}, int64(0)
+	s := &session.Session{Device: newer.Device(e.Addr())}
+	files, total := map[string]push.File{}, int64(0)
 	for i := range 60 {
 		f := file(strings.Repeat(fmt.Sprintf("the line number %d of some text\n", i), 100*i), i%3 == 0)
 		files[fmt.Sprintf("%d/f%02d", i%4, i)] = f

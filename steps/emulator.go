@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"io/fs"
 
 	"github.com/hashicorp/hcl/v2"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/cdsp"
 )
@@ -77,4 +79,15 @@ func (emulatorKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 			"image": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: image.Name, Path: "image"}}}},
 		},
 	}, nil
+}
+
+// EmulatePhone starts emulated phones for devices. self are program and arguments that call phone.Init.
+func EmulatePhone(self ...string) func(context.Context, runner.EmulatedOptions) (runner.Emulated, error) {
+	return func(ctx context.Context, o runner.EmulatedOptions) (runner.Emulated, error) {
+		e, err := phone.Start(ctx, phone.Options{Self: self, Image: o.Image, Dir: o.Dir, Data: o.Data, Log: o.Log})
+		if err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/thermal"
 )
 
 // Bounds of one step.
@@ -31,7 +32,7 @@ func replacedArgs() []string {
 // bench says how a step measures.
 type bench struct {
 	repeat, warmup int
-	cooldown       *runner.Cooldown
+	cooldown       *thermal.Cooldown
 	axes           []string // sorted
 	variants       []variant
 	titled         bool // the step's title tells the variants apart
@@ -100,7 +101,7 @@ func benchOf(r step.Request) (b bench, diags hcl.Diagnostics) {
 	}
 	b.repeat, b.warmup = whole("repeat", 1, 1, maxRepeat), whole("warmup", 0, 0, runner.MaxWarmup)
 	if v := attribute(r.Args, "cooldown"); !v.IsNull() {
-		c := runner.Cooldown{Celsius: 40, Timeout: runner.Duration(10 * time.Minute)}
+		c := thermal.Cooldown{Celsius: 40, Timeout: thermal.Duration(10 * time.Minute)}
 		if f, ok := num(v, "celsius"); ok {
 			c.Celsius = f
 		}

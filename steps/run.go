@@ -151,7 +151,7 @@ func (b bench) plan(r step.Request, adb step.Toolchain, c cell) (m measured, res
 	}
 	t := step.Request{Args: r.Target}
 	platform := map[string]string{
-		action.PropertyExecutor: "device",
+		action.PropertyExecutor: runner.Executor,
 		action.PropertyPool:     "device=1",
 		action.PropertyStdin:    "stdin.txt",
 		action.PropertyStdout:   stdoutFile,

@@ -11,6 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -52,7 +53,7 @@ func TestRunOnAPhone(t *testing.T) {
 	run, metrics := p.Specs[0], p.Specs[1]
 	want := map[string]string{
 		action.PropertyExecutor: "device", action.PropertyPool: "device=1,device ab12=1", action.PropertyStdin: "stdin.txt", action.PropertyStdout: "stdout.txt",
-		runner.PropertySoC: "SM8750", runner.PropertyArch: "v79", runner.PropertySoCModel: "69", runner.PropertyVTCM: "8", runner.PropertyADB: "toolchains/adb", runner.PropertySerial: "ab12", runner.PropertySampleMS: "100",
+		runner.PropertySoC: "SM8750", runner.PropertyArch: "v79", runner.PropertySoCModel: "69", runner.PropertyVTCM: "8", runner.PropertyADB: "toolchains/adb", runner.PropertySerial: "ab12", session.PropertySampleMS: "100",
 	}
 	if d := cmp.Diff(want, run.Platform); d != "" {
 		t.Error(d)
@@ -67,7 +68,7 @@ func TestRunOnAPhone(t *testing.T) {
 	if d := cmp.Diff([]string{"toolchains/adb", "push/lib", "push/model.bin", "stdin.txt"}, inputs); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"stdout.txt", "results/tokens.json", "log", runner.SamplesCSV, runner.SamplesJSON}, outputs); d != "" {
+	if d := cmp.Diff([]string{"stdout.txt", "results/tokens.json", "log", session.SamplesCSV, session.SamplesJSON}, outputs); d != "" {
 		t.Error(d)
 	}
 	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics --stdout stdout.txt --title qwen3 --profile device --out metrics.json --samples samples.json --tokens tokens.json --expect expected.json" {

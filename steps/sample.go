@@ -11,8 +11,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/session"
 )
 
 // defaultSampleMS is 10 a second: enough to see a prompt being processed, and little beside what is measured.
@@ -50,9 +50,9 @@ func sampleOutputs(r step.Request, run *action.Spec, dir string) ([]action.Input
 	if n == 0 {
 		return nil, nil
 	}
-	run.Platform[runner.PropertySampleMS] = strconv.FormatInt(n, 10)
+	run.Platform[session.PropertySampleMS] = strconv.FormatInt(n, 10)
 	var parts []action.Input
-	for _, p := range []string{runner.SamplesCSV, runner.SamplesJSON} {
+	for _, p := range []string{session.SamplesCSV, session.SamplesJSON} {
 		run.Outputs = append(run.Outputs, action.Output{Path: p})
 		parts = append(parts, action.Input{Path: path.Join(dir, path.Base(p)), Spec: &action.SpecOutput{Spec: run.Name, Path: p}})
 	}
@@ -61,6 +61,6 @@ func sampleOutputs(r step.Request, run *action.Spec, dir string) ([]action.Input
 
 // sampleInput gives the tool metrics the samples of a run, at the path to; false if there are none.
 func sampleInput(run action.Spec, to string) (action.Input, bool) {
-	_, ok := run.Platform[runner.PropertySampleMS]
-	return action.Input{Path: to, Spec: &action.SpecOutput{Spec: run.Name, Path: runner.SamplesJSON}}, ok
+	_, ok := run.Platform[session.PropertySampleMS]
+	return action.Input{Path: to, Spec: &action.SpecOutput{Spec: run.Name, Path: session.SamplesJSON}}, ok
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -37,10 +37,10 @@ func TestSampleArguments(t *testing.T) {
 			continue
 		}
 		run, metrics := p.Specs[0], p.Specs[1]
-		writes := slices.ContainsFunc(run.Outputs, func(o action.Output) bool { return o.Path == runner.SamplesJSON })
+		writes := slices.ContainsFunc(run.Outputs, func(o action.Output) bool { return o.Path == session.SamplesJSON })
 		reads := slices.ContainsFunc(metrics.Inputs, func(in action.Input) bool { return in.Path == "samples.json" })
 		parts := len(p.Outputs["samples"].Parts)
-		if on := c.want != ""; run.Platform[runner.PropertySampleMS] != c.want || writes != on || reads != on || (parts == 2) != on {
+		if on := c.want != ""; run.Platform[session.PropertySampleMS] != c.want || writes != on || reads != on || (parts == 2) != on {
 			t.Errorf("%#v: %v, outputs %v, read %v, %d parts", c.ms, run.Platform, run.Outputs, reads, parts)
 		}
 	}
@@ -56,7 +56,7 @@ func TestSamplesOfSeveralRuns(t *testing.T) {
 	}
 	var got []string
 	for _, part := range p.Outputs["samples"].Parts {
-		if part.Spec.Path == runner.SamplesCSV {
+		if part.Spec.Path == session.SamplesCSV {
 			got = append(got, part.Spec.Spec+": "+part.Path)
 		}
 	}

@@ -97,6 +97,27 @@ func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 	return Commit(f, path, perm)
 }
 
+// PlaceFile is WriteFile without syncing, for a file whose loss does no harm: readers see all of it or none. The folder is made when it is missing.
+func PlaceFile(path string, data []byte, perm fs.FileMode) error {
+	dir := filepath.Dir(path)
+	f, err := Temp(dir, ".new")
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		f, err = Temp(dir, ".new")
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return Place(f, path, perm)
+}
+
 // folderAge is how many times older than a file a folder must be for Sweep to remove it.
 const folderAge = 24
 

@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/thermal"
 )
 
 // Metrics that a run's record has, whatever its program prints.
@@ -72,12 +73,12 @@ func readRuns(spec Spec, printed string) (all []*variant, err error) {
 	return all, nil
 }
 
-func readRecord(file string) (*runner.RunRecord, error) {
+func readRecord(file string) (*session.Record, error) {
 	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, err
 	}
-	var r runner.RunRecord
+	var r session.Record
 	if err := json.Unmarshal(b, &r); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -85,13 +86,13 @@ func readRecord(file string) (*runner.RunRecord, error) {
 }
 
 // recorded are the metrics that a record has.
-func recorded(r *runner.RunRecord) []Metric {
+func recorded(r *session.Record) []Metric {
 	out := []Metric{{Name: runTime, Value: float64(r.DurationUS), Unit: "us"}}
 	for _, h := range []struct {
 		name string
-		all  []runner.Thermal
+		all  []thermal.Reading
 	}{{heatBefore, r.Before}, {heatAfter, r.After}} {
-		if t, ok := runner.Hottest(h.all); ok {
+		if t, ok := thermal.Hottest(h.all); ok {
 			out = append(out, Metric{Name: h.name, Value: t.Celsius, Unit: "°C"})
 		}
 	}

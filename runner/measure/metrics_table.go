@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/session"
 )
 
 // Spec says what the tool metrics looks for beside what it knows, and what it compares with.
@@ -32,7 +32,7 @@ type Run struct {
 	Name       string             `json:"name,omitempty"`    // of the variant, for people
 	Repetition int                `json:"repetition"`
 	Stdout     string             `json:"stdout"`
-	Record     string             `json:"record,omitempty"`  // a runner.RunRecord
+	Record     string             `json:"record,omitempty"`  // a session.Record
 	Samples    string             `json:"samples,omitempty"` // an agent.Series
 	Facts      map[string]float64 `json:"facts,omitempty"`
 	Tokens     string             `json:"tokens,omitempty"` // with Expect
@@ -108,9 +108,9 @@ type variant struct {
 
 // ran is one run.
 type ran struct {
-	Repetition int               `json:"repetition"`
-	Record     *runner.RunRecord `json:"record,omitempty"`
-	Metrics    []Metric          `json:"metrics"`
+	Repetition int             `json:"repetition"`
+	Record     *session.Record `json:"record,omitempty"`
+	Metrics    []Metric        `json:"metrics"`
 
 	note string // what is wrong with its samples
 }

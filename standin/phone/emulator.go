@@ -26,6 +26,9 @@ type UnsupportedError struct {
 	Remedy string // what the user can do
 }
 
+// Lacks returns what is lacking and what to do.
+func (e *UnsupportedError) Lacks() (what, remedy string) { return e.What, e.Remedy }
+
 func (e *UnsupportedError) Error() string {
 	return "emulator: " + e.What + "; " + strings.TrimSuffix(e.Remedy, ".")
 }

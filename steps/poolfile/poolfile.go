@@ -17,13 +17,13 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/pool"
 )
 
 // File is what a devices.hcl says.
 type File struct {
-	Devices  []runner.PoolDevice // in the file's order; names and phones are distinct
-	Emulated int                 // how many emulated phones of an image a pipeline may run at the same time; 0: not said
+	Devices  []pool.Device // in the file's order; names and phones are distinct
+	Emulated int           // how many emulated phones of an image a pipeline may run at the same time; 0: not said
 }
 
 // maxEmulated is far more phones than a machine can emulate.
@@ -75,7 +75,7 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 }
 
 // device reads a block of a phone.
-func device(b *hclsyntax.Block) (d runner.PoolDevice, diags hcl.Diagnostics) {
+func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	if len(b.Labels) != 1 {
 		return d, hcl.Diagnostics{mistake(b.DefRange(), "A device has one name", "Write device \"desk\" { serial = \"…\" }; there are %d names.", len(b.Labels))}
 	}
@@ -116,18 +116,18 @@ func device(b *hclsyntax.Block) (d runner.PoolDevice, diags hcl.Diagnostics) {
 }
 
 // ParseServer reads where an adb server listens: "HOST:PORT" or "unix:PATH".
-func ParseServer(s string) (runner.Server, error) {
+func ParseServer(s string) (pool.Server, error) {
 	if path, ok := strings.CutPrefix(s, "unix:"); ok {
 		if !filepath.IsAbs(path) {
-			return runner.Server{}, fmt.Errorf("server %q: the path of a socket is absolute: \"unix:/run/user/1000/adb.sock\"", s)
+			return pool.Server{}, fmt.Errorf("server %q: the path of a socket is absolute: \"unix:/run/user/1000/adb.sock\"", s)
 		}
-		return runner.Server{Network: "unix", Address: path}, nil
+		return pool.Server{Network: "unix", Address: path}, nil
 	}
 	host, port, err := net.SplitHostPort(s)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || host == "" {
-		return runner.Server{}, fmt.Errorf("server %q: want \"HOST:PORT\", usually with port 5037, or \"unix:PATH\"", s)
+		return pool.Server{}, fmt.Errorf("server %q: want \"HOST:PORT\", usually with port 5037, or \"unix:PATH\"", s)
 	}
-	return runner.Server{Network: "tcp", Address: s}, nil
+	return pool.Server{Network: "tcp", Address: s}, nil
 }
 
 // emulated reads how many phones may be emulated.

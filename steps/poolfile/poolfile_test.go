@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps/poolfile"
 )
 
@@ -28,10 +28,10 @@ emulated { phones = 2 }
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	want := poolfile.File{Emulated: 2, Devices: []runner.PoolDevice{
+	want := poolfile.File{Emulated: 2, Devices: []pool.Device{
 		{Name: "desk", Serial: "R5CX123"},
-		{Name: "rack", Serial: "10.0.0.7:5555", Server: runner.Server{Network: "tcp", Address: "10.0.0.2:5037"}, SoC: "SM8750"},
-		{Name: "twin", Serial: "R5CX123", Server: runner.Server{Network: "unix", Address: "/run/adb.sock"}},
+		{Name: "rack", Serial: "10.0.0.7:5555", Server: pool.Server{Network: "tcp", Address: "10.0.0.2:5037"}, SoC: "SM8750"},
+		{Name: "twin", Serial: "R5CX123", Server: pool.Server{Network: "unix", Address: "/run/adb.sock"}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

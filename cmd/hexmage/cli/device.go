@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -70,8 +70,8 @@ func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 	if err != nil {
 		return nil, engine(err)
 	}
-	one, err := runner.Pick(all, serial)
-	if errors.Is(err, runner.ErrNoDevice) && strings.Contains(serial, ":") {
+	one, err := devinfo.Pick(all, serial)
+	if errors.Is(err, devinfo.ErrNoDevice) && strings.Contains(serial, ":") {
 		if err := c.Connect(ctx, serial); err != nil {
 			return nil, engine(err)
 		}
@@ -84,7 +84,7 @@ func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 }
 
 // socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is not known.
-func socOf(c *toolchains.Catalogue, i runner.Info) *qnn.SoC {
+func socOf(c *toolchains.Catalogue, i devinfo.Info) *qnn.SoC {
 	if s, err := c.FindSoC(i.SoC); err == nil && i.SoC != "" {
 		return s
 	}

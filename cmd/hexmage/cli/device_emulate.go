@@ -24,8 +24,8 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -144,7 +144,7 @@ func (a *app) ownDisk(dir string) (free func(), err error) {
 		dir = real
 	}
 	sum := sha256.Sum256([]byte(dir)) // a path can be too long for a file name
-	free, err = runner.Lease(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
+	free, err = lease.Process(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
 	if errors.Is(err, context.Canceled) {
 		return nil, &exitError{ExitLocked, fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
 	}

@@ -14,8 +14,10 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
 )
 
 // devicePushCmd is `hexmage device push LOCAL… REMOTE`.
@@ -62,7 +64,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	dir := path.Clean(remote)
-	p := pushSet{files: map[string]runner.File{}, stats: a.statCache()}
+	p := pushSet{files: map[string]push.File{}, stats: a.statCache()}
 	for _, l := range local {
 		name := filepath.Base(absolute(a.dir, l))
 		if !into {
@@ -73,7 +75,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	start, bar := time.Now(), a.transfer("push")
-	s := &runner.Session{Device: dev, Held: held, Sums: runner.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
+	s := &session.Session{Device: dev, Lease: held, Sums: push.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
 	done, err := s.Push(ctx, dir, p.files, bar.report)
 	bar.end()
 	_ = p.stats.Save() // what is not remembered is read again
@@ -84,7 +86,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(struct {
 			Files int `json:"files"`
-			runner.Pushed
+			push.Pushed
 			Seconds float64 `json:"seconds"`
 		}{len(p.files), done, took.Seconds()})
 	}
@@ -97,7 +99,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 }
 
 // pushText says what was special about a push.
-func pushText(p runner.Pushed) string {
+func pushText(p push.Pushed) string {
 	var all []string
 	if p.Reused > 0 {
 		all = append(all, sizeText(p.Reused)+" put together from what the device has")
@@ -126,7 +128,7 @@ func sizeText(n int64) string {
 
 // pushSet is what is to be pushed, by path in the folder on the device.
 type pushSet struct {
-	files map[string]runner.File
+	files map[string]push.File
 	stats *merkle.StatCache
 }
 
@@ -151,7 +153,7 @@ func (p pushSet) add(from, name string) error {
 		if err != nil {
 			return err
 		}
-		p.files[path.Join(name, filepath.ToSlash(rel))] = runner.File{
+		p.files[path.Join(name, filepath.ToSlash(rel))] = push.File{
 			Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(), Key: d.String(), Executable: st.Mode()&0o111 != 0,
 		}
 		return nil
@@ -166,8 +168,8 @@ func (a *app) statCache() *merkle.StatCache {
 func (a *app) deviceState() string { return filepath.Join(a.cache, "state", "devices") }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
-func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*runner.Held, error) {
-	held, err := runner.LeaseAll(ctx, a.deviceState(), dev, func(owner string) {
+func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*lease.Lease, error) {
+	held, err := lease.Acquire(ctx, a.deviceState(), dev, func(owner string) {
 		fmt.Fprintf(a.env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Serial(), owner)
 	})
 	if err != nil {
@@ -227,7 +229,7 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer os.RemoveAll(tmp)
 	bar := a.transfer("pull")
-	name, err := runner.Pull(ctx, dev, c.Remote, tmp, bar.report)
+	name, err := session.Pull(ctx, dev, c.Remote, tmp, bar.report)
 	bar.end()
 	if err != nil {
 		return engine(err)

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/thermal"
 )
 
 // deviceInfoCmd is `hexmage device info`.
@@ -28,23 +31,23 @@ Examples:
 
 // deviceInfo is what is told of a device.
 type deviceInfo struct {
-	Serial      string             `json:"serial"`
-	Model       string             `json:"model,omitempty"`
-	Emulated    bool               `json:"emulated,omitempty"`
-	SoC         string             `json:"soc,omitempty"`
-	SoCID       int                `json:"soc_id,omitempty"`
-	Target      *deviceTargetInfo  `json:"target,omitempty"` // nil: the catalogue does not know the SoC
-	Android     string             `json:"android,omitempty"`
-	API         int                `json:"api,omitempty"`
-	ABI         string             `json:"abi,omitempty"`
-	Fingerprint string             `json:"fingerprint,omitempty"`
-	Memory      runner.Space       `json:"memory"`
-	Disk        runner.Space       `json:"disk"`
-	Store       int64              `json:"store"`
-	Battery     int                `json:"battery,omitempty"`
-	Charging    string             `json:"charging,omitempty"`
-	Thermal     []runner.Thermal   `json:"thermal,omitempty"`
-	Libraries   []runner.VendorLib `json:"vendor_libraries,omitempty"`
+	Serial      string              `json:"serial"`
+	Model       string              `json:"model,omitempty"`
+	Emulated    bool                `json:"emulated,omitempty"`
+	SoC         string              `json:"soc,omitempty"`
+	SoCID       int                 `json:"soc_id,omitempty"`
+	Target      *deviceTargetInfo   `json:"target,omitempty"` // nil: the catalogue does not know the SoC
+	Android     string              `json:"android,omitempty"`
+	API         int                 `json:"api,omitempty"`
+	ABI         string              `json:"abi,omitempty"`
+	Fingerprint string              `json:"fingerprint,omitempty"`
+	Memory      devinfo.Space       `json:"memory"`
+	Disk        devinfo.Space       `json:"disk"`
+	Store       int64               `json:"store"`
+	Battery     int                 `json:"battery,omitempty"`
+	Charging    string              `json:"charging,omitempty"`
+	Thermal     []thermal.Reading   `json:"thermal,omitempty"`
+	Libraries   []devinfo.VendorLib `json:"vendor_libraries,omitempty"`
 }
 
 // deviceTargetInfo is the record of the SoC.
@@ -67,7 +70,7 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	h, err := runner.Inspect(ctx, dev)
+	h, err := devinfo.Inspect(ctx, dev)
 	if err != nil {
 		return engine(err)
 	}
@@ -124,7 +127,7 @@ func (a *app) printDevice(i deviceInfo) {
 		line("battery", "%d %%, %s", i.Battery, strings.ToLower(i.Charging))
 	}
 	if len(i.Thermal) > 0 {
-		hot := slices.MaxFunc(i.Thermal, func(x, y runner.Thermal) int { return int(x.Celsius*1000) - int(y.Celsius*1000) })
+		hot := slices.MaxFunc(i.Thermal, func(x, y thermal.Reading) int { return int(x.Celsius*1000) - int(y.Celsius*1000) })
 		line("temperature", "%.1f °C (%s, the hottest of %d)", hot.Celsius, hot.Zone, len(i.Thermal))
 	}
 	for _, l := range i.Libraries {
@@ -173,7 +176,7 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		if c.Follow {
 			buffered = "--line-buffered "
 		}
-		line += " | grep " + buffered + "-iE " + adb.Quote(runner.LogWords) + " || true"
+		line += " | grep " + buffered + "-iE " + adb.Quote(session.LogWords) + " || true"
 	}
 	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: a.env.Stdout, Stderr: a.env.Stderr})
 	if err != nil {
@@ -210,7 +213,7 @@ func (c *deviceCleanCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer held.Release()
-	n, err := runner.Clear(ctx, dev)
+	n, err := push.Clear(ctx, dev)
 	if err != nil {
 		return engine(err)
 	}

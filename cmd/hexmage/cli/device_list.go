@@ -9,8 +9,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -44,7 +45,7 @@ type deviceRow struct {
 }
 
 // describe adds what the device says it is.
-func (r *deviceRow) describe(c *toolchains.Catalogue, info runner.Info) {
+func (r *deviceRow) describe(c *toolchains.Catalogue, info devinfo.Info) {
 	r.SoC, r.Arch = info.SoC, info.Arch
 	if info.Model != "" {
 		r.Model = info.Model
@@ -77,7 +78,7 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 	if failed != nil && len(listed.Devices) == 0 {
 		return failed
 	}
-	states := runner.NewPool(a.deviceState(), listed.Devices).Look(ctx, func(context.Context) (*adb.Client, error) { return c, failed })
+	states := pool.New(a.deviceState(), listed.Devices).Look(ctx, func(context.Context) (*adb.Client, error) { return c, failed })
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}
@@ -117,14 +118,14 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 	rows := make([]deviceRow, len(all))
 	var wg sync.WaitGroup
 	for i, dev := range all {
-		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State, Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: runner.StateRemedy(dev.State)}
+		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State, Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: pool.StateRemedy(dev.State)}
 		if !dev.Usable() {
 			continue
 		}
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, describeWait)
 			defer cancel()
-			info, err := runner.Describe(ctx, c.Device(dev.Serial))
+			info, err := devinfo.Describe(ctx, c.Device(dev.Serial))
 			if err != nil {
 				rows[i].Detail = err.Error()
 				return

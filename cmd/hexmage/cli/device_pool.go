@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps/poolfile"
 )
 
@@ -53,12 +54,12 @@ func (a *app) poolFile() (poolfile.File, error) {
 }
 
 // inPool finds the user's phone with a name or serial.
-func (a *app) inPool(serial string) (runner.PoolDevice, bool, error) {
+func (a *app) inPool(serial string) (pool.Device, bool, error) {
 	f, err := a.poolFile()
 	if err != nil || serial == "" {
-		return runner.PoolDevice{}, false, err
+		return pool.Device{}, false, err
 	}
-	d, ok := runner.NewPool(a.deviceState(), f.Devices).Find(serial)
+	d, ok := pool.New(a.deviceState(), f.Devices).Find(serial)
 	return d, ok, nil
 }
 
@@ -73,7 +74,7 @@ type onSerial struct {
 func (k onSerial) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	p, diags := k.Kind.Plan(r)
 	for i, s := range p.Specs {
-		if s.Platform[action.PropertyExecutor] == "device" {
+		if s.Platform[action.PropertyExecutor] == runner.Executor {
 			p.Specs[i].Platform = maps.Clone(s.Platform)
 			p.Specs[i].Platform[runner.PropertySerial] = k.serial
 		}

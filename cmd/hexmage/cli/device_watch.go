@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/pool"
 )
 
 // stateGone is what device list --watch says of a device that the adb server no longer lists.
@@ -25,7 +25,7 @@ func (a *app) watchDevices(ctx context.Context) error {
 			return engine(err)
 		}
 		for _, d := range changes(last, all) {
-			row := deviceRow{Serial: d.Serial, State: d.State, Model: strings.ReplaceAll(d.Props["model"], "_", " "), Detail: runner.StateRemedy(d.State)}
+			row := deviceRow{Serial: d.Serial, State: d.State, Model: strings.ReplaceAll(d.Props["model"], "_", " "), Detail: pool.StateRemedy(d.State)}
 			if a.JSON {
 				if err := a.printJSON(row); err != nil {
 					return err

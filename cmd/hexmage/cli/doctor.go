@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
@@ -186,12 +186,12 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	client := adb.NewClient(network, address)
 	var out []doctor.Device
 	known := map[string]bool{}
-	for _, s := range runner.NewPool(a.deviceState(), listed.Devices).Look(ctx, func(context.Context) (*adb.Client, error) { return client, nil }) {
+	for _, s := range pool.New(a.deviceState(), listed.Devices).Look(ctx, func(context.Context) (*adb.Client, error) { return client, nil }) {
 		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model), SoC: s.Info.SoC}
 		if s.Aside != nil {
 			d.State = "set aside: " + s.Aside.Error()
 		}
-		known[s.Serial] = known[s.Serial] || s.Server == (runner.Server{})
+		known[s.Serial] = known[s.Serial] || s.Server == (pool.Server{})
 		out = append(out, d)
 	}
 	infos, err := client.Devices(ctx)

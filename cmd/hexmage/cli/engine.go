@@ -20,6 +20,8 @@ import (
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/steps"
 )
 
 // engineParts is the engine put together: stores, executors, and what they leave to be closed.
@@ -123,19 +125,19 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
 	devices := runner.Options{
 		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
-		Self: []string{a.env.Self, "tool", "emulator-init"}, Server: runner.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
+		Emulate: steps.EmulatePhone(a.env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
 		Phones: listed.Emulated,
 	}
 	if len(listed.Devices) > 0 {
-		devices.Pool = runner.NewPool(devices.State, listed.Devices)
+		devices.Pool = pool.New(devices.State, listed.Devices)
 	}
 	e.device, e.emulated = runner.New(devices), max(1, listed.Emulated)
 	e.phones = max(e.emulated, len(listed.Devices))
 	if a.serial != "" {
 		e.phones = 1
 	}
-	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, "device": e.device})
-	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, "device": e.device})
+	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, runner.Executor: e.device})
+	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, runner.Executor: e.device})
 	e.roots = filepath.Join(a.cache, "tmp")
 	e.executor = execute.Exclusive(execute.Cached(route, results, e.sources, fn, e.trees.Has), filepath.Join(e.state, "actions.lock"), fn)
 	e.flush = func(ctx context.Context) error {
@@ -153,7 +155,7 @@ func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
 		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
 		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
-		Pools: map[string]int{"device": e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
+		Pools: map[string]int{runner.Executor: e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
 	}
 }
 

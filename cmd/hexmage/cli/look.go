@@ -24,7 +24,7 @@ func (a *app) look(p *plan.Plan) {
 		}
 		for _, s := range n.Specs {
 			serial := s.Platform[runner.PropertySerial]
-			if s.Platform[action.PropertyExecutor] != "device" || s.Platform[runner.PropertyImage] != "" && serial == "" {
+			if s.Platform[action.PropertyExecutor] != runner.Executor || s.Platform[runner.PropertyImage] != "" && serial == "" {
 				continue
 			}
 			if strings.Contains(serial, ":") { // it is connected to when it is wanted

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
@@ -45,7 +45,7 @@ func TestFlakyPhone(t *testing.T) {
 
 	sent := func(repetition int) int64 {
 		t.Helper()
-		var r runner.RunRecord
+		var r session.Record
 		if err := json.Unmarshal([]byte(read(t, w.out("runs/"+strconv.Itoa(repetition)+"/run.json"))), &r); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,265 @@
+// Package check looks, before anything is pushed, for what would fail on a device: files for other machines and archs, libraries of different SDKs,
+// libraries that are missing, contexts that the runtime cannot load, arguments that name files which are not pushed.
+//
+// The way in is Files. The package reads files and asks the device; the rules of what goes together are those of qnn. It runs nothing.
+package check
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
+)
+
+// Files looks into the files of a run for what would fail on the device: machines and archs that are not the device's, libraries of
+// different QNN SDKs, and libraries that are needed and neither pushed nor on the device. dev may be nil: then the device is not asked.
+func Files(ctx context.Context, q session.Request, want devinfo.Wanted, dev *adb.Device) error {
+	c := checker{want: want, bases: map[string]string{}, builds: map[string][]string{}, needed: map[string]string{}}
+	for p := range q.Files {
+		c.bases[path.Base(p)] = p
+	}
+	for p := range q.Links {
+		c.bases[path.Base(p)] = p
+	}
+	for _, p := range slices.Sorted(maps.Keys(q.Files)) {
+		if err := c.file(p, q.Files[p]); err != nil {
+			return fmt.Errorf("check %s: %w", p, err)
+		}
+	}
+	c.command(q)
+	c.sdk()
+	c.contexts()
+	c.lengths(q)
+	c.htp()
+	if err := c.libraries(ctx, dev); err != nil {
+		return err
+	}
+	return errors.Join(c.found...)
+}
+
+// checker collects what does not fit.
+type checker struct {
+	want   devinfo.Wanted
+	bases  map[string]string   // base name to path of what is pushed
+	builds map[string][]string // build id to files
+	needed map[string]string   // library to the first file that needs it
+	found  []error
+
+	binaries []qnn.ContextBinary
+	graphs   []string // of the context binaries
+}
+
+// maxScan is the largest program or library that is looked into. Larger ones would be the first of their kind.
+const maxScan = 512 << 20
+
+// maxContext is how much of a context binary is looked at: what it says of itself is at its beginning.
+const maxContext = 25 << 20
+
+// Machines of ELF files that belong on a device.
+const (
+	machineHexagon = elf.Machine(164)
+	machineAArch64 = elf.EM_AARCH64
+)
+
+func (c *checker) mismatch(file, remedy, format string, args ...any) {
+	c.found = append(c.found, &devinfo.Mismatch{File: file, What: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+func isLibrary(p string) bool {
+	base := path.Base(p)
+	return strings.HasSuffix(base, ".so") || strings.Contains(base, ".so.")
+}
+
+func (c *checker) file(p string, f push.File) error {
+	r, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return err
+	}
+	head = head[:n]
+	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
+		if isLibrary(p) {
+			c.mismatch(p, "look at the file: it may be an empty stand-in or a pointer of Git LFS", "a library that is no ELF file")
+		} else if strings.HasSuffix(p, ".json") && f.Size <= maxConfig {
+			return c.config(p, io.MultiReader(bytes.NewReader(head), r))
+		} else if len(head) >= 8 && qnnctx.Is(head) {
+			rest, err := io.ReadAll(io.LimitReader(r, maxContext))
+			if err != nil {
+				return err
+			}
+			if info, err := qnnctx.Parse(bytes.NewReader(append(head, rest...)), f.Size); err == nil {
+				c.context(p, info)
+			}
+		}
+		return nil
+	}
+	if f.Size > maxScan {
+		return nil
+	}
+	rest, err := io.ReadAll(io.LimitReader(r, maxScan))
+	if err != nil {
+		return err
+	}
+	c.elf(p, append(head, rest...))
+	return nil
+}
+
+func (c *checker) elf(p string, b []byte) {
+	e, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		c.mismatch(p, "build or fetch the file again", "a damaged ELF file: %v", err)
+		return
+	}
+	switch e.Machine {
+	case machineHexagon:
+		c.hexagon(p, b)
+	case machineAArch64:
+		libs, err := e.ImportedLibraries()
+		if err != nil {
+			c.mismatch(p, "build or fetch the file again", "a damaged dynamic section: %v", err)
+		}
+		for _, lib := range libs {
+			if _, seen := c.needed[lib]; !seen {
+				c.needed[lib] = p
+			}
+		}
+	default:
+		c.mismatch(p, "push the build for the device (aarch64-android)", "is built for %v, devices run AArch64 and Hexagon code", e.Machine)
+		return
+	}
+	if isLibrary(p) {
+		if id := BuildID(b); id != "" {
+			c.builds[id] = append(c.builds[id], p)
+		}
+	}
+}
+
+// arch is the name of an arch by its number; "" when that is not known.
+func arch(n uint32) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("v%d", n)
+}
+
+// hexagon compares the arch in an ELF header's flags (offset 36 of a 32-bit header) with the device's.
+func (c *checker) hexagon(p string, b []byte) {
+	if len(b) < 52 || b[4] != 1 {
+		c.mismatch(p, "build the file again", "a Hexagon file that is not a 32-bit ELF")
+		return
+	}
+	if arch := fmt.Sprintf("v%02x", b[36]); c.want.Arch != "" && arch != c.want.Arch {
+		c.mismatch(p, "push the build for "+c.want.Arch, "is built for Hexagon %s, the device has %s", arch, c.want.Arch)
+	}
+}
+
+// BuildID returns the QNN build id in a library, without the number that some builds append; "" if there is none.
+func BuildID(b []byte) string {
+	return string(regexp.MustCompile(`v[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{12}`).Find(b))
+}
+
+// sdk checks that all libraries come from one QNN SDK.
+func (c *checker) sdk() {
+	var files []qnn.File
+	for _, id := range slices.Sorted(maps.Keys(c.builds)) {
+		for _, p := range c.builds[id] {
+			files = append(files, qnn.File{Name: p, BuildID: id})
+		}
+	}
+	for _, f := range qnn.PushSet(files, c.want.Arch) {
+		c.mismatch("", f.Remedy, "%s", f.Reason)
+	}
+}
+
+// contexts checks that the runtime that is pushed can load the context binaries.
+func (c *checker) contexts() {
+	run := qnn.Runtime{Arch: c.want.Arch}
+	for id, files := range c.builds {
+		if slices.ContainsFunc(files, func(p string) bool { return path.Base(p) == "libQnnHtp.so" }) {
+			run.BuildID = id
+		}
+	}
+	for _, x := range c.binaries {
+		for _, f := range qnn.CheckContext(x, run) {
+			c.mismatch(x.Name, f.Remedy, "%s", f.Reason)
+		}
+	}
+}
+
+// context notes what a context binary says, and checks that its graphs fit into the target's VTCM.
+func (c *checker) context(p string, info qnnctx.Info) {
+	c.binaries = append(c.binaries, qnn.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
+	for _, g := range info.Graphs {
+		c.graphs = append(c.graphs, g.Name)
+	}
+	if most := uint64(c.want.VTCMMB) << 20; most > 0 && info.VTCM > most {
+		c.mismatch(p, fmt.Sprintf("compile it for %d MB", c.want.VTCMMB), "was compiled for %d MB of VTCM, the target has %d MB", info.VTCM>>20, c.want.VTCMMB)
+	}
+}
+
+// htp checks that what QNN's HTP backend opens by name is there.
+func (c *checker) htp() {
+	at, ok := c.bases["libQnnHtp.so"]
+	if !ok || c.want.Arch == "" {
+		return
+	}
+	v := strings.ToUpper(c.want.Arch)
+	for _, need := range []string{"libQnnSystem.so", "libQnnHtp" + v + "Stub.so", "libQnnHtp" + v + "Skel.so"} {
+		if _, ok := c.bases[need]; !ok {
+			c.mismatch(at, "add "+need+" of the same SDK to the push set", "opens %s, which is not pushed", need)
+		}
+	}
+}
+
+// libraries asks the device for the libraries that are needed and not pushed.
+func (c *checker) libraries(ctx context.Context, dev *adb.Device) error {
+	var absent []string
+	for lib := range c.needed {
+		if _, ok := c.bases[lib]; !ok && path.Base(lib) == lib {
+			absent = append(absent, lib)
+		}
+	}
+	if len(absent) == 0 || dev == nil {
+		return nil
+	}
+	slices.Sort(absent)
+	out, err := dev.Output(ctx, librariesScript, strings.NewReader(strings.Join(absent, "\n")+"\n"))
+	if err != nil {
+		return fmt.Errorf("ask the device for its libraries: %w", err)
+	}
+	for lib := range strings.Lines(out) {
+		lib = strings.TrimSpace(lib)
+		if p, ok := c.needed[lib]; ok {
+			c.mismatch(p, "add it to the push set", "needs %s, which is neither pushed nor on the device", lib)
+		}
+	}
+	return nil
+}
+
+// Input: names of libraries. Output: those that the device does not have.
+const librariesScript = `while read -r l; do
+	for d in /system/lib64 /vendor/lib64 /odm/lib64 /apex/com.android.runtime/lib64/bionic /apex/com.android.art/lib64 /lib/aarch64-linux-gnu /lib /lib64; do
+		[ -e "$d/$l" ] && continue 2
+	done
+	echo "$l"
+done
+exit 0`

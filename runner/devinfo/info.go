@@ -1,0 +1,161 @@
+// Package devinfo asks devices what they are, and finds the one that is wanted among those that are connected.
+//
+// The way in is Describe, or Inspect for all that is worth knowing; Pick and PickSoC choose, never silently among several. The package does not know
+// what a device is wanted for.
+package devinfo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/layout"
+)
+
+// Info is what a device says about itself. What it does not say is empty.
+type Info struct {
+	Serial   string
+	Name     string // what the pool calls it; the device does not know it
+	Model    string // for people: "Galaxy S25"
+	SoC      string // "SM8750"
+	SoCID    int    // the kernel's number, not QNN's
+	Arch     string // "v79"; only emulated devices say it
+	Emulated bool
+	User     string // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
+}
+
+// String names the device for people.
+func (i Info) String() string {
+	name := i.SoC + " " + i.Serial
+	if i.Emulated {
+		name = "emulator " + i.SoC + " " + i.Arch
+	}
+	if i.Name != "" {
+		name = i.Name + " (" + strings.TrimSpace(name) + ")"
+	}
+	return strings.TrimSpace(name)
+}
+
+// Describe asks a device what it is.
+func Describe(ctx context.Context, dev *adb.Device) (Info, error) {
+	out, err := dev.Output(ctx, describeScript, nil)
+	if err != nil {
+		return Info{}, fmt.Errorf("ask the device what it is: %w", err)
+	}
+	i := Info{Serial: dev.Serial()}
+	for line := range strings.Lines(out) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "soc.model":
+			i.SoC = value
+		case "product.model":
+			i.Model = value
+		case "soc_id":
+			i.SoCID, _ = strconv.Atoi(value) // absent on devices that are none of Qualcomm's
+		case "arch":
+			i.Arch, i.Emulated = value, true
+		case "user":
+			i.User = printable(value)
+		}
+	}
+	return i, nil
+}
+
+// printable takes out of a device's word what would do things to a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+const describeScript = `echo "soc.model=$(getprop ro.soc.model)"
+echo "product.model=$(getprop ro.product.model)"
+echo "soc_id=$(cat /sys/devices/soc0/soc_id 2>/dev/null)"
+grep '^arch=' /vendor/etc/open_soc 2>/dev/null
+p=$(cat ` + layout.Lease + `/pid 2>/dev/null)
+[ -n "$p" ] && grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null && echo "user=$(head -n 1 ` + layout.Lease + `/owner)"
+exit 0`
+
+// askWait is how long a device that is connected may take to say what it is.
+const askWait = 15 * time.Second
+
+// FitsSoC tells whether a device with a SoC is what is wanted; what is empty is not known, or not asked for. A variant of a SoC has a longer
+// name: SM8750P is built for as SM8750.
+func FitsSoC(have, want string) bool {
+	return have == "" || want == "" || strings.HasPrefix(strings.ToUpper(have), strings.ToUpper(want))
+}
+
+// ErrNoDevice says that no device can be used.
+var ErrNoDevice = errors.New("no device")
+
+// Pick chooses a device: the one with the serial, or the only one there is. It never chooses among several.
+func Pick(all []adb.Info, serial string) (adb.Info, error) {
+	var usable []adb.Info
+	var list strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&list, "\n  %s  %s %s", d.Serial, d.State, d.Props["model"])
+		if d.Usable() && (serial == "" || d.Serial == serial) {
+			usable = append(usable, d)
+		}
+	}
+	switch {
+	case len(usable) == 1:
+		return usable[0], nil
+	case len(all) == 0 && serial == "":
+		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile \"open\", which has an emulated one", ErrNoDevice)
+	case len(all) == 0:
+		return adb.Info{}, fmt.Errorf("%w with serial %s: none is connected", ErrNoDevice, serial)
+	case len(usable) > 1:
+		return adb.Info{}, fmt.Errorf("%d devices are connected: choose one with --serial:%s", len(usable), list.String())
+	case serial != "":
+		return adb.Info{}, fmt.Errorf("%w that can be used has serial %s; connected are:%s", ErrNoDevice, serial, list.String())
+	}
+	return adb.Info{}, fmt.Errorf("%w can be used; allow USB debugging on one of those that are connected:%s", ErrNoDevice, list.String())
+}
+
+// PickSoC chooses the only usable device that has the SoC, or a variant of it, whose name is longer. It asks each what it is, at the same time.
+func PickSoC(ctx context.Context, c *adb.Client, all []adb.Info, soc string) (adb.Info, error) {
+	infos, asked := make([]Info, len(all)), make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, d := range all {
+		if d.Usable() {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(ctx, askWait)
+				defer cancel()
+				infos[i], asked[i] = Describe(ctx, c.Device(d.Serial))
+			})
+		}
+	}
+	wg.Wait()
+	var fit []adb.Info
+	var list strings.Builder
+	for i, d := range all {
+		what := infos[i].SoC
+		switch {
+		case !d.Usable():
+		case asked[i] != nil:
+			what = asked[i].Error()
+		case what != "" && FitsSoC(what, soc):
+			fit = append(fit, d)
+		}
+		fmt.Fprintf(&list, "\n  %s  %s %s %s", d.Serial, d.State, d.Props["model"], what)
+	}
+	switch {
+	case len(fit) == 1:
+		return fit[0], nil
+	case len(fit) > 1:
+		return adb.Info{}, fmt.Errorf("%d devices with the SoC %s are connected: choose one with --serial, or list them in a pool, which may use any of them; connected are:%s", len(fit), soc, list.String())
+	case len(all) == 0:
+		return Pick(all, "")
+	}
+	return adb.Info{}, fmt.Errorf("%w that can be used has the SoC %s; connected are:%s", ErrNoDevice, soc, list.String())
+}

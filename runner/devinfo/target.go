@@ -1,0 +1,43 @@
+package devinfo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Mismatch is something that would fail on the device, found before anything is pushed.
+type Mismatch struct {
+	File   string // path in the run's folder; empty: the device itself
+	What   string // what does not fit
+	Remedy string // what to do
+}
+
+func (m *Mismatch) Error() string {
+	what := m.What
+	if m.File != "" {
+		what = m.File + ": " + what
+	}
+	return what + "; " + m.Remedy
+}
+
+// Wanted is the target that the files were built for; what is empty is not checked.
+type Wanted struct {
+	SoC      string // "SM8750"
+	Arch     string // "v79"
+	SoCModel int    // QNN's number of the SoC: 69
+	VTCMMB   int    // 8
+}
+
+// CheckDevice compares a device with the target.
+func CheckDevice(have Info, want Wanted) error {
+	var all []error
+	// A variant of a SoC has a longer name: SM8750P is built for as SM8750.
+	if want.SoC != "" && have.SoC != "" && !strings.HasPrefix(strings.ToUpper(have.SoC), strings.ToUpper(want.SoC)) {
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, the target is %s", have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target { soc = %q } or choose another device with --serial", have.SoC)})
+	}
+	if want.Arch != "" && have.Arch != "" && have.Arch != want.Arch {
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has Hexagon %s, the target is %s", have.Serial, have.Arch, want.Arch), Remedy: "set the target's soc to the device's, or choose another device with --serial"})
+	}
+	return errors.Join(all...)
+}

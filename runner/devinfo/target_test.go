@@ -1,0 +1,62 @@
+package devinfo_test
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/hexmage/hexmage/runner/check"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
+)
+
+func TestCheckDevice(t *testing.T) {
+	t.Parallel()
+	phone := devinfo.Info{Serial: "R5CT", SoC: "SM8750P"}
+	for _, c := range []struct {
+		have devinfo.Info
+		want devinfo.Wanted
+		ok   bool
+	}{
+		{phone, devinfo.Wanted{}, true},
+		{phone, devinfo.Wanted{SoC: "SM8750", Arch: "v79"}, true}, // a phone does not say its arch
+		{phone, devinfo.Wanted{SoC: "SM8650"}, false},
+		{devinfo.Info{}, devinfo.Wanted{SoC: "SM8650"}, true}, // nor, if it is old, its SoC
+		{devinfo.Info{SoC: "SM8750", Arch: "v79"}, devinfo.Wanted{SoC: "SM8750", Arch: "v75"}, false},
+	} {
+		if err := devinfo.CheckDevice(c.have, c.want); (err == nil) != c.ok {
+			t.Errorf("%+v for %+v: %v", c.have, c.want, err)
+		}
+	}
+}
+
+func TestBuildID(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"\x00AISW_VERSION: 2.45.0\x00v2.45.0.260326154327\x00": "v2.45.0.260326154327",
+		"v2.25.0.240728104910_97711":                           "v2.25.0.240728104910",
+		"v2.45.0":                                              "",
+		"":                                                     "",
+	} {
+		if got := check.BuildID([]byte(in)); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// FuzzCheckFiles looks into damaged files: that must end, in an error or not.
+func FuzzCheckFiles(f *testing.F) {
+	f.Add([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\xb7\x00\x01\x00\x00\x00"), true)
+	f.Add(append([]byte("\x7fELF\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\xa4\x00\x01\x00\x00\x00"), make([]byte, 60)...), true)
+	f.Add([]byte("no ELF"), false)
+	f.Fuzz(func(t *testing.T, b []byte, library bool) {
+		name := "program"
+		if library {
+			name = "libx.so"
+		}
+		_ = check.Files(t.Context(), session.Request{Files: map[string]push.File{
+			name: {Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }, Size: int64(len(b))},
+		}, Args: []string{"./" + name}}, devinfo.Wanted{Arch: "v79"}, nil)
+	})
+}

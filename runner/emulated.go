@@ -1,0 +1,259 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/pool"
+)
+
+// Emulated is an emulated device that runs.
+type Emulated interface {
+	Addr() string          // where it speaks adb: "127.0.0.1:5555"
+	Done() <-chan struct{} // closed when it has ended
+	Close() error          // ends it
+}
+
+// EmulatedOptions say how to start one.
+type EmulatedOptions struct {
+	Image string    // folder, made by step "emulator"
+	Dir   string    // an empty folder for its root
+	Data  string    // its /data; empty: one of its own
+	Log   io.Writer // what it prints
+}
+
+// lacking is an error that says what this machine lacks, and what to do.
+type lacking interface{ Lacks() (what, remedy string) }
+
+// handset is an emulated device that runs, or is being started.
+type handset struct {
+	Emulated // nil while it is being started
+	log      *deviceLog
+	release  func() // its disk
+
+	image  digest.Digest
+	number int  // among those of the image: from 1
+	busy   bool // an action has it
+}
+
+func (p *handset) dead() bool {
+	select {
+	case <-p.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// phones are the emulated devices of a Device. Nobody else knows them, so there are no leases.
+type phones struct {
+	most int // of one image at the same time
+
+	mu    sync.Mutex
+	all   []*handset
+	freed chan struct{} // closed, and made anew, when a phone comes free
+}
+
+func newPhones(most int) *phones { return &phones{most: max(1, most), freed: make(chan struct{})} }
+
+// take returns a phone of the image that is free; a new one, without an Emulated, if more may run; else what to wait for.
+func (s *phones) take(image digest.Digest) (*handset, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	numbers := map[int]bool{}
+	for _, p := range s.all {
+		if p.image != image {
+			continue
+		}
+		numbers[p.number] = true
+		if !p.busy {
+			p.busy = true
+			return p, nil
+		}
+	}
+	if len(numbers) >= s.most {
+		return nil, s.freed
+	}
+	p := &handset{image: image, number: 1, busy: true}
+	for numbers[p.number] {
+		p.number++
+	}
+	s.all = append(s.all, p)
+	return p, nil
+}
+
+// giveBack lets others have the phone, or, when it is dead or never lived, its place.
+func (s *phones) giveBack(p *handset) {
+	gone := p.Emulated == nil || p.dead()
+	if gone && p.release != nil {
+		p.release()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.busy = false
+	if gone {
+		s.all = slices.DeleteFunc(s.all, func(o *handset) bool { return o == p })
+	}
+	close(s.freed)
+	s.freed = make(chan struct{})
+}
+
+// close ends them all. No action has one any more.
+func (s *phones) close() (errs []error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.all {
+		if p.Emulated != nil {
+			errs = append(errs, p.Close())
+			p.release()
+		}
+	}
+	s.all = nil
+	return errs
+}
+
+// useEmulated returns a phone of the image at the path among the action's inputs, and starts one if there is none that is free.
+func (d *Device) useEmulated(ctx context.Context, a *action.Action, at string, n *notes) (*inUse, error) {
+	if d.o.Emulate == nil {
+		return nil, errors.New("there are no emulated devices here")
+	}
+	image, err := d.inputFolder(ctx, a, at)
+	if err != nil {
+		return nil, fmt.Errorf("the emulator's image: %w", err)
+	}
+	s, err := d.adbServer(ctx, a, false)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		p, freed := d.phones.take(image)
+		if p == nil {
+			execute.ReportProgress(ctx, 0, 0, "waiting for an emulated phone, which another action uses")
+			select {
+			case <-freed:
+				continue
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		if p.Emulated != nil && p.dead() {
+			d.phones.giveBack(p)
+			continue
+		}
+		u, err := d.usePhone(ctx, p, s, n)
+		if err != nil {
+			d.phones.giveBack(p)
+			return nil, err
+		}
+		return u, nil
+	}
+}
+
+// usePhone starts the phone if it is new.
+func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *notes) (*inUse, error) {
+	if p.Emulated == nil {
+		if err := d.startPhone(ctx, p); err != nil {
+			return nil, err
+		}
+		if err := s.Connect(ctx, p.Addr()); err != nil {
+			return nil, err
+		}
+	}
+	u := &inUse{dev: s.Device(p.Addr()), log: p.log, release: func() { d.phones.giveBack(p) }}
+	u.lost = func(err error) {
+		text := "its link works again"
+		if p.dead() {
+			text = "it has ended, and another one is started"
+		} else if err := u.dev.Reconnect(ctx); err != nil {
+			text = pool.Short(err).Error()
+		}
+		n.add(fmt.Sprintf("the run on %s broke off (%v) and is begun again; %s", u.info, pool.Short(err), text))
+		d.phones.giveBack(p)
+	}
+	var err error
+	u.info, err = devinfo.Describe(ctx, u.dev)
+	if d.phones.most > 1 {
+		u.info.Name = fmt.Sprintf("emulator %d", p.number)
+	}
+	return u, err
+}
+
+func (d *Device) startPhone(ctx context.Context, p *handset) error {
+	image, err := d.o.Trees.Path(ctx, d.o.Store, p.image)
+	if err != nil {
+		return err
+	}
+	root, err := d.newFolder("phone")
+	if err != nil {
+		return err
+	}
+	data, release, err := d.disk(root)
+	if err != nil {
+		os.RemoveAll(root)
+		return err
+	}
+	at := filepath.Join(root, "root")
+	if err := os.Mkdir(at, 0o755); err != nil {
+		release()
+		return err
+	}
+	p.log = &deviceLog{next: d.o.Log}
+	p.Emulated, err = d.o.Emulate(ctx, EmulatedOptions{Image: image, Dir: at, Data: data, Log: p.log})
+	if err != nil {
+		p.Emulated = nil
+		release()
+		return err
+	}
+	p.release = release
+	return nil
+}
+
+// maxDisk is how large an emulated phone's disk may be when it starts. A larger one is emptied.
+const maxDisk = 8 << 30
+
+// disk returns a folder that is an emulated phone's disk. There are as many as phones may run, and they are kept between runs, as a phone's
+// is. Only one phone can have each: one of another process that finds none free gets an empty one, which goes away with it.
+func (d *Device) disk(root string) (data string, release func(), err error) {
+	if d.o.OwnDisk {
+		return "", func() { os.RemoveAll(root) }, nil
+	}
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // no waiting
+	var unlock func()
+	for i := 1; i <= d.phones.most && unlock == nil; i++ {
+		name := "data"
+		if i > 1 {
+			name = fmt.Sprintf("data-%d", i)
+		}
+		data = filepath.Join(d.o.State, "emulator", name)
+		unlock, _ = lease.Process(now, filepath.Join(d.o.State, "leases"), "emulator-"+name, nil)
+	}
+	if unlock == nil {
+		data = filepath.Join(root, "data")
+		return data, func() { os.RemoveAll(root) }, os.Mkdir(data, 0o755)
+	}
+	release = func() { unlock(); os.RemoveAll(root) }
+	if size(data) > maxDisk {
+		err = os.RemoveAll(data)
+	}
+	if err == nil {
+		err = os.MkdirAll(data, 0o755)
+	}
+	if err != nil {
+		release()
+		return "", nil, err
+	}
+	return data, release, nil
+}

@@ -1,0 +1,264 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
+)
+
+// cable is a link to a phone that can be pulled.
+type cable struct {
+	net.Listener
+	phone string
+
+	mu     sync.Mutex
+	pulled bool
+	conns  map[net.Conn]bool
+}
+
+func newCable(t *testing.T, phone string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	c := &cable{Listener: l, phone: phone, conns: map[net.Conn]bool{}}
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go c.serve(in)
+		}
+	}()
+	return c
+}
+
+func (c *cable) serve(in net.Conn) {
+	defer in.Close()
+	out, err := net.Dial("tcp", c.phone)
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	c.mu.Lock()
+	if c.pulled {
+		c.mu.Unlock()
+		return
+	}
+	c.conns[in], c.conns[out] = true, true
+	c.mu.Unlock()
+	go func() { _, _ = io.Copy(out, in); out.Close() }()
+	_, _ = io.Copy(in, out)
+}
+
+// pull cuts all that is connected, and keeps it so until plug.
+func (c *cable) pull() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pulled = true
+	for nc := range c.conns {
+		nc.Close()
+	}
+	clear(c.conns)
+}
+
+func (c *cable) plug() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pulled = false
+}
+
+// twoHosts are two adb servers at one phone. The first is at the end of a cable.
+func twoHosts(t *testing.T, change func(*phone.Options)) (c *cable, servers [2]*adb.Server, one, two *adb.Device) {
+	t.Helper()
+	e := phonetest.Start(t, phonetest.Image(t, nil), change)
+	c = newCable(t, e.Addr())
+	for i, at := range []string{c.Addr().String(), e.Addr()} {
+		servers[i] = phonetest.Server(t)
+		if err := servers[i].Connect(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c, servers, servers[0].Device(c.Addr().String()), servers[1].Device(e.Addr())
+}
+
+// TestHold has two hosts want one device: neither knows of the other but by the device.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	_, servers, one, two := twoHosts(t, nil)
+	const grace = 300 * time.Millisecond
+	hold := func(d *adb.Device, who, host string, waiting func(string)) *lease.Lease {
+		t.Helper()
+		h, err := lease.OnDevice(t.Context(), d, lease.Options{Who: who, Host: host, Grace: grace, Waiting: waiting})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	never := func(owner string) { t.Errorf("waits for %s", owner) }
+	h := hold(one, "one\nhost", "1", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), grace)
+	defer cancel()
+	said := ""
+	if _, err := lease.OnDevice(ctx, two, lease.Options{Who: "two", Host: "2", Grace: time.Millisecond, Waiting: func(owner string) { said = owner }}); !errors.Is(err, context.DeadlineExceeded) || said != "one host" {
+		t.Errorf("while the first has it: %v, told %q", err, said)
+	}
+	user := func() string {
+		t.Helper()
+		info, err := devinfo.Describe(t.Context(), two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.User
+	}
+	if got := user(); got != "one host" {
+		t.Errorf("the device says that %q uses it", got)
+	}
+	h.Release()
+	if got := user(); got != "" {
+		t.Errorf("the device says that %q uses it, and nobody does", got)
+	}
+	hold(two, "two", "2", never).Release()
+	// A host that goes away without a word: others wait for it a while, processes of its own do not.
+	hold(one, "one", "1", nil)
+	start := time.Now()
+	servers[0].Close()
+	hold(two, "two", "2", never).Release()
+	if took := time.Since(start); took < grace {
+		t.Errorf("after %v it was taken from a host whose link might have come back", took)
+	}
+	left := func(command string) {
+		t.Helper()
+		if _, err := two.Output(t.Context(), "cd /data/local/tmp/hexmage && mkdir lease && "+command, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left("echo 1 >lease/pid && echo old >lease/owner && echo 2 >lease/host && echo x >lease/token")
+	start = time.Now()
+	hold(two, "two", "2", never).Release()
+	if took := time.Since(start); took > grace {
+		t.Errorf("what a process of the same host left was taken over after %v only", took)
+	}
+	left(": half written")
+	hold(two, "two", "2", never).Release()
+	if out, err := two.Output(t.Context(), "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
+		t.Errorf("left: %q, %v", out, err)
+	}
+}
+
+// TestHoldOverABrokenLink has the link of the first host break, time and again, while the second waits: it gets the device when the first
+// is done, and not before.
+func TestHoldOverABrokenLink(t *testing.T) {
+	t.Parallel()
+	c, _, one, two := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
+	held, err := lease.OnDevice(t.Context(), one, lease.Options{Who: "one", Host: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	events := ""
+	event := func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		events += name + " "
+	}
+	var second sync.WaitGroup
+	second.Go(func() {
+		h, err := lease.OnDevice(t.Context(), two, lease.Options{Who: "two", Host: "2", Grace: 20 * time.Second}) // the machine may be busy
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		event("two")
+		h.Release()
+	})
+	s := &session.Session{Device: one, Lease: held}
+	name, next := randomFile(t, 24<<20), int64(4<<20)
+	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": onDisk(t, name)}, func(done, _ int64) {
+		if done > next {
+			next += 8 << 20
+			c.pull()
+			time.AfterFunc(200*time.Millisecond, c.plug)
+		}
+	})
+	if err != nil || p.Dropped < 2 {
+		t.Errorf("%+v, %v; want a push over a link that broke", p, err)
+	}
+	if out := onDevice(t, s, "cat /data/local/tmp/hexmage/lease/owner"); out != "one\n" {
+		t.Errorf("the device is held by %q", out)
+	}
+	event("one")
+	held.Release()
+	second.Wait()
+	if events != "one two " {
+		t.Errorf("the device was had by %q, want one and then two", events)
+	}
+}
+
+// TestHoldThatIsLost has the link of the first host be broken for so long that the second takes the device: the first may not touch it again.
+func TestHoldThatIsLost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		stays bool // the second still has the device when the first comes back
+	}{{"while the second has it", true}, {"when the second is done", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cord, _, one, two := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
+			held, err := lease.OnDevice(t.Context(), one, lease.Options{Who: "one", Host: "1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Release()
+			between := &session.Session{Device: two}
+			before, name, pulled := "", randomFile(t, 20<<20), false
+			s := &session.Session{Device: one, Lease: held}
+			_, err = s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": onDisk(t, name)}, func(done, _ int64) {
+				if done < 4<<20 || pulled {
+					return
+				}
+				pulled = true
+				cord.pull()
+				h, err := lease.OnDevice(t.Context(), two, lease.Options{Who: "two", Host: "2", Grace: 10 * time.Millisecond})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if c.stays {
+					t.Cleanup(h.Release)
+				} else {
+					h.Release()
+				}
+				before = onDevice(t, between, "cd /data/local/tmp; find . -type f | sort | grep -v lease")
+				cord.plug()
+			})
+			if !errors.Is(err, lease.ErrLost) || !adb.Retryable(err) || c.stays && !strings.Contains(err.Error(), "two") {
+				t.Errorf("the push of the first: %v", err)
+			}
+			if _, err := s.Run(t.Context(), session.Request{Args: []string{"touch", "/data/local/tmp/touched"}}); !errors.Is(err, lease.ErrLost) {
+				t.Errorf("a run of the first: %v", err)
+			}
+			if after := onDevice(t, between, "cd /data/local/tmp; find . -type f | sort | grep -v lease"); after != before {
+				t.Errorf("the first went on: there is %q, was %q", after, before)
+			}
+		})
+	}
+}

@@ -1,0 +1,296 @@
+// Package pool lends the phones of a lab: to one user at a time, those that work, those first that have the files already.
+//
+// The way in is New, a Pool, and its Take, which returns a Lease. The package knows adb, leases and what a phone says of itself; it does not know
+// what a phone is used for, nor where the list of phones comes from.
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/lease"
+)
+
+// Server says where an adb server listens. The zero Server is the user's own.
+type Server struct {
+	Network string // "tcp" or "unix"
+	Address string // "10.0.0.2:5037", or a socket's path
+}
+
+// String is how devices.hcl has it.
+func (s Server) String() string {
+	if s.Network == "unix" {
+		return "unix:" + s.Address
+	}
+	return s.Address
+}
+
+// Device is a phone that somebody may use.
+type Device struct {
+	Name   string // for people, and for --serial
+	Serial string // "R5CX123"; "HOST:PORT" is connected to
+	Server Server
+	SoC    string // "SM8750"; empty: the phone is asked
+}
+
+// Want says which phone is wanted.
+type Want struct {
+	SoC    string // "SM8750"; a variant with a longer name fits, too; empty: any
+	Serial string // serial or name; empty: any
+	Except string // a name that is not wanted; may be empty
+	Files  string // names what is going to be pushed: a phone that had it before is preferred; empty: unknown
+
+	Server  func(context.Context) (*adb.Client, error) // the user's own adb server, for phones that name none
+	Waiting func(text string)                          // told once if all phones that fit are in use; may be nil
+	Note    func(text string)                          // told what people should know: which phone is set aside and why, which is back; may be nil
+}
+
+// Pool lends phones, each to one user at a time: among the goroutines of this process, the processes of this machine, and hosts. Safe
+// for concurrent use.
+type Pool struct {
+	state string                                                      // folder with the leases
+	ask   func(ctx context.Context, d Device, w Want) (*Lease, error) // leases a phone that works; *inUseError; else why it does not work
+
+	mu      sync.Mutex
+	phones  []*poolPhone
+	changed chan struct{} // closed, and made anew, when something of a phone changes
+	looked  time.Time     // when the servers were asked what they list
+}
+
+// poolPhone is what the pool knows of a phone. What follows Device is guarded by Pool.mu.
+type poolPhone struct {
+	Device
+	busy  bool          // lent, or being asked
+	asked bool          // being asked
+	away  bool          // its server does not list it as usable, or does not answer
+	soc   string        // what it says it has; empty: nobody asked yet
+	had   []string      // what was pushed to it, the last at the end
+	used  time.Time     // when it came back last
+	aside error         // why it is set aside; nil: it is not
+	owner string        // who else has it, when it was last asked; empty: nobody
+	again time.Time     // not to be asked before, when it is set aside or somebody else has it
+	pause time.Duration // between two times it is asked
+	blame *blame        // of something that lasts until it is booted again; nil: nothing
+}
+
+const (
+	pausePoll  = 500 * time.Millisecond // for a phone that somebody else has
+	pauseFirst = 5 * time.Second        // for one that is set aside; doubled each time
+	pauseMost  = time.Minute
+	lostWait   = 5 * time.Second        // for one that was lost to show that it works: somebody waits
+	patience   = 2 * time.Second        // for a phone that should be there, before another one is asked too
+	doubt      = 250 * time.Millisecond // for one of which that is not sure
+)
+
+// ErrSetAside says that all phones that fit are set aside. They may come back.
+var ErrSetAside = errors.New("no phone of the pool can be used")
+
+// inUseError says that somebody else has the phone.
+type inUseError struct{ owner string }
+
+func (e *inUseError) Error() string { return e.owner + " uses it" }
+
+// New returns a pool of the phones. state is a folder for leases, which all processes that are to take turns have in common; it is
+// made when needed. Nothing is asked yet.
+func New(state string, devices []Device) *Pool {
+	p := &Pool{state: state, changed: make(chan struct{})}
+	p.ask = p.lease
+	for _, d := range devices {
+		ph := &poolPhone{Device: d}
+		ph.recall(p.memory(d))
+		p.phones = append(p.phones, ph)
+	}
+	return p
+}
+
+// Len returns how many phones there are.
+func (p *Pool) Len() int { return len(p.phones) }
+
+// Find returns the phone with a name or serial.
+func (p *Pool) Find(serial string) (Device, bool) {
+	for _, ph := range p.phones {
+		if ph.is(serial) {
+			return ph.Device, true
+		}
+	}
+	return Device{}, false
+}
+
+// Names lists the phones for people.
+func (p *Pool) Names() string {
+	var all []string
+	for _, ph := range p.phones {
+		all = append(all, ph.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (d Device) is(serial string) bool { return d.Name == serial || d.Serial == serial }
+
+// Lease is a phone that somebody has for himself until it is given back.
+type Lease struct {
+	Device  *adb.Device
+	Info    devinfo.Info
+	Held    *lease.Lease
+	release func() // the leases
+	boot    string // names the time since it was booted, as far as that can be known
+
+	pool  *Pool
+	phone *poolPhone
+	want  Want
+}
+
+// Take lends a phone that fits and works. It waits while all of those are in use. A phone that does not work is set aside for a while,
+// and another one is taken; when all that fit are set aside, the error is an ErrSetAside which lists them with their reasons.
+//
+// Of phones that do not answer at once several are asked, and the first that works is lent.
+func (p *Pool) Take(ctx context.Context, w Want) (*Lease, error) {
+	p.look(ctx, p.phones, w)
+	ended, done := make(chan *Lease), make(chan struct{})
+	defer close(done)
+	try := func(ph *poolPhone) {
+		l := p.try(ctx, ph, w)
+		select {
+		case ended <- l:
+		case <-done:
+			if l != nil {
+				l.release()
+				p.change(func() { ph.busy = false })
+			}
+		}
+	}
+	asked := map[*poolPhone]bool{} // those that were set aside and asked again here
+	for told := false; ; {
+		ph, wait, err := p.choose(w, asked)
+		if err != nil {
+			return nil, err
+		}
+		if ph != nil {
+			go try(ph)
+		} else if !told && wait.text != "" && w.Waiting != nil {
+			told = true
+			w.Waiting(wait.text)
+		}
+		var timer <-chan time.Time
+		if !wait.until.IsZero() {
+			timer = time.After(time.Until(wait.until))
+		}
+		select {
+		case l := <-ended:
+			if l != nil {
+				return l, nil
+			}
+		case <-wait.changed:
+		case <-timer:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// try asks a phone that choose marked, and lends it if it works. Else it writes down why not and returns nil.
+func (p *Pool) try(ctx context.Context, ph *poolPhone, w Want) *Lease {
+	l, err := p.ask(ctx, ph.Device, w)
+	if err != nil && ctx.Err() != nil { // which says nothing about the phone
+		p.change(func() { ph.busy, ph.asked = false, false })
+		return nil
+	}
+	var elsewhere *inUseError
+	switch {
+	case errors.As(err, &elsewhere):
+		p.change(func() {
+			p.back(ph, w)
+			ph.busy, ph.asked = false, false
+			ph.owner, ph.again = elsewhere.owner, time.Now().Add(pausePoll)
+		})
+		return nil
+	case err != nil:
+		p.change(func() { p.putAside(ph, err, w, "") })
+		return nil
+	}
+	l.Info.Name = ph.Name
+	l.pool, l.phone, l.want = p, ph, w
+	if b := p.blamed(ph, l.boot); b != nil {
+		l.release()
+		p.change(func() { p.putAside(ph, b.why, w, "") })
+		return nil
+	}
+	fits := true
+	p.change(func() {
+		p.back(ph, w)
+		ph.asked, ph.soc, ph.owner = false, l.Info.SoC, ""
+		if fits = devinfo.FitsSoC(ph.soc, w.SoC); !fits {
+			ph.busy = false
+		}
+	})
+	if !fits {
+		l.release()
+		return nil
+	}
+	return l
+}
+
+// change changes what Pool.mu guards, and wakes those who wait.
+func (p *Pool) change(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// back notes that a phone works again. Pool.mu is held.
+func (p *Pool) back(ph *poolPhone, w Want) {
+	if ph.aside != nil && w.Note != nil {
+		w.Note("phone " + ph.Name + " can be used again")
+	}
+	ph.aside, ph.away, ph.pause, ph.again = nil, false, 0, time.Time{}
+}
+
+// putAside sets a phone aside. The same reason is said once. Pool.mu is held.
+func (p *Pool) putAside(ph *poolPhone, why error, w Want, before string) {
+	if w.Note != nil && (ph.aside == nil || ph.aside.Error() != why.Error()) {
+		w.Note(fmt.Sprintf("%sphone %s (%s) is set aside: %v", before, ph.Name, ph.Serial, why))
+	}
+	ph.busy, ph.asked, ph.aside = false, false, why
+	ph.pause = min(max(2*ph.pause, pauseFirst), pauseMost)
+	ph.again = time.Now().Add(ph.pause)
+}
+
+// Return gives the phone back.
+func (l *Lease) Return() {
+	l.pool.change(func() {
+		l.phone.used = time.Now()
+		l.phone.has(l.want.Files)
+		l.phone.remember(l.pool.memory(l.phone.Device))
+	})
+	l.release()
+	l.pool.change(func() { l.phone.busy = false })
+}
+
+// Lost gives the phone back after what was done on it ended with err, because the phone, its link or its adb server went away. The phone
+// is asked whether it still works; if not it is set aside.
+func (l *Lease) Lost(ctx context.Context, err error) {
+	l.release()
+	asked, cancel := context.WithTimeoutCause(ctx, lostWait, fmt.Errorf("it does not answer within %v", lostWait))
+	_, why := l.pool.check(asked, l.phone.Device, l.want)
+	cancel()
+	l.pool.change(func() {
+		before := fmt.Sprintf("the run on %s broke off (%v) and is begun again; ", l.phone.Name, Short(err))
+		l.phone.used = time.Now()
+		if why != nil && ctx.Err() == nil {
+			l.pool.putAside(l.phone, why, l.want, before)
+			return
+		}
+		l.phone.busy = false
+		if l.want.Note != nil {
+			l.want.Note(before + "the phone still works")
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/check"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/thermal"
+)
+
+// runOn checks the request against the device in use, and runs it there.
+func (d *Device) runOn(ctx context.Context, a *action.Action, q session.Request, u *inUse) (*action.Result, error) {
+	want := wanted(a.Command.Platform)
+	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.dev)); err != nil {
+		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	limit := a.TimeLimit()
+	watch := newStopwatch(limit, func() { stop(&execute.TimeoutError{Limit: limit}) })
+	defer watch.pause()
+	var printed execute.Capped
+	u.log.divert(&printed)
+	defer u.log.divert(nil)
+	if u.log == nil {
+		q.Log = session.LogOfFailure // an emulated phone's own log has more
+	}
+	s := &session.Session{Device: u.dev, Lease: u.held, Wait: u.wait, Sums: push.Sums{Dir: filepath.Join(d.o.State, "sums")}}
+	r, err := d.run(ctx, a, q, s, u.info, watch)
+	if err == nil && r.ExitCode != 0 {
+		r.Stderr = withLog(r.Stderr, printed.Bytes())
+	}
+	if late := (*execute.TimeoutError)(nil); errors.As(err, &late) && late.Result != nil {
+		late.Result.Stderr = withLog(late.Result.Stderr, printed.Bytes())
+	}
+	return r, err
+}
+
+// run runs the request and brings its outputs into the store.
+func (d *Device) run(ctx context.Context, a *action.Action, q session.Request, s *session.Session, info devinfo.Info, watch *stopwatch) (*action.Result, error) {
+	var err error
+	if q.PullDir, err = d.newFolder("pull"); err != nil {
+		return nil, &execute.Error{Op: "make a folder for the outputs", Err: err}
+	}
+	defer os.RemoveAll(q.PullDir)
+	bringLog := q.Log != session.NoLog
+	m, err := measure(a, &q, s, watch)
+	if err != nil {
+		return nil, &execute.Error{Op: "read the action", Err: err}
+	}
+	streams, err := openStreams(ctx, d.o.Store, a, q.PullDir)
+	if err != nil {
+		return nil, &execute.Error{Op: "open the standard streams", Err: err}
+	}
+	defer streams.close()
+	q.Stdin, q.Stdout, q.Stderr = streams.stdin, streams.stdout, streams.stderr
+	last := time.Time{}
+	q.Report = func(done, total int64, op string) {
+		if now := time.Now(); now.Sub(last) > 50*time.Millisecond {
+			last = now
+			execute.ReportProgress(ctx, done, total, op)
+		}
+	}
+	res, err := s.Run(ctx, q)
+	if n := len(res.Warmups); n > 0 && res.ExitCode != 0 && res.Started.IsZero() {
+		fmt.Fprintf(streams.stderr, "[warm-up run %d of %d failed]\n", n, q.Warmup)
+	}
+	result := func(failed bool) *action.Result {
+		r := &action.Result{ExitCode: res.ExitCode, Duration: res.Duration, Worker: info.String(), Stdout: streams.outHead.Bytes(), Stderr: streams.errHead.Bytes()}
+		if failed && bringLog {
+			r.Stderr = withLog(r.Stderr, res.Log)
+		}
+		return r
+	}
+	if ctx.Err() != nil {
+		if late := (*execute.TimeoutError)(nil); errors.As(context.Cause(ctx), &late) {
+			return nil, &execute.TimeoutError{Limit: late.Limit, Result: result(true)}
+		}
+		return nil, context.Cause(ctx)
+	}
+	if hot, ok := errors.AsType[*thermal.CooldownError](err); ok {
+		return nil, &execute.Error{Op: "measure on " + info.String(), Err: hot, Refused: true,
+			Remedy: "let the phone rest, take it off its charger, or give `cooldown` more time or a higher temperature"}
+	}
+	if err != nil {
+		return nil, failed("run on "+info.String(), err)
+	}
+	if err := streams.close(); err != nil {
+		return nil, &execute.Error{Op: "write the standard output", Err: err}
+	}
+	if name := a.Command.Platform[PropertyRecord]; name != "" {
+		if err := session.RecordOf(info, res, m.cooled).Write(q.PullDir, name); err != nil {
+			return nil, &execute.Error{Op: "write down what is known of the run", Err: err}
+		}
+	}
+	if name := a.Command.Platform[PropertyLog]; name != "" {
+		if err := session.WriteBelow(q.PullDir, name, res.Log); err != nil {
+			return nil, &execute.Error{Op: "write the device's log", Err: err}
+		}
+	}
+	if q.SampleEvery > 0 {
+		if err := session.WriteSamples(q.PullDir, res.Samples); err != nil {
+			return nil, &execute.Error{Op: "write the samples", Err: err}
+		}
+	}
+	r := result(res.ExitCode != 0)
+	if r.Files, r.Dirs, err = merkle.Capture(ctx, d.o.Store, d.o.Fn, q.PullDir, a.Command.Outputs); err != nil {
+		return nil, &execute.Error{Op: "store the outputs", Err: err}
+	}
+	return r, nil
+}
+
+// measurement is how the measuring that an action asks for went, once its request ran.
+type measurement struct {
+	cooled *thermal.Cooled // nil: no cool-down was asked for
+}
+
+// measure has the request do what the action's platform says of measuring. While the device cools down, the time limit of the command
+// does not run.
+func measure(a *action.Action, q *session.Request, s *session.Session, watch *stopwatch) (*measurement, error) {
+	p := a.Command.Platform
+	q.Thermal = p[PropertyRecord] != ""
+	if p[PropertyLog] != "" {
+		q.Log = session.LogAlways
+	}
+	if w := p[PropertyWarmup]; w != "" {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 0 || n > MaxWarmup {
+			return nil, fmt.Errorf("%s warm-up runs: want a number up to %d", w, MaxWarmup)
+		}
+		q.Warmup = n
+	}
+	var err error
+	if q.SampleEvery, err = session.SampleEvery(p); err != nil {
+		return nil, err
+	}
+	m := &measurement{}
+	if v := p[PropertyCooldown]; v != "" {
+		c, err := thermal.ParseCooldown(v)
+		if err != nil {
+			return nil, err
+		}
+		q.Prepare = func(ctx context.Context) error {
+			watch.pause()
+			defer watch.resume()
+			cooled, err := thermal.CoolDown(ctx, s.Device, c, func(text string) { execute.ReportProgress(ctx, 0, 0, text) })
+			m.cooled = &cooled
+			return err
+		}
+	}
+	return m, nil
+}
+
+// MaxWarmup is how many warm-up runs there may be.
+const MaxWarmup = 1000

@@ -1,0 +1,147 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// Limits of what a device may give back in one run.
+const (
+	maxPullDepth = 64
+	maxPullFiles = 100_000
+)
+
+// pull brings what the command wrote to q.PullDir and returns which of q.Pull were there.
+func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, error) {
+	if len(q.Pull) == 0 {
+		return nil, nil
+	}
+	sync, err := s.Device.Sync(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer sync.Close()
+	p := puller{sync: sync, device: dir, host: q.PullDir, report: q.reporter("pull"), left: maxPullFiles}
+	var there []string
+	for _, name := range q.Pull {
+		st, err := sync.Stat(ctx, path.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = p.any(ctx, name, st, 0)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		there = append(there, name)
+	}
+	return there, nil
+}
+
+type puller struct {
+	sync         *adb.Sync
+	device, host string
+	report       func(done, total int64)
+	done         int64
+	left         int // files that may still come
+}
+
+// any pulls the file or folder at the slash path name.
+func (p *puller) any(ctx context.Context, name string, st adb.Stat, depth int) error {
+	if p.left--; p.left < 0 {
+		return fmt.Errorf("more than %d files", maxPullFiles)
+	}
+	if depth > maxPullDepth {
+		return fmt.Errorf("folders more than %d deep", maxPullDepth)
+	}
+	if st.Mode&fs.ModeSymlink != 0 {
+		to, err := p.sync.Stat(ctx, path.Join(p.device, name))
+		if err != nil {
+			return fmt.Errorf("the link %s: %w", name, err)
+		}
+		if st = to; st.Mode.IsDir() {
+			return fmt.Errorf("%s is a link to a folder: have the program write a folder", name)
+		}
+	}
+	switch {
+	case st.Mode.IsDir():
+		return p.folder(ctx, name, depth)
+	case st.Mode.IsRegular():
+		return p.file(ctx, name, st)
+	}
+	return fmt.Errorf("%s is neither a file nor a folder", name)
+}
+
+func (p *puller) folder(ctx context.Context, name string, depth int) error {
+	if err := os.MkdirAll(filepath.Join(p.host, filepath.FromSlash(name)), 0o755); err != nil {
+		return err
+	}
+	entries, err := p.sync.List(ctx, path.Join(p.device, name))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !filepath.IsLocal(e.Name) {
+			return fmt.Errorf("%q in %s is no file name here", e.Name, name)
+		}
+		if err := p.any(ctx, path.Join(name, e.Name), e.Stat, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *puller) file(ctx context.Context, name string, st adb.Stat) error {
+	to := filepath.Join(p.host, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|st.Mode.Perm()&0o111)
+	if err != nil {
+		return err
+	}
+	var got int64
+	err = p.sync.Pull(ctx, path.Join(p.device, name), f, func(n int64) {
+		got = n
+		if p.report != nil {
+			p.report(p.done+n, 0)
+		}
+	})
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	p.done += got
+	return err
+}
+
+// Pull copies a file or folder of the device into an existing, empty folder of this machine, under its own name, which it returns.
+// report, if not nil, is told of bytes that moved.
+func Pull(ctx context.Context, dev *adb.Device, from, dir string, report func(done, total int64)) (string, error) {
+	from = path.Clean(from)
+	if !path.IsAbs(from) || from == "/" {
+		return "", fmt.Errorf("%q is no file or folder of a device: want an absolute path", from)
+	}
+	name := path.Base(from)
+	if !filepath.IsLocal(name) {
+		return "", fmt.Errorf("%q is no file name here", name)
+	}
+	sync, err := dev.Sync(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer sync.Close()
+	st, err := sync.Stat(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	p := puller{sync: sync, device: path.Dir(from), host: dir, report: report, left: maxPullFiles}
+	return name, p.any(ctx, name, st, 0)
+}

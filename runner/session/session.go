@@ -1,0 +1,286 @@
+// Package session runs a command on a device that somebody has for himself: what it lacks is pushed, the command gets a folder of its own, its
+// output is live, samples are taken beside it, what it wrote is pulled, and the folder goes.
+//
+// The way in is Session and its Run. The package does not know which device is taken, what the command computes, or what becomes of its outputs.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/thermal"
+)
+
+// Request says what to run on a device. Paths are slash paths in the run's own folder, which is where the command starts.
+type Request struct {
+	Files   map[string]push.File
+	Links   map[string]string             // symbolic links: path to target
+	Args    []string                      // Args[0] may be a path in the folder or a command of the device
+	Env     map[string]string             // beside what the device's shell has; "$HEXMAGE_ROOT" in a value is the folder's absolute path
+	Stdin   func() (io.ReadCloser, error) // opened for every run; nil: empty
+	Stdout  io.Writer                     // nil: discarded; live
+	Stderr  io.Writer
+	Pull    []string                           // files and folders that the command may have written
+	PullDir string                             // an existing folder of this machine: what is pulled is put there, at the same paths
+	Report  func(done, total int64, op string) // told of bytes that moved; may be nil; called from one goroutine
+
+	Prepare func(context.Context) error // called when the device has all contents, before anything runs; nil: nothing
+	Warmup  int                         // runs before the one that counts: each in a folder of its own, and nothing is kept of it unless it fails
+	Thermal bool                        // the temperatures before and after are wanted
+	Log     LogWanted                   // whether what the device's log says of the run is wanted
+
+	SampleEvery time.Duration // samples are taken so often while the run that counts runs; 0: none
+}
+
+// LogWanted says when the device's log is looked at.
+type LogWanted int
+
+// When the device's log is looked at.
+const (
+	NoLog LogWanted = iota
+	LogOfFailure
+	LogAlways
+)
+
+// Result is what came of a command that ran.
+type Result struct {
+	ExitCode int
+	Pulled   []string      // those of Pull that were there
+	Pushed   push.Pushed   // what it took to have the files there
+	Duration time.Duration // of the command, as seen from here: one round trip more than it took
+	Started  time.Time
+	Warmups  []time.Duration   // of the warm-up runs; the last is the one that failed, when there is no Started
+	Before   []thermal.Reading // temperatures, where they were wanted and could be read
+	After    []thermal.Reading
+	Log      []byte        // of a command that failed
+	Samples  *agent.Series // nil: not wanted, or the command did not start
+}
+
+// Session is a device in use. Run may be called by one goroutine at a time.
+type Session struct {
+	Device *adb.Device
+	Lease  *lease.Lease // nil: nobody else can use the device
+	Sums   push.Sums
+	Wait   time.Duration // for a device that went away while files are pushed, from the moment it did; 0: half a minute
+}
+
+// Run pushes what the device lacks, runs the command, pulls what it wrote, and removes the run's folder. The contents stay on the device
+// for the next run. The error is for what kept the command from running, or its results from being pulled; a command that fails is a
+// result.
+func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
+	if err := q.check(); err != nil {
+		return Result{}, err
+	}
+	q = q.withAgent()
+	st := push.New(s.Device, s.Lease, s.Sums, s.Wait, q.reporter("push"))
+	sums, err := st.Ensure(ctx, q.Files)
+	if err != nil {
+		return Result{}, err
+	}
+	if q.Prepare != nil {
+		if err := q.Prepare(ctx); err != nil {
+			return Result{}, err
+		}
+	}
+	var warmups []time.Duration
+	for range q.Warmup {
+		var out, errOut execute.Capped
+		w := q
+		w.Stdout, w.Stderr, w.Thermal, w.SampleEvery = &out, &errOut, false, 0
+		res, err := s.once(ctx, st, w, sums, false)
+		if err != nil {
+			return res, fmt.Errorf("warm up: %w", err)
+		}
+		if warmups = append(warmups, res.Duration); res.ExitCode != 0 {
+			res.Warmups, res.Started, res.Pushed = warmups, time.Time{}, st.Pushed()
+			return res, errors.Join(giveTo(q.Stdout, out.Bytes()), giveTo(q.Stderr, errOut.Bytes()))
+		}
+	}
+	res, err := s.once(ctx, st, q, sums, true)
+	res.Warmups, res.Pushed = warmups, st.Pushed()
+	return res, err
+}
+
+func giveTo(w io.Writer, b []byte) error {
+	if w == nil {
+		return nil
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+// once runs the command in a folder of its own, and pulls what it wrote if that counts.
+func (s *Session) once(ctx context.Context, st *push.Store, q Request, sums map[string]string, counts bool) (res Result, err error) {
+	dir := layout.Runs + "/" + layout.NewID()
+	defer s.cleanUp(ctx, dir)
+	if err := st.Place(ctx, dir, q.placement(sums)); err != nil {
+		return res, err
+	}
+	var before []thermal.Reading
+	if q.Thermal {
+		before, _ = thermal.Read(ctx, s.Device) // what cannot be read is not said
+	}
+	if res, err = s.command(ctx, dir, q); err != nil {
+		if q.Log != NoLog && errors.As(context.Cause(ctx), new(*execute.TimeoutError)) {
+			res.Log = s.logOf(ctx, dir)
+		}
+		return res, fmt.Errorf("run %s: %w", q.Args[0], err)
+	}
+	if q.Thermal {
+		res.Before = before
+		res.After, _ = thermal.Read(ctx, s.Device)
+	}
+	if q.Log == LogAlways || q.Log == LogOfFailure && res.ExitCode != 0 {
+		res.Log = s.logOf(ctx, dir)
+	}
+	if counts {
+		if res.Pulled, err = s.pull(ctx, dir, q); err != nil {
+			return res, fmt.Errorf("pull: %w", err)
+		}
+	}
+	return res, nil
+}
+
+func (q Request) reporter(op string) func(done, total int64) {
+	if q.Report == nil {
+		return nil
+	}
+	return func(done, total int64) { q.Report(done, total, op) }
+}
+
+// check refuses what the device's shell, or we, could misunderstand.
+func (q Request) check() error {
+	if len(q.Args) == 0 || q.Args[0] == "" {
+		return errors.New("no command to run")
+	}
+	if err := push.CheckPaths(slices.Concat(slices.Collect(maps.Keys(q.Files)), slices.Collect(maps.Keys(q.Links)), q.Pull)...); err != nil {
+		return err
+	}
+	for p, target := range q.Links {
+		if target == "" || strings.ContainsAny(target, "\n\r") || strings.TrimSpace(target) != target {
+			return fmt.Errorf("link %s: %q is no target", p, target)
+		}
+	}
+	for name := range q.Env {
+		if name == "" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" {
+			return fmt.Errorf("%q is no name for an environment variable", name)
+		}
+	}
+	return nil
+}
+
+// placement lists what the run's folder holds when the command starts: also the folders of outputs.
+func (q Request) placement(sums map[string]string) *push.Placement {
+	p := &push.Placement{}
+	for _, name := range slices.Sorted(maps.Keys(q.Files)) {
+		p.File(name, sums[name], q.Files[name].Executable || name == path.Clean(q.Args[0]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Links)) {
+		p.Link(name, q.Links[name])
+	}
+	for _, name := range q.Pull {
+		p.Folder(name)
+	}
+	return p
+}
+
+// command runs the command in the run's folder. When ctx ends it is killed, with all that it started.
+func (s *Session) command(ctx context.Context, dir string, q Request) (Result, error) {
+	line, err := q.commandLine(dir)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := s.Lease.Check(ctx); err != nil {
+		return Result{}, err
+	}
+	streams := adb.Streams{Stdout: q.Stdout, Stderr: q.Stderr}
+	if q.Stdin != nil {
+		in, err := q.Stdin()
+		if err != nil {
+			return Result{}, fmt.Errorf("standard input: %w", err)
+		}
+		defer in.Close()
+		streams.Stdin = in
+	}
+	samples := s.sample(ctx, dir, q)
+	start := time.Now()
+	code, err := s.Device.Shell(ctx, line, streams)
+	took := time.Since(start)
+	series := samples()
+	if err != nil {
+		s.after(ctx, killScript, dir)
+		return Result{}, err
+	}
+	return Result{ExitCode: code, Started: start, Duration: took, Samples: series}, nil
+}
+
+// commandLine sets up the environment and becomes the command, so that its exit code is what comes back.
+func (q Request) commandLine(dir string) (string, error) {
+	env := map[string]string{
+		"HEXMAGE_ROOT":    dir,
+		"LD_LIBRARY_PATH": dir,
+		// Separated by ';', the DSP's loader knows no ':'. What was pushed comes first: a vendor's library of another version must not win.
+		"ADSP_LIBRARY_PATH": dir + ";/vendor/dsp/cdsp;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp",
+	}
+	for name, value := range q.Env {
+		env[name] = strings.ReplaceAll(value, "$HEXMAGE_ROOT", dir)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cd %s && echo $$ >%s || exit 126\n", adb.Quote(dir), pidFile)
+	if q.Log != NoLog {
+		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&b, "export %s=%s\n", name, adb.Quote(env[name]))
+	}
+	b.WriteString("exec")
+	for i, arg := range q.Args {
+		if i == 0 && !strings.Contains(arg, "/") {
+			if _, pushed := q.Files[arg]; pushed {
+				arg = "./" + arg
+			}
+		}
+		b.WriteString(" " + adb.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir)))
+	}
+	const most = 60000 // of adb's 65535, and far below what a device's kernel takes
+	if b.Len() > most {
+		return "", fmt.Errorf("the command line and environment have %d bytes, a device takes %d: pass long input by stdin or a file", b.Len(), most)
+	}
+	return b.String(), nil
+}
+
+// cleanUp removes the run's folder.
+func (s *Session) cleanUp(ctx context.Context, dir string) { s.after(ctx, cleanScript, dir) }
+
+// after runs a script that has to run although the caller's context may have ended. It is in vain on a device that is gone: then a
+// later session removes what is left.
+func (s *Session) after(ctx context.Context, script, dir string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
+	defer cancel()
+	_, err := s.Device.Output(ctx, script, strings.NewReader(dir+"\n"))
+	if adb.Retryable(err) {
+		if s.Device.Reconnect(ctx) == nil {
+			_, _ = s.Device.Output(ctx, script, strings.NewReader(dir+"\n"))
+		}
+	}
+}
+
+const afterWait = 20 * time.Second
+
+// Push puts files into a folder of the device, as push.Store.Folder does. report, if not nil, is told of bytes that moved.
+func (s *Session) Push(ctx context.Context, dir string, files map[string]push.File, report func(done, total int64)) (push.Pushed, error) {
+	return push.New(s.Device, s.Lease, s.Sums, s.Wait, report).Folder(ctx, dir, files)
+}

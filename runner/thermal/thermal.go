@@ -1,0 +1,243 @@
+// Package thermal reads a device's temperatures and waits until it is cool enough to measure.
+//
+// It knows what sensors are called on phones and which of them count; it does not know what is measured.
+package thermal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+)
+
+// Reading is what a sensor says.
+type Reading struct {
+	Zone    string  `json:"zone"`
+	Celsius float64 `json:"celsius"`
+}
+
+// maxListed bounds what a device may list.
+const maxListed = 500
+
+// Cooldown says how cool a device has to be before it measures.
+type Cooldown struct {
+	Celsius  float64  `json:"celsius"`            // the hottest sensor that counts has to be below
+	Timeout  Duration `json:"timeout"`            // so long at most; 0: one look
+	Zones    []string `json:"zones,omitempty"`    // sensors that count, by the kernel's names or patterns such as "cpu-*"; none: see Sensible
+	Required bool     `json:"required,omitempty"` // a device that stays hot is a failure, not a warning
+}
+
+// Duration is a time.Duration that JSON spells as people do: "10m0s".
+type Duration time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	*d = Duration(v)
+	return err
+}
+
+// String is what a platform property holds.
+func (c Cooldown) String() string {
+	b, err := json.Marshal(c)
+	if err != nil { // no number
+		return ""
+	}
+	return string(b)
+}
+
+// ParseCooldown reads what String wrote.
+func ParseCooldown(s string) (Cooldown, error) {
+	var c Cooldown
+	if err := json.Unmarshal([]byte(s), &c); err != nil {
+		return c, fmt.Errorf("cool-down %q: %w", s, err)
+	}
+	return c, c.Check()
+}
+
+// Check finds mistakes: temperatures that no phone has when it works, impossible patterns.
+func (c Cooldown) Check() error {
+	if c.Celsius < 10 || c.Celsius > 100 {
+		return fmt.Errorf("a phone is not cooled down to %v °C: give a temperature between 10 and 100", c.Celsius)
+	}
+	if c.Timeout < 0 || time.Duration(c.Timeout) > 24*time.Hour {
+		return fmt.Errorf("a cool-down of %v: give a time of up to a day", time.Duration(c.Timeout))
+	}
+	for _, z := range c.Zones {
+		if _, err := path.Match(z, ""); err != nil || z == "" {
+			return fmt.Errorf("%q is no name or pattern of a thermal zone", z)
+		}
+	}
+	return nil
+}
+
+// Sensible tells whether a thermal zone counts where nobody chose: those of the chip that computes and of its memory, and the skin over
+// it. Batteries, chargers, power controllers, modems and cameras heat and cool for reasons of their own, and of a zone with another name nobody
+// knows what it measures.
+func Sensible(zone string) bool {
+	for _, p := range []string{"cpu", "gpu", "nsp", "npu", "cdsp", "hvx", "ddr", "aoss", "soc", "skin"} {
+		if strings.HasPrefix(strings.ToLower(zone), p) {
+			return true
+		}
+	}
+	return false
+}
+
+// chosen are the readings that count.
+func (c Cooldown) chosen(all []Reading) []Reading {
+	var out []Reading
+	for _, t := range all {
+		if len(c.Zones) == 0 && Sensible(t.Zone) || slices.ContainsFunc(c.Zones, func(z string) bool {
+			ok, err := path.Match(z, t.Zone)
+			return ok && err == nil
+		}) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Hottest returns the highest reading of those that count by Sensible, or of all where none does; false when there is none.
+func Hottest(all []Reading) (Reading, bool) {
+	counted := Cooldown{}.chosen(all)
+	if len(counted) == 0 {
+		counted = all
+	}
+	if len(counted) == 0 {
+		return Reading{}, false
+	}
+	return hottest(counted), true
+}
+
+func hottest(all []Reading) Reading {
+	top := all[0]
+	for _, t := range all[1:] {
+		if t.Celsius > top.Celsius {
+			top = t
+		}
+	}
+	return top
+}
+
+// Cooled is how a cool-down went.
+type Cooled struct {
+	Below    float64  `json:"below_celsius"`
+	Reached  bool     `json:"reached"`
+	WaitedUS int64    `json:"waited_us"`
+	From     *Reading `json:"from,omitempty"` // the hottest sensor at first; nil: none could be read
+	To       *Reading `json:"to,omitempty"`   // and at last
+	Warning  string   `json:"warning,omitempty"`
+}
+
+// CooldownError says that a device did not become cool enough.
+type CooldownError struct{ Text string }
+
+// Error returns the message.
+func (e *CooldownError) Error() string { return e.Text }
+
+// coolPoll is how often a device is asked while it cools: each question warms it.
+const coolPoll = 2 * time.Second
+
+// CoolDown waits until the device is as cool as c says, and tells report of it meanwhile. That it stays hot, or says nothing of its
+// temperature, is a warning in what it returns, or a CooldownError where c requires it.
+func CoolDown(ctx context.Context, dev *adb.Device, c Cooldown, report func(string)) (Cooled, error) {
+	start := time.Now()
+	out := Cooled{Below: c.Celsius}
+	for {
+		all, err := Read(ctx, dev)
+		if err != nil {
+			return out, fmt.Errorf("read the device's temperature: %w", err)
+		}
+		out.WaitedUS = time.Since(start).Microseconds()
+		counted := c.chosen(all)
+		if len(counted) == 0 {
+			return out, c.give(&out, nothingToRead(c, all))
+		}
+		now := hottest(counted)
+		if out.From == nil {
+			out.From = &now
+		}
+		out.To = &now
+		if now.Celsius < c.Celsius {
+			out.Reached = true
+			return out, nil
+		}
+		left := time.Duration(c.Timeout) - time.Since(start)
+		if left <= 0 {
+			return out, c.give(&out, fmt.Sprintf("the device did not cool down below %g °C within %v: %s has %.1f °C", c.Celsius, time.Duration(c.Timeout), now.Zone, now.Celsius))
+		}
+		report(fmt.Sprintf("cooling down: %s has %.1f °C, to be below %g °C", now.Zone, now.Celsius, c.Celsius))
+		select {
+		case <-ctx.Done():
+			return out, context.Cause(ctx)
+		case <-time.After(min(coolPoll, left)):
+		}
+	}
+}
+
+func (c Cooldown) give(out *Cooled, text string) error {
+	if c.Required {
+		return &CooldownError{text}
+	}
+	out.Warning = text + "; it was measured all the same"
+	return nil
+}
+
+func nothingToRead(c Cooldown, all []Reading) string {
+	var have []string
+	for _, t := range all {
+		have = append(have, t.Zone)
+	}
+	switch {
+	case len(all) == 0:
+		return "the device lets nobody read its temperature"
+	case len(c.Zones) > 0:
+		return fmt.Sprintf("the device has no thermal zone %s; it has %s", strings.Join(c.Zones, ", "), strings.Join(have, ", "))
+	}
+	return "of none of the device's thermal zones it is known that it is the chip's: choose by `zones` among " + strings.Join(have, ", ")
+}
+
+// Read asks a device for its sensors. Those that are off, which give impossible values, are left out.
+func Read(ctx context.Context, dev *adb.Device) ([]Reading, error) {
+	out, err := dev.Output(ctx, script, nil)
+	if err != nil {
+		return nil, err
+	}
+	return parse(out), nil
+}
+
+const script = `for z in /sys/class/thermal/thermal_zone*; do read -r t <$z/temp && read -r n <$z/type && echo "$t $n"; done 2>/dev/null
+exit 0`
+
+// parse reads lines of a value and a zone. Values are thousandths of a degree; some kernels give tenths or whole ones, which no
+// working sensor would mean as thousandths.
+func parse(out string) []Reading {
+	var all []Reading
+	for line := range strings.Lines(out) {
+		value, zone, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.ParseInt(value, 10, 32)
+		if err != nil || zone == "" || len(all) >= maxListed {
+			continue
+		}
+		c := float64(n) / 1000
+		switch {
+		case n > 0 && n < 150:
+			c = float64(n)
+		case n > 0 && n < 1500:
+			c = float64(n) / 10
+		}
+		if c > 0 && c < 150 {
+			all = append(all, Reading{zone, c})
+		}
+	}
+	return all
+}

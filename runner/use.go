@@ -1,0 +1,176 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/pool"
+)
+
+// inUse is a device that one action has for itself.
+type inUse struct {
+	dev     *adb.Device
+	log     *deviceLog // nil: of a real device
+	info    devinfo.Info
+	held    *lease.Lease // nil: nobody else knows it
+	release func()
+	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
+	lost func(err error)
+	lent *pool.Lease   // of a pool; else nil
+	wait time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
+}
+
+// othersWait is inUse.wait where there are other phones to go on with.
+const othersWait = 10 * time.Second
+
+// maxLost is on how many phones an action may break off. After so many the action itself is the likely cause.
+const maxLost = 3
+
+// notes are what people should know of what happened to phones while an action was on its way to its result.
+type notes struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (n *notes) add(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = append(n.all, text)
+}
+
+// warn puts the notes before what the command printed, as warnings: builds show those.
+func (n *notes) warn(r *action.Result) *action.Result {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.all) == 0 {
+		return r
+	}
+	var b bytes.Buffer
+	for _, text := range n.all {
+		fmt.Fprintf(&b, "warning: %s\n", text)
+	}
+	own := *r
+	own.Stderr = slices.Concat(b.Bytes(), r.Stderr)
+	return &own
+}
+
+// onOne runs f on a device that fits the action. When a phone of the pool dies, it is run on another one; likewise, once, when it fails in a
+// way that may be the phone's fault.
+func (d *Device) onOne(ctx context.Context, a *action.Action, f func(context.Context, *inUse) (*action.Result, error)) (*action.Result, error) {
+	n, first := &notes{}, (*doubtful)(nil)
+	for lost := 1; ; lost++ {
+		u, err := d.use(ctx, a, n, first)
+		if err != nil && first != nil && ctx.Err() == nil { // nobody to compare with
+			return n.warn(first.result), nil
+		}
+		if err != nil {
+			e := failed("use a device", err)
+			e.Retryable = e.Retryable || errors.Is(err, pool.ErrSetAside)
+			return nil, e
+		}
+		var r *action.Result
+		if u.lent == nil {
+			r, err = f(ctx, u)
+		} else {
+			u.lent.Watched(ctx, func(ctx context.Context) { r, err = f(ctx, u) })
+		}
+		switch {
+		case err == nil && first != nil:
+			u.release()
+			return n.warn(first.compare(a, r, u, n)), nil
+		case err == nil:
+			first = suspect(a, r, u)
+			u.release()
+			if first == nil {
+				return n.warn(r), nil
+			}
+			execute.ReportProgress(ctx, 0, 0, "it failed as if something was wrong with "+u.info.String()+": another phone is tried")
+			continue
+		case ctx.Err() != nil || !adb.Retryable(err) || u.lost == nil:
+			u.release()
+			return nil, err
+		}
+		u.lost(err)
+		if lost >= maxLost {
+			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones, one after another", lost), Err: fmt.Errorf("each broke off; the last: %w", err),
+				Retryable: true, Remedy: "does the program crash or restart phones? Try it on one with --serial, and read its log: hexmage device log --all"}
+		}
+		execute.ReportProgress(ctx, 0, 0, u.info.String()+" went away; another phone is looked for")
+	}
+}
+
+// use finds a device that fits the action and makes this action its only user. It is not the one that failed before.
+func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *doubtful) (*inUse, error) {
+	p := a.Command.Platform
+	serial, soc := d.o.Serial, p[PropertySelect]
+	if serial == "" {
+		serial = p[PropertySerial]
+	}
+	if at := p[PropertyImage]; at != "" && serial == "" {
+		return d.useEmulated(ctx, a, at, n)
+	}
+	if d.o.Pool != nil {
+		if _, ok := d.o.Pool.Find(serial); ok || serial == "" {
+			if soc == "" {
+				soc = p[PropertySoC]
+			}
+			w := pool.Want{Serial: serial, SoC: soc}
+			if before != nil {
+				w.Except = before.lent.Info.Name
+			}
+			return d.useOfPool(ctx, a, w, n)
+		}
+	}
+	dev, err := d.real(ctx, a, serial, soc)
+	if errors.Is(err, devinfo.ErrNoDevice) && d.o.Pool != nil {
+		err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
+	}
+	if err != nil {
+		return nil, err
+	}
+	u := &inUse{dev: dev}
+	u.held, err = lease.Acquire(ctx, d.o.State, dev, func(owner string) {
+		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
+	})
+	if err != nil {
+		return nil, err
+	}
+	u.release = u.held.Release
+	if u.info, err = devinfo.Describe(ctx, dev); err != nil {
+		u.release()
+		return nil, err
+	}
+	return u, nil
+}
+
+// useOfPool takes a phone of the pool.
+func (d *Device) useOfPool(ctx context.Context, a *action.Action, w pool.Want, n *notes) (*inUse, error) {
+	if root, err := d.inputFolder(ctx, a, PushDir); err == nil { // else nothing is pushed
+		w.Files = root.String()
+	}
+	w.Server = func(ctx context.Context) (*adb.Client, error) {
+		c, _, err := d.client(ctx, a)
+		return c, err
+	}
+	w.Note = n.add
+	w.Waiting = func(text string) { execute.ReportProgress(ctx, 0, 0, text) }
+	l, err := d.o.Pool.Take(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	u := &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }, lent: l}
+	if d.o.Pool.Len() > 1 {
+		u.wait = othersWait
+	}
+	return u, nil
+}
