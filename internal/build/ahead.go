@@ -11,7 +11,7 @@ import (
 type ahead struct {
 	*exports
 	done  chan struct{}
-	of    digest.Digest   // as exportsSum; what was found holds while it is the same
+	of    digest.Digest   // what is remembered; what was found holds while it is the same
 	there map[string]bool // by file name: whether it stands as it was left
 }
 
@@ -20,14 +20,13 @@ func (o *Options) lookAhead() *ahead {
 	a := &ahead{done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
-		sum := o.exportsSum()
-		x := readExports(o.exportsFile())
+		x := knownExports(o.exportsFile())
 		names := slices.Collect(maps.Keys(x.known))
 		stand, err := standing(o.Out, names, x.known)
 		if err != nil {
 			return // it is looked at again, and the error comes again
 		}
-		a.of, a.exports, a.there = sum, x, make(map[string]bool, len(names))
+		a.of, a.exports, a.there = x.id(), x, make(map[string]bool, len(names))
 		for i, name := range names {
 			a.there[name] = stand[i]
 		}
@@ -36,12 +35,12 @@ func (o *Options) lookAhead() *ahead {
 }
 
 // holds waits for what was found and tells whether it is of the file as it is now.
-func (a *ahead) holds(sum digest.Digest) bool {
+func (a *ahead) holds(id digest.Digest) bool {
 	if a == nil {
 		return false
 	}
 	<-a.done
-	return !a.of.IsZero() && a.of == sum
+	return !a.of.IsZero() && a.of == id
 }
 
 // standing tells which of the outputs stand as they were left.

@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 // exporter puts a pipeline's outputs under Options.Out. Of processes that share a state folder, one does so at a time.
@@ -32,33 +33,20 @@ func (o *Options) exportsFile() string {
 	return filepath.Join(o.State, "exports-"+o.Fn.Bytes([]byte(o.Out)).Hex()[:16])
 }
 
-// exportsSum names what is remembered of what stands there: it is the checksum of the file.
-func (o *Options) exportsSum() digest.Digest {
-	b, err := os.ReadFile(o.exportsFile())
-	if err != nil || len(b) < 32 {
-		return digest.Digest{}
-	}
-	d, err := digest.FromHash(o.Fn, b[len(b)-32:], int64(len(b)))
-	if err != nil {
-		return digest.Digest{}
-	}
-	return d
+// exportsID names what is remembered now of what stands there.
+func (o *Options) exportsID() digest.Digest {
+	id, _ := statefile.ReadID(o.exportsFile()) // none, if it cannot be read
+	return id
 }
 
-// standAsLeft tells whether the outputs stand as they did when exportsSum gave sum, and nothing else was exported since.
-func (o *Options) standAsLeft(sum digest.Digest) bool {
+// standAsLeft tells whether the outputs stand as they did when what is remembered of them had the id, and nothing else was exported
+// since.
+func (o *Options) standAsLeft(id digest.Digest) bool {
 	if _, err := os.Lstat(o.exportsFile() + writing); err == nil {
 		return false // a run was killed while it wrote outputs: what it left beside them has to go
 	}
-	b, err := os.ReadFile(o.exportsFile())
-	if err != nil || len(b) < 32 {
-		return false
-	}
-	if d, err := digest.FromHash(o.Fn, b[len(b)-32:], int64(len(b))); err != nil || d != sum {
-		return false
-	}
-	x, ok := decodeExports(b)
-	if !ok {
+	x, err := readExports(o.exportsFile())
+	if err != nil || x.id() != id {
 		return false
 	}
 	there, err := standing(o.Out, slices.Collect(maps.Keys(x.known)), x.known)
@@ -85,15 +73,15 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
-	if w.ahead.holds(w.o.exportsSum()) {
+	if w.ahead.holds(w.o.exportsID()) {
 		x.exports, x.there = w.ahead.exports, w.ahead.there
 	} else {
-		x.exports = readExports(x.stateFile)
-		x.sweep = x.size == 0 // who wrote there last, and whether to the end, is not known
+		x.exports = knownExports(x.stateFile)
+		x.sweep = x.file == nil // who wrote there last, and whether to the end, is not known
 	}
 	defer func() {
 		if len(x.touch) > 0 { // also after an error: what was exported until then is known
-			err = errors.Join(err, x.write(w.o.State, x.stateFile))
+			err = errors.Join(err, x.write(x.stateFile))
 		}
 	}()
 	items, now, err := x.prepare(ctx, outs)

@@ -45,11 +45,7 @@ func wideMemo(tb testing.TB, n int) (workspace, path string) {
 	}
 	m.Nodes = append(m.Nodes, snapshot.Node{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})
 	m.Units = append(m.Units, last)
-	b, err := m.Encode()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := snapshot.Save(path, b); err != nil {
+	if err := m.Save(path); err != nil {
 		tb.Fatal(err)
 	}
 	return workspace, path

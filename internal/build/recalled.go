@@ -230,7 +230,7 @@ func (r *Recalled) keep(w *worker, outs []toExport) {
 		x.ID = outs[i].id
 		r.update.Exports[i] = x
 	}
-	r.update.Exported = w.o.exportsSum()
+	r.update.Exported = w.o.exportsID()
 	r.save(w.o)
 }
 

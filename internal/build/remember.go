@@ -161,7 +161,7 @@ var errNotKept = errors.New("a part of the build is not known")
 func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, error) {
 	o := &w.o
 	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, nodes: map[*node]int{}, links: map[addrs.Output]*links{},
-		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsSum()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
+		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsID()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
 	keys := make([]string, 0, len(w.notes.hosts))
 	for k := range w.notes.hosts {
 		keys = append(keys, k)
@@ -315,7 +315,5 @@ func (w *worker) saveMemo(p *plan.Plan, exports []toExport) {
 		_ = os.Remove(w.o.Memo.Path)
 		return
 	}
-	if b, err := m.Encode(); err == nil {
-		_ = snapshot.Save(w.o.Memo.Path, b)
-	}
+	_ = m.Save(w.o.Memo.Path)
 }

@@ -1,9 +1,6 @@
 package runlog
 
 import (
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -82,21 +79,4 @@ func (b *Book) Last(profile, step, name string) (*Run, *Action) {
 // LastSuccess is Last for an action that did not fail.
 func (b *Book) LastSuccess(profile, step, name string) (*Run, *Action) {
 	return b.Find(profile, step, name, func(a *Action) bool { return !a.Key.IsZero() && a.Outcome != event.Failed })
-}
-
-func read(path string) (*Run, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+(1<<20)))
-	if err != nil {
-		return nil, err
-	}
-	r, err := Decode(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
 }

@@ -1,150 +1,84 @@
 package runlog
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"hash/crc32"
+	"fmt"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/statefile"
 )
-
-var errDamaged = errors.New("history: not a record of a run, or damaged")
 
 // maxString is how long a step's name with its key, or an action's, may be, in bytes. Longer ones are not recorded.
 const maxString = 4 << 10
 
-// Decode reads a run. Of one that is damaged it returns what was before the damage, and no error; an error if not even the
-// run's Info can be read.
-func Decode(b []byte) (*Run, error) {
-	rest, ok := bytes.CutPrefix(b, []byte(magic))
-	if !ok {
-		return nil, errDamaged
+// Decode reads what a run's file holds. Of one that is damaged it returns what was before the damage, and no error; an error if not
+// even the run's Info can be read.
+func Decode(b []byte) (*Run, error) { return decode(statefile.Parse(b, kind())) }
+
+func read(path string) (*Run, error) {
+	r, err := decode(statefile.Read(path, kind()))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	payload, rest := frame(rest)
-	if len(payload) == 0 || payload[0] != kindInfo {
-		return nil, errDamaged
+	return r, nil
+}
+
+func decode(f *statefile.File, err error) (*Run, error) {
+	if f == nil {
+		return nil, err
 	}
 	r := &Run{}
-	if json.Unmarshal(payload[1:], &r.Info) != nil {
-		return nil, errDamaged
+	if head := f.Blocks[0]; len(head) == 0 || head[0] != blockInfo || json.Unmarshal(head[1:], &r.Info) != nil {
+		return nil, errors.New("it begins with no run")
 	}
-	for !r.Ended {
-		if payload, rest = frame(rest); len(payload) == 0 {
+	for _, b := range f.Blocks[1:] {
+		if len(b) == 0 || r.Ended || b[0] == blockActions && !r.actions(b[1:]) || b[0] == blockEnd && !r.end(b[1:]) {
 			break
-		}
-		switch payload[0] {
-		case kindRecord:
-			if !r.records(payload[1:]) {
-				return r, nil
-			}
-		case kindEnd:
-			if !r.end(payload) {
-				return r, nil
-			}
 		}
 	}
 	return r, nil
 }
 
-// frame cuts the first frame off b. It returns no payload when there is none, or a damaged one.
-func frame(b []byte) (payload, rest []byte) {
-	if len(b) < frameHead {
-		return nil, nil
-	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	if n > int64(len(b)-frameHead) {
-		return nil, nil
-	}
-	payload = b[frameHead : frameHead+n]
-	if crc32.Checksum(payload, castagnoli()) != binary.LittleEndian.Uint32(b[4:]) {
-		return nil, nil
-	}
-	return payload, b[frameHead+n:]
-}
-
-func (r *Run) end(p []byte) bool {
-	if len(p) != endLen {
+func (r *Run) end(b []byte) bool {
+	d := statefile.Decode(b)
+	t := Totals{Executed: d.Below(1 << 31), Cached: d.Below(1 << 31), Failed: d.Below(1 << 31), Skipped: d.Below(1 << 31), Took: duration(d.Uint())}
+	fingerprint := d.Uint64()
+	if !d.Done() {
 		return false
 	}
-	for i, n := range []*int{&r.Executed, &r.Cached, &r.Failed, &r.Skipped} {
-		*n = int(binary.LittleEndian.Uint32(p[1+4*i:]))
-	}
-	r.Took = duration(binary.LittleEndian.Uint64(p[17:]))
-	r.fingerprint = binary.LittleEndian.Uint64(p[25:])
-	r.Ended = true
+	r.Totals, r.fingerprint, r.Ended = t, fingerprint, true
 	return true
 }
 
-// reader reads a frame's records; bad is sticky.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) take(n uint64) []byte {
-	if r.bad || n > uint64(len(r.b)) {
-		r.bad = true
-		return nil
-	}
-	p := r.b[:n]
-	r.b = r.b[n:]
-	return p
-}
-
-func (r *reader) byte() byte {
-	if p := r.take(1); p != nil {
-		return p[0]
-	}
-	return 0
-}
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.take(uint64(n))
-	return v
-}
-
-func (r *reader) string(before string) string {
-	n := r.uvarint()
-	rest := r.take(r.uvarint())
-	if n > uint64(len(before)) || n+uint64(len(rest)) > maxString {
-		r.bad = true
+// text takes a string that was written with what it has in common with the one before.
+func text(d *statefile.Decoder, before string) string {
+	n := d.Below(len(before) + 1)
+	rest := d.Text()
+	if n+len(rest) > maxString {
+		d.Fail()
 		return ""
 	}
-	if int(n) == len(before) && len(rest) == 0 {
+	if n == len(before) && rest == "" {
 		return before
 	}
-	return before[:n] + string(rest)
+	return before[:n] + rest
 }
 
-// records takes the actions of a frame and tells whether all of it was right.
-func (r *Run) records(b []byte) bool {
-	in := &reader{b: b}
+// actions takes the actions of a block and tells whether all of it was right.
+func (r *Run) actions(b []byte) bool {
+	d := statefile.Decode(b)
 	var last Action
-	for len(in.b) > 0 {
-		a := Action{Outcome: outcomeOf(in.byte())}
-		a.Step = in.string(last.Step)
-		a.Name = in.string(last.Name)
-		a.Worker = in.string(last.Worker)
-		if fn := digest.Function(in.byte()); fn != 0 {
-			hash := in.take(32)
-			size := in.uvarint()
-			var err error
-			if a.Key, err = digest.FromHash(fn, hash, int64(size)); err != nil {
-				in.bad = true
-			}
-		}
-		a.Start = duration(in.uvarint())
-		a.Duration = duration(in.uvarint())
-		if in.bad || a.Outcome == "" {
+	for d.Len() > 0 {
+		a := Action{Outcome: outcomeOf(byte(d.Below(1 << 8)))}
+		a.Step = text(&d, last.Step)
+		a.Name = text(&d, last.Name)
+		a.Worker = text(&d, last.Worker)
+		a.Key = d.Digest()
+		a.Start = duration(d.Uint())
+		a.Duration = duration(d.Uint())
+		if d.Bad() || a.Outcome == "" {
 			return false
 		}
 		r.Actions = append(r.Actions, a)

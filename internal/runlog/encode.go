@@ -3,83 +3,72 @@ package runlog
 import (
 	"encoding/binary"
 	"encoding/json"
-	"hash/crc32"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/statefile"
 )
 
-// A file is magic and then frames: length and CRC-32C of the payload (little-endian, four bytes each), and the payload.
-// Its first byte says what it is.
+// kind is of the file of a run. The first byte of each block says what it has.
+func kind() statefile.Kind {
+	return statefile.Kind{Name: "runlog", Version: 1, Max: maxFile, Shared: true}
+}
+
+// maxFile is how large a run's file may be, in bytes: 350,000 actions. What comes after is not recorded.
+const maxFile = 32 << 20
+
 const (
-	magic      = "hexmage-history/1\n"
-	frameHead  = 8
-	kindInfo   = 'I' // Info as JSON; the first frame
-	kindRecord = 'A' // records of actions
-	kindEnd    = 'E' // totals and fingerprint, endLen bytes; the last frame
-	endLen     = 1 + 4*4 + 8 + 8
+	blockInfo    = 'I' // Info as JSON; the first block
+	blockActions = 'A'
+	blockEnd     = 'E' // totals and fingerprint; the last block
 )
 
-// appendFrame appends a frame with the payload.
-func appendFrame(b, payload []byte) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(payload, castagnoli()))
-	return append(b, payload...)
-}
-
-func appendInfo(b []byte, i Info) []byte {
-	payload, err := json.Marshal(i)
+func infoBlock(i Info) []byte {
+	b, err := json.Marshal(i)
 	if err != nil { // it is plain data: a time beyond year 9999 is the only one that cannot be written
-		payload = []byte("{}")
+		b = []byte("{}")
 	}
-	return appendFrame(b, append([]byte{kindInfo}, payload...))
+	return append([]byte{blockInfo}, b...)
 }
 
-// records collects actions for one frame. Strings are written as what they have not in common with those before.
-type records struct {
-	payload            []byte
+// actions collects actions for one block. Strings are written as what they have not in common with those before.
+type actions struct {
+	statefile.Encoder
 	step, name, worker string
 }
 
-// frame appends what was collected to b and starts anew.
-func (r *records) frame(b []byte) []byte {
-	if len(r.payload) > 0 {
-		b = appendFrame(b, r.payload)
-	}
-	*r = records{payload: r.payload[:0]}
+// block returns what was collected, and starts anew.
+func (r *actions) block() []byte {
+	b := r.Block
+	*r = actions{}
+	r.Block = make([]byte, 0, len(b))
 	return b
 }
 
-func (r *records) add(a *Action) {
-	b := r.payload
-	if len(b) == 0 {
-		b = append(b, kindRecord)
+func (r *actions) add(a *Action) {
+	if len(r.Block) == 0 {
+		r.Block = append(r.Block, blockActions)
 	}
-	b = append(b, outcomeByte(a.Outcome))
-	b = appendRest(b, r.step, a.Step)
-	b = appendRest(b, r.name, a.Name)
-	b = appendRest(b, r.worker, a.Worker)
-	b = append(b, byte(a.Key.Function()))
-	if !a.Key.IsZero() {
-		b = a.Key.AppendHash(b)
-		b = binary.AppendUvarint(b, uint64(a.Key.Size()))
-	}
-	b = binary.AppendUvarint(b, micros(a.Start))
-	b = binary.AppendUvarint(b, micros(a.Duration))
-	r.payload, r.step, r.name, r.worker = b, a.Step, a.Name, a.Worker
+	r.Uint(uint64(outcomeByte(a.Outcome)))
+	r.rest(r.step, a.Step)
+	r.rest(r.name, a.Name)
+	r.rest(r.worker, a.Worker)
+	r.Digest(a.Key)
+	r.Uint(micros(a.Start))
+	r.Uint(micros(a.Duration))
+	r.step, r.name, r.worker = a.Step, a.Name, a.Worker
 }
 
 func micros(d time.Duration) uint64 { return uint64(max(0, d.Microseconds())) }
 
-// appendRest appends s as how many bytes it has in common with the one before, and the others.
-func appendRest(b []byte, before, s string) []byte {
+// rest appends s as how many bytes it has in common with the one before, and the others.
+func (r *actions) rest(before, s string) {
 	n := 0
 	for n < len(before) && n < len(s) && before[n] == s[n] {
 		n++
 	}
-	b = binary.AppendUvarint(b, uint64(n))
-	b = binary.AppendUvarint(b, uint64(len(s)-n))
-	return append(b, s[n:]...)
+	r.Int(n)
+	r.Text(s[n:])
 }
 
 func outcomeByte(o event.Outcome) byte {
@@ -92,14 +81,27 @@ func outcomeByte(o event.Outcome) byte {
 	return 'f'
 }
 
-func appendEnd(b []byte, t Totals, fingerprint uint64) []byte {
-	p := []byte{kindEnd}
+func endBlock(t Totals, fingerprint uint64) []byte {
+	e := statefile.Encoder{Block: []byte{blockEnd}}
 	for _, n := range []int{t.Executed, t.Cached, t.Failed, t.Skipped} {
-		p = binary.LittleEndian.AppendUint32(p, uint32(n))
+		e.Int(n)
 	}
-	p = binary.LittleEndian.AppendUint64(p, micros(t.Took))
-	p = binary.LittleEndian.AppendUint64(p, fingerprint)
-	return appendFrame(b, p)
+	e.Uint(micros(t.Took))
+	e.Uint64(fingerprint)
+	return e.Block
+}
+
+// blocks returns what the run's file has.
+func (r *Run) blocks() [][]byte {
+	var rec actions
+	for i := range r.Actions {
+		rec.add(&r.Actions[i])
+	}
+	all := [][]byte{infoBlock(r.Info), rec.block()}
+	if r.Ended {
+		all = append(all, endBlock(r.Totals, r.fingerprint))
+	}
+	return all
 }
 
 // mix adds an action's key to the fingerprint of a run: runs of the same actions have the same one, in whatever order they

@@ -1,20 +1,22 @@
 package runlog
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 const (
 	flushBytes = 64 << 10
 	flushEvery = time.Second
-	maxFile    = 32 << 20 // bytes: 500,000 actions; what comes after is not recorded
 )
 
 // Recorder writes down a run. It is an event.Sink. What goes wrong with it costs an explanation later and never ends a
@@ -26,10 +28,10 @@ type Recorder struct {
 	limit Limits
 
 	start   time.Time
-	records records
-	out     []byte // frames that are not written yet
-	file    *os.File
-	written int64
+	actions actions
+	out     [][]byte // blocks that are not written yet
+	file    *statefile.Writer
+	full    bool // there is no room in the file any more
 	flushed time.Time
 	ran     bool // something was executed or failed: the run is worth a file
 	seen    int
@@ -72,20 +74,20 @@ func (r *Recorder) finished(e event.NodeFinished) {
 	r.seen++
 	r.sum = mix(r.sum, &a)
 	r.ran = r.ran || e.Outcome != event.Cached
-	r.records.add(&a)
-	if len(r.records.payload) >= flushBytes {
-		r.out = r.records.frame(r.out)
+	r.actions.add(&a)
+	full := len(r.actions.Block) >= flushBytes
+	if late := r.ran && now.Sub(r.flushed) >= flushEvery; full || late {
+		r.out = append(r.out, r.actions.block())
 	}
-	if r.ran && (len(r.out) > flushBytes || now.Sub(r.flushed) >= flushEvery) {
+	if r.ran && len(r.out) > 0 {
 		r.flushed = now
-		r.out = r.records.frame(r.out)
 		r.flush()
 	}
 }
 
-// flush appends what is pending to the run's file.
+// flush adds what is pending to the run's file.
 func (r *Recorder) flush() {
-	if r.err != nil || len(r.out) == 0 {
+	if r.err != nil || r.full {
 		return
 	}
 	if r.file == nil {
@@ -93,14 +95,18 @@ func (r *Recorder) flush() {
 			return
 		}
 		name := fmt.Sprintf("%016x-%08x%s", r.start.UnixNano(), rand.Uint32(), suffix)
-		if r.file, r.err = os.OpenFile(filepath.Join(r.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); r.err != nil {
+		if r.file, r.err = statefile.Create(filepath.Join(r.dir, name), kind()); r.err != nil {
 			return
 		}
-		r.out = append(appendInfo([]byte(magic), r.info), r.out...)
+		r.out = slices.Insert(r.out, 0, infoBlock(r.info))
 	}
-	if r.written+int64(len(r.out)) <= maxFile {
-		_, r.err = r.file.Write(r.out)
-		r.written += int64(len(r.out))
+	for _, b := range r.out {
+		if r.err = r.file.Add(b); r.err != nil {
+			if r.full = errors.Is(r.err, statefile.ErrNoRoom); r.full {
+				r.err = nil
+			}
+			return
+		}
 	}
 	r.out = r.out[:0]
 }
@@ -110,9 +116,11 @@ func (r *Recorder) end(e event.BuildFinished) {
 	if r.seen == 0 || !r.ran && r.sum == lastFingerprint(r.dir) {
 		return
 	}
-	r.out = r.records.frame(r.out)
+	if len(r.actions.Block) > 0 {
+		r.out = append(r.out, r.actions.block())
+	}
 	took := time.Duration(e.Seconds * float64(time.Second))
-	r.out = appendEnd(r.out, Totals{Executed: e.Executed, Cached: e.Cached, Failed: e.Failed, Skipped: e.Skipped, Took: took}, r.sum)
+	r.out = append(r.out, endBlock(Totals{Executed: e.Executed, Cached: e.Cached, Failed: e.Failed, Skipped: e.Skipped, Took: took}, r.sum))
 	r.flush()
 	if r.file != nil {
 		if err := r.file.Close(); r.err == nil {
@@ -124,24 +132,26 @@ func (r *Recorder) end(e event.BuildFinished) {
 	}
 }
 
-// lastFingerprint returns the fingerprint of the newest run that came to its end, read from the end of its file.
+// lastFingerprint returns the fingerprint of the newest run, if it came to its end.
 func lastFingerprint(dir string) uint64 {
 	names, _ := list(dir)
 	for i := len(names) - 1; i >= 0 && i >= len(names)-3; i-- {
-		f, err := os.Open(filepath.Join(dir, names[i]))
-		if err != nil {
+		f, err := statefile.Read(filepath.Join(dir, names[i]), kind())
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		b := make([]byte, frameHead+endLen)
-		st, err := f.Stat()
-		if err == nil && st.Size() > int64(len(b)) {
-			_, err = f.ReadAt(b, st.Size()-int64(len(b)))
-		}
-		f.Close()
-		if p, _ := frame(b); err == nil && len(p) == endLen && p[0] == kindEnd {
-			return binary.LittleEndian.Uint64(p[endLen-8:])
+		var last Run
+		if b := lastBlock(f); err == nil && len(b) > 0 && b[0] == blockEnd && last.end(b[1:]) {
+			return last.fingerprint
 		}
 		return 0 // the newest run was killed: what it did is told by its records alone
 	}
 	return 0
+}
+
+func lastBlock(f *statefile.File) []byte {
+	if f == nil {
+		return nil
+	}
+	return f.Blocks[len(f.Blocks)-1]
 }

@@ -6,10 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 // Limits say how much is kept of a pipeline. Zero fields have defaults.
@@ -49,7 +48,6 @@ func list(dir string) ([]string, error) {
 // thin keeps the folder within limits. Several processes may do so at once: each file is replaced or removed whole.
 func thin(dir string, l Limits) error {
 	l = l.orDefault()
-	_ = atomicfile.Sweep(dir, time.Hour) // what killed processes left; it does no harm
 	names, err := list(dir)
 	if err != nil {
 		return err
@@ -129,7 +127,7 @@ func thinOld(dir string, names []string, keep int) error {
 		if len(left) > 0 {
 			run.Actions = left
 			to := strings.TrimSuffix(strings.TrimSuffix(path, suffix), ".old") + thinned
-			if err := atomicfile.WriteFile(dir, to, run.encode(), 0o644); err != nil {
+			if err := statefile.Commit(to, kind(), run.blocks()...); err != nil {
 				return err
 			}
 			if to == path {
@@ -141,18 +139,4 @@ func thinOld(dir string, names []string, keep int) error {
 		}
 	}
 	return nil
-}
-
-// encode returns the run's file.
-func (r *Run) encode() []byte {
-	b := appendInfo([]byte(magic), r.Info)
-	var rec records
-	for i := range r.Actions {
-		rec.add(&r.Actions[i])
-	}
-	b = rec.frame(b)
-	if r.Ended {
-		b = appendEnd(b, r.Totals, r.fingerprint)
-	}
-	return b
 }

@@ -3,23 +3,15 @@ package snapshot
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 
-	"github.com/zeebo/blake3"
-
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/statefile"
 )
 
-// The file: magic, the digest function, for each section the number of its records and of its bytes; then for each
-// section the ends of its records and the records; at the end the BLAKE3 of everything before it. The first section has
-// the strings, the second the names of pipeline and profile. Later runs may have added deltas (delta.go).
-const (
-	magic    = "hexmage memo 5\n"
-	hashSize = 32
-)
+// kind is of the file. Its first block has the digest function, for each section the number of its records and of their bytes, and
+// then for each section the ends of its records and the records. The first section has the strings, the second the names of pipeline
+// and profile. Later runs may have added blocks: see delta.
+func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 1, Max: maxFile} }
 
 type section int
 
@@ -60,7 +52,7 @@ func (t table) record(i int) []byte {
 	return t.data[start:end]
 }
 
-// Reader reads a memo's records one by one: most runs need few of them. It may be used by several goroutines at once.
+// Reader reads a snapshot's records one by one: most runs need few of them. It may be used by several goroutines at once.
 type Reader struct {
 	fn     digest.Function
 	tables [sections]table
@@ -68,38 +60,43 @@ type Reader struct {
 
 	newer [sections]map[int][]byte // records that deltas replaced
 	more  []string                 // strings that deltas added
-	sum   [hashSize]byte           // of the last delta, or of the file without any
-	whole int64                    // bytes of the file without deltas
-	size  int64                    // and with
+	file  *statefile.File
 }
 
-// Open reads the memo at path. The error is fs.ErrNotExist when there is none; any error means to go on without.
+// Open reads the snapshot at path. The error is fs.ErrNotExist when there is none; any error means to go on without.
 func Open(path string) (*Reader, error) {
-	if st, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if st.Size() > maxFile {
+	f, err := statefile.Read(path, kind())
+	if errors.Is(err, statefile.ErrDamaged) {
 		return nil, errDamaged
 	}
-	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(b)
+	return read(f)
 }
 
-// Parse reads a memo. It keeps b.
+// Parse reads what a snapshot's file holds. It keeps b.
 func Parse(b []byte) (*Reader, error) {
-	const head = len(magic) + 1 + int(sections)*8
-	if len(b) < head+hashSize || string(b[:len(magic)]) != magic {
+	f, err := statefile.Parse(b, kind())
+	if err != nil {
+		return nil, err
+	}
+	return read(f)
+}
+
+func read(f *statefile.File) (*Reader, error) {
+	const head = 1 + int(sections)*8
+	b := f.Blocks[0]
+	if len(b) < head {
 		return nil, errDamaged
 	}
-	r := &Reader{fn: digest.Function(b[len(magic)]), size: int64(len(b))}
+	r := &Reader{fn: digest.Function(b[0]), file: f}
 	if r.fn != digest.BLAKE3 && r.fn != digest.SHA256 {
 		return nil, errDamaged
 	}
 	rest := b[head:]
 	for i := range r.tables {
-		at := len(magic) + 1 + 8*i
+		at := 1 + 8*i
 		n, size := uint64(binary.LittleEndian.Uint32(b[at:])), uint64(binary.LittleEndian.Uint32(b[at+4:]))
 		if 4*n+size > uint64(len(rest)) {
 			return nil, errDamaged
@@ -107,17 +104,14 @@ func Parse(b []byte) (*Reader, error) {
 		r.tables[i] = table{rest[:4*n], rest[4*n : 4*n+size]}
 		rest = rest[4*n+size:]
 	}
-	if len(rest) < hashSize {
-		return nil, errDamaged
-	}
-	body := b[:len(b)-len(rest)]
-	r.whole = int64(len(body)) + hashSize
-	if r.sum = blake3.Sum256(body); r.sum != [hashSize]byte(rest[:hashSize]) {
+	if len(rest) > 0 {
 		return nil, errDamaged
 	}
 	r.text = string(r.tables[secStrings].data)
-	if err := r.deltas(rest[hashSize:]); err != nil {
-		return nil, err
+	for _, block := range f.Blocks[1:] {
+		if err := r.apply(block); err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }
@@ -154,13 +148,15 @@ func (r *Reader) str(n uint64) (string, bool) {
 	return r.text[start:end], true
 }
 
-func (r *Reader) decoder(s section, i int) *decoder { return &decoder{r: r, b: r.record(s, i)} }
+func (r *Reader) decoder(s section, i int) *decoder {
+	return &decoder{statefile.Decode(r.record(s, i)), r}
+}
 
 // one reads a whole record.
 func one[T any](r *Reader, s section, i int, read func(*decoder) T) (T, error) {
 	d := r.decoder(s, i)
 	v := read(d)
-	if d.bad || len(d.b) > 0 {
+	if !d.Done() {
 		var none T
 		return none, errDamaged
 	}
@@ -204,12 +200,12 @@ func (r *Reader) Host(i int) (Host, error) { return one(r, secHosts, i, (*decode
 func (r *Reader) EachFile(f func(host int, file File)) error {
 	d := decoder{r: r}
 	for i := range r.len(secHosts) {
-		d.b = r.record(secHosts, i)
+		d.Decoder = statefile.Decode(r.record(secHosts, i))
 		d.skipHost()
-		for range d.count() {
+		for range d.Count() {
 			f(i, d.file())
 		}
-		if d.bad || len(d.b) > 0 {
+		if !d.Done() {
 			return errDamaged
 		}
 	}
@@ -224,8 +220,8 @@ func (r *Reader) Export(i int) (Export, error) { return one(r, secExports, i, (*
 
 // ExportLinks returns how an output is called and shown, what it is and what it was made from, and nothing else of it.
 func (r *Reader) ExportLinks(i int) (Export, error) {
-	d := decoder{r: r, b: r.record(secExports, i)}
-	if x := d.exportLinks(); !d.bad {
+	d := r.decoder(secExports, i)
+	if x := d.exportLinks(); !d.Bad() {
 		return x, nil
 	}
 	return Export{}, errDamaged
@@ -241,7 +237,7 @@ func (r *Reader) Node(i int) (Node, error) { return one(r, secNodes, i, (*decode
 func (r *Reader) At(i int) (Node, error) {
 	d := r.decoder(secNodes, i)
 	n := Node{At: d.instance()}
-	if d.bad {
+	if d.Bad() {
 		return Node{}, errDamaged
 	}
 	return n, nil
@@ -256,8 +252,9 @@ func (r *Reader) Unit(i int) (Unit, error) {
 		d.links(&u)
 		u.Spec = d.spec()
 		res := d.r.decoder(secResults, i)
-		res.result(&u)
-		d.bad = d.bad || res.bad || len(res.b) > 0
+		if res.result(&u); !res.Done() {
+			d.Fail()
+		}
 		return u
 	})
 }
@@ -268,8 +265,8 @@ func (r *Reader) EachLinks(f func(i int, u *Unit)) error {
 	var u Unit
 	d := decoder{r: r}
 	for i := range r.len(secUnits) {
-		d.b = r.record(secUnits, i)
-		if d.links(&u); d.bad {
+		d.Decoder = statefile.Decode(r.record(secUnits, i))
+		if d.links(&u); d.Bad() {
 			return errDamaged
 		}
 		f(i, &u)
@@ -283,7 +280,7 @@ func (r *Reader) Result(i int) (Unit, error) {
 	d, res := r.decoder(secUnits, i), r.decoder(secResults, i)
 	d.links(&u)
 	u.Spec.Name = d.string()
-	if res.result(&u); d.bad || res.bad || len(res.b) > 0 {
+	if res.result(&u); d.Bad() || !res.Done() {
 		return Unit{}, errDamaged
 	}
 	return u, nil
@@ -297,13 +294,18 @@ type writer struct {
 
 func (w *writer) end(s section) {
 	t := &w.tables[s]
-	t.data = append(t.data, w.b...)
+	t.data = append(t.data, w.Block...)
 	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.data)))
-	w.b = w.b[:0]
+	w.Block = w.Block[:0]
 }
 
-// Encode returns the memo's file.
-func (m *Build) Encode() ([]byte, error) {
+// Save puts the snapshot at path. A crash of the machine may damage it, so that it counts as none.
+func (m *Build) Save(path string) error { return statefile.Write(path, kind(), m.block()) }
+
+// Encode returns what the snapshot's file holds.
+func (m *Build) Encode() []byte { return statefile.Encode(kind(), m.block()) }
+
+func (m *Build) block() []byte {
 	w := &writer{encoder: encoder{known: map[string]uint64{}}}
 	w.title(m.Title)
 	w.end(secTitle)
@@ -315,7 +317,7 @@ func (m *Build) Encode() ([]byte, error) {
 	each(w, secUnits, m.Units, w.unit)
 	each(w, secResults, m.Units, w.result)
 	each(w, secExports, m.Exports, w.export)
-	return w.file(m.Fn)
+	return w.first(m.Fn)
 }
 
 func each[T any](w *writer, s section, l []T, write func(*T)) {
@@ -325,46 +327,25 @@ func each[T any](w *writer, s section, l []T, write func(*T)) {
 	}
 }
 
-func (w *writer) file(fn digest.Function) ([]byte, error) {
+// first returns the first block.
+func (w *writer) first(fn digest.Function) []byte {
 	w.tables[secStrings] = table{}
-	w.b = w.b[:0]
+	w.Block = w.Block[:0]
 	for _, s := range w.all {
-		w.b = append(w.b, s...)
+		w.Block = append(w.Block, s...)
 		w.end(secStrings)
 	}
-	size := len(magic) + 1 + int(sections)*8 + hashSize
+	size := 1 + int(sections)*8
 	for _, t := range w.tables {
 		size += len(t.ends) + len(t.data)
 	}
-	if size > maxFile {
-		return nil, errors.New("the memo would be too large")
-	}
-	b := append(make([]byte, 0, size), magic...)
-	b = append(b, byte(fn))
+	e := statefile.Encoder{Block: append(make([]byte, 0, size), byte(fn))}
 	for _, t := range w.tables {
-		b = binary.LittleEndian.AppendUint32(b, uint32(t.len()))
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.data)))
+		e.Uint32(uint32(t.len()))
+		e.Uint32(uint32(len(t.data)))
 	}
 	for _, t := range w.tables {
-		b = append(append(b, t.ends...), t.data...)
+		e.Block = append(append(e.Block, t.ends...), t.data...)
 	}
-	sum := blake3.Sum256(b)
-	return append(b, sum[:]...), nil
-}
-
-// Save puts the file of a memo at path. It does not sync: a memo that a crash of the machine damaged counts as none.
-func Save(path string, file []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // names and contents tell of variables' values
-		return fmt.Errorf("save the memo: %w", err)
-	}
-	f, err := atomicfile.Temp(filepath.Dir(path), "memo")
-	if err != nil {
-		return fmt.Errorf("save the memo: %w", err)
-	}
-	if _, err := f.Write(file); err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return fmt.Errorf("save the memo: %w", err)
-	}
-	return atomicfile.Place(f, path, 0o600)
+	return e.Block
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/snapshot"
 )
 
-// large is a memo beside which an update is little.
+// large is a snapshot beside which an update is little.
 func large(t testing.TB) *snapshot.Build {
 	m := full(t)
 	for i := range 2000 {
@@ -32,12 +32,8 @@ func change(m *snapshot.Build, n int) snapshot.Update {
 
 func saved(t *testing.T, m *snapshot.Build) string {
 	t.Helper()
-	b, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "memo")
-	if err := snapshot.Save(path, b); err != nil {
+	path := filepath.Join(t.TempDir(), "state", "snapshot")
+	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -69,11 +65,8 @@ func TestSaveAddsWhatChanged(t *testing.T) {
 		if after.Size() > first.Size()*5/4 {
 			t.Fatalf("edition %d: %d bytes, %d at first", n, after.Size(), first.Size())
 		}
-		if r, err = snapshot.Open(path); err != nil {
-			t.Fatal(err)
-		}
-		if back, err := read(r); err != nil || !reflect.DeepEqual(back, m) {
-			t.Fatalf("edition %d: %v, read\n%+v\nwant\n%+v", n, err, back, m)
+		if back := kept(t, path); !reflect.DeepEqual(back, m) {
+			t.Fatalf("edition %d: read\n%+v\nwant\n%+v", n, back, m)
 		}
 	}
 	if grew < 40 || shrank < 1 {
@@ -99,16 +92,12 @@ func TestSaveOfWhatIsNoLongerThere(t *testing.T) {
 	if err := two.Save(path, change(m, 2)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := snapshot.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back, err := read(r); err != nil || !reflect.DeepEqual(back, m) {
-		t.Errorf("%v, read\n%+v\nwant\n%+v", err, back, m)
+	if back := kept(t, path); !reflect.DeepEqual(back, m) {
+		t.Errorf("read\n%+v\nwant\n%+v", back, m)
 	}
 }
 
-// A file that was added to and then damaged counts as damaged; cut where an addition ends, it is the memo of before that.
+// A file that was added to and then damaged counts as damaged; cut where an addition ends, it is the snapshot of before that.
 func TestDamagedDelta(t *testing.T) {
 	m := full(t)
 	for i := range 40 {

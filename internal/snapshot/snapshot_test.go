@@ -1,9 +1,11 @@
 package snapshot_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -98,7 +100,7 @@ func full(t testing.TB) *snapshot.Build {
 	return &m
 }
 
-// read takes a whole memo apart.
+// read takes a whole snapshot apart.
 func read(r *snapshot.Reader) (*snapshot.Build, error) {
 	m := &snapshot.Build{Fn: r.Fn()}
 	var errs [4]error
@@ -151,16 +153,9 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 	return m, err
 }
 
-func TestAllOfABuildIsKept(t *testing.T) {
-	m := full(t)
-	b, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "state", "memo")
-	if err := snapshot.Save(path, b); err != nil {
-		t.Fatal(err)
-	}
+// kept is what a snapshot says that was put at a path.
+func kept(t *testing.T, path string) *snapshot.Build {
+	t.Helper()
 	r, err := snapshot.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -169,51 +164,51 @@ func TestAllOfABuildIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(back, m) {
+	return back
+}
+
+func TestAllOfABuildIsKept(t *testing.T) {
+	m := full(t)
+	path := saved(t, m)
+	if back := kept(t, path); !reflect.DeepEqual(back, m) {
 		t.Errorf("read\n%+v\nwant\n%+v", back, m)
+	}
+	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, m.Encode()) {
+		t.Errorf("the file is not what Encode gives: %v", err)
 	}
 }
 
+// Where much of a small snapshot changed, it is written anew.
 func TestUpdate(t *testing.T) {
 	m := full(t)
-	b, err := m.Encode()
+	path := saved(t, m)
+	before, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := snapshot.Parse(b)
+	r, err := snapshot.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Reads[1].Path, m.Hosts[0].Path, m.Units[1].Outs[0].Path, m.Exports[0].ID = "new read", "new host", "new out", "new id"
-	m.Title.Exports = digest.BLAKE3.Bytes([]byte("exports"))
-	b, err = r.Updated(snapshot.Update{Exported: m.Title.Exports, Reads: map[int]snapshot.Read{1: m.Reads[1]}, Hosts: map[int]snapshot.Host{0: m.Hosts[0]},
-		Results: map[int]snapshot.Unit{1: {Key: m.Units[1].Key, Root: m.Units[1].Root, Outs: m.Units[1].Outs}}, Exports: map[int]snapshot.Export{0: m.Exports[0]}})
-	if err != nil {
+	if err := r.Save(path, change(m, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = snapshot.Parse(b); err != nil {
-		t.Fatal(err)
+	if after, err := os.Stat(path); err != nil || os.SameFile(before, after) {
+		t.Errorf("it was added to: %v", err)
 	}
-	back, err := read(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(back, m) {
+	if back := kept(t, path); !reflect.DeepEqual(back, m) {
 		t.Errorf("read\n%+v\nwant\n%+v", back, m)
 	}
 }
 
-func TestNoMemo(t *testing.T) {
+func TestNoSnapshot(t *testing.T) {
 	if _, err := snapshot.Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestDamage(t *testing.T) {
-	b, err := full(t).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := full(t).Encode()
 	for i := range b {
 		for _, bit := range []byte{1, 0x80} {
 			b[i] ^= bit

@@ -1,11 +1,11 @@
-// Package memo keeps what a build found out, so that the next one of the same request can do without planning, and, if
+// Package snapshot keeps what a build found out, so that the next one of the same request can do without planning, and, if
 // nothing changed, costs one stat a file.
 //
-// A memo says what the plan was made from, which workspace files the actions read, with the Stamp and Digest of each, which
+// A snapshot says what the plan was made from, which workspace files the actions read, with the Stamp and Digest of each, which
 // actions there were, what each needs, its key and its outputs, and what was exported. It is only ever a shortcut: one that is
 // missing, of another version or damaged counts as none, and the pipeline is planned and built the long way.
 //
-// The package knows the file. It does not decide what is up to date, and it does not know the language or the store.
+// The package knows what is in the file. It does not decide what is up to date, and it does not know the language or the store.
 package snapshot
 
 import (
@@ -28,7 +28,7 @@ type Build struct {
 	Exports []Export // in the order in which they are shown
 }
 
-// Title is what a memo says of the whole build.
+// Title is what a snapshot says of the whole build.
 type Title struct {
 	Pipeline string
 	Profile  string
@@ -127,5 +127,5 @@ type Export struct {
 	ID       string // what stands at its place: see build
 }
 
-// maxFile is how large a memo may be, in bytes.
+// maxFile is how large a snapshot may be, in bytes.
 const maxFile = 1 << 30

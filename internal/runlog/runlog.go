@@ -1,4 +1,4 @@
-// Package history keeps what earlier runs of a pipeline did: each action's key, outcome, duration and place, and what the
+// Package runlog keeps what earlier runs of a pipeline did: each action's key, outcome, duration and place, and what the
 // run was told.
 //
 // A run is one file, which grows while the run goes on, in pieces with a checksum each: what a killed run had done up to
@@ -11,7 +11,6 @@ package runlog
 
 import (
 	"encoding/hex"
-	"hash/crc32"
 	"path/filepath"
 	"strings"
 	"time"
@@ -71,5 +70,3 @@ func Folder(state, workspace, pipeline string) string {
 	}, pipeline)
 	return filepath.Join(state, "history", name[:min(len(name), 60)]+"-"+hex.EncodeToString(sum[:8]))
 }
-
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
