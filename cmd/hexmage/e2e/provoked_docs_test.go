@@ -42,7 +42,7 @@ func TestProvokedTable(t *testing.T) {
 	for _, m := range phoneMistakes() {
 		add(m.id, m.mistake, m.in, m.plan)
 	}
-	linkTests := read(t, filepath.Join(shared.repo, "runner", "provoked_test.go"))
+	linkTests := read(t, filepath.Join(shared.repo, "steps", "failures", "provoked_test.go"))
 	for _, m := range regexp.MustCompile(`\{"([a-z-]+)", "([^"]+)", func\(`).FindAllStringSubmatch(linkTests, -1) {
 		add(m[1], m[2], "the real adb server and the emulated phone", "")
 	}

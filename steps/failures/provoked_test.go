@@ -1,11 +1,12 @@
 //go:build linux
 
-package runner_test
+package failures_test
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +30,11 @@ func TestProvokedFailures(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	big := map[string]push.File{"in": file(strings.Repeat("abcdefgh", 2<<20), false)}
+	big := map[string]push.File{"in": {
+		Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(strings.Repeat("abcdefgh", 2<<20))), nil
+		}, Size: 16 << 20,
+	}}
 	for _, c := range []struct {
 		id, mistake string
 		provoke     func(t *testing.T) string
@@ -97,6 +102,13 @@ func TestProvokedFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestMain(m *testing.M) { os.Exit(phonetest.Main(m)) }
+
+func newSession(t *testing.T, change func(*phone.Options)) *session.Session {
+	t.Helper()
+	return &session.Session{Device: phonetest.Device(t, phonetest.Image(t, nil), change)}
 }
 
 func words(err error) string {
