@@ -6,8 +6,10 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/standin/mllm/compiler"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -31,6 +33,44 @@ func TestModelMistakes(t *testing.T) {
 		_, diags := steps.Table()[tt.kind].Plan(r)
 		if (tt.want == "") == diags.HasErrors() || tt.want != "" && !strings.Contains(diags.Error(), tt.want) {
 			t.Errorf("%s %v: diagnostics %v, want %q", tt.kind, tt.args, diags, tt.want)
+		}
+	}
+}
+
+// What the stand-in's compiler does is part of a context's key where it is the compiler, and there alone.
+func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
+	output := func(kind, name string) addrs.Output {
+		return addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: kind, Name: name}}, Name: "dir"}
+	}
+	mllm, built := output(addrs.Toolchain, "mllm"), output("exec", "aot_tools")
+	standIn := func(is bool) step.Toolchain {
+		return step.Toolchain{Output: mllm, Attrs: cty.ObjectVal(map[string]cty.Value{"version": cty.StringVal("1"), "stand_in": cty.BoolVal(is)})}
+	}
+	for name, c := range map[string]struct {
+		compiler string
+		mllm     step.Toolchain
+		want     string
+	}{
+		"the stand-in":          {mllm.Path() + "/bin/c", standIn(true), string(compiler.Tool)},
+		"a toolchain's own":     {mllm.Path() + "/bin/c", standIn(false), ""},
+		"upstream's, built":     {built.Path() + "/c", standIn(true), ""},
+		"one of the workspace":  {"bin/c", standIn(true), ""},
+		"one of this machine's": {"/opt/bin/c", standIn(true), ""},
+	} {
+		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
+			Args:       cty.ObjectVal(map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)}),
+			Uses:       []step.Use{{Path: cty.GetAttrPath("compiler"), Output: mllm}, {Path: cty.GetAttrPath("compiler"), Output: built}},
+			Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}),
+			Toolchains: map[string]step.Toolchain{"qairt": toolchain("qairt"), "mllm": c.mllm}}
+		p, diags := steps.Table()["context"].Plan(r)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if got := p.Specs[1].Platform[action.PropertyTool]; got != c.want {
+			t.Errorf("%s: the key has %q of a tool, want %q", name, got, c.want)
+		}
+		if p.Specs[0].Platform[action.PropertyTool] != string(compiler.ConfigTool) {
+			t.Errorf("%s: %v writes the config", name, p.Specs[0].Platform)
 		}
 	}
 }

@@ -46,19 +46,19 @@ func (w Workspace) Kinds() map[string]step.Kind {
 // Table is the table of kinds by the name that follows `step`, before any rule is asked.
 func Table() map[string]step.Kind {
 	return map[string]step.Kind{
-		"context":     contextKind{},
-		"convert":     convertKind{},
+		"context":     step.New(contextSchema(), Context.Plan),
+		"convert":     step.New(convertSchema(), Convert.Plan),
 		"emulator":    emulatorKind{},
 		"exec":        Exec{},
 		"fetch":       step.New(fetchSchema(), Fetch.Plan),
 		"git":         step.New(gitSchema(), Git.Plan),
 		"kernel_test": KernelTest{},
 		"makefile":    Makefile{},
-		"model":       modelKind{},
+		"model":       step.New(modelSchema(), Model.Plan),
 		"oppackage":   Package{},
 		"patch":       Patch{},
-		"quantize":    quantizeKind{},
-		"reference":   referenceKind{},
+		"quantize":    step.New(quantizeSchema(), Quantize.Plan),
+		"reference":   step.New(referenceSchema(), Reference.Plan),
 		"run":         runKind{},
 	}
 }

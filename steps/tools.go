@@ -23,21 +23,21 @@ import (
 // Tools is the table of the built-in tools, by the name that follows `hexmage tool`.
 func Tools() map[string]tool.Func {
 	return map[string]tool.Func{
-		"aot-config":           flags(compiler.RunConfig),
-		"convert":              flags(convert.Run),
-		"emulator-image":       flags(phone.ImageTool),
-		"make-model":           flags(qwen3.RunMake),
-		"metrics":              flags(measure.Metrics),
-		"mllm-qwen3-aot-sha-c": flags(compiler.Run),
-		"quantize":             flags(quantizer.Run),
-		"reference":            flags(qwen3.RunReference),
-		kerneltest.ToolName:    flags(kerneltest.Tool),
-		libcheck.ToolName:      flags(libcheck.Run),
-		opconfig.ToolName:      flags(opconfig.Run),
-		oppackage.ToolName:     flags(oppackage.Run),
-		patches.ToolName:       flags(patches.Run),
-		sources.Tool.String():  tool.New(sources.Tool, sources.Run),
-		git.Tool.String():      tool.New(git.Tool, git.Run),
+		compiler.Tool.String():       compiler.Run, // in the place of upstream's program, with its flags
+		compiler.ConfigTool.String(): tool.New(compiler.ConfigTool, compiler.RunConfig),
+		convert.Tool.String():        tool.New(convert.Tool, convert.Run),
+		quantizer.Tool.String():      tool.New(quantizer.Tool, quantizer.Run),
+		qwen3.MakeTool.String():      tool.New(qwen3.MakeTool, qwen3.RunMake),
+		qwen3.ReferenceTool.String(): tool.New(qwen3.ReferenceTool, qwen3.RunReference),
+		"emulator-image":             flags(phone.ImageTool),
+		"metrics":                    flags(measure.Metrics),
+		kerneltest.ToolName:          flags(kerneltest.Tool),
+		libcheck.ToolName:            flags(libcheck.Run),
+		opconfig.ToolName:            flags(opconfig.Run),
+		oppackage.ToolName:           flags(oppackage.Run),
+		patches.ToolName:             flags(patches.Run),
+		sources.Tool.String():        tool.New(sources.Tool, sources.Run),
+		git.Tool.String():            tool.New(git.Tool, git.Run),
 	}
 }
 

@@ -11,35 +11,54 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
+	"github.com/hexmage/hexmage/model/convert"
+	"github.com/hexmage/hexmage/standin/mllm/compiler"
+	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 	"github.com/hexmage/hexmage/steps"
 )
 
 const sdkID = "v2.41.0.251128145156_191518"
 
-// tool runs one tool with args that may contain {dir}, and fails the test unless it returns 0.
-func runTool(t *testing.T, dir, name string, args ...string) string {
+// runTool runs one tool with arguments in which {dir} may stand, and fails the test unless it returns 0.
+func runTool(t *testing.T, dir, name string, args any) string {
 	t.Helper()
-	out, stderr, code := tryTool(t, dir, name, args...)
+	out, stderr, code := tryTool(t, dir, name, args)
 	if code != 0 {
-		t.Fatalf("%s %q: exit %d: %s", name, args, code, stderr)
+		t.Fatalf("%s %+v: exit %d: %s", name, args, code, stderr)
 	}
 	return out
 }
 
-func tryTool(t *testing.T, dir, name string, args ...string) (stdout, stderr string, code int) {
+func tryTool(t *testing.T, dir, name string, args any) (stdout, stderr string, code int) {
 	t.Helper()
-	tl, ok := steps.Tools()[name]
+	f, ok := steps.Tools()[name]
 	if !ok {
 		t.Fatalf("no tool %q", name)
 	}
-	var full []string
-	for _, a := range args {
-		full = append(full, strings.ReplaceAll(a, "{dir}", dir))
+	if argv, ok := args.([]string); ok { // the one that takes flags
+		for i := range argv {
+			argv[i] = strings.ReplaceAll(argv[i], "{dir}", dir)
+		}
+		var o, e bytes.Buffer
+		code = f(t.Context(), argv, tool.Env{Stdout: &o, Stderr: &e})
+		return o.String(), e.String(), code
 	}
-	var o, e bytes.Buffer
-	code = tl(t.Context(), full, tool.Env{Stdin: strings.NewReader(""), Stdout: &o, Stderr: &e})
-	return o.String(), e.String(), code
+	doc, err := tool.Encode(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tooltest.Raw(t, f, bytes.ReplaceAll(doc, []byte("{dir}"), []byte(dir)))
+}
+
+// convertSpec and referenceSpec are arguments of tools for files of the pipeline.
+func convertSpec(in, out, format string) convert.Spec {
+	return convert.Spec{Input: "{dir}/" + in + "/model.safetensors", Output: "{dir}/" + out, Format: format}
+}
+
+func referenceSpec(model, config, prompt, out string) qwen3.ReferenceSpec {
+	return qwen3.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config + "/config.json", Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
 }
 
 // pipeline makes everything from a seed to a context and expected tokens in a new folder.
@@ -49,40 +68,37 @@ func toolPipeline(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Join(dir, "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"lib/libQnnHtp.so": "\x7fELF…\x00" + sdkID + "\x00", "prompt.txt": "When the wind turns, she\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(dir, "lib/libQnnHtp.so"), []byte("\x7fELF…\x00"+sdkID+"\x00"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	runTool(t, dir, "make-model", "--seed", "1", "--out", "{dir}/model")
-	runTool(t, dir, "quantize", "--model", "{dir}/model", "--out", "{dir}/quantized")
-	runTool(t, dir, "convert", "--input_path", "{dir}/quantized/model.safetensors", "--output_path", "{dir}/model.mllm")
-	runTool(t, dir, "aot-config", "--arch", "v79", "--soc", "SM8750", "--model_config", "{dir}/quantized/config.json", "--out", "{dir}/aot.json")
-	out := runTool(t, dir, "mllm-qwen3-aot-sha-c", "-m", "{dir}/model.mllm", "-c", "{dir}/quantized/config.json", "-aot_cfg", "{dir}/aot.json",
-		"-qnn_env", "{dir}/lib/", "-o", "{dir}/context.bin")
+	runTool(t, dir, "make-model", qwen3.MakeSpec{Seed: 1, Layers: 4, BlockSize: 16, Out: "{dir}/model"})
+	runTool(t, dir, "quantize", quantizer.Spec{Model: "{dir}/model", Out: "{dir}/quantized"})
+	runTool(t, dir, "convert", convertSpec("quantized", "model.mllm", "v2"))
+	runTool(t, dir, "aot-config", compiler.ConfigSpec{Target: compiler.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json"})
+	out := runTool(t, dir, "mllm-qwen3-aot-sha-c", []string{"-m", "{dir}/model.mllm", "-c", "{dir}/quantized/config.json", "-aot_cfg", "{dir}/aot.json",
+		"-qnn_env", "{dir}/lib/", "-o", "{dir}/context.bin"})
 	for _, mark := range []string{"Tracing SHA model (seq=32)...", "Tracing SHA model (seq=1)...", "SHA model traced successfully.",
 		"QNN context context.0 saved to " + dir + "/context.bin written ", "SHA compilation completed successfully!"} {
 		if !strings.Contains(out, mark) {
 			t.Errorf("the compiler did not print %q:\n%s", mark, out)
 		}
 	}
-	runTool(t, dir, "reference", "--model", "{dir}/model.mllm", "--config", "{dir}/quantized/config.json", "--tokenizer", "{dir}/quantized/tokenizer.json",
-		"--prompt-file", "{dir}/prompt.txt", "--max_new", "32", "--out", "{dir}/tokens.json")
+	runTool(t, dir, "reference", referenceSpec("model.mllm", "quantized", "When the wind turns, she\n", "tokens.json"))
 	return dir
 }
 
 // golden holds the digest of each tool's output for the pipeline above, and the version constant that vouches for it.
 func golden() map[string][2]string {
 	return map[string][2]string{
-		"model/config.json":           {"qwen3.MakeVersion", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
-		"model/tokenizer.json":        {"qwen3.MakeVersion", "f81ed8a5b83c561b0ba54fae2ccda454a0d9264e760bd77f54e4781d2bf19a9a"},
-		"model/model.safetensors":     {"qwen3.MakeVersion", "a274b361d06bf854343827526e36dd57265996f3d80b43c9eac12ead328075cf"},
-		"quantized/model.safetensors": {"quantizer.Version", "200291a7dc12338dffd5bf58b04bd720a83fcc54f81c5930d57ec795983ca267"},
-		"quantized/config.json":       {"quantizer.Version", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
-		"model.mllm":                  {"convert.Version", "e69d47fa63040e62ac960e983c047ba0f87dbb6e21efe0ebcab012c7c540db23"},
-		"aot.json":                    {"aotc.ConfigVersion", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
-		"context.bin":                 {"aotc.Version", "0e630a2de270501c0cdb69b3ceae4871e5d778589fca866cfcd1ab7652eff842"},
-		"tokens.json":                 {"qwen3.ReferenceVersion", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
+		"model/config.json":           {"qwen3.MakeTool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
+		"model/tokenizer.json":        {"qwen3.MakeTool", "f81ed8a5b83c561b0ba54fae2ccda454a0d9264e760bd77f54e4781d2bf19a9a"},
+		"model/model.safetensors":     {"qwen3.MakeTool", "a274b361d06bf854343827526e36dd57265996f3d80b43c9eac12ead328075cf"},
+		"quantized/model.safetensors": {"quantizer.Tool", "200291a7dc12338dffd5bf58b04bd720a83fcc54f81c5930d57ec795983ca267"},
+		"quantized/config.json":       {"quantizer.Tool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
+		"model.mllm":                  {"convert.Tool", "e69d47fa63040e62ac960e983c047ba0f87dbb6e21efe0ebcab012c7c540db23"},
+		"aot.json":                    {"compiler.ConfigTool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
+		"context.bin":                 {"compiler.Tool", "0e630a2de270501c0cdb69b3ceae4871e5d778589fca866cfcd1ab7652eff842"},
+		"tokens.json":                 {"qwen3.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
 	}
 }
 
@@ -117,11 +133,7 @@ func isGolden(t *testing.T, dir string) {
 func outputsAreVaried(t *testing.T, dir string) {
 	seen := map[string]bool{}
 	for i, prompt := range []string{"The model has layers", "hello", "In the winter the river freezes", "1 2 3"} {
-		if err := os.WriteFile(filepath.Join(dir, "p.txt"), []byte(prompt), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		runTool(t, dir, "reference", "--model", "{dir}/model.mllm", "--config", "{dir}/quantized/config.json", "--tokenizer", "{dir}/quantized/tokenizer.json",
-			"--prompt-file", "{dir}/p.txt", "--max_new", "24", "--out", "{dir}/t.json")
+		runTool(t, dir, "reference", referenceSpec("model.mllm", "quantized", prompt, "t.json"))
 		r, err := qwen3.ReadResult(filepath.Join(dir, "t.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -183,16 +195,16 @@ func compilerRefuses(t *testing.T, dir string) {
 		"unknown flag": {string(aot), map[string]string{"--bogus": "1"}, "usage:"},
 		"no output":    {string(aot), map[string]string{"-o": ""}, "--output_context_name is required"},
 		"float model":  {string(aot), map[string]string{"-m": "{dir}/float.mllm"}, "is not quantised"},
-		"version 1":    {string(aot), map[string]string{"-m": "{dir}/v1.mllm"}, "--format v2"},
+		"version 1":    {string(aot), map[string]string{"-m": "{dir}/v1.mllm"}, `format = "v2"`},
 	}
-	runTool(t, dir, "convert", "--input_path", "{dir}/model/model.safetensors", "--output_path", "{dir}/float.mllm")
-	runTool(t, dir, "convert", "--input_path", "{dir}/model/model.safetensors", "--output_path", "{dir}/v1.mllm", "--format", "v1")
+	runTool(t, dir, "convert", convertSpec("model", "float.mllm", "v2"))
+	runTool(t, dir, "convert", convertSpec("model", "v1.mllm", "v1"))
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "aot2.json"), []byte(c.aot), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			_, stderr, code := tryTool(t, dir, "mllm-qwen3-aot-sha-c", args(c.args)...)
+			_, stderr, code := tryTool(t, dir, "mllm-qwen3-aot-sha-c", args(c.args))
 			if code != 134 || !strings.Contains(stderr, c.want) {
 				t.Errorf("exit %d, %q; want 134 with %q", code, stderr, c.want)
 			}
@@ -205,11 +217,10 @@ func compilerRefuses(t *testing.T, dir string) {
 
 // A model quantised with another block size than its config says must be refused by every program that reads it.
 func blockSizeMustAgree(t *testing.T, dir string) {
-	runTool(t, dir, "quantize", "--model", "{dir}/model", "--out", "{dir}/q32", "--block_size", "32")
-	runTool(t, dir, "convert", "--input_path", "{dir}/q32/model.safetensors", "--output_path", "{dir}/q32.mllm")
-	ref := []string{"--tokenizer", "{dir}/quantized/tokenizer.json", "--prompt-file", "{dir}/prompt.txt", "--out", "{dir}/t.json", "--model", "{dir}/q32.mllm", "--config"}
-	if _, stderr, code := tryTool(t, dir, "reference", append(ref, "{dir}/quantized/config.json")...); code != 1 || !strings.Contains(stderr, "linear_block_size 16") {
+	runTool(t, dir, "quantize", quantizer.Spec{Model: "{dir}/model", Out: "{dir}/q32", BlockSize: 32})
+	runTool(t, dir, "convert", convertSpec("q32", "q32.mllm", "v2"))
+	if _, stderr, code := tryTool(t, dir, "reference", referenceSpec("q32.mllm", "quantized", "x", "t.json")); code != 1 || !strings.Contains(stderr, "linear_block_size 16") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
-	runTool(t, dir, "reference", append(ref, "{dir}/q32/config.json")...)
+	runTool(t, dir, "reference", referenceSpec("q32.mllm", "q32", "x", "t.json"))
 }

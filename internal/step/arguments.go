@@ -27,7 +27,7 @@ type Argument struct {
 //
 //	arg:"name"             an argument; with ",required", with ",nonull" a list whose elements may not be null, with ",label" the label of a block
 //	block:"name"           blocks, a slice of structs, or one at most, a pointer to a struct; with ",required" at least one
-//	default:"v2"           what an argument is that is not set, or null
+//	default:"v2"           what an argument is that is not set, null, or ""
 //	oneof:"v1 v2"          the values that there are
 //	range:"1..64"          the least and the largest number
 //
@@ -287,7 +287,9 @@ func (d decoding) scalar(v cty.Value, to reflect.Value) {
 	var text string
 	switch v.Type() {
 	case cty.String:
-		text = v.AsString()
+		if text = v.AsString(); text == "" && d.f.def != "" {
+			return
+		}
 	case cty.Bool:
 		to.SetBool(v.True())
 		return
@@ -300,16 +302,24 @@ func (d decoding) scalar(v cty.Value, to reflect.Value) {
 		}
 	}
 	if len(d.f.oneOf) > 0 && !slices.Contains(d.f.oneOf, text) {
-		d.fail("No such value", "%s is %s: it can be %s.", d.f.name, strconv.Quote(text), d.f.values())
+		d.fail("No such value", "%s is %s: it can be %s.", d.f.name, spelled(v, text), d.f.values())
 		return
 	}
 	if err := setText(to, text); err != nil {
 		if v.Type() == cty.Number {
 			d.fail("Not a whole number", "%s is %s: give a whole number.", d.f.name, text)
 		} else {
-			d.fail("Unusable value", "%s is %s: %v.", d.f.name, strconv.Quote(text), err)
+			d.fail("Unusable value", "%s is %q: %v.", d.f.name, text, err)
 		}
 	}
+}
+
+// spelled is a value as the language spells it.
+func spelled(v cty.Value, text string) string {
+	if v.Type() == cty.String {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 // setText reads a value from its text.

@@ -12,8 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // ArgsFile is the input of an action that holds its tool's arguments.
@@ -81,12 +82,7 @@ func New[S any](name Name[S], run func(context.Context, S, Env) error) Func {
 }
 
 func read(file string, to any) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxArgs+1))
+	b, err := boundedfile.Read(file, maxArgs)
 	if err != nil {
 		return err
 	}
@@ -95,9 +91,6 @@ func read(file string, to any) error {
 
 // Decode reads a document of arguments. It refuses fields that the tool does not know, and what follows the document.
 func Decode(b []byte, to any) error {
-	if len(b) > maxArgs {
-		return fmt.Errorf("the arguments have more than %d bytes", maxArgs)
-	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {

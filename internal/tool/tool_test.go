@@ -46,7 +46,7 @@ func TestTool(t *testing.T) {
 		`{"name": 1}`:                {2, "greet: the arguments"},
 		`{`:                          {2, "greet: the arguments"},
 		``:                           {2, "greet: the arguments"},
-		`{"name": "` + strings.Repeat("x", 17<<20) + `"}`: {2, "more than 16777216 bytes"},
+		`{"name": "` + strings.Repeat("x", 17<<20) + `"}`: {2, "larger than 16777216 bytes"},
 	} {
 		if out, said, code := tooltest.Raw(t, tool.New(greet, run), []byte(doc)); code != want.code || !strings.Contains(said, want.says) || want.says == "" && said != "" || out != "" {
 			t.Errorf("%.40s: %q, %q, %d", doc, out, said, code)

@@ -19,9 +19,6 @@ import (
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
-// Version names the bytes this package produces; it goes into cache keys. Raise it whenever an output changes.
-const Version = "1"
-
 // Options say what to write.
 type Options struct {
 	Version   mllm.Version

@@ -2,7 +2,6 @@ package convert_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
@@ -47,17 +47,10 @@ func tensors() []safetensors.Source {
 	}
 }
 
-func run(t *testing.T, args ...string) (int, string) {
-	t.Helper()
-	var stderr bytes.Buffer
-	code := convert.Run(context.Background(), args, strings.NewReader(""), io.Discard, &stderr)
-	return code, stderr.String()
-}
-
 func convertTo(t *testing.T, in, format string) (*mllm.File, []byte) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "sub", "m.mllm")
-	if code, msg := run(t, "--input_path", in, "--output_path", out, "--format", format, "--model_name", "tiny"); code != 0 {
+	if _, msg, code := tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: in, Output: out, Format: format, Name: "tiny"}); code != 0 {
 		t.Fatal(msg)
 	}
 	raw, err := os.ReadFile(out)
@@ -147,7 +140,7 @@ func TestGoldenDigest(t *testing.T) {
 	for format, digest := range want {
 		_, raw := convertTo(t, in, format)
 		if got := fmt.Sprintf("%x", sha256.Sum256(raw)); got != digest {
-			t.Errorf("%s: output changed: bump convert.Version (now %q) and set the digest to %s", format, convert.Version, got)
+			t.Errorf("%s: output changed: bump convert.Tool (now %q) and set the digest to %s", format, string(convert.Tool), got)
 		}
 	}
 }
@@ -158,21 +151,18 @@ func TestRunRefuses(t *testing.T) {
 	write(t, bad, safetensors.Bytes("d", safetensors.F64, []int64{1}, make([]byte, 8)))
 	out := filepath.Join(dir, "out.mllm")
 	cases := map[string]struct {
-		args []string
-		code int
+		spec convert.Spec
 		want string
 	}{
-		"no input":   {[]string{"--output_path", out}, 2, "required"},
-		"format":     {[]string{"--input_path", bad, "--output_path", out, "--format", "v3"}, 2, "choose v1 or v2"},
-		"no file":    {[]string{"--input_path", filepath.Join(dir, "none"), "--output_path", out}, 1, "none"},
-		"f64 in v2":  {[]string{"--input_path", bad, "--output_path", out}, 1, "no element type for F64"},
-		"extra args": {[]string{"--input_path", bad, "--output_path", out, "x"}, 2, "nothing else"},
+		"no output": {convert.Spec{Input: bad, Format: "v2"}, "input and output are needed"},
+		"format":    {convert.Spec{Input: bad, Output: out, Format: "v3"}, "choose v1 or v2"},
+		"no file":   {convert.Spec{Input: filepath.Join(dir, "none"), Output: out, Format: "v2"}, "none"},
+		"f64 in v2": {convert.Spec{Input: bad, Output: out, Format: "v2"}, "no element type for F64"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			code, msg := run(t, c.args...)
-			if code != c.code || !strings.Contains(msg, c.want) {
-				t.Errorf("exit %d, %q; want %d with %q", code, msg, c.code, c.want)
+			if _, msg, code := tooltest.Run(t, convert.Tool, convert.Run, c.spec); code != 1 || !strings.Contains(msg, c.want) {
+				t.Errorf("exit %d, %q; want 1 with %q", code, msg, c.want)
 			}
 			if _, err := os.Stat(out); err == nil {
 				t.Error("an output file was left behind")

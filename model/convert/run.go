@@ -3,53 +3,49 @@ package convert
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
-// Run is the tool "convert": it reads --input_path, writes --output_path and returns an exit code (0 ok, 1 failed, 2 usage).
-// Unlike upstream's converter it never ends with 0 without having written the file.
-func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("convert", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	in := fs.String("input_path", "", "a .safetensors file or a .safetensors.index.json")
-	out := fs.String("output_path", "", "the .mllm `file` to write")
-	name := fs.String("model_name", "", "model name stored in a version 2 header")
-	format := fs.String("format", "v2", "v1 or v2")
-	if err := fs.Parse(args); err != nil {
-		return 2
+// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
+const Tool tool.Name[Spec] = "convert/1"
+
+// Spec says what to convert.
+type Spec struct {
+	Input  string `json:"input"`                    // a .safetensors file or a .safetensors.index.json
+	Output string `json:"output"`                   // the .mllm file to write
+	Name   string `arg:"name,required" json:"name"` // stored in a version 2 header
+	Format string `arg:"format" default:"v2" oneof:"v1 v2" json:"format"`
+}
+
+// Run is the tool. Unlike upstream's converter it never ends well without having written the file.
+func Run(ctx context.Context, s Spec, env tool.Env) error {
+	if s.Input == "" || s.Output == "" {
+		return errors.New("input and output are needed")
 	}
-	o := Options{ModelName: *name}
-	switch *format {
+	o := Options{ModelName: s.Name}
+	switch s.Format {
 	case "v1":
 		o.Version = mllm.V1
 	case "v2":
 		o.Version = mllm.V2
 	default:
-		fmt.Fprintf(stderr, "convert: --format is %q; choose v1 or v2\n", *format)
-		return 2
+		return fmt.Errorf("format is %q; choose v1 or v2", s.Format)
 	}
-	if *in == "" || *out == "" || fs.NArg() > 0 {
-		fmt.Fprintln(stderr, "convert: --input_path and --output_path are required, and nothing else is taken")
-		return 2
+	if err := convertFile(ctx, s.Input, s.Output, o); err != nil {
+		return err
 	}
-	if err := convertFile(ctx, *in, *out, o); err != nil {
-		fmt.Fprintf(stderr, "convert: %v\n", err)
-		return 1
-	}
-	st, err := os.Stat(*out)
+	st, err := os.Stat(s.Output)
 	if err != nil {
-		fmt.Fprintf(stderr, "convert: %v\n", err)
-		return 1
+		return err
 	}
-	fmt.Fprintf(stdout, "wrote %s, %d bytes\n", *out, st.Size())
-	return 0
+	fmt.Fprintf(env.Stdout, "wrote %s, %d bytes\n", s.Output, st.Size())
+	return nil
 }
 
 // convertFile writes beside the final name first, so that a failed conversion leaves no file that looks finished.

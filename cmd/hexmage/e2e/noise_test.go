@@ -32,7 +32,7 @@ func TestNoise(t *testing.T) {
 	wants(t, o, exitOK, "No failure shows", "3 of them look like errors and are known to mean nothing.")
 
 	// The compiler's.
-	w.write(t, file, provocation{script: compiled("--soc SM8750 --arch v79") + busybox + " true\n"}.pipeline(t, good))
+	w.write(t, file, provocation{script: compiled(`"soc":"SM8750","arch":"v79"`) + busybox + " true\n"}.pipeline(t, good))
 	w.edit(t, file, " -o o ", " -o context.bin > o ")
 	wants(t, w.run(t, "run", pipeline), exitOK)
 	said = w.out("it")

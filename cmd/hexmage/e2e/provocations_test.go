@@ -74,9 +74,9 @@ func contextMistakes() []provocation {
 			context: func(b []byte) []byte {
 				return bytes.ReplaceAll(b, []byte("model.layers.0.mlp.act"), []byte("model.layers.0.mlp.mul"))
 			}},
-		{id: "arch-of-other-device", in: onPhone, mistake: "the context is compiled for SM8650", plan: "compat context-arch", target: "--soc SM8650 --arch v75"},
-		{id: "vtcm-size", in: onPhone, mistake: "the context is compiled for more VTCM than the phone has", plan: "compat target-vtcm", target: "--soc SM8750 --arch v79 --vtcm 16"},
-		{id: "context-err-5005", in: onPhone, mistake: "the context is compiled for another SoC of the same arch", target: "--soc SXR2330P --arch v79"},
+		{id: "arch-of-other-device", in: onPhone, mistake: "the context is compiled for SM8650", plan: "compat context-arch", target: `"soc":"SM8650","arch":"v75"`},
+		{id: "vtcm-size", in: onPhone, mistake: "the context is compiled for more VTCM than the phone has", plan: "compat target-vtcm", target: `"soc":"SM8750","arch":"v79","vtcm_mb":16`},
+		{id: "context-err-5005", in: onPhone, mistake: "the context is compiled for another SoC of the same arch", target: `"soc":"SXR2330P","arch":"v79"`},
 		{id: "pd-dead", in: onPhone, mistake: "an op writes far beyond its output", says: "0x8000040d is FastRPC AEE_EBADSTATE",
 			source: [3]string{"oppackage/example/LLaMAPackage/src/ops/RMSNorm.cpp", "  return GraphStatus::Success;\n}\n\nEND", "  out[1 << 29] = 1;\n  return GraphStatus::Success;\n}\n\nEND"}},
 		{id: "constant-output", in: "the comparison with the reference", mistake: "a part of the context's weights is damaged",
@@ -99,16 +99,16 @@ func compilerMistakes() []provocation {
 	older := []string{`version = "2.41.0.251128"`, `version = "2.31.0.250130"`, `soc = "SM8750"`, `soc = "SM8650"`}
 	const in = "the context compiler"
 	return []provocation{
-		{id: "soc-unknown", in: in, mistake: "QAIRT 2.31 for SM8750", plan: "compat qairt-arch", edits: older, script: compiled("--soc SM8750 --arch v79")},
-		{id: "config-option-2", in: in, mistake: "QAIRT 2.31 and a signed protection domain", plan: "compat signed-pd", edits: older, script: compiled("--soc SM8650 --arch v75 --signed_pd")},
+		{id: "soc-unknown", in: in, mistake: "QAIRT 2.31 for SM8750", plan: "compat qairt-arch", edits: older, script: compiled(`"soc":"SM8750","arch":"v79"`)},
+		{id: "config-option-2", in: in, mistake: "QAIRT 2.31 and a signed protection domain", plan: "compat signed-pd", edits: older, script: compiled(`"soc":"SM8650","arch":"v75","signed_pd":true`)},
 		{id: "soc-id-as-model", in: in, mistake: "Android's soc_id in the place of the SoC", plan: "compat soc-id-in-command",
-			script: "$HEXMAGE_SELF tool aot-config --soc SM8750 --arch v79 --model_config " + config + " --out c.json\n" + busybox + " sed s/SM8750/618/ c.json > cfg.json\n" + compiler},
+			script: aotConfig(`"soc":"SM8750","arch":"v79"`, "c.json") + busybox + " sed s/SM8750/618/ c.json > cfg.json\n" + compiler},
 		{id: "config-key", in: in, mistake: "a key of another release in the config",
-			script: "$HEXMAGE_SELF tool aot-config --soc SM8750 --arch v79 --model_config " + config + " --out c.json\n" + busybox + ` sed 's/"htp_arch"/"htp_cores": 1, "htp_arch"/' c.json > cfg.json` + "\n" + compiler},
+			script: aotConfig(`"soc":"SM8750","arch":"v79"`, "c.json") + busybox + ` sed 's/"htp_arch"/"htp_cores": 1, "htp_arch"/' c.json > cfg.json` + "\n" + compiler},
 		{id: "qnn-env-path", in: in, mistake: "no '/' at the end of --qnn_env_path",
-			script: strings.Replace(compiled("--soc SM8750 --arch v79"), "linux-clang/", "linux-clang", 1)},
+			script: strings.Replace(compiled(`"soc":"SM8750","arch":"v79"`), "linux-clang/", "linux-clang", 1)},
 		{id: "linear-block-size", in: "the quantizer", mistake: "a model as the hub has it, without linear_block_size",
-			script: "cp -r ${step.model.qwen3.outputs.dir} m\nchmod -R u+w m\n" + busybox + " sed -i /linear_block_size/d m/config.json\n$HEXMAGE_SELF tool quantize --model m --out o"},
+			script: "cp -r ${step.model.qwen3.outputs.dir} m\nchmod -R u+w m\n" + busybox + " sed -i /linear_block_size/d m/config.json\necho '{\"model\":\"m\",\"out\":\"o\"}' > args\n$HEXMAGE_SELF tool quantize args"},
 	}
 }
 

@@ -138,10 +138,14 @@ func (p *provocation) unpack(source string) {
 	p.before = "rm model.bin; gunzip -c model.gz > model.bin\n" + p.before
 }
 
+// aotConfig are the commands that write the compiler's config for a target, {"soc":"SM8750","arch":"v79"} without the braces.
+func aotConfig(target, out string) string {
+	return `echo '{"model_config":"${step.quantize.qwen3.outputs.dir}/config.json","vtcm_mb":8,"out":"` + out + `",` + target + "}' > args\n$HEXMAGE_SELF tool aot-config args\n"
+}
+
 // compiled are the commands that compile the model for a target, without the pipeline's help.
 func compiled(target string) string {
-	const config = "${step.quantize.qwen3.outputs.dir}/config.json"
-	return "$HEXMAGE_SELF tool aot-config --model_config " + config + " --out cfg.json " + target + "\n" + compiler + " -qnn_env ${toolchain.qairt.dir}/lib/x86_64-linux-clang/\n"
+	return aotConfig(target, "cfg.json") + compiler + " -qnn_env ${toolchain.qairt.dir}/lib/x86_64-linux-clang/\n"
 }
 
 // diagnosed wants the failure to be told once, with its cause and its remedy.

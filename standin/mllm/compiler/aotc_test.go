@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
@@ -212,7 +213,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if code := Run(context.Background(), []string{"-h"}, nil, &out, io.Discard); code != 0 || !strings.Contains(out.String(), "--qnn_env_path") {
+	if code := Run(t.Context(), []string{"-h"}, tool.Env{Stdout: &out}); code != 0 || !strings.Contains(out.String(), "--qnn_env_path") {
 		t.Errorf("-h: exit %d, %q", code, out.String())
 	}
 }

@@ -15,13 +15,15 @@ import (
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
-// Version names the bytes this package produces; it goes into cache keys. Raise it whenever an output changes.
-const Version = "1"
+// Tool is the tool's name, which is that of upstream's program, and its behaviour version: raise it whenever an output changes. It takes upstream's
+// flags.
+const Tool tool.Name[[]string] = "mllm-qwen3-aot-sha-c/1"
 
 // defaultEnv is upstream's fixed default for --qnn_env_path.
 const defaultEnv = "/opt/qcom/aistack/qairt/2.41.0.251128/lib/x86_64-linux-clang/"
@@ -78,7 +80,8 @@ func parse(args []string) (o options, help bool, err error) {
 }
 
 // Run is the tool "mllm-qwen3-aot-sha-c". It returns 0, or 134 on any error, as upstream's program does.
-func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
+func Run(ctx context.Context, args []string, env tool.Env) int {
+	stdout, stderr := env.Stdout, env.Stderr
 	o, help, err := parse(args)
 	if help {
 		fmt.Fprint(stdout, usage)
@@ -160,7 +163,7 @@ func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Version != mllm.V2 {
-		return nil, fmt.Errorf("%s: .mllm version %d; the compiler reads version 2, convert with --format v2", path, m.Version)
+		return nil, fmt.Errorf("%s: .mllm version %d; the compiler reads version 2, convert with format = \"v2\"", path, m.Version)
 	}
 	w, err := qwen3.LoadWeights(m, c)
 	if err != nil {

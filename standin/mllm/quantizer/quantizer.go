@@ -17,9 +17,6 @@ import (
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
-// Version names the bytes this package produces; it goes into cache keys. Raise it whenever an output changes.
-const Version = "1"
-
 // generated is the number of tokens each calibration prompt is continued by: decoding sees other values than prompts do.
 const generated = 24
 

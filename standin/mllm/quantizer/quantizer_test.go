@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
@@ -189,21 +189,17 @@ func TestRunRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {
-		args []string
-		code int
+		spec Spec
 		want string
 	}{
-		"no flags":   {nil, 2, "required"},
-		"no model":   {[]string{"--model", filepath.Join(dir, "none"), "--out", "o"}, 1, "none"},
-		"block":      {[]string{"--model", model, "--out", filepath.Join(dir, "o"), "--block_size", "24"}, 1, "choose 16, 32 or 64"},
-		"stock":      {[]string{"--model", noBlock, "--out", filepath.Join(dir, "o")}, 1, "linear_block_size"},
-		"extra args": {[]string{"--model", model, "--out", "o", "more"}, 2, "nothing else"},
+		"no model": {Spec{Model: filepath.Join(dir, "none"), Out: "o"}, "none"},
+		"block":    {Spec{Model: model, Out: filepath.Join(dir, "o"), BlockSize: 24}, "choose 16, 32 or 64"},
+		"stock":    {Spec{Model: noBlock, Out: filepath.Join(dir, "o")}, "linear_block_size"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			var stderr bytes.Buffer
-			if code := Run(context.Background(), c.args, nil, io.Discard, &stderr); code != c.code || !strings.Contains(stderr.String(), c.want) {
-				t.Errorf("exit %d, %q; want %d with %q", code, stderr.String(), c.code, c.want)
+			if _, stderr, code := tooltest.Run(t, Tool, Run, c.spec); code != 1 || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit %d, %q; want 1 with %q", code, stderr, c.want)
 			}
 		})
 	}

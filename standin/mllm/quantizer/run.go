@@ -3,37 +3,32 @@ package quantizer
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
-// Run is the tool "quantize": it reads the model folder --model and writes the quantised one to --out. Exit codes: 0 ok, 1 failed, 2 usage.
-func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("quantize", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	in := fs.String("model", "", "model `folder`: config.json, tokenizer.json, model.safetensors (F32)")
-	out := fs.String("out", "", "`folder` to write")
-	block := fs.Int("block_size", 0, "block size of LPBQ: 16, 32 or 64 (default: linear_block_size of config.json)")
-	if err := fs.Parse(args); err != nil {
-		return 2
+// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
+const Tool tool.Name[Spec] = "quantize/1"
+
+// Spec says what to quantise.
+type Spec struct {
+	Model     string `json:"model"`                // folder with config.json, tokenizer.json, model.safetensors (F32)
+	BlockSize int    `json:"block_size,omitempty"` // of LPBQ: 16, 32 or 64; 0: linear_block_size of config.json
+	Out       string `json:"out"`                  // folder to write
+}
+
+// Run is the tool.
+func Run(ctx context.Context, s Spec, env tool.Env) error {
+	n, err := Quantise(ctx, s.Model, s.Out, s.BlockSize)
+	if err == nil {
+		fmt.Fprintf(env.Stdout, "wrote %s, %d tensors\n", filepath.Join(s.Out, "model.safetensors"), n)
 	}
-	if *in == "" || *out == "" || fs.NArg() > 0 {
-		fmt.Fprintln(stderr, "quantize: --model and --out are required, and nothing else is taken")
-		return 2
-	}
-	n, err := Quantise(ctx, *in, *out, *block)
-	if err != nil {
-		fmt.Fprintf(stderr, "quantize: %v\n", err)
-		return 1
-	}
-	fmt.Fprintf(stdout, "wrote %s, %d tensors\n", filepath.Join(*out, "model.safetensors"), n)
-	return 0
+	return err
 }
 
 // Quantise quantises the model folder in into the folder out and returns the number of tensors. block 0 means the config's own block size;
@@ -50,7 +45,7 @@ func Quantise(ctx context.Context, in, out string, block int) (int, error) {
 	if block != 0 && block != c.LinearBlockSize {
 		c.LinearBlockSize, c.LinearImplType = block, qwen3.LinearImplType(block)
 		if err := c.Validate(); err != nil {
-			return 0, fmt.Errorf("--block_size: %w", err)
+			return 0, fmt.Errorf("block_size: %w", err)
 		}
 		if raw, err = c.Encode(); err != nil {
 			return 0, err

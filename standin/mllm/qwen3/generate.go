@@ -13,9 +13,6 @@ import (
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
-// MakeVersion names the bytes that Make produces; it goes into cache keys. Raise it whenever an output changes.
-const MakeVersion = "1"
-
 // Make writes a model into dir in Hugging Face's layout: config.json, tokenizer.json, model.safetensors (F32). The bytes depend on
 // the arguments alone: the generator is our own, and every float operation is rounded by itself.
 //

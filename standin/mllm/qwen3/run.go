@@ -4,95 +4,73 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
-// ReferenceVersion names the tokens that the reference produces; it goes into cache keys. Raise it whenever an output changes.
-const ReferenceVersion = "1"
+// MakeTool and ReferenceTool are the tools' names, and their behaviour versions: raise them whenever an output changes.
+const (
+	MakeTool      tool.Name[MakeSpec]      = "make-model/1"
+	ReferenceTool tool.Name[ReferenceSpec] = "reference/1"
+)
 
-// RunMake is the tool "make-model": it writes a seeded model to --out. Exit codes: 0 ok, 1 failed, 2 usage.
-func RunMake(_ context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("make-model", flag.ContinueOnError)
-	fs.SetOutput(stderr)
+// MakeSpec says which model to make.
+type MakeSpec struct {
+	Seed      uint64 `arg:"seed,required" json:"seed"`
+	Layers    int    `arg:"layers" default:"4" range:"1..64" json:"layers"`
+	BlockSize int    `arg:"block_size" default:"16" oneof:"16 32 64" json:"block_size"`
+	Out       string `json:"out"` // folder to write
+}
+
+// RunMake is the tool that writes a seeded model.
+func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	c := DefaultConfig()
-	seed := fs.Uint64("seed", 1, "seed of the weights")
-	out := fs.String("out", "", "`folder` to write")
-	fs.IntVar(&c.NumHiddenLayers, "layers", c.NumHiddenLayers, "num_hidden_layers")
-	fs.IntVar(&c.HiddenSize, "hidden", c.HiddenSize, "hidden_size")
-	fs.IntVar(&c.IntermediateSize, "ffn", c.IntermediateSize, "intermediate_size")
-	fs.IntVar(&c.NumAttentionHeads, "heads", c.NumAttentionHeads, "num_attention_heads")
-	fs.IntVar(&c.NumKeyValueHeads, "kv_heads", c.NumKeyValueHeads, "num_key_value_heads")
-	fs.IntVar(&c.HeadDim, "head_dim", c.HeadDim, "head_dim")
-	fs.IntVar(&c.VocabSize, "vocab", c.VocabSize, "vocab_size")
-	fs.IntVar(&c.MaxCacheLength, "context", c.MaxCacheLength, "max_cache_length: the context, in tokens")
-	fs.IntVar(&c.LinearBlockSize, "block_size", c.LinearBlockSize, "linear_block_size")
-	if err := fs.Parse(args); err != nil {
-		return 2
+	c.NumHiddenLayers, c.LinearBlockSize, c.LinearImplType = s.Layers, s.BlockSize, LinearImplType(s.BlockSize)
+	if err := Make(s.Out, s.Seed, c); err != nil {
+		return err
 	}
-	if *out == "" || fs.NArg() > 0 {
-		fmt.Fprintln(stderr, "make-model: --out is required, and nothing but flags is taken")
-		return 2
-	}
-	c.LinearImplType = LinearImplType(c.LinearBlockSize)
-	c.BOSTokenID, c.EOSTokenID = c.VocabSize-3, c.VocabSize-1
-	if err := Make(*out, *seed, c); err != nil {
-		fmt.Fprintf(stderr, "make-model: %v\n", err)
-		return 1
-	}
-	fmt.Fprintf(stdout, "wrote %s: %d layers, hidden %d, vocabulary %d, seed %d\n", *out, c.NumHiddenLayers, c.HiddenSize, c.VocabSize, *seed)
-	return 0
+	fmt.Fprintf(env.Stdout, "wrote %s: %d layers, hidden %d, vocabulary %d, seed %d\n", s.Out, c.NumHiddenLayers, c.HiddenSize, c.VocabSize, s.Seed)
+	return nil
 }
 
-// RunReference is the tool "reference": it runs --model on --prompt-file and writes --out, a tokens.json. Exit codes: 0 ok, 1 failed, 2 usage.
-func RunReference(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("reference", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	model := fs.String("model", "", "quantised model, .mllm version 2")
-	config := fs.String("config", "", "the model's config.json")
-	tokenizer := fs.String("tokenizer", "", "the model's tokenizer.json")
-	prompt := fs.String("prompt-file", "", "`file` whose first line is the prompt")
-	maxNew := fs.Int("max_new", 32, "most tokens to generate")
-	out := fs.String("out", "", "tokens.json to write")
-	if err := fs.Parse(args); err != nil {
-		return 2
-	}
-	if *model == "" || *config == "" || *tokenizer == "" || *prompt == "" || *out == "" || fs.NArg() > 0 {
-		fmt.Fprintln(stderr, "reference: --model, --config, --tokenizer, --prompt-file and --out are required, and nothing but flags is taken")
-		return 2
-	}
-	res, err := reference(ctx, *model, *config, *tokenizer, *prompt, *maxNew)
+// ReferenceSpec says what to run the reference on.
+type ReferenceSpec struct {
+	Model     string `json:"model"`     // quantised model, .mllm version 2
+	Config    string `json:"config"`    // the model's config.json
+	Tokenizer string `json:"tokenizer"` // the model's tokenizer.json
+	Prompt    string `arg:"prompt,required" json:"prompt"`
+	MaxNew    int    `arg:"max_new_tokens" default:"32" json:"max_new_tokens"`
+	Out       string `json:"out"` // tokens.json to write
+}
+
+// RunReference is the tool that runs a forward pass.
+func RunReference(ctx context.Context, s ReferenceSpec, env tool.Env) error {
+	res, err := reference(ctx, s)
 	if err == nil {
-		err = WriteResult(*out, res)
+		err = WriteResult(s.Out, res)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "reference: %v\n", err)
-		return 1
+		return err
 	}
-	fmt.Fprintf(stdout, "%d prompt tokens, %d tokens: %q\n", len(res.PromptTokens), len(res.Tokens), res.Text)
-	return 0
+	fmt.Fprintf(env.Stdout, "%d prompt tokens, %d tokens: %q\n", len(res.PromptTokens), len(res.Tokens), res.Text)
+	return nil
 }
 
-func reference(ctx context.Context, model, config, tokenizer, prompt string, maxNew int) (Result, error) {
-	c, err := ReadConfig(config)
+func reference(ctx context.Context, s ReferenceSpec) (Result, error) {
+	c, err := ReadConfig(s.Config)
 	if err != nil {
 		return Result{}, err
 	}
-	t, err := ReadTokenizer(tokenizer)
+	t, err := ReadTokenizer(s.Tokenizer)
 	if err != nil {
 		return Result{}, err
 	}
-	text, err := boundedfile.Read(prompt, maxText)
-	if err != nil {
-		return Result{}, err
-	}
-	f, err := os.Open(model)
+	f, err := os.Open(s.Model)
 	if err != nil {
 		return Result{}, err
 	}
@@ -103,16 +81,16 @@ func reference(ctx context.Context, model, config, tokenizer, prompt string, max
 	}
 	m, err := mllm.Parse(f, st.Size())
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", model, err)
+		return Result{}, fmt.Errorf("%s: %w", s.Model, err)
 	}
 	w, err := LoadWeights(m, c)
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", model, err)
+		return Result{}, fmt.Errorf("%s: %w", s.Model, err)
 	}
-	return Generate(ctx, w, t, Prompt(text), maxNew)
+	return Generate(ctx, w, t, Prompt([]byte(s.Prompt)), s.MaxNew)
 }
 
-// Prompt is the part of a prompt file or of standard input that is the prompt: its first line.
+// Prompt is the part of a text or of standard input that is the prompt: its first line.
 func Prompt(raw []byte) string {
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
 	return string(bytes.TrimSuffix(line, []byte("\r")))

@@ -2,9 +2,7 @@ package runner_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
@@ -20,16 +20,6 @@ import (
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
-
-type step func(context.Context, []string, io.Reader, io.Writer, io.Writer) int
-
-func (s step) run(t testing.TB, args ...string) {
-	t.Helper()
-	var out bytes.Buffer
-	if code := s(t.Context(), args, nil, &out, &out); code != 0 {
-		t.Fatalf("%v: exit code %d\n%s", args, code, out.String())
-	}
-}
 
 // chained is what the tools of a pipeline make of the model that the open profile runs.
 type chained struct {
@@ -44,13 +34,24 @@ func chain(t testing.TB) chained {
 	if err := qwen3.Make(at("model"), 42, qwen3.DefaultConfig()); err != nil {
 		t.Fatal(err)
 	}
-	step(quantizer.Run).run(t, "--model", at("model"), "--out", at("quantised"))
-	step(convert.Run).run(t, "--input_path", at("quantised/model.safetensors"), "--output_path", at("qwen3.mllm"))
-	step(compiler.RunConfig).run(t, "--arch", "v79", "--soc", "SM8750", "--model_config", at("quantised/config.json"), "--out", at("aot.json"))
+	run := func(_, stderr string, code int) {
+		t.Helper()
+		if code != 0 {
+			t.Fatalf("exit code %d\n%s", code, stderr)
+		}
+	}
+	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Model: at("model"), Out: at("quantised")}))
+	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("qwen3.mllm"), Format: "v2"}))
+	run(tooltest.Run(t, compiler.ConfigTool, compiler.RunConfig, compiler.ConfigSpec{Target: compiler.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
+		ModelConfig: at("quantised/config.json"), Out: at("aot.json")}))
 	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	step(compiler.Run).run(t, "-m", at("qwen3.mllm"), "-c", at("quantised/config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir+"/", "-o", at("qwen3.bin"))
+	var out bytes.Buffer
+	if code := compiler.Run(t.Context(), []string{"-m", at("qwen3.mllm"), "-c", at("quantised/config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/", "-o", at("qwen3.bin")},
+		tool.Env{Stdout: &out, Stderr: &out}); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &out)
+	}
 
 	read := func(name string) []byte {
 		b, err := os.ReadFile(at(name))

@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-func tool(t testing.TB, toolchain, name string) string {
+func program(t testing.TB, toolchain, name string) string {
 	return filepath.Join(toolchaintest.Root(t, toolchain), "usr/bin", name)
 }
 
@@ -53,13 +53,13 @@ func build(t testing.TB) programs {
 			t.Fatal(err)
 		}
 	}
-	compile(t, dir, devrunner.Args(tool(t, "llvm", "clang++-22"), devrunner.Program)...)
-	compile(t, dsp, cdsp.Args(tool(t, "llvm", "clang-22"), cdsp.Program)...)
+	compile(t, dir, devrunner.Args(program(t, "llvm", "clang++-22"), devrunner.Program)...)
+	compile(t, dsp, cdsp.Args(program(t, "llvm", "clang-22"), cdsp.Program)...)
 	source, err := filepath.Abs("testdata/rmsnorm.cc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	compile(t, dsp, tool(t, "llvm", "clang++-22"), "--target=hexagon-unknown-none-elf", "-mv79", "-mhvx=v66", "-G0", "-O2", "-std=c++17", "-ffreestanding",
+	compile(t, dsp, program(t, "llvm", "clang++-22"), "--target=hexagon-unknown-none-elf", "-mv79", "-mhvx=v66", "-G0", "-O2", "-std=c++17", "-ffreestanding",
 		"-nostdlibinc", "-nostdlib", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared", "-fuse-ld=lld", "-o", "rmsnorm.so", source)
 	return programs{filepath.Join(dir, devrunner.Program), filepath.Join(dsp, cdsp.Program), filepath.Join(dsp, "rmsnorm.so")}
 }
@@ -142,7 +142,7 @@ func (ph *handset) serveDSP(shell, arch string) {
 	if err != nil {
 		ph.t.Fatal(err)
 	}
-	qemu := tool(ph.t, "qemu", "qemu-hexagon-static")
+	qemu := program(ph.t, "qemu", "qemu-hexagon-static")
 	done := make(chan struct{})
 	ph.t.Cleanup(func() { l.Close(); <-done })
 	go func() {
@@ -194,7 +194,7 @@ func (ph *handset) lieDSP(answer func(header []byte) []byte) {
 // run starts the runner and returns its output and exit code.
 func (ph *handset) run(prompt string, args ...string) (string, int) {
 	ph.t.Helper()
-	cmd := exec.Command(tool(ph.t, "qemu", "qemu-aarch64-static"), append([]string{"-L", ph.system, "./runner"}, args...)...)
+	cmd := exec.Command(program(ph.t, "qemu", "qemu-aarch64-static"), append([]string{"-L", ph.system, "./runner"}, args...)...)
 	cmd.Dir = ph.dir
 	for k, v := range ph.env {
 		cmd.Env = append(cmd.Env, k+"="+v)
