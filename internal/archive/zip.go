@@ -39,13 +39,15 @@ type Member struct {
 }
 
 const (
-	localMark = "PK\x03\x04" // of the header in front of each member
-	entryMark = "PK\x01\x02" // of an entry of the directory
-	endMark   = "PK\x05\x06" // of the record at the end of the file
+	localMark  = "PK\x03\x04" // of the header in front of each member
+	entryMark  = "PK\x01\x02" // of an entry of the directory
+	endMark    = "PK\x05\x06" // of the record at the end of the file
+	locateMark = "PK\x06\x07" // of what says where in front of it the record for large numbers is
 
-	localSize = 30
-	entrySize = 46
-	endSize   = 22
+	localSize  = 30
+	endSize    = 22
+	locateSize = 20
+	end64Size  = 56
 
 	maxDirectory = 128 << 20 // bytes
 
@@ -98,15 +100,14 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	if len(z.File) > limit {
 		return nil, fmt.Errorf("%w: more than %d entries", ErrTooLarge, limit)
 	}
-	end := size - endSize - int64(len(z.Comment))
-	if err := checkEnd(r, end); err != nil {
+	dir, err := directory(r, size, len(z.Comment))
+	if err != nil {
 		return nil, err
 	}
 	decompressors(z)
 	members := make([]Member, len(z.File))
 	src.placing = true
 	for i, f := range z.File {
-		end -= entrySize + int64(len(f.Name)+len(f.Extra)+len(f.Comment))
 		at, err := f.DataOffset()
 		if err != nil {
 			return nil, damaged(err)
@@ -115,23 +116,42 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	}
 	src.placing = false
 	for _, m := range members {
-		if err := m.check(end); err != nil {
+		if err := m.check(dir); err != nil {
 			return nil, err
 		}
 	}
-	return members, setEnds(members, end)
+	return members, setEnds(members, dir)
 }
 
-// checkEnd looks at the record that ends the file: the library also finds one with something behind it.
-func checkEnd(r io.ReaderAt, at int64) error {
-	var b [8]byte
-	if _, err := r.ReadAt(b[:], max(at, 0)); err != nil || string(b[:4]) != endMark {
-		return fmt.Errorf("%w: a zip file without its directory at the end", ErrTruncated)
+// directory says where the directory begins, as the record at the end has it that is followed by so much comment. The library looks
+// for a directory elsewhere, too, and finds one with something behind it: then other programs see another archive.
+func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) {
+	le := binary.LittleEndian
+	b := make([]byte, endSize)
+	end := size - endSize - int64(comment)
+	if _, err := r.ReadAt(b, max(end, 0)); err != nil || string(b[:4]) != endMark {
+		return 0, fmt.Errorf("%w: a zip file without its directory at the end", ErrTruncated)
 	}
-	if disks := binary.LittleEndian.Uint32(b[4:]); disks != 0 && disks != math.MaxUint32 {
-		return fmt.Errorf("%w: one part of a zip file in several parts", ErrFormat)
+	if disks := le.Uint32(b[4:]); disks != 0 && disks != math.MaxUint32 {
+		return 0, fmt.Errorf("%w: one part of a zip file in several parts", ErrFormat)
 	}
-	return nil
+	length, at := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
+	loc, big := make([]byte, locateSize), make([]byte, end64Size)
+	if _, err := r.ReadAt(loc, max(end-locateSize, 0)); err == nil && string(loc[:4]) == locateMark { // there is a record for large numbers
+		end = int64(le.Uint64(loc[8:]))
+		if _, err := r.ReadAt(big, max(end, 0)); err != nil {
+			return 0, damaged(err)
+		}
+		length64, at64 := le.Uint64(big[40:]), le.Uint64(big[48:])
+		if length != length64 && length != math.MaxUint32 || at != at64 && at != math.MaxUint32 {
+			return 0, fmt.Errorf("%w: its two end records disagree about where its directory is", ErrUnsafe)
+		}
+		length, at = length64, at64
+	}
+	if at > uint64(end) || length != uint64(end)-at {
+		return 0, fmt.Errorf("%w: its directory is not where the end record says (%d bytes at %d of %d)", ErrTruncated, length, at, end)
+	}
+	return int64(at), nil
 }
 
 // check refuses what an entry of a directory that begins at dir can't truly say.
@@ -183,9 +203,6 @@ func setEnds(members []Member, dir int64) error {
 		if m.Offset+localSize+int64(len(m.Name))+m.Packed > m.End {
 			return fmt.Errorf("%w: entry %q overlaps %s", ErrUnsafe, m.Name, next)
 		}
-	}
-	if len(order) > 0 && order[0].Offset != 0 { // one zip file behind another, say
-		return fmt.Errorf("%w: its directory does not begin where it says", ErrTruncated)
 	}
 	return nil
 }
