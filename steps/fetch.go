@@ -8,6 +8,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 // Fetch are the arguments of kind fetch: it downloads a file, and unpacks it if asked.
@@ -79,9 +80,10 @@ func (f Fetch) Plan(p *step.Plan) {
 		p.Tree("dir", file.As(base))
 		return
 	}
-	unpack := fetch(p, "unpack", "unpack "+base, sources.Spec{Kind: sources.KindArchive, Name: base, File: "archive", SHA256: sum, StripPrefix: f.StripPrefix, Out: treeDir})
-	unpack.In(file.As("archive"))
-	p.Tree("dir", unpack.OutTree(treeDir))
+	out := fetch(p, "unpack", "unpack "+base, sources.Spec{Kind: sources.KindArchive, Name: base, File: "archive", SHA256: sum,
+		Layout: unpack.Layout{StripPrefix: f.StripPrefix}, Out: treeDir})
+	out.In(file.As("archive"))
+	p.Tree("dir", out.OutTree(treeDir))
 }
 
 // fetch adds an action that gets or unpacks something. apt-get and its helpers are in its PATH.

@@ -8,6 +8,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 // ProfileOpen is the profile that takes the open stand-in where there is one.
@@ -80,7 +81,7 @@ func (c *Catalogue) Absent(q Request) (*Choice, error) {
 		return nil, err
 	}
 	return &Choice{Toolchain: t, Release: r, Source: &Source{Kind: "manual"},
-		Spec: sources.Spec{Kind: sources.KindArchive, Name: t.Name + " " + r.Version, Release: r.Version, Verify: t.Verify(r)}}, nil
+		Spec: sources.Spec{Kind: sources.KindArchive, Name: t.Name + " " + r.Version, Release: r.Version, Layout: unpack.Layout{Verify: t.Verify(r)}}}, nil
 }
 
 // order returns the kinds of sources to try.
@@ -99,9 +100,9 @@ func order(r *Release, q Request) []string {
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
 func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
-	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Only: s.Only, Links: s.links(), Verify: t.Verify(r)}
+	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Layout: unpack.Layout{Only: s.Only, Links: s.links(), Verify: t.Verify(r)}}
 	for _, w := range s.Wraps {
-		spec.Wraps = append(spec.Wraps, sources.Wrap{Path: w.Path, Program: w.Program, Libraries: w.Libraries})
+		spec.Wraps = append(spec.Wraps, unpack.Wrap{Path: w.Path, Program: w.Program, Libraries: w.Libraries})
 	}
 	switch s.Kind {
 	case "embedded":

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/maven"
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // remote fills in the spec for a source that something is downloaded from: archive, maven, qpm, qsc. What is in the lock counts, and
@@ -25,9 +25,9 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		}
 		spec.Kind, spec.URLs, spec.Sidecars = sources.KindArchive, c.URLs(r.fillAll(s.Repositories)), maven.Sidecars()
 	case "qpm", "qsc":
-		p := vendorcli.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
+		p := qpm.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
 		for _, a := range s.Adds {
-			p.Adds = append(p.Adds, vendorcli.Add{Name: a.Product, Version: r.fill(a.Version), Path: r.fill(a.Path)})
+			p.Adds = append(p.Adds, qpm.Add{Name: a.Product, Version: r.fill(a.Version), Path: r.fill(a.Path)})
 		}
 		spec.Kind, spec.Vendor = sources.KindVendor, &sources.Vendor{Client: s.Kind, Product: p}
 	}

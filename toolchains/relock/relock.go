@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 // Options say how to pin.
@@ -263,7 +264,7 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o s
 	}
 	e.Size, e.SHA256, e.Tree = learned.Size, learned.SHA256, learned.Tree
 	if e.Tree == "" {
-		if e.Tree, err = sources.TreeDigest(ctx, out); err != nil {
+		if e.Tree, err = unpack.Digest(ctx, out); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/fetch"
-	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 func (s *work) source() fetch.Source {
@@ -97,30 +96,20 @@ func short(texts ...string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// TreeDigest is the digest of the folder dir: that of its root's Directory message, with SHA-256, as 64 hexadecimal digits.
-// It says names, contents, which files are programs, and where links lead.
-func TreeDigest(ctx context.Context, dir string) (string, error) {
-	d, err := merkle.Scan(ctx, merkle.HashFiles(digest.SHA256), dir, merkle.ScanOptions{})
-	if err != nil {
-		return "", err
-	}
-	root, _ := d.Encode(digest.SHA256)
-	return root.Hex(), nil
+// unpack makes the tree of the archives, and learns its digest where nothing else says what it is.
+func (s *work) unpack(ctx context.Context, out string, archives ...string) error {
+	return s.Archives(ctx, out, s.unpacking(), archives...)
 }
 
-// checkTree compares what was unpacked with the spec's digest, or learns it where nothing else says what it is.
-func (s *work) checkTree(ctx context.Context, dir string) error {
-	if s.Tree == "" && !s.Parts && s.Kind != KindVendor {
-		return nil
+func (s *work) unpacking() unpack.Options {
+	o := unpack.Options{System: s.Kind == KindDeb, Progress: s.o.Progress, Warn: s.o.Warn}
+	if s.Tree != "" || s.Parts || s.Kind == KindVendor {
+		o.Digest = func(sum string) error {
+			if s.learned.Tree = sum; s.Tree != "" && s.Tree != sum {
+				return fmt.Errorf("%w: the tree that came of it has the digest %s, expected is %s", fetch.ErrMismatch, sum, s.Tree)
+			}
+			return nil
+		}
 	}
-	s.o.Progress(0, 0, "hash the tree")
-	sum, err := TreeDigest(ctx, dir)
-	if err != nil {
-		return err
-	}
-	s.learned.Tree = sum
-	if s.Tree != "" && s.Tree != sum {
-		return fmt.Errorf("%w: the tree that came of it has the digest %s, expected is %s", fetch.ErrMismatch, sum, s.Tree)
-	}
-	return nil
+	return o
 }

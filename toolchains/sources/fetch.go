@@ -2,25 +2,15 @@ package sources
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
-
-	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
-	"github.com/hexmage/hexmage/toolchains/verify"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // Options say how to fetch. What is in them changes nothing of the result.
@@ -33,7 +23,7 @@ type Options struct {
 	Logins  []fetch.Login                             // of hosts, as ~/.netrc has them
 	Secret  func(name string) (value string, ok bool) // the user's variables, for Spec.Headers; may be nil
 	Mirrors []fetch.Mirror                            // in place of which addresses others are asked
-	Vendor  vendorcli.Client                          // Progress is set here
+	Vendor  qpm.Client                                // Progress is set here
 	Backoff time.Duration                             // before a failed request is made again, at first; 0 is a second
 }
 
@@ -99,13 +89,13 @@ func (w *work) fetch(ctx context.Context, out string) error {
 		if err != nil {
 			return err
 		}
-		return w.unpack(ctx, out, []string{file})
+		return w.unpack(ctx, out, file)
 	case KindDeb:
 		files, err := w.packages(ctx)
 		if err != nil {
 			return err
 		}
-		return w.unpack(ctx, out, files)
+		return w.unpack(ctx, out, files...)
 	case KindPrograms:
 		return w.programs(ctx, out)
 	case KindVendor:
@@ -147,169 +137,27 @@ func (s *work) fetchFile(ctx context.Context, out string) error {
 	return copyFile(name, out, mode)
 }
 
-func (s *work) unpack(ctx context.Context, out string, files []string) error {
-	o := s.o
-	o.Progress(0, 0, "unpack")
-	_, err := archive.Unpack(ctx, out, archive.Options{
-		StripPrefix:   s.StripPrefix,
-		Keep:          s.keep(),
-		RelativeLinks: s.Kind == KindDeb,
-		CaseMatters:   s.CaseMatters,
-		Progress:      func(done, total int64) { o.Progress(done, total, "unpack") },
-		Finish:        func(root *os.Root) error { return s.finish(ctx, root) },
-	}, files...)
-	return err
-}
-
-// keep returns the filter for Only, nil when there is none.
-func (s Spec) keep() func(string) bool {
-	if len(s.Only) == 0 {
-		return nil
-	}
-	return func(name string) bool {
-		for _, p := range s.Only {
-			if doublestar.MatchUnvalidated(p, name) {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-func (s *work) finish(ctx context.Context, root *os.Root) error {
-	if err := s.checkTree(ctx, root.Name()); err != nil {
-		return err
-	}
-	if _, err := root.Lstat(action.HostFile); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is a file %s in it, which would open the machine to what is run with it", action.HostFile)
-	}
-	for _, p := range s.paths() {
-		to, ok := s.Links[p]
-		if !ok {
-			continue
-		}
-		if _, err := root.Lstat(p); err == nil {
-			continue // the archive has it
-		}
-		if err := root.MkdirAll(path.Dir(p), 0o755); err != nil {
-			return err
-		}
-		if path.IsAbs(to) || strings.HasPrefix(path.Join(path.Dir(p), to), "..") {
-			return fmt.Errorf("link %q points out of the tree: %q", p, to)
-		}
-		if err := root.Symlink(to, p); err != nil {
-			return err
-		}
-	}
-	for _, w := range s.Wraps {
-		if err := w.write(root); err != nil {
-			return err
-		}
-	}
-	s.o.Progress(0, 0, "verify")
-	return s.verified(ctx, root.Name())
-}
-
-// verified checks the tree at dir. What its programs need and this machine lacks is told now, before one of them fails with it: it may
-// be got meanwhile, so it is no error.
-func (s *work) verified(ctx context.Context, dir string) error {
-	if err := verify.Tree(ctx, dir, s.Verify); err != nil {
-		return err
-	}
-	for _, p := range verify.HostNeeds(dir, s.Verify.Host).Lacks(verify.Machine("/", "")) {
-		s.o.Warn(p.Error())
-	}
-	return nil
-}
-
-// maxProgram bounds what is copied of a program, in bytes.
-const maxProgram = 1 << 30
-
-func copyProgram(from, to string) error {
-	in, err := os.Open(from)
+// copyFile makes out a copy of name; out appears when it is whole.
+func copyFile(name, out string, mode os.FileMode) error {
+	in, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	f, err := os.CreateTemp(filepath.Dir(out), ".copy-*")
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(out, io.LimitReader(in, maxProgram+1))
-	if n > maxProgram {
-		err = fmt.Errorf("%s has more than %d bytes: no program", from, maxProgram)
+	defer os.Remove(f.Name())
+	_, err = io.Copy(f, in)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
 	}
-	return errors.Join(err, out.Close())
-}
-
-// programs writes, for each program of the machine, a script that starts it or a copy of it.
-func (s *work) programs(ctx context.Context, out string) error {
-	tmp, err := os.MkdirTemp(filepath.Dir(out), ".programs-*")
+	if err == nil {
+		err = os.Chmod(f.Name(), mode)
+	}
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	if err := os.Chmod(tmp, 0o755); err != nil {
-		return err
-	}
-	for _, p := range s.Programs {
-		if !path.IsAbs(p.Target) || strings.ContainsAny(p.Target+p.Identity, "'\n\x00") {
-			return fmt.Errorf("program %q is no usable absolute path", p.Target)
-		}
-		file := filepath.Join(tmp, filepath.FromSlash(p.Path))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		if p.Copy {
-			if err := copyProgram(p.Target, file); err != nil {
-				return err
-			}
-			continue
-		}
-		script := "#!/bin/sh\n# " + p.Identity + "\nexec '" + p.Target + "' \"$@\"\n"
-		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
-			return err
-		}
-	}
-	if err := s.host(tmp); err != nil {
-		return err
-	}
-	if err := s.verified(ctx, tmp); err != nil {
-		return err
-	}
-	_ = os.Remove(out) // an empty folder
-	return os.Rename(tmp, out)
-}
-
-// host writes which folders of the machine the programs in the tree at dir need.
-func (s Spec) host(dir string) error {
-	if len(s.Host) == 0 {
-		return nil
-	}
-	for _, p := range s.Host {
-		if !path.IsAbs(p) || strings.ContainsAny(p, "\n\x00") {
-			return fmt.Errorf("%q is no usable absolute path", p)
-		}
-	}
-	file := filepath.Join(dir, filepath.FromSlash(action.HostFile))
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(strings.Join(s.Host, "\n")+"\n"), 0o644)
-}
-
-// checkOnly verifies a tree that is there, and writes a report that says so.
-func (s *work) checkOnly(ctx context.Context, out string) error {
-	if err := s.verified(ctx, s.File); err != nil {
-		return err
-	}
-	sdk, err := verify.Identify(s.File)
-	if err != nil {
-		return err
-	}
-	b, err := json.MarshalIndent(map[string]string{"name": s.Name, "version": sdk.Version, "build_id": sdk.BuildID, "tools_version": sdk.ToolsVersion}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(out, append(b, '\n'), 0o644)
+	return os.Rename(f.Name(), out)
 }

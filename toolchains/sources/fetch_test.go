@@ -22,6 +22,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -60,8 +61,9 @@ func TestArchive(t *testing.T) {
 	requests := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { requests++; _, _ = w.Write(b) }))
 	defer srv.Close()
-	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)), StripPrefix: "sdk/1.0",
-		Links: map[string]string{"lib/liba.so": "liba.so.1"}, Verify: verify.Checks{Layout: []string{"lib/liba.so"}, Run: []verify.Run{{Path: "bin/tool", Match: "version 1"}}}}
+	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)),
+		Layout: unpack.Layout{StripPrefix: "sdk/1.0", Links: map[string]string{"lib/liba.so": "liba.so.1"},
+			Verify: verify.Checks{Layout: []string{"lib/liba.so"}, Run: []verify.Run{{Path: "bin/tool", Match: "version 1"}}}}}
 	downloads := t.TempDir()
 	out, printed, code := run(t, s, downloads)
 	if code != 0 {
@@ -122,7 +124,7 @@ func TestHostLacks(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b) }))
 	defer srv.Close()
 	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)),
-		Verify: verify.Checks{Layout: []string{"bin/tool"}, Host: []string{"bin/*"}}}
+		Layout: unpack.Layout{Verify: verify.Checks{Layout: []string{"bin/tool"}, Host: []string{"bin/*"}}}}
 	_, printed, code := run(t, s, t.TempDir())
 	if code != 0 || !strings.Contains(printed, "warning: bin/tool: found none, want libnowhere.so.9 on this machine") {
 		t.Errorf("exit code %d: %s", code, printed)

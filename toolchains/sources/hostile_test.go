@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 // Whatever a server does, there is the right tree afterwards, or none. Bad servers say that they have the file, and send
@@ -68,7 +69,7 @@ func TestServersAndTrees(t *testing.T) {
 					c.send(n.Add(1), w, r)
 				}))
 				defer srv.Close()
-				s := sources.Spec{Kind: sources.KindArchive, Name: "sdk", URLs: []string{srv.URL + "/sdk.zip"}, StripPrefix: "Hexagon_SDK/6"}
+				s := sources.Spec{Kind: sources.KindArchive, Name: "sdk", URLs: []string{srv.URL + "/sdk.zip"}, Layout: unpack.Layout{StripPrefix: "Hexagon_SDK/6"}}
 				if pinned {
 					s.SHA256, s.Size = hex.EncodeToString(sum[:]), int64(len(good))
 				}
@@ -83,7 +84,7 @@ func TestServersAndTrees(t *testing.T) {
 				if err != nil {
 					return
 				}
-				got, err := sources.TreeDigest(t.Context(), out)
+				got, err := unpack.Digest(t.Context(), out)
 				if err != nil {
 					t.Fatal(err)
 				}

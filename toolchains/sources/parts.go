@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/fetch"
@@ -16,13 +15,13 @@ import (
 // already, that is used.
 func (s *work) parts(ctx context.Context, out string) error {
 	if whole := filepath.Join(s.o.Downloads, keptName(s.Spec)); s.filePinned() && fetch.Check(whole, s.source()) == nil {
-		return s.unpack(ctx, out, []string{whole})
+		return s.unpack(ctx, out, whole)
 	}
 	c, missing := s.client()
 	src := s.source()
 	name := filepath.Join(s.o.Downloads, "parts-"+short(append(append([]string{s.StripPrefix}, s.Only...), s.URLs...)...)+".zip")
 	for again := true; ; again = false {
-		m, err := c.FetchMembers(ctx, src, s.wanted(), name)
+		m, err := c.FetchMembers(ctx, src, s.Takes, name)
 		if errors.Is(err, fetch.ErrOffline) && missing != nil && !s.o.Offline {
 			err = missing
 		}
@@ -33,13 +32,13 @@ func (s *work) parts(ctx context.Context, out string) error {
 				return err
 			}
 			s.learned.Size, s.learned.SHA256 = 0, ""
-			return s.unpack(ctx, out, []string{file})
+			return s.unpack(ctx, out, file)
 		}
 		if err != nil {
 			return err
 		}
 		s.learned.URL = m.URL
-		err = s.unpack(ctx, out, []string{name})
+		err = s.unpack(ctx, out, name)
 		if !again || !errors.Is(err, archive.ErrTruncated) && !errors.Is(err, fetch.ErrMismatch) || s.o.Offline {
 			if err != nil && ctx.Err() == nil {
 				_ = os.Remove(name) // its digest can't be told from a good one's: it is of no use
@@ -47,22 +46,5 @@ func (s *work) parts(ctx context.Context, out string) error {
 			return err
 		}
 		_ = os.Remove(name) // a member that is damaged, on disk perhaps: once more
-	}
-}
-
-// wanted is keep for the names that the archive itself has.
-func (s *work) wanted() func(string) bool {
-	keep := s.keep()
-	prefix := strings.Trim(s.StripPrefix, "/")
-	return func(name string) bool {
-		name = strings.TrimSuffix(name, "/")
-		if prefix != "" && prefix != "." {
-			rest, ok := strings.CutPrefix(name, prefix+"/")
-			if !ok {
-				return false
-			}
-			name = rest
-		}
-		return keep(name)
 	}
 }

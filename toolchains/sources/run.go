@@ -9,7 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // Variables that tell the tool about the user; those of the machine are fetch's.
@@ -52,7 +52,7 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 		return "", false
 	}
 	o := Options{Downloads: m.Downloads, Offline: m.Offline, Mirrors: m.Mirrors, Logins: m.Logins, Progress: lines.progress, Warn: lines.warn, Secret: secret,
-		Vendor: vendorcli.Client{Home: env.Var(EnvHome), Search: filepath.SplitList(env.Var(EnvSearch)), Env: proxies(env.Vars)}}
+		Vendor: qpm.Client{Home: env.Var(EnvHome), Search: filepath.SplitList(env.Var(EnvSearch)), Env: proxies(env.Vars)}}
 	if err := Fetch(ctx, spec, spec.Out, o); err != nil {
 		lines.print(err.Error() + "\n")
 		return tool.ErrSaid

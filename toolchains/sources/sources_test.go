@@ -20,7 +20,8 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources"
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 // sdkZip is an SDK of 12 MB of which few files are wanted.
@@ -85,7 +86,7 @@ func TestParts(t *testing.T) {
 	ranges := &atomic.Bool{}
 	ranges.Store(true)
 	url, sent := server(t, b, ranges)
-	s := sources.Spec{Kind: sources.KindArchive, Name: "hexagon 6", URLs: []string{url}, StripPrefix: "Hexagon_SDK/6", Parts: true, Only: []string{"tools/**"}}
+	s := sources.Spec{Kind: sources.KindArchive, Name: "hexagon 6", URLs: []string{url}, Parts: true, Layout: unpack.Layout{StripPrefix: "Hexagon_SDK/6", Only: []string{"tools/**"}}}
 	o := sources.Options{Downloads: t.TempDir()}
 	if err := sources.Fetch(t.Context(), s, filepath.Join(t.TempDir(), "x"), o); err == nil || !strings.Contains(err.Error(), "hexmage lock") {
 		t.Errorf("not pinned: %v", err)
@@ -177,7 +178,7 @@ func TestHugeArchive(t *testing.T) {
 		http.ServeContent(counter{w, sent}, r, "", time.Time{}, f)
 	}))
 	defer srv.Close()
-	s := sources.Spec{Kind: sources.KindArchive, Name: "huge", URLs: []string{srv.URL}, StripPrefix: "sdk", Parts: true, Only: []string{"bin/a"}}
+	s := sources.Spec{Kind: sources.KindArchive, Name: "huge", URLs: []string{srv.URL}, Parts: true, Layout: unpack.Layout{StripPrefix: "sdk", Only: []string{"bin/a"}}}
 	out := filepath.Join(t.TempDir(), "tree")
 	if _, err := sources.Learn(t.Context(), s, out, sources.Options{Downloads: t.TempDir()}); err != nil {
 		t.Fatal(err)
@@ -245,29 +246,29 @@ func TestSecretsAndMirrors(t *testing.T) {
 }
 
 // vendorHome has clients of the vendor that write what they are told into a file, or give its archive.
-func vendorHome(t *testing.T, archive []byte) vendorcli.Client {
+func vendorHome(t *testing.T, archive []byte) qpm.Client {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "sdk.zip"), archive, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	qpm := "#!/bin/sh\ncase $1 in --license-activate) exit ;; esac\nwhile [ $# -gt 1 ]; do case $1 in --path) p=$2 ;; --version) v=$2 ;; esac; shift; done\n" +
+	client := "#!/bin/sh\ncase $1 in --license-activate) exit ;; esac\nwhile [ $# -gt 1 ]; do case $1 in --path) p=$2 ;; --version) v=$2 ;; esac; shift; done\n" +
 		"case $p in /*) ;; *) echo '[Error] : qpm-cli: An unexpected error occurred'; exit 1 ;; esac\n" + // as the vendor's
 		"mkdir -p \"$p/bin\" && echo version \"$v\" > \"$p/bin/tool\" && chmod +x \"$p/bin/tool\"\n"
 	qsc := "#!/bin/sh\nwhile [ $# -gt 1 ]; do case $1 in --path) p=$2 ;; esac; shift; done\ncp \"$HOME/sdk.zip\" \"$p/v1.zip\"\n"
-	for name, text := range map[string]string{"qpm-cli": qpm, "qsc-cli": qsc} {
+	for name, text := range map[string]string{"qpm-cli": client, "qsc-cli": qsc} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return vendorcli.Client{Home: home, Search: []string{home, "/usr/bin", "/bin"}, Logs: []string{}}
+	return qpm.Client{Home: home, Search: []string{home, "/usr/bin", "/bin"}, Logs: []string{}}
 }
 
 func TestVendor(t *testing.T) {
 	b, sum := zipOf(t, map[string]string{"sdk/a": "x"})
 	o := sources.Options{Downloads: t.TempDir(), Vendor: vendorHome(t, b)}
 	dir := t.TempDir()
-	s := sources.Spec{Kind: sources.KindVendor, Name: "hexagon 6", Vendor: &sources.Vendor{Client: "qpm", Product: vendorcli.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1"}}}
+	s := sources.Spec{Kind: sources.KindVendor, Name: "hexagon 6", Vendor: &sources.Vendor{Client: "qpm", Product: qpm.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1"}}}
 	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "a"), o); err == nil || !strings.Contains(err.Error(), "hexmage lock") {
 		t.Errorf("not pinned: %v", err)
 	}
@@ -286,7 +287,7 @@ func TestVendor(t *testing.T) {
 	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "c"), o); !errors.Is(err, fetch.ErrMismatch) {
 		t.Errorf("error %v, want %v", err, fetch.ErrMismatch)
 	}
-	s = sources.Spec{Kind: sources.KindVendor, Name: "qairt 2", StripPrefix: "sdk", Vendor: &sources.Vendor{Client: "qsc", Product: vendorcli.Product{Name: "Runtime", Version: "2"}}}
+	s = sources.Spec{Kind: sources.KindVendor, Name: "qairt 2", Layout: unpack.Layout{StripPrefix: "sdk"}, Vendor: &sources.Vendor{Client: "qsc", Product: qpm.Product{Name: "Runtime", Version: "2"}}}
 	if l, err = sources.Learn(t.Context(), s, filepath.Join(dir, "d"), o); err != nil || l.SHA256 != sum || l.Size != int64(len(b)) {
 		t.Fatalf("%+v, %v", l, err)
 	}

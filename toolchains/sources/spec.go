@@ -7,14 +7,11 @@ package sources
 
 import (
 	"fmt"
-	"path"
-	"sort"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
-	"github.com/hexmage/hexmage/toolchains/verify"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 // Tool is the tool's name, and its behaviour version: it changes when the same spec would give another result.
@@ -45,21 +42,17 @@ type Spec struct {
 	UserAgent string   `json:"user_agent,omitempty"`
 	HTTP1     bool     `json:"http1,omitempty"`
 	Parts     bool     `json:"parts,omitempty"`    // of a zip: read only the members that Only names, where the server can
-	Tree      string   `json:"tree,omitempty"`     // what TreeDigest says of what is unpacked; checked when given
+	Tree      string   `json:"tree,omitempty"`     // the unpack.Digest of what is unpacked; checked when given
 	Sidecars  []string `json:"sidecars,omitempty"` // what to put after the address for a file with its digest: ".sha256"
 	Headers   []Header `json:"headers,omitempty"`
 	Vendor    *Vendor  `json:"vendor,omitempty"`
 
-	StripPrefix string            `json:"strip_prefix,omitempty"`
-	Only        []string          `json:"only,omitempty"`         // patterns of the files to take
-	CaseMatters bool              `json:"case_matters,omitempty"` // names that differ in case only are fine
-	Packages    []deb.Package     `json:"packages,omitempty"`
-	Links       map[string]string `json:"links,omitempty"` // path in the tree → target
-	Wraps       []Wrap            `json:"wraps,omitempty"`
-	Programs    []Program         `json:"programs,omitempty"` // of KindPrograms
-	Host        []string          `json:"host,omitempty"`     // of KindPrograms: folders of this machine that they need
-	Verify      verify.Checks     `json:"verify,omitzero"`
-	Executable  bool              `json:"executable,omitempty"` // of KindFile
+	Packages   []deb.Package `json:"packages,omitempty"`
+	Programs   []Program     `json:"programs,omitempty"`   // of KindPrograms
+	Host       []string      `json:"host,omitempty"`       // of KindPrograms: folders of this machine that they need
+	Executable bool          `json:"executable,omitempty"` // of KindFile
+
+	unpack.Layout // what becomes of it
 
 	Out string `json:"out,omitempty"` // path to make; set by who runs the tool
 }
@@ -76,7 +69,7 @@ type Header struct {
 // Vendor is a product that a client of the vendor gets.
 type Vendor struct {
 	Client string `json:"client"` // "qpm" or "qsc"
-	vendorcli.Product
+	qpm.Product
 }
 
 // Program is a program of this machine. Identity says which one it was at plan time; it only makes the spec differ when
@@ -86,14 +79,6 @@ type Program struct {
 	Target   string `json:"target"` // absolute path on this machine
 	Identity string `json:"identity"`
 	Copy     bool   `json:"copy,omitempty"` // the file itself, not a script that starts it
-}
-
-// Wrap is a program that is started through a script, with folders of the tree as LD_LIBRARY_PATH: so it runs on machines
-// that do not have its libraries.
-type Wrap struct {
-	Path      string   `json:"path"`      // of the script; what is there is replaced
-	Program   string   `json:"program"`   // what it starts
-	Libraries []string `json:"libraries"` // folders
 }
 
 // Pinned tells whether the result is fixed by digests.
@@ -140,9 +125,12 @@ func (s Spec) pins() error {
 }
 
 func (s Spec) check() error {
-	for _, p := range s.paths() {
-		if !local(p) {
-			return fmt.Errorf("%s: path %q leaves the tree", s.Name, p)
+	if err := s.Layout.Check(); err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	for _, p := range s.Programs {
+		if !unpack.Local(p.Path) {
+			return fmt.Errorf("%s: path %q leaves the tree", s.Name, p.Path)
 		}
 	}
 	if s.Parts && len(s.Only) == 0 {
@@ -162,23 +150,4 @@ func (s Spec) check() error {
 		return fmt.Errorf("%s: kind %q is not known", s.Name, s.Kind)
 	}
 	return nil
-}
-
-func (s Spec) paths() []string {
-	var ps []string
-	for p := range s.Links {
-		ps = append(ps, p)
-	}
-	for _, p := range s.Programs {
-		ps = append(ps, p.Path)
-	}
-	for _, w := range s.Wraps {
-		ps = append(append(ps, w.Path, w.Program), w.Libraries...)
-	}
-	sort.Strings(ps)
-	return ps
-}
-
-func local(p string) bool {
-	return p != "" && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/fetch"
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // vendor has the vendor's own client get the product.
@@ -19,7 +19,7 @@ func (s *work) vendor(ctx context.Context, out string) error {
 		if err != nil {
 			return err
 		}
-		return s.unpack(ctx, out, []string{file})
+		return s.unpack(ctx, out, file)
 	}
 	if s.o.Offline {
 		return fmt.Errorf("%w (%s comes through qpm-cli)", fetch.ErrOffline, s.Vendor.Name)
@@ -51,7 +51,7 @@ func (s *work) vendor(ctx context.Context, out string) error {
 	if err != nil {
 		return err
 	}
-	err = s.finish(ctx, root)
+	err = s.Finish(ctx, root, s.unpacking())
 	_ = root.Close()
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func isDir(name string) bool {
 }
 
 // vendorArchive returns the archive that qsc-cli downloads, kept under its digest.
-func (s *work) vendorArchive(ctx context.Context, c vendorcli.Client) (string, error) {
+func (s *work) vendorArchive(ctx context.Context, c qpm.Client) (string, error) {
 	if kept := filepath.Join(s.o.Downloads, keptName(s.Spec)); s.filePinned() && fetch.Check(kept, s.source()) == nil {
 		return kept, nil
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/relock"
 	"github.com/hexmage/hexmage/toolchains/sources"
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // lockCmd is `hexmage lock [PIPELINE | TOOLCHAIN [RELEASE]]`.
@@ -115,7 +115,7 @@ func (a *app) lockOptions() (relock.Options, error) {
 		Downloads: filepath.Join(a.cache, "downloads"), Offline: a.Offline,
 		Warn:   func(text string) { fmt.Fprintln(a.env.Stderr, "note:", text) },
 		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
-		Vendor: vendorcli.Client{Home: a.env.Var("HOME"), Search: filepath.SplitList(a.env.Var("PATH"))},
+		Vendor: qpm.Client{Home: a.env.Var("HOME"), Search: filepath.SplitList(a.env.Var("PATH"))},
 	}}
 	for _, kv := range a.env.Vars {
 		if name, _, _ := strings.Cut(strings.ToLower(kv), "="); slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy"}, name) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/unpack"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -169,7 +169,7 @@ func lockedTree(ctx context.Context, d *domain, v *verified) error {
 	if len(want) == 0 || v.Digest == "" {
 		return nil
 	}
-	sum, err := sources.TreeDigest(ctx, v.Path)
+	sum, err := unpack.Digest(ctx, v.Path)
 	if err != nil {
 		return engine(err)
 	}

@@ -1,4 +1,4 @@
-package vendorcli
+package qpm
 
 import (
 	"bytes"

@@ -1,10 +1,10 @@
-// Package vendorcli gets products through the vendor's own clients, qpm-cli and qsc-cli.
+// Package qpm gets products through the vendor's own clients, qpm-cli and qsc-cli.
 //
 // It calls them so that they work without a person: always with absolute paths, without a terminal, with the licence
 // activated first; it believes neither an exit code of zero nor an empty folder; and where they fail it finds their log and
 // says what is known to help. Who is logged in is the clients' business: the package asks for no password and sees none. It
 // does not know what the products are, nor whether they are the right ones: that is verified afterwards.
-package vendorcli
+package qpm
 
 import (
 	"bytes"

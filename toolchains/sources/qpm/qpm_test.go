@@ -1,4 +1,4 @@
-package vendorcli_test
+package qpm_test
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/toolchains/sources/vendorcli"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
-// qpm imitates what is known of the vendor's qpm-cli: a relative path gives an "unexpected error" and a log, some accounts
+// qpmScript imitates what is known of the vendor's qpm-cli: a relative path gives an "unexpected error" and a log, some accounts
 // get a 401, a licence has to be activated before, and errors may come with exit code 0. It sees no standard input.
-const qpm = `#!/bin/sh
+const qpmScript = `#!/bin/sh
 echo "$*" >> "$HOME/calls"
 [ "$(cat)" = "" ] || exit 9
 fail() { mkdir -p "$HOME/logs/today"; printf '2026-01-01 start\n2026-01-01 ERROR %s\n2026-01-01 end\n' "$1" > "$HOME/logs/today/qik.log"; }
@@ -44,7 +44,7 @@ case $1 in
 esac
 `
 
-const qsc = `#!/bin/sh
+const qscScript = `#!/bin/sh
 echo "$*" >> "$HOME/calls"
 mode=$(cat "$HOME/mode")
 [ "$1 $2" = "sdk download" ] || exit 2
@@ -58,10 +58,10 @@ mkdir -p "$path/sdk" && echo zip > "$path/sdk/v$version.zip"
 `
 
 // client makes a machine with both clients, in a mode of theirs.
-func client(t *testing.T, mode string) (vendorcli.Client, string) {
+func client(t *testing.T, mode string) (qpm.Client, string) {
 	t.Helper()
 	home := t.TempDir()
-	for name, text := range map[string]string{"bin/qpm-cli": qpm, "bin/qsc-cli": qsc, "mode": mode} {
+	for name, text := range map[string]string{"bin/qpm-cli": qpmScript, "bin/qsc-cli": qscScript, "mode": mode} {
 		p := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func client(t *testing.T, mode string) (vendorcli.Client, string) {
 			t.Fatal(err)
 		}
 	}
-	return vendorcli.Client{Search: []string{filepath.Join(home, "bin"), "/usr/bin", "/bin"}, Home: home, Logs: []string{"~/logs"}}, home
+	return qpm.Client{Search: []string{filepath.Join(home, "bin"), "/usr/bin", "/bin"}, Home: home, Logs: []string{"~/logs"}}, home
 }
 
 func TestInstall(t *testing.T) {
@@ -78,7 +78,7 @@ func TestInstall(t *testing.T) {
 	var said []string
 	c.Progress = func(text string) { said = append(said, text) }
 	dir := filepath.Join(t.TempDir(), "sdk")
-	p := vendorcli.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1", Adds: []vendorcli.Add{{Name: "hexagon8.8", Version: "8.8.02.1", Path: "tools/HEXAGON_Tools/8.8.02"}}}
+	p := qpm.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1", Adds: []qpm.Add{{Name: "hexagon8.8", Version: "8.8.02.1", Path: "tools/HEXAGON_Tools/8.8.02"}}}
 	if err := c.Install(t.Context(), p, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestInstall(t *testing.T) {
 	if !slices.Contains(said, "qpm-cli: Downloading 90%") || !slices.Contains(said, "qpm-cli: [31mExtracting[0m") {
 		t.Errorf("said %q", said)
 	}
-	if err := c.Install(t.Context(), p, "sdk"); !errors.Is(err, vendorcli.ErrFailed) || !strings.Contains(err.Error(), "absolute") {
+	if err := c.Install(t.Context(), p, "sdk"); !errors.Is(err, qpm.ErrFailed) || !strings.Contains(err.Error(), "absolute") {
 		t.Errorf("a relative path: %v", err)
 	}
 	p.Adds[0].Path = "../x"
@@ -105,7 +105,7 @@ func TestInstall(t *testing.T) {
 
 func TestActiveAlready(t *testing.T) {
 	c, _ := client(t, "active")
-	if err := c.Install(t.Context(), vendorcli.Product{Name: "x", Version: "1", Extract: true}, filepath.Join(t.TempDir(), "sdk")); err != nil {
+	if err := c.Install(t.Context(), qpm.Product{Name: "x", Version: "1", Extract: true}, filepath.Join(t.TempDir(), "sdk")); err != nil {
 		t.Error(err)
 	}
 }
@@ -115,17 +115,17 @@ func TestInstallFails(t *testing.T) {
 		kind error
 		says []string
 	}{
-		"401":        {vendorcli.ErrRefused, []string{"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `use = "archive"`}},
-		"login":      {vendorcli.ErrRefused, []string{"not logged in", "qpm-cli --login"}},
-		"agree":      {vendorcli.ErrRefused, []string{"exit code 0, but it speaks of an error", "https://www.qualcomm.com/agreements"}},
-		"nothing":    {vendorcli.ErrFailed, []string{"is empty"}},
-		"silent":     {vendorcli.ErrFailed, []string{"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"}},
-		"unlicensed": {vendorcli.ErrRefused, []string{"--license-activate hexagonsdk6.x", "licence", "activate"}},
+		"401":        {qpm.ErrRefused, []string{"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `use = "archive"`}},
+		"login":      {qpm.ErrRefused, []string{"not logged in", "qpm-cli --login"}},
+		"agree":      {qpm.ErrRefused, []string{"exit code 0, but it speaks of an error", "https://www.qualcomm.com/agreements"}},
+		"nothing":    {qpm.ErrFailed, []string{"is empty"}},
+		"silent":     {qpm.ErrFailed, []string{"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"}},
+		"unlicensed": {qpm.ErrRefused, []string{"--license-activate hexagonsdk6.x", "licence", "activate"}},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			cl, _ := client(t, mode)
-			err := cl.Install(t.Context(), vendorcli.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1"}, filepath.Join(t.TempDir(), "sdk"))
+			err := cl.Install(t.Context(), qpm.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1"}, filepath.Join(t.TempDir(), "sdk"))
 			if !errors.Is(err, c.kind) {
 				t.Fatalf("error %v, want %v", err, c.kind)
 			}
@@ -139,19 +139,19 @@ func TestInstallFails(t *testing.T) {
 	cl, home := client(t, "hang")
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if err := cl.Install(ctx, vendorcli.Product{Name: "x", Version: "1"}, filepath.Join(t.TempDir(), "sdk")); !errors.Is(err, context.DeadlineExceeded) {
+	if err := cl.Install(ctx, qpm.Product{Name: "x", Version: "1"}, filepath.Join(t.TempDir(), "sdk")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	if err := os.RemoveAll(filepath.Join(home, "bin")); err != nil {
 		t.Fatal(err)
 	}
-	if err := cl.Install(t.Context(), vendorcli.Product{Name: "x", Version: "1"}, filepath.Join(t.TempDir(), "sdk")); !errors.Is(err, vendorcli.ErrNoClient) || !strings.Contains(err.Error(), "Package Manager") {
+	if err := cl.Install(t.Context(), qpm.Product{Name: "x", Version: "1"}, filepath.Join(t.TempDir(), "sdk")); !errors.Is(err, qpm.ErrNoClient) || !strings.Contains(err.Error(), "Package Manager") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestDownload(t *testing.T) {
-	p := vendorcli.Product{Name: "Qualcomm_AI_Runtime_Community", Version: "2.42.0.251225"}
+	p := qpm.Product{Name: "Qualcomm_AI_Runtime_Community", Version: "2.42.0.251225"}
 	for mode, want := range map[string]string{"": "", "401": "401", "two": "left 2 archives"} {
 		c, home := client(t, mode)
 		dir := filepath.Join(t.TempDir(), "d")

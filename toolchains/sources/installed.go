@@ -1,0 +1,92 @@
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/toolchains/verify"
+)
+
+// maxProgram bounds what is copied of a program, in bytes.
+const maxProgram = 1 << 30
+
+// programs writes, for each program of the machine, a script that starts it or a copy of it.
+func (s *work) programs(ctx context.Context, out string) error {
+	tmp, err := os.MkdirTemp(filepath.Dir(out), ".programs-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	for _, p := range s.Programs {
+		if !path.IsAbs(p.Target) || strings.ContainsAny(p.Target+p.Identity, "'\n\x00") {
+			return fmt.Errorf("program %q is no usable absolute path", p.Target)
+		}
+		file := filepath.Join(tmp, filepath.FromSlash(p.Path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if p.Copy {
+			if info, err := os.Stat(p.Target); err != nil || !info.Mode().IsRegular() || info.Size() > maxProgram {
+				return fmt.Errorf("%s is no program, or has more than %d bytes", p.Target, maxProgram)
+			}
+			if err := copyFile(p.Target, file, 0o755); err != nil {
+				return err
+			}
+			continue
+		}
+		script := "#!/bin/sh\n# " + p.Identity + "\nexec '" + p.Target + "' \"$@\"\n"
+		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := s.host(tmp); err != nil {
+		return err
+	}
+	if err := s.Verified(ctx, tmp, s.o.Warn); err != nil {
+		return err
+	}
+	_ = os.Remove(out) // an empty folder
+	return os.Rename(tmp, out)
+}
+
+// host writes which folders of the machine the programs in the tree at dir need.
+func (s Spec) host(dir string) error {
+	if len(s.Host) == 0 {
+		return nil
+	}
+	for _, p := range s.Host {
+		if !path.IsAbs(p) || strings.ContainsAny(p, "\n\x00") {
+			return fmt.Errorf("%q is no usable absolute path", p)
+		}
+	}
+	file := filepath.Join(dir, filepath.FromSlash(action.HostFile))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strings.Join(s.Host, "\n")+"\n"), 0o644)
+}
+
+// checkOnly verifies a tree that is there, and writes a report that says so.
+func (s *work) checkOnly(ctx context.Context, out string) error {
+	if err := s.Verified(ctx, s.File, s.o.Warn); err != nil {
+		return err
+	}
+	sdk, err := verify.Identify(s.File)
+	if err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(map[string]string{"name": s.Name, "version": sdk.Version, "build_id": sdk.BuildID, "tools_version": sdk.ToolsVersion}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, append(b, '\n'), 0o644)
+}
