@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
 // File is what is known of a library in a push set.
@@ -42,7 +43,7 @@ func oneSDK(files []File) (Finding, bool) {
 		}
 		id := f.BuildID
 		for _, have := range slices.Sorted(maps.Keys(groups)) {
-			if !SameBuild(have, id) {
+			if !buildid.Same(have, id) {
 				continue
 			}
 			if len(have) < len(id) {
@@ -111,10 +112,10 @@ func CheckContext(c ContextBinary, r Runtime) []Finding {
 	}
 	runtime := r.Version
 	if runtime == "" {
-		runtime = SDKVersion(r.BuildID)
+		runtime = buildid.Version(r.BuildID)
 	}
 	again := "compile the context again with QAIRT " + runtime + ", or push the libraries of a QAIRT that is at least as new as the context"
-	made := SDKVersion(c.BuildID)
+	made := buildid.Version(c.BuildID)
 	switch {
 	case version.Older(r.CoreAPI, c.CoreAPI):
 		add("context-newer", again, "%s was made with QNN API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.CoreAPI, runtime, r.CoreAPI)

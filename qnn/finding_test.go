@@ -7,30 +7,6 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-func TestBuildIDs(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		same bool
-	}{
-		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156_191518", true},
-		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156", true}, // newer ones have no number
-		{"v2.41.0.251128145156_191518", "v2.41.0.251128", true},       // as the archive is called
-		{"2.41.0.251128", "v2.41.0.251128145156_1", true},
-		{"v2.41.0.251128145156_191518", "v2.41.0.251128145157_191518", false},
-		{"v2.41.0.251128", "v2.41.0.251129", false},
-		{"", "v2.41.0.251128", false},
-	} {
-		if qnn.SameBuild(c.a, c.b) != c.same || qnn.SameBuild(c.b, c.a) != c.same {
-			t.Errorf("%q and %q: want %v", c.a, c.b, c.same)
-		}
-	}
-	for id, want := range map[string]string{"v2.41.0.251128145156_191518": "2.41.0", "2.41.0.251128": "2.41.0", "v2.41": "", "": "", "x": ""} {
-		if got := qnn.SDKVersion(id); got != want {
-			t.Errorf("%q: %q, want %q", id, got, want)
-		}
-	}
-}
-
 func rules(found []qnn.Finding) string {
 	var ids []string
 	for _, f := range found {

@@ -1,8 +1,6 @@
 package steps
 
 import (
-	"bytes"
-	"debug/elf"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
@@ -83,13 +82,9 @@ func (l *look) open(at string, f *qnn.File) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	var head [52]byte
-	if _, err := file.ReadAt(head[:], 0); err != nil {
-		return false
-	}
-	if bytes.HasPrefix(head[:], []byte(elf.ELFMAG)) {
-		if head[4] == 1 && head[18] == 164 { // a 32-bit file for Hexagon; the low byte of its flags is the arch
-			f.Arch = fmt.Sprintf("v%02x", head[36])
+	if e, err := elffile.Open(file, info.Size()); err == nil {
+		if e.Machine == qnn.MachineHexagon {
+			f.Arch = qnn.HexagonArch(e.Flags)
 		}
 		if ids, err := buildid.Find(io.NewSectionReader(file, 0, min(info.Size(), maxLibrary))); err == nil && len(ids) == 1 {
 			f.BuildID = ids[0]

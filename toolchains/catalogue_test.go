@@ -14,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -69,7 +70,7 @@ func TestReleases(t *testing.T) {
 				if !full.MatchString(r.Version) || i > 0 && version.Compare(tc.Releases[i-1].Version, r.Version) >= 0 {
 					t.Errorf("qairt %s is no full version, or not in order", r.Version)
 				}
-				if r.BuildID != "" && !qnn.SameBuild(r.BuildID, "v"+r.Version) {
+				if r.BuildID != "" && !buildid.Same(r.BuildID, "v"+r.Version) {
 					t.Errorf("qairt %s: build id %s is of another", r.Version, r.BuildID)
 				}
 				// What is in a release stays in the next.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
@@ -46,25 +47,30 @@ func locate(d *event.Difference, s spans, a, b []byte) {
 
 // elfParts compares section by section, by name: so it finds what differs though sections have moved.
 func elfParts(s spans, a, b []byte) []string {
-	fa, errA := elf.NewFile(bytes.NewReader(a))
-	fb, errB := elf.NewFile(bytes.NewReader(b))
+	fa, errA := elffile.Open(bytes.NewReader(a), int64(len(a)))
+	fb, errB := elffile.Open(bytes.NewReader(b), int64(len(b)))
 	if errA != nil || errB != nil {
 		return nil
 	}
-	if len(a) == len(b) && slices.Equal(layout(fa), layout(fb)) {
-		return spanParts(s, append(layout(fa), region{"ELF header", span{0, 64}}), symbols(fa))
+	inA, errA := fa.Sections()
+	inB, errB := fb.Sections()
+	if errA != nil || errB != nil {
+		return nil
+	}
+	syms := symbols(fa, inA)
+	if len(a) == len(b) && slices.Equal(layout(inA), layout(inB)) {
+		return spanParts(s, append(layout(inA), region{"ELF header", span{0, 64}}), syms)
 	}
 	var parts []string
-	syms := symbols(fa)
-	second := map[string]*elf.Section{}
-	for _, sec := range fb.Sections {
+	second := map[string]elf.SectionHeader{}
+	for _, sec := range inB {
 		second[sec.Name] = sec
 	}
-	for _, sec := range fa.Sections {
-		other := second[sec.Name]
+	for _, sec := range inA {
+		other, ok := second[sec.Name]
 		delete(second, sec.Name)
 		switch {
-		case other == nil:
+		case !ok:
 			parts = append(parts, sec.Name+": only in the first")
 		default:
 			x, y := slice(a, sec), slice(b, other)
@@ -83,8 +89,8 @@ func elfParts(s spans, a, b []byte) []string {
 			}
 		}
 	}
-	for _, sec := range fb.Sections {
-		if second[sec.Name] == sec {
+	for _, sec := range inB {
+		if left, ok := second[sec.Name]; ok && left == sec {
 			parts = append(parts, sec.Name+": only in the second")
 		}
 	}
@@ -92,16 +98,16 @@ func elfParts(s spans, a, b []byte) []string {
 }
 
 // slice is the section's bytes in the file, as far as they are there.
-func slice(b []byte, s *elf.Section) []byte {
+func slice(b []byte, s elf.SectionHeader) []byte {
 	if s.Type == elf.SHT_NOBITS || s.Type == elf.SHT_NULL || s.Offset > uint64(len(b)) {
 		return nil
 	}
 	return b[s.Offset:min(uint64(len(b)), s.Offset+min(s.FileSize, uint64(len(b))))]
 }
 
-func layout(f *elf.File) []region {
+func layout(sections []elf.SectionHeader) []region {
 	var all []region
-	for _, s := range f.Sections {
+	for _, s := range sections {
 		if s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL && s.FileSize > 0 && s.Offset < 1<<62 && s.FileSize < 1<<62 {
 			all = append(all, region{s.Name, span{int64(s.Offset), int64(s.Offset + s.FileSize)}})
 		}
@@ -110,25 +116,24 @@ func layout(f *elf.File) []region {
 }
 
 // symbols are the named objects and functions, by place in the file, in order.
-func symbols(f *elf.File) []region {
-	table, err := f.Symbols()
-	if err != nil || len(table) > maxSymbols {
-		return nil
-	}
+func symbols(f *elffile.File, sections []elf.SectionHeader) []region {
 	var all []region
-	for _, s := range table {
-		if t := elf.ST_TYPE(s.Info); (t != elf.STT_OBJECT && t != elf.STT_FUNC) || s.Size == 0 || int(s.Section) >= len(f.Sections) {
-			continue
+	err := f.Symbols(func(s elf.Symbol) {
+		if t := elf.ST_TYPE(s.Info); (t != elf.STT_OBJECT && t != elf.STT_FUNC) || s.Size == 0 || int(s.Section) >= len(sections) || len(all) > maxSymbols {
+			return
 		}
-		sec := f.Sections[s.Section]
+		sec := sections[s.Section]
 		at := s.Value
 		if f.Type != elf.ET_REL {
 			at -= sec.Addr
 		}
-		if sec.Type == elf.SHT_NOBITS || at > sec.FileSize || s.Size > sec.FileSize || sec.Offset > 1<<62 {
-			continue
+		if at > sec.FileSize || s.Size > sec.FileSize || sec.Offset > 1<<62 {
+			return
 		}
 		all = append(all, region{s.Name, span{int64(sec.Offset + at), int64(sec.Offset + at + s.Size)}})
+	})
+	if err != nil || len(all) > maxSymbols {
+		return nil
 	}
 	slices.SortFunc(all, func(x, y region) int { return int(min(1, max(-1, x.from-y.from))) })
 	return all

@@ -6,16 +6,18 @@ package libcheck
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
@@ -69,11 +71,7 @@ func machine(a oppackage.Arch) (elf.Machine, uint32) {
 	case "host":
 		return elf.EM_X86_64, 0
 	}
-	var flags uint32
-	for _, c := range strings.TrimPrefix(a.Version, "v") { // v79 is 0x79
-		flags = flags<<4 | uint32(c-'0')
-	}
-	return elf.EM_QDSP6, flags
+	return qnn.MachineHexagon, qnn.HexagonFlags(a.Version)
 }
 
 // Check reads the library. An error means that it cannot be read; what is wrong with one that can is in Problems.
@@ -82,24 +80,18 @@ func Check(file string, w Want) (Report, error) {
 	if r.Provider == "" {
 		r.Provider = w.Package + "InterfaceProvider"
 	}
-	f, err := os.Open(file)
+	data, err := boundedfile.Read(file, maxLibrary)
 	if err != nil {
 		return r, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxLibrary+1))
-	if err != nil {
-		return r, err
-	}
-	if len(data) > maxLibrary {
-		return r, fmt.Errorf("%s is larger than %d GiB, which no op package is", file, maxLibrary>>30)
 	}
 	r.Bytes = int64(len(data))
-	lib, err := elf.NewFile(bytes.NewReader(data))
+	lib, err := elffile.Open(bytes.NewReader(data), r.Bytes)
+	if err == nil {
+		err = lib.Whole()
+	}
 	if err != nil {
 		return r, fmt.Errorf("%s is no library: %w", file, err)
 	}
-	defer lib.Close()
 	if err := r.read(lib, data); err != nil {
 		return r, fmt.Errorf("%s: %w", file, err)
 	}
@@ -107,47 +99,28 @@ func Check(file string, w Want) (Report, error) {
 	return r, nil
 }
 
-func (r *Report) read(lib *elf.File, data []byte) error {
-	// debug/elf does not keep e_flags.
-	at := 48
-	if lib.Class == elf.ELFCLASS32 {
-		at = 36
-	}
-	r.Flags = lib.ByteOrder.Uint32(data[at:])
+func (r *Report) read(lib *elffile.File, data []byte) error {
+	r.Flags, r.Page = lib.Flags, lib.Page()
 	r.Machine = strings.TrimPrefix(lib.Machine.String(), "EM_")
-	for _, p := range lib.Progs {
-		if p.Type == elf.PT_LOAD && (r.Page == 0 || p.Align < r.Page) {
-			r.Page = p.Align
-		}
-	}
-	if names, err := lib.DynString(elf.DT_SONAME); err == nil && len(names) > 0 {
-		r.Soname = names[0]
-	}
-	r.Needed, _ = lib.ImportedLibraries()
-	r.sections(lib)
-	symbols, err := lib.Symbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+	d, err := lib.Dynamic()
+	if err != nil {
 		return err
 	}
-	dynamic, err := lib.DynamicSymbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+	r.Soname, r.Needed = d.Soname, d.Needed
+	if err := r.sections(lib); err != nil {
 		return err
 	}
-	if len(symbols) == 0 {
-		symbols = dynamic
-	}
-	for _, s := range symbols {
-		if kind := elf.ST_TYPE(s.Info); s.Size > 0 && (kind == elf.STT_FUNC || kind == elf.STT_OBJECT) {
-			r.Symbols = append(r.Symbols, Symbol{s.Name, s.Size})
+	sized := func(to *[]Symbol) func(elf.Symbol) {
+		return func(s elf.Symbol) {
+			if kind := elf.ST_TYPE(s.Info); s.Size > 0 && (kind == elf.STT_FUNC || kind == elf.STT_OBJECT) {
+				*to = append(*to, Symbol{s.Name, s.Size})
+			}
 		}
 	}
-	slices.SortFunc(r.Symbols, func(a, b Symbol) int {
-		if a.Bytes != b.Bytes {
-			return int(min(1, max(-1, int64(b.Bytes)-int64(a.Bytes))))
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	for _, s := range dynamic {
+	var dynamic []Symbol // what there is of a stripped library
+	also := sized(&dynamic)
+	err = errors.Join(lib.Symbols(sized(&r.Symbols)), lib.DynamicSymbols(func(s elf.Symbol) {
+		also(s)
 		switch bind := elf.ST_BIND(s.Info); {
 		case s.Name == "":
 		case s.Section != elf.SHN_UNDEF:
@@ -157,7 +130,16 @@ func (r *Report) read(lib *elf.File, data []byte) error {
 		default:
 			r.Imports = append(r.Imports, s.Name)
 		}
+	}))
+	if err != nil {
+		return err
 	}
+	if len(r.Symbols) == 0 {
+		r.Symbols = dynamic
+	}
+	slices.SortFunc(r.Symbols, func(a, b Symbol) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Name, b.Name))
+	})
 	for _, names := range [][]string{r.Exports, r.Imports, r.Weak} {
 		slices.Sort(names)
 	}
@@ -165,9 +147,10 @@ func (r *Report) read(lib *elf.File, data []byte) error {
 	return err
 }
 
-func (r *Report) sections(lib *elf.File) {
+func (r *Report) sections(lib *elffile.File) error {
+	sections, err := lib.Sections()
 	r.Sections = map[string]uint64{}
-	for _, s := range lib.Sections {
+	for _, s := range sections {
 		switch {
 		case s.Type == elf.SHT_NULL:
 		case s.Flags&elf.SHF_ALLOC == 0:
@@ -182,16 +165,17 @@ func (r *Report) sections(lib *elf.File) {
 			r.Sections["const"] += s.Size
 		}
 	}
+	return err
 }
 
 // judge says what is wrong.
-func (r *Report) judge(lib *elf.File, data []byte, w Want) {
+func (r *Report) judge(lib *elffile.File, data []byte, w Want) {
 	problem := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
 	m, flags := machine(w.Arch)
 	switch {
 	case lib.Machine != m:
 		problem("it is for machine %s, and %s is %s: another compiler than the target's made it", r.Machine, w.Arch.Target, strings.TrimPrefix(m.String(), "EM_"))
-	case r.Flags != flags && m == elf.EM_QDSP6:
+	case r.Flags != flags && m == qnn.MachineHexagon:
 		problem("its e_flags are %#x, and those of %s %#x: an object or library of another arch was linked, and an older DSP will refuse it", r.Flags, w.Arch.Target, flags)
 	}
 	if lib.Type != elf.ET_DYN {
@@ -209,7 +193,7 @@ func (r *Report) judge(lib *elf.File, data []byte, w Want) {
 		}
 		problem("it exports no %s, by which backends know it%s", r.Provider, near)
 	}
-	if w.BuildID != "" && !slices.ContainsFunc(r.BuildIDs, func(id string) bool { return sameBuild(id, w.BuildID) }) {
+	if w.BuildID != "" && !slices.ContainsFunc(r.BuildIDs, func(id string) bool { return buildid.Same(id, w.BuildID) }) {
 		has := "none"
 		if len(r.BuildIDs) > 0 {
 			has = strings.Join(r.BuildIDs, ", ")
@@ -223,11 +207,6 @@ func (r *Report) judge(lib *elf.File, data []byte, w Want) {
 			problem("op %s of the op config is not in it: add its source and list it in the interface, or take it out of the config", op)
 		}
 	}
-}
-
-// sameBuild compares build ids, of which headers may leave the suffix out.
-func sameBuild(a, b string) bool {
-	return a == b || strings.HasPrefix(a, b+"_") || strings.HasPrefix(b, a+"_")
 }
 
 var defineID = lazyregexp.New(`(?m)^\s*#\s*define\s+QNN_SDK_BUILD_ID\s+"([^"\n]+)"`)

@@ -2,6 +2,7 @@ package buildid_test
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -55,5 +56,56 @@ func TestOne(t *testing.T) {
 	}
 	if _, err := buildid.One(strings.NewReader(id + " v2.34.0.250424201103")); err == nil || !strings.Contains(err.Error(), "several") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFirst(t *testing.T) {
+	const later = "v2.34.0.250424201103"
+	for text, want := range map[string]string{"": "", "none v2.41.0.2511281451": "", "x" + id + "\x00" + later: id, later + "_x " + id: later,
+		"\x00AISW_VERSION: 2.45.0\x00v2.45.0.260326154327\x00": "v2.45.0.260326154327", strings.Repeat("v", 2<<20) + id: id, "v1.2.3.1234567890123": "v1.2.3.123456789012", "v1..3.123456789012": "", "v1.2.3.": ""} {
+		if got, err := buildid.First(strings.NewReader(text)); err != nil || got != want {
+			t.Errorf("%.60q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+	endless := io.MultiReader(strings.NewReader(id+" "), neverEnds{})
+	if got, err := buildid.First(endless); err != nil || got != id {
+		t.Errorf("%q, %v: more is read than is needed", got, err)
+	}
+}
+
+type neverEnds struct{}
+
+func (neverEnds) Read(b []byte) (int, error) { return len(b), nil }
+
+func TestValid(t *testing.T) {
+	for text, want := range map[string]bool{id: true, "v2.34.0.250424201103": true, id + "_1": false, " " + id: false, "v2.34.0.250424": false, "2.34.0.250424201103": false, "": false, id + "_": false} {
+		if buildid.Valid(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156_191518", true},
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156", true}, // newer ones have no number
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128", true},       // as the archive is called
+		{"2.41.0.251128", "v2.41.0.251128145156_1", true},
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145157_191518", false},
+		{"v2.41.0.251128", "v2.41.0.251129", false},
+		{"v2.41.0.251128145156_191518", "v2.41.0.251128145156_191519", false},
+		{"", "v2.41.0.251128", false},
+	} {
+		if buildid.Same(c.a, c.b) != c.same || buildid.Same(c.b, c.a) != c.same {
+			t.Errorf("%q and %q: want %v", c.a, c.b, c.same)
+		}
+	}
+	for id, want := range map[string]string{"v2.41.0.251128145156_191518": "2.41.0", "2.41.0.251128": "2.41.0", "v2.41": "", "": "", "x": ""} {
+		if got := buildid.Version(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
 	}
 }

@@ -13,11 +13,12 @@ import (
 	"io"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
@@ -69,12 +70,6 @@ const maxScan = 512 << 20
 // maxContext is how much of a context binary is looked at: what it says of itself is at its beginning.
 const maxContext = 25 << 20
 
-// Machines of ELF files that belong on a device.
-const (
-	machineHexagon = elf.Machine(164)
-	machineAArch64 = elf.EM_AARCH64
-)
-
 func (c *checker) mismatch(file, remedy, format string, args ...any) {
 	c.found = append(c.found, &devinfo.Mismatch{File: file, What: fmt.Sprintf(format, args...), Remedy: remedy})
 }
@@ -124,20 +119,23 @@ func (c *checker) file(p string, f push.File) error {
 }
 
 func (c *checker) elf(p string, b []byte) {
-	e, err := elf.NewFile(bytes.NewReader(b))
+	e, err := elffile.Open(bytes.NewReader(b), int64(len(b)))
+	if err == nil {
+		err = e.Whole()
+	}
 	if err != nil {
 		c.mismatch(p, "build or fetch the file again", "a damaged ELF file: %v", err)
 		return
 	}
 	switch e.Machine {
-	case machineHexagon:
-		c.hexagon(p, b)
-	case machineAArch64:
-		libs, err := e.ImportedLibraries()
+	case qnn.MachineHexagon:
+		c.hexagon(p, e)
+	case elf.EM_AARCH64:
+		d, err := e.Dynamic()
 		if err != nil {
 			c.mismatch(p, "build or fetch the file again", "a damaged dynamic section: %v", err)
 		}
-		for _, lib := range libs {
+		for _, lib := range d.Needed {
 			if _, seen := c.needed[lib]; !seen {
 				c.needed[lib] = p
 			}
@@ -147,7 +145,8 @@ func (c *checker) elf(p string, b []byte) {
 		return
 	}
 	if isLibrary(p) {
-		if id := BuildID(b); id != "" {
+		id, err := buildid.First(bytes.NewReader(b))
+		if id, _, _ = strings.Cut(id, "_"); err == nil && id != "" { // without the number that some builds append
 			c.builds[id] = append(c.builds[id], p)
 		}
 	}
@@ -161,20 +160,15 @@ func arch(n uint32) string {
 	return fmt.Sprintf("v%d", n)
 }
 
-// hexagon compares the arch in an ELF header's flags (offset 36 of a 32-bit header) with the device's.
-func (c *checker) hexagon(p string, b []byte) {
-	if len(b) < 52 || b[4] != 1 {
+// hexagon compares the arch in an ELF header's flags with the device's.
+func (c *checker) hexagon(p string, e *elffile.File) {
+	if e.Class != elf.ELFCLASS32 {
 		c.mismatch(p, "build the file again", "a Hexagon file that is not a 32-bit ELF")
 		return
 	}
-	if arch := fmt.Sprintf("v%02x", b[36]); c.want.Arch != "" && arch != c.want.Arch {
+	if arch := qnn.HexagonArch(e.Flags); c.want.Arch != "" && arch != c.want.Arch {
 		c.mismatch(p, "push the build for "+c.want.Arch, "is built for Hexagon %s, the device has %s", arch, c.want.Arch)
 	}
-}
-
-// BuildID returns the QNN build id in a library, without the number that some builds append; "" if there is none.
-func BuildID(b []byte) string {
-	return string(regexp.MustCompile(`v[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{12}`).Find(b))
 }
 
 // sdk checks that all libraries come from one QNN SDK.

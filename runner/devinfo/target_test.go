@@ -31,20 +31,6 @@ func TestCheckDevice(t *testing.T) {
 	}
 }
 
-func TestBuildID(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"\x00AISW_VERSION: 2.45.0\x00v2.45.0.260326154327\x00": "v2.45.0.260326154327",
-		"v2.25.0.240728104910_97711":                           "v2.25.0.240728104910",
-		"v2.45.0":                                              "",
-		"":                                                     "",
-	} {
-		if got := check.BuildID([]byte(in)); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
-	}
-}
-
 // FuzzCheckFiles looks into damaged files: that must end, in an error or not.
 func FuzzCheckFiles(f *testing.F) {
 	f.Add([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\xb7\x00\x01\x00\x00\x00"), true)

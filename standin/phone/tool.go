@@ -10,7 +10,7 @@ import (
 )
 
 // ImageToolVersion is the behaviour version of the tool emulator-image.
-const ImageToolVersion = "3"
+const ImageToolVersion = "4"
 
 // ImageTool is the tool emulator-image: it puts the image of an emulated phone together.
 func ImageTool(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {

@@ -2,12 +2,13 @@ package sdk
 
 import (
 	"debug/elf"
-	"errors"
 	"path"
 	"strconv"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/qnn"
 )
 
 // qairtLibraries lists the shared libraries of a QAIRT tree.
@@ -27,11 +28,11 @@ func qairtLibraries(r Release) []library {
 	add(android, "libQnnHtpOptraceProfilingReader.so", aarch64(), 0, "")
 	add(android, "libQnnHtpNetRunExtensions.so", aarch64(), 0, "")
 	for _, a := range arches() {
-		add(android, "libQnnHtpV"+a.number+"Stub.so", aarch64(), 0, "")
-		add(android, "libQnnHtpV"+a.number+"CalculatorStub.so", aarch64(), 0, "")
-		add("hexagon-v"+a.number+"/unsigned", "libQnnHtpV"+a.number+"Skel.so", hexagon(), a.flags, "")
-		add("hexagon-v"+a.number+"/unsigned", "libQnnHtpV"+a.number+".so", hexagon(), a.flags, "")
-		add("hexagon-v"+a.number+"/unsigned", "libCalculator_skel.so", hexagon(), a.flags, "")
+		add(android, "libQnnHtpV"+a+"Stub.so", aarch64(), 0, "")
+		add(android, "libQnnHtpV"+a+"CalculatorStub.so", aarch64(), 0, "")
+		add("hexagon-v"+a+"/unsigned", "libQnnHtpV"+a+"Skel.so", hexagon(), qnn.HexagonFlags(a), "")
+		add("hexagon-v"+a+"/unsigned", "libQnnHtpV"+a+".so", hexagon(), qnn.HexagonFlags(a), "")
+		add("hexagon-v"+a+"/unsigned", "libCalculator_skel.so", hexagon(), qnn.HexagonFlags(a), "")
 	}
 	add(linux, "libQnnHtp.so", x8664(), 0, "HTP_QTI_AISW", "QnnInterface_getProviders")
 	add(linux, "libHtpPrepare.so", x8664(), 0, "HTP_QTI_AISW")
@@ -116,13 +117,13 @@ func x8664() machine {
 }
 
 func hexagon() machine {
-	return machine{elf.ELFCLASS32, elf.EM_QDSP6, 0x10000, "\xc0\x3f\x10\x48"} // { r0 = #1; jumpr r31 }
+	return machine{elf.ELFCLASS32, qnn.MachineHexagon, 0x10000, "\xc0\x3f\x10\x48"} // { r0 = #1; jumpr r31 }
 }
 
 // elf returns the library's file.
-func (l library) elf() ([]byte, error) {
-	if len(l.strings) == 0 {
-		return nil, errors.New("a library needs a text that says what it is")
-	}
-	return image(l)
+func (l library) elf() []byte {
+	return elffile.Library{
+		Class: l.machine.class, Machine: l.machine.id, Flags: l.flags, Page: l.machine.page, Soname: path.Base(l.path),
+		Texts: l.strings, Label: "hexmage_open_stand_in", Functions: l.functions, Code: l.machine.code, Comment: "hexmage open stand-in",
+	}.Bytes()
 }

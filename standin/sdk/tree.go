@@ -124,7 +124,7 @@ func (t *tree) qairt(r Release) {
 		return tensorNames.ReplaceAllString(text, "get_$1")
 	})
 	for _, lib := range qairtLibraries(r) {
-		t.library(lib)
+		t.add(lib.path, lib.elf(), plainFile)
 	}
 }
 
@@ -143,7 +143,7 @@ func (t *tree) hexagon(r Release) {
 	t.add(tools+"/libnative/lib/libnative.a", []byte("!<arch>\n"), plainFile) // an archive of nothing
 	t.copy(tools+"/target/hexagon/include", "freestanding")
 	for _, a := range arches() {
-		t.copy("rtos/qurt/computev"+a.number+"/include", "hexagon/rtos")
+		t.copy("rtos/qurt/computev"+a+"/include", "hexagon/rtos")
 	}
 }
 
@@ -163,13 +163,4 @@ func (t *tree) ndk() {
 func (t *tree) mllm() {
 	t.copy("", "mllm")
 	t.copyFrom(devrunner.Sources(), ".", "src/runner")
-}
-
-func (t *tree) library(l library) {
-	data, err := l.elf()
-	if err != nil {
-		t.fail(fmt.Errorf("%s: %w", l.path, err))
-		return
-	}
-	t.add(l.path, data, plainFile)
 }

@@ -3,14 +3,13 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/qnn/buildid"
 )
-
-var buildID = lazyregexp.New(`v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`)
 
 // buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text, so a file without one is
 // passed over; but where there is one it must be the SDK's, and somewhere there must be one.
@@ -45,30 +44,14 @@ func (t *tree) buildIDs() {
 	}
 }
 
-// findBuildID returns the first build id in the file, "" when it has none. It reads in pieces that overlap.
+// findBuildID returns the first build id in the file, "" when it has none.
 func findBuildID(name string) (string, error) {
 	f, err := openFile(name)
 	if err != nil || f == nil {
 		return "", err
 	}
 	defer f.Close()
-	const piece, overlap = 1 << 20, 64
-	buf := make([]byte, 0, piece+overlap)
-	for read := 0; read < maxELF; {
-		n, err := readFull(f, buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		read += n
-		// An id at the very end may go on in the next piece; the overlap brings it back whole.
-		if m := buildID.Get().FindIndex(buf); m != nil && (m[1] < len(buf) || n == 0) {
-			return string(buf[m[0]:m[1]]), nil
-		}
-		if err != nil || n == 0 {
-			return "", err
-		}
-		kept := copy(buf, buf[max(0, len(buf)-overlap):])
-		buf = buf[:kept]
-	}
-	return "", nil
+	return buildid.First(io.LimitReader(f, maxELF))
 }
 
 // buildHeader says the build id to what is compiled with the SDK.

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"debug/elf"
 	"fmt"
 	"os"
 	"path"
@@ -94,42 +93,27 @@ func needs(file string, each func(lib string, versions, where []string)) bool {
 		return false
 	}
 	defer done()
-	libs, err := f.ImportedLibraries()
-	if err != nil || len(libs) == 0 {
+	d, err := f.Dynamic()
+	if err != nil || len(d.Needed) == 0 {
 		return false
 	}
-	versions := map[string][]string{}
-	if vs, err := f.DynamicVersionNeeds(); err == nil {
-		for _, v := range vs {
-			for _, d := range v.Needs {
-				versions[v.Name] = append(versions[v.Name], d.Dep)
-			}
-		}
-	}
-	where := searched(f, file)
-	for _, lib := range libs {
+	versions, _ := f.VersionNeeds() // as far as they can be read
+	where := searched(d.RunPath, file)
+	for _, lib := range d.Needed {
 		each(lib, versions[lib], where)
 	}
 	return true
 }
 
 // searched returns the folders that a file names for its libraries, seen from where it is.
-func searched(f *elf.File, file string) (dirs []string) {
+func searched(runPath []string, file string) (dirs []string) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
 	}
 	origin := strings.NewReplacer("$ORIGIN", filepath.Dir(file), "${ORIGIN}", filepath.Dir(file))
-	for _, tag := range []elf.DynTag{elf.DT_RUNPATH, elf.DT_RPATH} {
-		lists, err := f.DynString(tag)
-		if err != nil {
-			continue
-		}
-		for _, list := range lists {
-			for _, dir := range strings.Split(list, ":") {
-				if dir = origin.Replace(dir); filepath.IsAbs(dir) {
-					dirs = append(dirs, dir)
-				}
-			}
+	for _, dir := range runPath {
+		if dir = origin.Replace(dir); filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
@@ -142,15 +126,8 @@ func LibraryVersions(file string) ([]string, error) {
 		return nil, err
 	}
 	defer done()
-	defined, err := f.DynamicVersions()
-	if err != nil {
-		return nil, nil // it has none
-	}
-	var out []string
-	for _, v := range defined {
-		out = append(out, v.Name)
-	}
-	return out, nil
+	versions, _ := f.Versions() // as far as they can be read
+	return versions, nil
 }
 
 // Lacks compares the needs with a host. Each problem names one library, what needs it, and the command that gets it.

@@ -1,9 +1,10 @@
 package verify
 
 import (
-	"debug/elf"
 	"errors"
 	"os"
+
+	"github.com/hexmage/hexmage/internal/elffile"
 )
 
 var errNoFile = errors.New("not a regular file")
@@ -22,8 +23,8 @@ func openFile(name string) (*os.File, error) {
 	return os.Open(name)
 }
 
-// openELF opens an ELF file with its sections; the caller closes both.
-func openELF(name string) (*elf.File, func(), error) {
+// openELF opens an ELF file; the caller calls done.
+func openELF(name string) (e *elffile.File, done func(), err error) {
 	f, err := openFile(name)
 	if err != nil {
 		return nil, nil, err
@@ -31,7 +32,10 @@ func openELF(name string) (*elf.File, func(), error) {
 	if f == nil {
 		return nil, nil, errNoFile
 	}
-	e, err := elf.NewFile(f)
+	info, err := f.Stat()
+	if err == nil {
+		e, err = elffile.Open(f, info.Size())
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}

@@ -7,10 +7,10 @@
 package verify
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -238,7 +238,5 @@ func (t *tree) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b := make([]byte, maxText)
-	n, err := readFull(f, b)
-	return bytes.Clone(b[:n]), err
+	return io.ReadAll(io.LimitReader(f, maxText))
 }

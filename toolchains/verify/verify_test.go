@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -9,10 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains/verify"
-
-	"github.com/hexmage/hexmage/internal/archive"
 )
 
 // elf returns the header of an ELF file, followed by text.
@@ -174,39 +170,4 @@ func TestIdentify(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestRealELF reads ELF files that a real linker, or our own packer, has made.
-func TestRealELF(t *testing.T) {
-	var b bytes.Buffer
-	if err := sdk.Archive(&b, "qairt", ""); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "a.zip")
-	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "sdk")
-	if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: "qairt/2.41.0.251128"}, file); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]verify.Identity{
-		"lib/hexagon-v79/unsigned/libQnnHtpV79Skel.so": {Class: 32, Machine: 164, Flags: 0x79, Type: 3},
-		"lib/aarch64-android/libQnnHtp.so":             {Class: 64, Machine: 183, Type: 3},
-	} {
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if got, err := verify.ReadIdentity(f); err != nil || got != want {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
-		}
-	}
-}
-
-func FuzzReadIdentity(f *testing.F) {
-	f.Add([]byte(elf(1, 164, 0x79, "")))
-	f.Add([]byte("\x7fELF"))
-	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = verify.ReadIdentity(bytes.NewReader(b)) })
 }

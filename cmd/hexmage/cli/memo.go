@@ -2,10 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
@@ -72,13 +71,22 @@ func (a *app) lookup(name string, fn digest.Function) digest.Digest {
 // identity tells builds of this program apart: by the id that the Go linker leaves, or else by what the file system says. The
 // latter changes with every `go build`, also where it makes the same.
 func identity(self string) string {
-	if f, err := elf.Open(self); err == nil {
+	const goBuildID = 4
+	id := ""
+	if f, err := os.Open(self); err == nil {
 		defer f.Close()
-		if s := f.Section(".note.go.buildid"); s != nil && s.Size < 4096 {
-			if b, err := io.ReadAll(s.Open()); err == nil && len(bytes.TrimRight(b, "\x00")) > 0 {
-				return string(b)
+		if info, err := f.Stat(); err == nil {
+			if e, err := elffile.Open(f, info.Size()); err == nil {
+				_ = e.Notes(func(name string, kind uint32, desc []byte) { // notes that cannot be read are none
+					if name == "Go" && kind == goBuildID {
+						id = string(bytes.TrimRight(desc, "\x00"))
+					}
+				})
 			}
 		}
+	}
+	if id != "" {
+		return id
 	}
 	s, err := stat.Lstat(self)
 	return fmt.Sprint(s, err)

@@ -1,0 +1,282 @@
+package elffile_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/elffile"
+)
+
+// library is a small one of a class.
+func library(class elf.Class) []byte {
+	l := elffile.Library{Class: class, Machine: elf.EM_AARCH64, Flags: 0x79, Page: 0x4000, Soname: "libx.so", Texts: []string{"first", "second"},
+		Label: "label", Functions: []string{"open", "close"}, Code: "\x20\x00\x80\x52\xc0\x03\x5f\xd6", Comment: "made version 1"}
+	return l.Bytes()
+}
+
+func open(t testing.TB, b []byte) *elffile.File {
+	t.Helper()
+	f, err := elffile.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestLibrary reads what is written, with this package's reader and with Go's own.
+func TestLibrary(t *testing.T) {
+	for _, class := range []elf.Class{elf.ELFCLASS32, elf.ELFCLASS64} {
+		b := library(class)
+		f := open(t, b)
+		if f.Class != class || f.Machine != elf.EM_AARCH64 || f.Flags != 0x79 || f.Type != elf.ET_DYN || f.Page() != 0x4000 {
+			t.Errorf("%+v, pages of %#x", f, f.Page())
+		}
+		if err := f.Whole(); err != nil || f.End() != uint64(len(b)) {
+			t.Errorf("%v: it ends at %d of %d", err, f.End(), len(b))
+		}
+		if d, err := f.Dynamic(); err != nil || d.Soname != "libx.so" || d.Needed != nil {
+			t.Errorf("%+v, %v", d, err)
+		}
+		notes := 0
+		if err := f.Notes(func(name string, kind uint32, desc []byte) {
+			if notes++; name != "GNU" || kind != 3 || len(desc) != 20 {
+				t.Errorf("note %q %d %x", name, kind, desc)
+			}
+		}); err != nil || notes != 1 {
+			t.Errorf("%d notes, %v", notes, err)
+		}
+		same(t, class.String(), b)
+		if again := library(class); !bytes.Equal(b, again) {
+			t.Error("the same library has other bytes")
+		}
+	}
+}
+
+// same compares what is read by the program headers with what Go's own reader finds by the sections.
+func same(t *testing.T, name string, b []byte) {
+	t.Helper()
+	f := open(t, b)
+	want, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Machine != want.Machine || f.Type != want.Type || f.Class != want.Class {
+		t.Errorf("%s: %+v", name, f)
+	}
+	d, err := f.Dynamic()
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	needed, _ := want.ImportedLibraries()
+	soname, _ := want.DynString(elf.DT_SONAME)
+	if diff := cmp.Diff(needed, d.Needed); diff != "" || strings.Join(soname, "") != d.Soname {
+		t.Errorf("%s: it is %s, want %q (-want +got):\n%s", name, d.Soname, soname, diff)
+	}
+	var wantNeeds []string
+	all, _ := want.DynamicVersionNeeds()
+	for _, n := range all {
+		for _, v := range n.Needs {
+			wantNeeds = append(wantNeeds, n.Name+" "+v.Dep)
+		}
+	}
+	var needs []string
+	gotNeeds, err := f.VersionNeeds()
+	for lib, versions := range gotNeeds {
+		for _, v := range versions {
+			needs = append(needs, lib+" "+v)
+		}
+	}
+	slices.Sort(needs)
+	slices.Sort(wantNeeds)
+	if diff := cmp.Diff(wantNeeds, needs); err != nil || diff != "" {
+		t.Errorf("%s: needed versions, %v (-want +got):\n%s", name, err, diff)
+	}
+	var wantVersions []string
+	defined, _ := want.DynamicVersions()
+	for _, v := range defined {
+		wantVersions = append(wantVersions, v.Name)
+	}
+	if versions, err := f.Versions(); err != nil || cmp.Diff(wantVersions, versions) != "" {
+		t.Errorf("%s: versions %q, %v, want %q", name, versions, err, wantVersions)
+	}
+	var symbols, dynamic []elf.Symbol
+	if err := errors.Join(f.Symbols(func(s elf.Symbol) { symbols = append(symbols, s) }), f.DynamicSymbols(func(s elf.Symbol) { dynamic = append(dynamic, s) })); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	wantSymbols, _ := want.Symbols()
+	wantDynamic, _ := want.DynamicSymbols()
+	for i := range wantDynamic { // the versions of each are not asked for
+		s := wantDynamic[i]
+		wantDynamic[i] = elf.Symbol{Name: s.Name, Info: s.Info, Other: s.Other, Section: s.Section, Value: s.Value, Size: s.Size}
+	}
+	if !slices.Equal(wantSymbols, symbols) || len(wantDynamic) > 0 && !slices.Equal(wantDynamic, dynamic) {
+		t.Errorf("%s: %d symbols and %d of the loader's, want %d and %d", name, len(symbols), len(dynamic), len(wantSymbols), len(wantDynamic))
+	}
+	sections, err := f.Sections()
+	if err != nil || len(sections) != len(want.Sections) {
+		t.Fatalf("%s: %d sections, %v, want %d", name, len(sections), err, len(want.Sections))
+	}
+	for i, s := range sections {
+		w := want.Sections[i].SectionHeader
+		if w.Flags&elf.SHF_COMPRESSED != 0 { // whose size in memory Go's reader gives
+			continue
+		}
+		if w.Type == elf.SHT_NOBITS {
+			w.FileSize = 0
+		}
+		if s != w {
+			t.Errorf("%s: section %+v, want %+v", name, s, w)
+		}
+	}
+}
+
+// TestReal reads this test's own program, and libraries of the machine.
+func TestReal(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []string{self}
+	for _, pattern := range []string{"/lib/*-linux-gnu/libc.so.6", "/lib/*-linux-gnu/libm.so.6", "/usr/lib/*-linux-gnu/libstdc++.so.6", "/lib64/libc.so.6", "/usr/bin/env"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.HasPrefix(b, []byte(elf.ELFMAG)) { // not so on each system
+			same(t, name, b)
+		}
+	}
+}
+
+// damaged are files that say of themselves what cannot be.
+func damaged(t testing.TB) map[string][]byte {
+	whole := library(elf.ELFCLASS64)
+	le := binary.LittleEndian
+	edit := func(change func(b []byte)) []byte {
+		b := bytes.Clone(whole)
+		change(b)
+		return b
+	}
+	// dynamic changes a value of the dynamic table.
+	dynamic := func(tag elf.DynTag, value uint64) []byte {
+		return edit(func(b []byte) {
+			for _, p := range mustSegments(t, b) {
+				if p.Type != elf.PT_DYNAMIC {
+					continue
+				}
+				for at := p.Off; ; at += 16 {
+					if elf.DynTag(le.Uint64(b[at:])) == tag {
+						le.PutUint64(b[at+8:], value)
+						return
+					}
+				}
+			}
+		})
+	}
+	hash := func(at uint64, value uint32) []byte {
+		return edit(func(b []byte) {
+			sections, err := open(t, b).Sections()
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(sections, func(s elf.SectionHeader) bool { return s.Name == ".hash" })
+			le.PutUint32(b[sections[i].Offset+at:], value)
+		})
+	}
+	return map[string][]byte{
+		"headers at the end of numbers": edit(func(b []byte) { le.PutUint64(b[32:], 1<<64-1); le.PutUint16(b[56:], 1<<16-1) }),
+		"headers elsewhere":             edit(func(b []byte) { le.PutUint64(b[32:], 1<<62) }),
+		"many headers":                  edit(func(b []byte) { le.PutUint16(b[56:], 65000) }),
+		"large headers":                 edit(func(b []byte) { le.PutUint16(b[54:], 65000) }),
+		"sections elsewhere":            edit(func(b []byte) { le.PutUint64(b[40:], 1<<63) }),
+		"many sections":                 edit(func(b []byte) { le.PutUint16(b[60:], 65000) }),
+		"names of none":                 edit(func(b []byte) { le.PutUint16(b[62:], 65000) }),
+		"cut in the middle":             whole[:len(whole)/2],
+		"cut after the header":          whole[:64],
+		"large names":                   dynamic(elf.DT_STRSZ, 1<<40),
+		"names nowhere":                 dynamic(elf.DT_STRTAB, 1<<40),
+		"name of the library nowhere":   dynamic(elf.DT_SONAME, 1<<40),
+		"symbols nowhere":               dynamic(elf.DT_SYMTAB, 1<<63),
+		"hash table nowhere":            dynamic(elf.DT_HASH, 1<<63),
+		"many symbols":                  hash(4, 1<<31),
+		"more symbols than there are":   hash(4, 1<<16),
+	}
+}
+
+func mustSegments(t testing.TB, b []byte) []elf.ProgHeader {
+	t.Helper()
+	s, err := open(t, b).Segments()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// everything asks for all that a file can be asked for, and returns what went wrong.
+func everything(f *elffile.File) error {
+	_ = f.Page()
+	_, interpreter := f.Interpreter()
+	_, segments := f.Segments()
+	_, dynamic := f.Dynamic()
+	_, needs := f.VersionNeeds()
+	_, versions := f.Versions()
+	sections, err := f.Sections()
+	for _, s := range sections {
+		_, derr := f.Data(s, 1<<20)
+		err = errors.Join(err, derr)
+	}
+	return errors.Join(interpreter, segments, dynamic, needs, versions, err, f.Whole(), f.Symbols(func(elf.Symbol) {}),
+		f.DynamicSymbols(func(elf.Symbol) {}), f.Notes(func(string, uint32, []byte) {}))
+}
+
+func TestDamaged(t *testing.T) {
+	fine := map[string]bool{"names of none": true, "name of the library nowhere": true} // nobody misses them
+	for name, b := range damaged(t) {
+		if err := everything(open(t, b)); (err == nil) != fine[name] {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	whole := library(elf.ELFCLASS32)
+	for name, b := range map[string][]byte{"empty": nil, "text": []byte("#!/bin/sh\n" + strings.Repeat(" ", 100)), "cut in the header": whole[:51],
+		"class": append([]byte("\x7fELF\x07\x01"), whole[6:]...), "byte order": append([]byte("\x7fELF\x01\x07"), whole[6:]...)} {
+		if f, err := elffile.Open(bytes.NewReader(b), int64(len(b))); !errors.Is(err, elffile.ErrNotELF) {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+}
+
+// FuzzOpen reads files that anybody may have written: all questions end, in an answer or an error, and without a panic.
+func FuzzOpen(f *testing.F) {
+	for _, b := range damaged(f) {
+		f.Add(b)
+	}
+	f.Add(library(elf.ELFCLASS32))
+	f.Add(library(elf.ELFCLASS64))
+	f.Add([]byte("\x7fELF"))
+	if self, err := os.Executable(); err == nil {
+		if b, err := os.ReadFile(self); err == nil {
+			f.Add(b[:min(len(b), 64<<10)])
+		}
+	}
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		if e, err := elffile.Open(bytes.NewReader(b), int64(len(b))); err == nil {
+			_ = everything(e)
+		}
+	})
+}
