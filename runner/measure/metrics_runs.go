@@ -263,7 +263,7 @@ func (t *table) note(silent bool) {
 	switch {
 	case silent:
 		notes = append(notes, "The runner printed no performance summary.")
-	case t.Profile == "open":
+	case t.Emulated:
 		notes = append(notes, "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed, memory or heat.")
 	}
 	const most = 3

@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -163,5 +164,33 @@ func TestColumns(t *testing.T) {
 		if err != nil || !strings.Contains(string(b), want) || !strings.Contains(string(b), "no performance summary") {
 			t.Errorf("%s: no %s in %s, %v", spec, want, b, err)
 		}
+	}
+}
+
+// An emulated phone's numbers are set beside no phone's, whatever the profile, and the table says what they are.
+func TestMetricsOfAnEmulatedPhone(t *testing.T) {
+	all := variants()
+	all["a"] = "real_seq_length: 64\nprefill time: 901ms\n"
+	all["b"] = "real_seq_length: 64\nprefill time: 900ms\n"
+	real := maps.Clone(all)
+	for name, text := range all {
+		if strings.HasSuffix(name, ".json") {
+			all[name] = strings.Replace(text, `"soc":`, `"emulated":true,"soc":`, 1)
+		}
+	}
+	files(t, all)
+	if code, said := metrics("--spec", "regressed", "--profile", "device", "--out", "m"); code != 0 {
+		t.Errorf("it is held against a phone's numbers: %s", said)
+	}
+	b, err := os.ReadFile("m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(b); !strings.Contains(text, "not a phone's speed") || strings.Contains(text, "paper") {
+		t.Errorf("the table does not say what was measured, or compares it with a phone:\n%s", text)
+	}
+	files(t, real)
+	if code, _ := metrics("--spec", "regressed", "--profile", "device", "--out", "m"); code != 1 {
+		t.Error("a phone's own regression is not seen")
 	}
 }

@@ -78,6 +78,7 @@ func (l *list) Set(s string) error {
 type table struct {
 	Title       string       `json:"title"`
 	Profile     string       `json:"profile"`
+	Emulated    bool         `json:"emulated,omitempty"` // at least one run was on an emulated phone
 	Note        string       `json:"note,omitempty"`
 	Rows        []row        `json:"rows"`
 	Columns     []column     `json:"columns,omitempty"` // of the lines, one a variant
@@ -88,7 +89,7 @@ type table struct {
 	Warnings    []string     `json:"warnings,omitempty"`
 
 	breaches []string // of limits
-	previous string   // profile of the earlier run
+	previous Baseline // the earlier run, without its rows
 }
 
 type column struct {
@@ -148,7 +149,7 @@ func previous(file string, of *variant) (Baseline, error) {
 	if err := json.Unmarshal(b, &old); err != nil {
 		return Baseline{}, fmt.Errorf("%s: %w", file, err)
 	}
-	out := Baseline{Name: Previous, Source: file, Profile: old.Profile}
+	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Emulated: old.Emulated || old.Profile == openProfile}
 	add := func(name, unit string, value, spread float64) {
 		if Better(unit) != 0 {
 			out.Rows = append(out.Rows, BaselineRow{Metric: name, Value: value, Spread: spread})
@@ -183,6 +184,9 @@ func (t *table) measure(spec Spec, warmup int, before, printed string) error {
 		return err
 	}
 	t.Rows = []row{}
+	t.Emulated = t.Profile == openProfile || slices.ContainsFunc(all, func(v *variant) bool {
+		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.Record != nil && r.Record.Emulated })
+	})
 	silent := true
 	var measured []Measured
 	for _, v := range all {
@@ -218,7 +222,7 @@ func (t *table) compare(v *variant, spec Spec, before string) error {
 			return err
 		}
 		baselines = append(baselines, b)
-		t.previous = b.Profile
+		t.previous = Baseline{Profile: b.Profile, Emulated: b.Emulated}
 	}
 	for _, b := range baselines {
 		if t.mine(b) {
@@ -228,17 +232,22 @@ func (t *table) compare(v *variant, spec Spec, before string) error {
 	return nil
 }
 
-// mine tells whether a baseline is for the runs. Those of the open stand-in are no phone's: only baselines that name the profile are
-// theirs.
+// openProfile is the profile whose device is always an emulated one.
+const openProfile = "open"
+
+// mine tells whether a baseline is for the runs. An emulated phone's numbers are never set beside a phone's, whatever the profile.
 func (t *table) mine(b Baseline) bool {
-	return b.Profile == t.Profile || b.Profile == "" && t.Profile != "open"
+	if emulated := b.Emulated || b.Profile == openProfile; emulated != t.Emulated {
+		return false
+	}
+	return b.Profile == t.Profile || b.Profile == "" || t.Emulated
 }
 
 // limits are those that are for the runs: limits against baselines of others are not checked.
 func (t *table) limits(spec Spec) []Limit {
 	var out []Limit
 	for _, l := range spec.Limits {
-		mine := l.Baseline == "" || l.Baseline == Previous && t.mine(Baseline{Profile: t.previous}) ||
+		mine := l.Baseline == "" || l.Baseline == Previous && t.mine(t.previous) ||
 			slices.ContainsFunc(spec.Baselines, func(b Baseline) bool { return b.Name == l.Baseline && t.mine(b) })
 		if mine {
 			out = append(out, l)

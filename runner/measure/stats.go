@@ -60,10 +60,12 @@ func median(v []float64) float64 {
 
 // Baseline is a table of values that others measured, or we did before.
 type Baseline struct {
-	Name    string        `json:"name"`
-	Source  string        `json:"source"`            // who measured, where it is written
-	Profile string        `json:"profile,omitempty"` // which runs are compared with it; empty: all but those of the open stand-in
-	Rows    []BaselineRow `json:"rows"`
+	Name    string `json:"name"`
+	Source  string `json:"source"`            // who measured, where it is written
+	Profile string `json:"profile,omitempty"` // which runs are compared with it; empty: all but those of emulated phones
+
+	Emulated bool          `json:"-"` // measured on an emulated phone
+	Rows     []BaselineRow `json:"rows"`
 }
 
 // BaselineRow is one value, for runs that have the values of When.

@@ -14,7 +14,7 @@ import (
 )
 
 // MetricsVersion is the behaviour version of the tool metrics.
-const MetricsVersion = "7"
+const MetricsVersion = "8"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20

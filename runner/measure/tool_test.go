@@ -34,9 +34,10 @@ func metrics(args ...string) (int, string) {
 
 // What the tool writes belongs to its version: who changes one changes the other.
 func TestMetricsGolden(t *testing.T) {
-	const version, want = "7", `{
+	const version, want = "8", `{
   "title": "t",
   "profile": "open",
+  "emulated": true,
   "note": "The runner printed no performance summary.",
   "rows": [
     {
