@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
@@ -29,6 +30,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
@@ -211,7 +213,7 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 	sink := &events{}
 	_, err = build.Run(w.t.Context(), p, build.Options{
 		Executor: execute.Cached(run, results, sources, fn, trees.Has), Store: sources, Sources: sources,
-		Hasher: merkle.OpenStatCache(filepath.Join(w.at, "stat"), fn), Fn: fn, Sink: sink, Workspace: w.dir,
+		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Sink: sink, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
 	})
 	if err != nil {

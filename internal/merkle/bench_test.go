@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/statcache"
 )
 
 // bigFolder makes a host folder of 10,000 files in 200 folders, old enough for the stat cache.
@@ -30,9 +32,9 @@ func BenchmarkScan10000(b *testing.B) {
 			}
 		}
 	})
-	time.Sleep(2100 * time.Millisecond)
+	soon := func() time.Time { return time.Now().Add(stat.RacyWindow + time.Second) }
 	state := filepath.Join(b.TempDir(), "statcache")
-	c := merkle.OpenStatCache(state, fn)
+	c := statcache.Open(state, fn, soon)
 	if _, err := merkle.Scan(b.Context(), c, dir, merkle.ScanOptions{}); err != nil {
 		b.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func BenchmarkScan10000(b *testing.B) {
 	}
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			c := merkle.OpenStatCache(state, fn)
+			c := statcache.Open(state, fn, soon)
 			if _, err := merkle.Scan(b.Context(), c, dir, merkle.ScanOptions{}); err != nil {
 				b.Fatal(err)
 			}

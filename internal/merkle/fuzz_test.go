@@ -172,14 +172,3 @@ func FuzzDecodeTree(f *testing.F) {
 		}
 	})
 }
-
-func FuzzStatCache(f *testing.F) {
-	f.Add([]byte("hexmage statcache 1\n\x01"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p := path.Join(t.TempDir(), "statcache")
-		write(t, p, string(b))
-		if c := merkle.OpenStatCache(p, fn); c.Hashed() != 0 {
-			t.Error("something was hashed")
-		}
-	})
-}

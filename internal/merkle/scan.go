@@ -27,7 +27,7 @@ type hasher func(path string, info fs.FileInfo) (digest.Digest, error)
 
 func (h hasher) Hash(path string, info fs.FileInfo) (digest.Digest, error) { return h(path, info) }
 
-// HashFiles returns a Hasher that reads every file. StatCache is one that does not.
+// HashFiles returns a Hasher that reads every file. A statcache.Cache is one that does not.
 func HashFiles(fn digest.Function) Hasher {
 	return hasher(func(path string, _ fs.FileInfo) (digest.Digest, error) {
 		f, err := os.Open(path)

@@ -24,6 +24,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
@@ -80,21 +81,12 @@ type File struct {
 
 // Read reads a file. With ErrDamaged it returns what stands before the damage, nil if that is nothing.
 func Read(path string, k Kind) (*File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() || st.Size() > k.Max {
+	b, err := boundedfile.Read(path, k.Max)
+	if large := (*boundedfile.LargeError)(nil); errors.As(err, &large) {
 		return nil, fmt.Errorf("%s is %w", path, ErrDamaged)
 	}
-	b := make([]byte, st.Size())
-	if _, err := io.ReadFull(f, b); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	if err != nil {
+		return nil, err
 	}
 	file, err := Parse(b, k)
 	if err != nil {

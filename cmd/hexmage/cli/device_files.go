@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/push"
@@ -129,7 +129,7 @@ func sizeText(n int64) string {
 // pushSet is what is to be pushed, by path in the folder on the device.
 type pushSet struct {
 	files map[string]push.File
-	stats *merkle.StatCache
+	stats *statcache.Cache
 }
 
 // add adds a file, or what is below a folder. Links are followed, but not out of files into folders.
@@ -160,8 +160,8 @@ func (p pushSet) add(from, name string) error {
 	})
 }
 
-func (a *app) statCache() *merkle.StatCache {
-	return merkle.OpenStatCache(filepath.Join(a.cache, "state", "statcache-"+digest.BLAKE3.String()), digest.BLAKE3)
+func (a *app) statCache() *statcache.Cache {
+	return statcache.Open(filepath.Join(a.cache, "state", "statcache-"+digest.BLAKE3.String()), digest.BLAKE3, time.Now)
 }
 
 // deviceState is where runs on devices keep what they know between runs.

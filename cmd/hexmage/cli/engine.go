@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
@@ -19,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
@@ -29,7 +31,7 @@ type engineParts struct {
 	fn          digest.Function
 	sources     *cas.Sources
 	trees       *merkle.Trees
-	stats       *merkle.StatCache
+	stats       *statcache.Cache
 	alive       []func() // to be called when there are no children any more
 	executor    build.Executor
 	again       execute.Executor // the same without memory
@@ -95,7 +97,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}
 	e := &engineParts{fn: fn, inUse: inUse, sources: cas.WithSources(blobs), trees: merkle.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
 	e.sources.FindWith(results.Messages)
-	e.stats = merkle.OpenStatCache(filepath.Join(e.state, "statcache-"+fn.String()), fn)
+	e.stats = statcache.Open(filepath.Join(e.state, "statcache-"+fn.String()), fn, time.Now)
 	if err := os.MkdirAll(e.state, 0o755); err != nil {
 		return nil, engine(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
@@ -16,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/statcache"
 )
 
 // onlyLook is an engine that finds out what is known and runs nothing. Where there is no cache it makes none. It also returns
@@ -27,7 +29,7 @@ func (a *app) onlyLook(workspace string) (build.Options, explain.Messages, error
 	}
 	var beside explain.Messages
 	o := build.Options{Fn: fn, Workspace: workspace, State: filepath.Join(a.cache, "state"), Jobs: a.Jobs, Fresh: a.Fresh.everything(),
-		Hasher: merkle.OpenStatCache(filepath.Join(a.cache, "state", "statcache-"+fn.String()), fn)}
+		Hasher: statcache.Open(filepath.Join(a.cache, "state", "statcache-"+fn.String()), fn, time.Now)}
 	if _, err := os.Stat(filepath.Join(a.cache, "tmp")); err != nil {
 		o.Sources = cas.WithSources(casmemory.New())
 		o.Executor = execute.Cached(nothing{}, actionmemory.New(), o.Sources, fn, nil)

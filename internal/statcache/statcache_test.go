@@ -1,4 +1,4 @@
-package merkle_test
+package statcache_test
 
 import (
 	"errors"
@@ -10,13 +10,16 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/statcache"
 )
 
-// settle waits until a file written now is no longer racy.
-func settle() { time.Sleep(2100 * time.Millisecond) }
+const fn = digest.BLAKE3
 
-func hash(t *testing.T, c *merkle.StatCache, path, content string) {
+// soon is a clock by which a file that was written now changed long enough ago.
+func soon() time.Time { return time.Now().Add(stat.RacyWindow + time.Second) }
+
+func hash(t *testing.T, c *statcache.Cache, path, content string) {
 	t.Helper()
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -44,7 +47,7 @@ func TestStatCache(t *testing.T) {
 	write(t, file, "one")
 
 	// Just written: not to be trusted, nor remembered.
-	c := merkle.OpenStatCache(state, fn)
+	c := statcache.Open(state, fn, time.Now)
 	hash(t, c, file, "one")
 	info, err := os.Lstat(file)
 	if err != nil {
@@ -56,7 +59,7 @@ func TestStatCache(t *testing.T) {
 	}
 	hash(t, c, file, "two")
 
-	settle()
+	c = statcache.Open(state, fn, soon)
 	hash(t, c, file, "two")
 	n := c.Hashed()
 	hash(t, c, file, "two")
@@ -67,12 +70,12 @@ func TestStatCache(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c = merkle.OpenStatCache(state, fn)
+	c = statcache.Open(state, fn, soon)
 	hash(t, c, file, "two")
 	if c.Hashed() != 0 {
 		t.Error("a saved entry was not used")
 	}
-	if other := merkle.OpenStatCache(state, digest.SHA256); true {
+	if other := statcache.Open(state, digest.SHA256, soon); true {
 		info, err := os.Lstat(file)
 		if err != nil {
 			t.Fatal(err)
@@ -96,16 +99,15 @@ func TestStatCache(t *testing.T) {
 	// Two processes: what the other saved stays.
 	second := filepath.Join(dir, "second")
 	write(t, second, "2")
-	settle()
-	a, b := merkle.OpenStatCache(state, fn), merkle.OpenStatCache(state, fn)
+	a, b := statcache.Open(state, fn, soon), statcache.Open(state, fn, soon)
 	hash(t, a, file, "TWO")
 	hash(t, b, second, "2")
-	for _, c := range []*merkle.StatCache{a, b} {
+	for _, c := range []*statcache.Cache{a, b} {
 		if err := c.Save(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c = merkle.OpenStatCache(state, fn)
+	c = statcache.Open(state, fn, soon)
 	hash(t, c, file, "TWO")
 	hash(t, c, second, "2")
 	if c.Hashed() != 0 {
@@ -123,7 +125,7 @@ func TestStatCache(t *testing.T) {
 		if err := os.WriteFile(state, bad, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c := merkle.OpenStatCache(state, fn)
+		c := statcache.Open(state, fn, soon)
 		hash(t, c, file, "TWO")
 		if c.Hashed() != 1 {
 			t.Errorf("%s: an entry of a damaged file was used", name)
@@ -131,28 +133,28 @@ func TestStatCache(t *testing.T) {
 	}
 }
 
-// What a killed process left of its file goes when a later one reads the cache; the cache itself and what is not ours stay.
-func TestStatCacheSweeps(t *testing.T) {
+// What was not asked for in a month is forgotten; what was stays, however old.
+func TestForgets(t *testing.T) {
 	dir := t.TempDir()
-	names := map[string]bool{ // stays
-		"statcache-4194304-123": false, // no process has this id: it is above the limit
-		"statcache-blake3":      true,
-		"notes-4194304-123":     true,
-		"exports-4194304-9":     true,
-	}
-	old := time.Now().Add(-2 * time.Hour)
-	for name := range names {
-		write(t, filepath.Join(dir, name), "x")
-		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
+	often, once, state := filepath.Join(dir, "often"), filepath.Join(dir, "once"), filepath.Join(dir, "statcache")
+	write(t, often, "often")
+	write(t, once, "once")
+	start := soon()
+	for day := 0; day <= 31; day++ {
+		c := statcache.Open(state, fn, func() time.Time { return start.Add(time.Duration(day) * 24 * time.Hour) })
+		hash(t, c, often, "often")
+		if day == 0 {
+			hash(t, c, once, "once")
+		} else if c.Hashed() != 0 {
+			t.Fatalf("on day %d a file was read again that was asked for the day before", day)
+		}
+		if err := c.Save(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(t, filepath.Join(dir, "f"), "x")
-	hash(t, merkle.OpenStatCache(filepath.Join(dir, "statcache-blake3"), fn), filepath.Join(dir, "f"), "x")
-	for name, stays := range names {
-		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != stays {
-			t.Errorf("%s: %v, stays %v", name, err, stays)
-		}
+	c := statcache.Open(state, fn, func() time.Time { return start.Add(31 * 24 * time.Hour) })
+	if hash(t, c, once, "once"); c.Hashed() != 1 {
+		t.Error("what nobody asked for in a month is remembered")
 	}
 }
 
@@ -163,7 +165,7 @@ func TestStatCacheClockWentBack(t *testing.T) {
 	file := filepath.Join(dir, "f")
 	write(t, file, "one")
 	ahead := time.Now().Add(time.Hour)
-	c := merkle.OpenStatCache(filepath.Join(dir, "state", "statcache"), fn)
+	c := statcache.Open(filepath.Join(dir, "state", "statcache"), fn, time.Now)
 	for _, content := range []string{"one", "two", "six"} {
 		write(t, file, content)
 		if err := os.Chtimes(file, ahead, ahead); err != nil {
@@ -198,7 +200,7 @@ func TestDirect(t *testing.T) {
 		size   int
 		hashed int64
 	}{{10, 0}, {2 << 20, 1}} {
-		cache := merkle.OpenStatCache(state, digest.BLAKE3)
+		cache := statcache.Open(state, digest.BLAKE3, soon)
 		text := strings.Repeat("x", c.size)
 		d, err := cache.Direct().Hash(path, write(text))
 		if err != nil || d != digest.BLAKE3.Bytes([]byte(text)) {

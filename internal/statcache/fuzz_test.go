@@ -1,4 +1,4 @@
-package merkle_test
+package statcache_test
 
 import (
 	"bytes"
@@ -6,22 +6,20 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/zeebo/blake3"
-
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/statcache"
+	"github.com/hexmage/hexmage/internal/statefile"
 )
 
-// A stat cache that has an entry for a file, with any change to its bytes, never gives the file a wrong digest: it is right,
+// A cache that has an entry for a file, with any change to its bytes, never gives the file a wrong digest: it is right,
 // or the cache counts as empty and the file is read. With a checksum over the changed bytes, as only somebody who
 // can write to the cache would make, nothing crashes.
-func FuzzStatCacheHit(f *testing.F) {
+func FuzzHit(f *testing.F) {
 	dir := f.TempDir()
 	file, state := filepath.Join(dir, "f"), filepath.Join(dir, "statcache")
 	write(f, file, "content")
-	settle()
 	want := fn.Bytes([]byte("content"))
-	hash := func(t testing.TB, c *merkle.StatCache) digest.Digest {
+	hash := func(t testing.TB, c *statcache.Cache) digest.Digest {
 		info, err := os.Lstat(file)
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +30,7 @@ func FuzzStatCacheHit(f *testing.F) {
 		}
 		return d
 	}
-	c := merkle.OpenStatCache(state, fn)
+	c := statcache.Open(state, fn, soon)
 	hash(f, c)
 	if err := c.Save(); err != nil {
 		f.Fatal(err)
@@ -41,28 +39,34 @@ func FuzzStatCacheHit(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if c := merkle.OpenStatCache(state, fn); hash(f, c) != want || c.Hashed() != 0 {
+	if c := statcache.Open(state, fn, soon); hash(f, c) != want || c.Hashed() != 0 {
 		f.Fatal("the cache that was saved does not know the file: nothing is tested here")
 	}
+	sealed, err := statefile.Parse(good, statcache.Kind())
+	if err != nil {
+		f.Fatal(err)
+	}
+	block := sealed.Blocks[0]
 	f.Add(len(good)-33, byte(1), 0, []byte(nil)) // in the digest
 	f.Add(30, byte(0x80), 0, []byte(nil))
 	f.Add(0, byte(0), 40, []byte("tail"))
 	f.Fuzz(func(t *testing.T, at int, change byte, cut int, more []byte) {
-		b := bytes.Clone(good)
-		if at >= 0 {
-			b[at%len(b)] ^= change
+		changed := func(b []byte) []byte {
+			b = bytes.Clone(b)
+			if at >= 0 {
+				b[at%len(b)] ^= change
+			}
+			if cut > 0 {
+				b = b[:len(b)-cut%len(b)]
+			}
+			return append(b, more...)
 		}
-		if cut > 0 {
-			b = b[:len(b)-cut%len(b)]
-		}
-		b = append(b, more...)
 		p := filepath.Join(t.TempDir(), "statcache")
-		write(t, p, string(b))
-		if d := hash(t, merkle.OpenStatCache(p, fn)); d != want {
+		write(t, p, string(changed(good)))
+		if d := hash(t, statcache.Open(p, fn, soon)); d != want {
 			t.Fatalf("digest %v, want %v", d, want)
 		}
-		sum := blake3.Sum256(b)
-		write(t, p, string(append(b, sum[:]...)))
-		hash(t, merkle.OpenStatCache(p, fn))
+		write(t, p, string(statefile.Encode(statcache.Kind(), changed(block))))
+		hash(t, statcache.Open(p, fn, soon))
 	})
 }
