@@ -262,3 +262,19 @@ func TestHoldThatIsLost(t *testing.T) {
 		})
 	}
 }
+
+// A folder that cannot be made is no lost lease.
+func TestFolderThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	dev := newSession(t, nil).Device
+	held, err := lease.Acquire(t.Context(), t.TempDir(), dev, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	s := &session.Session{Device: dev, Lease: held}
+	_, err = s.Push(t.Context(), "/proc/nothing/x", map[string]push.File{"f": file("content", false)}, nil)
+	if err == nil || errors.Is(err, lease.ErrLost) || !strings.Contains(err.Error(), "/proc/nothing") {
+		t.Errorf("%v, want that the folder cannot be made", err)
+	}
+}

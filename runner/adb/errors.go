@@ -92,3 +92,16 @@ func asServerError(err error) (*ServerError, bool) {
 	ok := errors.As(err, &refused)
 	return refused, ok
 }
+
+// ExitError says that a command of Output ended with another exit code than 0.
+type ExitError struct {
+	Serial  string // of the device
+	Service string // what was asked of adb, shortened
+	Code    int
+	Said    string // what the command printed
+}
+
+// Error returns the message.
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("adb: device %s: %s: exit code %d: %s", e.Serial, e.Service, e.Code, e.Said)
+}

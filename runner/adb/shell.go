@@ -71,7 +71,7 @@ func (d *Device) Output(ctx context.Context, command string, stdin io.Reader) (s
 		return "", fmt.Errorf("adb: device %s: %s: more than %d bytes of output", d.serial, serviceName(command), maxOutput)
 	}
 	if code != 0 {
-		return "", fmt.Errorf("adb: device %s: %s: exit code %d: %s", d.serial, serviceName(command), code, strings.TrimSpace(errOut.String()+out.String()))
+		return "", &ExitError{Serial: d.serial, Service: serviceName(command), Code: code, Said: strings.TrimSpace(errOut.String() + out.String())}
 	}
 	return out.String(), nil
 }

@@ -193,7 +193,8 @@ const fenced = "hexmage-hold-lost"
 
 // Noticed makes of a script's failure what it means.
 func (h *Lease) Noticed(err error) error {
-	if h == nil || err == nil || !strings.Contains(err.Error(), fenced) {
+	var exit *adb.ExitError // its words alone: the error also shows the script, with the fence in it
+	if h == nil || !errors.As(err, &exit) || !strings.Contains(exit.Said, fenced) {
 		return err
 	}
 	return fmt.Errorf("lease of %s: %w", h.dev.Serial(), ErrLost)
@@ -266,11 +267,7 @@ func who() string {
 
 // Acquire is Process, and then OnDevice: the only user among this machine's processes and among hosts. Release gives both back.
 func Acquire(ctx context.Context, state string, dev *adb.Device, waiting func(owner string)) (*Lease, error) {
-	here, err := Process(ctx, filepath.Join(state, "leases"), dev.Serial(), func() {
-		if waiting != nil {
-			waiting("another process")
-		}
-	})
+	here, err := Process(ctx, filepath.Join(state, "leases"), dev.Serial(), waiting)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func TestLease(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
 	waited := false
-	if _, err := lease.Process(ctx, dir, "a:1/x", func() { waited = true }); !errors.Is(err, context.DeadlineExceeded) || !waited {
+	if _, err := lease.Process(ctx, dir, "a:1/x", func(owner string) { waited = owner == "another part of this process" }); !errors.Is(err, context.DeadlineExceeded) || !waited {
 		t.Errorf("a second lease: %v, waited %v", err, waited)
 	}
 	if other, err := lease.Process(ctx, dir, "b", nil); err != nil {

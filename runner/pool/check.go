@@ -41,7 +41,7 @@ func (p *Pool) lease(ctx context.Context, d Device, w Want) (*Lease, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("it does not answer within %v", checkWait))
 	defer cancel()
 	here, err := atOnce(ctx, func(ctx context.Context, busy func(string)) (func(), error) {
-		return lease.Process(ctx, filepath.Join(p.state, "leases"), d.key(), func() { busy("another process") })
+		return lease.Process(ctx, filepath.Join(p.state, "leases"), d.key(), busy)
 	})
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (p *Pool) Look(ctx context.Context, server func(context.Context) (*adb.Clie
 			if s.Aside = err; err == nil {
 				s.Info = l.Info
 			}
-			if release, err := lease.Process(now, filepath.Join(p.state, "leases"), ph.key(), func() { s.InUse = true }); err == nil {
+			if release, err := lease.Process(now, filepath.Join(p.state, "leases"), ph.key(), func(string) { s.InUse = true }); err == nil {
 				release()
 			}
 			all[i] = s
