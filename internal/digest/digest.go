@@ -202,6 +202,12 @@ func (d Digest) AppendHex(b []byte) []byte { return hex.AppendEncode(b, d.hash[:
 // AppendHash appends the 32 bytes of the hash to b.
 func (d Digest) AppendHash(b []byte) []byte { return append(b, d.hash[:]...) }
 
+// Unsized returns the digest without the size, as a file's name tells it.
+func (d Digest) Unsized() Digest {
+	d.size = 0
+	return d
+}
+
 // IsZero tells whether d names nothing.
 func (d Digest) IsZero() bool { return d.fn == 0 }
 

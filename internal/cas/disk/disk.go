@@ -17,7 +17,9 @@
 // <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
 // time, and nothing but Link reads it.
 //
-// The package does not know what blobs mean, and deletes none but damaged ones.
+// What is found damaged is moved to <root>/damaged, and stays on record for as long as something may rest on it (Damages).
+//
+// The package does not know what blobs mean, nor what was made from which, and deletes none but damaged ones.
 package disk
 
 import (
@@ -153,8 +155,8 @@ func (s *Store) open(d digest.Digest) (*os.File, error) {
 	return nil, lost(d)
 }
 
-// damaged moves the blob's file, open as f, to <root>/damaged, where a person can look at it, and drops the executable
-// copy. Another process may have put a good file in its place since f was opened: that one stays.
+// damaged moves the blob's file, open as f, to <root>/damaged, where it is on record and a person can look at it, and drops the
+// executable copy. Another process may have put a good file in its place since f was opened: that one stays.
 func (s *Store) damaged(d digest.Digest, f *os.File) error {
 	path := s.Path(d)
 	mine, err := f.Stat()
@@ -167,7 +169,7 @@ func (s *Store) damaged(d digest.Digest, f *os.File) error {
 	}
 	_ = s.dir.Remove(name(d, "exec"))
 	s.proofs.drop(d)
-	if err := atomicfile.Rename(path, filepath.Join(s.root, "damaged", d.Function().String()+"-"+d.Hex())); err != nil {
+	if err := atomicfile.Rename(path, damagePath(s.root, InStore, d)); err != nil {
 		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, cas.ErrCorrupt, err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // What a file's time cannot tell is a bit that changed under it: on the disk, in a controller. So before a file is linked, this
@@ -180,6 +181,12 @@ func (p *proofs) save() {
 	_ = atomicfile.Place(f, p.path, 0o644)
 }
 
+// LinkedUnread tells whether a file with that stamp may have been linked unread since it last was as it should be: a bit that flipped
+// under its time was not seen then. Others are read by each process that links them.
+func LinkedUnread(st stat.Stamp) bool {
+	return st.Size > proofSize || st.MTime != Mtime().UnixNano() && st.MTime != unsynced().UnixNano()
+}
+
 // proven is check for a blob whose file is about to be linked: its content counts, too.
 func (s *Store) proven(ctx context.Context, d digest.Digest) error {
 	if s.proofs.has(d, "cas") {
@@ -211,17 +218,18 @@ func (s *Store) rightSmall(d digest.Digest, kind string) bool {
 	return true
 }
 
-// copyRight tells whether the blob's executable copy is there and as it was written. One that is damaged goes away.
+// copyRight tells whether the blob's executable copy is there and right. One that is damaged goes away, and on record.
 func (s *Store) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 	file := name(d, "exec")
 	if !s.proofs.has(d, "exec") && s.rightSmall(d, "exec") {
 		return true, nil
 	}
 	st, err := s.dir.Stat(file)
-	if err != nil || !st.IsRegular() || st.Mode&0o7777 != 0o555 || st.Size != d.Size() || !s.trusted(file, st) {
+	if err != nil || !st.IsRegular() {
 		return false, nil
 	}
-	if s.proofs.has(d, "exec") {
+	trusted := st.Mode&0o7777 == 0o555 && st.Size == d.Size() && s.trusted(file, st)
+	if trusted && s.proofs.has(d, "exec") {
 		return true, nil
 	}
 	f, err := os.Open(s.dir.Path(file))
@@ -234,13 +242,15 @@ func (s *Store) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 	defer f.Close()
 	err = cas.Copy(ctx, io.Discard, f, d)
 	if errors.Is(err, cas.ErrCorrupt) {
-		_ = atomicfile.Rename(f.Name(), filepath.Join(s.root, "damaged", "exec-"+d.Function().String()+"-"+d.Hex()))
+		if err := atomicfile.Rename(f.Name(), damagePath(s.root, Executable, d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, fmt.Errorf("blob %s: its executable copy is damaged, and cannot be moved away: %w", d, err)
+		}
 		return false, nil
 	}
-	if err == nil {
+	if err == nil && trusted {
 		s.proofs.add(d, "exec")
 	}
-	return err == nil, err
+	return err == nil && trusted, err
 }
 
 // lost is what is returned for a blob whose file was moved away: it is not there, and that is damage, after which a build begins
