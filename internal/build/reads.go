@@ -150,7 +150,7 @@ func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, err
 
 func (r *reads) with(root *merkle.Dir, what string) *action.Action {
 	a := r.a
-	a.InputRoot, _ = root.Encode(r.w.fn)
+	a.InputRoot, a.Directories = root.Encode(r.w.fn)
 	a.Command.Platform = maps.Clone(a.Command.Platform)
 	a.Command.Platform[action.PropertyReads] = what
 	return &a

@@ -200,14 +200,17 @@ func (c *CachedExecutor) beside(a *action.Action, messages map[digest.Digest][]b
 	if !keeps || !holds || a.DoNotCache || a.Reads != nil {
 		return nil
 	}
-	n := 0
-	for _, b := range messages {
-		n += len(b)
-	}
-	if n > maxBeside {
+	if size(messages) > maxBeside {
 		return nil
 	}
 	return messages
+}
+
+func size(messages map[digest.Digest][]byte) (n int) {
+	for _, b := range messages {
+		n += len(b)
+	}
+	return n
 }
 
 // keep puts messages into the store.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -12,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/actioncache"
 	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/digest"
 )
 
 // Actions with a depfile are remembered in two steps (action.Reads). Under the key of the broad action is a Result with
@@ -76,20 +78,34 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 	sets = append([][]string{reads}, sets...)
 	blob := encodeReads(sets[:min(len(sets), maxReadSets)])
 	at := c.fn.Bytes(blob)
-	e, b := narrow.Encode(c.fn), broad.Encode(c.fn)
-	for _, p := range [][]byte{blob, e.Action, e.Command, b.Action, b.Command} {
-		if err := c.store.Put(ctx, c.fn.Bytes(p), bytes.NewReader(p)); err != nil {
-			return nil, &Error{Op: "store what the action read", Err: err}
-		}
+	if err := c.store.Put(ctx, at, bytes.NewReader(blob)); err != nil {
+		return nil, &Error{Op: "store what the action read", Err: err}
 	}
 	// The result first: a read set that leads to none is of no use.
-	if _, err := c.put(ctx, e.Key, r, nil); err != nil {
+	if err := c.remember(ctx, narrow, r); err != nil {
 		return nil, err
 	}
-	if _, err := c.put(ctx, b.Key, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}}, nil); err != nil {
+	if err := c.remember(ctx, broad, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}}); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// remember is put for an action that never runs. What its key was made of is kept with it as far as it is small; else the Directories,
+// which nothing but this action has, are not kept.
+func (c *CachedExecutor) remember(ctx context.Context, a *action.Action, r *action.Result) error {
+	e := a.Encode(c.fn)
+	messages := map[digest.Digest][]byte{e.Key: e.Action, c.fn.Bytes(e.Command): e.Command}
+	all := maps.Clone(messages)
+	maps.Copy(all, a.Directories)
+	if _, keeps := c.results.(actioncache.Keeper); !keeps || size(all) > maxBeside {
+		if err := c.keep(ctx, messages); err != nil {
+			return err
+		}
+		all = nil
+	}
+	_, err := c.put(ctx, e.Key, r, all)
+	return err
 }
 
 // readSets returns what is remembered under the broad action's key; nothing when it is not there or damaged.
