@@ -52,6 +52,7 @@ type larder struct {
 	dir   string // "": nothing is kept
 	store cas.Store
 	fn    digest.Function
+	after time.Time // folders that were laid out before do not count
 }
 
 // laid is a folder of an exec root that goes back to the larder.
@@ -88,7 +89,7 @@ func (l *larder) take(f *laid, link func(name string, f merkle.File) error) (boo
 	if !ok || os.Rename(at, path) != nil {
 		return false, nil // somebody else has taken it, or nobody knows what is in it
 	}
-	if age := time.Since(since); age < 0 || age > keptFor {
+	if age := time.Since(since); age < 0 || age > keptFor || since.Unix() <= l.after.Unix() {
 		return false, removeAll(path)
 	}
 	var names, drop, want []string

@@ -2,7 +2,9 @@ package local
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -138,6 +140,35 @@ func TestKeptFolderGetsOld(t *testing.T) {
 			t.Errorf("age %v: laid out %v ago: %v", age, time.Since(now), ok)
 		}
 	}
+}
+
+// A folder that was laid out before something was found damaged may have links to the damaged file, which is out of the store only.
+func TestKeptFolderFromBeforeDamage(t *testing.T) {
+	w := newWide(t)
+	w.run("")
+	at, _ := w.folder()
+	st, err := os.Stat(filepath.Join(at, "f0007"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{filepath.Join(at, "f0007"), w.store.Path(w.files["f0007"].Digest)} { // one file, where files are not cloned
+		if err := errors.Join(os.Chmod(p, 0o644), os.WriteFile(p, []byte("CONTENT 7\n"), 0o644), os.Chmod(p, 0o444), os.Chtimes(p, st.ModTime(), st.ModTime())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rc, err := w.store.Open(t.Context(), w.files["f0007"].Digest); err == nil {
+		_, _ = io.ReadAll(rc)
+		rc.Close()
+	}
+	root := filepath.Dir(w.kept)
+	since := disk.LastDamage(root)
+	if since.IsZero() {
+		t.Fatal("the damage was not found")
+	}
+	w.set("f0007", "content 7\n")
+	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: w.store, Fn: digest.BLAKE3, Kept: w.kept, KeptSince: since})
+	t.Cleanup(func() { _ = w.x.Close() })
+	w.run("")
 }
 
 // Whatever happens to a kept folder, no command sees anything but its inputs.

@@ -38,7 +38,9 @@ type Options struct {
 	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins; in no key.
 	Private map[string]map[string]string
 	Kept    string // folder for large folders of inputs that are kept from run to run, on the store's file system; "": none are
-	Keep    bool   // leave exec roots behind, for people to look at
+	// KeptSince is when something in the store was last found damaged: of folders that were laid out before, nobody knows what their files are.
+	KeptSince time.Time
+	Keep      bool // leave exec roots behind, for people to look at
 
 	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
 	Workspace string        // where files are that a command that failed may have looked for; "": nowhere
@@ -65,7 +67,7 @@ type Executor struct {
 func New(o Options) *Executor {
 	// Several executors may have one folder.
 	mark := strconv.FormatUint(uint64(rand.Uint32()), 36)
-	return &Executor{o: o, mark: mark, larder: larder{o.Kept, o.Store, o.Fn}, groups: map[int]bool{}}
+	return &Executor{o: o, mark: mark, larder: larder{o.Kept, o.Store, o.Fn, o.KeptSince}, groups: map[int]bool{}}
 }
 
 // Close removes what is left of exec roots. Nothing is executed any more.
