@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // CollectOptions say what may stay.
@@ -30,12 +32,17 @@ type Collected struct {
 	Before int64   `json:"bytes_before"`
 	After  int64   `json:"bytes_after"`
 	Broken int     `json:"broken_results"` // of the results, those that could not have been used
+	// Suspect counts results that went because they may have been made from something damaged.
+	Suspect int `json:"suspect_results"`
 }
 
 // Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what was not used for
 // longest. A result goes with the blobs and the unpacked tree that no other result names. Results that cannot be used,
 // as they are damaged or name what is not there, go at any age. Nothing else does: what no result names stays, too, until
 // it is old or the space is wanted, as the next build may use it again.
+//
+// What is known of damage is settled first, and what was never read is read before it goes (see readOnce): no collection makes anybody
+// believe that all is well.
 //
 // It fails with ErrInUse while a build runs. Ended at any moment, by a crash or by ctx, it leaves a cache that works, as
 // results go before what they name. A dry run is let in beside builds.
@@ -51,6 +58,12 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 		return Collected{}, err
 	}
 	defer done()
+	suspect := 0
+	if !o.DryRun {
+		if suspect, err = settle(ctx, root, true); err != nil {
+			return Collected{}, fmt.Errorf("collect garbage: %w", err)
+		}
+	}
 	s, err := look(ctx, root)
 	if err != nil {
 		return Collected{}, err
@@ -59,8 +72,17 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 		o.Now = time.Now()
 	}
 	p := s.plan(o)
+	p.sum.Suspect = suspect
 	if !o.DryRun {
-		if err := p.carryOut(ctx); err != nil {
+		err := p.readOnce(ctx)
+		if err == nil {
+			err = p.carryOut(ctx)
+		}
+		if err == nil {
+			suspect, err = settle(ctx, root, true)
+			p.sum.Suspect += suspect
+		}
+		if err != nil {
 			return p.sum, fmt.Errorf("collect garbage: %w", err)
 		}
 		for _, name := range []string{atomicfile.NewFolders, atomicfile.NewFiles} {
@@ -163,8 +185,11 @@ func (p *plan) candidates() []candidate {
 		}
 	}
 	for _, it := range p.s.others {
-		if it.kind == Downloads || it.kind == Logs || it.kind == History || it.kind == Memos || it.kind == Laid || it.kind == Damaged {
-			add(it, func() { p.remove(it) })
+		switch it.kind {
+		case Downloads, Logs, History, Memos, Laid, Damaged:
+			if it.kind != Damaged || !casdisk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
+				add(it, func() { p.remove(it) })
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
@@ -247,6 +272,80 @@ func (p *plan) sort() {
 			f(it)
 		}
 	})
+}
+
+// readOnce reads, of what is about to go, that on which results rest that stay, and which a command may have been given unread. If it is
+// damaged, that goes on record: with the file, the last trace would go of why those results are wrong.
+func (p *plan) readOnce(ctx context.Context) error {
+	type one struct {
+		place casdisk.Place
+		item  *item
+	}
+	unread := map[digest.Digest][]one{}
+	for _, it := range p.going {
+		switch name, err := digest.New(it.fn, filepath.Base(it.path), 0); {
+		case it.kind == Trees:
+			if u := p.s.trees[p.trees[it]]; u.complete {
+				unread[u.name] = append(unread[u.name], one{casdisk.Unpacked, it})
+			}
+		case err != nil || it.kind != Blobs && it.kind != Executable:
+		default:
+			if st, err := stat.Lstat(it.path); err != nil || !casdisk.LinkedUnread(st) {
+				continue
+			}
+			place := casdisk.InStore
+			if it.kind == Executable {
+				place = casdisk.Executable
+			}
+			unread[name] = append(unread[name], one{place, it})
+		}
+	}
+	wanted := map[digest.Digest]bool{}
+	var search merkle.Search
+	for _, r := range p.s.results {
+		if len(wanted) == len(unread) {
+			break
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if p.gone[r.item] {
+			continue
+		}
+		_, _ = p.s.inputs(ctx, r, &search, func(d digest.Digest) bool { // of those whose inputs are not known nobody can tell
+			if d = d.Unsized(); unread[d] != nil {
+				wanted[d] = true
+			}
+			return false
+		})
+	}
+	v := newVerifier(p.s, VerifyOptions{})
+	for d := range wanted {
+		for _, x := range unread[d] {
+			right, err := v.right(ctx, d, x.place, x.item)
+			if err == nil && !right {
+				err = casdisk.NoteDamage(p.s.root, x.place, d)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// right tells whether a file or tree is what its name says.
+func (v *verifier) right(ctx context.Context, d digest.Digest, place casdisk.Place, it *item) (bool, error) {
+	if place == casdisk.Unpacked {
+		text, err := v.tree(ctx, &unpacked{item: it, name: d})
+		return text == "", err
+	}
+	info, err := os.Lstat(it.path)
+	if err != nil {
+		return false, err
+	}
+	is, err := v.hash(ctx, it.path, info, it.fn)
+	return is.Unsized() == d, err
 }
 
 func (p *plan) carryOut(ctx context.Context) error {

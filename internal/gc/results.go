@@ -134,13 +134,13 @@ func (s *survey) fill(f *folder, message digest.Digest, dir *merkle.Dir) error {
 func (s *survey) blob(d digest.Digest) (*blob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.blobs[nameOf(d)]; b != nil && b.digest == d {
+	if b := s.blobs[d.Unsized()]; b != nil && b.digest == d {
 		return b, nil
 	}
 	path := blobPath(s.root, d, "cas")
 	if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && st.Size() == d.Size() {
 		b := &blob{item: fileItem(Blobs, d.Function(), path, st), digest: d}
-		s.blobs[nameOf(d)] = b
+		s.blobs[d.Unsized()] = b
 		return b, nil
 	}
 	return nil, fmt.Errorf("blob %s: %w", d, cas.ErrNotFound)
@@ -192,7 +192,7 @@ func (s *survey) link() {
 			for _, b := range f.blobs {
 				b.holds++
 			}
-			if f.tree = s.trees[nameOf(f.root)]; f.tree != nil {
+			if f.tree = s.trees[f.root.Unsized()]; f.tree != nil {
 				f.tree.holds++
 			}
 		}

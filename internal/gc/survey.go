@@ -23,10 +23,10 @@ import (
 type survey struct {
 	root    string
 	mu      sync.Mutex              // of blobs, while results are read
-	blobs   map[digest.Digest]*blob // by nameOf
+	blobs   map[digest.Digest]*blob // by Unsized
 	copies  []*item                 // executable copies of blobs that are gone
 	results []*result
-	trees   map[digest.Digest]*unpacked // by nameOf
+	trees   map[digest.Digest]*unpacked // by Unsized
 	others  []*item
 }
 
@@ -71,12 +71,6 @@ type unpacked struct {
 	holds    int           // folders that results name
 }
 
-// nameOf returns the digest without size: what a file's name tells.
-func nameOf(d digest.Digest) digest.Digest {
-	n, _ := digest.FromHash(d.Function(), d.AppendHash(nil), 0)
-	return n
-}
-
 // look reads the cache folder. Files that come or go meanwhile may be in the survey or not.
 func look(ctx context.Context, root string) (*survey, error) {
 	s := &survey{root: root, blobs: map[digest.Digest]*blob{}, trees: map[digest.Digest]*unpacked{}}
@@ -94,7 +88,7 @@ func (s *survey) readBlobs(ctx context.Context) error {
 	for _, fn := range functions() {
 		err := shards(ctx, s.root, fn, "cas", func(hex, path string, info fs.FileInfo) error {
 			if d, err := digest.New(fn, hex, info.Size()); err == nil {
-				s.blobs[nameOf(d)] = &blob{item: fileItem(Blobs, fn, path, info), digest: d}
+				s.blobs[d.Unsized()] = &blob{item: fileItem(Blobs, fn, path, info), digest: d}
 			}
 			return nil
 		})

@@ -1,48 +1,118 @@
 package gc
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
 	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/cas"
+	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 )
 
-// repairedMark ends the names of files in damaged/ whose results were looked for.
-const repairedMark = ".repaired"
-
-// A command that read a damaged file made outputs that are whole and wrong. So a result is suspect if its inputs hold a blob
-// or a tree that was found damaged, now or since the last repair; and if nobody knows its inputs any more. Results made from
-// wrong outputs are right: their keys are of these outputs, which nothing asks for once the suspect one is gone.
-type suspects struct {
-	v       *verifier
-	damaged map[digest.Digest]bool // by nameOf: contents of files, and Directories of trees
-	dirs    map[digest.Digest]bool // whether there is one of these in a Directory or below
+// Settle deals with damage that is on record, whoever found it; where there is none it costs next to nothing. Files that were found
+// damaged and are still in their place are moved away, so that nothing reads them. Then what may have been made from damage goes:
+// results, memos, folders of inputs that are kept laid out. It returns how many results that were.
+//
+// The second part must be alone. While a build runs, the records stay as they are: the build may be about to remember what it makes of a
+// damaged file. Whoever looks results up meanwhile leaves out those that rest on what is on record (execute.Undamaged).
+func Settle(ctx context.Context, root string) (dropped int, err error) {
+	records, err := casdisk.Damages(root)
+	if err != nil || len(records) == 0 {
+		return 0, err
+	}
+	done, err := Alone(ctx, root)
+	alone := err == nil
+	if errors.Is(err, ErrInUse) {
+		done, err = Use(ctx, root, nil)
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	return settle(ctx, root, alone)
 }
 
-// suspects reports results that may be wrong.
+func settle(ctx context.Context, root string, alone bool) (dropped int, err error) {
+	records, err := casdisk.Damages(root)
+	if err != nil || len(records) == 0 {
+		return 0, err
+	}
+	store, err := casdisk.New(root)
+	if err != nil {
+		return 0, err
+	}
+	v := newVerifier(&survey{root: root}, VerifyOptions{Repair: true})
+	v.store = store
+	for _, d := range records {
+		if err := v.outOfTheWay(ctx, d); err != nil {
+			return 0, err
+		}
+	}
+	if !alone {
+		return 0, nil
+	}
+	if v.s, err = look(ctx, root); err != nil {
+		return 0, err
+	}
+	err = v.suspects(ctx)
+	return v.found.Suspect, err
+}
+
+// outOfTheWay sees to it that nothing reads what was found damaged. What is in its place may have been made anew since.
+func (v *verifier) outOfTheWay(ctx context.Context, d casdisk.Damage) error {
+	path := blobPath(v.s.root, d.Of, "cas")
+	switch d.Place {
+	case casdisk.Executable: // nobody misses it
+		if err := os.Remove(blobPath(v.s.root, d.Of, "exec")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	case casdisk.Unpacked:
+		trees := merkle.NewTrees(v.s.root)
+		dir, ok := trees.Find(d.Of)
+		if !ok {
+			return nil
+		}
+		text, err := v.tree(ctx, &unpacked{item: &item{path: dir, fn: d.Of.Function()}, name: d.Of})
+		if err == nil && text != "" {
+			err = trees.Remove(ctx, d.Of)
+		}
+		return err
+	default:
+		st, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			_, err = v.blobAway(ctx, d.Of, st.Size())
+		}
+		return err
+	}
+	return nil
+}
+
+// suspects reports results that may be wrong. A command that read a damaged file made outputs that are whole and wrong. So a result is
+// suspect if its inputs hold a blob or a tree that was found damaged, now or since the last repair; and if nobody knows its inputs any
+// more. Results made from wrong outputs are right: their keys are of these outputs, which nothing asks for once the suspect one is gone.
 func (v *verifier) suspects(ctx context.Context) error {
-	earlier, err := v.moved()
+	records, err := casdisk.Damages(v.s.root)
 	if err != nil {
 		return err
 	}
-	for d := range earlier {
-		v.damaged[d] = true
+	for _, d := range records {
+		v.damaged[d.Of] = true
 	}
 	if len(v.damaged) == 0 {
 		return nil
 	}
-	s := &suspects{v: v, damaged: v.damaged, dirs: map[digest.Digest]bool{}}
+	var search merkle.Search
 	for _, r := range v.s.results {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -50,99 +120,51 @@ func (v *verifier) suspects(ctx context.Context) error {
 		if r.bad != nil {
 			continue
 		}
-		why := s.why(ctx, r)
+		why := v.s.why(ctx, r, &search, v.damaged)
 		if why == "" {
 			continue
 		}
 		v.found.Suspect++
-		if err := v.add(Problem{Kind: Results, Path: r.path, Text: why}, func() (string, error) { return v.away(r.path, "ac-"+r.fn.String()) }); err != nil {
+		err := v.add(Problem{Kind: Results, Path: r.path, Text: why}, func() (string, error) {
+			err := os.Remove(r.path) // nothing is to be seen in it
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return "removed", err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	if !v.o.Repair {
 		return nil
 	}
-	// A memo would have the next run believe that nothing is to be done, and what was moved away would stay away.
-	if err := os.RemoveAll(filepath.Join(v.s.root, "state", "memo")); err != nil {
-		return fmt.Errorf("forget what the last runs found out: %w", err)
-	}
-	return v.mark()
-}
-
-// moved returns what builds have found damaged and moved away since the last repair.
-func (v *verifier) moved() (map[digest.Digest]bool, error) {
-	entries, err := readDir(filepath.Join(v.s.root, "damaged"))
-	if err != nil {
-		return nil, err
-	}
-	found := map[digest.Digest]bool{}
-	for _, e := range entries {
-		if d, ok := movedBlob(e.Name()); ok {
-			found[d] = true
+	// A memo would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
+	// has links to files, which a damaged one does not leave by being moved away.
+	for _, dir := range []string{filepath.Join("state", "memo"), "laid"} {
+		if err := os.RemoveAll(filepath.Join(v.s.root, dir)); err != nil {
+			return fmt.Errorf("forget what may be wrong: %w", err)
 		}
 	}
-	return found, nil
-}
-
-// movedBlob returns of which blob, without its size, a file in damaged/ is.
-func movedBlob(file string) (digest.Digest, bool) {
-	name, hex, _ := strings.Cut(strings.TrimPrefix(file, "exec-"), "-")
-	fn, err := digest.ParseFunction(name)
-	if err != nil {
-		return digest.Digest{}, false
-	}
-	d, err := digest.New(fn, hex, 0)
-	return d, err == nil
-}
-
-// mark notes that what was moved away needs no further repair.
-func (v *verifier) mark() error {
-	dir := filepath.Join(v.s.root, "damaged")
-	entries, err := readDir(dir)
-	if err != nil {
+	// No crash may take back what was done and leave the word that it was done.
+	if err := atomicfile.SyncTree(v.s.root); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if _, ok := movedBlob(e.Name()); !ok {
-			continue
-		}
-		at := filepath.Join(dir, e.Name())
-		if err := os.Rename(at, at+repairedMark); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("note that %s was repaired: %w", at, err)
+	for _, d := range records {
+		if err := d.Settle(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // why says why the result may be wrong, "" if it is not.
-func (s *suspects) why(ctx context.Context, r *result) string {
+func (s *survey) why(ctx context.Context, r *result, search *merkle.Search, damaged map[digest.Digest]bool) string {
 	const unknown = "something in the cache was damaged, and nobody knows whether this was made from it"
-	b, err := os.ReadFile(r.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	if err != nil {
-		return unknown
-	}
-	from := &messageReader{reader: reader{s.v.s}, messages: map[digest.Digest][]byte{}}
-	for _, m := range actiondisk.Messages(b) {
-		from.messages[r.fn.Bytes(m)] = m
-	}
-	if r.key.IsZero() {
-		return unknown
-	}
-	m, ok := from.messages[r.key]
-	if !ok {
-		if m, err = cas.ReadBlob(context.Background(), from, r.key, 1<<20); err != nil {
-			return unknown
-		}
-	}
-	a, _, err := action.DecodeAction(m, r.fn)
-	if err != nil {
-		return unknown
-	}
-	hit, err := s.below(ctx, from, a.InputRoot, 0)
+	hit, err := s.inputs(ctx, r, search, func(d digest.Digest) bool { return damaged[d.Unsized()] })
 	switch {
+	case errors.Is(err, errGone):
+		return ""
 	case hit:
 		return "it was made from something that was found damaged, and may be wrong"
 	case err != nil:
@@ -151,50 +173,33 @@ func (s *suspects) why(ctx context.Context, r *result) string {
 	return ""
 }
 
-// below tells whether there is something damaged in the folder.
-func (s *suspects) below(ctx context.Context, from *messageReader, dir digest.Digest, depth int) (bool, error) {
-	if s.damaged[nameOf(dir)] {
-		return true, nil
+var errGone = errors.New("the result is gone")
+
+// inputs looks through all that the result was made from, as far as that is known: else it fails.
+func (s *survey) inputs(ctx context.Context, r *result, search *merkle.Search, found func(digest.Digest) bool) (bool, error) {
+	b, err := os.ReadFile(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, errGone
 	}
-	if hit, ok := s.dirs[dir]; ok || dir.Size() == 0 { // an empty folder's message has no bytes
-		return hit, nil
-	}
-	if depth > 256 {
-		return false, errors.New("folders are too deep")
-	}
-	d, err := merkle.Ref(dir).Open(ctx, from)
 	if err != nil {
 		return false, err
 	}
-	hit, lacks := false, error(nil)
-	for _, f := range d.Files {
-		hit = hit || s.damaged[nameOf(f.Digest)]
+	if r.key.IsZero() {
+		return false, errors.New("its Action is gone")
 	}
-	for _, sub := range d.Dirs {
-		ref, ok := sub.Ref()
-		if !ok || hit {
-			continue
+	messages := map[digest.Digest][]byte{}
+	for _, m := range actiondisk.Messages(b) {
+		messages[r.fn.Bytes(m)] = m
+	}
+	m, ok := messages[r.key]
+	if !ok {
+		if m, err = cas.ReadBlob(ctx, &reader{s}, r.key, 1<<20); err != nil {
+			return false, err
 		}
-		var err error
-		if hit, err = s.below(ctx, from, ref, depth+1); err != nil {
-			lacks = err
-		}
 	}
-	if hit || lacks == nil {
-		s.dirs[dir] = hit
+	a, _, err := action.DecodeAction(m, r.fn)
+	if err != nil {
+		return false, err
 	}
-	return hit, lacks
-}
-
-// messageReader is a reader that knows messages beside the blobs.
-type messageReader struct {
-	reader
-	messages map[digest.Digest][]byte
-}
-
-func (r *messageReader) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
-	if b, ok := r.messages[d]; ok {
-		return io.NopCloser(bytes.NewReader(b)), nil
-	}
-	return r.reader.Open(ctx, d)
+	return search.In(ctx, cas.Beside(&reader{s}, messages), a.InputRoot, found)
 }

@@ -117,8 +117,12 @@ func folderItem(kind Kind, fn digest.Function, path string) (*item, error) {
 		if err != nil {
 			return err
 		}
-		if info.ModTime().After(it.used) {
-			it.used = info.ModTime()
+		used := info.ModTime()
+		if kind == Damaged {
+			used = changed(info) // when it was moved there: its own time is that of a blob, or a result's
+		}
+		if used.After(it.used) {
+			it.used = used
 		}
 		if !d.IsDir() {
 			it.files++

@@ -46,9 +46,9 @@ type Verified struct {
 // trees are hashed, whatever their times say; results are decoded, their checksums computed where their Actions are in the
 // store, and what they name must be there.
 //
-// It may run beside builds. To repair, it must be alone (else ErrInUse): blobs, results and copies that are damaged are
-// moved to <root>/damaged, unpacked trees are removed; all of it is made again when a build wants it. So are results that may
-// be wrong because a command read what was damaged: see suspects.
+// It may run beside builds. What it finds damaged is on record from then on, for builds and collections to heed (Settle). To repair, it
+// must be alone (else ErrInUse): blobs, results and copies that are damaged are moved to <root>/damaged, unpacked trees are removed; all
+// of it is made again when a build wants it. So are results that may be wrong because a command read what was damaged: see suspects.
 //
 // The error is about what could not be read; Verified then has what was found anyway.
 func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error) {
@@ -65,7 +65,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	if err != nil {
 		return Verified{}, err
 	}
-	v := &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}}
+	v := newVerifier(s, o)
 	if o.Repair {
 		if v.store, err = casdisk.New(root); err != nil {
 			return Verified{}, err
@@ -89,6 +89,10 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	return v.found, err
 }
 
+func newVerifier(s *survey, o VerifyOptions) *verifier {
+	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}}
+}
+
 type verifier struct {
 	s     *survey
 	o     VerifyOptions
@@ -97,7 +101,7 @@ type verifier struct {
 	done  atomic.Int64
 
 	mu      sync.Mutex
-	damaged map[digest.Digest]bool   // blobs and trees, by nameOf
+	damaged map[digest.Digest]bool   // blobs and trees, by Unsized
 	hashed  map[fileID]digest.Digest // by BLAKE3 or SHA-256, whichever the file has its name from
 	errs    []error
 	found   Verified
@@ -131,17 +135,14 @@ func (v *verifier) blobs(ctx context.Context) error {
 		if err != nil {
 			return v.cannot(err)
 		}
-		if nameOf(is) == x.want {
+		if is.Unsized() == x.want {
 			return nil
 		}
-		v.mu.Lock()
-		v.damaged[x.want] = true
-		v.mu.Unlock()
 		p := Problem{Kind: x.it.kind, Path: x.it.path, Text: fmt.Sprintf("its content is %s", is)}
 		if x.it.kind == Blobs {
-			return v.add(p, func() (string, error) { return v.blobAway(ctx, x.want, info.Size()) })
+			return v.note(casdisk.InStore, x.want, p, func() (string, error) { return v.blobAway(ctx, x.want, info.Size()) })
 		}
-		return v.add(p, func() (string, error) { return v.away(x.it.path, "exec-"+x.it.fn.String()) })
+		return v.note(casdisk.Executable, x.want, p, func() (string, error) { return v.away(x.it.path, string(casdisk.Executable)+x.it.fn.String()) })
 	})
 	return errors.Join(err, errors.Join(v.take()...))
 }
@@ -229,8 +230,7 @@ func (v *verifier) trees(ctx context.Context) error {
 		if text == "" {
 			continue
 		}
-		v.damaged[u.name] = true
-		err = v.add(Problem{Kind: Trees, Path: u.path, Text: text}, func() (string, error) {
+		err = v.note(casdisk.Unpacked, u.name, Problem{Kind: Trees, Path: u.path, Text: text}, func() (string, error) {
 			return "removed", merkle.NewTrees(v.s.root).Remove(ctx, u.name)
 		})
 		if err != nil {
@@ -250,7 +250,7 @@ func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
 		return err.Error(), nil // a symlink that leads out, a device
 	}
 	root, _ := is.Encode(u.fn)
-	if nameOf(root) == u.name {
+	if root.Unsized() == u.name {
 		return "", nil
 	}
 	const only = "its content is not what its name says"
@@ -311,7 +311,19 @@ func (h treeHasher) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 	return h.v.hash(h.ctx, path, info, h.fn)
 }
 
-// add notes a problem, and repairs it if that is wanted.
+// note is add for something that a command may have read. It goes on record first: whatever becomes of the file, what rests on it is found
+// by that.
+func (v *verifier) note(place casdisk.Place, d digest.Digest, p Problem, repair func() (string, error)) error {
+	v.mu.Lock()
+	v.damaged[d] = true
+	v.mu.Unlock()
+	if err := casdisk.NoteDamage(v.s.root, place, d); err != nil {
+		return errors.Join(err, v.add(p, func() (string, error) { return "", nil }))
+	}
+	return v.add(p, repair)
+}
+
+// add reports a problem, and repairs it if that is wanted.
 func (v *verifier) add(p Problem, repair func() (string, error)) error {
 	var err error
 	if v.o.Repair {
