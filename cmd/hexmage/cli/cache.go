@@ -105,6 +105,9 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	if c.DryRun {
 		verb = "would remove"
 	}
+	if sum.Suspect > 0 {
+		fmt.Fprintf(a.env.Stdout, "something was found damaged: results that may have been made from it are dropped (%d)\n", sum.Suspect)
+	}
 	fmt.Fprintf(a.env.Stdout, "%s %s; %s stay in %s\n", verb, byteCount(sum.Freed), byteCount(sum.After), a.cache)
 	if o.MaxSize > 0 && sum.After > o.MaxSize {
 		fmt.Fprintf(a.env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n", c.MaxSize)
@@ -159,7 +162,7 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 	}
 	if len(v.Problems) > 0 {
 		if !c.Repair && !a.JSON {
-			fmt.Fprintln(a.env.Stderr, "`hexmage cache verify --repair` moves it away; the next build makes it again")
+			fmt.Fprintln(a.env.Stderr, "`hexmage cache verify --repair` moves it away, or the next build, which makes it again")
 		}
 		return &exitError{code: ExitFailed}
 	}

@@ -41,6 +41,7 @@ type engineParts struct {
 	phones      int // how many actions can run on devices at the same time
 	emulated    int // and on emulated ones
 	host, other *local.Executor
+	damage      *casdisk.DamageWatch
 	scratch     string // folder of this process
 	state       string
 	inUse       func() // nothing is collected before it is called
@@ -78,6 +79,9 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		return nil, err
 	}
 	gc.Tidy(ctx, a.cache)
+	if err := a.settle(ctx); err != nil {
+		return nil, err
+	}
 	inUse, err := gc.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
 		return nil, err // also when interrupted
@@ -87,6 +91,10 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 			inUse()
 		}
 	}()
+	damage, err := casdisk.WatchDamage(a.cache)
+	if err != nil {
+		return nil, engine(err)
+	}
 	blobs, err := casdisk.New(a.cache)
 	if err != nil {
 		return nil, engine(err)
@@ -95,7 +103,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, engine(err)
 	}
-	e := &engineParts{fn: fn, inUse: inUse, sources: cas.WithSources(blobs), trees: merkle.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
+	e := &engineParts{fn: fn, inUse: inUse, damage: damage, sources: cas.WithSources(blobs), trees: merkle.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
 	e.sources.FindWith(results.Messages)
 	e.stats = statcache.Open(filepath.Join(e.state, "statcache-"+fn.String()), fn, time.Now)
 	if err := os.MkdirAll(e.state, 0o755); err != nil {
@@ -119,7 +127,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		return nil, err
 	}
 	here := local.Options{
-		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
+		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), KeptSince: casdisk.LastDamage(a.cache), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
 		Base: base, Workspace: workspace, Private: a.private(),
 	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
@@ -141,7 +149,8 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, runner.Executor: e.device})
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, runner.Executor: e.device})
 	e.roots = filepath.Join(a.cache, "tmp")
-	e.executor = execute.Exclusive(execute.Cached(route, results, e.sources, fn, e.trees.Has), filepath.Join(e.state, "actions.lock"), fn)
+	cached := execute.Undamaged(execute.Cached(route, results, e.sources, fn, e.trees.Has), e.sources, damage)
+	e.executor = execute.Exclusive(cached, filepath.Join(e.state, "actions.lock"), fn)
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.
 		if err := blobs.Flush(ctx); err != nil {
@@ -150,6 +159,18 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		return results.Flush(ctx)
 	}
 	return e, nil
+}
+
+// settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
+func (a *app) settle(ctx context.Context) error {
+	dropped, err := gc.Settle(ctx, a.cache)
+	if dropped > 0 {
+		fmt.Fprintf(a.env.Stderr, "hexmage: something in the cache was found damaged: results that may have been made from it are dropped (%d)\n", dropped)
+	}
+	if err != nil {
+		return engine(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
+	}
+	return nil
 }
 
 // options are what every build with this engine has in common.

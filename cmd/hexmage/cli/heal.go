@@ -17,6 +17,7 @@ const maxHeals = 10
 // again. The engine is put together anew: what it knows to be in the store is no longer so.
 func (r *running) heal(ctx context.Context, res build.Result, err error) (build.Result, error) {
 	for range maxHeals {
+		err = r.sound(err)
 		if r.over || ctx.Err() != nil || !errors.Is(err, cas.ErrCorrupt) {
 			return res, err
 		}
@@ -30,10 +31,23 @@ func (r *running) heal(ctx context.Context, res build.Result, err error) (build.
 		r.shut()
 		res, err = r.build(ctx)
 	}
-	if errors.Is(err, cas.ErrCorrupt) {
+	if err = r.sound(err); errors.Is(err, cas.ErrCorrupt) {
 		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
 	}
 	return res, err
+}
+
+// sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
+// may have been made from that.
+func (r *running) sound(err error) error {
+	if err != nil || r.over || r.engine == nil {
+		return err
+	}
+	found, err := r.engine.damage.Found()
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%s: %w", found[0].Hex(), cas.ErrCorrupt)
+	}
+	return err
 }
 
 // shut ends the engine, if there is one.

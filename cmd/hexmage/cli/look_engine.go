@@ -44,7 +44,11 @@ func (a *app) onlyLook(workspace string) (build.Options, explain.Messages, error
 		}
 		beside = results.Messages
 		o.Sources = cas.WithSources(blobs)
-		o.Executor = execute.Cached(nothing{}, results, o.Sources, fn, merkle.NewTrees(a.cache).Has)
+		damage, err := casdisk.WatchDamage(a.cache)
+		if err != nil {
+			return o, nil, engine(err)
+		}
+		o.Executor = execute.Undamaged(execute.Cached(nothing{}, results, o.Sources, fn, merkle.NewTrees(a.cache).Has), o.Sources, damage)
 	}
 	o.Store = o.Sources
 	return o, beside, nil

@@ -223,6 +223,9 @@ func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bo
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
 func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []located, ok bool, err error) {
+	if err := a.settle(ctx); err != nil {
+		return nil, false, err
+	}
 	o, _, err := a.onlyLook(workspace)
 	if err != nil {
 		return nil, false, err
