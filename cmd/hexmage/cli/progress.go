@@ -33,7 +33,7 @@ func (a *app) progressLine() *progressLine {
 	return &progressLine{w: a.env.Stderr, terminal: a.env.Terminal, width: a.env.Width, last: time.Now()}
 }
 
-// show is an Options.Progress of fetchtool.
+// show is a Progress of sources.Options.
 func (p *progressLine) show(done, total int64, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
