@@ -9,12 +9,12 @@ import (
 
 // Extra are flags of a package's own, for some of its targets and sources. They come after the table's.
 type Extra struct {
-	Targets   []string `json:"targets,omitempty"`    // none: all
-	Sources   []string `json:"sources,omitempty"`    // slash paths in the package, as path.Match patterns; none: all
-	Includes  []string `json:"includes,omitempty"`   // folders, relative to the package; those below Rooted are taken as they are
-	Defines   []string `json:"defines,omitempty"`    // NAME or NAME=VALUE
-	Flags     []string `json:"flags,omitempty"`      // of the compiler
-	LinkFlags []string `json:"link_flags,omitempty"` // after the objects; Sources does not matter
+	Targets   []string `arg:"targets" json:"targets,omitempty"`       // none: all
+	Sources   []string `arg:"sources" json:"sources,omitempty"`       // slash paths in the package, as path.Match patterns; none: all
+	Includes  []string `arg:"includes" json:"includes,omitempty"`     // folders, relative to the package; those below Rooted are taken as they are
+	Defines   []string `arg:"defines" json:"defines,omitempty"`       // NAME or NAME=VALUE
+	Flags     []string `arg:"flags" json:"flags,omitempty"`           // of the compiler
+	LinkFlags []string `arg:"link_flags" json:"link_flags,omitempty"` // after the objects; Sources does not matter
 
 	// Rooted are folders, from where the compiler runs, that are not the package's: outputs of other steps.
 	Rooted []string `json:"rooted,omitempty"`

@@ -3,99 +3,53 @@ package oppackage
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/srctree"
+	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
-const (
-	ToolName    = "makefile"
-	ToolVersion = "3"
-)
+// Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
+const Tool tool.Name[Spec] = "makefile/3"
 
-// Run is `hexmage tool makefile`: it writes a Makefile into a folder, over a copy of the package's sources if --source is
-// given. Its exit code is 0, 1 when something could not be read or written, 2 for wrong arguments.
-func Run(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	flags := flag.NewFlagSet("makefile", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	name := flags.String("package", "", "`name` of the op package; with --source the default is what its interface source is named after")
-	targets := flags.String("targets", "", "`targets` with commas between them: htp_aarch64,htp_v79; default: all")
-	hvx := flags.String("hvx", "", "HVX version or compiler `flags`; default: "+DefaultHVX)
-	source := flags.String("source", "", "`folder` of the op package, copied to --out")
-	extras := flags.String("extras", "", "the package's own flags, as `JSON`; without --source, whole paths of sources in them")
-	out := flags.String("out", "", "`folder` to write to; it must be empty or not exist")
-	if err := flags.Parse(args); err != nil {
-		return 2
-	}
-	fail := func(code int, err error) int {
-		fmt.Fprintf(stderr, "makefile: %v\n", err)
-		return code
-	}
-	if flags.NArg() > 0 || *out == "" || *source == "" && *name == "" {
-		return fail(2, fmt.Errorf("--out and --package or --source are needed, and nothing else but flags"))
+// Spec says what Makefile to write.
+type Spec struct {
+	Package string   `json:"package"`
+	Targets []string `json:"targets,omitempty"` // none: all
+	HVX     string   `json:"hvx,omitempty"`     // HVX version or compiler flags; "": the default
+	Extras  []Extra  `json:"extras,omitempty"`  // with whole paths of sources
+	Out     string   `json:"out"`               // folder to write it into
+}
+
+// Run is the tool.
+func Run(_ context.Context, s Spec, _ tool.Env) error {
+	if s.Out == "" {
+		return errors.New("out is needed")
 	}
 	arches, err := Arches()
-	if err == nil && *targets != "" {
-		arches, err = Select(strings.Split(*targets, ","))
+	if err == nil && len(s.Targets) > 0 {
+		arches, err = Select(s.Targets)
 	}
 	if err != nil {
-		return fail(2, err)
+		return err
 	}
-	var tree *srctree.Tree
-	var files []string
-	if *source != "" {
-		root, err := os.OpenRoot(*source)
-		if err != nil {
-			return fail(1, err)
-		}
-		defer root.Close()
-		tree = srctree.New(root.FS())
-		if err := tree.Walk(func(f string) error { files = append(files, f); return nil }); err != nil {
-			return fail(1, err)
-		}
-		if *name, err = FindName(*name, files); err != nil {
-			return fail(1, err)
-		}
-	}
-	p := Package{Name: *name, HVX: HVXFlags(*hvx), Files: files}
-	if *extras != "" {
-		if err := json.Unmarshal([]byte(*extras), &p.Extras); err != nil {
-			return fail(2, fmt.Errorf("--extras: %w", err))
-		}
-		for _, e := range p.Extras {
-			if tree == nil {
-				p.Files = append(p.Files, e.Sources...)
-			}
-		}
+	p := Package{Name: s.Package, HVX: HVXFlags(s.HVX), Extras: s.Extras}
+	for _, e := range p.Extras {
+		p.Files = append(p.Files, e.Sources...)
 	}
 	var text bytes.Buffer
 	if err := Makefile(&text, p, arches); err != nil {
-		return fail(2, err)
+		return err
 	}
-	if tree == nil {
-		if err := os.MkdirAll(*out, 0o755); err != nil {
-			return fail(1, err)
-		}
-		if err := os.WriteFile(path.Join(*out, "Makefile"), text.Bytes(), 0o644); err != nil {
-			return fail(1, err)
-		}
-		return 0
+	if err := os.MkdirAll(s.Out, 0o755); err != nil {
+		return err
 	}
-	if err := tree.Put("Makefile", text.Bytes()); err != nil {
-		return fail(1, err)
-	}
-	if err := tree.CopyTo(ctx, *out); err != nil {
-		return fail(1, err)
-	}
-	return 0
+	return os.WriteFile(filepath.Join(s.Out, "Makefile"), text.Bytes(), 0o644)
 }
 
 // HVXFlags spells an HVX version, such as "v66", as compiler flags. Flags stay as they are, and "" is the default.

@@ -9,22 +9,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
-func runTool(t *testing.T, args ...string) (int, string) {
-	t.Helper()
-	var stderr bytes.Buffer
-	code := oppackage.Run(t.Context(), args, nil, &stderr, &stderr)
-	return code, stderr.String()
-}
-
 func TestRun(t *testing.T) {
-	source := t.TempDir()
-	sdktest.Write(t, source, map[string]string{"src/TestPackageInterface.cpp": "", "src/ops/A.cpp": "", "Makefile": "their own"})
-	out := filepath.Join(t.TempDir(), "out")
-	if code, text := runTool(t, "--source", source, "--targets", "htp_aarch64,htp_v79", "--hvx", "v66", "--out", out); code != 0 {
+	out := t.TempDir()
+	sdktest.Write(t, out, map[string]string{"src/TestPackageInterface.cpp": "", "src/ops/A.cpp": "", "Makefile": "their own"})
+	run := func(s oppackage.Spec) (int, string) {
+		_, stderr, code := tooltest.Run(t, oppackage.Tool, oppackage.Run, s)
+		return code, stderr
+	}
+	if code, text := run(oppackage.Spec{Package: "TestPackage", Targets: []string{"htp_aarch64", "htp_v79"}, HVX: "v66", Out: out}); code != 0 {
 		t.Fatalf("exit %d: %s", code, text)
 	}
 	data, err := os.ReadFile(filepath.Join(out, "Makefile"))
@@ -34,26 +31,34 @@ func TestRun(t *testing.T) {
 	if text, err := runMake(t, out, fakeRoots(t, out), "-n"); err != nil || strings.Count(text, " -c ") != 4 {
 		t.Errorf("make -n: %v\n%s", err, text)
 	}
-	alone := filepath.Join(t.TempDir(), "alone")
-	if code, text := runTool(t, "--package", "P", "--out", alone); code != 0 {
+	if code, text := run(oppackage.Spec{Package: "P", Out: filepath.Join(out, "new", "folder")}); code != 0 {
 		t.Errorf("exit %d: %s", code, text)
 	}
-	for want, args := range map[string][]string{
-		"--out and":            {"--package", "P"},
-		"no target \"htp_v7\"": {"--package", "P", "--out", out, "--targets", "htp_v7"},
-		"not a C++ name":       {"--package", "a b", "--out", out},
-		"only compiler flags":  {"--package", "P", "--out", out, "--hvx", "$(shell x)"},
-		"is not empty":         {"--source", source, "--out", out},
-		"there are 0 files":    {"--source", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")},
+	for want, s := range map[string]oppackage.Spec{
+		"out is needed":        {Package: "P"},
+		"no target \"htp_v7\"": {Package: "P", Out: out, Targets: []string{"htp_v7"}},
+		"not a C++ name":       {Package: "a b", Out: out},
+		"only compiler flags":  {Package: "P", Out: out, HVX: "$(shell x)"},
 	} {
-		if code, text := runTool(t, args...); code == 0 || !strings.Contains(text, want) {
-			t.Errorf("%q: exit %d: %s", args, code, text)
+		if code, text := run(s); code != 1 || !strings.Contains(text, want) {
+			t.Errorf("%+v: exit %d: %s", s, code, text)
 		}
 	}
 }
 
+func TestFindName(t *testing.T) {
+	for want, files := range map[string][]string{"P": {"src/PInterface.cpp", "src/ops/XInterface.cpp"}, "": {"src/a.cpp"}} {
+		if got, err := oppackage.FindName("", files); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", files, got, err)
+		}
+	}
+	if _, err := oppackage.FindName("", nil); err == nil || !strings.Contains(err.Error(), "there are 0 files") {
+		t.Error(err)
+	}
+}
+
 // TestToolVersion ties the tool's behaviour version to what it writes. When it fails because the Makefile changed on
-// purpose, raise ToolVersion and take the new digest.
+// purpose, raise the version and take the new digest.
 func TestToolVersion(t *testing.T) {
 	arches, err := oppackage.Arches()
 	if err != nil {
@@ -63,8 +68,8 @@ func TestToolVersion(t *testing.T) {
 	if err := oppackage.Makefile(&text, oppackage.Package{Name: "P"}, arches); err != nil {
 		t.Fatal(err)
 	}
-	const want = "3 eefc6a58a0e5d402"
-	if got := fmt.Sprintf("%s %.8x", oppackage.ToolVersion, sha256.Sum256(text.Bytes())); got != want {
+	const want = "makefile/3 eefc6a58a0e5d402"
+	if got := fmt.Sprintf("%s %.8x", string(oppackage.Tool), sha256.Sum256(text.Bytes())); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}
 }

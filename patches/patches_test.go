@@ -1,7 +1,6 @@
 package patches_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
@@ -373,12 +373,11 @@ func TestDiagnose(t *testing.T) {
 func TestRun(t *testing.T) {
 	r := request(t, map[string]string{"src/A.cpp": oldOp}, newHeader)
 	report := filepath.Join(t.TempDir(), "report.json")
-	run := func(args ...string) (int, string, string) {
-		var stdout, stderr bytes.Buffer
-		code := patches.Run(t.Context(), args, nil, &stdout, &stderr)
-		return code, stdout.String(), stderr.String()
+	shipped := filepath.Join(t.TempDir(), "mllm")
+	if fsys, err := patches.Shipped("mllm"); err != nil || os.CopyFS(shipped, fsys) != nil {
+		t.Fatal(err)
 	}
-	code, stdout, stderr := run("--source", r.Source, "--sdk-include", r.SDKInclude, "--series", "mllm", "--out", r.Out, "--report", report)
+	stdout, stderr, code := tooltest.Run(t, patches.Tool, patches.Run, patches.Spec{Source: r.Source, SDKInclude: r.SDKInclude, Series: "mllm", Rules: shipped, Out: r.Out, Report: report})
 	if code != 0 || !strings.Contains(stdout, "get_interface_scale -> interface_scale: applied") || !strings.Contains(stdout, "\n  src/A.cpp:2:39\n") {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
@@ -387,12 +386,13 @@ func TestRun(t *testing.T) {
 		t.Errorf("report %+v, %v", rep, err)
 	}
 	dir := write(t, map[string]string{"1-2/rules.hcl": strings.Split(own, "patch ")[0]})
-	if code, _, stderr := run("--source", r.Source, "--series", "own="+dir, "--check"); code != 1 || !strings.Contains(stderr, `rename "old": 0 places`) {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	for _, args := range [][]string{{}, {"--source", "x"}, {"--source", r.Source, "--series", "mllm"}, {"--source", r.Source, "--series", "nope", "--check"}, {"--source", r.Source, "--series", "a=/nowhere", "--check"}, {"-x"}, {"x"}} {
-		if code, _, _ := run(args...); code != 2 {
-			t.Errorf("%q: exit %d", args, code)
+	for want, s := range map[string]patches.Spec{
+		`rename "old": 0 places`: {Source: r.Source, Series: "own", Rules: dir, Out: filepath.Join(t.TempDir(), "o")},
+		"are needed":             {Series: "own", Rules: dir},
+		"nowhere":                {Source: r.Source, Series: "a", Rules: "/nowhere", Out: "o"},
+	} {
+		if _, stderr, code := tooltest.Run(t, patches.Tool, patches.Run, s); code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%+v: exit %d\n%s", s, code, stderr)
 		}
 	}
 }
@@ -411,7 +411,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 // TestToolVersion ties the tool's behaviour version to what it writes. When it fails because the tool now writes
-// something else on purpose, raise ToolVersion and take the new digest.
+// something else on purpose, raise the version and take the new digest.
 func TestToolVersion(t *testing.T) {
 	r := patches.Request{
 		Source:     write(t, map[string]string{"a.cpp": "int one;\n", "b.cpp": "int new_name;\n", "l": "-> a.cpp"}),
@@ -423,18 +423,18 @@ func TestToolVersion(t *testing.T) {
 		files[name] = string(f.Data)
 	}
 	report := filepath.Join(t.TempDir(), "report")
-	var stdout, stderr bytes.Buffer
-	if code := patches.Run(t.Context(), []string{"--source", r.Source, "--sdk-include", r.SDKInclude, "--series", "own=" + write(t, files), "--out", r.Out, "--report", report}, nil, &stdout, &stderr); code != 0 {
-		t.Fatalf("exit %d\n%s", code, &stderr)
+	stdout, stderr, code := tooltest.Run(t, patches.Tool, patches.Run, patches.Spec{Source: r.Source, SDKInclude: r.SDKInclude, Series: "own", Rules: write(t, files), Out: r.Out, Report: report})
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, stderr)
 	}
 	h := sha256.New()
 	for _, name := range []string{"a.cpp", "b.cpp", "l"} {
 		h.Write([]byte(read(t, r.Out, name)))
 	}
-	h.Write(stdout.Bytes())
+	h.Write([]byte(stdout))
 	h.Write([]byte(read(t, filepath.Dir(report), "report")))
-	const want = "2 6b05a03fe07df012"
-	if got := patches.ToolVersion + fmt.Sprintf(" %.8x", h.Sum(nil)); got != want {
+	const want = "patch/2 6b05a03fe07df012"
+	if got := string(patches.Tool) + fmt.Sprintf(" %.8x", h.Sum(nil)); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}
 }

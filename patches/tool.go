@@ -3,76 +3,48 @@ package patches
 import (
 	"context"
 	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/patches/rename"
 )
 
-// ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
-const (
-	ToolName    = "patch"
-	ToolVersion = "2"
-)
+// Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
+const Tool tool.Name[Spec] = "patch/2"
 
-// Run is `hexmage tool patch`: it writes a patched copy of a source tree. Its exit code is 0, 1 when the series does not fit
-// the sources, 2 for wrong arguments. With --check it writes no copy.
-func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	var r Request
-	flags := flag.NewFlagSet("patch", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.StringVar(&r.Source, "source", "", "`folder` of the sources")
-	flags.StringVar(&r.SDKInclude, "sdk-include", "", "the SDK's include/QNN `folder`")
-	name := flags.String("series", "", "`name` of a series that comes with hexmage, or name=folder")
-	flags.IntVar(&r.Fuzz, "fuzz", 0, "leave out up to so many `lines` of context at each end of a hunk")
-	flags.StringVar(&r.Out, "out", "", "`folder` for the patched copy")
-	report := flags.String("report", "", "`file` for the report, in JSON")
-	check := flags.Bool("check", false, "only say what would be done")
-	if err := flags.Parse(args); err != nil {
-		return 2
+// Spec says what to patch.
+type Spec struct {
+	Source     string `json:"source"`           // folder of the sources
+	SDKInclude string `json:"sdk_include"`      // the SDK's include/QNN folder
+	Series     string `json:"series"`           // the series' name, for the report
+	Rules      string `json:"rules"`            // the series' folder
+	Out        string `json:"out"`              // folder for the patched copy
+	Report     string `json:"report,omitempty"` // file for the report, in JSON
+}
+
+// Run is the tool: it writes a patched copy of a source tree, and says on stdout what it has done.
+func Run(ctx context.Context, s Spec, env tool.Env) error {
+	if s.Source == "" || s.Out == "" {
+		return errors.New("source and out are needed")
 	}
-	usage := func(format string, args ...any) int {
-		fmt.Fprintf(stderr, "patch: "+format+"\n", args...)
-		return 2
-	}
-	switch {
-	case flags.NArg() > 0:
-		return usage("unexpected argument %q", flags.Arg(0))
-	case r.Source == "" || *name == "":
-		return usage("--source and --series are needed")
-	case r.Out == "" && !*check:
-		return usage("--out is needed, or --check")
-	}
-	var err error
-	r.Series, r.SeriesFS, err = OpenSeries(*name)
+	name, rules, err := OpenSeries(s.Series + "=" + s.Rules)
 	if err != nil {
-		return usage("%v", err)
+		return err
 	}
-	do := Apply
-	if *check {
-		do = Check
+	rep, err := Apply(ctx, Request{Source: s.Source, SDKInclude: s.SDKInclude, Series: name, SeriesFS: rules, Out: s.Out})
+	fmt.Fprint(env.Stdout, rep.Text())
+	if err != nil || s.Report == "" {
+		return err
 	}
-	rep, err := do(ctx, r)
-	fmt.Fprint(stdout, rep.Text())
-	if err != nil {
-		fmt.Fprintf(stderr, "patch: %v\n", err)
-		return 1
+	data, err := json.MarshalIndent(rep, "", "  ")
+	if err == nil {
+		err = os.WriteFile(s.Report, append(data, '\n'), 0o644)
 	}
-	if *report != "" {
-		data, err := json.MarshalIndent(rep, "", "  ")
-		if err == nil {
-			err = os.WriteFile(*report, append(data, '\n'), 0o644)
-		}
-		if err != nil {
-			fmt.Fprintf(stderr, "patch: report: %v\n", err)
-			return 1
-		}
-	}
-	return 0
+	return err
 }
 
 // OpenSeries opens a series that comes with hexmage, by its name, or name=folder.

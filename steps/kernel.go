@@ -1,16 +1,11 @@
 package steps
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
@@ -20,8 +15,14 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/cdsp"
 )
 
-// KernelTest is the kind "kernel_test".
-type KernelTest struct{}
+// KernelTest are the arguments of kind kernel_test.
+type KernelTest struct {
+	opSource
+	Archs   []string          `arg:"archs" default:"v73 v75 v79 v81"`
+	Sources []string          `arg:"sources"`
+	Tools   string            `arg:"tools_version"`
+	Cases   []kerneltest.Case `block:"case,required"`
+}
 
 // emulatedHVX is the newest HVX that the emulated DSP has. It executes some newer instructions wrongly without a word, so the
 // compiler is to refuse them.
@@ -30,173 +31,103 @@ const emulatedHVX = "-mhvx=v66"
 // reference is the target whose build has the ops' reference branches.
 const reference = "htp_aarch64"
 
-// Schema returns the arguments and outputs.
-func (KernelTest) Schema() step.Schema {
-	numbers := cty.List(cty.Number)
-	tensor := hcldec.ObjectSpec{
-		"dtype":      &hcldec.AttrSpec{Name: "dtype", Type: cty.String, Required: true},
-		"dims":       &hcldec.AttrSpec{Name: "dims", Type: numbers, Required: true},
-		"scale":      &hcldec.AttrSpec{Name: "scale", Type: cty.Number},
-		"zero_point": &hcldec.AttrSpec{Name: "zero_point", Type: cty.Number},
-		"data":       &hcldec.AttrSpec{Name: "data", Type: numbers},
-		"file":       &hcldec.AttrSpec{Name: "file", Type: cty.String},
-		"low":        &hcldec.AttrSpec{Name: "low", Type: cty.Number},
-		"high":       &hcldec.AttrSpec{Name: "high", Type: cty.Number},
-	}
+func kernelTestSchema() step.Schema {
 	return step.Schema{
-		Summary: "Run ops' Hexagon code on an emulated DSP, and compare it with the ops' reference branches.",
-		Args: withExtras(hcldec.ObjectSpec{
-			"source":        &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true},
-			"archs":         &hcldec.AttrSpec{Name: "archs", Type: cty.List(cty.String)},
-			"package":       &hcldec.AttrSpec{Name: "package", Type: cty.String},
-			"sources":       &hcldec.AttrSpec{Name: "sources", Type: cty.List(cty.String)},
-			"tools_version": &hcldec.AttrSpec{Name: "tools_version", Type: cty.String},
-			"case": &hcldec.BlockListSpec{TypeName: "case", MinItems: 1, Nested: hcldec.ObjectSpec{
-				"op":      &hcldec.BlockLabelSpec{Index: 0, Name: "op"},
-				"name":    &hcldec.AttrSpec{Name: "name", Type: cty.String},
-				"seeds":   &hcldec.AttrSpec{Name: "seeds", Type: numbers},
-				"max_abs": &hcldec.AttrSpec{Name: "max_abs", Type: cty.Number},
-				"max_ulp": &hcldec.AttrSpec{Name: "max_ulp", Type: cty.Number},
-				"input":   &hcldec.BlockListSpec{TypeName: "input", Nested: tensor},
-				"output":  &hcldec.BlockListSpec{TypeName: "output", MinItems: 1, Nested: tensor},
-			}},
-		}),
-		ArgDocs: withExtraDocs(map[string]string{
+		Summary: "Runs ops' Hexagon code on an emulated DSP, and compares it with the ops' reference branches.",
+		ArgDocs: withOpDocs(map[string]string{
 			"source":        "Folder of the package: an output of another step, or a folder of the workspace.",
-			"archs":         "Hexagon archs to build for and to emulate. Default: v73, v75, v79, v81.",
-			"package":       "Name of the package. Default: X of src/XInterface.cpp.",
+			"archs":         "Hexagon archs to build for and to emulate.",
 			"sources":       "Only these sources of ops (paths in the package, which may have * and ?), with an interface made for them. Default: the whole package.",
 			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
 			"case":          "A call of the op that the label names, once for each of seeds (default: [1]); parameters are inputs after the others. A tensor has stored numbers: data (all of them, or one for all), a file (little-endian), or made up ones whose real values are between low and high. An element of an output may differ from the reference by max_abs, or by max_ulp steps of its type (default: 0, not at all).",
 		}),
 		Outputs:    []step.OutputSpec{{Name: "report", Class: action.Tree, Doc: "<arch>.txt and .json: what each call came to, with the largest errors."}},
 		Toolchains: []string{"qairt", "hexagon", "ndk", "llvm", "qemu"},
+		Example: `step "kernel_test" "ops" {
+  source = step.patch.ops.outputs.dir
+  archs  = ["v79"]
+
+  case "SiLU" {
+    input {
+      dtype = "float16"
+      dims  = [1, 1, 1, 130]
+    }
+    output {
+      dtype = "float16"
+      dims  = [1, 1, 1, 130]
+    }
+  }
+}`,
 	}
 }
 
 // kernels is a step of the kind.
 type kernels struct {
-	*build
-	cases []byte
+	opBuild
+	cases []kerneltest.Case
 	files []action.Input // of tensors
 	only  []string       // patterns of sources; none is the whole package
 	qemu  action.Input
 	llvm  action.Input
 }
 
-// Plan checks the cases, and leaves the rest to Expand.
-func (KernelTest) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	archs := r.Strings("archs")
-	if len(archs) == 0 {
-		archs = []string{"v73", "v75", "v79", "v81"}
-	}
+// Plan checks the cases, and leaves the rest to when the sources are there.
+func (t KernelTest) Plan(p *step.Plan) {
 	targets := []string{reference}
-	for _, a := range archs {
+	for _, a := range t.Archs {
 		targets = append(targets, "htp_"+strings.TrimPrefix(a, "htp_"))
 	}
-	b, diags := newBuild(r, targets, "archs", emulatedHVX)
-	if diags.HasErrors() {
-		return step.Planned{}, diags
-	}
-	k := kernels{build: b, only: r.Strings("sources")}
-	for _, a := range b.arches[1:] {
+	k := kernels{opBuild: newBuild(p, t.opSource, targets, "archs", t.Tools), only: t.Sources, qemu: p.Toolchain("qemu").Input(), llvm: p.Toolchain("llvm").Input()}
+	k.hvx = emulatedHVX
+	for _, a := range k.arches[min(1, len(k.arches)):] {
 		if a.Family != "hexagon" {
-			return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("archs", "Not a Hexagon arch", "%s is no arch of a DSP: say v73, v75, v79 or v81.", a.Target)}
+			p.Fail("archs", "Not a Hexagon arch", "%s is no arch of a DSP: say v73, v75, v79 or v81.", a.Target)
 		}
 	}
-	for name, to := range map[string]*action.Input{"qemu": &k.qemu, "llvm": &k.llvm} {
-		t, diag := r.Toolchain(name)
-		if diag != nil {
-			return step.Planned{}, hcl.Diagnostics{diag}
+	k.place(p, t.Cases)
+	if p.Failed() {
+		return
+	}
+	if err := k.tests(k.preview()); err != nil {
+		p.Fail("", "Kernel test cannot be planned", "%v.", err)
+	}
+	p.Await(k.trees(), func(p *step.Plan, l action.Listing) error {
+		k := k
+		k.p = p
+		pkg, err := k.find(l)
+		if err == nil && len(k.only) > 0 {
+			err = k.choose(&pkg)
 		}
-		*to = t.Input()
-	}
-	var err error
-	if k.cases, k.files, err = cases(r); err != nil {
-		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("case", "Not a kernel test", "%v.", err)}
-	}
-	specs, outs, err := k.specs(b.preview())
-	if err != nil {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("Kernel test cannot be planned", "%v.", err)}
-	}
-	return step.Planned{
-		Specs: specs, Outputs: outs, Await: b.inputs, Expand: k.expand,
-		Explain: func(spec string, output []byte) []string {
-			hints := oppackage.Explain(spec, string(output))
-			if strings.Contains(string(output), "'Q6_") {
-				hints = append(hints, "the emulated DSP has HVX up to v66, and the op uses newer instructions: it can be tested on a device only; test the package's other ops with sources = […]")
-			}
-			return hints
-		},
-	}, nil
+		if err != nil {
+			return err
+		}
+		return k.tests(pkg)
+	})
+	p.Explain(func(spec string, output []byte) []string {
+		hints := oppackage.Explain(spec, string(output))
+		if strings.Contains(string(output), "'Q6_") {
+			hints = append(hints, "the emulated DSP has HVX up to v66, and the op uses newer instructions: it can be tested on a device only; test the package's other ops with sources = […]")
+		}
+		return hints
+	})
 }
 
-// cases reads the blocks. Files of tensors are placed in the exec root.
-func cases(r step.Request) ([]byte, []action.Input, error) {
-	var list []kerneltest.Case
-	var files []action.Input
-	number := func(v cty.Value, name string) float64 {
-		if n := v.GetAttr(name); !n.IsNull() {
-			f, _ := n.AsBigFloat().Float64()
-			return f
-		}
-		return 0
-	}
-	numbers := func(v cty.Value, name string) []float64 {
-		var out []float64
-		if l := v.GetAttr(name); !l.IsNull() {
-			for it := l.ElementIterator(); it.Next(); {
-				_, n := it.Element()
-				f, _ := n.AsBigFloat().Float64()
-				out = append(out, f)
+// place takes the cases, with the files of their tensors in the exec root.
+func (k *kernels) place(p *step.Plan, cases []kerneltest.Case) {
+	for _, c := range cases {
+		for _, tensors := range [][]kerneltest.Tensor{c.Inputs, c.Outputs} {
+			for i, t := range tensors {
+				if t.File != "" {
+					file := p.Path("case", t.File).As(fmt.Sprintf("in/case/%d-%s", len(k.files), path.Base(t.File)))
+					k.files, tensors[i].File = append(k.files, file), file.Path
+				}
 			}
 		}
-		return out
 	}
-	tensors := func(v cty.Value, name string) []kerneltest.Tensor {
-		var out []kerneltest.Tensor
-		for it := v.GetAttr(name).ElementIterator(); it.Next(); {
-			_, b := it.Element()
-			of := step.Request{Args: b}
-			t := kerneltest.Tensor{Type: of.String("dtype"), Scale: float32(number(b, "scale")), Zero: int32(number(b, "zero_point")), Data: numbers(b, "data"), Low: number(b, "low"), High: number(b, "high")}
-			for _, d := range numbers(b, "dims") {
-				t.Dims = append(t.Dims, int(d))
-			}
-			if f := of.String("file"); f != "" {
-				t.File = fmt.Sprintf("in/case/%d-%s", len(files), path.Base(f))
-				files = append(files, r.Input("case", f, t.File))
-			}
-			out = append(out, t)
-		}
-		return out
+	if err := kerneltest.Validate(cases); err != nil {
+		p.Fail("case", "Not a kernel test", "%v.", err)
 	}
-	for it := r.Args.GetAttr("case").ElementIterator(); it.Next(); {
-		_, v := it.Element()
-		of := step.Request{Args: v}
-		c := kerneltest.Case{Op: of.String("op"), Name: of.String("name"), MaxAbs: number(v, "max_abs"), MaxULP: uint64(max(0, number(v, "max_ulp"))), Inputs: tensors(v, "input"), Outputs: tensors(v, "output")}
-		for _, s := range numbers(v, "seeds") {
-			c.Seeds = append(c.Seeds, uint64(max(0, s)))
-		}
-		list = append(list, c)
-	}
-	if err := kerneltest.Validate(list); err != nil {
-		return nil, nil, err
-	}
-	data, err := json.Marshal(list)
-	return data, files, err
-}
-
-func (k kernels) expand(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
-	p, err := k.find(l)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(k.only) > 0 {
-		if err := k.choose(&p); err != nil {
-			return nil, nil, err
-		}
-	}
-	return k.specs(p)
+	k.cases = cases
 }
 
 // choose takes all ops out of the package but the wanted ones, and has an interface made for these.
@@ -220,153 +151,93 @@ func (k kernels) choose(p *oppackage.Package) error {
 		dir, ext := path.Dir(f), path.Ext(f)
 		return ext == ".cpp" && (dir == "src" || dir == "src/ops" && !wanted[f])
 	})
-	p.Interface = path.Join(k.at.Dir(), "interface", p.Name+"Interface.cpp")
+	p.Interface = path.Join(k.p.At.Dir(), "interface", p.Name+"Interface.cpp")
 	return p.Validate()
 }
 
-func (k kernels) specs(p oppackage.Package) ([]action.Spec, map[string]action.Artifact, error) {
-	p = k.place(p)
-	var specs []action.Spec
-	if p.Interface != "" {
-		made, err := k.interfaceFor(p)
-		if err != nil {
-			return nil, nil, err
-		}
-		specs = append(specs, made)
+// tests plans the builds, and a test for each arch.
+func (k kernels) tests(pkg oppackage.Package) error {
+	pkg = k.opBuild.place(pkg)
+	switch {
+	case pkg.Interface == "":
+	case len(k.only) == 0:
+		k.makeInterface(pkg)
+	default:
+		k.interfaceOf(pkg)
 	}
-	host, err := k.reference(p)
+	program, err := k.reference(pkg)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	shell, err := k.shell()
+	shell, err := dspProgram(k.p, k.llvm)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	specs = append(append(specs, host...), shell)
-	program := host[len(host)-1]
-	report := action.Artifact{Class: action.Tree}
+	var report []action.Input
 	for _, a := range k.arches[1:] {
-		made, _, err := k.arch(a, p)
-		if err != nil {
-			return nil, nil, err
-		}
-		link := made[len(made)-1]
-		test := k.test(a, link, shell, program)
-		specs = append(append(specs, made...), test)
-		for _, o := range test.Outputs {
-			report.Parts = append(report.Parts, action.Input{Path: path.Base(o.Path), Spec: &action.SpecOutput{Spec: test.Name, Path: o.Path}})
-		}
+		_, objects := k.compile(a, pkg)
+		report = append(report, k.test(a, k.link(a, pkg, objects), shell, program)...)
 	}
-	return specs, map[string]action.Artifact{"report": report}, nil
+	k.p.Tree("report", report...)
+	return nil
 }
 
-// interfaceFor makes the interface: from the op config, or for the ops that the chosen sources register.
-func (k kernels) interfaceFor(p oppackage.Package) (action.Spec, error) {
-	if len(k.only) == 0 {
-		return k.interfaceSpec(p)
-	}
-	args := []string{"--package", p.Name, "--out", p.Interface}
-	spec := action.Spec{Name: interfaceName, Description: "write an interface for the ops under test", Env: k.env, Outputs: []action.Output{{Path: p.Interface}}}
-	for _, f := range p.Files {
+// interfaceOf has an interface made for the ops that the chosen sources register.
+func (k kernels) interfaceOf(pkg oppackage.Package) {
+	s := opconfig.Spec{Package: pkg.Name, Out: pkg.Interface}
+	var sources []action.Input
+	for _, f := range pkg.Files {
 		if path.Dir(f) == "src/ops" && path.Ext(f) == ".cpp" {
-			in, err := k.file(f)
-			if err != nil {
-				return action.Spec{}, err
-			}
-			spec.Inputs = append(spec.Inputs, in)
-			args = append(args, in.Path)
+			in := k.source.Below(f)
+			s.Sources, sources = append(s.Sources, in.Path), append(sources, in)
 		}
 	}
-	spec.Args, spec.Platform = step.FlagTool(opconfig.ToolName, opconfig.ToolVersion, args...)
-	return spec, nil
+	step.Tool(k.p, interfaceName, "write an interface for the ops under test", opconfig.Tool, s).In(sources...).SetEnv(k.p.Env).Out(s.Out)
 }
 
-// reference compiles the package for the phone's processor and links it with the harness, a static program.
-func (k kernels) reference(p oppackage.Package) ([]action.Spec, error) {
+// reference compiles the package for the phone's processor and links it with the harness, a static program instead of the library.
+func (k kernels) reference(pkg oppackage.Package) (action.Input, error) {
 	a := k.arches[0]
-	specs, compiles, err := k.arch(a, p)
-	if err != nil {
-		return nil, err
-	}
-	specs = specs[:len(specs)-1] // a program instead of the library
-	out := path.Join(k.at.Dir(), "build/reference")
-	dir := path.Join(k.at.Dir(), "harness")
-	spec := action.Spec{
-		Name: "reference", Description: "link the reference branches with the harness", Env: k.environ(),
-		Inputs: slices.Clone(k.toolchains[a.Target]), Outputs: []action.Output{{Path: out}},
-	}
-	spec.Args = []string{
-		k.roots.NDK + "/toolchains/llvm/prebuilt/linux-x86_64/bin/clang", "--target=aarch64-none-linux-android21", "-std=c17", "-O1", "-ffreestanding", "-fno-builtin",
-		"-ffp-contract=off", "-static", "-fPIC", "-I" + k.roots.QAIRT + "/include/QNN", "-I" + dir, "-o", out,
-	}
-	files, err := sourceFiles(map[string]fs.FS{"harness.c": kerneltest.Harness(), "math.c": cdsp.Sources(), "half.c": cdsp.Sources(), "text.c": cdsp.Sources(), "shell.h": cdsp.Sources(), "fastrpc_wire.h": cdsp.Sources()}, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, in := range files {
-		spec.Inputs = append(spec.Inputs, in)
-		if path.Ext(in.Path) == ".c" {
-			spec.Args = append(spec.Args, in.Path)
-		}
-	}
-	for _, c := range compiles {
-		name := a.Target + "/" + strings.TrimPrefix(c.Object, path.Join(p.Build, a.Folder)+"/")
-		spec.Inputs = append(spec.Inputs, action.Input{Path: c.Object, Spec: &action.SpecOutput{Spec: name, Path: c.Object}})
-		spec.Args = append(spec.Args, c.Object)
-	}
-	return append(specs, spec), nil
-}
-
-// sourceFiles are inputs with files that hexmage carries, sorted.
-func sourceFiles(from map[string]fs.FS, dir string) ([]action.Input, error) {
-	var in []action.Input
-	for name, sources := range from {
-		data, err := fs.ReadFile(sources, name)
+	_, objects := k.compile(a, pkg)
+	dir, out := path.Join(k.p.At.Dir(), "harness"), path.Join(k.p.At.Dir(), "build/reference")
+	link := k.p.Action("reference", "link the reference branches with the harness",
+		k.roots.NDK+"/toolchains/llvm/prebuilt/linux-x86_64/bin/clang", "--target=aarch64-none-linux-android21", "-std=c17", "-O1", "-ffreestanding", "-fno-builtin",
+		"-ffp-contract=off", "-static", "-fPIC", "-I"+k.roots.QAIRT+"/include/QNN", "-I"+dir, "-o", out).In(k.toolchains[a.Target]...)
+	k.compiler(link)
+	for _, f := range []struct {
+		name string
+		from fs.FS
+	}{{"fastrpc_wire.h", cdsp.Sources()}, {"half.c", cdsp.Sources()}, {"harness.c", kerneltest.Harness()}, {"math.c", cdsp.Sources()}, {"shell.h", cdsp.Sources()}, {"text.c", cdsp.Sources()}} {
+		data, err := fs.ReadFile(f.from, f.name)
 		if err != nil {
-			return nil, err
+			return action.Input{}, err
 		}
-		in = append(in, action.Input{Path: path.Join(dir, name), Content: &action.Content{Data: data}})
+		at := path.Join(dir, f.name)
+		link.In(action.Input{Path: at, Content: &action.Content{Data: data}})
+		if path.Ext(at) == ".c" {
+			link.Args = append(link.Args, at)
+		}
 	}
-	slices.SortFunc(in, func(a, b action.Input) int { return strings.Compare(a.Path, b.Path) })
-	return in, nil
+	for _, o := range objects {
+		link.In(o)
+		link.Args = append(link.Args, o.Path)
+	}
+	return link.Out(out), nil
 }
 
-// shell compiles the emulated DSP's first program.
-func (k kernels) shell() (action.Spec, error) {
-	spec := action.Spec{
-		Name: "dsp", Description: "compile the emulated DSP's " + cdsp.Program,
-		Args:   cdsp.Args(k.llvm.Path+"/usr/bin/clang-22", cdsp.Program),
-		Inputs: []action.Input{k.llvm}, Outputs: []action.Output{{Path: cdsp.Program}},
-	}
-	names, err := fs.Glob(cdsp.Sources(), "*")
-	if err != nil {
-		return spec, err
-	}
-	from := map[string]fs.FS{}
-	for _, n := range names {
-		from[n] = cdsp.Sources()
-	}
-	files, err := sourceFiles(from, "")
-	spec.Inputs = append(spec.Inputs, files...)
-	return spec, err
+// dspProgram compiles the emulated DSP's first program.
+func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
+	sources, err := embedded(cdsp.Sources(), "")
+	a := p.Action("dsp", "compile the emulated DSP's "+cdsp.Program, cdsp.Args(llvm.Path+"/usr/bin/clang-22", cdsp.Program)...)
+	return a.In(llvm).In(sources...).Out(cdsp.Program).As(cdsp.Program), err
 }
 
 // test runs the cases for an arch.
-func (k kernels) test(a oppackage.Arch, link, shell, program action.Spec) action.Spec {
-	const cases = "cases.json"
-	lib, out := link.Outputs[0].Path, path.Join(k.at.Dir(), "report", a.Version)
-	spec := action.Spec{
-		Name: a.Target + "/test", Description: "run kernel tests for " + a.Version, Env: k.env,
-		Inputs: slices.Concat([]action.Input{
-			{Path: cases, Content: &action.Content{Data: k.cases}},
-			{Path: lib, Spec: &action.SpecOutput{Spec: link.Name, Path: lib}},
-			{Path: cdsp.Program, Spec: &action.SpecOutput{Spec: shell.Name, Path: cdsp.Program}},
-			{Path: program.Outputs[0].Path, Spec: &action.SpecOutput{Spec: program.Name, Path: program.Outputs[0].Path}},
-			k.qemu,
-		}, k.files),
-		Outputs: []action.Output{{Path: out + ".json"}, {Path: out + ".txt"}},
-	}
-	spec.Args, spec.Platform = step.FlagTool(kerneltest.ToolName, kerneltest.ToolVersion, "--cases", cases, "--arch", a.Version, "--library", lib,
-		"--shell", cdsp.Program, "--reference", program.Outputs[0].Path, "--qemu", k.qemu.Path+"/usr/bin", "--out", out)
-	return spec
+func (k kernels) test(a oppackage.Arch, lib, shell, program action.Input) []action.Input {
+	out := path.Join(k.p.At.Dir(), "report", a.Version)
+	lib.Path, program.Path = lib.Spec.Path, program.Spec.Path
+	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, kerneltest.Spec{Cases: k.cases, Arch: a.Version,
+		Library: lib.Path, Shell: shell.Path, Reference: program.Path, Qemu: k.qemu.Path + "/usr/bin", Out: out})
+	test.In(lib, shell, program, k.qemu).In(k.files...).SetEnv(k.p.Env)
+	return []action.Input{test.Out(out + ".json").As(a.Version + ".json"), test.Out(out + ".txt").As(a.Version + ".txt")}
 }

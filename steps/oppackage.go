@@ -1,36 +1,34 @@
 package steps
 
 import (
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
+	"fmt"
+	"path"
+	"slices"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/libcheck"
 )
 
-// Package is the kind "oppackage".
-type Package struct{}
+// OpPackage are the arguments of kind oppackage.
+type OpPackage struct {
+	opSource
+	Targets  []string `arg:"targets,required"`
+	HVX      string   `arg:"hvx"`
+	Tools    string   `arg:"tools_version"`
+	HostCXX  string   `arg:"host_cxx"`
+	Config   *string  `arg:"config"` // "" is none
+	Provider string   `arg:"provider"`
+}
 
-// Schema returns the arguments and outputs.
-func (Package) Schema() step.Schema {
+func opPackageSchema() step.Schema {
 	return step.Schema{
-		Summary: "Build a QNN HTP op package: every source for every target, then a library for each target.",
-		Args: withExtras(hcldec.ObjectSpec{
-			"source":        &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true},
-			"targets":       &hcldec.AttrSpec{Name: "targets", Type: cty.List(cty.String), Required: true},
-			"package":       &hcldec.AttrSpec{Name: "package", Type: cty.String},
-			"hvx":           &hcldec.AttrSpec{Name: "hvx", Type: cty.String},
-			"tools_version": &hcldec.AttrSpec{Name: "tools_version", Type: cty.String},
-			"host_cxx":      &hcldec.AttrSpec{Name: "host_cxx", Type: cty.String},
-			"config":        &hcldec.AttrSpec{Name: "config", Type: cty.String},
-			"provider":      &hcldec.AttrSpec{Name: "provider", Type: cty.String},
-		}),
-		ArgDocs: withExtraDocs(map[string]string{
+		Summary: "Builds a QNN HTP op package: every source for every target, then a library for each target.",
+		ArgDocs: withOpDocs(map[string]string{
 			"source":        "Folder of the package (src/*.cpp, src/ops/*.cpp): an output of another step, or a folder of the workspace.",
 			"targets":       "What to build for: htp_aarch64, htp_v79, …; each is also the name of an output, its library.",
-			"package":       "Name of the package. Default: X of src/XInterface.cpp.",
 			"hvx":           "HVX version that ops may use, such as v66, or compiler flags. Default: that of the target.",
 			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
 			"host_cxx":      "The host's C++ compiler, for htp_x86. Default: clang++.",
@@ -45,28 +43,154 @@ func (Package) Schema() step.Schema {
 		},
 		OutputsFrom: "targets",
 		Toolchains:  []string{"qairt", "hexagon", "ndk", "llvm"},
+		Example: `step "oppackage" "llama" {
+  source  = step.patch.ops.outputs.dir
+  package = "LLaMAPackage"
+  targets = ["htp_aarch64", "htp_v79"]
+}`,
 	}
 }
 
-// Plan checks what can be checked without the sources, and leaves the rest to Expand.
-func (Package) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	b, diags := newBuild(r, r.Strings("targets"), "targets", oppackage.HVXFlags(r.String("hvx")))
-	if diags.HasErrors() {
-		return step.Planned{}, diags
+// Plan checks what can be checked without the sources, and leaves the rest to when they are there.
+func (o OpPackage) Plan(p *step.Plan) {
+	if err := oppackage.CheckHVX(o.HVX); err != nil {
+		p.Fail("hvx", "Unknown HVX version", "%v.", err)
+		return
 	}
-	b.provider = r.String("provider")
-	b.config, b.configSet = r.String("config"), argSet(r, "config")
-	specs, outs, err := b.specs(b.preview())
+	b := newBuild(p, o.opSource, o.Targets, "targets", o.Tools)
+	if p.Failed() {
+		return
+	}
+	b.hvx, b.roots.HostCXX, b.provider, b.config = oppackage.HVXFlags(o.HVX), o.HostCXX, o.Provider, o.Config
+	if err := b.libraries(b.preview()); err != nil {
+		p.Fail("", "Op package cannot be planned", "%v.", err)
+	}
+	p.Await(b.trees(), func(p *step.Plan, l action.Listing) error {
+		b := b.on(p)
+		pkg, err := b.find(l)
+		if err != nil {
+			return err
+		}
+		return b.libraries(pkg)
+	})
+	p.Explain(func(spec string, output []byte) []string { return oppackage.Explain(spec, string(output)) })
+}
+
+// libraries plans the libraries of all targets, and what is said of them.
+func (b opBuild) libraries(pkg oppackage.Package) error {
+	pkg = b.place(pkg)
+	if pkg.Interface != "" {
+		b.makeInterface(pkg)
+	}
+	var all []oppackage.Compile
+	var dir, device, report []action.Input
+	var hexagon []oppackage.Arch
+	for _, a := range b.arches {
+		if a.Family == "hexagon" {
+			hexagon = append(hexagon, a)
+		}
+	}
+	for _, a := range b.arches {
+		compiles, objects := b.compile(a, pkg)
+		all = append(all, compiles...)
+		lib := b.link(a, pkg, objects)
+		b.p.File(a.Target, lib)
+		dir = append(dir, lib.As(a.Target+"/"+oppackage.Library(pkg.Name)))
+		in := hexagon // the folders of a phone that the library is in
+		if a.Family == "hexagon" {
+			in = []oppackage.Arch{a}
+		}
+		if a.Family == "hexagon" || a.Family == "android" {
+			for _, h := range in {
+				device = append(device, lib.As(h.Version+"/"+oppackage.DeviceLibrary(pkg.Name, a)))
+			}
+		}
+		report = append(report, b.check(a, pkg, lib)...)
+	}
+	commands, err := oppackage.CompileCommands(".", all)
 	if err != nil {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("Op package cannot be planned", "%v.", err)}
+		return fmt.Errorf("compile_commands.json: %w", err)
 	}
-	return step.Planned{
-		Specs: specs, Outputs: outs, Await: b.inputs, Expand: b.expand,
-		Explain: func(spec string, output []byte) []string { return oppackage.Explain(spec, string(output)) },
-	}, diags
+	b.p.Tree("dir", dir...)
+	b.p.Tree("device", device...)
+	b.p.Tree("report", report...)
+	b.p.File("compile_commands", action.Input{Content: &action.Content{Data: commands}})
+	return nil
 }
 
-// argSet says whether an argument is set, to "" perhaps.
-func argSet(r step.Request, name string) bool {
-	return !r.Args.IsNull() && r.Args.Type().HasAttribute(name) && !r.Args.GetAttr(name).IsNull()
+// check makes sure that what was linked is what backends load, and reports on it.
+func (b opBuild) check(a oppackage.Arch, pkg oppackage.Package, lib action.Input) []action.Input {
+	lib.Path = lib.Spec.Path
+	s := libcheck.Spec{Library: lib.Path, Target: a.Target, Package: pkg.Name, Header: path.Join(b.roots.QAIRT, "include/QNN/QnnSdkBuildId.h"),
+		Out: path.Join(b.p.At.Dir(), "report", a.Target), Provider: b.provider}
+	inputs := append([]action.Input{lib}, b.toolchains[a.Target]...)
+	if b.config != nil && *b.config != "" {
+		config := b.source.Below(*b.config)
+		s.Config, inputs = config.Path, append(inputs, config)
+	}
+	check := step.Tool(b.p, a.Target+"/check", "check "+oppackage.Library(pkg.Name)+" for "+a.Target, libcheck.Tool, s).In(inputs...).SetEnv(b.p.Env)
+	return []action.Input{check.Out(s.Out + ".json").As(a.Target + ".json"), check.Out(s.Out + ".txt").As(a.Target + ".txt")}
+}
+
+// opSource are the arguments of all kinds about an op package: its sources, and flags of its own.
+type opSource struct {
+	Source  step.Path `arg:"source,required"`
+	Package string    `arg:"package"`
+
+	Includes  []string          `arg:"includes"`
+	Defines   []string          `arg:"defines"`
+	Flags     []string          `arg:"flags"`
+	LinkFlags []string          `arg:"link_flags"`
+	Extra     []oppackage.Extra `block:"extra"`
+}
+
+func withOpDocs(docs map[string]string) map[string]string {
+	docs["package"] = "Name of the package. Default: X of src/XInterface.cpp."
+	docs["includes"] = "More folders with headers: in the package (relative to it), or outputs of steps and toolchains."
+	docs["defines"] = "More macros, NAME or NAME=VALUE."
+	docs["flags"] = "More flags of the compiler, after all others."
+	docs["link_flags"] = "More flags of the linker, after the objects."
+	docs["extra"] = "The same for some targets, and some sources (paths in the package, which may have * and ?)."
+	return docs
+}
+
+// validate says what is wrong with the arguments.
+func (s opSource) validate(p *step.Plan) {
+	if !s.Source.IsSet() {
+		p.Fail("source", "No sources", "source of %s is empty.", p.At)
+	}
+	if s.Package != "" {
+		if err := oppackage.ValidateName(s.Package); err != nil {
+			p.Fail("package", "Not the name of an op package", "%v.", err)
+		}
+	}
+}
+
+// extras are the flags, and the outputs that they refer to.
+func (s opSource) extras(p *step.Plan) ([]oppackage.Extra, []action.Input) {
+	var rooted []string
+	var inputs []action.Input
+	for _, name := range []string{"includes", "defines", "flags", "link_flags", "extra"} {
+		for _, o := range p.Used(name) {
+			if !slices.Contains(rooted, o.Path()) {
+				rooted = append(rooted, o.Path())
+				inputs = append(inputs, action.Input{Path: o.Path(), Artifact: &o, Shared: o.Kind == addrs.Toolchain})
+			}
+		}
+	}
+	var out []oppackage.Extra
+	add := func(argument string, e oppackage.Extra) {
+		if len(e.Includes)+len(e.Defines)+len(e.Flags)+len(e.LinkFlags) == 0 {
+			return
+		}
+		if e.Rooted = rooted; e.Validate() != nil {
+			p.Fail(argument, "Not flags of an op package", "%v.", e.Validate())
+		}
+		out = append(out, e)
+	}
+	add("flags", oppackage.Extra{Includes: s.Includes, Defines: s.Defines, Flags: s.Flags, LinkFlags: s.LinkFlags})
+	for _, e := range s.Extra {
+		add("extra", e)
+	}
+	return out, inputs
 }

@@ -3,7 +3,6 @@ package steps_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,11 +31,7 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/oppackage/libcheck"
-	"github.com/hexmage/hexmage/oppackage/opconfig"
-	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/standin/kerneltest"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -44,11 +39,7 @@ import (
 // TestMain lets the test binary run again as a built-in tool, as the executor runs hexmage.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "tool" {
-		tools := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) int{
-			patches.ToolName: patches.Run, oppackage.ToolName: oppackage.Run, opconfig.ToolName: opconfig.Run, libcheck.ToolName: libcheck.Run,
-			kerneltest.ToolName: kerneltest.Tool,
-		}
-		os.Exit(tools[os.Args[2]](context.Background(), os.Args[3:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(steps.Tools()[os.Args[2]](context.Background(), os.Args[3:], tool.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 	}
 	os.Exit(m.Run())
 }
@@ -161,9 +152,9 @@ func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}
-	return planner.Build(planner.Options{Config: cfg, Workspace: w.dir, Kinds: map[string]step.Kind{
-		addrs.Toolchain: sdkKind{w.sdks, w.tools}, "patch": steps.Patch{}, "oppackage": steps.Package{}, "makefile": steps.Makefile{}, "kernel_test": steps.KernelTest{}, "exec": steps.Exec{},
-	}})
+	kinds := steps.Table()
+	kinds[addrs.Toolchain] = sdkKind{w.sdks, w.tools}
+	return planner.Build(planner.Options{Config: cfg, Workspace: w.dir, Kinds: kinds})
 }
 
 // events collects what ran and what failed.

@@ -6,8 +6,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -16,21 +14,19 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// Patch is the kind "patch".
-type Patch struct{}
+// Patch are the arguments of kind patch.
+type Patch struct {
+	Source step.Path  `arg:"source,required"`
+	Series string     `arg:"series,required"`
+	SDK    *cty.Value `arg:"sdk"`
+}
 
 // include is where a QAIRT SDK has its headers.
 const include = "include/QNN"
 
-// Schema returns the arguments and outputs.
-func (Patch) Schema() step.Schema {
+func patchSchema() step.Schema {
 	return step.Schema{
-		Summary: "Patch and rename in other people's sources so that they build with the SDK.",
-		Args: hcldec.ObjectSpec{
-			"source": &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true},
-			"series": &hcldec.AttrSpec{Name: "series", Type: cty.String, Required: true},
-			"sdk":    &hcldec.AttrSpec{Name: "sdk", Type: cty.DynamicPseudoType},
-		},
+		Summary: "Patches and renames in other people's sources so that they build with the SDK.",
 		ArgDocs: map[string]string{
 			"source": "Folder of the sources: an output of another step, or a folder of the workspace. It is copied, not changed.",
 			"series": "Name of a patch series that comes with hexmage (mllm), or a folder of the workspace (with a / in its path).",
@@ -41,78 +37,74 @@ func (Patch) Schema() step.Schema {
 			{Name: "report", Class: action.File, Doc: "What was done, in JSON: each patch, each rename and edit with its places."},
 		},
 		Toolchains: []string{"qairt"},
+		Example: `step "patch" "ops" {
+  source = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"
+  series = "mllm"
+}`,
 	}
 }
 
-// Plan makes the one action.
-func (Patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	sdk, diag := sdkOf(r)
-	if diag != nil {
-		return step.Planned{}, hcl.Diagnostics{diag}
-	}
-	source, inputs := r.Place("source")
-	headers := path.Join(sdk.Path(), include)
-	inputs = append(inputs, action.Input{Path: headers, Artifact: &sdk, Sub: include})
-	series, seriesInputs, err := seriesOf(r)
+// Plan plans the one action.
+func (s Patch) Plan(p *step.Plan) {
+	sdk := s.sdk(p)
+	series, files, err := s.series(p)
 	if err != nil {
-		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("series", "Unknown patch series", "%v.", err)}
+		p.Fail("series", "Unknown patch series", "%v.", err)
 	}
-	inputs = append(inputs, seriesInputs...)
-
-	dir := addrs.Output{Instance: r.At, Name: "dir"}.Path()
-	report := addrs.Output{Instance: r.At, Name: "report"}.Path()
-	args, platform := step.FlagTool(patches.ToolName, patches.ToolVersion,
-		"--source", source, "--sdk-include", headers, "--series", series, "--out", dir, "--report", report)
-	return step.Planned{
-		Specs: []action.Spec{{
-			Description: "patch " + source, Args: args, Env: r.Env, Platform: platform, Inputs: step.Unique(inputs),
-			Outputs: []action.Output{{Path: dir, Tree: true}, {Path: report}},
-		}},
-		Outputs: map[string]action.Artifact{
-			"dir":    {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: dir}}}},
-			"report": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: report}}}},
-		},
-	}, nil
+	if p.Failed() {
+		return
+	}
+	headers := action.Input{Path: path.Join(sdk.Path(), include), Artifact: &sdk, Sub: include}
+	spec := patches.Spec{Source: s.Source.InRoot(), SDKInclude: headers.Path, Series: path.Base(series), Rules: series,
+		Out: addrs.Output{Instance: p.At, Name: "dir"}.Path(), Report: addrs.Output{Instance: p.At, Name: "report"}.Path()}
+	a := step.Tool(p, "", "patch "+spec.Source, patches.Tool, spec).In(s.Source.Input(), headers).In(files...).SetEnv(p.Env)
+	p.Tree("dir", a.OutTree(spec.Out))
+	p.File("report", a.Out(spec.Report))
 }
 
-// sdkOf returns the toolchain whose headers are probed.
-func sdkOf(r step.Request) (addrs.Output, *hcl.Diagnostic) {
-	for _, o := range r.Used("sdk") {
+// sdk is the toolchain whose headers are probed.
+func (s Patch) sdk(p *step.Plan) addrs.Output {
+	for _, o := range p.Used("sdk") {
 		if o.Kind == addrs.Toolchain {
-			return o, nil
+			return o
 		}
 	}
-	if r.Args.Type().HasAttribute("sdk") && !r.Args.GetAttr("sdk").IsNull() {
-		return addrs.Output{}, r.Errorf("Not a toolchain", "sdk of %s is to be a toolchain, such as toolchain.qairt.", r.At)
+	if s.SDK != nil {
+		p.Fail("", "Not a toolchain", "sdk of %s is to be a toolchain, such as toolchain.qairt.", p.At)
+		return addrs.Output{}
 	}
-	t, diag := r.Toolchain("qairt")
-	return t.Output, diag
+	return p.Toolchain("qairt").Output
 }
 
-// seriesOf returns the series as the tool's argument, and its files as inputs: so the rules are part of the action's key,
-// also those that come with hexmage.
-func seriesOf(r step.Request) (string, []action.Input, error) {
-	name := r.String("series")
-	if strings.Contains(name, "/") {
-		at, inputs := r.Place("series")
-		return path.Base(at) + "=" + at, inputs, nil
+// series returns the folder with the series, which has its name, and its files as inputs: so the rules are part of the action's key, also those that
+// come with hexmage.
+func (s Patch) series(p *step.Plan) (string, []action.Input, error) {
+	if strings.Contains(s.Series, "/") {
+		own := p.Path("series", s.Series)
+		return own.InRoot(), []action.Input{own.Input()}, nil
 	}
-	fsys, err := patches.Shipped(name)
+	fsys, err := patches.Shipped(s.Series)
 	if err != nil {
 		return "", nil, err
 	}
-	at := "in/series/" + name
+	at := "in/series/" + s.Series
+	files, err := embedded(fsys, at)
+	if err != nil {
+		return "", nil, fmt.Errorf("patch series %s: %w", s.Series, err)
+	}
+	return at, files, nil
+}
+
+// embedded are all files that hexmage carries in a folder, as inputs below a path.
+func embedded(fsys fs.FS, at string) ([]action.Input, error) {
 	var inputs []action.Input
-	err = fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := fs.ReadFile(fsys, p)
-		inputs = append(inputs, action.Input{Path: path.Join(at, p), Content: &action.Content{Data: data}})
+		data, err := fs.ReadFile(fsys, name)
+		inputs = append(inputs, action.Input{Path: path.Join(at, name), Content: &action.Content{Data: data}})
 		return err
 	})
-	if err != nil {
-		return "", nil, fmt.Errorf("patch series %s: %w", name, err)
-	}
-	return name + "=" + at, inputs, nil
+	return inputs, err
 }

@@ -1,7 +1,6 @@
 package steps_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -56,20 +57,21 @@ func TestPlan(t *testing.T) {
 		{"a series of the workspace", "./patches/own", "own=in/series/own", map[string]string{"in/series/own": "host ./patches/own"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			planned, diags := steps.Patch{}.Plan(patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal(tt.series)}))
+			planned, diags := steps.Table()["patch"].Plan(patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal(tt.series)}))
 			if diags.HasErrors() || len(planned.Specs) != 1 {
 				t.Fatal(diags)
 			}
 			spec := planned.Specs[0]
-			want := map[string]string{"in/source/ops": "host ops", "toolchains/qairt/include/QNN": "toolchain.qairt/include/QNN"}
+			want := map[string]string{tool.ArgsFile: "content", "in/source/ops": "host ops", "toolchains/qairt/include/QNN": "toolchain.qairt/include/QNN"}
 			for k, v := range tt.want {
 				want[k] = v
 			}
 			if diff := cmp.Diff(want, patchInputs(spec)); diff != "" {
 				t.Errorf("inputs (-want +got):\n%s", diff)
 			}
-			if i := slices.Index(spec.Args, "--series"); i < 0 || spec.Args[i+1] != tt.arg {
-				t.Errorf("args %q", spec.Args)
+			var args patches.Spec
+			if err := tool.Decode(spec.Inputs[0].Content.Data, &args); err != nil || args.Series+"="+args.Rules != tt.arg {
+				t.Errorf("args %+v, %v", args, err)
 			}
 			if spec.Platform[action.PropertyTool] != "patch/2" || len(spec.Outputs) != 2 || len(planned.Outputs) != 2 {
 				t.Errorf("spec %+v", spec)
@@ -78,7 +80,7 @@ func TestPlan(t *testing.T) {
 	}
 	r := patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal("mllm")})
 	r.Toolchains = nil
-	if _, diags := (steps.Patch{}).Plan(r); !diags.HasErrors() {
+	if _, diags := steps.Table()["patch"].Plan(r); !diags.HasErrors() {
 		t.Error("planned without an SDK")
 	}
 }

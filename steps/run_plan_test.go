@@ -10,8 +10,10 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -118,8 +120,9 @@ func TestEmulator(t *testing.T) {
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v", diags)
 	}
-	if argv := strings.Join(p.Specs[1].Args, " "); !strings.Contains(argv, "--soc SM8750 --arch v79 --soc_model 69 --vtcm_mb 8 --soc_id 618") {
-		t.Errorf("image: %s", argv)
+	var image phone.Spec
+	if err := tool.Decode(p.Specs[1].Inputs[0].Content.Data, &image); err != nil || image.SoC != (phone.SoCProps{Model: "SM8750", Arch: "v79", SoCModel: 69, SoCID: 618, VTCMMB: 8}) {
+		t.Errorf("image: %+v, %v", image, err)
 	}
 	r := request(nil)
 	r.Target = cty.NullVal(cty.DynamicPseudoType)

@@ -25,17 +25,17 @@ func Tools() map[string]tool.Func {
 	return map[string]tool.Func{
 		compiler.Tool.String():       compiler.Run, // in the place of upstream's program, with its flags
 		compiler.ConfigTool.String(): tool.New(compiler.ConfigTool, compiler.RunConfig),
+		kerneltest.Tool.String():     tool.New(kerneltest.Tool, kerneltest.RunTool),
+		libcheck.Tool.String():       tool.New(libcheck.Tool, libcheck.Run),
+		opconfig.Tool.String():       tool.New(opconfig.Tool, opconfig.Run),
+		oppackage.Tool.String():      tool.New(oppackage.Tool, oppackage.Run),
+		patches.Tool.String():        tool.New(patches.Tool, patches.Run),
+		phone.Tool.String():          tool.New(phone.Tool, phone.RunTool),
 		convert.Tool.String():        tool.New(convert.Tool, convert.Run),
 		quantizer.Tool.String():      tool.New(quantizer.Tool, quantizer.Run),
 		qwen3.MakeTool.String():      tool.New(qwen3.MakeTool, qwen3.RunMake),
 		qwen3.ReferenceTool.String(): tool.New(qwen3.ReferenceTool, qwen3.RunReference),
-		"emulator-image":             flags(phone.ImageTool),
 		"metrics":                    flags(measure.Metrics),
-		kerneltest.ToolName:          flags(kerneltest.Tool),
-		libcheck.ToolName:            flags(libcheck.Run),
-		opconfig.ToolName:            flags(opconfig.Run),
-		oppackage.ToolName:           flags(oppackage.Run),
-		patches.ToolName:             flags(patches.Run),
 		sources.Tool.String():        tool.New(sources.Tool, sources.Run),
 		git.Tool.String():            tool.New(git.Tool, git.Run),
 	}

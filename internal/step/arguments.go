@@ -27,7 +27,7 @@ type Argument struct {
 //
 //	arg:"name"             an argument; with ",required", with ",nonull" a list whose elements may not be null, with ",label" the label of a block
 //	block:"name"           blocks, a slice of structs, or one at most, a pointer to a struct; with ",required" at least one
-//	default:"v2"           what an argument is that is not set, null, or ""
+//	default:"v2"           what an argument is that is not set, null, "", or an empty list; of a list, words
 //	oneof:"v1 v2"          the values that there are
 //	range:"1..64"          the least and the largest number
 //
@@ -277,7 +277,7 @@ func (d decoding) list(v cty.Value, to reflect.Value) {
 			path.index, path.listed = i, true
 		}
 	}
-	if out.Len() > 0 || d.f.nested == nil {
+	if out.Len() > 0 || d.f.nested == nil && d.f.def == "" {
 		to.Set(out)
 	}
 }

@@ -129,7 +129,9 @@ one { flags = ["-g"] }
 	}
 	// What is not set, or null, is the default.
 	if _, diags := plan(t, kindOf(&got), `text = ""
-count = null`); diags.HasErrors() {
+count = null
+format = ""
+words = []`); diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	if got.Count != 3 || got.Format != "v2" || got.Maybe != nil || got.One != nil || got.File.IsSet() || got.Rows != nil || !cmp.Equal(got.Words, []string{"a", "b"}) {

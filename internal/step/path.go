@@ -97,3 +97,10 @@ func (p Path) As(at string) action.Input {
 	}
 	return in
 }
+
+// Below places one file or folder below the path where it appears with Input.
+func (p Path) Below(rel string) action.Input {
+	below := p
+	below.value = path.Join(p.value, rel)
+	return below.As(path.Join(p.InRoot(), rel))
+}

@@ -20,9 +20,6 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// Version names the form of Description's JSON.
-const Version = "2"
-
 // ErrUnknown says that a file is none of the formats this package knows.
 var ErrUnknown = errors.New("neither safetensors, .mllm, ELF, PE, zip nor a QNN context binary")
 

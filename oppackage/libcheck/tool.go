@@ -3,87 +3,74 @@ package libcheck
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
 
-// ToolName and ToolVersion name the built-in tool. The version changes when what it finds in the same input does.
-const (
-	ToolName    = "oppackage-check"
-	ToolVersion = "1"
-)
+// Tool is the tool's name, and its behaviour version: it changes when what it finds in the same input does.
+const Tool tool.Name[Spec] = "oppackage-check/1"
 
-// Run is `hexmage tool oppackage-check`: it checks a library and reports on it. Its exit code is 0, 1 when something is wrong
-// with the library, 2 for wrong arguments.
-func Run(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	flags := flag.NewFlagSet(ToolName, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	lib := flags.String("library", "", "the library, a `file`")
-	target := flags.String("target", "", "the `target` that it is for")
-	pkg := flags.String("package", "", "`name` of the package")
-	provider := flags.String("provider", "", "`symbol` by which backends know the package")
-	header := flags.String("build-id", "", "the SDK's QnnSdkBuildId.h, a `file`")
-	config := flags.String("config", "", "the op config, an XML `file`")
-	out := flags.String("out", "", "`file` for the report: .json and .txt are appended")
-	if err := flags.Parse(args); err != nil {
-		return 2
+// Spec says which library to check.
+type Spec struct {
+	Library  string `json:"library"`
+	Target   string `json:"target"`
+	Package  string `json:"package"`
+	Provider string `json:"provider,omitempty"` // the symbol by which backends know the package
+	Header   string `json:"header,omitempty"`   // the SDK's QnnSdkBuildId.h
+	Config   string `json:"config,omitempty"`   // the op config, an XML file
+	Out      string `json:"out"`                // file for the report: .json and .txt are appended
+}
+
+// Run is the tool: it checks a library and reports on it.
+func Run(_ context.Context, s Spec, env tool.Env) error {
+	arches, err := oppackage.Select([]string{s.Target})
+	if err != nil {
+		return err
 	}
-	fail := func(code int, err error) int {
-		fmt.Fprintf(stderr, "%s: %v\n", ToolName, err)
-		return code
-	}
-	arches, err := oppackage.Select([]string{*target})
-	if err != nil || *lib == "" || *pkg == "" || *out == "" || flags.NArg() > 0 {
-		return fail(2, fmt.Errorf("--library, --target, --package and --out are needed (%v)", err))
-	}
-	w := Want{Arch: arches[0], Package: *pkg, Provider: *provider}
-	if *header != "" {
-		text, err := os.ReadFile(*header)
+	w := Want{Arch: arches[0], Package: s.Package, Provider: s.Provider}
+	if s.Header != "" {
+		text, err := os.ReadFile(s.Header)
 		if err != nil {
-			return fail(1, err)
+			return err
 		}
 		w.BuildID = HeaderBuildID(text)
 	}
-	if *config != "" {
-		c, err := opconfig.ReadFile(*config)
+	if s.Config != "" {
+		c, err := opconfig.ReadFile(s.Config)
 		if err != nil {
-			return fail(1, err)
+			return err
 		}
-		if c.Package != *pkg {
-			return fail(1, fmt.Errorf("%s is the config of package %s, not %s: converters would look for another library", filepath.Base(*config), c.Package, *pkg))
+		if c.Package != s.Package {
+			return fmt.Errorf("%s is the config of package %s, not %s: converters would look for another library", filepath.Base(s.Config), c.Package, s.Package)
 		}
 		for _, op := range c.Ops {
 			w.Ops = append(w.Ops, op.Name)
 		}
 	}
-	r, err := Check(*lib, w)
+	r, err := Check(s.Library, w)
 	if err != nil {
-		return fail(1, err)
+		return err
 	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = os.WriteFile(*out+".json", append(text, '\n'), 0o644)
+		err = os.WriteFile(s.Out+".json", append(text, '\n'), 0o644)
 	}
 	if err == nil {
-		err = os.WriteFile(*out+".txt", []byte(r.Text()), 0o644)
+		err = os.WriteFile(s.Out+".txt", []byte(r.Text()), 0o644)
 	}
-	if err != nil {
-		return fail(1, err)
+	if err != nil || len(r.Problems) == 0 {
+		return err
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(stderr, "%s for %s: %s\n", r.Library, r.Target, p)
+		fmt.Fprintf(env.Stderr, "%s for %s: %s\n", r.Library, r.Target, p)
 	}
-	if len(r.Problems) > 0 {
-		return 1
-	}
-	return 0
+	return tool.ErrSaid
 }
 
 // largest is how many symbols Text names.

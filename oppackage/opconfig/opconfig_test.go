@@ -1,7 +1,6 @@
 package opconfig_test
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/oppackage/example"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
@@ -111,19 +111,18 @@ func TestRun(t *testing.T) {
 	}
 	out := filepath.Join(dir, "out.cpp")
 	for _, tt := range []struct {
-		args []string
-		code int
-		want string
+		spec opconfig.Spec
+		want string // "": it is written
 	}{
-		{[]string{"--package", "LLaMAPackage", "--config", filepath.Join(dir, exampleConfig), "--out", out}, 0, ""},
-		{[]string{"--package", "P", "--out", out, filepath.Join(dir, "src/ops/SiLU.cpp"), filepath.Join(dir, "src/ops/RoPE.cpp")}, 0, ""},
-		{[]string{"--package", "P", "--config", filepath.Join(dir, exampleConfig), "--out", out}, 1, "config of package LLaMAPackage, not P"},
-		{[]string{"--package", "P", "--out", out, filepath.Join(dir, "src/ops/exact.h")}, 1, "registers no op"},
-		{[]string{"--package", "P", "--out", out}, 2, "or sources are needed"},
+		{opconfig.Spec{Package: "LLaMAPackage", Config: filepath.Join(dir, exampleConfig), Out: out}, ""},
+		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/SiLU.cpp"), filepath.Join(dir, "src/ops/RoPE.cpp")}}, ""},
+		{opconfig.Spec{Package: "P", Config: filepath.Join(dir, exampleConfig), Out: out}, "config of package LLaMAPackage, not P"},
+		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/exact.h")}}, "registers no op"},
+		{opconfig.Spec{Package: "P", Out: out}, "or sources are needed"},
 	} {
-		var stderr strings.Builder
-		if code := opconfig.Run(context.Background(), tt.args, nil, nil, &stderr); code != tt.code || !strings.Contains(stderr.String(), tt.want) {
-			t.Errorf("%q: exit %d: %s", tt.args, code, stderr.String())
+		_, stderr, code := tooltest.Run(t, opconfig.Tool, opconfig.Run, tt.spec)
+		if (code == 0) != (tt.want == "") || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%+v: exit %d: %s", tt.spec, code, stderr)
 		}
 	}
 	text, err := os.ReadFile(out)

@@ -3,60 +3,48 @@ package opconfig
 import (
 	"bytes"
 	"context"
-	"flag"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// ToolName and ToolVersion name the built-in tool. The version changes when what it writes for the same input does.
-const (
-	ToolName    = "op-interface"
-	ToolVersion = "1"
-)
+// Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
+const Tool tool.Name[Spec] = "op-interface/1"
 
-// Run is `hexmage tool op-interface`: it writes the interface source of a package, from its op config or, with sources as
-// arguments, for the ops that these register. Its exit code is 0, 1 when something is wrong with the files, 2 for wrong arguments.
-func Run(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	flags := flag.NewFlagSet(ToolName, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	pkg := flags.String("package", "", "`name` of the package")
-	config := flags.String("config", "", "the op config, an XML `file`")
-	out := flags.String("out", "", "`file` to write")
-	if err := flags.Parse(args); err != nil {
-		return 2
-	}
-	if *pkg == "" || *out == "" || (*config == "") == (flags.NArg() == 0) {
-		fmt.Fprintf(stderr, "%s: --package, --out and --config or sources are needed\n", ToolName)
-		return 2
-	}
-	if err := write(*pkg, *config, flags.Args(), *out); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", ToolName, err)
-		return 1
-	}
-	return 0
+// Spec says what interface to write: that of a config, or one for the ops that sources register.
+type Spec struct {
+	Package string   `json:"package"`
+	Config  string   `json:"config,omitempty"` // the op config, an XML file
+	Sources []string `json:"sources,omitempty"`
+	Out     string   `json:"out"` // file to write
 }
 
-func write(pkg, config string, sources []string, out string) error {
-	c := Config{Package: pkg}
-	if config != "" {
+// Run is the tool.
+func Run(_ context.Context, s Spec, _ tool.Env) error {
+	if s.Package == "" || s.Out == "" || (s.Config == "") == (len(s.Sources) == 0) {
+		return errors.New("package, out and config or sources are needed")
+	}
+	c := Config{Package: s.Package}
+	if s.Config != "" {
 		var err error
-		if c, err = ReadFile(config); err != nil {
+		if c, err = ReadFile(s.Config); err != nil {
 			return err
 		}
-		if c.Package != pkg {
-			return fmt.Errorf("%s is the config of package %s, not %s: set the step's package, or PackageName in the config", config, c.Package, pkg)
+		if c.Package != s.Package {
+			return fmt.Errorf("%s is the config of package %s, not %s: set the step's package, or PackageName in the config", s.Config, c.Package, s.Package)
 		}
 	}
-	for _, s := range sources {
-		text, err := os.ReadFile(s)
+	for _, source := range s.Sources {
+		text, err := os.ReadFile(source)
 		if err != nil {
 			return err
 		}
 		ops := Registered(text)
 		if len(ops) == 0 {
-			return fmt.Errorf("%s registers no op: it has no BEGIN_PKG_OP_DEFINITION", s)
+			return fmt.Errorf("%s registers no op: it has no BEGIN_PKG_OP_DEFINITION", source)
 		}
 		c.Ops = append(c.Ops, ops...)
 	}
@@ -64,7 +52,7 @@ func write(pkg, config string, sources []string, out string) error {
 	if err := Interface(&text, c); err != nil {
 		return err
 	}
-	return os.WriteFile(out, text.Bytes(), 0o644)
+	return os.WriteFile(s.Out, text.Bytes(), 0o644)
 }
 
 // ReadFile reads a config file.

@@ -37,29 +37,29 @@ const (
 
 // Case is one call of an op for each seed.
 type Case struct {
-	Op      string   `json:"op"`
-	Name    string   `json:"name,omitempty"`  // for people, where an op has several cases
-	Seeds   []uint64 `json:"seeds,omitempty"` // of what is made up; none is one case with seed 1
-	Inputs  []Tensor `json:"inputs"`          // parameters come after inputs, in the op's order
-	Outputs []Tensor `json:"outputs"`
+	Op      string   `arg:"op,label" json:"op"`
+	Name    string   `arg:"name" json:"name,omitempty"`   // for people, where an op has several cases
+	Seeds   []uint64 `arg:"seeds" json:"seeds,omitempty"` // of what is made up; none is one case with seed 1
+	Inputs  []Tensor `block:"input" json:"inputs"`        // parameters come after inputs, in the op's order
+	Outputs []Tensor `block:"output,required" json:"outputs"`
 	// An element may differ by either: MaxAbs in real numbers, MaxULP in steps of its type (of a quantised one, in stored numbers).
-	MaxAbs float64 `json:"max_abs"`
-	MaxULP uint64  `json:"max_ulp"`
+	MaxAbs float64 `arg:"max_abs" json:"max_abs"`
+	MaxULP uint64  `arg:"max_ulp" json:"max_ulp"`
 }
 
 // Tensor is an operand. Of an output only type, dims and quantisation count.
 type Tensor struct {
-	Type  string  `json:"dtype"` // quint8, quint16, qint8, qint16, int32, float16, float32
-	Dims  []int   `json:"dims"`  // up to four, the last of b, h, w, d
-	Scale float32 `json:"scale,omitempty"`
-	Zero  int32   `json:"zero_point,omitempty"`
+	Type  string  `arg:"dtype,required" json:"dtype"` // quint8, quint16, qint8, qint16, int32, float16, float32
+	Dims  []int   `arg:"dims,required" json:"dims"`   // up to four, the last of b, h, w, d
+	Scale float32 `arg:"scale" json:"scale,omitempty"`
+	Zero  int32   `arg:"zero_point" json:"zero_point,omitempty"`
 
-	Data []float64 `json:"data,omitempty"` // stored numbers, one of each element, or one for all
-	File string    `json:"file,omitempty"` // stored numbers, little-endian
+	Data []float64 `arg:"data" json:"data,omitempty"` // stored numbers, one of each element, or one for all
+	File string    `arg:"file" json:"file,omitempty"` // stored numbers, little-endian
 	// Made up are stored numbers of quantised types between these real numbers; where both are 0, any stored number, for
 	// floats -1 to 1, for int32 -1000 to 1000.
-	Low  float64 `json:"low,omitempty"`
-	High float64 `json:"high,omitempty"`
+	Low  float64 `arg:"low" json:"low,omitempty"`
+	High float64 `arg:"high" json:"high,omitempty"`
 }
 
 // dtype is an element type: its number in open_abi.h, its bytes, the stored numbers it has.

@@ -4,75 +4,57 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// ToolName and ToolVersion name the built-in tool. The version changes when what it finds in the same input does.
-const (
-	ToolName    = "kernel-test"
-	ToolVersion = "1"
-)
+// Tool is the tool's name, and its behaviour version: it changes when what it finds in the same input does.
+const Tool tool.Name[Spec] = "kernel-test/1"
 
-// Tool is `hexmage tool kernel-test`: it runs cases for an arch and writes what came of them. Its exit code is 0, 1 when an op
-// does not do what its reference does, 2 for wrong arguments.
-func Tool(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	flags := flag.NewFlagSet(ToolName, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	cases := flags.String("cases", "", "the cases, a JSON `file`")
-	arch := flags.String("arch", "", "Hexagon `arch`, such as v79")
-	library := flags.String("library", "", "the op package for the arch, a `file`")
-	shell := flags.String("shell", "", "the DSP's first program, a `file`")
-	reference := flags.String("reference", "", "the program with the reference branches, a `file`")
-	qemu := flags.String("qemu", "", "`folder` with qemu-hexagon-static and qemu-aarch64-static")
-	out := flags.String("out", "", "`file` for the results: .json and .txt are appended")
-	if err := flags.Parse(args); err != nil {
-		return 2
-	}
-	fail := func(code int, err error) int {
-		fmt.Fprintf(stderr, "%s: %v\n", ToolName, err)
-		return code
-	}
-	if *cases == "" || *arch == "" || *library == "" || *shell == "" || *reference == "" || *qemu == "" || *out == "" {
-		return fail(2, fmt.Errorf("all flags are needed"))
-	}
-	data, err := os.ReadFile(*cases)
-	if err != nil {
-		return fail(1, err)
-	}
-	var list []Case
-	if err := json.Unmarshal(data, &list); err != nil {
-		return fail(1, fmt.Errorf("%s: %w", *cases, err))
-	}
-	m := Machines{QemuHexagon: filepath.Join(*qemu, "qemu-hexagon-static"), QemuAArch64: filepath.Join(*qemu, "qemu-aarch64-static"),
-		Shell: *shell, Library: *library, Reference: *reference, Arch: *arch}
+// Spec says what to test.
+type Spec struct {
+	Cases     []Case `json:"cases"`
+	Arch      string `json:"arch"`      // Hexagon arch, such as v79
+	Library   string `json:"library"`   // the op package for the arch
+	Shell     string `json:"shell"`     // the DSP's first program
+	Reference string `json:"reference"` // the program with the reference branches
+	Qemu      string `json:"qemu"`      // folder with qemu-hexagon-static and qemu-aarch64-static
+	Out       string `json:"out"`       // file for the results: .json and .txt are appended
+}
+
+// RunTool is the tool: it runs cases for an arch and writes what came of them.
+func RunTool(ctx context.Context, s Spec, env tool.Env) error {
+	m := Machines{QemuHexagon: filepath.Join(s.Qemu, "qemu-hexagon-static"), QemuAArch64: filepath.Join(s.Qemu, "qemu-aarch64-static"),
+		Shell: s.Shell, Library: s.Library, Reference: s.Reference, Arch: s.Arch}
 	for _, p := range []*string{&m.QemuHexagon, &m.QemuAArch64, &m.Shell, &m.Library, &m.Reference} {
-		if *p, err = filepath.Abs(*p); err != nil {
-			return fail(1, err)
+		abs, err := filepath.Abs(*p)
+		if err != nil {
+			return err
 		}
+		*p = abs
 	}
-	results, err := Run(ctx, m, list)
+	results, err := Run(ctx, m, s.Cases)
 	if err != nil {
-		return fail(1, err)
+		return err
 	}
-	if err := write(*out, results); err != nil {
-		return fail(1, err)
+	if err := write(s.Out, results); err != nil {
+		return err
 	}
 	bad := 0
 	for _, r := range results {
 		if !r.OK() {
-			fmt.Fprintln(stderr, r)
+			fmt.Fprintln(env.Stderr, r)
 			bad++
 		}
 	}
-	if bad > 0 {
-		fmt.Fprintf(stderr, "%d of %d kernel tests failed on %s\n", bad, len(results), *arch)
-		return 1
+	if bad == 0 {
+		return nil
 	}
-	return 0
+	fmt.Fprintf(env.Stderr, "%d of %d kernel tests failed on %s\n", bad, len(results), s.Arch)
+	return tool.ErrSaid
 }
 
 func write(out string, results []Result) error {

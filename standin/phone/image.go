@@ -30,11 +30,11 @@ type Image struct {
 
 // SoCProps is what the device says it is.
 type SoCProps struct {
-	Model    string `json:"model"`     // "SM8750"
-	SoCModel int    `json:"soc_model"` // QNN's number: 69
-	Arch     string `json:"arch"`      // "v79"
-	SoCID    int    `json:"soc_id"`    // the kernel's number: 618
-	VTCMMB   int    `json:"vtcm_mb"`   // 8
+	Model    string `arg:"soc" json:"model"`           // "SM8750"
+	SoCModel int    `arg:"soc_model" json:"soc_model"` // QNN's number: 69
+	Arch     string `arg:"arch" json:"arch"`           // "v79"
+	SoCID    int    `arg:"soc_id" json:"soc_id"`       // the kernel's number: 618
+	VTCMMB   int    `arg:"vtcm_mb" json:"vtcm_mb"`     // 8
 }
 
 // Paths of an image folder. What is below hiddenDir is the emulator's own and not part of the device.

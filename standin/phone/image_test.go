@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -109,10 +110,7 @@ func TestImagesThatCannotBe(t *testing.T) {
 }
 
 func TestImageMistakes(t *testing.T) {
-	for _, args := range [][]string{{}, {"--out", "x"}, {"--soc_model", "many"}} {
-		var stderr bytes.Buffer
-		if code := phone.ImageTool(t.Context(), args, nil, nil, &stderr); code != 2 || stderr.Len() == 0 {
-			t.Errorf("%q: %d, %q", args, code, stderr.String())
-		}
+	if _, stderr, code := tooltest.Run(t, phone.Tool, phone.RunTool, phone.Spec{Out: "x"}); code != 1 || !strings.Contains(stderr, "are needed") {
+		t.Errorf("%d, %q", code, stderr)
 	}
 }

@@ -3,44 +3,28 @@ package phone
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// ImageToolVersion is the behaviour version of the tool emulator-image.
-const ImageToolVersion = "4"
+// Tool is the name of the tool that puts the image of an emulated phone together, and its behaviour version.
+const Tool tool.Name[Spec] = "emulator-image/4"
 
-// ImageTool is the tool emulator-image: it puts the image of an emulated phone together.
-func ImageTool(ctx context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	f := flag.NewFlagSet("emulator-image", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	var m Image
-	f.StringVar(&m.SoC.Model, "soc", "", "name of the SoC, such as SM8750")
-	f.StringVar(&m.SoC.Arch, "arch", "", "Hexagon arch, such as v79")
-	f.IntVar(&m.SoC.SoCModel, "soc_model", 0, "QNN's number of the SoC")
-	f.IntVar(&m.SoC.SoCID, "soc_id", 0, "the kernel's number of the SoC")
-	f.IntVar(&m.SoC.VTCMMB, "vtcm_mb", 0, "VTCM in MB")
-	f.StringVar(&m.Busybox, "busybox", "", "static busybox")
-	qemu := f.String("qemu", "", "folder with qemu-aarch64-static and qemu-hexagon-static")
-	f.StringVar(&m.FastRPCShell, "dsp", "", "the DSP's protection domain, compiled")
-	out := f.String("out", "", "folder to write")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		return 2
+// Spec says which image to make.
+type Spec struct {
+	SoC     SoCProps `json:"soc"`
+	Busybox string   `json:"busybox"` // static busybox
+	Qemu    string   `json:"qemu"`    // folder with qemu-aarch64-static and qemu-hexagon-static
+	DSP     string   `json:"dsp"`     // the DSP's protection domain, compiled
+	Out     string   `json:"out"`     // folder to write
+}
+
+// RunTool is the tool.
+func RunTool(ctx context.Context, s Spec, _ tool.Env) error {
+	if s.Out == "" || s.Qemu == "" || s.Busybox == "" {
+		return errors.New("out, qemu and busybox are needed")
 	}
-	if *out == "" || *qemu == "" || m.Busybox == "" {
-		fmt.Fprintln(stderr, "emulator-image: --out, --qemu and --busybox are needed")
-		return 2
-	}
-	m.QemuAArch64 = filepath.Join(*qemu, "qemu-aarch64-static")
-	m.QemuHexagon = filepath.Join(*qemu, "qemu-hexagon-static")
-	if err := BuildImage(ctx, *out, m); err != nil {
-		fmt.Fprintln(stderr, "emulator-image:", err)
-		return 1
-	}
-	return 0
+	return BuildImage(ctx, s.Out, Image{SoC: s.SoC, Busybox: s.Busybox, FastRPCShell: s.DSP,
+		QemuAArch64: filepath.Join(s.Qemu, "qemu-aarch64-static"), QemuHexagon: filepath.Join(s.Qemu, "qemu-hexagon-static")})
 }
