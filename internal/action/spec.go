@@ -130,6 +130,9 @@ const (
 	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that the
 	// command starts. Executors need not look at it: it is there to be in the key. Set by build.
 	PropertyProgram = "program:"
+	// PropertyEffects says of a command with effects beside its outputs whose it is, as what another did has had its own
+	// effects: it is there to be in the key. Set by build.
+	PropertyEffects = "effects"
 	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by build.
 	PropertyReads = "reads"
 )

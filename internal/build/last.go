@@ -13,25 +13,28 @@ import (
 
 // lastRuns remembers, for steps with cache = "inputs", the key with which each action last ran here, if it succeeded. Such
 // an action has effects that are in no output: flashing a board, deploying. What it did for other inputs undid what it had
-// done for these, so an older result does not count, and nor does another machine's.
-//
-// The zero value remembers nothing.
+// done for these, so an older result does not count, and nor does another machine's, or that of another action that does the
+// same.
 type lastRuns struct {
-	dir      string
+	dir      string // "": nothing is remembered
 	pipeline string // with the workspace: step names are unique in it
 	fn       digest.Function
 }
 
 func newLastRuns(o Options, pipeline string) lastRuns {
-	if o.State == "" {
-		return lastRuns{}
+	l := lastRuns{pipeline: o.Workspace + "\x00" + pipeline, fn: o.Fn}
+	if o.State != "" {
+		l.dir = filepath.Join(o.State, "last-runs")
 	}
-	return lastRuns{dir: filepath.Join(o.State, "last-runs"), pipeline: o.Workspace + "\x00" + pipeline, fn: o.Fn}
+	return l
 }
 
-func (l lastRuns) path(u *unit) string {
-	return filepath.Join(l.dir, l.fn.Bytes([]byte(l.pipeline+"\x00"+u.node.plan.At.String()+"\x00"+u.spec.Name)).Hex())
+// name stands for the unit's action, whatever it does.
+func (l lastRuns) name(u *unit) string {
+	return l.fn.Bytes([]byte(l.pipeline + "\x00" + u.node.plan.At.String() + "\x00" + u.spec.Name)).Hex()
 }
+
+func (l lastRuns) path(u *unit) string { return filepath.Join(l.dir, l.name(u)) }
 
 func lastRun(key digest.Digest) []byte { return []byte("hexmage last run 1\n" + key.String() + "\n") }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 // program is a program of this machine that actions start.
@@ -42,7 +43,7 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 }
 
 // complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the host
-// that it starts, and how it is remembered. root is its exec root.
+// that it starts, whose effects it has, and how it is remembered. root is its exec root.
 func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir) error {
 	if err := w.executable(ctx, u, root); err != nil {
 		return err
@@ -58,6 +59,9 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 		}
 		a.Command.Platform[action.PropertyProgram+name] = p.digest
 		u.programs = append(u.programs, p)
+	}
+	if u.node.plan.Cache == plan.CacheInputs {
+		a.Command.Platform[action.PropertyEffects] = w.last.name(u)
 	}
 	if u.spec.Depfile == "" || a.DoNotCache && w.fresh(u) {
 		return nil

@@ -153,6 +153,13 @@ func TestCacheInputs(t *testing.T) {
 	status(build.WillUse)
 	w.write(map[string]string{"image": "b"})
 	status(build.WillRun)
+	again := sh("again", n.Specs[0].Args[2], hostIn("image")) // the same command, with effects of its own
+	again.Cache = plan.CacheInputs
+	w.ok(planOf(nil, n, again), 2)
+	w.ok(planOf(nil, n, again), 0)
+	w.Fresh = func(string) bool { return true }
+	w.ok(planOf(nil, n, again), 2)
+	w.Fresh = nil
 	other := openWorld(t, w.cache, t.TempDir(), t.TempDir())
 	other.write(map[string]string{"image": "a"})
 	other.ok(p, 1) // another workspace's step is another step

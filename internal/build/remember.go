@@ -223,10 +223,10 @@ func (r *rememberer) node(n *node) error {
 			}
 			l.hosts = append(l.hosts, h)
 		}
-		r.m.Title.Always = r.m.Title.Always || u.spec.NoCache
 		l.add(await)
 		l.compact()
 		kept := snapshot.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
+		r.m.Title.Always = r.m.Title.Always || kept.Always
 		var err error
 		if kept.Outs, err = keptOuts(u.out); err != nil {
 			return err

@@ -90,6 +90,8 @@ func unverifiable(a *action.Action) string {
 		return "it runs on a " + executor + ", where times and temperatures differ"
 	case a.DoNotCache:
 		return "it may do something else each time (cache = false)"
+	case a.Command.Platform[action.PropertyEffects] != "":
+		return "it has effects beside its outputs (cache = \"inputs\")"
 	case len(a.Command.Outputs) == 0:
 		return "it has no outputs"
 	}

@@ -302,6 +302,8 @@ func TestVerifyLeavesOut(t *testing.T) {
 	never.DoNotCache = true
 	device := v.sh("date +%N > o", "o")
 	device.Command.Platform = map[string]string{action.PropertyExecutor: "device"}
+	effects := v.sh("date +%N > o", "o")
+	effects.Command.Platform = map[string]string{action.PropertyEffects: "x"}
 	silent := v.sh("true", "o")
 	silent.Command.Outputs = nil
 	failing := v.sh("exit 4", "o")
@@ -312,6 +314,7 @@ func TestVerifyLeavesOut(t *testing.T) {
 	}{
 		"another step": {"exec.other", v.sh("date +%N > o", "o"), ""},
 		"no cache":     {"exec.chosen", never, "cache = false"},
+		"effects":      {"exec.chosen", effects, "effects beside"},
 		"device":       {"exec.chosen", device, "device"},
 		"no outputs":   {"exec.chosen", silent, "no outputs"},
 		"failed":       {"exec.chosen", failing, "exit code 4"},
