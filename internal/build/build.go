@@ -80,7 +80,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	}
 	l := w.loop()
 	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Nodes: g.units})
-	return w.end(ctx, l, outs, start, l.run(ctx, units), func() { w.saveMemo(p, outs) })
+	return w.end(ctx, l, outs, start, l.run(ctx, append(units, g.gates()...)), func() { w.saveMemo(p, outs) })
 }
 
 // newWorker returns what the units of a graph are done with.

@@ -15,7 +15,8 @@ import (
 //
 // A unit is a spec to run, or the expansion of a node whose specs are not known yet. A unit waits for blockers: units
 // that make its inputs, and nodes whose outputs are not known yet. When the last known blocker is gone, the blockers are
-// looked up again, because a node that was expanded may have brought new ones.
+// looked up again, because a node that was expanded may have brought new ones. A third sort of unit, a gate, is no work: it
+// is done when all of some nodes are, and the actions of nodes that come after these (depends_on) wait for it.
 type graph struct {
 	nodes map[addrs.Instance]*node
 	order []*node
@@ -36,12 +37,14 @@ type node struct {
 	byName   map[string]*unit
 	outputs  map[string]action.Artifact
 	waiters  []*unit
+	after    []*unit // gates that its actions wait for
 }
 
 type unit struct {
 	id      int
-	node    *node
+	node    *node        // nil: a gate
 	spec    *action.Spec // nil: an expansion
+	gated   []*node      // of a gate: what has to be done
 	state   state
 	wait    int // blockers not gone yet
 	waiters []*unit
@@ -76,11 +79,15 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 		g.nodes[pn.At] = n
 		g.order = append(g.order, n)
 	}
+	whole := map[addrs.Step]int{}            // levels that all copies of a step have at least
 	for i := len(g.order) - 1; i >= 0; i-- { // topological: dependents come later
 		n := g.order[i]
-		for _, d := range n.plan.Deps {
+		n.level = max(n.level, whole[n.plan.At.Step])
+		for _, d := range n.plan.Needs() {
 			if dep := g.nodes[d]; dep != nil {
 				dep.level = max(dep.level, n.level+1)
+			} else {
+				whole[d.Step] = max(whole[d.Step], n.level+1)
 			}
 		}
 	}
@@ -126,6 +133,58 @@ func (g *graph) resolve(n *node, specs []action.Spec, outs map[string]action.Art
 	return n.specs, nil
 }
 
+// gates has the actions of nodes wait for those that come before them, and returns what they wait for. Ten thousand copies that
+// come after ten thousand others so wait for one thing each, not ten thousand.
+func (g *graph) gates() []*unit {
+	var gates []*unit
+	known := map[addrs.Instance]*unit{}
+	for _, n := range g.order {
+		for _, at := range n.plan.After {
+			if known[at] == nil {
+				known[at] = &unit{gated: g.copies(at)}
+				gates = append(gates, known[at])
+			}
+			n.after = append(n.after, known[at])
+		}
+	}
+	return gates
+}
+
+// copies returns the nodes that an element of plan.Node.After stands for.
+func (g *graph) copies(at addrs.Instance) []*node {
+	if n := g.nodes[at]; n != nil || at.Keyed {
+		return []*node{n}
+	}
+	var all []*node
+	for _, n := range g.order {
+		if n.plan.At.Step == at.Step {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// eachOf calls f for every action of the nodes, and for those of them whose actions are not known yet. A node that has none
+// at all is done when what it depends on is.
+func (g *graph) eachOf(nodes []*node, seen map[*node]bool, f func(*node, *unit)) {
+	for _, n := range nodes {
+		switch {
+		case n == nil || seen[n]:
+		case !n.resolved:
+			f(n, nil)
+		case len(n.specs) > 0:
+			for _, u := range n.specs {
+				f(nil, u)
+			}
+		default:
+			seen[n] = true
+			for _, d := range n.plan.Needs() {
+				g.eachOf(g.copies(d), seen, f)
+			}
+		}
+	}
+}
+
 // inputs are what the unit reads: the spec's inputs, or what an expansion awaits.
 func (u *unit) inputs() []action.Input {
 	if u.spec != nil {
@@ -142,7 +201,7 @@ func (u *unit) inputs() []action.Input {
 func (g *graph) block(u *unit) (bad bool, err error) {
 	u.wait, u.state = 0, waiting
 	seenNodes, seenUnits := map[*node]bool{}, map[*unit]bool{}
-	err = g.eachBlocker(u.node, u.inputs(), 0, func(n *node, b *unit) {
+	add := func(n *node, b *unit) {
 		switch {
 		case n != nil && !seenNodes[n]:
 			seenNodes[n] = true
@@ -163,7 +222,17 @@ func (g *graph) block(u *unit) (bad bool, err error) {
 				u.wait++
 			}
 		}
-	})
+	}
+	if u.node == nil {
+		g.eachOf(u.gated, map[*node]bool{}, add)
+		return bad, nil
+	}
+	if u.spec != nil {
+		for _, gate := range u.node.after {
+			add(nil, gate)
+		}
+	}
+	err = g.eachBlocker(u.node, u.inputs(), 0, add)
 	return bad, err
 }
 

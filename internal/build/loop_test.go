@@ -104,7 +104,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		}
 		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, messages: make(chan message, 16)}
 		start := time.Now()
-		err = l.run(t.Context(), units)
+		err = l.run(t.Context(), append(units, g.gates()...))
 		took, sum = time.Since(start), l.sum
 	})
 	return r, sum, took, err
@@ -163,6 +163,118 @@ func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
 	r, sum, _, err = runFake(t, 1, false, f, nil, nodes()...)
 	if err != nil || sum.Failed != 1 || sum.Executed != 0 || r.ended["other"] != event.Skipped {
 		t.Errorf("stop at once: %v %+v %v", r.ended, sum, err)
+	}
+}
+
+// comesAfter has the node come after others, of which it takes nothing.
+func comesAfter(n *plan.Node, others ...addrs.Instance) *plan.Node {
+	n.After = append(n.After, others...)
+	return n
+}
+
+// copiesOf are n copies of a step, each with one action, named a, b, c, ….
+func copiesOf(name string, n int) []*plan.Node {
+	var all []*plan.Node
+	for i := range n {
+		c := newNode(fmt.Sprintf("%s.%c", name, 'a'+i))
+		c.At = addrs.Instance{Step: at(name).Step, Key: string(rune('a' + i)), Keyed: true}
+		all = append(all, c)
+	}
+	return all
+}
+
+// TestDependsOn: what a node comes after is done before any of its actions starts, or none of them runs.
+func TestDependsOn(t *testing.T) {
+	three := func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+		var specs []action.Spec
+		for _, name := range l["x"] {
+			specs = append(specs, action.Spec{Name: name})
+		}
+		return specs, nil, nil
+	}
+	deferred := func(n *plan.Node, expand func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)) *plan.Node {
+		n.Await, n.Expand = []action.Input{from("source")}, expand
+		return n
+	}
+	none := func(n *plan.Node) *plan.Node {
+		n.Specs, n.Outputs = nil, nil
+		return n
+	}
+	for name, c := range map[string]struct {
+		nodes []*plan.Node
+		took  int    // seconds, where each action takes one
+		bad   string // what fails; then the others that end in vain are Skipped
+		skips string
+	}{
+		"a step":                         {nodes: []*plan.Node{newNode("a"), comesAfter(newNode("b"), at("a"))}, took: 2},
+		"all copies":                     {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 2},
+		"copies come after copies":       {nodes: append(copiesOf("a", 3), comesAfter(copiesOf("b", 1)[0], at("a"))), took: 2},
+		"what is not there":              {nodes: []*plan.Node{comesAfter(newNode("b"), at("a"), addrs.Instance{Step: at("a").Step, Key: "a", Keyed: true})}, took: 1},
+		"a chain":                        {nodes: []*plan.Node{newNode("a"), comesAfter(newNode("b"), at("a")), comesAfter(newNode("c"), at("b"))}, took: 3},
+		"a chain through what has none":  {nodes: []*plan.Node{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 2},
+		"a chain through several":        {nodes: []*plan.Node{newNode("a"), none(newNode("b", "a")), comesAfter(none(newNode("c")), at("b")), comesAfter(newNode("d"), at("c"))}, took: 2},
+		"what is found out later":        {nodes: []*plan.Node{newNode("source"), deferred(newNode("a", "source"), three), comesAfter(newNode("d"), at("a"))}, took: 3},
+		"found out later, and waits":     {nodes: []*plan.Node{newNode("source"), newNode("s"), newNode("t", "s"), comesAfter(deferred(newNode("d", "source"), three), at("t"))}, took: 3},
+		"it failed":                      {nodes: []*plan.Node{newNode("a"), comesAfter(newNode("b"), at("a")), newNode("c", "b")}, took: 1, bad: "a", skips: "b c"},
+		"a copy failed":                  {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 1, bad: "a.b", skips: "b"},
+		"it was not run":                 {nodes: []*plan.Node{newNode("a"), newNode("b", "a"), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "b c"},
+		"it failed before one with none": {nodes: []*plan.Node{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "c"},
+		"it was never found out": {nodes: []*plan.Node{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+			return nil, nil, errors.New("no")
+		}), comesAfter(newNode("d"), at("a"))}, took: 1, bad: "exec.a", skips: "d"},
+		"none are found out": {nodes: []*plan.Node{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+			return nil, nil, nil
+		}), comesAfter(newNode("d"), at("a"))}, took: 2},
+	} {
+		f := &fakeWork{took: map[string]time.Duration{"a": time.Second}, bad: map[string]bool{c.bad: true}}
+		for _, name := range strings.Fields("a b c d s t source a.a a.b a.c b.a") {
+			f.took[name] = time.Second
+		}
+		for range 20 { // maps have no order
+			r, sum, took, err := runFake(t, 8, true, f, nil, c.nodes...)
+			want := map[string]event.Outcome{}
+			for n := range r.ended {
+				want[n] = event.Executed
+			}
+			if c.bad != "" {
+				want[c.bad] = event.Failed
+			}
+			for _, n := range strings.Fields(c.skips) {
+				want[n] = event.Skipped
+			}
+			if err != nil || took != time.Duration(c.took)*time.Second || !reflect.DeepEqual(r.ended, want) || sum.Nodes != len(r.ended) {
+				t.Fatalf("%s: %v in %v, want %v in %d s (%+v, %v)", name, r.ended, took, want, c.took, sum, err)
+			}
+		}
+	}
+}
+
+// Many that come after many cost a wait for each, not for each pair.
+func TestManyDependOnMany(t *testing.T) {
+	const many = 3000
+	var nodes []*plan.Node
+	for i := range 2 * many {
+		n := &plan.Node{At: addrs.Instance{Step: at([]string{"a", "b"}[i/many]).Step, Key: fmt.Sprint(i), Keyed: true}, Specs: []action.Spec{{Name: fmt.Sprint(i)}}}
+		if i >= many {
+			n.After = []addrs.Instance{at("a")}
+		}
+		nodes = append(nodes, n)
+	}
+	g, units, err := newGraph(&plan.Plan{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gates := g.gates()
+	l := &loop{g: g, sink: nowhere{}}
+	if err := l.admit(append(units, gates...)); err != nil || len(gates) != 1 {
+		t.Fatalf("%d gates, %v", len(gates), err)
+	}
+	waits := len(gates[0].waiters)
+	for _, u := range units {
+		waits += len(u.waiters)
+	}
+	if waits != 2*many {
+		t.Errorf("%d waits, want one for each of %d", waits, 2*many)
 	}
 }
 

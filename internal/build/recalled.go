@@ -117,7 +117,7 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, ErrStale
 	}
-	units, err := r.graph(w.g, hit, other, nodes)
+	units, gates, err := r.graph(w.g, hit, other, nodes)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
@@ -142,7 +142,7 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	l := w.loop()
 	l.sum.Nodes, l.sum.Cached = len(nodes)-len(units), len(nodes)-len(units)
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(nodes)})
-	err = l.run(ctx, units)
+	err = l.run(ctx, append(units, gates...))
 	if errors.Is(err, ErrStale) && ctx.Err() == nil {
 		if o.Flush != nil && l.sum.Executed > 0 { // the long way may have nothing to run any more
 			err = errors.Join(err, o.Flush(context.WithoutCancel(ctx)))
@@ -162,13 +162,12 @@ func (r *Recalled) export(i int) (plan.Export, error) {
 	return plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, err
 }
 
-// graph puts the nodes with units that may have to run into g, and returns these units.
-func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) ([]*unit, error) {
-	var err error
+// graph puts the nodes with units that may have to run into g, and returns these units, and the gates that they wait for.
+func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) (units, gates []*unit, err error) {
 	if g.library, err = newLibrary(r.m, nodes); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var units []*unit
+	in, after := map[int]*node{}, map[int][]int{}
 	for i := range r.m.Nodes() {
 		some := false
 		for at := g.library.first[i]; at < g.library.first[i+1]; at++ {
@@ -179,27 +178,75 @@ func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) ([]*uni
 		}
 		n, err := g.library.read(i, hit, g)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		kept, err := r.m.Node(i)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if anyOf(hit, kept.AwaitUnits) || anyOf(other, kept.AwaitHosts) {
-			return nil, fmt.Errorf("which actions %s has may be another answer now: %w", n.plan.At, ErrStale)
+			return nil, nil, fmt.Errorf("which actions %s has may be another answer now: %w", n.plan.At, ErrStale)
 		}
 		if kept.Explains {
-			return nil, fmt.Errorf("should %s fail, its plan has the hints: %w", n.plan.At, ErrStale)
+			return nil, nil, fmt.Errorf("should %s fail, its plan has the hints: %w", n.plan.At, ErrStale)
 		}
 		g.nodes[n.plan.At] = n
 		g.order = append(g.order, n)
+		in[i], after[i] = n, kept.After
 		for _, u := range n.specs {
 			if u.state != done {
 				units = append(units, u)
 			}
 		}
 	}
-	return units, nil
+	gates, err = r.gates(in, after)
+	return units, gates, err
+}
+
+// gates does what graph.gates does, for the nodes that take part in the build. What comes before one that does not, such as
+// the first of a chain of which the middle is as it was, comes before those that come after it.
+func (r *Recalled) gates(in map[int]*node, after map[int][]int) ([]*unit, error) {
+	var gates []*unit
+	known := map[[2]int]*unit{}
+	for i, n := range in {
+		for of := after[i]; len(of) > 1; of = of[2:] {
+			span := [2]int(of)
+			if known[span] == nil {
+				gate := &unit{}
+				if err := r.gated(gate, of[:2], in, map[int]bool{}); err != nil {
+					return nil, err
+				}
+				known[span] = gate
+				gates = append(gates, gate)
+			}
+			n.after = append(n.after, known[span])
+		}
+	}
+	return gates, nil
+}
+
+// gated adds to the gate what is to be done in this build of the nodes in the spans.
+func (r *Recalled) gated(gate *unit, spans []int, in map[int]*node, seen map[int]bool) error {
+	for ; len(spans) > 1; spans = spans[2:] {
+		for i := spans[0]; i <= spans[1]; i++ {
+			if seen[i] {
+				continue
+			}
+			seen[i] = true
+			if in[i] != nil {
+				gate.gated = append(gate.gated, in[i])
+				continue
+			}
+			kept, err := r.m.At(i)
+			if err != nil {
+				return err
+			}
+			if err := r.gated(gate, kept.After, in, seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // keep leaves the memo with what this build found out.

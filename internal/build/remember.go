@@ -137,6 +137,7 @@ type rememberer struct {
 	hosts map[string]int // by hostKey
 	units map[*unit]int
 	nodes map[*node]int
+	spans map[addrs.Instance][]int // of snapshot.Node.After
 	links map[addrs.Output]*links
 }
 
@@ -160,7 +161,7 @@ var errNotKept = errors.New("a part of the build is not known")
 // remember returns the memo of the build, or an error when something of it cannot be kept.
 func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, error) {
 	o := &w.o
-	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, nodes: map[*node]int{}, links: map[addrs.Output]*links{},
+	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, nodes: map[*node]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
 		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsID()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
 	keys := make([]string, 0, len(w.notes.hosts))
 	for k := range w.notes.hosts {
@@ -206,7 +207,7 @@ func (r *rememberer) node(n *node) error {
 		return err
 	}
 	await.compact()
-	r.m.Nodes = append(r.m.Nodes, snapshot.Node{At: p.At, Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
+	r.m.Nodes = append(r.m.Nodes, snapshot.Node{At: p.At, After: r.after(n), Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
 		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explain != nil, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
 	for _, u := range n.specs {
 		if u.key.IsZero() {
@@ -234,6 +235,33 @@ func (r *rememberer) node(n *node) error {
 		r.m.Units = append(r.m.Units, kept)
 	}
 	return nil
+}
+
+// after are the nodes that have to be done before the node's units. One without units is done when all that it depends on is.
+func (r *rememberer) after(n *node) []int {
+	of := n.plan.After
+	if len(n.specs) == 0 {
+		of = n.plan.Needs()
+	}
+	var all []int
+	for _, at := range of {
+		spans, ok := r.spans[at]
+		if !ok {
+			for _, m := range r.w.g.copies(at) {
+				i, last := r.nodes[m], len(spans)-1
+				switch {
+				case m == nil:
+				case last > 0 && spans[last] == i-1:
+					spans[last] = i
+				default:
+					spans = append(spans, i, i)
+				}
+			}
+			r.spans[at] = spans
+		}
+		all = append(all, spans...)
+	}
+	return all
 }
 
 // keptOuts are a unit's outputs, sorted by path.

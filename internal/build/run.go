@@ -131,6 +131,11 @@ func (l *loop) admit(units []*unit) error {
 			if err := l.skip(u); err != nil {
 				return err
 			}
+		case u.wait == 0 && u.node == nil:
+			u.state = done
+			if err := l.release(u); err != nil {
+				return err
+			}
 		case u.wait == 0:
 			l.g.pushReady(u)
 		}
@@ -335,6 +340,9 @@ func (l *loop) skip(u *unit) error {
 		return nil
 	}
 	u.state = skipped
+	if u.node == nil {
+		return l.release(u)
+	}
 	if u.spec == nil {
 		u.node.failed = true
 		l.sum.Skipped++

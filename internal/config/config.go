@@ -83,7 +83,7 @@ type Block struct {
 	ForEach, When                           hcl.Expression // nil when not set, as are the others
 	Timeout, Retries, Resources, Env, Cache hcl.Expression
 	RetryExitCodes                          hcl.Expression
-	DependsOn                               []hcl.Traversal
+	DependsOn                               []Dependency
 	Description                             string
 	Outputs                                 []*StepOutput
 
@@ -91,6 +91,12 @@ type Block struct {
 	KindRange hcl.Range // of the label that names the kind
 	Whole     hcl.Range // of the whole block
 	Names     []Name    // arguments and blocks of the body, for did-you-mean
+}
+
+// Dependency is an element of depends_on: a step, a toolchain, or a copy of a step.
+type Dependency struct {
+	Step hcl.Traversal
+	Key  hcl.Expression // of the copy, where it is not part of Step: step.exec.gen[each.key]
 }
 
 // Name is an argument or block of a body.

@@ -69,14 +69,17 @@ func (b *Block) meta(c *hcl.BodyContent) hcl.Diagnostics {
 		exprs, ds := hcl.ExprList(a.Expr)
 		diags = append(diags, ds...)
 		for _, e := range exprs {
-			t, ds := hcl.AbsTraversalForExpr(e)
-			if ds.HasErrors() {
-				r := e.Range()
-				ds = errorf(&r, "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")
-			} else {
-				b.DependsOn = append(b.DependsOn, t)
+			var d Dependency
+			if ix, ok := e.(*hclsyntax.IndexExpr); ok {
+				e, d.Key = ix.Collection, ix.Key
 			}
-			diags = append(diags, ds...)
+			var ds hcl.Diagnostics
+			if d.Step, ds = hcl.AbsTraversalForExpr(e); ds.HasErrors() {
+				r := e.Range()
+				diags = append(diags, errorf(&r, "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
+				continue
+			}
+			b.DependsOn = append(b.DependsOn, d)
 		}
 	}
 	return diags

@@ -8,6 +8,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -57,6 +58,10 @@ type Node struct {
 	// Deps are the instances it may need, from static references: a superset of those its specs take inputs from.
 	Deps []addrs.Instance
 
+	// After are those of depends_on: all of their actions come before any of the node's own. A step with for_each stands,
+	// without a key, for all its copies.
+	After []addrs.Instance
+
 	Specs   []action.Spec
 	Outputs map[string]action.Artifact // by output name
 	Classes map[string]action.Class    // of every output, also while Outputs is not known yet
@@ -90,6 +95,14 @@ type Node struct {
 
 // Output returns the address of an output of the node.
 func (n *Node) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
+
+// Needs are the instances that come before the node: Deps and After, sorted.
+func (n *Node) Needs() []addrs.Instance {
+	if len(n.After) == 0 {
+		return n.Deps
+	}
+	return addrs.SortInstances(append(slices.Clip(n.Deps), n.After...))
+}
 
 // Values of Node.Cache.
 const (
@@ -129,6 +142,19 @@ func (p *Plan) Missing() []string {
 	return all
 }
 
+// named has the nodes of each instance, and of each step with for_each, which stands for its copies.
+func (p *Plan) named() map[addrs.Instance][]*Node {
+	by := make(map[addrs.Instance][]*Node, len(p.Nodes))
+	for _, n := range p.Nodes {
+		by[n.At] = []*Node{n}
+		if n.At.Keyed {
+			all := addrs.Instance{Step: n.At.Step}
+			by[all] = append(by[all], n)
+		}
+	}
+	return by
+}
+
 // Node returns the node of an instance, or nil.
 func (p *Plan) Node(at addrs.Instance) *Node {
 	for _, n := range p.Nodes {
@@ -142,22 +168,26 @@ func (p *Plan) Node(at addrs.Instance) *Node {
 // Select returns the plan restricted to the steps and all they need. Exports that need anything else are dropped. A step
 // that the plan does not have is an error.
 func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
-	byAt := make(map[addrs.Instance]*Node, len(p.Nodes))
+	by := p.named()
 	var known []string
 	keep := make(map[addrs.Instance]bool)
 	for _, n := range p.Nodes {
-		byAt[n.At] = n
 		known = append(known, n.At.Step.Short())
 	}
 	var visit func(at addrs.Instance)
 	visit = func(at addrs.Instance) {
-		n := byAt[at]
-		if n == nil || keep[at] {
+		if keep[at] {
 			return
 		}
 		keep[at] = true
-		for _, d := range n.Deps {
-			visit(d)
+		for _, n := range by[at] {
+			if n.At != at {
+				visit(n.At)
+				continue
+			}
+			for _, d := range n.Needs() {
+				visit(d)
+			}
 		}
 	}
 	for _, s := range steps {

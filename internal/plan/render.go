@@ -98,6 +98,9 @@ func textNode(b *strings.Builder, n *Node, notes Notes) {
 
 func metaText(n *Node) string {
 	var parts []string
+	for _, at := range n.After {
+		parts = append(parts, "after "+at.String())
+	}
 	if n.Timeout > 0 {
 		parts = append(parts, "timeout "+n.Timeout.String())
 	}

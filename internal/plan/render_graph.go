@@ -67,14 +67,11 @@ func mermaidText(s string) string {
 }
 
 func eachEdge(p *Plan, f func(from, to addrs.Instance)) {
-	have := make(map[addrs.Instance]bool, len(p.Nodes))
+	by := p.named()
 	for _, n := range p.Nodes {
-		have[n.At] = true
-	}
-	for _, n := range p.Nodes {
-		for _, d := range n.Deps {
-			if have[d] {
-				f(d, n.At)
+		for _, d := range n.Needs() {
+			for _, from := range by[d] {
+				f(from.At, n.At)
 			}
 		}
 	}

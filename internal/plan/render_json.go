@@ -116,7 +116,7 @@ func nodeJSON(n *Node) jsonNode {
 		key := n.At.Key
 		j.Key = &key
 	}
-	for _, d := range n.Deps {
+	for _, d := range n.Needs() {
 		j.Needs = append(j.Needs, d.String())
 	}
 	for _, s := range n.Specs {

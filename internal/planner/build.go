@@ -231,6 +231,9 @@ func (p *planner) checkAttrs(o *object) hcl.Diagnostics {
 	for _, r := range o.refs {
 		switch r.Root {
 		case lang.StepRoot:
+			if o.orders()[r.Range] && r.Keyed && p.steps[r.Step].off[r.Key] {
+				continue // a copy that does not exist is done before anything
+			}
 			diags = append(diags, p.checkStepRef(r)...)
 		case lang.Target:
 			diags = append(diags, lang.CheckAttr(r, r.Name, attrNames(p.scope.Target))...)
@@ -321,7 +324,7 @@ func (p *planner) assemble() *plan.Plan {
 				toolchains[in.at] = in.node
 			default:
 				n++
-				note(in.node.Deps)
+				note(in.node.Needs())
 			}
 		}
 	}

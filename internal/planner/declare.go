@@ -29,7 +29,8 @@ type stepState struct {
 	object    *object
 	instances []*instance // those that exist; for a step with when = false and without for_each one without a node
 	byAt      map[addrs.Instance]*instance
-	attrs     cty.Value // of a toolchain: what kinds see of it
+	off       map[string]bool // keys of copies of which when is false
+	attrs     cty.Value       // of a toolchain: what kinds see of it
 }
 
 // kindSchema is a kind and what its blocks may hold.
@@ -228,13 +229,18 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 	for _, own := range b.Outputs {
 		exprs = append(exprs, own.Path)
 	}
+	for _, d := range b.DependsOn {
+		exprs = append(exprs, d.Key)
+	}
 	ts := append(s.variables(), variables(exprs...)...)
-	ts = append(ts, b.DependsOn...)
+	for _, d := range b.DependsOn {
+		ts = append(ts, d.Step)
+	}
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)
-	for _, t := range b.DependsOn {
-		r, ds := lang.ParseRef(t)
+	for _, d := range b.DependsOn {
+		r, ds := lang.ParseRef(d.Step)
 		if !ds.HasErrors() && r.Root != lang.StepRoot && r.Root != lang.Toolchain {
 			diags = append(diags, errorf(&r.Range, "Not the address of a step", "depends_on is a list of steps, such as [step.patch.ops].")...)
 			o.failed = true

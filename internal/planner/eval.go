@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -112,7 +113,7 @@ func (p *planner) evalTarget() hcl.Diagnostics {
 // metaArguments evaluates the meta-arguments of an instance into its node.
 func (e *evaluator) metaArguments(c *copyOf, n *plan.Node) hcl.Diagnostics {
 	if m := e.metaNode; m != nil {
-		n.Timeout, n.Retries, n.RetryExitCodes, n.Resources, n.Cache = m.Timeout, m.Retries, m.RetryExitCodes, m.Resources, m.Cache
+		n.Timeout, n.Retries, n.RetryExitCodes, n.Resources, n.Cache, n.After = m.Timeout, m.Retries, m.RetryExitCodes, m.Resources, m.Cache, m.After
 		return nil
 	}
 	var diags hcl.Diagnostics
@@ -131,10 +132,49 @@ func (e *evaluator) metaArguments(c *copyOf, n *plan.Node) hcl.Diagnostics {
 			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.what(), err)...)
 		}
 	}
+	for _, d := range e.after {
+		same = same && (d.key == nil || !d.key.each)
+		at, exists, ds := e.dependency(d, c)
+		if diags = append(diags, ds...); exists {
+			n.After = append(n.After, at)
+		}
+	}
+	n.After = slices.Clip(addrs.SortInstances(n.After))
 	if same && !diags.HasErrors() {
-		e.metaNode = &plan.Node{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
+		e.metaNode = &plan.Node{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache, After: n.After}
 	}
 	return diags
+}
+
+// dependency is what an element of depends_on names for an instance, as in Node.After, and whether there is such a thing:
+// what when = false takes away orders nothing.
+func (e *evaluator) dependency(d dependency, c *copyOf) (addrs.Instance, bool, hcl.Diagnostics) {
+	r := d.ref
+	s := e.p.steps[r.Step]
+	if d.key != nil {
+		v, diags := d.key.value(c)
+		if diags.HasErrors() {
+			return addrs.Instance{}, false, diags
+		}
+		if v.IsNull() {
+			at := d.key.expr.Range()
+			return addrs.Instance{}, false, errorf(&at, "A value is not allowed", "%s: null is no key.", d.key.what())
+		}
+		r.Key, r.Keyed = v.AsString(), true
+		if diags := e.p.declared.Check(r, true); diags.HasErrors() {
+			return addrs.Instance{}, false, diags
+		}
+		if !s.off[r.Key] {
+			if diags := e.p.checkStepRef(r); diags.HasErrors() {
+				return addrs.Instance{}, false, diags
+			}
+		}
+	}
+	at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}
+	if r.Keyed {
+		return at, s.instance(at) != nil, nil
+	}
+	return at, slices.ContainsFunc(s.instances, func(in *instance) bool { return in.node != nil }), nil
 }
 
 func setMeta(n *plan.Node, name string, v cty.Value) (err error) {

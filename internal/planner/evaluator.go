@@ -27,6 +27,7 @@ type evaluator struct {
 
 	when, outputsFrom *known
 	meta              []*known
+	after             []dependency
 	metaNode          *plan.Node // what the meta-arguments gave, when it is the same for all
 	paths             []*known
 	outputs           []step.DeclaredOutput   // when they are the same for all
@@ -51,6 +52,12 @@ type known struct {
 	each bool // it depends on the instance
 	done bool
 	val  cty.Value
+}
+
+// dependency is an element of depends_on.
+type dependency struct {
+	ref lang.Ref
+	key *known // of the copy; nil: as ref has it
 }
 
 // argument is an argument of the kind, or env.
@@ -86,6 +93,11 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 	e.when = e.known(b.When, "when", cty.Bool)
 	e.meta = []*known{e.known(b.Timeout, "timeout", cty.String), e.known(b.Retries, "retries", cty.Number),
 		e.known(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number)), e.known(b.Resources, "resources", cty.Map(cty.Number)), e.known(b.Cache, "cache", cty.String)}
+	for _, d := range b.DependsOn {
+		if r, ds := lang.ParseRef(d.Step); !ds.HasErrors() {
+			e.after = append(e.after, dependency{r, e.known(d.Key, "the key in depends_on", cty.String)})
+		}
+	}
 	if a := attribute(s.body, s.schema.OutputsFrom); a != nil {
 		e.outputsFrom = e.known(a.Expr, a.Name, cty.List(cty.String))
 	}

@@ -63,12 +63,7 @@ type staticDeps struct {
 }
 
 func (p *planner) staticDependencies(o *object, known bool) []addrs.Instance {
-	direct := make(map[hcl.Range]bool)
-	if s := o.step; s != nil {
-		for _, t := range s.block.DependsOn {
-			direct[t.SourceRange()] = true
-		}
-	}
+	orders := o.orders()
 	var deps []addrs.Instance
 	add := func(in *instance) {
 		if in != nil && in.node != nil {
@@ -76,15 +71,15 @@ func (p *planner) staticDependencies(o *object, known bool) []addrs.Instance {
 		}
 	}
 	p.eachRef(o, make(map[string]bool), func(r lang.Ref) {
-		if r.Root == lang.Toolchain && r.Attr != "" && r.Attr != "dir" && !direct[r.Range] {
-			return // known now: nothing to wait for
+		if orders[r.Range] || r.Root == lang.Toolchain && r.Attr != "" && r.Attr != "dir" {
+			return // in Node.After; known now: nothing to wait for
 		}
 		s := p.steps[r.Step]
 		switch {
 		case s == nil:
 		case r.Keyed:
 			add(s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}))
-		case s.block.ForEach != nil && known && !direct[r.Range]: // those that count are used
+		case s.block.ForEach != nil && known: // those that count are used
 		default:
 			for _, in := range s.instances {
 				add(in)
@@ -92,6 +87,18 @@ func (p *planner) staticDependencies(o *object, known bool) []addrs.Instance {
 		}
 	})
 	return addrs.SortInstances(deps)
+}
+
+// orders are the references of depends_on.
+func (o *object) orders() map[hcl.Range]bool {
+	if o.step == nil || len(o.step.block.DependsOn) == 0 {
+		return nil
+	}
+	refs := make(map[hcl.Range]bool, len(o.step.block.DependsOn))
+	for _, d := range o.step.block.DependsOn {
+		refs[d.Step.SourceRange()] = true
+	}
+	return refs
 }
 
 // instance returns the instance of that address, or nil.
@@ -168,10 +175,11 @@ func (p *planner) staticAwaited(o *object) []addrs.Output {
 			}
 		}
 	}
+	orders := o.orders()
 	p.eachRef(o, make(map[string]bool), func(r lang.Ref) {
 		s := p.steps[r.Step]
 		switch {
-		case s == nil || r.Root != lang.StepRoot:
+		case s == nil || r.Root != lang.StepRoot || orders[r.Range]:
 		case r.Keyed:
 			add(s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}), r)
 		default:

@@ -44,6 +44,9 @@ func (p *planner) checkStatic() hcl.Diagnostics {
 		}{{"for_each", b.ForEach}, {"when", b.When}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache}} {
 			check(s.object, fmt.Sprintf("%s of %s", m.name, b.At), variables(m.expr))
 		}
+		for _, d := range b.DependsOn {
+			check(s.object, fmt.Sprintf("The key in depends_on of %s", b.At), variables(d.Key))
+		}
 		for _, out := range b.Outputs {
 			check(s.object, fmt.Sprintf("The path of output %s of %s", out.Name, b.At), variables(out.Path))
 		}

@@ -48,6 +48,10 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 			exists = !v.IsNull() && v.True()
 		}
 		if !exists && in.at.Keyed {
+			if s.off == nil {
+				s.off = make(map[string]bool)
+			}
+			s.off[k] = true
 			continue
 		}
 		var ds hcl.Diagnostics

@@ -11,7 +11,7 @@ import (
 // kind is of the file. Its first block has the digest function, for each section the number of its records and of their bytes, and
 // then for each section the ends of its records and the records. The first section has the strings, the second the names of pipeline
 // and profile. Later runs may have added blocks: see delta.
-func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 1, Max: maxFile} }
+func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 2, Max: maxFile} }
 
 type section int
 
@@ -233,10 +233,10 @@ func (r *Reader) Nodes() int { return r.len(secNodes) }
 // Node returns a node.
 func (r *Reader) Node(i int) (Node, error) { return one(r, secNodes, i, (*decoder).node) }
 
-// At returns the instance that a node is.
+// At returns the instance that a node is and what it comes after, and nothing else of it.
 func (r *Reader) At(i int) (Node, error) {
 	d := r.decoder(secNodes, i)
-	n := Node{At: d.instance()}
+	n := Node{At: d.instance(), After: d.ints(r.len(secNodes), nil)}
 	if d.Bad() {
 		return Node{}, errDamaged
 	}

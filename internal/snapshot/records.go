@@ -89,6 +89,7 @@ func (e *encoder) node(n Node) {
 	e.string(n.At.Name)
 	e.string(n.At.Key)
 	e.Bool(n.At.Keyed)
+	e.ints(n.After)
 	e.string(n.Description)
 	e.string(n.Where)
 	e.strings(n.Source)
@@ -108,7 +109,7 @@ func (d *decoder) instance() addrs.Instance {
 }
 
 func (d *decoder) node() Node {
-	return Node{At: d.instance(), Description: d.string(), Where: d.string(), Source: d.strings(), Level: d.small(), Retries: d.small(),
+	return Node{At: d.instance(), After: d.ints(d.r.len(secNodes), nil), Description: d.string(), Where: d.string(), Source: d.strings(), Level: d.small(), Retries: d.small(),
 		Resources: decodeMap(d, d.small), Cache: d.string(), Explains: d.Bool(), Outputs: decodeMap(d, d.artifact),
 		AwaitHosts: d.ints(d.r.len(secHosts), nil), AwaitUnits: d.ints(d.r.len(secUnits), nil)}
 }

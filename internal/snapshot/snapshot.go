@@ -79,6 +79,7 @@ type File struct {
 // Node is one instance of a step.
 type Node struct {
 	At          addrs.Instance
+	After       []int // pairs: the first and the last of nodes that have to be done before any of its units
 	Description string
 	Where       string
 	Source      []string

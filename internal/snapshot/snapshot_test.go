@@ -87,7 +87,7 @@ func full(t testing.TB) *snapshot.Build {
 	}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
-		n.AwaitHosts, n.AwaitUnits = []int{1}, []int{0, 1}
+		n.After, n.AwaitHosts, n.AwaitUnits = []int{0, 1}, []int{1}, []int{0, 1}
 		n.Outputs = map[string]action.Artifact{"o": {Class: action.Tree, Parts: inputs()}, "p": {Class: action.File, Parts: inputs()[1:2]}}
 	}
 	for i := range m.Units {
@@ -131,7 +131,7 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 	for i := range r.Nodes() {
 		n, e := r.Node(i)
 		at, e2 := r.At(i)
-		if e == nil && (e2 != nil || at.At != n.At) {
+		if e == nil && (e2 != nil || at.At != n.At || !slices.Equal(at.After, n.After)) {
 			e = fmt.Errorf("node %d is %v and %v, %v", i, n.At, at.At, e2)
 		}
 		m.Nodes = append(m.Nodes, n)

@@ -70,7 +70,7 @@ func (w *watching) plan(p *plan.Plan) {
 	nodes := make([]runlog.Node, len(p.Nodes))
 	for i, n := range p.Nodes {
 		nodes[i].Step = n.At.Short()
-		for _, d := range n.Deps {
+		for _, d := range n.Needs() {
 			nodes[i].Needs = append(nodes[i].Needs, d.Short())
 		}
 	}

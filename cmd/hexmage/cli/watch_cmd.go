@@ -205,15 +205,15 @@ func (v *viewer) choose() ([]string, error) {
 }
 
 func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
-	out := map[string]bool{} // instances
+	out := map[string]bool{} // instances, and their steps
 	var keep []string
 	for _, n := range p.Nodes { // what a node needs comes before it
 		left := onDevice(n.At.Kind)
-		for _, d := range n.Deps {
+		for _, d := range n.Needs() {
 			left = left || out[d.String()]
 		}
 		if left {
-			out[n.At.String()] = true
+			out[n.At.String()], out[n.At.Step.String()] = true, true
 			continue
 		}
 		if at := n.At.Step.String(); !slices.Contains(keep, at) {

@@ -303,6 +303,35 @@ func TestWatchNewerSave(t *testing.T) {
 	}
 }
 
+// What depends_on puts first is done first in each build. It waits for a probe, which begins after all that does not wait as it should.
+func TestWatchDependsOn(t *testing.T) {
+	t.Setenv("HEXMAGE_SANDBOX", "staged") // the actions write to a log outside of their exec roots
+	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
+	step := func(name, more, script string) string {
+		return fmt.Sprintf("step \"exec\" %q {\n  argv   = [\"cat src; cd %s; %s\"]\n  shell  = true\n  inputs = [\"src\"]\n%s}\n", name, w.dir, script, more)
+	}
+	w.write("pipelines/p.hcl", step("first", "", "until test -e probe; do sleep 0.01; done; echo first >> log")+
+		step("second", "  depends_on = [step.exec.first]\n", "echo second >> log")+
+		step("probe", "", "touch probe"))
+	time.Sleep(2200 * time.Millisecond) // then what a build leaves lets the next one do without a plan
+	for i := range 3 {
+		for _, name := range []string{"probe", "log"} {
+			if err := os.RemoveAll(w.path(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.write("src", fmt.Sprint(i))
+		if i == 0 {
+			w.start("-j", "2")
+		} else {
+			w.until("a build", func(l line) bool { return l.Event == "build_finished" && l.Executed == 3 })
+		}
+		if b, err := os.ReadFile(w.path("log")); string(b) != "first\nsecond\n" {
+			t.Fatalf("build %d: %q, %v", i, b, err)
+		}
+	}
+}
+
 // A checkout of another branch changes many files at once, and takes some away.
 func TestWatchCheckout(t *testing.T) {
 	t.Parallel()
