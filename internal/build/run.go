@@ -244,7 +244,7 @@ func (l *loop) take(m message) error {
 	u := m.u
 	switch {
 	case m.started:
-		l.sink.Send(event.NodeStarted{ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.spec.Description})
+		l.sink.Send(event.NodeStarted{ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
 		return nil
 	case m.out == nil:
 		l.sink.Send(m.progress)
@@ -281,10 +281,18 @@ func (l *loop) take(m message) error {
 		}
 	}
 	l.sink.Send(event.NodeFinished{
-		ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.spec.Description, Outcome: o.kind,
+		ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
 		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
 	})
 	return l.release(u)
+}
+
+// description says what the unit does: the step's own words, but of one of several actions its own say more.
+func (u *unit) description() string {
+	if words := u.node.plan.Description; words != "" && (u.spec.Description == "" || len(u.node.specs) == 1) {
+		return words
+	}
+	return u.spec.Description
 }
 
 // expanded gives a node what its expansion found.
