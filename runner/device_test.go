@@ -21,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -249,8 +250,8 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		}
 		return all
 	}
-	lengths := contextOf(t, "v2.41.0.251128000000_1", 79, func(_ *qnnctx.Info, b *qnnctx.Blob) {
-		b.Graphs = []qnnctx.Graph{{Name: "model.0.s32", Tokens: 32}, {Name: "model.0.s1", Tokens: 1}}
+	lengths := contextOf(t, "v2.41.0.251128000000_1", 79, func(_ *qnnctx.Info, b *blob.Blob) {
+		b.Graphs = []blob.Graph{{Name: "model.0.s32", Tokens: 32}, {Name: "model.0.s1", Tokens: 1}}
 	})
 	for _, c := range []struct {
 		name  string
@@ -270,7 +271,7 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		{name: "a context for another arch", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 75)}), want: []string{"context.bin", "compiled for Hexagon v75, the target has v79"}},
 		{name: "a context of an older SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 79)})},
 		{name: "no stub", files: with(map[string]string{"push/libQnnHtpV79Stub.so": ""}), want: []string{"libQnnHtpV79Stub.so", "push set"}},
-		{name: "a context for more VTCM", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.41.0.251128000000_1", 79, func(i *qnnctx.Info, _ *qnnctx.Blob) { i.VTCM = 16 << 20 })}), want: []string{"context.bin", "16 MB of VTCM, the target has 8 MB"}},
+		{name: "a context for more VTCM", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.41.0.251128000000_1", 79, func(i *qnnctx.Info, _ *blob.Blob) { i.VTCM = 16 << 20 })}), want: []string{"context.bin", "16 MB of VTCM, the target has 8 MB"}},
 		{name: "a length that the context has", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len", "32"}},
 		{name: "a length that it has not", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len=128"}, want: []string{"--ar_len 128", "only of 1 32"}},
 		{name: "what the command names", files: map[string]string{"push/in/a.bin": "x", "push/run": "x:#!/bin/sh\n"}, args: []string{"./run", "-m", "in/a.bin", "--log", "log.txt", "-v", "--config=$HEXMAGE_ROOT/in/a.bin", "one.two"}},
@@ -316,15 +317,15 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 	})
 }
 
-func contextOf(t *testing.T, buildID string, arch uint32, change ...func(*qnnctx.Info, *qnnctx.Blob)) string {
+func contextOf(t *testing.T, buildID string, arch uint32, change ...func(*qnnctx.Info, *blob.Blob)) string {
 	t.Helper()
 	var b bytes.Buffer
 	i := qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: buildID, Arch: arch, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}
-	blob := &qnnctx.Blob{}
+	payload := &blob.Blob{}
 	for _, f := range change {
-		f(&i, blob)
+		f(&i, payload)
 	}
-	if err := qnnctx.Write(&b, i, blob); err != nil {
+	if err := blob.Write(&b, i, payload); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

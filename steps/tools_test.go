@@ -97,7 +97,7 @@ func golden() map[string][2]string {
 		"quantized/config.json":       {"quantizer.Tool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
 		"model.mllm":                  {"convert.Tool", "e69d47fa63040e62ac960e983c047ba0f87dbb6e21efe0ebcab012c7c540db23"},
 		"aot.json":                    {"compiler.ConfigTool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
-		"context.bin":                 {"compiler.Tool", "0e630a2de270501c0cdb69b3ceae4871e5d778589fca866cfcd1ab7652eff842"},
+		"context.bin":                 {"compiler.Tool", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
 		"tokens.json":                 {"qwen3.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/sdk"
 )
 
@@ -81,7 +82,7 @@ func samples(t testing.TB) map[string][]byte {
 	err := errors.Join(
 		safetensors.Write(&st, map[string]string{"format": "pt"}, []safetensors.Source{safetensors.Bytes("w", safetensors.U8, []int64{2}, []byte{1, 2})}),
 		mllm.Write(&m1, mllm.V1, "", ms), mllm.Write(&m2, mllm.V2, "tiny", ms),
-		qnnctx.Write(&c, qnnctx.Info{BuildID: "v2.41.0.251128145156_191518", Arch: 79, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}, &qnnctx.Blob{}))
+		blob.Write(&c, qnnctx.Info{BuildID: "v2.41.0.251128145156_191518", Arch: 79, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}, &blob.Blob{}))
 	if err != nil {
 		t.Fatal(err)
 	}

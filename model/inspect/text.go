@@ -179,15 +179,11 @@ func contextText(l *lines, c *qnnctx.Info) {
 	}
 	l.add("backend", fmt.Sprintf("%s, API %s; core API %s", backend, c.BackendAPI, c.CoreAPI))
 	l.add("file format", fmt.Sprintf("%s, blob %s of %s", c.Format, c.BlobVersion, bytesText(c.BlobSize)))
+	if c.Open {
+		l.add("made by", "the open stand-in's compiler: only the open stand-in's phone runs it")
+	}
 	for _, g := range c.Graphs {
-		s := g.Name
-		if g.Tokens > 0 {
-			s += fmt.Sprintf(": %d tokens", g.Tokens)
-		}
-		if g.Ops > 0 {
-			s += fmt.Sprintf(", %d ops", g.Ops)
-		}
-		l.add("graph", s)
+		l.add("graph", g.Name)
 		tensors(l, "  in", g.Inputs)
 		tensors(l, "  out", g.Outputs)
 	}

@@ -1,8 +1,9 @@
 package qnnctx
 
 import (
-	"encoding/binary"
 	"fmt"
+
+	"github.com/hexmage/hexmage/internal/flatbuffer"
 )
 
 // maxMetaGraphs and maxMetaTensors bound what is taken of a file's metadata.
@@ -12,16 +13,16 @@ const (
 )
 
 // graphs1 reads the graphs of the older metadata: field 13 is a list of {version, kind, graph}.
-func graphs1(t table) ([]GraphInfo, error) {
-	return graphList(t, 13, func(e table) (table, error) { return e.table(2) })
+func graphs1(t flatbuffer.Table) ([]GraphInfo, error) {
+	return graphList(t, 13, func(e flatbuffer.Table) (flatbuffer.Table, error) { return e.Table(2) })
 }
 
 // graphs3 reads those of the newer: field 10, and the graph is two tables deeper.
-func graphs3(t table) ([]GraphInfo, error) {
-	return graphList(t, 10, func(e table) (table, error) {
+func graphs3(t flatbuffer.Table) ([]GraphInfo, error) {
+	return graphList(t, 10, func(e flatbuffer.Table) (flatbuffer.Table, error) {
 		for _, field := range []int{2, 0, 0} {
 			var err error
-			if e, err = e.table(field); err != nil {
+			if e, err = e.Table(field); err != nil {
 				return e, err
 			}
 		}
@@ -29,8 +30,8 @@ func graphs3(t table) ([]GraphInfo, error) {
 	})
 }
 
-func graphList(t table, field int, graph func(table) (table, error)) ([]GraphInfo, error) {
-	entries, err := t.tables(field, maxMetaGraphs)
+func graphList(t flatbuffer.Table, field int, graph func(flatbuffer.Table) (flatbuffer.Table, error)) ([]GraphInfo, error) {
+	entries, err := t.Tables(field, maxMetaGraphs)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func graphList(t table, field int, graph func(table) (table, error)) ([]GraphInf
 			return nil, err
 		}
 		info := GraphInfo{}
-		if info.Name, err = g.str(0); err != nil {
+		if info.Name, err = g.String(0); err != nil {
 			return nil, err
 		}
 		for _, l := range []struct {
@@ -58,8 +59,8 @@ func graphList(t table, field int, graph func(table) (table, error)) ([]GraphInf
 	return all, nil
 }
 
-func tensorList(g table, field int, left *int) ([]TensorInfo, error) {
-	entries, err := g.tables(field, *left)
+func tensorList(g flatbuffer.Table, field int, left *int) ([]TensorInfo, error) {
+	entries, err := g.Tables(field, *left)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +68,15 @@ func tensorList(g table, field int, left *int) ([]TensorInfo, error) {
 	var all []TensorInfo
 	for _, e := range entries {
 		var t TensorInfo
-		dtype, err := e.u32(3)
+		dtype, err := e.Uint32(3)
 		if err != nil {
 			return nil, err
 		}
 		t.DType = dtypeName(dtype)
-		if t.Name, err = e.str(9); err != nil {
+		if t.Name, err = e.String(9); err != nil {
 			return nil, err
 		}
-		if t.Dims, err = e.numbers(7, maxRank); err != nil {
+		if t.Dims, err = e.Uint32s(7, maxRank); err != nil {
 			return nil, err
 		}
 		all = append(all, t)
@@ -84,52 +85,6 @@ func tensorList(g table, field int, left *int) ([]TensorInfo, error) {
 }
 
 const maxRank = 32
-
-// vector returns where the elements of a vector field are, and how many.
-func (t table) vector(field, size, limit int) (at, n int, err error) {
-	ref, err := t.field(field, 4)
-	if err != nil || ref == 0 {
-		return 0, 0, err
-	}
-	v, err := follow(t.buf, ref)
-	if err != nil {
-		return 0, 0, err
-	}
-	if v+4 > len(t.buf) {
-		return 0, 0, fmt.Errorf("%w: vector at %d", errTable, v)
-	}
-	count := int64(binary.LittleEndian.Uint32(t.buf[v:]))
-	if count > int64(limit) || int64(v)+4+count*int64(size) > int64(len(t.buf)) {
-		return 0, 0, fmt.Errorf("%w: vector of %d elements", errTable, count)
-	}
-	return v + 4, int(count), nil
-}
-
-func (t table) tables(field, limit int) ([]table, error) {
-	at, n, err := t.vector(field, 4, limit)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]table, n)
-	for i := range all {
-		if all[i], err = tableAt(t.buf, at+4*i); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-func (t table) numbers(field, limit int) ([]uint32, error) {
-	at, n, err := t.vector(field, 4, limit)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]uint32, n)
-	for i := range all {
-		all[i] = binary.LittleEndian.Uint32(t.buf[at+4*i:])
-	}
-	return all, nil
-}
 
 // dtypeName is a tensor's element type: the class in the higher byte, the width, written in decimal digits, in the lower.
 func dtypeName(v uint32) string {

@@ -1,9 +1,8 @@
-// Package qnnctx reads and writes the headers of QNN context binaries: who made one, for which arch and SoC, with which
-// graphs. For contexts of the open profile it also reads and writes the blob's index (docs/design/0002 §7).
+// Package qnnctx reads the headers of QNN context binaries: who made one, for which arch and SoC, with which graphs. One enters it
+// with Is and Parse.
 //
-// The vendor's layout is undocumented and was found by looking at files: two forms of the file, 2.2 and 2.3, and two of the
-// metadata, which do not go together. Of a vendor's blob nothing is known but the text in it.
-// The package does not know how a context is compiled or run, and it executes nothing.
+// The layout is undocumented and was found by looking at files: two forms of the file, 2.2 and 2.3, and two of the metadata, which do not
+// go together. Of the blob nothing is known but the text in it. The package does not know how a context is compiled or run.
 package qnnctx
 
 import (
@@ -14,6 +13,8 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+
+	"github.com/hexmage/hexmage/internal/flatbuffer"
 )
 
 // BackendHTP is QNN's number for the HTP backend.
@@ -22,7 +23,6 @@ const BackendHTP = 6
 const (
 	headerSize = 0x28
 	oldHeader  = 0x10 // of the older form
-	align      = 128
 	maxMeta    = 16 << 20
 	maxScan    = 8 << 20 // of a foreign blob, searched for its options text
 )
@@ -40,6 +40,10 @@ type Version struct {
 // String is "major.minor.patch".
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
+func (v *Version) read(t flatbuffer.Table, field int) error {
+	return t.Struct(field, &v.Major, &v.Minor, &v.Patch)
+}
+
 // Info is what a context binary says of itself. Fields that a file does not tell are zero.
 type Info struct {
 	Format      string      `json:"format"` // of the file: 2.2 or 2.3
@@ -55,16 +59,14 @@ type Info struct {
 	VTCM        uint64      `json:"vtcm_bytes"`
 	BlobOffset  int64       `json:"blob_offset"`
 	BlobSize    int64       `json:"blob_size"`
-	Open        bool        `json:"open"` // made by the open profile's compiler
+	Open        bool        `json:"open"` // it has the mark of a stand-in, which no device's backend runs
 	Graphs      []GraphInfo `json:"graphs,omitempty"`
 	Warnings    []string    `json:"warnings,omitempty"` // what was not understood
 }
 
-// GraphInfo is the outline of a graph. Only open contexts tell Tokens and Ops.
+// GraphInfo is the outline of a graph.
 type GraphInfo struct {
 	Name    string       `json:"name"`
-	Tokens  uint32       `json:"tokens,omitempty"` // per run
-	Ops     int          `json:"ops,omitempty"`
 	Inputs  []TensorInfo `json:"inputs,omitempty"`
 	Outputs []TensorInfo `json:"outputs,omitempty"`
 }
@@ -81,52 +83,33 @@ func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 2}) || bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3})
 }
 
-// Parse reads the header and metadata of the file of the given size behind r, and an open blob's index. Errors wrap ErrFormat unless reading failed.
+// StandInMark begins the blob of a context that no vendor's compiler has made.
+const StandInMark = "HXMGCTX1"
+
+// Parse reads the header and metadata of the file of the given size behind r, and what its blob says in clear text. Errors wrap ErrFormat
+// unless reading failed.
 func Parse(r io.ReaderAt, size int64) (Info, error) {
-	info, _, err := parse(r, size)
-	return info, err
-}
-
-// ParseOpen is Parse for a context of the open profile; it also gives the whole index.
-func ParseOpen(r io.ReaderAt, size int64) (Info, *Blob, error) {
-	info, blob, err := parse(r, size)
-	if err == nil && blob == nil {
-		err = fmt.Errorf("%w: the blob is not the open profile's; it can only be run by the vendor's backend", ErrFormat)
-	}
-	return info, blob, err
-}
-
-func parse(r io.ReaderAt, size int64) (Info, *Blob, error) {
 	if size < headerSize {
-		return Info{}, nil, fmt.Errorf("%w: %d bytes are too few", ErrFormat, size)
+		return Info{}, fmt.Errorf("%w: %d bytes are too few", ErrFormat, size)
 	}
 	head := make([]byte, headerSize)
 	if _, err := r.ReadAt(head, 0); err != nil {
-		return Info{}, nil, fmt.Errorf("read context header: %w", err)
+		return Info{}, fmt.Errorf("read context header: %w", err)
 	}
 	if !Is(head) {
-		return Info{}, nil, fmt.Errorf("%w: it begins with % x, expected 00 00 00 02 00 00 00 03 or 00 00 00 02 00 00 00 02", ErrFormat, head[:8])
+		return Info{}, fmt.Errorf("%w: it begins with % x, expected 00 00 00 02 00 00 00 03 or 00 00 00 02 00 00 00 02", ErrFormat, head[:8])
 	}
-	info, err := parse22(r, size)
+	var info Info
+	var err error
 	if head[7] == 3 {
 		info, err = parse23(r, size, head)
+	} else {
+		info, err = parse22(r, size)
 	}
 	if err != nil {
-		return Info{}, nil, err
+		return Info{}, err
 	}
-	section := io.NewSectionReader(r, info.BlobOffset, info.BlobSize)
-	magic := make([]byte, len(blobMagic))
-	if _, err := section.ReadAt(magic, 0); err != nil || string(magic) != blobMagic {
-		return info, nil, foreign(&info, section)
-	}
-	blob, err := parseBlob(section, info.BlobSize)
-	if err != nil {
-		return Info{}, nil, fmt.Errorf("%w: blob: %w", ErrFormat, err)
-	}
-	if err := blob.fill(&info); err != nil {
-		return Info{}, nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	return info, blob, nil
+	return info, info.blob(io.NewSectionReader(r, info.BlobOffset, info.BlobSize))
 }
 
 // parse23 reads the newer form: the sizes of metadata and blob are in the header, which the two follow.
@@ -158,40 +141,37 @@ func parse22(r io.ReaderAt, size int64) (Info, error) {
 	if err != nil {
 		return Info{}, fmt.Errorf("%w: metadata: %w", ErrFormat, err)
 	}
-	at, err := root.field(2, 4)
+	at, n, err := root.Vector(2)
 	if err == nil && at == 0 {
-		err = fmt.Errorf("%w: no blob", errTable)
+		err = errors.New("no blob")
 	}
-	if err == nil {
-		at, err = follow(raw, at)
+	if err != nil {
+		return Info{}, fmt.Errorf("%w: where its blob is: %w", ErrFormat, err)
 	}
-	if err != nil || at+4 > len(raw) {
-		return Info{}, fmt.Errorf("%w: where its blob is: %w", ErrFormat, errors.Join(err, errTable))
-	}
-	info.Format, info.BlobOffset, info.BlobSize = "2.2", int64(at)+4+oldHeader, int64(binary.LittleEndian.Uint32(raw[at:]))
+	info.Format, info.BlobOffset, info.BlobSize = "2.2", int64(at)+oldHeader, n
 	if info.BlobOffset+info.BlobSize > size {
 		return Info{}, fmt.Errorf("%w: a blob of %d bytes at %d in a file of %d; is it truncated?", ErrFormat, info.BlobSize, info.BlobOffset, size)
 	}
 	return info, nil
 }
 
-func decodeMeta(raw []byte) (Info, table, error) {
-	root, err := rootTable(raw)
+func decodeMeta(raw []byte) (Info, flatbuffer.Table, error) {
+	root, err := flatbuffer.Root(raw)
 	if err != nil {
 		return Info{}, root, err
 	}
-	wrapper, err := root.table(0)
+	wrapper, err := root.Table(0)
 	if err != nil {
 		return Info{}, root, err
 	}
-	kind, err := wrapper.u8(1)
+	kind, err := wrapper.Uint8(1)
 	if err != nil {
 		return Info{}, root, err
 	}
 	if kind != 1 && kind != 3 {
 		return Info{}, root, fmt.Errorf("information of type %d; 1 and 3 are known", kind)
 	}
-	t, err := wrapper.table(2)
+	t, err := wrapper.Table(2)
 	if err != nil {
 		return Info{}, root, err
 	}
@@ -201,15 +181,15 @@ func decodeMeta(raw []byte) (Info, table, error) {
 		blobVersion, graphs = 6, graphs1
 	}
 	steps := []func() (err error){
-		func() (err error) { i.Backend, err = t.u32(0); return },
-		func() (err error) { i.BuildID, err = t.str(1); return },
-		func() (err error) { i.CoreAPI, err = t.version(2); return },
-		func() (err error) { i.BackendAPI, err = t.version(3); return },
-		func() (err error) { i.SoCVersion, err = t.str(4); return },
-		func() (err error) { i.BlobVersion, err = t.version(blobVersion); return },
+		func() (err error) { i.Backend, err = t.Uint32(0); return },
+		func() (err error) { i.BuildID, err = t.String(1); return },
+		func() (err error) { return i.CoreAPI.read(t, 2) },
+		func() (err error) { return i.BackendAPI.read(t, 3) },
+		func() (err error) { i.SoCVersion, err = t.String(4); return },
+		func() (err error) { return i.BlobVersion.read(t, blobVersion) },
 	}
 	if kind == 3 {
-		steps = append(steps, func() (err error) { i.SoCModel, err = t.u32(16); return })
+		steps = append(steps, func() (err error) { i.SoCModel, err = t.Uint32(16); return })
 	}
 	for _, s := range steps {
 		if err := s(); err != nil {
@@ -222,15 +202,15 @@ func decodeMeta(raw []byte) (Info, table, error) {
 	return i, root, nil
 }
 
-// foreign takes what a vendor's blob says in clear text: its options.
-func foreign(info *Info, r *io.SectionReader) error {
+// blob takes what a blob says in clear text: its options.
+func (info *Info) blob(r *io.SectionReader) error {
 	raw := make([]byte, min(r.Size(), maxScan))
-	if n, err := r.ReadAt(raw, 0); err != nil && !errors.Is(err, io.EOF) {
+	n, err := r.ReadAt(raw, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read context blob: %w", err)
-	} else {
-		raw = raw[:n]
 	}
-	readOptions(info, raw)
+	info.Open = bytes.HasPrefix(raw[:n], []byte(StandInMark))
+	readOptions(info, raw[:n])
 	return nil
 }
 
@@ -254,23 +234,4 @@ func readOptions(info *Info, raw []byte) {
 	if soc := find(`soc_type=([A-Za-z0-9_]{1,24})`); soc != "UNKNOWN_SDM" { // what the compiler writes when it was told none
 		info.SoC = soc
 	}
-}
-
-// Write writes a context binary around an open blob. info's Backend, BlobOffset, BlobSize, Open and Graphs are ignored. Equal arguments give equal bytes.
-func Write(w io.Writer, info Info, blob *Blob) error {
-	raw, err := blob.encode(info)
-	if err != nil {
-		return err
-	}
-	meta := encodeMeta(info, uint64(len(raw)))
-	b := []byte{0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1}
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(meta)))
-	b = binary.LittleEndian.AppendUint64(b, uint64(headerSize+len(meta)))
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(raw)))
-	for _, part := range [][]byte{b, meta, raw} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,107 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"io"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-func sample(t testing.TB) []byte {
-	t.Helper()
-	blob := &qnnctx.Blob{
-		Shape: qnnctx.Shape{BlockSize: 16, Vocab: 4, Hidden: 2, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 2, Intermediate: 2, Context: 8}, OpPackage: "LLaMAPackage",
-		Statics: []qnnctx.Tensor{
-			{Name: "w", DType: qnnctx.QUint16, Dims: [4]uint32{1, 1, 1, 2}, Scale: 0.5, ZeroPoint: 3, Data: []byte{1, 2, 3, 4}},
-			{Name: "l", DType: qnnctx.Int4Packed, Dims: [4]uint32{1, 1, 2, 2}, Scale: 1, Data: []byte{0x21, 0x43}},
-		},
-		Graphs: []qnnctx.Graph{{
-			Name: "model.0.s1", Tokens: 1,
-			Tensors: []qnnctx.Tensor{{Name: "x", DType: qnnctx.QUint16, Kind: qnnctx.Input, Dims: [4]uint32{1, 1, 1, 2}, Scale: 1, Size: 4},
-				{Name: "y", DType: qnnctx.QUint16, Kind: qnnctx.Output, Dims: [4]uint32{1, 1, 1, 2}, Scale: 1, Size: 4}},
-			Ops:    []qnnctx.Op{{Code: qnnctx.OpRMSNorm, Package: true, Name: "n", Type: "RMSNorm", In: []qnnctx.Operand{0, qnnctx.StaticOperand(0)}, Out: []qnnctx.Operand{1}}},
-			Inputs: []uint32{0}, Outputs: []uint32{1},
-		}},
-	}
-	var b bytes.Buffer
-	if err := qnnctx.Write(&b, info(), blob); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func info() qnnctx.Info {
-	return qnnctx.Info{BuildID: "v2.41.0.251128145156_191518", CoreAPI: qnnctx.Version{Major: 2, Minor: 31}, BackendAPI: qnnctx.Version{Major: 5, Minor: 41},
-		BlobVersion: qnnctx.Version{Major: 3, Minor: 1, Patch: 2}, SoCVersion: "none", SoCModel: 69, SoC: "SM8750", Arch: 79, VTCM: 8 << 20}
-}
-
-func TestRoundTrip(t *testing.T) {
-	raw := sample(t)
-	got, blob, err := qnnctx.ParseOpen(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := info()
-	want.Backend, want.Open, want.Format = qnnctx.BackendHTP, true, "2.3"
-	want.BlobOffset, want.BlobSize = got.BlobOffset, int64(len(raw))-got.BlobOffset
-	want.Graphs = []qnnctx.GraphInfo{{Name: "model.0.s1", Tokens: 1, Ops: 1}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	if got.BlobOffset%128 != 0 {
-		t.Errorf("blob at %d", got.BlobOffset)
-	}
-	if blob.OpPackage != "LLaMAPackage" || blob.Shape.Context != 8 || len(blob.Statics) != 2 {
-		t.Errorf("blob %+v", blob)
-	}
-	data, err := io.ReadAll(blob.Data(blob.Statics[1]))
-	if err != nil || !bytes.Equal(data, []byte{0x21, 0x43}) {
-		t.Errorf("static: %v %v", data, err)
-	}
-	op := blob.Graphs[0].Ops[0]
-	if !op.Package || op.Type != "RMSNorm" || op.In[1] != qnnctx.StaticOperand(0) {
-		t.Errorf("op %+v", op)
-	}
-	// The places that a reader without a FlatBuffer library relies on.
-	b := raw[got.BlobOffset:]
-	le := binary.LittleEndian
-	if string(b[:8]) != "HXMGCTX1" || le.Uint32(b[16:]) != 79 || le.Uint32(b[20:]) != 69 || le.Uint32(b[24:]) != 8 || le.Uint32(b[28:]) != 16 ||
-		le.Uint32(b[60:]) != 8 || le.Uint32(b[64:]) != 2 || le.Uint32(b[68:]) != 1 {
-		t.Errorf("blob header % x", b[:160])
-	}
-	if !bytes.Contains(b, []byte("min_arch=79;vtcm_size=8388608;soc_type=SM8750;memory_alloc_limit=3584")) {
-		t.Error("no options text")
-	}
-}
-
-// A vendor's blob is opaque, but its options are in clear text.
-func TestForeignBlob(t *testing.T) {
-	raw := sample(t)
-	got, err := qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(raw[got.BlobOffset:], "????????")
-	f, err := qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil || f.Open || f.Arch != 79 || f.SoC != "SM8750" || f.VTCM != 8<<20 || f.BuildID != info().BuildID || f.SoCModel != 69 {
-		t.Fatalf("%+v, %v", f, err)
-	}
-	if _, _, err := qnnctx.ParseOpen(bytes.NewReader(raw), int64(len(raw))); !errors.Is(err, qnnctx.ErrFormat) {
-		t.Fatalf("ParseOpen: %v", err)
-	}
-}
-
 func TestParseRejects(t *testing.T) {
 	le := binary.LittleEndian
-	base := sample(t)
-	i, err := qnnctx.Parse(bytes.NewReader(base), int64(len(base)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blob := int(i.BlobOffset)
 	cases := map[string]struct {
 		edit func(b []byte) []byte
 		want string
@@ -115,17 +22,10 @@ func TestParseRejects(t *testing.T) {
 		"blob offset": {func(b []byte) []byte { le.PutUint64(b[0x18:], 1<<63); return b }, "do not make"},
 		"meta size":   {func(b []byte) []byte { le.PutUint64(b[0x10:], 1<<63); return b }, "do not make"},
 		"root":        {func(b []byte) []byte { le.PutUint32(b[0x28:], 1<<30); return b }, "FlatBuffer"},
-		"version":     {func(b []byte) []byte { b[blob+8] = 2; return b }, "arithmetic version 2"},
-		"soc":         {func(b []byte) []byte { b[blob+20] = 57; return b }, "disagree"},
-		"statics":     {func(b []byte) []byte { le.PutUint32(b[blob+64:], 60000); return b }, "outside the index"},
-		"graphs at":   {func(b []byte) []byte { le.PutUint64(b[blob+80:], 1<<60); return b }, "outside the index"},
-		"weights":     {func(b []byte) []byte { le.PutUint64(b[blob+112:], 1); return b }, "do not end"},
-		"static data": {func(b []byte) []byte { le.PutUint64(b[blob+160+40:], 1<<20); return b }, "static 0"},
-		"dims":        {func(b []byte) []byte { le.PutUint32(b[blob+160+16:], 0); return b }, "dims"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			raw := c.edit(bytes.Clone(base))
+			raw := c.edit(file23(info3(), 3))
 			_, err := qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
 			if !errors.Is(err, qnnctx.ErrFormat) || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want ErrFormat with %q", err, c.want)
@@ -134,20 +34,22 @@ func TestParseRejects(t *testing.T) {
 	}
 }
 
+// What a stand-in has made says so at the beginning of its blob.
+func TestMark(t *testing.T) {
+	raw := file23(info3(), 3)
+	for mark, want := range map[string]bool{qnnctx.StandInMark: true, "HXMGCTX": false} {
+		i := bytes.Index(raw, []byte(options))
+		got, err := qnnctx.Parse(bytes.NewReader(append(append(bytes.Clone(raw[:i]), mark...), raw[i+len(mark):]...)), int64(len(raw)))
+		if err != nil || got.Open != want || got.Arch != 73 {
+			t.Errorf("%q: %+v, %v", mark, got, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
-	f.Add(sample(f))
 	f.Add(file22(info1(), 1))
 	f.Add(file23(info3(), 3))
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	f.Fuzz(func(_ *testing.T, raw []byte) {
 		_, _ = qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
-		_, blob, err := qnnctx.ParseOpen(bytes.NewReader(raw), int64(len(raw)))
-		if err != nil {
-			return
-		}
-		for _, s := range blob.Statics {
-			if n, err := io.Copy(io.Discard, blob.Data(s)); err != nil || n != s.Size {
-				t.Fatalf("static %q: %d of %d bytes, %v", s.Name, n, s.Size, err)
-			}
-		}
 	})
 }

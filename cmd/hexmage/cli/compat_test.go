@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/mllm/blob"
 )
 
 // vendorsLibrary is the beginning of a library of the vendor's, as far as a reader of build ids goes.
@@ -26,7 +27,7 @@ func vendorsLibrary(machine byte, class byte, buildID string) string {
 func contextBinary(t *testing.T, info qnnctx.Info) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := qnnctx.Write(&b, info, &qnnctx.Blob{}); err != nil {
+	if err := blob.Write(&b, info, &blob.Blob{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

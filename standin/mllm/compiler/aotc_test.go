@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
@@ -65,13 +66,13 @@ func TestContext(t *testing.T) {
 	w := smallWeights(t)
 	c := w.Config
 	s := newStatics(w)
-	blob := &qnnctx.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list, Graphs: []qnnctx.Graph{buildGraph(s, 32), buildGraph(s, 1)}}
+	payload := &blob.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list, Graphs: []blob.Graph{buildGraph(s, 32), buildGraph(s, 1)}}
 	var b bytes.Buffer
 	info := qnnctx.Info{BuildID: "v2.41.0.251128145156_191518", Arch: 79, SoC: "SM8750", SoCModel: 69, VTCM: 8 << 20}
-	if err := qnnctx.Write(&b, info, blob); err != nil {
+	if err := blob.Write(&b, info, payload); err != nil {
 		t.Fatal(err)
 	}
-	_, got, err := qnnctx.ParseOpen(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	_, got, err := blob.Parse(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,9 +97,9 @@ func TestContext(t *testing.T) {
 		if d := cmp.Diff(want, names); d != "" {
 			t.Errorf("%s: %s", g.Name, d)
 		}
-		written := map[qnnctx.Operand]bool{}
+		written := map[blob.Operand]bool{}
 		for _, i := range g.Inputs {
-			written[qnnctx.Operand(i)] = true
+			written[blob.Operand(i)] = true
 		}
 		for _, o := range g.Ops {
 			for _, in := range o.In {
@@ -110,7 +111,7 @@ func TestContext(t *testing.T) {
 				written[out] = true
 			}
 		}
-		if logits := g.Tensors[g.Outputs[0]]; logits.Name != "logits" || logits.Dims != dims(int(g.Tokens), c.VocabSize) || logits.Kind != qnnctx.Output {
+		if logits := g.Tensors[g.Outputs[0]]; logits.Name != "logits" || logits.Dims != dims(int(g.Tokens), c.VocabSize) || logits.Kind != blob.Output {
 			t.Errorf("%s: first output %+v", g.Name, logits)
 		}
 		if len(g.Inputs) != 2+2*c.NumHiddenLayers || len(g.Outputs) != 1+2*c.NumHiddenLayers {
@@ -121,7 +122,7 @@ func TestContext(t *testing.T) {
 }
 
 // checkPacked unpacks every int4 weight and compares it with the model's.
-func checkPacked(t *testing.T, w *qwen3.Weights, b *qnnctx.Blob) {
+func checkPacked(t *testing.T, w *qwen3.Weights, b *blob.Blob) {
 	t.Helper()
 	for _, s := range b.Statics {
 		raw, err := io.ReadAll(b.Data(s))
@@ -129,7 +130,7 @@ func checkPacked(t *testing.T, w *qwen3.Weights, b *qnnctx.Blob) {
 			t.Fatal(err)
 		}
 		want := w.Bytes(s.Name)
-		if s.DType != qnnctx.Int4Packed {
+		if s.DType != blob.Int4Packed {
 			if !bytes.Equal(raw, want) {
 				t.Errorf("static %s differs from the model's", s.Name)
 			}

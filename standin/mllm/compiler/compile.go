@@ -1,4 +1,4 @@
-// Package aotc is the open profile's ahead-of-time compiler: it takes the place, the flags and the messages of upstream's
+// Package compiler is the open profile's ahead-of-time compiler: it takes the place, the flags and the messages of upstream's
 // mllm-qwen3-aot-sha-c, and writes a context binary whose graphs the open profile's device runner executes.
 //
 // It checks what upstream's compiler overlooks (block sizes, layer counts, unknown names) and never reports success without a file.
@@ -18,12 +18,13 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
 // Tool is the tool's name, which is that of upstream's program, and its behaviour version: raise it whenever an output changes. It takes upstream's
 // flags.
-const Tool tool.Name[[]string] = "mllm-qwen3-aot-sha-c/1"
+const Tool tool.Name[[]string] = "mllm-qwen3-aot-sha-c/2"
 
 // defaultEnv is upstream's fixed default for --qnn_env_path.
 const defaultEnv = "/opt/qcom/aistack/qairt/2.41.0.251128/lib/x86_64-linux-clang/"
@@ -128,18 +129,18 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 	fmt.Fprintln(stdout, "Preparing SHA parameters (slicing MHA weights)...")
 	s := newStatics(w)
 	fmt.Fprintln(stdout, "SHA parameters prepared.")
-	blob := &qnnctx.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list}
+	payload := &blob.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list}
 	for _, n := range []int{32, 1} {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		fmt.Fprintf(stdout, "Tracing SHA model (seq=%d)...\n", n)
-		blob.Graphs = append(blob.Graphs, buildGraph(s, n))
+		payload.Graphs = append(payload.Graphs, buildGraph(s, n))
 		fmt.Fprintln(stdout, "SHA model traced successfully.")
 	}
 	info := qnnctx.Info{BuildID: id, CoreAPI: qnnctx.Version{Major: 2, Minor: 31}, BackendAPI: qnnctx.Version{Major: 5, Minor: 41},
 		BlobVersion: qnnctx.Version{Major: 3, Minor: 3}, SoCModel: target.soc, SoC: target.chipset, Arch: target.arch, VTCM: uint64(target.vtcmMB) << 20}
-	n, err := save(o.out, info, blob)
+	n, err := save(o.out, info, payload)
 	if err != nil {
 		return err
 	}
@@ -173,9 +174,9 @@ func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {
 }
 
 // save writes beside the final name first, so that a failure leaves no context that looks finished.
-func save(path string, info qnnctx.Info, blob *qnnctx.Blob) (int, error) {
+func save(path string, info qnnctx.Info, payload *blob.Blob) (int, error) {
 	var b bytes.Buffer
-	if err := qnnctx.Write(&b, info, blob); err != nil {
+	if err := blob.Write(&b, info, payload); err != nil {
 		return 0, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -3,7 +3,7 @@ package compiler
 import (
 	"fmt"
 
-	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
@@ -13,12 +13,12 @@ const opPackage = "LLaMAPackage"
 // statics packs the weights once, for all graphs, and remembers where each one is.
 type statics struct {
 	w      *qwen3.Weights
-	list   []qnnctx.Tensor
-	number map[string]qnnctx.Operand
+	list   []blob.Tensor
+	number map[string]blob.Operand
 }
 
 func newStatics(w *qwen3.Weights) *statics {
-	s := &statics{w: w, number: map[string]qnnctx.Operand{}}
+	s := &statics{w: w, number: map[string]blob.Operand{}}
 	c := w.Config
 	s.affine(qwen3.Embedding+".weight", qwen3.Embedding, c.VocabSize, c.HiddenSize)
 	for _, n := range c.Norms() {
@@ -27,9 +27,9 @@ func newStatics(w *qwen3.Weights) *statics {
 	s.affine(qwen3.CosTable, qwen3.ActCos, c.MaxCacheLength, c.HeadDim)
 	s.affine(qwen3.SinTable, qwen3.ActSin, c.MaxCacheLength, c.HeadDim)
 	for _, l := range c.Linears() {
-		s.add(qnnctx.Tensor{Name: l.Name + ".weight", DType: qnnctx.Int4Packed, Dims: dims(l.In, l.Out), Data: pack(w.Bytes(l.Name + ".weight"))})
-		s.add(qnnctx.Tensor{Name: l.Name + ".scale1", DType: qnnctx.Uint8, Dims: dims(l.Out, l.In/c.LinearBlockSize), Data: w.Bytes(l.Name + ".scale1")})
-		s.add(qnnctx.Tensor{Name: l.Name + ".scale2", DType: qnnctx.Float32, Dims: dims(1, l.Out), Data: w.Bytes(l.Name + ".scale2")})
+		s.add(blob.Tensor{Name: l.Name + ".weight", DType: blob.Int4Packed, Dims: dims(l.In, l.Out), Data: pack(w.Bytes(l.Name + ".weight"))})
+		s.add(blob.Tensor{Name: l.Name + ".scale1", DType: blob.Uint8, Dims: dims(l.Out, l.In/c.LinearBlockSize), Data: w.Bytes(l.Name + ".scale1")})
+		s.add(blob.Tensor{Name: l.Name + ".scale2", DType: blob.Float32, Dims: dims(1, l.Out), Data: w.Bytes(l.Name + ".scale2")})
 	}
 	return s
 }
@@ -37,16 +37,16 @@ func newStatics(w *qwen3.Weights) *statics {
 func dims(h, w int) [4]uint32 { return [4]uint32{1, 1, uint32(h), uint32(w)} }
 
 func (s *statics) affine(name, quant string, h, w int) {
-	t := qnnctx.Tensor{Name: name, DType: qnnctx.QUint16, Dims: dims(h, w), Data: s.w.Bytes(name)}
+	t := blob.Tensor{Name: name, DType: blob.QUint16, Dims: dims(h, w), Data: s.w.Bytes(name)}
 	t.Scale, t.ZeroPoint = s.w.Affine(quant)
 	s.add(t)
 }
 
-func (s *statics) add(t qnnctx.Tensor) {
+func (s *statics) add(t blob.Tensor) {
 	if t.Scale == 0 {
 		t.Scale = 1
 	}
-	s.number[t.Name] = qnnctx.StaticOperand(len(s.list))
+	s.number[t.Name] = blob.StaticOperand(len(s.list))
 	s.list = append(s.list, t)
 }
 
@@ -61,21 +61,21 @@ func pack(weight []byte) []byte {
 
 // graph builds one graph for n tokens.
 type graph struct {
-	qnnctx.Graph
+	blob.Graph
 	s *statics
 	c qwen3.Config
 	n int
 }
 
 // buildGraph lists the operations of docs/design/0002 §3.1 for n tokens per run.
-func buildGraph(s *statics, n int) qnnctx.Graph {
+func buildGraph(s *statics, n int) blob.Graph {
 	c := s.w.Config
 	g := &graph{s: s, c: c, n: n}
 	g.Name, g.Tokens = fmt.Sprintf("model.0.s%d", n), uint32(n)
-	ids := g.tensor(qnnctx.Tensor{Name: "input_ids", DType: qnnctx.Int32, Kind: qnnctx.Input, Dims: dims(1, n)})
-	past := g.tensor(qnnctx.Tensor{Name: "past_length", DType: qnnctx.Int32, Kind: qnnctx.Input, Dims: dims(1, 1)})
+	ids := g.tensor(blob.Tensor{Name: "input_ids", DType: blob.Int32, Kind: blob.Input, Dims: dims(1, n)})
+	past := g.tensor(blob.Tensor{Name: "past_length", DType: blob.Int32, Kind: blob.Input, Dims: dims(1, 1)})
 	g.Inputs = []uint32{uint32(ids), uint32(past)}
-	var keys, values []qnnctx.Operand
+	var keys, values []blob.Operand
 	for l := range c.NumHiddenLayers {
 		keys = append(keys, g.state(fmt.Sprintf("past_key_%d", l), qwen3.LayerAct(l, qwen3.ActKCache)))
 	}
@@ -83,13 +83,13 @@ func buildGraph(s *statics, n int) qnnctx.Graph {
 		values = append(values, g.state(fmt.Sprintf("past_value_%d", l), qwen3.LayerAct(l, qwen3.ActVCache)))
 	}
 	h := g.activation("model.embed_tokens", qwen3.Embedding, dims(n, c.HiddenSize))
-	g.op(qnnctx.OpEmbedding, "model.embed_tokens", "Embedding", h, ids, s.number[qwen3.Embedding+".weight"])
+	g.op(blob.OpEmbedding, "model.embed_tokens", "Embedding", h, ids, s.number[qwen3.Embedding+".weight"])
 	for l := range c.NumHiddenLayers {
 		h = g.layer(l, h, past, keys[l], values[l])
 	}
 	final := g.norm(qwen3.FinalNorm, qwen3.ActHead, h, dims(n, c.HiddenSize))
 	logits := g.linear(qwen3.LMHead, qwen3.ActLogits, final, dims(n, c.VocabSize))
-	g.Tensors[logits].Name, g.Tensors[logits].Kind = "logits", qnnctx.Output
+	g.Tensors[logits].Name, g.Tensors[logits].Kind = "logits", blob.Output
 	g.Outputs = []uint32{uint32(logits)}
 	for _, o := range append(keys, values...) {
 		g.Inputs = append(g.Inputs, uint32(o))
@@ -98,7 +98,7 @@ func buildGraph(s *statics, n int) qnnctx.Graph {
 	return g.Graph
 }
 
-func (g *graph) layer(l int, h, past, keys, values qnnctx.Operand) qnnctx.Operand {
+func (g *graph) layer(l int, h, past, keys, values blob.Operand) blob.Operand {
 	c, s, n := g.c, g.s, g.n
 	name := fmt.Sprintf("model.layers.%d.", l)
 	attn, mlp := name+"self_attn.", name+"mlp."
@@ -106,9 +106,9 @@ func (g *graph) layer(l int, h, past, keys, values qnnctx.Operand) qnnctx.Operan
 	wide, ffn := dims(n, c.HiddenSize), dims(n, c.IntermediateSize)
 	qDims := [4]uint32{1, uint32(n), uint32(c.NumAttentionHeads), uint32(c.HeadDim)}
 	kvDims := [4]uint32{1, uint32(n), uint32(c.NumKeyValueHeads), uint32(c.HeadDim)}
-	rope := func(x qnnctx.Operand, which, a string, d [4]uint32) qnnctx.Operand {
+	rope := func(x blob.Operand, which, a string, d [4]uint32) blob.Operand {
 		y := g.activation(attn+which+"_rope", act(a), d)
-		g.op(qnnctx.OpRoPE, attn+which+"_rope", "RoPE", y, x, s.number[qwen3.CosTable], s.number[qwen3.SinTable], past)
+		g.op(blob.OpRoPE, attn+which+"_rope", "RoPE", y, x, s.number[qwen3.CosTable], s.number[qwen3.SinTable], past)
 		return y
 	}
 	n1 := g.norm(name+"input_layernorm", act(qwen3.ActAttnInput), h, wide)
@@ -117,27 +117,27 @@ func (g *graph) layer(l int, h, past, keys, values qnnctx.Operand) qnnctx.Operan
 	v := g.linear(attn+"v_proj", act(qwen3.ActV), n1, kvDims)
 	q = rope(g.norm(attn+"q_norm", act(qwen3.ActQNorm), q, qDims), "q", qwen3.ActQRope, qDims)
 	k = rope(g.norm(attn+"k_norm", act(qwen3.ActKNorm), k, kvDims), "k", qwen3.ActKRope, kvDims)
-	g.op(qnnctx.OpKVWrite, attn+"k_cache", "KVWrite", keys, k, past)
-	g.op(qnnctx.OpKVWrite, attn+"v_cache", "KVWrite", values, v, past)
+	g.op(blob.OpKVWrite, attn+"k_cache", "KVWrite", keys, k, past)
+	g.op(blob.OpKVWrite, attn+"v_cache", "KVWrite", values, v, past)
 
 	at := g.activation(attn+"attention", act(qwen3.ActAttn), dims(n, c.QSize()))
 	scores := g.activation(attn+"scores", act(qwen3.ActScores), [4]uint32{1, uint32(c.NumAttentionHeads), uint32(n), uint32(c.MaxCacheLength)})
-	g.op(qnnctx.OpAttention, attn+"attention", "Attention", at, q, keys, values, past)
+	g.op(blob.OpAttention, attn+"attention", "Attention", at, q, keys, values, past)
 	last := &g.Ops[len(g.Ops)-1]
 	last.Out = append(last.Out, scores)
 
-	h1 := g.binary(qnnctx.OpAdd, name+"add_0", "Add", act(qwen3.ActAdd0), h, g.linear(attn+"o_proj", act(qwen3.ActAttnOut), at, wide), wide)
+	h1 := g.binary(blob.OpAdd, name+"add_0", "Add", act(qwen3.ActAdd0), h, g.linear(attn+"o_proj", act(qwen3.ActAttnOut), at, wide), wide)
 	n2 := g.norm(name+"post_attention_layernorm", act(qwen3.ActMLPInput), h1, wide)
 	gate := g.linear(mlp+"gate_proj", act(qwen3.ActGate), n2, ffn)
 	up := g.linear(mlp+"up_proj", act(qwen3.ActUp), n2, ffn)
 	silu := g.activation(mlp+"act", act(qwen3.ActSiLU), ffn)
-	g.op(qnnctx.OpSiLU, mlp+"act", "SiLU", silu, gate)
-	product := g.binary(qnnctx.OpMul, mlp+"mul", "Mul", act(qwen3.ActMul), silu, up, ffn)
+	g.op(blob.OpSiLU, mlp+"act", "SiLU", silu, gate)
+	product := g.binary(blob.OpMul, mlp+"mul", "Mul", act(qwen3.ActMul), silu, up, ffn)
 	down := g.linear(mlp+"down_proj", act(qwen3.ActMLPOut), product, wide)
-	return g.binary(qnnctx.OpAdd, name+"add_1", "Add", c.HiddenAct(l+1), h1, down, wide)
+	return g.binary(blob.OpAdd, name+"add_1", "Add", c.HiddenAct(l+1), h1, down, wide)
 }
 
-func (g *graph) tensor(t qnnctx.Tensor) qnnctx.Operand {
+func (g *graph) tensor(t blob.Tensor) blob.Operand {
 	if t.Scale == 0 {
 		t.Scale = 1
 	}
@@ -146,54 +146,54 @@ func (g *graph) tensor(t qnnctx.Tensor) qnnctx.Operand {
 		t.Size *= int64(d)
 	}
 	switch t.DType {
-	case qnnctx.QUint16:
+	case blob.QUint16:
 		t.Size *= 2
-	case qnnctx.Int32:
+	case blob.Int32:
 		t.Size *= 4
 	}
 	g.Tensors = append(g.Tensors, t)
-	return qnnctx.Operand(len(g.Tensors) - 1)
+	return blob.Operand(len(g.Tensors) - 1)
 }
 
 // activation is a scratch tensor with the scale and zero point of quant.
-func (g *graph) activation(name, quant string, d [4]uint32) qnnctx.Operand {
-	t := qnnctx.Tensor{Name: name, DType: qnnctx.QUint16, Kind: qnnctx.Native, Dims: d}
+func (g *graph) activation(name, quant string, d [4]uint32) blob.Operand {
+	t := blob.Tensor{Name: name, DType: blob.QUint16, Kind: blob.Native, Dims: d}
 	t.Scale, t.ZeroPoint = g.s.w.Affine(quant)
 	return g.tensor(t)
 }
 
-func (g *graph) state(name, quant string) qnnctx.Operand {
-	t := qnnctx.Tensor{Name: name, DType: qnnctx.QUint8, Kind: qnnctx.State,
+func (g *graph) state(name, quant string) blob.Operand {
+	t := blob.Tensor{Name: name, DType: blob.QUint8, Kind: blob.State,
 		Dims: [4]uint32{1, uint32(g.c.MaxCacheLength), uint32(g.c.NumKeyValueHeads), uint32(g.c.HeadDim)}}
 	t.Scale, t.ZeroPoint = g.s.w.Affine(quant)
 	return g.tensor(t)
 }
 
-func (g *graph) op(code uint32, name, kind string, out qnnctx.Operand, in ...qnnctx.Operand) {
-	g.Ops = append(g.Ops, qnnctx.Op{Code: code, Package: code == qnnctx.OpRMSNorm, Name: name, Type: kind, In: in, Out: []qnnctx.Operand{out}})
+func (g *graph) op(code uint32, name, kind string, out blob.Operand, in ...blob.Operand) {
+	g.Ops = append(g.Ops, blob.Op{Code: code, Package: code == blob.OpRMSNorm, Name: name, Type: kind, In: in, Out: []blob.Operand{out}})
 }
 
-func (g *graph) norm(name, quant string, x qnnctx.Operand, d [4]uint32) qnnctx.Operand {
+func (g *graph) norm(name, quant string, x blob.Operand, d [4]uint32) blob.Operand {
 	y := g.activation(name, quant, d)
-	g.op(qnnctx.OpRMSNorm, name, "RMSNorm", y, x, g.s.number[name+".weight"])
+	g.op(blob.OpRMSNorm, name, "RMSNorm", y, x, g.s.number[name+".weight"])
 	return y
 }
 
-func (g *graph) linear(name, quant string, x qnnctx.Operand, d [4]uint32) qnnctx.Operand {
+func (g *graph) linear(name, quant string, x blob.Operand, d [4]uint32) blob.Operand {
 	y := g.activation(name, quant, d)
-	g.op(qnnctx.OpLinear, name, "Linear", y, x, g.s.number[name+".weight"], g.s.number[name+".scale1"], g.s.number[name+".scale2"])
+	g.op(blob.OpLinear, name, "Linear", y, x, g.s.number[name+".weight"], g.s.number[name+".scale1"], g.s.number[name+".scale2"])
 	return y
 }
 
-func (g *graph) binary(code uint32, name, kind, quant string, a, b qnnctx.Operand, d [4]uint32) qnnctx.Operand {
+func (g *graph) binary(code uint32, name, kind, quant string, a, b blob.Operand, d [4]uint32) blob.Operand {
 	y := g.activation(name, quant, d)
 	g.op(code, name, kind, y, a, b)
 	return y
 }
 
 // shape is what the blob's header says of the model.
-func shape(c qwen3.Config) qnnctx.Shape {
+func shape(c qwen3.Config) blob.Shape {
 	u := func(v int) uint32 { return uint32(v) }
-	return qnnctx.Shape{BlockSize: u(c.LinearBlockSize), Vocab: u(c.VocabSize), Hidden: u(c.HiddenSize), Layers: u(c.NumHiddenLayers), Heads: u(c.NumAttentionHeads),
+	return blob.Shape{BlockSize: u(c.LinearBlockSize), Vocab: u(c.VocabSize), Hidden: u(c.HiddenSize), Layers: u(c.NumHiddenLayers), Heads: u(c.NumAttentionHeads),
 		KVHeads: u(c.NumKeyValueHeads), HeadDim: u(c.HeadDim), Intermediate: u(c.IntermediateSize), Context: u(c.MaxCacheLength)}
 }

@@ -1,4 +1,4 @@
-package qnnctx
+package blob
 
 import (
 	"encoding/binary"
@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // maxIndex bounds everything before the weights.
@@ -28,13 +31,33 @@ func (r reader) at(off, n, size uint64) ([]byte, error) {
 
 func (r reader) text(b []byte) (string, error) {
 	off, n := uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[4:]))
-	if n > maxString || off+n > uint64(len(r.names)) {
+	if n > flatbuffer.MaxString || off+n > uint64(len(r.names)) {
 		return "", fmt.Errorf("a string of %d bytes at %d lies outside the names of %d", n, off, len(r.names))
 	}
 	return string(r.names[off : off+n]), nil
 }
 
-func parseBlob(s *io.SectionReader, size int64) (*Blob, error) {
+// Parse reads a context binary that the stand-in's compiler has written. Errors that say it is none wrap qnnctx.ErrFormat.
+func Parse(r io.ReaderAt, size int64) (qnnctx.Info, *Blob, error) {
+	info, err := qnnctx.Parse(r, size)
+	if err != nil {
+		return info, nil, err
+	}
+	if !info.Open {
+		return info, nil, fmt.Errorf("%w of the open stand-in: a real one runs on a real phone only", qnnctx.ErrFormat)
+	}
+	b, err := parse(io.NewSectionReader(r, info.BlobOffset, info.BlobSize), info.BlobSize)
+	if err != nil {
+		return info, nil, fmt.Errorf("%w: blob: %w", qnnctx.ErrFormat, err)
+	}
+	if h := b.header; info.BuildID != h.buildID || info.SoCModel != h.socModel || info.Arch != h.arch || info.VTCM != uint64(h.vtcm)<<20 {
+		return info, nil, fmt.Errorf("%w: metadata (%s, SoC model %d, v%d) and blob (%s, SoC model %d, v%d) disagree", qnnctx.ErrFormat,
+			info.BuildID, info.SoCModel, info.Arch, h.buildID, h.socModel, h.arch)
+	}
+	return info, b, nil
+}
+
+func parse(s *io.SectionReader, size int64) (*Blob, error) {
 	if size < blobHeader {
 		return nil, errors.New("too short for its header")
 	}
@@ -71,7 +94,7 @@ func parseBlob(s *io.SectionReader, size int64) (*Blob, error) {
 	for _, f := range []struct {
 		at int
 		to *string
-	}{{120, &b.header.buildID}, {128, &b.header.options}, {136, &b.OpPackage}} {
+	}{{120, &b.header.buildID}, {128, new(string)}, {136, &b.OpPackage}} {
 		if *f.to, err = r.text(head[f.at:]); err != nil {
 			return nil, err
 		}

@@ -1,4 +1,8 @@
-package qnnctx
+// Package blob writes and reads the context binaries of the stand-in's compiler (docs/design/0002 §7): a file as QNN's are, whose blob
+// lists operations and weights, for a program that executes them on any processor.
+//
+// One enters it with Write and Parse. It does not know what the operations compute, nor how a model becomes a list of them.
+package blob
 
 import (
 	"bytes"
@@ -7,12 +11,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // Sizes and limits of the open blob (docs/design/0002 §7.1).
 const (
-	blobMagic         = "HXMGCTX1"
 	blobHeader        = 160
+	align             = 128
 	tensorSize        = 64
 	graphSize         = 64
 	opSize            = 128
@@ -113,26 +120,72 @@ type Blob struct {
 // blobFields is what only the file form has.
 type blobFields struct {
 	arch, socModel, vtcm uint32
-	buildID, options     string
+	buildID              string
 }
 
 // Data reads a parsed static's bytes.
 func (b *Blob) Data(t Tensor) *io.SectionReader { return io.NewSectionReader(b.data, t.Offset, t.Size) }
 
-// fill completes info from the blob and checks that the two agree.
-func (b *Blob) fill(info *Info) error {
-	h := b.header
-	if info.BuildID != h.buildID || info.SoCModel != h.socModel {
-		return fmt.Errorf("metadata (%s, SoC model %d) and blob (%s, SoC model %d) disagree", info.BuildID, info.SoCModel, h.buildID, h.socModel)
+// Write writes a context binary around a blob. info's Format, Backend, BlobOffset, BlobSize, Open and Graphs are ignored. Equal arguments give
+// equal bytes.
+func Write(w io.Writer, info qnnctx.Info, blob *Blob) error {
+	raw, err := blob.encode(info)
+	if err != nil {
+		return err
 	}
-	info.Open, info.Arch, info.VTCM = true, h.arch, uint64(h.vtcm)<<20
-	only := Info{}
-	readOptions(&only, []byte(h.options))
-	info.SoC = only.SoC
-	for _, g := range b.Graphs {
-		info.Graphs = append(info.Graphs, GraphInfo{Name: g.Name, Tokens: g.Tokens, Ops: len(g.Ops)})
+	const headerSize = 0x28
+	meta := flatbuffer.Write(blob.meta(info, uint64(len(raw))))
+	for (headerSize+len(meta))%align != 0 {
+		meta = append(meta, 0)
+	}
+	b := []byte{0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1}
+	for _, n := range []int{len(meta), headerSize + len(meta), len(raw)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	for _, part := range [][]byte{b, meta, raw} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// meta is what any reader of context binaries asks, in the newer of the two forms that vendors' files have.
+func (b *Blob) meta(info qnnctx.Info, size uint64) flatbuffer.Fields {
+	version := func(v qnnctx.Version) flatbuffer.Struct { return flatbuffer.Struct{v.Major, v.Minor, v.Patch} }
+	const kind = 3
+	var graphs []flatbuffer.Fields
+	for _, g := range b.Graphs {
+		ends := func(tensors []uint32) []flatbuffer.Fields {
+			all := []flatbuffer.Fields{}
+			for _, n := range tensors {
+				t := g.Tensors[n]
+				all = append(all, flatbuffer.Fields{0: n, 3: dataType(t.DType), 6: uint32(len(t.Dims)), 7: t.Dims[:], 9: t.Name})
+			}
+			return all
+		}
+		graph := flatbuffer.Fields{0: g.Name, 1: uint32(len(g.Inputs)), 2: ends(g.Inputs), 3: uint32(len(g.Outputs)), 4: ends(g.Outputs)}
+		graphs = append(graphs, flatbuffer.Fields{0: uint32(kind), 1: uint8(kind), 2: flatbuffer.Fields{0: flatbuffer.Fields{0: graph}}})
+	}
+	return flatbuffer.Fields{0: flatbuffer.Fields{0: uint32(kind), 1: uint8(kind), 2: flatbuffer.Fields{
+		0: uint32(qnnctx.BackendHTP), 1: info.BuildID, 2: version(info.CoreAPI), 3: version(info.BackendAPI), 4: info.SoCVersion, 5: version(info.BlobVersion),
+		9: uint32(len(graphs)), 10: graphs, 11: size, 16: info.SoCModel,
+	}}}
+}
+
+// dataType is QNN's number for an element type: the class in the higher byte, the width, written in decimal digits, in the lower.
+func dataType(t uint32) uint32 {
+	switch t {
+	case QUint8:
+		return 0x408
+	case QUint16:
+		return 0x416
+	case Float32:
+		return 0x232
+	case Int32:
+		return 0x032
+	}
+	return 0x108
 }
 
 // strings collects the names of a blob, each once.
@@ -153,7 +206,7 @@ func (s *stringTable) put(b []byte, at int, text string) {
 }
 
 // encode lays the blob out: header, statics, graphs, each graph's tensors, ops and operands, strings, weights.
-func (b *Blob) encode(info Info) ([]byte, error) {
+func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	if len(b.Statics) > maxTensors || len(b.Graphs) > maxGraphs {
 		return nil, fmt.Errorf("%d statics (limit %d), %d graphs (limit %d)", len(b.Statics), maxTensors, len(b.Graphs), maxGraphs)
 	}
@@ -176,7 +229,7 @@ func (b *Blob) encode(info Info) ([]byte, error) {
 		copy(out[graphs+i*graphSize:], rec)
 		out = append(out, body...)
 	}
-	copy(out, blobMagic)
+	copy(out, qnnctx.StandInMark)
 	s := b.Shape
 	for i, v := range []uint32{ArithmeticVersion, blobHeader, info.Arch, info.SoCModel, uint32(info.VTCM >> 20), s.BlockSize,
 		s.Vocab, s.Hidden, s.Layers, s.Heads, s.KVHeads, s.HeadDim, s.Intermediate, s.Context, uint32(len(b.Statics)), uint32(len(b.Graphs))} {
@@ -261,6 +314,9 @@ func (g Graph) encode(at int, names *stringTable) (record, body []byte, err erro
 	}
 	le.PutUint64(record[48:], uint64(at+len(body)))
 	for _, v := range append(append([]uint32(nil), g.Inputs...), g.Outputs...) {
+		if v >= uint32(len(g.Tensors)) {
+			return nil, nil, fmt.Errorf("input or output %d of %d tensors", v, len(g.Tensors))
+		}
 		body = le.AppendUint32(body, v)
 	}
 	for (at+len(body))%8 != 0 {

@@ -1,0 +1,115 @@
+package flatbuffer_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/flatbuffer"
+)
+
+func sample() []byte {
+	return flatbuffer.Write(flatbuffer.Fields{
+		0: uint8(7), 1: uint32(1 << 31), 3: flatbuffer.Struct{1, 2, 3}, 4: "text", 5: []uint32{5, 6}, 6: flatbuffer.Fields{0: "inner"},
+		7: []flatbuffer.Fields{{1: uint32(8)}, {}}, 8: uint64(1<<40 + 1), 9: []byte{1, 2, 3},
+	})
+}
+
+// read reads all of the sample, as text, and the first error.
+func read(b []byte) (string, error) {
+	t, err := flatbuffer.Root(b)
+	if err != nil {
+		return "", err
+	}
+	var n [3]uint32
+	one, err1 := t.Uint8(0)
+	four, err2 := t.Uint32(1)
+	absent, err3 := t.Uint32(2)
+	err4 := t.Struct(3, &n[0], &n[1], &n[2])
+	text, err5 := t.String(4)
+	numbers, err6 := t.Uint32s(5, 10)
+	inner, err7 := t.Table(6)
+	list, err8 := t.Tables(7, 10)
+	at, size, err9 := t.Vector(9)
+	err = errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9)
+	if err != nil {
+		return "", err
+	}
+	innerText, err1 := inner.String(0)
+	var first uint32
+	if len(list) > 0 {
+		first, err2 = list[0].Uint32(1)
+	}
+	raw := ""
+	if int64(at)+size <= int64(len(b)) {
+		raw = string(b[at : int64(at)+size])
+	}
+	return strings.Join([]string{text, innerText, raw, string(rune('0' + len(list)))}, ",") + string([]byte{one}) +
+		string(binary.LittleEndian.AppendUint32(nil, four+absent+n[0]+n[1]+n[2]+first)) + string(rune('0'+len(numbers))), errors.Join(err1, err2)
+}
+
+func TestRoundTrip(t *testing.T) {
+	b := sample()
+	root, err := flatbuffer.Root(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(b); err != nil || got != "text,inner,\x01\x02\x03,2\x07\x0e\x00\x00\x802" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if n, err := root.Uint32s(5, 10); err != nil || cmp.Diff([]uint32{5, 6}, n) != "" {
+		t.Errorf("%v, %v", n, err)
+	}
+	if again := sample(); !bytes.Equal(b, again) {
+		t.Error("the same table has other bytes")
+	}
+	// An eight byte number is where programs that map the buffer can read it.
+	if at := bytes.Index(b, []byte{1, 0, 0, 0, 0, 1, 0, 0}); at < 0 || at%8 != 0 {
+		t.Errorf("it is at %d", at)
+	}
+	for i, ask := range []func() error{
+		func() error { _, err := root.Uint32s(5, 1); return err },
+		func() error { _, err := root.Tables(7, 1); return err },
+		func() error { _, err := root.Table(2); return err },
+	} {
+		if err := ask(); !errors.Is(err, flatbuffer.ErrMalformed) {
+			t.Errorf("question %d: %v", i, err)
+		}
+	}
+	if s, err := root.String(2); s != "" || err != nil {
+		t.Errorf("an absent field is %q, %v", s, err)
+	}
+	if s, err := root.String(1000); s != "" || err != nil {
+		t.Errorf("a field that no table has is %q, %v", s, err)
+	}
+	long := flatbuffer.Write(flatbuffer.Fields{0: strings.Repeat("x", flatbuffer.MaxString+1)})
+	if l, err := flatbuffer.Root(long); err != nil {
+		t.Error(err)
+	} else if _, err := l.String(0); !errors.Is(err, flatbuffer.ErrMalformed) {
+		t.Errorf("a text without end: %v", err)
+	}
+}
+
+func TestCut(t *testing.T) {
+	whole := sample()
+	for n := range whole {
+		if got, err := read(whole[:n]); err != nil && !errors.Is(err, flatbuffer.ErrMalformed) {
+			t.Errorf("cut at %d: %q, %v", n, got, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(sample())
+	f.Add([]byte{})
+	f.Add([]byte{4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := read(b); err != nil && !errors.Is(err, flatbuffer.ErrMalformed) {
+			t.Error(err)
+		}
+	})
+}
