@@ -100,12 +100,12 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 		}
 		var t *transientError
 		if !errors.As(err, &t) {
-			if errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile) || errors.Is(err, errChanged) || errors.Is(err, errNoRanges) {
+			if errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile) || errors.Is(err, ErrTooLarge) || errors.Is(err, errChanged) || errors.Is(err, errNoRanges) {
 				restart()
 			}
 			return nil, err
 		}
-		if p.bytes() > before {
+		if p.bytes() > before && !t.slow {
 			failures = 0
 		} else if failures++; failures > d.client.Retries {
 			return nil, fmt.Errorf("given up after %d tries without progress: %w", failures, t.err)
@@ -287,8 +287,8 @@ func (d *download) copy(ctx context.Context, out io.Writer, h *sums, in io.Reade
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {
-			if h.n+int64(n) > d.limit() {
-				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, d.limit())
+			if limit := d.limit(total); h.n+int64(n) > limit {
+				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, limit)
 			}
 			_, _ = h.Write(buf[:n])
 			if _, err := out.Write(buf[:n]); err != nil {
@@ -308,10 +308,13 @@ func (d *download) copy(ctx context.Context, out io.Writer, h *sums, in io.Reade
 	}
 }
 
-// limit is how many bytes may come.
-func (d *download) limit() int64 {
-	if d.source.Size > 0 {
+// limit is how many bytes may come of a file that is said to have total bytes; -1: nobody says how many.
+func (d *download) limit(total int64) int64 {
+	switch {
+	case d.source.Size > 0:
 		return d.source.Size
+	case total < 0:
+		return min(d.client.MaxSize, d.client.MaxUntold)
 	}
 	return d.client.MaxSize
 }

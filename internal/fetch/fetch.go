@@ -47,7 +47,9 @@ type Client struct {
 	Retries   int                                   // tries after the first, per address and without progress between them; default 4
 	Backoff   time.Duration                         // before the first of them, doubled each time; default 1 s
 	Stall     time.Duration                         // without a byte for this long a connection is given up; default 60 s
-	MaxSize   int64                                 // bytes of a file whose size is not known; default 64 GiB
+	Floor     int64                                 // bytes a second over Stall, below which it is given up too; default 1 KiB
+	MaxSize   int64                                 // bytes of a file whose size the source does not say; default 64 GiB
+	MaxUntold int64                                 // bytes of one whose size the server does not say either; default 4 GiB
 	Streams   int                                   // requests at once for one file, at most; default 4
 	Chunk     int64                                 // bytes of one of them; default 16 MiB
 	Logins    []Login                               // what hosts want to know
@@ -92,8 +94,14 @@ func (c Client) withDefaults() Client {
 	if c.Stall <= 0 {
 		c.Stall = time.Minute
 	}
+	if c.Floor <= 0 {
+		c.Floor = 1 << 10
+	}
 	if c.MaxSize <= 0 {
 		c.MaxSize = 64 << 30
+	}
+	if c.MaxUntold <= 0 {
+		c.MaxUntold = 4 << 30
 	}
 	if c.Streams <= 0 {
 		c.Streams = 4

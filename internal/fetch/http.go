@@ -19,6 +19,7 @@ type transientError struct {
 	err   error
 	after time.Duration // what the server asked to wait; 0: nothing
 	busy  bool          // the server wants fewer requests at once
+	slow  bool          // what came is no progress
 }
 
 func (e *transientError) Error() string { return e.err.Error() }
@@ -83,13 +84,10 @@ func (a *answer) partial() bool { return a.StatusCode == http.StatusPartialConte
 // get asks for the bytes from start to end (-1: up to the end of the file); for all of them without a Range when start is 0
 // and end is -1. With validator the server is to send all of a file that is another one by now.
 func (d *download) get(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
-	ctx, cancel := context.WithCancel(ctx)
 	a, err := d.ask(ctx, addr, start, end, validator)
 	if err != nil {
-		cancel()
 		return nil, err
 	}
-	a.cancel = cancel
 	if err := d.place(a, start, end); err != nil {
 		a.close()
 		return nil, err
@@ -120,10 +118,13 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 		}
 	}
 	d.requests.Add(1)
-	resp, err := d.http.Do(req)
+	own, cancel := context.WithCancel(ctx)
+	resp, err := d.http.Do(req.WithContext(own))
 	if err == nil {
-		return &answer{Response: resp, total: -1, end: -1}, nil
+		resp.Body = &pacedBody{ReadCloser: resp.Body, client: d.client, cancel: cancel}
+		return &answer{Response: resp, total: -1, end: -1, cancel: cancel}, nil
 	}
+	cancel()
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) { // its text has the whole address, and with it what may be a token
 		err = wrapped.Err
@@ -144,6 +145,9 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 // transient wraps an error of the network. One that HTTP/2 alone can have makes the next requests use HTTP/1.1: the
 // servers of some vendors reset long streams.
 func (d *download) transient(err error) error {
+	if t := (*transientError)(nil); errors.As(err, &t) {
+		return t
+	}
 	if text := err.Error(); strings.Contains(text, "stream error: ") || strings.Contains(text, "http2: ") || strings.Contains(text, "GOAWAY") {
 		d.broken2.Store(true)
 	}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/archive"
 )
@@ -113,8 +112,6 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		if !a.partial() || total < 0 || valid == "" {
 			return errNoRanges
 		}
-		watch := time.AfterFunc(d.client.Stall, a.cancel)
-		defer watch.Stop()
 		head, err = io.ReadAll(io.LimitReader(a.Body, 4))
 		if err != nil {
 			return d.transient(err)
@@ -272,11 +269,9 @@ func (d *download) bytes(ctx context.Context, m partMeta, start, end int64) (b [
 			case !a.partial() || a.end != end:
 				return errNoRanges
 			}
-			watch := time.AfterFunc(d.client.Stall, a.cancel)
-			defer watch.Stop()
 			more, err := io.ReadAll(io.LimitReader(a.Body, end-at))
 			b = append(b, more...)
-			if err != nil && len(more) == 0 && ctx.Err() == nil {
+			if t := (*transientError)(nil); err != nil && (len(more) == 0 || errors.As(err, &t) && t.slow) && ctx.Err() == nil {
 				return d.transient(err)
 			}
 			return context.Cause(ctx)
@@ -314,7 +309,7 @@ func (d *download) persist(ctx context.Context, p *part, f func() error) error {
 			d.http.CloseIdleConnections()
 			d.http = d.connect()
 		}
-		if p.bytes() > before {
+		if p.bytes() > before && !t.slow {
 			failures = 0
 		} else if failures++; failures > d.client.Retries {
 			return fmt.Errorf("given up after %d tries without progress: %w", failures, t.err)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 )
 
 // fill gets the segments that are not complete, several at once when there are several. first is an answer that has been
@@ -105,7 +104,7 @@ func (w *workers) segment(ctx context.Context, s *segment, first *answer) error 
 		err := w.d.stream(ctx, w.addr, w.p, s, first)
 		first = nil
 		var t *transientError
-		if err == nil || ctx.Err() != nil || !errors.As(err, &t) || t.busy {
+		if err == nil || ctx.Err() != nil || !errors.As(err, &t) || t.busy || t.slow {
 			return err
 		}
 		w.mu.Lock()
@@ -170,10 +169,6 @@ func (d *download) same(p *part, s *segment, a *answer, from int64) error {
 
 // read takes the bytes of an answer into the segment.
 func (d *download) read(ctx context.Context, p *part, s *segment, a *answer) error {
-	errStalled := fmt.Errorf("no byte came for %v", d.client.Stall)
-	stalled := make(chan struct{})
-	watch := time.AfterFunc(d.client.Stall, func() { close(stalled); a.cancel() })
-	defer watch.Stop()
 	buf := make([]byte, 256<<10)
 	for {
 		at := s.start + s.done.Load()
@@ -189,8 +184,10 @@ func (d *download) read(ctx context.Context, p *part, s *segment, a *answer) err
 		}
 		n, err := a.Body.Read(buf[:room])
 		if n > 0 {
-			watch.Reset(d.client.Stall)
-			if at+int64(n) > d.limit() || s.end >= 0 && at+int64(n) > s.end {
+			if at+int64(n) > d.limit(p.meta.Total) || s.end >= 0 && at+int64(n) > s.end {
+				if d.source.Size == 0 && p.meta.Total < 0 {
+					return fmt.Errorf("%w: more than %d bytes came, and the server does not say how many there are: say it yourself (size)", ErrTooLarge, at)
+				}
 				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, at)
 			}
 			if err := p.write(s, buf[:n]); err != nil {
@@ -208,11 +205,6 @@ func (d *download) read(ctx context.Context, p *part, s *segment, a *answer) err
 		}
 		if nerr := p.note(s); nerr != nil {
 			return nerr
-		}
-		select {
-		case <-stalled:
-			return &transientError{err: errStalled}
-		default:
 		}
 		if err == nil {
 			return context.Cause(ctx)

@@ -56,7 +56,7 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 		var a *answer
 		if a, err = plain.ask(ctx, addr, 0, -1, ""); err == nil {
 			b, rerr := io.ReadAll(io.LimitReader(a.Body, 4096))
-			_ = a.Body.Close()
+			a.close()
 			switch {
 			case a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusGone:
 				return "", nil
