@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
@@ -25,15 +25,15 @@ func BenchmarkDevice(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { os.RemoveAll(root) })
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		b.Fatal(err)
 	}
 	o := runner.Options{
-		Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
+		Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
 		Emulate: emulate(b, phone.Faults{}), ADB: toolchaintest.Root(b, "adb"),
 	}
-	parts := &bench{store: store, image: nil}
+	parts := &bench{blobs: blobs, image: nil}
 	parts.image = parts.scan(b, phonetest.Image(b, nil))
 	a := parts.action(b, map[string]string{"push/in": "hello"}, action.Command{Args: []string{"cat", "in"}})
 	one := func(d *runner.Device) {

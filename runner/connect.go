@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
@@ -169,7 +170,7 @@ func FindADB(dir string) (adb.Options, error) {
 
 // inputFolder returns the digest of a folder among the action's inputs.
 func (d *Device) inputFolder(ctx context.Context, a *action.Action, at string) (digest.Digest, error) {
-	sub, err := merkle.Ref(a.InputRoot).Sub(ctx, d.o.Store, at)
+	sub, err := merkle.Ref(a.InputRoot).Sub(ctx, execute.Inputs(d.o.Store, a), at)
 	if err != nil {
 		return digest.Digest{}, err
 	}

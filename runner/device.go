@@ -12,10 +12,10 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -50,7 +50,7 @@ const PushDir = "push"
 
 // Options say how a Device works.
 type Options struct {
-	Store  cas.Store
+	Store  store.Blobs
 	Trees  *merkle.Trees // where images and adb are unpacked
 	Fn     digest.Function
 	Dir    string      // an existing folder for what lasts as long as this process, on the store's file system
@@ -137,7 +137,8 @@ func (d *Device) request(ctx context.Context, a *action.Action) (session.Request
 	q := session.Request{Files: map[string]push.File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
 	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], session.SamplesCSV, session.SamplesJSON} // which the device does not write
 	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return slices.Contains(own, p) })
-	push, err := merkle.Ref(a.InputRoot).Sub(ctx, d.o.Store, PushDir)
+	in := execute.Inputs(d.o.Store, a)
+	push, err := merkle.Ref(a.InputRoot).Sub(ctx, in, PushDir)
 	if errors.Is(err, merkle.ErrNotExist) {
 		return q, nil
 	}
@@ -145,7 +146,7 @@ func (d *Device) request(ctx context.Context, a *action.Action) (session.Request
 		return q, err
 	}
 	if root, ok := push.Ref(); ok {
-		if push, err = merkle.Load(ctx, d.o.Store, root); err != nil {
+		if push, err = merkle.Load(ctx, in, root); err != nil {
 			return q, err
 		}
 	}

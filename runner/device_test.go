@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/devinfo"
@@ -29,7 +29,7 @@ import (
 
 // bench is a store and a device for actions.
 type bench struct {
-	store  *disk.Store
+	blobs  *disk.Blobs
 	device *runner.Device
 	image  *merkle.Dir
 }
@@ -53,19 +53,19 @@ func newBench(t *testing.T, change func(*runner.Options)) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(root) })
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := runner.Options{
-		Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
+		Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
 		Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
 		Emulate: emulate(t, phone.Faults{}), ADB: toolchaintest.Root(t, "adb"),
 	}
 	if change != nil {
 		change(&o)
 	}
-	b := &bench{store: store, device: runner.New(o)}
+	b := &bench{blobs: blobs, device: runner.New(o)}
 	t.Cleanup(func() {
 		if err := b.device.Close(); err != nil {
 			t.Error(err)
@@ -91,7 +91,7 @@ func (b *bench) scan(t testing.TB, dir string) *merkle.Dir {
 			return err
 		}
 		defer f.Close()
-		return b.store.Put(t.Context(), e.File.Digest, f)
+		return b.blobs.Put(t.Context(), e.File.Digest, f)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,20 +103,20 @@ func (b *bench) scan(t testing.TB, dir string) *merkle.Dir {
 func (b *bench) action(t testing.TB, files map[string]string, c action.Command) *action.Action {
 	t.Helper()
 	root := &merkle.Dir{}
-	if err := root.Merge(t.Context(), b.store, "device", b.image); err != nil {
+	if err := root.Merge(t.Context(), b.blobs, "device", b.image); err != nil {
 		t.Fatal(err)
 	}
 	for p, content := range files {
 		content, program := strings.CutPrefix(content, "x:")
 		d := digest.BLAKE3.Bytes([]byte(content))
-		if err := b.store.Put(t.Context(), d, strings.NewReader(content)); err != nil {
+		if err := b.blobs.Put(t.Context(), d, strings.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
-		if err := root.Insert(t.Context(), b.store, p, merkle.File{Digest: d, Executable: program}); err != nil {
+		if err := root.Insert(t.Context(), b.blobs, p, merkle.File{Digest: d, Executable: program}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d, err := root.Put(t.Context(), b.store, digest.BLAKE3)
+	d, err := root.Put(t.Context(), b.blobs, digest.BLAKE3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (b *bench) action(t testing.TB, files map[string]string, c action.Command) 
 
 func (b *bench) read(t *testing.T, d digest.Digest) string {
 	t.Helper()
-	r, err := b.store.Open(t.Context(), d)
+	r, err := b.blobs.Open(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestDeviceIsAnExecutor(t *testing.T) {
 		if len(r.Dirs) != 1 || r.Dirs[0].Path != "results/all" {
 			t.Fatalf("folders: %+v", r.Dirs)
 		}
-		if e, err := merkle.Ref(r.Dirs[0].Root).Lookup(t.Context(), b.store, "sub/one"); err != nil || e.File == nil || b.read(t, e.File.Digest) != "1\n" {
+		if e, err := merkle.Ref(r.Dirs[0].Root).Lookup(t.Context(), b.blobs, "sub/one"); err != nil || e.File == nil || b.read(t, e.File.Digest) != "1\n" {
 			t.Errorf("pulled folder: %v, %v", e, err)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/runner/push"
 )
 
@@ -45,7 +45,7 @@ func (c *content) Read(b []byte) (int, error) { return c.from.Read(b) }
 
 // Seek implements io.Seeker where the store can.
 func (c *content) Seek(offset int64, whence int) (int64, error) {
-	s, ok := cas.Unverified(c.ReadCloser)
+	s, ok := store.Unverified(c.ReadCloser)
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
@@ -63,17 +63,17 @@ type streams struct {
 
 // openStreams looks for the standard input that the action names, and opens below dir the file for its standard output. What is
 // printed shows as the action's progress, a line at a time.
-func openStreams(ctx context.Context, store cas.Store, a *action.Action, dir string) (*streams, error) {
+func openStreams(ctx context.Context, blobs store.Blobs, a *action.Action, dir string) (*streams, error) {
 	s := &streams{}
 	if name := a.Command.Platform[action.PropertyStdin]; name != "" {
-		e, err := merkle.Ref(a.InputRoot).Lookup(ctx, store, name)
+		e, err := merkle.Ref(a.InputRoot).Lookup(ctx, execute.Inputs(blobs, a), name)
 		if err != nil {
 			return nil, fmt.Errorf("standard input: %w", err)
 		}
 		if e.File == nil {
 			return nil, fmt.Errorf("standard input: %s is %s", name, e)
 		}
-		s.stdin = func() (io.ReadCloser, error) { return store.Open(ctx, e.File.Digest) }
+		s.stdin = func() (io.ReadCloser, error) { return blobs.Open(ctx, e.File.Digest) }
 	}
 	s.outHead, s.errHead = execute.Outputs(ctx)
 	line := &lastLine{ctx: ctx}

@@ -7,26 +7,26 @@ import (
 	"os"
 	"testing"
 
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/runner/push"
 )
 
 // TestFilesOfTheStoreSeek: a large file goes on from where it was, again and again; reading up to there each time would take hours for gigabytes. Read
 // from its start it is verified.
 func TestFilesOfTheStoreSeek(t *testing.T) {
-	store, err := casdisk.New(t.TempDir())
+	blobs, err := disk.NewBlobs(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
 	d := digest.BLAKE3.Bytes(b)
-	if err := store.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
+	if err := blobs.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
 		t.Fatal(err)
 	}
-	f := New(Options{Store: store}).file(t.Context(), merkle.File{Digest: d})
+	f := New(Options{Store: blobs}).file(t.Context(), merkle.File{Digest: d})
 	open := func() io.ReadCloser {
 		t.Helper()
 		r, err := f.Open()
@@ -50,7 +50,7 @@ func TestFilesOfTheStoreSeek(t *testing.T) {
 		t.Errorf("from the start: %d bytes, %v", len(got), err)
 	}
 
-	at := store.Path(d)
+	at := blobs.Path(d)
 	if err := os.Chmod(at, 0o644); err != nil {
 		t.Fatal(err)
 	}

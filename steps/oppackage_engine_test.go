@@ -16,11 +16,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/cas"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
@@ -31,6 +28,8 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps"
@@ -183,15 +182,15 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}
-	store, err := casdisk.New(w.at)
+	onDisk, err := disk.NewBlobs(w.at)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	results, err := actiondisk.New(w.at)
+	results, err := disk.NewResults(w.at)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	fn, sources, trees := digest.BLAKE3, cas.WithSources(store), merkle.NewTrees(w.at)
+	fn, blobs, trees := digest.BLAKE3, store.WithHostFiles(onDisk), merkle.NewTrees(w.at)
 	scratch := filepath.Join(w.at, "scratch")
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		w.t.Fatal(err)
@@ -200,10 +199,10 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	run := local.New(local.Options{Dir: scratch, Store: sources, Trees: trees, Fn: fn, Self: self})
+	run := local.New(local.Options{Dir: scratch, Store: blobs, Trees: trees, Fn: fn, Self: self})
 	sink := &events{}
 	_, err = build.Run(w.t.Context(), p, build.Options{
-		Executor: execute.Cached(run, results, sources, fn, trees.Has), Store: sources, Sources: sources,
+		Executor: execute.Cached(run, results, blobs, fn, trees.Has), Blobs: blobs, Results: results,
 		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Sink: sink, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
 	})

@@ -41,7 +41,8 @@ type Action struct {
 	Depfile     string        // the output that says what was read; for Reads
 	Reads       Reads         // not nil: it is remembered by what it read; see Reads
 
-	// Directories are the Directory messages of the inputs, by their digests, as far as they need not be in the store.
+	// Directories are Directory messages of the inputs, by their digests, which executors look for here first: they need not
+	// be in the store.
 	Directories map[digest.Digest][]byte
 
 	sealed *sealed // nil: not sealed

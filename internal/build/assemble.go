@@ -14,11 +14,11 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // outputs are what a unit made, by slash path in the exec root.
@@ -29,9 +29,9 @@ type outputs map[string]merkle.Entry
 type assembler struct {
 	g         *graph
 	fn        digest.Function
-	store     cas.Store
+	blobs     store.Blobs
 	hasher    merkle.Hasher
-	sources   *cas.Sources
+	files     *store.HostFiles // in blobs
 	workspace string
 	notes     *hostNotes               // of what scan looks at; nil: none are taken
 	others    map[string]snapshot.Host // by hostKey: what was something else in the last build
@@ -68,8 +68,8 @@ type once struct {
 	err   error
 }
 
-func newAssembler(g *graph, fn digest.Function, store cas.Store, hasher merkle.Hasher, sources *cas.Sources, workspace string) *assembler {
-	return &assembler{g: g, fn: fn, store: store, hasher: hasher, sources: sources, workspace: workspace,
+func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *store.HostFiles, workspace string) *assembler {
+	return &assembler{g: g, fn: fn, blobs: files, hasher: hasher, files: files, workspace: workspace,
 		hosts: map[string]*once{}, artifacts: map[addrs.Output]*once{}, folders: map[digest.Digest]*merkle.Dir{}}
 }
 
@@ -93,11 +93,11 @@ func (a *assembler) root(ctx context.Context, n *node, inputs []action.Input) (*
 func (a *assembler) put(ctx context.Context, root *merkle.Dir, path string, e merkle.Entry) error {
 	switch {
 	case e.Dir != nil:
-		return root.Merge(ctx, a.store, path, e.Dir)
+		return root.Merge(ctx, a.blobs, path, e.Dir)
 	case e.File != nil:
-		return root.Insert(ctx, a.store, path, *e.File)
+		return root.Insert(ctx, a.blobs, path, *e.File)
 	}
-	return root.InsertSymlink(ctx, a.store, path, e.Symlink)
+	return root.InsertSymlink(ctx, a.blobs, path, e.Symlink)
 }
 
 // entry returns what an input is.
@@ -169,7 +169,7 @@ follow:
 			if err != nil {
 				return p, e, err
 			}
-			if e, err = at.Lookup(ctx, a.store, name); err != nil {
+			if e, err = at.Lookup(ctx, a.blobs, name); err != nil {
 				return p, e, err
 			}
 			if e.Symlink != "" {
@@ -195,7 +195,7 @@ func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error
 	if known != nil {
 		return known, nil
 	}
-	opened, err := d.Open(ctx, a.store)
+	opened, err := d.Open(ctx, a.blobs)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 // keep puts literal contents into the store.
 func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte) error {
 	for d, b := range literals {
-		if err := a.store.Put(ctx, d, strings.NewReader(string(b))); err != nil {
+		if err := a.blobs.Put(ctx, d, strings.NewReader(string(b))); err != nil {
 			return err
 		}
 	}
@@ -306,9 +306,9 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 			if e.File != nil {
 				file := filepath.Join(at, filepath.FromSlash(p))
 				if st, ok := large.stamps[p]; ok {
-					a.sources.Lend(e.File.Digest, file, st, now)
+					a.files.AddRef(e.File.Digest, file, st, now)
 				} else {
-					a.sources.Add(e.File.Digest, file)
+					a.files.Add(e.File.Digest, file)
 				}
 			}
 			return nil
@@ -322,7 +322,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	if err != nil {
 		return merkle.Entry{}, err
 	}
-	a.sources.Lend(d, at, stat.Of(st), now)
+	a.files.AddRef(d, at, stat.Of(st), now)
 	f := merkle.File{Digest: d, Executable: st.Mode()&0o111 != 0}
 	host.Digest, host.Executable = f.Digest, f.Executable
 	return merkle.Entry{File: &f}, nil
@@ -340,7 +340,7 @@ func (l *largeFiles) note(next func(string, fs.FileInfo)) func(string, fs.FileIn
 		if next != nil {
 			next(p, info)
 		}
-		if info.Size() < cas.MinLoan || !info.Mode().IsRegular() {
+		if info.Size() < store.MinRef || !info.Mode().IsRegular() {
 			return
 		}
 		l.mu.Lock()

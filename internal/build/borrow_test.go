@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Large files of the workspace are read where they are, alone or in a folder; and nothing is remembered of an action during
 // which one changed.
 func TestLargeInputs(t *testing.T) {
 	w := newWorld(t)
-	content := strings.Repeat("0123456789abcde\n", cas.MinLoan/16)
+	content := strings.Repeat("0123456789abcde\n", store.MinRef/16)
 	w.write(map[string]string{"big": content, "dir/sub/big": content + "more\n", "dir/small": "small"})
 	time.Sleep(2100 * time.Millisecond) // the change time cannot be set, and a file that has just changed is not lent
 	inputs := []action.Input{
@@ -42,7 +42,7 @@ func TestLargeInputs(t *testing.T) {
 		if r.Failed != 1 || !strings.Contains(w.failure().Summary, own+" changed during the build: run again") {
 			t.Fatalf("%+v, %v, %+v", r, err, w.failure())
 		}
-		var changed *cas.ChangedError
+		var changed *store.ChangedError
 		if err != nil && !errors.As(err, &changed) {
 			t.Errorf("error %v", err)
 		}

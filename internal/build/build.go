@@ -6,29 +6,21 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/store"
 )
-
-// Executor runs actions and can say, without running, what an action's result is.
-type Executor interface {
-	execute.Executor
-	// Lookup returns the remembered result of the action, if there is one and its outputs are in the store.
-	Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error)
-}
 
 // Options are what a build needs beside its plan.
 type Options struct {
-	Executor  Executor
-	Store     cas.Store     // of everything; it is wrapped by Sources
-	Sources   *cas.Sources  // learns which workspace file has which digest
-	Hasher    merkle.Hasher // of workspace files
+	Executor  execute.Caching
+	Blobs     *store.HostFiles // everything; it learns which workspace file has which digest
+	Results   store.Results    // asked for the messages beside a result; nil: nothing is known of earlier actions
+	Hasher    merkle.Hasher    // of workspace files
 	Fn        digest.Function
 	Sink      event.Sink
 	Workspace string                      // relative host paths are seen from here
@@ -85,7 +77,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 
 // newWorker returns what the units of a graph are done with.
 func newWorker(g *graph, o Options) *worker {
-	return &worker{assembler: newAssembler(g, o.Fn, o.Store, o.Hasher, o.Sources, o.Workspace), o: o}
+	return &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o}
 }
 
 // loop returns what carries out the worker's graph.

@@ -11,17 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 const fn = digest.BLAKE3
@@ -45,11 +44,11 @@ func newWorld(t testing.TB) *world {
 
 func openWorld(t testing.TB, cache, workspace, out string) *world {
 	t.Helper()
-	store, err := disk.New(cache)
+	onDisk, err := disk.NewBlobs(cache)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := actiondisk.New(cache)
+	results, err := disk.NewResults(cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,12 +56,12 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := cas.WithSources(store)
-	x := local.New(local.Options{Dir: scratch, Store: sources, Trees: merkle.NewTrees(cache), Fn: fn})
+	blobs := store.WithHostFiles(onDisk)
+	x := local.New(local.Options{Dir: scratch, Store: blobs, Trees: merkle.NewTrees(cache), Fn: fn})
 	w := &world{t: t, cache: cache}
 	w.Options = build.Options{
-		Executor: execute.Exclusive(execute.Cached(x, results, sources, fn, nil), filepath.Join(cache, "lock"), fn),
-		Store:    sources, Sources: sources, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
+		Executor: execute.Exclusive(execute.Cached(x, results, blobs, fn, nil), filepath.Join(cache, "lock"), fn),
+		Blobs:    blobs, Results: results, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
 	}
 	return w
@@ -298,7 +297,7 @@ func TestExpansionSeesTheFiles(t *testing.T) {
 	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 		t.Error(d)
 	}
-	if d, err := merkle.Load(t.Context(), w.Store, r.Roots[*out("ex")]); err != nil || len(d.Files) != 2 {
+	if d, err := merkle.Load(t.Context(), w.Blobs, r.Roots[*out("ex")]); err != nil || len(d.Files) != 2 {
 		t.Errorf("its root: %v, %v", d, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // errInTheWay says that something stands in an output's place which a rename does not replace.
@@ -32,7 +32,7 @@ func (p *placer) file(ctx context.Context, d digest.Digest, name string, perm fs
 	if p.move {
 		at = tmp
 	}
-	if err := merkle.CopyFile(ctx, p.store, d, p.dir.Path(at), perm); err != nil {
+	if err := store.CopyFile(ctx, p.blobs, d, p.dir.Path(at), perm); err != nil {
 		return nil, err
 	}
 	if p.move {

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // tempPrefix begins the names of files and folders in which outputs are made ready, beside their place.
@@ -199,11 +199,11 @@ func (p *placer) replace(ctx context.Context, e merkle.Entry, path string) (file
 		if e.File.Executable {
 			perm = 0o755
 		}
-		err = merkle.CopyFile(ctx, p.store, e.File.Digest, next, perm)
+		err = store.CopyFile(ctx, p.blobs, e.File.Digest, next, perm)
 	} else {
 		root, blobs := e.Dir.Encode(p.fn)
 		if err = p.keep(ctx, blobs); err == nil {
-			err = merkle.Materialise(ctx, p.store, merkle.Ref(root), next, merkle.MaterialiseOptions{Copy: true})
+			err = merkle.Materialise(ctx, p.blobs, merkle.Ref(root), next, merkle.MaterialiseOptions{Copy: true})
 		}
 	}
 	if err == nil && e.Dir != nil {
@@ -229,7 +229,7 @@ func (p *placer) stamp(path string) []fileStamp {
 
 // read returns the content of a small blob, verified, in memory that the next read reuses.
 func (p *placer) read(ctx context.Context, d digest.Digest) ([]byte, error) {
-	r, err := p.store.Open(ctx, d)
+	r, err := p.blobs.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (p *placer) read(ctx context.Context, d digest.Digest) ([]byte, error) {
 			return nil, err
 		}
 		if n == len(p.buf) {
-			return nil, fmt.Errorf("blob %s: %w", d, cas.ErrCorrupt)
+			return nil, fmt.Errorf("blob %s: %w", d, store.ErrCorrupt)
 		}
 	}
 }

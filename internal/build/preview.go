@@ -1,18 +1,16 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"sort"
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Status is what a build would do with an action, as far as that can be told without running anything.
@@ -40,8 +38,8 @@ type Previewed struct {
 // Previews is what a build would do.
 type Previews struct {
 	Actions []Previewed // in the plan's order
-	// Store has, beside all of Options.Store, the messages of actions that will run, and of those that were asked for.
-	Store cas.Store
+	// Store has, beside all of Options.Blobs, the messages of actions that will run, and of those that were asked for.
+	Store store.Blobs
 }
 
 // Preview finds out what a build would do. It runs nothing, and writes nothing to the store or anywhere else. Of the
@@ -52,14 +50,14 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 	if err != nil {
 		return nil, err
 	}
-	over := &overlay{Store: o.Store, blobs: map[digest.Digest][]byte{}}
+	over := store.Overlay(o.Blobs, nil)
 	last := newLastRuns(o, p.Pipeline)
-	o.Store, o.LogDir, o.State, o.Out, o.Memo = over, "", "", "", nil
+	o.LogDir, o.State, o.Out, o.Memo = "", "", "", nil
 	v := &previewer{
 		worker: newWorker(g, o),
 		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*node]Previewed{},
 	}
-	v.last = last
+	v.last, v.blobs = last, over
 	l := &loop{g: g, work: v.do, sink: nowhere{}, jobs: max(1, o.Jobs), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
 	if err := l.run(ctx, units); err != nil && ctx.Err() != nil {
 		return nil, err
@@ -194,51 +192,3 @@ type nowhere struct{}
 
 // Send implements event.Sink.
 func (nowhere) Send(event.Event) {}
-
-// overlay is a store to which nothing is written: what is put stays in memory.
-type overlay struct {
-	cas.Store
-	mu    sync.Mutex
-	blobs map[digest.Digest][]byte
-}
-
-func (o *overlay) get(d digest.Digest) ([]byte, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	b, ok := o.blobs[d]
-	return b, ok
-}
-
-// Open implements cas.Store.
-func (o *overlay) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
-	if b, ok := o.get(d); ok {
-		return io.NopCloser(bytes.NewReader(b)), nil
-	}
-	return o.Store.Open(ctx, d)
-}
-
-// Put implements cas.Store.
-func (o *overlay) Put(_ context.Context, d digest.Digest, r io.Reader) error {
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	if d.Function().Bytes(b) != d {
-		return cas.ErrCorrupt
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.blobs[d] = b
-	return nil
-}
-
-// Missing implements cas.Store.
-func (o *overlay) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
-	var ask []digest.Digest
-	for _, d := range ds {
-		if _, ok := o.get(d); !ok {
-			ask = append(ask, d)
-		}
-	}
-	return o.Store.Missing(ctx, ask)
-}

@@ -98,7 +98,7 @@ func (w *worker) executable(ctx context.Context, u *unit, root *merkle.Dir) erro
 		if in.Path != name || in.Host == nil {
 			continue
 		}
-		e, err := root.Lookup(ctx, w.store, name)
+		e, err := root.Lookup(ctx, w.blobs, name)
 		switch {
 		case err != nil:
 			return err

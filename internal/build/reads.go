@@ -120,7 +120,7 @@ func (w *worker) load(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 		}
 		at = root
 	}
-	return merkle.Load(ctx, w.store, at)
+	return merkle.Load(ctx, w.blobs, at)
 }
 
 // Broad implements action.Reads.
@@ -141,7 +141,7 @@ func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, err
 		if e.File == nil {
 			return nil, fmt.Errorf("%s is no file", p)
 		}
-		if err := root.Insert(ctx, r.w.store, p, *e.File); err != nil {
+		if err := root.Insert(ctx, r.w.blobs, p, *e.File); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // before is what came of a unit in the last build.
@@ -82,13 +83,15 @@ func (w *worker) rebase(ctx context.Context, u *unit) *merkle.Dir {
 			places[p] = n + 1
 		}
 	}
-	// The messages of what was put together for the action lie beside its result, and are found by its key.
-	if r, err := w.store.Open(ctx, u.before.key); err != nil {
-		return nil
-	} else if r.Close() != nil {
+	if w.o.Results == nil {
 		return nil
 	}
-	root, err := merkle.Ref(u.before.root).Open(ctx, w.store)
+	messages, err := w.o.Results.Messages(ctx, u.before.key)
+	if err != nil {
+		return nil
+	}
+	blobs := store.Overlay(w.blobs, messages)
+	root, err := merkle.Ref(u.before.root).Open(ctx, blobs)
 	if err != nil {
 		return nil
 	}
@@ -103,7 +106,7 @@ func (w *worker) rebase(ctx context.Context, u *unit) *merkle.Dir {
 		if in.Dirs[name] == nil {
 			return nil
 		}
-		d, err := in.Dirs[name].Open(ctx, w.store)
+		d, err := in.Dirs[name].Open(ctx, blobs)
 		if err != nil {
 			return nil
 		}
@@ -114,7 +117,29 @@ func (w *worker) rebase(ctx context.Context, u *unit) *merkle.Dir {
 			return nil
 		}
 	}
+	if openKnown(ctx, root, blobs, messages) != nil {
+		return nil
+	}
 	return root
+}
+
+// openKnown opens the folders whose messages are in no store but beside the last result.
+func openKnown(ctx context.Context, d *merkle.Dir, blobs store.Blobs, messages map[digest.Digest][]byte) (err error) {
+	for name, sub := range d.Dirs {
+		if ref, ok := sub.Ref(); ok {
+			if messages[ref] == nil {
+				continue
+			}
+			if sub, err = sub.Open(ctx, blobs); err != nil {
+				return err
+			}
+			d.Dirs[name] = sub
+		}
+		if err := openKnown(ctx, sub, blobs, messages); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // folderOf is the folder that something of an exec root is in; "" is the root.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // library has the nodes of a memo. Those that take part in a build are in its graph from the start; of others only outputs
@@ -282,4 +282,6 @@ func (r *Recalled) keep(w *worker, outs []toExport) {
 }
 
 // lost tells whether something that the memo names is no longer in the store.
-func lost(err error) bool { return errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) }
+func lost(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}

@@ -14,12 +14,12 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // worker does what a unit needs: it makes the action, looks for its result, has it executed.
@@ -49,6 +49,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if err := w.complete(ctx, u, a, root); err != nil {
 		return w.broken(ctx, u, err)
 	}
+	a.Directories = dirs
 	a.Seal(w.fn)
 	key := a.Key(w.fn)
 	start := time.Now()
@@ -64,8 +65,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if err := errors.Join(w.keep(ctx, literals), w.last.begin(u)); err != nil {
 		return w.broken(ctx, u, err)
 	}
-	a.Directories = dirs
-	defer w.o.Sources.Hold(dirs)()
+
 	say(message{u: u, started: true})
 	ctx = merkle.WithOpened(ctx, inputRoot, root)
 	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
@@ -316,14 +316,14 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 // list returns the slash paths of all files in the folder, sorted.
 func (w *worker) list(ctx context.Context, d *merkle.Dir) ([]string, error) {
 	root := &merkle.Dir{}
-	if err := root.Merge(ctx, w.store, "", d); err != nil {
+	if err := root.Merge(ctx, w.blobs, "", d); err != nil {
 		return nil, err
 	}
 	at, blobs := root.Encode(w.fn)
 	if err := w.keep(ctx, blobs); err != nil {
 		return nil, err
 	}
-	whole, err := merkle.Load(ctx, w.store, at)
+	whole, err := merkle.Load(ctx, w.blobs, at)
 	if err != nil {
 		return nil, err
 	}
@@ -353,5 +353,5 @@ func (w *worker) value(ctx context.Context, o addrs.Output) ([]byte, error) {
 	if n := e.File.Digest.Size(); n > maxValue {
 		return nil, fmt.Errorf("%s has %d bytes; a value may have %d", o, n, maxValue)
 	}
-	return cas.ReadBlob(ctx, w.store, e.File.Digest, maxValue)
+	return store.ReadBlob(ctx, w.blobs, e.File.Digest, maxValue)
 }

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/actioncache"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Lookup is what an Executor that remembers results can do beside executing.
@@ -27,8 +26,8 @@ type Lookup interface {
 // CachedExecutor is an Executor that remembers; Cached makes one.
 type CachedExecutor struct {
 	next      Executor
-	results   actioncache.Cache
-	store     cas.Store
+	results   store.Results
+	blobs     store.Blobs
 	fn        digest.Function
 	installed func(root digest.Digest) bool
 
@@ -42,8 +41,8 @@ type CachedExecutor struct {
 //
 // installed, if not nil, tells whether a whole tree stands unpacked somewhere (Trees.Has): the parts of such a tree are
 // not looked for in the store one by one.
-func Cached(next Executor, results actioncache.Cache, store cas.Store, fn digest.Function, installed func(root digest.Digest) bool) *CachedExecutor {
-	return &CachedExecutor{next: next, results: results, store: store, fn: fn, installed: installed, whole: map[digest.Digest]bool{}}
+func Cached(next Executor, results store.Results, blobs store.Blobs, fn digest.Function, installed func(root digest.Digest) bool) *CachedExecutor {
+	return &CachedExecutor{next: next, results: results, blobs: blobs, fn: fn, installed: installed, whole: map[digest.Digest]bool{}}
 }
 
 // Lookup implements Lookup. An action that must not be cached has no remembered result.
@@ -59,7 +58,7 @@ func (c *CachedExecutor) Lookup(ctx context.Context, a *action.Action) (*action.
 
 func (c *CachedExecutor) lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
 	r, err := c.results.Get(ctx, a.Key(c.fn))
-	if errors.Is(err, actioncache.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, false, nil
 	}
 	if err != nil {
@@ -90,7 +89,7 @@ func (c *CachedExecutor) complete(ctx context.Context, r *action.Result) (bool, 
 			want = append(want, d.Tree)
 		}
 	}
-	if missing, err := c.store.Missing(ctx, want); err != nil || len(missing) > 0 {
+	if missing, err := c.blobs.Missing(ctx, want); err != nil || len(missing) > 0 {
 		return false, err
 	}
 	for _, d := range r.Dirs {
@@ -112,8 +111,8 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	if known {
 		return true, nil
 	}
-	dir, err := load(ctx, c.store, d)
-	if errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) {
+	dir, err := load(ctx, c.blobs, d)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
 		return false, nil
 	}
 	if err != nil {
@@ -136,7 +135,7 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	if err != nil {
 		return false, err
 	}
-	if missing, err := c.store.Missing(ctx, want); err != nil || len(missing) > 0 {
+	if missing, err := c.blobs.Missing(ctx, want); err != nil || len(missing) > 0 {
 		return false, err
 	}
 	c.mu.Lock()
@@ -145,33 +144,29 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	return true, nil
 }
 
-func load(ctx context.Context, store cas.Store, d action.OutputDir) (*merkle.Dir, error) {
+func load(ctx context.Context, blobs store.Blobs, d action.OutputDir) (*merkle.Dir, error) {
 	if d.Tree.IsZero() {
-		return merkle.Load(ctx, store, d.Root)
+		return merkle.Load(ctx, blobs, d.Root)
 	}
-	return merkle.LoadTree(ctx, store, d.Tree)
+	return merkle.LoadTree(ctx, blobs, d.Tree)
 }
 
 // maxBeside is how many bytes of messages are kept beside a result. Larger ones, such as the Directory of a link's 10,000
 // inputs, go to the store, where actions share them.
 const maxBeside = 16 << 10
 
-// Execute implements Executor. The encoded Action and Command and the Directories of its inputs are kept too, for remote
-// workers and for explaining later what a key was made of: beside the result where that is possible, as a file for each
-// would cost more than a small command does; else in the store.
+// Execute implements Executor. The encoded Action and Command and the Directories of its inputs are kept too, for
+// explaining later what a key was made of: beside the result if they are small, as a file for each would cost more than a
+// small command does; else in the store.
 func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	e := a.Encode(c.fn)
 	messages := make(map[digest.Digest][]byte, len(a.Directories)+2)
 	maps.Copy(messages, a.Directories)
 	messages[e.Key], messages[c.fn.Bytes(e.Command)] = e.Action, e.Command
-	beside := c.beside(a, messages)
 	var g errgroup.Group
-	if beside != nil {
-		defer c.store.(cas.Holder).Hold(beside)()
-	} else if err := c.keep(ctx, a.Directories); err != nil { // the command needs them
-		return nil, err
-	} else {
-		delete(messages, a.InputRoot)
+	beside := messages
+	if !fitBeside(a, messages) {
+		beside = nil
 		g.Go(func() error { return c.keep(ctx, messages) })
 	}
 	r, err := c.next.Execute(ctx, a)
@@ -193,17 +188,9 @@ func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action
 	return c.put(ctx, e.Key, r, beside)
 }
 
-// beside returns the messages if they can be kept beside the action's result, and served from memory until then.
-func (c *CachedExecutor) beside(a *action.Action, messages map[digest.Digest][]byte) map[digest.Digest][]byte {
-	_, keeps := c.results.(actioncache.Keeper)
-	_, holds := c.store.(cas.Holder)
-	if !keeps || !holds || a.DoNotCache || a.Reads != nil {
-		return nil
-	}
-	if size(messages) > maxBeside {
-		return nil
-	}
-	return messages
+// fitBeside tells whether the messages are to be kept beside the action's result.
+func fitBeside(a *action.Action, messages map[digest.Digest][]byte) bool {
+	return size(messages) <= maxBeside && !a.DoNotCache && a.Reads == nil
 }
 
 func size(messages map[digest.Digest][]byte) (n int) {
@@ -216,7 +203,7 @@ func size(messages map[digest.Digest][]byte) (n int) {
 // keep puts messages into the store.
 func (c *CachedExecutor) keep(ctx context.Context, messages map[digest.Digest][]byte) error {
 	for d, b := range messages {
-		if err := c.store.Put(ctx, d, bytes.NewReader(b)); err != nil {
+		if err := c.blobs.Put(ctx, d, bytes.NewReader(b)); err != nil {
 			return &Error{Op: "store the action", Err: err}
 		}
 	}
@@ -224,13 +211,7 @@ func (c *CachedExecutor) keep(ctx context.Context, messages map[digest.Digest][]
 }
 
 func (c *CachedExecutor) put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) (*action.Result, error) {
-	var err error
-	if k, ok := c.results.(actioncache.Keeper); ok && messages != nil {
-		err = k.PutWith(ctx, key, r, messages)
-	} else {
-		err = c.results.Put(ctx, key, r)
-	}
-	if err != nil {
+	if err := c.results.Put(ctx, key, r, messages); err != nil {
 		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}
 	return r, nil

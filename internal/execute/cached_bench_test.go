@@ -7,20 +7,19 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	acdisk "github.com/hexmage/hexmage/internal/actioncache/disk"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // What a build without work spends on lookups: sixty actions, of which two made toolchains of 10,000 files.
 func BenchmarkLookup60(b *testing.B) {
 	root := b.TempDir()
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		b.Fatal(err)
 	}
-	results, err := acdisk.New(root)
+	results, err := disk.NewResults(root)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -41,25 +40,25 @@ func BenchmarkLookup60(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		_, dirs, err := merkle.Capture(b.Context(), store, fn, work, []string{"out"})
+		_, dirs, err := merkle.Capture(b.Context(), blobs, fn, work, []string{"out"})
 		if err != nil {
 			b.Fatal(err)
 		}
 		if i < 2 {
-			if _, err := trees.Path(b.Context(), store, dirs[0].Root); err != nil {
+			if _, err := trees.Path(b.Context(), blobs, dirs[0].Root); err != nil {
 				b.Fatal(err)
 			}
 		}
 		actions[i] = &action.Action{Command: action.Command{Args: []string{"cc", fmt.Sprint(i)}, Outputs: []string{"out"}}, InputRoot: fn.Bytes(nil)}
-		if err := results.Put(b.Context(), actions[i].Key(fn), &action.Result{Dirs: dirs}); err != nil {
+		if err := results.Put(b.Context(), actions[i].Key(fn), &action.Result{Dirs: dirs}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
-	if err := store.Flush(b.Context()); err != nil {
+	if err := blobs.Flush(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		x := execute.Cached(nil, results, store, fn, trees.Has)
+		x := execute.Cached(nil, results, blobs, fn, trees.Has)
 		for _, a := range actions {
 			if _, ok, err := x.Lookup(b.Context(), a); err != nil || !ok {
 				b.Fatal(ok, err)

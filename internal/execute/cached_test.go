@@ -9,14 +9,12 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/actioncache"
-	acmemory "github.com/hexmage/hexmage/internal/actioncache/memory"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 const fn = digest.BLAKE3
@@ -24,20 +22,21 @@ const fn = digest.BLAKE3
 var _ execute.Lookup = (*execute.CachedExecutor)(nil)
 
 type world struct {
-	store *memory.Store
-	fake  *executetest.Fake
-	x     *execute.CachedExecutor
-	root  digest.Digest
+	blobs   *memory.Blobs
+	results *memory.Results
+	fake    *executetest.Fake
+	x       *execute.CachedExecutor
+	root    digest.Digest
 }
 
 func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 	t.Helper()
-	store := memory.New()
-	root, err := (&merkle.Dir{}).Put(t.Context(), store, fn)
+	blobs := memory.NewBlobs()
+	root, err := (&merkle.Dir{}).Put(t.Context(), blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake := &executetest.Fake{Store: store, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
+	fake := &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
 		"cc": func(_ context.Context, c *executetest.Call) (int, error) {
 			c.Outputs["a.o"] = "object"
 			c.Outputs["inc/sub/a.h"] = "header"
@@ -48,7 +47,8 @@ func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 		"forgets": func(context.Context, *executetest.Call) (int, error) { return 0, nil },
 		"broken":  func(context.Context, *executetest.Call) (int, error) { return 0, errors.New("no device") },
 	}}
-	return world{store, fake, execute.Cached(fake, acmemory.New(), store, fn, installed), root}
+	results := memory.NewResults()
+	return world{blobs, results, fake, execute.Cached(fake, results, blobs, fn, installed), root}
 }
 
 func (w world) action(name string) *action.Action {
@@ -89,9 +89,23 @@ func TestCached(t *testing.T) {
 	if _, err := w.x.Execute(t.Context(), a); err != nil || len(w.fake.Ran()) != 2 {
 		t.Errorf("Execute did not run the action again: %v, %v", w.fake.Ran(), err)
 	}
-	e := a.Encode(fn)
-	if missing, err := w.store.Missing(t.Context(), []digest.Digest{e.Key, fn.Bytes(e.Command)}); err != nil || len(missing) > 0 {
-		t.Errorf("the action's own messages are not in the store: %v, %v", missing, err)
+	// What its key was made of is beside the result, or else in the store.
+	large := w.action("cc")
+	large.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
+	if _, err := w.x.Execute(t.Context(), large); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*action.Action{a, large} {
+		e := a.Encode(fn)
+		own := []digest.Digest{e.Key, fn.Bytes(e.Command)}
+		messages, err := w.results.Messages(t.Context(), e.Key)
+		missing, merr := w.blobs.Missing(t.Context(), own)
+		if err := errors.Join(err, merr); err != nil {
+			t.Fatal(err)
+		}
+		if a == large && (len(missing) > 0 || len(messages) > 0) || a != large && (len(missing) != 2 || string(messages[own[0]]) != string(e.Action) || string(messages[own[1]]) != string(e.Command)) {
+			t.Errorf("%d messages are beside the result of %v, and %v are not in the store", len(messages), e.Key, missing)
+		}
 	}
 }
 
@@ -122,7 +136,7 @@ func TestCachedIncomplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := merkle.LoadTree(t.Context(), w.store, r.Dirs[0].Tree)
+	dir, err := merkle.LoadTree(t.Context(), w.blobs, r.Dirs[0].Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +149,8 @@ func TestCachedIncomplete(t *testing.T) {
 		t.Fatalf("parts %v", parts)
 	}
 	for name, d := range parts {
-		w.store.Delete(d)
-		fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.store, fn, nil)
+		w.blobs.Delete(d)
+		fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
 		if _, ok, err := fresh.Lookup(t.Context(), a); ok || err != nil {
 			t.Errorf("without %s: hit %v, %v", name, ok, err)
 		}
@@ -147,8 +161,8 @@ func TestCachedIncomplete(t *testing.T) {
 			t.Errorf("without %s: running it again did not heal it", name)
 		}
 	}
-	w.store.Damage(r.Dirs[0].Tree, []byte("damaged"))
-	fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.store, fn, nil)
+	w.blobs.Damage(r.Dirs[0].Tree, []byte("damaged"))
+	fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
 	if _, ok, err := fresh.Lookup(t.Context(), a); ok || err != nil {
 		t.Errorf("with a damaged Tree: hit %v, %v", ok, err)
 	}
@@ -162,11 +176,11 @@ func TestCachedInstalledTreeIsNotTakenApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store.Delete(fn.Bytes([]byte("header")))
+	w.blobs.Delete(fn.Bytes([]byte("header")))
 	if !w.hit(t, a) || len(asked) != 1 || asked[0] != r.Dirs[0].Root {
 		t.Errorf("a tree that is installed was looked for in the store; asked for %v", asked)
 	}
-	w.store.Delete(r.Dirs[0].Tree)
+	w.blobs.Delete(r.Dirs[0].Tree)
 	if w.hit(t, a) {
 		t.Error("a hit without the Tree blob")
 	}
@@ -185,10 +199,10 @@ func TestCachedForgedTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Dirs[0].Tree = fn.Bytes(empty)
-	if err := w.store.Put(t.Context(), fn.Bytes(empty), strings.NewReader(string(empty))); err != nil {
+	if err := w.blobs.Put(t.Context(), fn.Bytes(empty), strings.NewReader(string(empty))); err != nil {
 		t.Fatal(err)
 	}
-	x := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.store, fn, nil)
+	x := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
 	if _, ok, err := x.Lookup(t.Context(), a); ok || err != nil {
 		t.Errorf("hit %v, %v", ok, err)
 	}
@@ -198,16 +212,18 @@ func TestCachedErrors(t *testing.T) {
 	w := newWorld(t, nil)
 	broken := errors.New("the disk is gone")
 	for name, x := range map[string]*execute.CachedExecutor{
-		"results": execute.Cached(w.fake, brokenCache{broken}, w.store, fn, nil),
-		"store":   execute.Cached(w.fake, acmemory.New(), brokenStore{w.store, broken}, fn, nil),
+		"results": execute.Cached(w.fake, brokenCache{broken}, w.blobs, fn, nil),
+		"store":   execute.Cached(w.fake, memory.NewResults(), brokenStore{w.blobs, broken}, fn, nil),
 	} {
-		r, err := x.Execute(t.Context(), w.action("cc"))
+		a := w.action("cc")
+		a.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
+		r, err := x.Execute(t.Context(), a)
 		var e *execute.Error
 		if !errors.Is(err, broken) || !errors.As(err, &e) {
 			t.Errorf("%s: %v, %v; want an execute.Error with the cause", name, r, err)
 		}
 	}
-	x := execute.Cached(w.fake, brokenCache{broken}, w.store, fn, nil)
+	x := execute.Cached(w.fake, brokenCache{broken}, w.blobs, fn, nil)
 	if _, _, err := x.Lookup(t.Context(), w.action("cc")); !errors.Is(err, broken) {
 		t.Errorf("Lookup: %v", err)
 	}
@@ -221,21 +237,33 @@ type resultOf struct {
 
 func (c resultOf) Get(_ context.Context, key digest.Digest) (*action.Result, error) {
 	if key != c.key {
-		return nil, actioncache.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return c.r, nil
 }
 
-func (resultOf) Put(context.Context, digest.Digest, *action.Result) error { return nil }
+func (resultOf) Put(context.Context, digest.Digest, *action.Result, map[digest.Digest][]byte) error {
+	return nil
+}
+
+func (resultOf) Messages(context.Context, digest.Digest) (map[digest.Digest][]byte, error) {
+	return nil, store.ErrNotFound
+}
 
 type brokenCache struct{ err error }
 
 func (c brokenCache) Get(context.Context, digest.Digest) (*action.Result, error) { return nil, c.err }
 
-func (c brokenCache) Put(context.Context, digest.Digest, *action.Result) error { return c.err }
+func (c brokenCache) Put(context.Context, digest.Digest, *action.Result, map[digest.Digest][]byte) error {
+	return c.err
+}
+
+func (c brokenCache) Messages(context.Context, digest.Digest) (map[digest.Digest][]byte, error) {
+	return nil, c.err
+}
 
 type brokenStore struct {
-	cas.Store
+	store.Blobs
 	err error
 }
 

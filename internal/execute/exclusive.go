@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Remembering is an Executor that remembers results, such as what Cached returns.
-type Remembering interface {
+// Caching is an Executor that remembers results, such as what Cached returns.
+type Caching interface {
 	Executor
 	Lookup
 }
@@ -23,12 +23,12 @@ type Remembering interface {
 // first one remembered, if it did. So two builds that share a store do nothing twice. Processes agree through locks in
 // the file at path, which is made if needed; on systems other than Linux, and on file systems without locks, actions run
 // without waiting.
-func Exclusive(next Remembering, path string, fn digest.Function) Remembering {
+func Exclusive(next Caching, path string, fn digest.Function) Caching {
 	return &exclusive{next: next, path: path, fn: fn, missed: map[digest.Digest]bool{}}
 }
 
 type exclusive struct {
-	next Remembering
+	next Caching
 	path string
 	fn   digest.Function
 

@@ -1,6 +1,6 @@
 // Package execute runs actions.
 //
-// An Executor is given an action whose input blobs are in the store, and returns what came of it, with the output blobs
+// An Executor is given an action whose input blobs are in the store or in the action itself, and returns what came of it, with the output blobs
 // in the store. Caching, limits, retries, verification and routing are decorators around it, one file each. The package
 // does not know pipelines, steps or plans.
 package execute
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Executor runs actions. Execute may be called from many goroutines at once.
@@ -46,3 +47,11 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Inputs are the blobs that the action's inputs are read from: those of its own Directories, and of the store.
+func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
+	if len(a.Directories) == 0 {
+		return blobs
+	}
+	return store.Overlay(blobs, a.Directories)
+}

@@ -11,9 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/actioncache"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Actions with a depfile are remembered in two steps (action.Reads). Under the key of the broad action is a Result with
@@ -54,7 +53,7 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 		return nil, &Error{Op: "read the depfile " + name, Refused: true, Err: fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
 			Remedy: "make the command write it (gcc and clang: -MD -MF " + name + "), or leave `depfile` out"}
 	}
-	text, err := cas.ReadBlob(ctx, c.store, r.Files[i].Digest, maxDepfile)
+	text, err := store.ReadBlob(ctx, c.blobs, r.Files[i].Digest, maxDepfile)
 	if err != nil {
 		return nil, &Error{Op: "read the depfile " + name, Err: err}
 	}
@@ -78,7 +77,7 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 	sets = append([][]string{reads}, sets...)
 	blob := encodeReads(sets[:min(len(sets), maxReadSets)])
 	at := c.fn.Bytes(blob)
-	if err := c.store.Put(ctx, at, bytes.NewReader(blob)); err != nil {
+	if err := c.blobs.Put(ctx, at, bytes.NewReader(blob)); err != nil {
 		return nil, &Error{Op: "store what the action read", Err: err}
 	}
 	// The result first: a read set that leads to none is of no use.
@@ -98,7 +97,7 @@ func (c *CachedExecutor) remember(ctx context.Context, a *action.Action, r *acti
 	messages := map[digest.Digest][]byte{e.Key: e.Action, c.fn.Bytes(e.Command): e.Command}
 	all := maps.Clone(messages)
 	maps.Copy(all, a.Directories)
-	if _, keeps := c.results.(actioncache.Keeper); !keeps || size(all) > maxBeside {
+	if size(all) > maxBeside {
 		if err := c.keep(ctx, messages); err != nil {
 			return err
 		}
@@ -111,14 +110,14 @@ func (c *CachedExecutor) remember(ctx context.Context, a *action.Action, r *acti
 // readSets returns what is remembered under the broad action's key; nothing when it is not there or damaged.
 func (c *CachedExecutor) readSets(ctx context.Context, broad *action.Action) ([][]string, error) {
 	r, err := c.results.Get(ctx, broad.Key(c.fn))
-	if errors.Is(err, actioncache.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil || len(r.Files) != 1 || r.Files[0].Path != readsOutput {
 		return nil, err
 	}
-	b, err := cas.ReadBlob(ctx, c.store, r.Files[0].Digest, maxReadBlob)
-	if errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) {
+	b, err := store.ReadBlob(ctx, c.blobs, r.Files[0].Digest, maxReadBlob)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
 		return nil, nil
 	}
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Damage tells what was found damaged in a store: files, and roots of trees, without their sizes.
@@ -18,16 +18,16 @@ type Damage interface {
 }
 
 // Undamaged trusts no result that may have been made from damage: what rests on damage that is known is not looked up, and an action
-// that was executed while something that it read was found damaged, by whomever, fails with cas.ErrCorrupt, whatever came of it.
-func Undamaged(next Remembering, store cas.Store, damage Damage) Remembering {
-	u := &undamaged{next: next, store: store, damage: damage}
+// that was executed while something that it read was found damaged, by whomever, fails with store.ErrCorrupt, whatever came of it.
+func Undamaged(next Caching, blobs store.Blobs, damage Damage) Caching {
+	u := &undamaged{next: next, blobs: blobs, damage: damage}
 	u.known = among(damage.Known())
 	return u
 }
 
 type undamaged struct {
-	next   Remembering
-	store  cas.Store
+	next   Caching
+	blobs  store.Blobs
 	damage Damage
 	known  map[digest.Digest]bool
 
@@ -74,7 +74,7 @@ func (u *undamaged) Execute(ctx context.Context, a *action.Action) (*action.Resu
 	if ferr != nil {
 		why = fmt.Sprintf("nobody knows whether something that it read was found damaged meanwhile (%v)", ferr)
 	}
-	return nil, &Error{Op: "run " + name(a), Err: fmt.Errorf("%s: %w", why, cas.ErrCorrupt)}
+	return nil, &Error{Op: "run " + name(a), Err: fmt.Errorf("%s: %w", why, store.ErrCorrupt)}
 }
 
 func name(a *action.Action) string {
@@ -86,5 +86,5 @@ func name(a *action.Action) string {
 
 // rests tells whether something of the set is among the action's inputs.
 func (u *undamaged) rests(ctx context.Context, s *merkle.Search, a *action.Action, set map[digest.Digest]bool) (bool, error) {
-	return s.In(ctx, cas.Beside(u.store, a.Directories), a.InputRoot, func(d digest.Digest) bool { return set[d.Unsized()] })
+	return s.In(ctx, Inputs(u.blobs, a), a.InputRoot, func(d digest.Digest) bool { return set[d.Unsized()] })
 }

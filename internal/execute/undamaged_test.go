@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // damage is an execute.Damage.
@@ -24,15 +24,15 @@ func (d *damage) Found() ([]digest.Digest, error) { return d.found, nil }
 func (w world) from(t *testing.T, command, content string) (*action.Action, digest.Digest) {
 	t.Helper()
 	d := fn.Bytes([]byte(content))
-	if err := w.store.Put(t.Context(), d, strings.NewReader(content)); err != nil {
+	if err := w.blobs.Put(t.Context(), d, strings.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
 	root := &merkle.Dir{}
-	if err := root.Insert(t.Context(), w.store, "a/b/in", merkle.File{Digest: d}); err != nil {
+	if err := root.Insert(t.Context(), w.blobs, "a/b/in", merkle.File{Digest: d}); err != nil {
 		t.Fatal(err)
 	}
 	a := w.action(command)
-	at, err := root.Put(t.Context(), w.store, fn)
+	at, err := root.Put(t.Context(), w.blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestKnownDamage(t *testing.T) {
 	if _, err := w.x.Execute(t.Context(), nobodyKnows); err == nil {
 		t.Fatal("it ran without its inputs")
 	}
-	x := execute.Undamaged(w.x, w.store, &damage{known: []digest.Digest{d}})
+	x := execute.Undamaged(w.x, w.blobs, &damage{known: []digest.Digest{d}})
 	for _, test := range []struct {
 		a    *action.Action
 		want bool
@@ -73,7 +73,7 @@ func TestKnownDamage(t *testing.T) {
 func TestDamageFoundMeanwhile(t *testing.T) {
 	w := newWorld(t, nil)
 	seen := &damage{}
-	x := execute.Undamaged(w.x, w.store, seen)
+	x := execute.Undamaged(w.x, w.blobs, seen)
 	var finds []digest.Digest
 	for name, code := range map[string]int{"finds": 0, "finds and fails": 1} {
 		w.fake.Commands[name] = func(_ context.Context, c *executetest.Call) (int, error) {
@@ -88,7 +88,7 @@ func TestDamageFoundMeanwhile(t *testing.T) {
 			t.Errorf("%s: damage elsewhere: %v, %v", name, r, err)
 		}
 		seen.found, finds = nil, []digest.Digest{other, d}
-		if r, err := x.Execute(t.Context(), a); !errors.Is(err, cas.ErrCorrupt) || r != nil {
+		if r, err := x.Execute(t.Context(), a); !errors.Is(err, store.ErrCorrupt) || r != nil {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}

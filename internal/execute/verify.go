@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 type stepKey struct{}
@@ -22,9 +22,9 @@ func WithStep(ctx context.Context, step, name string) context.Context {
 
 // VerifyOptions are what Verify needs.
 type VerifyOptions struct {
-	Next   Remembering            // executes and remembers
+	Next   Caching                // executes and remembers
 	Again  Executor               // executes and remembers nothing
-	Store  cas.Store              // has the outputs of both
+	Store  store.Blobs            // has the outputs of both
 	Roots  string                 // a folder that all exec roots are below, of earlier processes too
 	Select func(step string) bool // which steps are verified; nil: all
 }
@@ -139,7 +139,7 @@ func (v *Verifier) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	if err != nil {
 		return nil, err
 	}
-	c := comparer{store: v.o.Store, roots: v.o.Roots}
+	c := comparer{blobs: v.o.Store, roots: v.o.Roots}
 	if err := c.results(ctx, first, second); err != nil {
 		return nil, &Error{Op: "compare the outputs of two runs", Err: err}
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // maxDifferences is how many differing files of one action are described; the rest is counted.
@@ -17,7 +17,7 @@ const maxDifferences = 20
 
 // comparer compares what two runs of an action left.
 type comparer struct {
-	store cas.Store
+	blobs store.Blobs
 	roots string
 	found []event.Difference
 	more  int
@@ -126,11 +126,11 @@ func (c *comparer) folders(ctx context.Context, p string, a, b *merkle.Dir) erro
 	if okA && okB && refA == refB {
 		return nil
 	}
-	a, err := a.Open(ctx, c.store)
+	a, err := a.Open(ctx, c.blobs)
 	if err != nil {
 		return err
 	}
-	if b, err = b.Open(ctx, c.store); err != nil {
+	if b, err = b.Open(ctx, c.blobs); err != nil {
 		return err
 	}
 	return c.dirs(ctx, p, inside(a), inside(b))

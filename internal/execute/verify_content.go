@@ -129,12 +129,12 @@ func (c *comparer) files(ctx context.Context, p string, a, b merkle.File) error 
 		c.add(d)
 		return nil
 	}
-	ra, err := c.store.Open(ctx, a.Digest)
+	ra, err := c.blobs.Open(ctx, a.Digest)
 	if err != nil {
 		return err
 	}
 	defer ra.Close()
-	rb, err := c.store.Open(ctx, b.Digest)
+	rb, err := c.blobs.Open(ctx, b.Digest)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func count(n int, what string) string {
 }
 
 func (c *comparer) whole(ctx context.Context, d digest.Digest) ([]byte, error) {
-	r, err := c.store.Open(ctx, d)
+	r, err := c.blobs.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/action"
-	acmemory "github.com/hexmage/hexmage/internal/actioncache/memory"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 // verifier is a Verifier over real processes, with a memory.
@@ -37,17 +37,17 @@ type verifier struct {
 func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	t.Helper()
 	root := t.TempDir()
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := (&merkle.Dir{}).Put(t.Context(), store, fn)
+	none, err := (&merkle.Dir{}).Put(t.Context(), blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: fn})
-	cached := execute.Cached(host, acmemory.New(), store, fn, nil)
-	v := execute.Verify(execute.VerifyOptions{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: fn}), Store: store, Roots: filepath.Join(root, "tmp"), Select: choose})
+	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
+	cached := execute.Cached(host, memory.NewResults(), blobs, fn, nil)
+	v := execute.Verify(execute.VerifyOptions{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs, Roots: filepath.Join(root, "tmp"), Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
 
@@ -216,7 +216,7 @@ func TestVerifyLocates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil)
 			w.fake.Commands["make"] = counted(c.f)
-			v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.store})
+			v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.blobs})
 			if _, err := v.Execute(t.Context(), w.action("make")); err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +263,7 @@ func TestVerifySections(t *testing.T) {
 		c.Outputs["a.o"], c.Outputs["inc/x"] = string(b), "x"
 		return 0, nil
 	}
-	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.store})
+	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.blobs})
 	if _, err := v.Execute(t.Context(), w.action("make")); err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestVerifyLeavesOut(t *testing.T) {
 func TestVerifyErrors(t *testing.T) {
 	w := newWorld(t, nil)
 	gone := errors.New("the second run could not start")
-	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: failing{gone}, Store: w.store})
+	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: failing{gone}, Store: w.blobs})
 	if r, err := v.Execute(t.Context(), w.action("cc")); !errors.Is(err, gone) {
 		t.Errorf("%v, %v", r, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // What differs.
@@ -57,8 +57,8 @@ type Comparison struct {
 
 // Compare says in what the actions differ: at most limit Differences, toolchains and inputs first. Both actions' Directory
 // messages are looked for in the store; those that are not there are named in Comparison.Unknown.
-func Compare(ctx context.Context, store cas.Store, before, now *action.Action, limit int) (Comparison, error) {
-	c := &comparer{ctx: ctx, store: store, limit: limit}
+func Compare(ctx context.Context, blobs store.Blobs, before, now *action.Action, limit int) (Comparison, error) {
+	c := &comparer{ctx: ctx, blobs: blobs, limit: limit}
 	if before.InputRoot != now.InputRoot {
 		if err := c.folders("", before.InputRoot, now.InputRoot); err != nil {
 			return Comparison{}, err
@@ -97,7 +97,7 @@ func caching(a *action.Action) string {
 type comparer struct {
 	Comparison
 	ctx   context.Context
-	store cas.Store
+	blobs store.Blobs
 	limit int
 }
 
@@ -212,4 +212,6 @@ func (c *comparer) outputs(before, now []string) {
 }
 
 // gone tells whether the error only means that something is not in the store.
-func gone(err error) bool { return errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) }
+func gone(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}

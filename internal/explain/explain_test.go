@@ -2,7 +2,6 @@ package explain_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -12,29 +11,29 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 const fn = digest.BLAKE3
 
 // made returns an action with these input files ("path" or "path*" for an executable one → content), whose messages are in
 // the store.
-func made(t *testing.T, store cas.Store, files map[string]string, change func(*action.Action)) *action.Action {
+func made(t *testing.T, blobs store.Blobs, files map[string]string, change func(*action.Action)) *action.Action {
 	t.Helper()
 	root := &merkle.Dir{}
 	for p, content := range files {
 		f := merkle.File{Digest: fn.Bytes([]byte(content)), Executable: strings.HasSuffix(p, "*")}
-		if err := root.Insert(t.Context(), store, strings.TrimSuffix(p, "*"), f); err != nil {
+		if err := root.Insert(t.Context(), blobs, strings.TrimSuffix(p, "*"), f); err != nil {
 			t.Fatal(err)
 		}
 	}
 	in, dirs := root.Encode(fn)
 	for d, b := range dirs {
-		put(t, store, d, b)
+		put(t, blobs, d, b)
 	}
 	a := &action.Action{Command: action.Command{Args: []string{"cc", "-c", "a.c"}, Env: map[string]string{"A": "1", "B": "2"},
 		Outputs: []string{"a.o"}, Platform: map[string]string{"executor": "local", action.PropertyProgram + "cc": fn.Bytes([]byte("cc")).String()}}, InputRoot: in}
@@ -44,9 +43,9 @@ func made(t *testing.T, store cas.Store, files map[string]string, change func(*a
 	return a
 }
 
-func put(t *testing.T, store cas.Store, d digest.Digest, b []byte) {
+func put(t *testing.T, blobs store.Blobs, d digest.Digest, b []byte) {
 	t.Helper()
-	if err := store.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
+	if err := blobs.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,9 +93,9 @@ func TestCompare(t *testing.T) {
 		"timeout": {files: files, change: func(a *action.Action) { a.Timeout = time.Minute }, want: []string{"timeout changed: 0s → 1m0s"}, reason: "timeout changed"},
 		"caching": {files: files, change: func(a *action.Action) { a.DoNotCache = true }, want: []string{"caching changed: on → off"}, reason: "caching changed"},
 	} {
-		store := memory.New()
-		before, now := made(t, store, files, nil), made(t, store, c.files, c.change)
-		got, err := explain.Compare(t.Context(), store, before, now, 100)
+		blobs := memory.NewBlobs()
+		before, now := made(t, blobs, files, nil), made(t, blobs, c.files, c.change)
+		got, err := explain.Compare(t.Context(), blobs, before, now, 100)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -122,9 +121,9 @@ func TestCompare(t *testing.T) {
 
 // Of more differences than the limit, the others are counted.
 func TestLimit(t *testing.T) {
-	store := memory.New()
-	now := made(t, store, nil, func(a *action.Action) { a.Command.Args = make([]string, 50) })
-	got, err := explain.Compare(t.Context(), store, made(t, store, map[string]string{"x": "1"}, nil), now, 10)
+	blobs := memory.NewBlobs()
+	now := made(t, blobs, nil, func(a *action.Action) { a.Command.Args = make([]string, 50) })
+	got, err := explain.Compare(t.Context(), blobs, made(t, blobs, map[string]string{"x": "1"}, nil), now, 10)
 	if err != nil || len(got.Differences) != 10 || got.More != 41 {
 		t.Errorf("%d and %d more, %v", len(got.Differences), got.More, err)
 	}
@@ -132,34 +131,32 @@ func TestLimit(t *testing.T) {
 
 // What is gone from the store is said to be unknown; the rest is told.
 func TestGone(t *testing.T) {
-	store, full := memory.New(), memory.New()
+	blobs, full := memory.NewBlobs(), memory.NewBlobs()
 	before := made(t, full, map[string]string{"a": "1", "sub/b": "1"}, nil)
-	now := made(t, store, map[string]string{"a": "2", "sub/b": "2"}, func(a *action.Action) { a.Command.Args = nil })
-	got, err := explain.Compare(t.Context(), store, before, now, 10)
+	now := made(t, blobs, map[string]string{"a": "2", "sub/b": "2"}, func(a *action.Action) { a.Command.Args = nil })
+	got, err := explain.Compare(t.Context(), blobs, before, now, 10)
 	if err != nil || len(got.Unknown) != 1 || len(got.Differences) != 3 || !strings.Contains(got.Unknown[0], "among the inputs") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	e := before.Encode(fn)
-	if _, _, err := explain.Load(t.Context(), store, nil, e.Key); !errors.Is(err, cas.ErrNotFound) {
+	if _, _, err := explain.Load(t.Context(), blobs, nil, e.Key); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an action that is not there: %v", err)
 	}
-	put(t, store, e.Key, e.Action)
-	if _, _, err := explain.Load(t.Context(), store, nil, e.Key); !errors.Is(err, cas.ErrNotFound) {
+	put(t, blobs, e.Key, e.Action)
+	if _, _, err := explain.Load(t.Context(), blobs, nil, e.Key); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an action without its command: %v", err)
 	}
-	put(t, store, fn.Bytes(e.Command), e.Command)
-	a, _, err := explain.Load(t.Context(), store, nil, e.Key)
+	put(t, blobs, fn.Bytes(e.Command), e.Command)
+	a, _, err := explain.Load(t.Context(), blobs, nil, e.Key)
 	if err != nil || a.Key(fn) != e.Key {
 		t.Errorf("%+v, %v", a, err)
 	}
-	store = memory.New() // also when all of it is beside the result
-	beside := func(_ context.Context, key digest.Digest) (map[digest.Digest][]byte, error) {
-		if key != e.Key {
-			return nil, cas.ErrNotFound
-		}
-		return map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command}, nil
+	blobs = memory.NewBlobs() // also when all of it is beside the result
+	results := memory.NewResults()
+	if err := results.Put(t.Context(), e.Key, &action.Result{}, map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command}); err != nil {
+		t.Fatal(err)
 	}
-	if a, _, err = explain.Load(t.Context(), store, beside, e.Key); err != nil || a.Key(fn) != e.Key {
+	if a, _, err = explain.Load(t.Context(), blobs, results, e.Key); err != nil || a.Key(fn) != e.Key {
 		t.Errorf("beside: %+v, %v", a, err)
 	}
 }

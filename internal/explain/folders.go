@@ -23,10 +23,10 @@ func (c *comparer) folders(at string, before, now digest.Digest) error {
 	if strings.Count(at, "/") > maxDepth {
 		return fmt.Errorf("folders are more than %d deep at %s", maxDepth, at)
 	}
-	o, err := merkle.Ref(before).Open(c.ctx, c.store)
+	o, err := merkle.Ref(before).Open(c.ctx, c.blobs)
 	if err == nil {
 		var n *merkle.Dir
-		if n, err = merkle.Ref(now).Open(c.ctx, c.store); err == nil {
+		if n, err = merkle.Ref(now).Open(c.ctx, c.blobs); err == nil {
 			return c.entries(at, o, n)
 		}
 	}
@@ -84,9 +84,9 @@ func (c *comparer) alone(at string, before, now *merkle.Dir) error {
 	o, n := empty, empty
 	var err error
 	if before != nil {
-		o, err = before.Open(c.ctx, c.store)
+		o, err = before.Open(c.ctx, c.blobs)
 	} else {
-		n, err = now.Open(c.ctx, c.store)
+		n, err = now.Open(c.ctx, c.blobs)
 	}
 	if gone(err) {
 		c.Unknown = append(c.Unknown, "what is in "+at)

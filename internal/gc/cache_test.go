@@ -12,30 +12,29 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
-	"github.com/hexmage/hexmage/internal/cas"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // cache is a cache folder with what a build has open on it.
 type cache struct {
 	root    string
-	blobs   *casdisk.Store
-	results *actiondisk.Cache
+	blobs   *disk.Blobs
+	results *disk.Results
 	trees   *merkle.Trees
 	fn      digest.Function
 }
 
 func open(t testing.TB, root string) *cache {
 	t.Helper()
-	blobs, err := casdisk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := actiondisk.New(root)
+	results, err := disk.NewResults(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,9 +74,10 @@ func (c *cache) build() *execute.CachedExecutor {
 	return execute.Cached(writer{c}, c.results, c.blobs, c.fn, c.trees.Has)
 }
 
-// newAction returns an action that writes the files, given as path=content; those below dir/ are one output folder.
+// newAction returns an action that writes the files, given as path=content; those below dir/ are one output folder. It is so
+// large that its messages are blobs of their own, and not kept beside its result.
 func newAction(files ...string) *action.Action {
-	a := &action.Action{Command: action.Command{Args: files}, InputRoot: digest.BLAKE3.Bytes(nil)}
+	a := &action.Action{Command: action.Command{Args: files, Env: map[string]string{"PAD": strings.Repeat("x", 17<<10)}}, InputRoot: digest.BLAKE3.Bytes(nil)}
 	seen := map[string]bool{}
 	for _, f := range files {
 		path, _, _ := strings.Cut(f, "=")
@@ -127,7 +127,7 @@ func (c *cache) known(t testing.TB, a *action.Action) bool {
 // layOut writes all outputs of a result, verified, into a folder.
 func (c *cache) layOut(ctx context.Context, r *action.Result, dir string) error {
 	for i, f := range r.Files {
-		if err := merkle.CopyFile(ctx, c.blobs, f.Digest, filepath.Join(dir, fmt.Sprint("file", i)), 0o644); err != nil {
+		if err := store.CopyFile(ctx, c.blobs, f.Digest, filepath.Join(dir, fmt.Sprint("file", i)), 0o644); err != nil {
 			return err
 		}
 	}
@@ -189,4 +189,4 @@ func flip(t *testing.T, path string) {
 	}
 }
 
-var _ cas.Store = (*casdisk.Store)(nil)
+var _ store.Blobs = (*disk.Blobs)(nil)

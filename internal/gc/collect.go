@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // CollectOptions say what may stay.
@@ -187,7 +187,7 @@ func (p *plan) candidates() []candidate {
 	for _, it := range p.s.others {
 		switch it.kind {
 		case Downloads, Logs, History, Memos, Laid, Damaged:
-			if it.kind != Damaged || !casdisk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
+			if it.kind != Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
 				add(it, func() { p.remove(it) })
 			}
 		}
@@ -278,7 +278,7 @@ func (p *plan) sort() {
 // damaged, that goes on record: with the file, the last trace would go of why those results are wrong.
 func (p *plan) readOnce(ctx context.Context) error {
 	type one struct {
-		place casdisk.Place
+		place disk.Place
 		item  *item
 	}
 	unread := map[digest.Digest][]one{}
@@ -286,16 +286,16 @@ func (p *plan) readOnce(ctx context.Context) error {
 		switch name, err := digest.New(it.fn, filepath.Base(it.path), 0); {
 		case it.kind == Trees:
 			if u := p.s.trees[p.trees[it]]; u.complete {
-				unread[u.name] = append(unread[u.name], one{casdisk.Unpacked, it})
+				unread[u.name] = append(unread[u.name], one{disk.Unpacked, it})
 			}
 		case err != nil || it.kind != Blobs && it.kind != Executable:
 		default:
-			if st, err := stat.Lstat(it.path); err != nil || !casdisk.LinkedUnread(st) {
+			if st, err := stat.Lstat(it.path); err != nil || !disk.LinkedUnread(st) {
 				continue
 			}
-			place := casdisk.InStore
+			place := disk.InStore
 			if it.kind == Executable {
-				place = casdisk.Executable
+				place = disk.Executable
 			}
 			unread[name] = append(unread[name], one{place, it})
 		}
@@ -324,7 +324,7 @@ func (p *plan) readOnce(ctx context.Context) error {
 		for _, x := range unread[d] {
 			right, err := v.right(ctx, d, x.place, x.item)
 			if err == nil && !right {
-				err = casdisk.NoteDamage(p.s.root, x.place, d)
+				err = disk.NoteDamage(p.s.root, x.place, d)
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -335,8 +335,8 @@ func (p *plan) readOnce(ctx context.Context) error {
 }
 
 // right tells whether a file or tree is what its name says.
-func (v *verifier) right(ctx context.Context, d digest.Digest, place casdisk.Place, it *item) (bool, error) {
-	if place == casdisk.Unpacked {
+func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place, it *item) (bool, error) {
+	if place == disk.Unpacked {
 		text, err := v.tree(ctx, &unpacked{item: it, name: d})
 		return text == "", err
 	}

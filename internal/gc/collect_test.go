@@ -89,7 +89,7 @@ func TestCollectBySize(t *testing.T) {
 	now := time.Now()
 	var actions []*action.Action
 	for i := range 6 { // each is 200,000 bytes: the content is in the Command, too
-		a, _ := c.run(t, now.Add(time.Duration(i)*day), fmt.Sprintf("f=%d%s", i, strings.Repeat("x", 100_000)))
+		a, _ := c.run(t, now.Add(time.Duration(i)*day), fmt.Sprintf("f=%d%s", i, strings.Repeat("x", 85_000)))
 		actions = append(actions, a)
 	}
 	before := collect(t, c, gc.CollectOptions{}).Before
@@ -224,7 +224,7 @@ func TestCollectRandom(t *testing.T) {
 			}
 			if r.IntN(6) == 0 {
 				if d := c.put(t, fmt.Sprint("nobody names ", r.IntN(1000))); r.IntN(2) == 0 {
-					if err := c.blobs.Link(t.Context(), d, filepath.Join(t.TempDir(), "x"), true); err != nil {
+					if err := c.blobs.Link(t.Context(), d, filepath.Join(t.TempDir(), "x"), 0o555); err != nil {
 						t.Fatal(err)
 					}
 				}

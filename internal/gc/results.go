@@ -12,10 +12,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // readResults reads every result, and checks it as far as its key is known.
@@ -44,10 +44,10 @@ func (s *survey) readResults(ctx context.Context) error {
 		// The checksum is of the key, too, whose size only the Action tells: it is in the file, or in the store.
 		if a := s.action(r); a != nil {
 			r.key = a.digest
-			r.value, err = actiondisk.Decode(r.key, b)
-		} else if key, ok := actiondisk.KeyOf(r.fn, r.name.Hex(), b); ok {
+			r.value, err = disk.Decode(r.key, b)
+		} else if key, ok := disk.KeyOf(r.fn, r.name.Hex(), b); ok {
 			r.key = key
-			r.value, err = actiondisk.Decode(key, b)
+			r.value, err = disk.Decode(key, b)
 		} else {
 			r.value, err = action.DecodeResult(b, r.fn)
 		}
@@ -143,7 +143,7 @@ func (s *survey) blob(d digest.Digest) (*blob, error) {
 		s.blobs[d.Unsized()] = b
 		return b, nil
 	}
-	return nil, fmt.Errorf("blob %s: %w", d, cas.ErrNotFound)
+	return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 }
 
 // action returns the blob of the Action whose result r is, or nil.
@@ -206,7 +206,7 @@ func (s *survey) link() {
 
 // command returns the Command of the Action, or nil.
 func (s *survey) command(a *blob) *blob {
-	b, err := cas.ReadBlob(context.Background(), &reader{s}, a.digest, 1<<20)
+	b, err := store.ReadBlob(context.Background(), &reader{s}, a.digest, 1<<20)
 	if err != nil {
 		return nil
 	}
@@ -227,7 +227,7 @@ func unreadable(err error) bool {
 	return errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist)
 }
 
-// reader is a cas.Store that only reads, and leaves damaged blobs where they are.
+// reader is a store.Blobs that only reads, and leaves damaged blobs where they are.
 type reader struct{ s *survey }
 
 func (r *reader) Open(_ context.Context, d digest.Digest) (io.ReadCloser, error) {
@@ -237,12 +237,12 @@ func (r *reader) Open(_ context.Context, d digest.Digest) (io.ReadCloser, error)
 	}
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("blob %s: %w", d, cas.ErrNotFound)
+		return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
-	return cas.Verify(f, d, nil), nil
+	return store.Verify(f, d, nil), nil
 }
 
 func (*reader) Put(context.Context, digest.Digest, io.Reader) error { return errors.ErrUnsupported }

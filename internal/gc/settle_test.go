@@ -10,18 +10,18 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/actioncache"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // remembered tells whether there is a result, whatever it names.
 func (c *cache) remembered(t *testing.T, a *action.Action) bool {
 	t.Helper()
 	_, err := c.results.Get(t.Context(), a.Key(c.fn))
-	if err != nil && !errors.Is(err, actioncache.ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		t.Fatal(err)
 	}
 	return err == nil
@@ -30,7 +30,7 @@ func (c *cache) remembered(t *testing.T, a *action.Action) bool {
 // records counts what is on record and not settled.
 func (c *cache) records(t *testing.T) int {
 	t.Helper()
-	all, err := casdisk.Damages(c.root)
+	all, err := disk.Damages(c.root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,15 @@ package gc
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // Group counts what is of one kind and digest function.
@@ -31,11 +31,12 @@ type Age struct {
 
 // Folder is a folder that results name: a toolchain, sources, a package.
 type Folder struct {
-	Digest   string    `json:"digest"`
-	Files    int       `json:"files"`
-	Bytes    int64     `json:"bytes"` // of its files
-	Top      []string  `json:"top"`   // what is in it, at its top
-	Command  []string  `json:"command,omitempty"`
+	Digest   string   `json:"digest"`
+	Files    int      `json:"files"`
+	Bytes    int64    `json:"bytes"` // of its files
+	Top      []string `json:"top"`   // what is in it, at its top
+	Command  []string `json:"command,omitempty"`
+	of       *result
 	Used     time.Time `json:"used"`
 	Unpacked string    `json:"unpacked,omitempty"` // where it stands
 }
@@ -150,7 +151,7 @@ func (s *survey) biggest() []Folder {
 		for _, f := range r.folders {
 			k := known[f.root]
 			if k == nil {
-				k = &Folder{Digest: f.root.String(), Files: f.files, Bytes: f.bytes, Top: f.top, Command: s.args(r)}
+				k = &Folder{Digest: f.root.String(), Files: f.files, Bytes: f.bytes, Top: f.top, of: r}
 				if f.tree != nil && f.tree.complete {
 					k.Unpacked = f.tree.path
 				}
@@ -171,29 +172,38 @@ func (s *survey) biggest() []Folder {
 		}
 		return strings.Compare(a.Digest, b.Digest)
 	})
-	return all[:min(len(all), biggest)]
+	all = all[:min(len(all), biggest)]
+	for i := range all {
+		all[i].Command = s.args(all[i].of)
+	}
+	return all
 }
 
-// args returns the arguments of the command whose result r is, if they are known.
+// args returns the arguments of the command whose result r is, if they are known: from beside the result, or from the store.
 func (s *survey) args(r *result) []string {
-	a := s.action(r)
-	if a == nil {
+	file, err := os.ReadFile(r.path)
+	if err != nil || r.key.IsZero() {
 		return nil
 	}
-	c := s.command(a)
-	if c == nil {
-		return nil
+	beside := map[digest.Digest][]byte{}
+	for _, m := range disk.Messages(file) {
+		beside[r.fn.Bytes(m)] = m
 	}
-	b, err := cas.ReadBlob(context.Background(), &reader{s}, c.digest, 1<<20)
+	blobs := store.Overlay(&reader{s}, beside)
+	b, err := store.ReadBlob(context.Background(), blobs, r.key, 1<<20)
 	if err != nil {
 		return nil
 	}
-	var args []string
-	_ = action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
-		if num == 1 {
-			args = append(args, string(m))
-		}
+	_, command, err := action.DecodeAction(b, r.fn)
+	if err != nil {
 		return nil
-	})
-	return args
+	}
+	if b, err = store.ReadBlob(context.Background(), blobs, command, 1<<20); err != nil {
+		return nil
+	}
+	c, err := action.DecodeCommand(b)
+	if err != nil {
+		return nil
+	}
+	return c.Args
 }

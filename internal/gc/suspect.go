@@ -9,12 +9,11 @@ import (
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/cas"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // Settle deals with damage that is on record, whoever found it; where there is none it costs next to nothing. Files that were found
@@ -24,7 +23,7 @@ import (
 // The second part must be alone. While a build runs, the records stay as they are: the build may be about to remember what it makes of a
 // damaged file. Whoever looks results up meanwhile leaves out those that rest on what is on record (execute.Undamaged).
 func Settle(ctx context.Context, root string) (dropped int, err error) {
-	records, err := casdisk.Damages(root)
+	records, err := disk.Damages(root)
 	if err != nil || len(records) == 0 {
 		return 0, err
 	}
@@ -41,16 +40,16 @@ func Settle(ctx context.Context, root string) (dropped int, err error) {
 }
 
 func settle(ctx context.Context, root string, alone bool) (dropped int, err error) {
-	records, err := casdisk.Damages(root)
+	records, err := disk.Damages(root)
 	if err != nil || len(records) == 0 {
 		return 0, err
 	}
-	store, err := casdisk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		return 0, err
 	}
 	v := newVerifier(&survey{root: root}, VerifyOptions{Repair: true})
-	v.store = store
+	v.repair = blobs
 	for _, d := range records {
 		if err := v.outOfTheWay(ctx, d); err != nil {
 			return 0, err
@@ -67,14 +66,14 @@ func settle(ctx context.Context, root string, alone bool) (dropped int, err erro
 }
 
 // outOfTheWay sees to it that nothing reads what was found damaged. What is in its place may have been made anew since.
-func (v *verifier) outOfTheWay(ctx context.Context, d casdisk.Damage) error {
+func (v *verifier) outOfTheWay(ctx context.Context, d disk.Damage) error {
 	path := blobPath(v.s.root, d.Of, "cas")
 	switch d.Place {
-	case casdisk.Executable: // nobody misses it
+	case disk.Executable: // nobody misses it
 		if err := os.Remove(blobPath(v.s.root, d.Of, "exec")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	case casdisk.Unpacked:
+	case disk.Unpacked:
 		trees := merkle.NewTrees(v.s.root)
 		dir, ok := trees.Find(d.Of)
 		if !ok {
@@ -102,7 +101,7 @@ func (v *verifier) outOfTheWay(ctx context.Context, d casdisk.Damage) error {
 // suspect if its inputs hold a blob or a tree that was found damaged, now or since the last repair; and if nobody knows its inputs any
 // more. Results made from wrong outputs are right: their keys are of these outputs, which nothing asks for once the suspect one is gone.
 func (v *verifier) suspects(ctx context.Context) error {
-	records, err := casdisk.Damages(v.s.root)
+	records, err := disk.Damages(v.s.root)
 	if err != nil {
 		return err
 	}
@@ -188,12 +187,12 @@ func (s *survey) inputs(ctx context.Context, r *result, search *merkle.Search, f
 		return false, errors.New("its Action is gone")
 	}
 	messages := map[digest.Digest][]byte{}
-	for _, m := range actiondisk.Messages(b) {
+	for _, m := range disk.Messages(b) {
 		messages[r.fn.Bytes(m)] = m
 	}
 	m, ok := messages[r.key]
 	if !ok {
-		if m, err = cas.ReadBlob(ctx, &reader{s}, r.key, 1<<20); err != nil {
+		if m, err = store.ReadBlob(ctx, &reader{s}, r.key, 1<<20); err != nil {
 			return false, err
 		}
 	}
@@ -201,5 +200,5 @@ func (s *survey) inputs(ctx context.Context, r *result, search *merkle.Search, f
 	if err != nil {
 		return false, err
 	}
-	return search.In(ctx, cas.Beside(&reader{s}, messages), a.InputRoot, found)
+	return search.In(ctx, store.Overlay(&reader{s}, messages), a.InputRoot, found)
 }

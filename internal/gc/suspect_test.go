@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/actioncache"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // remember puts a result for an action with these inputs, whose messages lie beside the result, in the store, or nowhere.
@@ -43,7 +43,7 @@ func (c *cache) remember(t *testing.T, arg, where string, inputs map[string]stri
 	case "nowhere":
 		messages = nil
 	}
-	if err := errors.Join(c.results.PutWith(t.Context(), e.Key, r, messages), c.results.Flush(t.Context())); err != nil {
+	if err := errors.Join(c.results.Put(t.Context(), e.Key, r, messages), c.results.Flush(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -116,7 +116,7 @@ func TestRepairDropsWhatMayBeWrong(t *testing.T) {
 			}
 			known := func(a *action.Action) bool {
 				_, err := c.results.Get(t.Context(), a.Key(c.fn))
-				if err != nil && !errors.Is(err, actioncache.ErrNotFound) {
+				if err != nil && !errors.Is(err, store.ErrNotFound) {
 					t.Fatal(err)
 				}
 				return err == nil

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // VerifyOptions say how to verify.
@@ -67,7 +67,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	}
 	v := newVerifier(s, o)
 	if o.Repair {
-		if v.store, err = casdisk.New(root); err != nil {
+		if v.repair, err = disk.NewBlobs(root); err != nil {
 			return Verified{}, err
 		}
 	}
@@ -94,11 +94,11 @@ func newVerifier(s *survey, o VerifyOptions) *verifier {
 }
 
 type verifier struct {
-	s     *survey
-	o     VerifyOptions
-	store *casdisk.Store // to repair
-	total int64
-	done  atomic.Int64
+	s      *survey
+	o      VerifyOptions
+	repair *disk.Blobs // nil: nothing is repaired
+	total  int64
+	done   atomic.Int64
 
 	mu      sync.Mutex
 	damaged map[digest.Digest]bool   // blobs and trees, by Unsized
@@ -140,9 +140,9 @@ func (v *verifier) blobs(ctx context.Context) error {
 		}
 		p := Problem{Kind: x.it.kind, Path: x.it.path, Text: fmt.Sprintf("its content is %s", is)}
 		if x.it.kind == Blobs {
-			return v.note(casdisk.InStore, x.want, p, func() (string, error) { return v.blobAway(ctx, x.want, info.Size()) })
+			return v.note(disk.InStore, x.want, p, func() (string, error) { return v.blobAway(ctx, x.want, info.Size()) })
 		}
-		return v.note(casdisk.Executable, x.want, p, func() (string, error) { return v.away(x.it.path, string(casdisk.Executable)+x.it.fn.String()) })
+		return v.note(disk.Executable, x.want, p, func() (string, error) { return v.away(x.it.path, string(disk.Executable)+x.it.fn.String()) })
 	})
 	return errors.Join(err, errors.Join(v.take()...))
 }
@@ -230,7 +230,7 @@ func (v *verifier) trees(ctx context.Context) error {
 		if text == "" {
 			continue
 		}
-		err = v.note(casdisk.Unpacked, u.name, Problem{Kind: Trees, Path: u.path, Text: text}, func() (string, error) {
+		err = v.note(disk.Unpacked, u.name, Problem{Kind: Trees, Path: u.path, Text: text}, func() (string, error) {
 			return "removed", merkle.NewTrees(v.s.root).Remove(ctx, u.name)
 		})
 		if err != nil {
@@ -313,11 +313,11 @@ func (h treeHasher) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 
 // note is add for something that a command may have read. It goes on record first: whatever becomes of the file, what rests on it is found
 // by that.
-func (v *verifier) note(place casdisk.Place, d digest.Digest, p Problem, repair func() (string, error)) error {
+func (v *verifier) note(place disk.Place, d digest.Digest, p Problem, repair func() (string, error)) error {
 	v.mu.Lock()
 	v.damaged[d] = true
 	v.mu.Unlock()
-	if err := casdisk.NoteDamage(v.s.root, place, d); err != nil {
+	if err := disk.NoteDamage(v.s.root, place, d); err != nil {
 		return errors.Join(err, v.add(p, func() (string, error) { return "", nil }))
 	}
 	return v.add(p, repair)
@@ -341,13 +341,13 @@ func (v *verifier) blobAway(ctx context.Context, name digest.Digest, size int64)
 	if err != nil {
 		return "", err
 	}
-	rc, err := v.store.Open(ctx, d)
+	rc, err := v.repair.Open(ctx, d)
 	if err != nil {
 		return "", err
 	}
 	defer rc.Close()
 	_, err = io.Copy(io.Discard, rc)
-	if _, serr := os.Lstat(v.store.Path(d)); errors.Is(serr, fs.ErrNotExist) {
+	if _, serr := os.Lstat(v.repair.Path(d)); errors.Is(serr, fs.ErrNotExist) {
 		return "moved to damaged/", nil
 	}
 	return "", err

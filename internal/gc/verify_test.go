@@ -26,7 +26,7 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.blobs.Link(t.Context(), c.fn.Bytes([]byte("its executable copy is damaged")), filepath.Join(t.TempDir(), "x"), true); err != nil {
+	if err := c.blobs.Link(t.Context(), c.fn.Bytes([]byte("its executable copy is damaged")), filepath.Join(t.TempDir(), "x"), 0o555); err != nil {
 		t.Fatal(err)
 	}
 	verify := func(o gc.VerifyOptions) []string {
@@ -153,6 +153,17 @@ func TestReadAndFind(t *testing.T) {
 	}
 	if f := s.Biggest[0]; f.Files != 2 || f.Bytes != 3 || !slices.Equal(f.Top, []string{"one", "two.sh"}) || f.Unpacked != dir || f.Command[0] != "dir/one=1" {
 		t.Errorf("%+v", f)
+	}
+
+	// A small action's messages are beside its result.
+	small := newAction("dir/one=1", "f=other")
+	small.Command.Env = nil
+	beside := open(t, t.TempDir())
+	if _, err := beside.build().Execute(t.Context(), small); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := gc.Read(t.Context(), beside.root); err != nil || len(s.Biggest) != 1 || !slices.Equal(s.Biggest[0].Command, small.Command.Args) {
+		t.Errorf("%+v, %v", s, err)
 	}
 
 	d := r.Files[0].Digest

@@ -2,7 +2,6 @@ package lang
 
 import (
 	"errors"
-	"github.com/hexmage/hexmage/internal/plan"
 	"io/fs"
 	"os"
 	"path"
@@ -11,6 +10,8 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 // presence is what was there when a path was looked at.

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/castest"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
 // What the store does for one small action: a program that all share and a source of 4 KiB are laid out, one output of 4 KiB
@@ -21,11 +20,11 @@ import (
 // the removal of the exec root are in it, too.
 func BenchmarkSmallAction(b *testing.B) {
 	root, work := b.TempDir(), b.TempDir()
-	blobs, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		b.Fatal(err)
 	}
-	results, err := actiondisk.New(root)
+	results, err := disk.NewResults(root)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,14 +33,14 @@ func BenchmarkSmallAction(b *testing.B) {
 		b.Fatal(err)
 	}
 	const fn = digest.BLAKE3
-	s := cas.WithSources(blobs)
-	program := castest.Bytes(1, 16<<10)
+	s := store.WithHostFiles(blobs)
+	program := storetest.Bytes(1, 16<<10)
 	tool := filepath.Join(work, "tiny")
 	if err := os.WriteFile(tool, program, 0o755); err != nil {
 		b.Fatal(err)
 	}
 	s.Add(fn.Bytes(program), tool)
-	content := castest.Bytes(2, 4096)
+	content := storetest.Bytes(2, 4096)
 	for i := 0; b.Loop(); i++ {
 		binary.LittleEndian.PutUint64(content, uint64(i))
 		source := filepath.Join(work, strconv.Itoa(i))
@@ -56,9 +55,8 @@ func BenchmarkSmallAction(b *testing.B) {
 		a := &action.Action{Command: action.Command{Args: []string{"tools/tiny", "s", "o"}, Outputs: []string{"o"}}, InputRoot: inputRoot}
 		e := a.Encode(fn)
 		dirs[e.Key], dirs[fn.Bytes(e.Command)] = e.Action, e.Command
-		release := s.Hold(dirs)
 		exec := filepath.Join(scratch, strconv.Itoa(i))
-		if err := merkle.Materialise(b.Context(), s, merkle.Ref(inputRoot), exec, merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialise(b.Context(), s, in, exec, merkle.MaterialiseOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		content[100]++
@@ -70,10 +68,9 @@ func BenchmarkSmallAction(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := results.PutWith(b.Context(), e.Key, &action.Result{Files: files}, dirs); err != nil {
+		if err := results.Put(b.Context(), e.Key, &action.Result{Files: files}, dirs); err != nil {
 			b.Fatal(err)
 		}
-		release()
 		if err := os.RemoveAll(exec); err != nil {
 			b.Fatal(err)
 		}

@@ -98,7 +98,7 @@ func BenchmarkMerge10000(b *testing.B) {
 }
 
 func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
-	store := diskStore(b)
+	blobs := diskStore(b)
 	top := b.TempDir()
 	dirs := bigFolder(b)
 	var out string
@@ -113,7 +113,7 @@ func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
 			}
 		}
 		start := time.Now()
-		_, captured, err := merkle.Capture(b.Context(), store, fn, out, []string{"tree"})
+		_, captured, err := merkle.Capture(b.Context(), blobs, fn, out, []string{"tree"})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
 		if err := os.MkdirAll(next, 0o755); err != nil {
 			b.Fatal(err)
 		}
-		if err := merkle.Materialise(b.Context(), store, merkle.Ref(captured[0].Root), filepath.Join(next, "tree"), merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialise(b.Context(), blobs, merkle.Ref(captured[0].Root), filepath.Join(next, "tree"), merkle.MaterialiseOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(time.Since(start).Milliseconds()), "materialise-ms")

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // captureFiles is how many files are brought into the store at once. They wait for the disk more than for a processor.
@@ -25,10 +23,10 @@ const captureFiles = 16
 
 // Capture brings the outputs at the slash paths under the folder execRoot into the store, with their Directory and Tree
 // messages, and returns them in the order of paths. A path where nothing is, is left out. Files are moved into the store
-// where it is a cas.Adopter: afterwards nobody may write to them or look for them. A symlink counts as what it leads to if
+// where it is store.Local: afterwards nobody may write to them or look for them. A symlink counts as what it leads to if
 // that is in execRoot, else it is an error; inside a folder, symlinks are kept, and must not lead out of that folder.
-func Capture(ctx context.Context, store cas.Store, fn digest.Function, execRoot string, paths []string) ([]action.OutputFile, []action.OutputDir, error) {
-	c := &capturer{store: store, fn: fn, root: execRoot, folders: map[string]bool{}}
+func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoot string, paths []string) ([]action.OutputFile, []action.OutputDir, error) {
+	c := &capturer{blobs: blobs, fn: fn, root: execRoot, folders: map[string]bool{}}
 	all := make([]found, len(paths))
 	taken := map[string]*found{} // by place
 	var folders []*found
@@ -96,7 +94,7 @@ type found struct {
 }
 
 type capturer struct {
-	store   cas.Store
+	blobs   store.Blobs
 	fn      digest.Function
 	root    string
 	real    string          // root without symlinks, when it was needed
@@ -107,13 +105,13 @@ type capturer struct {
 func (c *capturer) take(ctx context.Context, f *found) (err error) {
 	switch {
 	case f.stamp.IsDir():
-		f.dir, err = captureDir(ctx, c.store, c.fn, f.full, f.inside)
+		f.dir, err = captureDir(ctx, c.blobs, c.fn, f.full, f.inside)
 	case !f.stamp.IsRegular():
 		err = fmt.Errorf("it is neither file nor folder (its type is %#o): let the command write a file or a folder", f.stamp.Mode&^0o7777)
 	case f.inside:
-		f.file, err = put(ctx, c.store, c.fn, f.full)
+		f.file, err = store.PutFile(ctx, c.blobs, c.fn, f.full)
 	default:
-		f.file, err = adopt(ctx, c.store, c.fn, f.full)
+		f.file, err = store.Adopt(ctx, c.blobs, c.fn, f.full)
 	}
 	return err
 }
@@ -163,12 +161,12 @@ func (c *capturer) resolve(p string) (string, stat.Stamp, error) {
 	return full, st, err
 }
 
-func captureDir(ctx context.Context, store cas.Store, fn digest.Function, dir string, copied bool) (action.OutputDir, error) {
+func captureDir(ctx context.Context, blobs store.Blobs, fn digest.Function, dir string, copied bool) (action.OutputDir, error) {
 	d, err := Scan(ctx, hasher(func(p string, _ fs.FileInfo) (digest.Digest, error) {
 		if copied {
-			return put(ctx, store, fn, p)
+			return store.PutFile(ctx, blobs, fn, p)
 		}
-		return adopt(ctx, store, fn, p)
+		return store.Adopt(ctx, blobs, fn, p)
 	}), dir, ScanOptions{Parallel: captureFiles})
 	if err != nil {
 		return action.OutputDir{}, err
@@ -179,41 +177,7 @@ func captureDir(ctx context.Context, store cas.Store, fn digest.Function, dir st
 	}
 	tree := fn.Bytes(message)
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return store.Put(gctx, tree, bytes.NewReader(message)) })
-	root, err := d.Put(ctx, store, fn)
+	g.Go(func() error { return blobs.Put(gctx, tree, bytes.NewReader(message)) })
+	root, err := d.Put(ctx, blobs, fn)
 	return action.OutputDir{Tree: tree, Root: root}, errors.Join(err, g.Wait())
-}
-
-// adopt brings one regular file into the store.
-func adopt(ctx context.Context, store cas.Store, fn digest.Function, file string) (digest.Digest, error) {
-	if a, ok := store.(cas.Adopter); ok {
-		d, err := a.Adopt(ctx, fn, file)
-		if !errors.Is(err, errors.ErrUnsupported) {
-			return d, err
-		}
-	}
-	return put(ctx, store, fn, file)
-}
-
-// put stores a copy of one regular file.
-func put(ctx context.Context, store cas.Store, fn digest.Function, file string) (digest.Digest, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return digest.Digest{}, err
-	}
-	defer f.Close()
-	d, err := fn.Reader(f)
-	if err != nil {
-		return digest.Digest{}, err
-	}
-	if missing, err := store.Missing(ctx, []digest.Digest{d}); err != nil || len(missing) == 0 {
-		return d, err
-	}
-	if _, err := f.Seek(0, 0); err != nil {
-		return digest.Digest{}, err
-	}
-	if err := store.Put(ctx, d, f); err != nil {
-		return digest.Digest{}, fmt.Errorf("%s: %w", path.Base(file), err)
-	}
-	return d, nil
 }

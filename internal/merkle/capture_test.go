@@ -7,20 +7,20 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/disk"
-	"github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 // Outputs that are the same file, or inside one another, are all captured, though files are moved into the store.
 func TestCaptureSharedPlaces(t *testing.T) {
-	blobs, err := disk.New(t.TempDir())
+	blobs, err := disk.NewBlobs(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, store := range map[string]cas.Store{"disk": blobs, "memory": memory.New()} {
+	for name, blobs := range map[string]store.Blobs{"disk": blobs, "memory": memory.NewBlobs()} {
 		root := t.TempDir()
 		deep := filepath.Join(root, "d", "sub")
 		err := errors.Join(os.MkdirAll(deep, 0o755),
@@ -32,7 +32,7 @@ func TestCaptureSharedPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		paths := []string{"d", "lib.so", "lib.so.1", "d/sub/f", "alias", "alias/sub", "lib.so.1"}
-		files, dirs, err := merkle.Capture(t.Context(), store, digest.BLAKE3, root, paths)
+		files, dirs, err := merkle.Capture(t.Context(), blobs, digest.BLAKE3, root, paths)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestCaptureSharedPlaces(t *testing.T) {
 			t.Errorf("%s: folders %v", name, dirs)
 		}
 		for _, d := range dirs {
-			whole, err := merkle.Load(t.Context(), store, d.Root)
+			whole, err := merkle.Load(t.Context(), blobs, d.Root)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, d.Path, err)
 			}
@@ -66,7 +66,7 @@ func TestCaptureSharedPlaces(t *testing.T) {
 				if e.File.Digest != deepFile {
 					t.Errorf("%s: %s/%s is %v", name, d.Path, p, e)
 				}
-				missing, err := store.Missing(t.Context(), []digest.Digest{e.File.Digest})
+				missing, err := blobs.Missing(t.Context(), []digest.Digest{e.File.Digest})
 				return errors.Join(err, errorIf(len(missing) > 0))
 			})
 			if err != nil {

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Limits on trees that come from a store, which may be anybody's.
@@ -113,14 +113,14 @@ func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 }
 
 // Put stores d's Directory messages, those that the store does not have, and returns the root's digest.
-func (d *Dir) Put(ctx context.Context, store cas.Store, fn digest.Function) (digest.Digest, error) {
-	root, blobs := d.Encode(fn)
-	missing, err := store.Missing(ctx, slices.Collect(maps.Keys(blobs)))
+func (d *Dir) Put(ctx context.Context, blobs store.Blobs, fn digest.Function) (digest.Digest, error) {
+	root, messages := d.Encode(fn)
+	missing, err := blobs.Missing(ctx, slices.Collect(maps.Keys(messages)))
 	if err != nil {
 		return digest.Digest{}, err
 	}
 	for _, dg := range missing {
-		if err := store.Put(ctx, dg, bytes.NewReader(blobs[dg])); err != nil {
+		if err := blobs.Put(ctx, dg, bytes.NewReader(messages[dg])); err != nil {
 			return digest.Digest{}, err
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 // node is a FileNode, DirectoryNode or SymlinkNode in a Directory.
@@ -48,13 +48,13 @@ func TestLoadRefusesHostileMessages(t *testing.T) {
 		"cut in the middle":    node(1, "abc", dg)[:9],
 		"hash of wrong length": node(1, "a", []byte{2<<3 | 2, 3, 1<<3 | 2, 1, 'a'}),
 	} {
-		store := memory.New()
+		blobs := memory.NewBlobs()
 		for _, c := range [][]byte{b, nil} {
-			if err := store.Put(t.Context(), fn.Bytes(c), bytes.NewReader(c)); err != nil {
+			if err := blobs.Put(t.Context(), fn.Bytes(c), bytes.NewReader(c)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if d, err := merkle.Load(t.Context(), store, fn.Bytes(b)); err == nil {
+		if d, err := merkle.Load(t.Context(), blobs, fn.Bytes(b)); err == nil {
 			t.Errorf("%s: loaded %v", name, d)
 		}
 	}
@@ -70,44 +70,44 @@ func mustDigest(t *testing.T, size int64) digest.Digest {
 
 // Forty folders that each hold the one below twice are 2^40 folders to who loads them all.
 func TestLoadBomb(t *testing.T) {
-	store := memory.New()
+	blobs := memory.NewBlobs()
 	d := &merkle.Dir{}
 	for range 40 {
-		root, err := d.Put(t.Context(), store, fn)
+		root, err := d.Put(t.Context(), blobs, fn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d = &merkle.Dir{Dirs: map[string]*merkle.Dir{"a": merkle.Ref(root), "b": merkle.Ref(root)}}
 	}
-	root, err := d.Put(t.Context(), store, fn)
+	root, err := d.Put(t.Context(), blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merkle.Load(t.Context(), store, root); err == nil || !strings.Contains(err.Error(), "entries") {
+	if _, err := merkle.Load(t.Context(), blobs, root); err == nil || !strings.Contains(err.Error(), "entries") {
 		t.Errorf("error %v, want one about too many entries", err)
 	}
 }
 
 func TestLoadDeep(t *testing.T) {
-	store := memory.New()
+	blobs := memory.NewBlobs()
 	d := &merkle.Dir{}
 	for range 1000 {
 		d = &merkle.Dir{Dirs: map[string]*merkle.Dir{"d": d}}
 	}
-	root, err := d.Put(t.Context(), store, fn)
+	root, err := d.Put(t.Context(), blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merkle.Load(t.Context(), store, root); err == nil || !strings.Contains(err.Error(), "deep") {
+	if _, err := merkle.Load(t.Context(), blobs, root); err == nil || !strings.Contains(err.Error(), "deep") {
 		t.Errorf("error %v, want one about depth", err)
 	}
 }
 
 func TestLoadMissing(t *testing.T) {
-	store := memory.New()
-	_, root := build(t, store, "a/b=1")
-	store.Delete(root)
-	if _, err := merkle.Load(t.Context(), store, root); !errors.Is(err, cas.ErrNotFound) {
+	blobs := memory.NewBlobs()
+	_, root := build(t, blobs, "a/b=1")
+	blobs.Delete(root)
+	if _, err := merkle.Load(t.Context(), blobs, root); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("error %v, want ErrNotFound", err)
 	}
 	message, err := (&merkle.Dir{Dirs: map[string]*merkle.Dir{"a": {}}}).EncodeTree(fn)
@@ -128,8 +128,8 @@ func TestLoadMissing(t *testing.T) {
 
 // Whatever bytes a Tree message is made of, what comes out has proper names and encodes to what it says.
 func FuzzDecodeTree(f *testing.F) {
-	store := memory.New()
-	d, _ := build(f, store, "a/b/c*=run", "a/e=x", "l->a/e")
+	blobs := memory.NewBlobs()
+	d, _ := build(f, blobs, "a/b/c*=run", "a/e=x", "l->a/e")
 	message, err := d.EncodeTree(fn)
 	if err != nil {
 		f.Fatal(err)
@@ -163,11 +163,11 @@ func FuzzDecodeTree(f *testing.F) {
 		if r2, _ := d2.Encode(fn); r1 != r2 {
 			t.Fatalf("root %v comes back as %v", r1, r2)
 		}
-		store := memory.New()
-		if _, err := d.Put(context.Background(), store, fn); err != nil {
+		blobs := memory.NewBlobs()
+		if _, err := d.Put(context.Background(), blobs, fn); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := merkle.Load(context.Background(), store, r1); err != nil {
+		if _, err := merkle.Load(context.Background(), blobs, r1); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -6,14 +6,14 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Load reads the whole tree whose root Directory message is root; the result has no Refs. Trees beyond sane limits of
 // depth and number of entries, and messages that are malformed or have names such as "..", are errors.
-func Load(ctx context.Context, store cas.Store, root digest.Digest) (*Dir, error) {
-	return loadAll(root, func(dg digest.Digest) (*Dir, error) { return readDirectory(ctx, store, dg) })
+func Load(ctx context.Context, blobs store.Blobs, root digest.Digest) (*Dir, error) {
+	return loadAll(root, func(dg digest.Digest) (*Dir, error) { return readDirectory(ctx, blobs, dg) })
 }
 
 func loadAll(root digest.Digest, read func(digest.Digest) (*Dir, error)) (*Dir, error) {
@@ -76,8 +76,8 @@ func (l *loader) count(entries, depth int) error {
 }
 
 // readDirectory reads one Directory message; its folders are Refs.
-func readDirectory(ctx context.Context, store cas.Store, dg digest.Digest) (*Dir, error) {
-	b, err := cas.ReadBlob(ctx, store, dg, maxDirectory)
+func readDirectory(ctx context.Context, blobs store.Blobs, dg digest.Digest) (*Dir, error) {
+	b, err := store.ReadBlob(ctx, blobs, dg, maxDirectory)
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}
@@ -90,8 +90,8 @@ func readDirectory(ctx context.Context, store cas.Store, dg digest.Digest) (*Dir
 
 // LoadTree reads the tree from the REAPI Tree message that the digest names: one blob instead of one for each folder.
 // It has the same limits as Load.
-func LoadTree(ctx context.Context, store cas.Store, tree digest.Digest) (*Dir, error) {
-	b, err := cas.ReadBlob(ctx, store, tree, maxTree)
+func LoadTree(ctx context.Context, blobs store.Blobs, tree digest.Digest) (*Dir, error) {
+	b, err := store.ReadBlob(ctx, blobs, tree, maxTree)
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}

@@ -2,7 +2,6 @@ package merkle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,9 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // MaterialiseOptions say how Materialise writes.
@@ -33,9 +31,8 @@ type MaterialiseOptions struct {
 // store, so Materialise(ctx, store, Ref(root), …) writes a tree of the store. Folders have mode 0755. A symlink that could
 // lead out of dest is an error, and so are trees beyond the limits of Load. What was written before an error stays: the
 // caller removes dest.
-func Materialise(ctx context.Context, store cas.Store, d *Dir, dest string, opts MaterialiseOptions) error {
-	m := &materialiser{store: store, opts: opts}
-	m.linker, _ = store.(cas.Linker)
+func Materialise(ctx context.Context, blobs store.Blobs, d *Dir, dest string, opts MaterialiseOptions) error {
+	m := &materialiser{blobs: blobs, opts: opts}
 	m.left.Store(maxEntries)
 	m.g, ctx = errgroup.WithContext(ctx)
 	m.g.SetLimit(2 * runtime.NumCPU())
@@ -47,18 +44,17 @@ func Materialise(ctx context.Context, store cas.Store, d *Dir, dest string, opts
 }
 
 type materialiser struct {
-	store  cas.Store
-	linker cas.Linker // nil if the store is none
-	opts   MaterialiseOptions
-	g      *errgroup.Group
-	left   atomic.Int64 // how many more entries may come
+	blobs store.Blobs
+	opts  MaterialiseOptions
+	g     *errgroup.Group
+	left  atomic.Int64 // how many more entries may come
 }
 
 func (m *materialiser) dir(ctx context.Context, d *Dir, at, dest string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("folders are more than %d deep", maxDepth)
 	}
-	d, err := d.opened(ctx, m.store)
+	d, err := d.opened(ctx, m.blobs)
 	if err != nil {
 		return err
 	}
@@ -122,51 +118,12 @@ func (m *materialiser) file(ctx context.Context, f File, dest string) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if m.linker != nil && !m.opts.Copy {
-		err := m.linker.Link(ctx, f.Digest, dest, f.Executable)
-		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
-			return err
-		}
+	if !m.opts.Copy {
+		return store.Link(ctx, m.blobs, f.Digest, dest, f.Executable)
 	}
-	perm := fs.FileMode(0o444)
+	perm := fs.FileMode(0o644)
 	if f.Executable {
-		perm = 0o555
+		perm = 0o755
 	}
-	if m.opts.Copy {
-		perm |= 0o200
-	}
-	if f.Executable {
-		return atomicfile.WriteProgram(func() error { return CopyFile(ctx, m.store, f.Digest, dest, perm) })
-	}
-	return CopyFile(ctx, m.store, f.Digest, dest, perm)
-}
-
-// CopyFile makes dest, which must not exist, a verified copy of a blob. What the store itself hashed since the process began it
-// may copy without another look, if it is a cas.CopierOut.
-func CopyFile(ctx context.Context, store cas.Store, d digest.Digest, dest string, perm fs.FileMode) error {
-	if c, ok := store.(cas.CopierOut); ok && d.Size() >= cas.MinLoan {
-		if err := c.CopyOut(d, dest, perm); err == nil || !errors.Is(err, errors.ErrUnsupported) {
-			return err
-		}
-	}
-	r, err := store.Open(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	w, err := os.OpenFile(dest, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	err = cas.Copy(ctx, w, r, d)
-	if err == nil {
-		err = w.Chmod(perm)
-	}
-	if cerr := w.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		os.Remove(dest)
-	}
-	return err
+	return store.CopyFile(ctx, m.blobs, f.Digest, dest, perm)
 }

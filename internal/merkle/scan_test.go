@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 func paths(d *merkle.Dir) []string {
@@ -93,20 +93,20 @@ func TestScanSymlinksOut(t *testing.T) {
 }
 
 func TestMaterialiseRefusesWhatEscapes(t *testing.T) {
-	store := memory.New()
+	blobs := memory.NewBlobs()
 	for name, d := range map[string]*merkle.Dir{
 		"symlink up":       {Symlinks: map[string]string{"l": "../x"}},
 		"symlink absolute": {Symlinks: map[string]string{"l": "/etc"}},
 		"name up":          {Symlinks: map[string]string{"../l": "x"}},
 		"folder up":        {Dirs: map[string]*merkle.Dir{"..": {}}},
-		"file up":          {Files: map[string]merkle.File{"../f": {Digest: putText(t, store, "x")}}},
+		"file up":          {Files: map[string]merkle.File{"../f": {Digest: putText(t, blobs, "x")}}},
 	} {
 		top := t.TempDir()
 		dest := filepath.Join(top, "a", "dest")
 		if err := os.Mkdir(filepath.Dir(dest), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := merkle.Materialise(t.Context(), store, d, dest, merkle.MaterialiseOptions{}); err == nil {
+		if err := merkle.Materialise(t.Context(), blobs, d, dest, merkle.MaterialiseOptions{}); err == nil {
 			t.Errorf("%s: written", name)
 		}
 		if got := listHost(t, top); len(got) != 1 || got[0] != "a/dest/" {
@@ -116,10 +116,10 @@ func TestMaterialiseRefusesWhatEscapes(t *testing.T) {
 }
 
 func TestMaterialiseCopy(t *testing.T) {
-	store := diskStore(t)
-	d, _ := build(t, store, "bin/a*=1", "b=2")
+	blobs := diskStore(t)
+	d, _ := build(t, blobs, "bin/a*=1", "b=2")
 	dest := filepath.Join(t.TempDir(), "out")
-	if err := merkle.Materialise(t.Context(), store, d, dest, merkle.MaterialiseOptions{Copy: true}); err != nil {
+	if err := merkle.Materialise(t.Context(), blobs, d, dest, merkle.MaterialiseOptions{Copy: true}); err != nil {
 		t.Fatal(err)
 	}
 	want(t, listHost(t, dest), "b=2", "bin/a*=1")
@@ -129,11 +129,11 @@ func TestMaterialiseCopy(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dest, "b"), "changed")
-	want(t, list(t, store, d), "b=2", "bin/a*=1")
+	want(t, list(t, blobs, d), "b=2", "bin/a*=1")
 }
 
 func TestCapture(t *testing.T) {
-	for name, store := range map[string]cas.Store{"memory": memory.New(), "disk": diskStore(t)} {
+	for name, blobs := range map[string]store.Blobs{"memory": memory.NewBlobs(), "disk": diskStore(t)} {
 		root := t.TempDir()
 		write(t, filepath.Join(root, "out/prog"), "elf")
 		if err := os.Chmod(filepath.Join(root, "out/prog"), 0o755); err != nil {
@@ -149,7 +149,7 @@ func TestCapture(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		files, dirs, err := merkle.Capture(t.Context(), store, fn, root, []string{"out/prog", "lib.so", "missing", "tree", "out/empty", "missing/too"})
+		files, dirs, err := merkle.Capture(t.Context(), blobs, fn, root, []string{"out/prog", "lib.so", "missing", "tree", "out/empty", "missing/too"})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -161,8 +161,8 @@ func TestCapture(t *testing.T) {
 		if len(dirs) != 1 || dirs[0].Path != "tree" {
 			t.Fatalf("%s: folders %v", name, dirs)
 		}
-		want(t, list(t, store, merkle.Ref(dirs[0].Root)), "a/f=1", "l->a/f", "none/")
-		whole, err := merkle.LoadTree(t.Context(), store, dirs[0].Tree)
+		want(t, list(t, blobs, merkle.Ref(dirs[0].Root)), "a/f=1", "l->a/f", "none/")
+		whole, err := merkle.LoadTree(t.Context(), blobs, dirs[0].Tree)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestCapture(t *testing.T) {
 			t.Errorf("%s: Tree has root %v, want %v", name, r, dirs[0].Root)
 		}
 		for _, bad := range []string{"away", "up", "../x", "/etc/hostname", "", ".", "loop"} {
-			if files, dirs, err := merkle.Capture(t.Context(), store, fn, root, []string{bad}); err == nil {
+			if files, dirs, err := merkle.Capture(t.Context(), blobs, fn, root, []string{bad}); err == nil {
 				t.Errorf("%s: captured %q: %v %v", name, bad, files, dirs)
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Search looks for files and folders in trees of which only the roots are known. It looks through no folder twice. The zero Search is
@@ -16,14 +16,14 @@ type Search struct {
 
 // In tells whether the tree has a file, or a folder, for which found is true. What could not be read counts as an error unless
 // something was found elsewhere. found must answer the same each time.
-func (s *Search) In(ctx context.Context, store cas.Store, root digest.Digest, found func(digest.Digest) bool) (bool, error) {
+func (s *Search) In(ctx context.Context, blobs store.Blobs, root digest.Digest, found func(digest.Digest) bool) (bool, error) {
 	if s.done == nil {
 		s.done = map[digest.Digest]bool{}
 	}
-	return s.in(ctx, store, root, found, 0)
+	return s.in(ctx, blobs, root, found, 0)
 }
 
-func (s *Search) in(ctx context.Context, store cas.Store, root digest.Digest, found func(digest.Digest) bool, depth int) (bool, error) {
+func (s *Search) in(ctx context.Context, blobs store.Blobs, root digest.Digest, found func(digest.Digest) bool, depth int) (bool, error) {
 	if hit, ok := s.done[root]; ok {
 		return hit, nil
 	}
@@ -32,11 +32,11 @@ func (s *Search) in(ctx context.Context, store cas.Store, root digest.Digest, fo
 	}
 	hit := found(root)
 	if root.Size() > 0 && !hit { // an empty folder's message has no bytes
-		d, err := Opened(ctx, root).Open(ctx, store)
+		d, err := Opened(ctx, root).Open(ctx, blobs)
 		if err != nil {
 			return false, err
 		}
-		if hit, err = s.inside(ctx, store, d, found, depth); err != nil {
+		if hit, err = s.inside(ctx, blobs, d, found, depth); err != nil {
 			return hit, err
 		}
 	}
@@ -44,7 +44,7 @@ func (s *Search) in(ctx context.Context, store cas.Store, root digest.Digest, fo
 	return hit, nil
 }
 
-func (s *Search) inside(ctx context.Context, store cas.Store, d *Dir, found func(digest.Digest) bool, depth int) (hit bool, lacks error) {
+func (s *Search) inside(ctx context.Context, blobs store.Blobs, d *Dir, found func(digest.Digest) bool, depth int) (hit bool, lacks error) {
 	for _, f := range d.Files {
 		hit = hit || found(f.Digest)
 	}
@@ -54,9 +54,9 @@ func (s *Search) inside(ctx context.Context, store cas.Store, d *Dir, found func
 		}
 		var err error
 		if root, ok := sub.Ref(); ok {
-			hit, err = s.in(ctx, store, root, found, depth+1)
+			hit, err = s.in(ctx, blobs, root, found, depth+1)
 		} else {
-			hit, err = s.inside(ctx, store, sub, found, depth+1)
+			hit, err = s.inside(ctx, blobs, sub, found, depth+1)
 		}
 		if err != nil {
 			lacks = err

@@ -18,8 +18,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // File is a regular file.
@@ -127,25 +127,25 @@ func (d *Dir) Clone() *Dir {
 
 // Insert puts a file at the slash path, making folders as needed. The same file again is fine; anything else there is a
 // *ConflictError.
-func (d *Dir) Insert(ctx context.Context, store cas.Store, p string, f File) error {
-	return d.insert(ctx, store, p, Entry{File: &f})
+func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) error {
+	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
 
 // InsertSymlink is Insert for a symlink.
-func (d *Dir) InsertSymlink(ctx context.Context, store cas.Store, p, target string) error {
-	return d.insert(ctx, store, p, Entry{Symlink: target})
+func (d *Dir) InsertSymlink(ctx context.Context, blobs store.Blobs, p, target string) error {
+	return d.insert(ctx, blobs, p, Entry{Symlink: target})
 }
 
 // Merge puts the contents of sub into the folder at the slash path ("" is d itself), making folders as needed. Folders
 // that both have are merged; other things that both have must be the same, else it is a *ConflictError. sub is copied.
-func (d *Dir) Merge(ctx context.Context, store cas.Store, p string, sub *Dir) error {
+func (d *Dir) Merge(ctx context.Context, blobs store.Blobs, p string, sub *Dir) error {
 	if p == "" || p == "." {
-		return d.merge(ctx, store, "", sub)
+		return d.merge(ctx, blobs, "", sub)
 	}
-	return d.insert(ctx, store, p, Entry{Dir: sub.Clone()})
+	return d.insert(ctx, blobs, p, Entry{Dir: sub.Clone()})
 }
 
-func (d *Dir) insert(ctx context.Context, store cas.Store, p string, e Entry) error {
+func (d *Dir) insert(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
 	names, err := split(p)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (d *Dir) insert(ctx context.Context, store cas.Store, p string, e Entry) er
 	if len(names) == 0 {
 		return fmt.Errorf("tree: %s cannot be put at the root", e)
 	}
-	if err := d.expand(ctx, store); err != nil {
+	if err := d.expand(ctx, blobs); err != nil {
 		return err
 	}
 	for i, name := range names[:len(names)-1] {
@@ -165,15 +165,15 @@ func (d *Dir) insert(ctx context.Context, store cas.Store, p string, e Entry) er
 		case have.Dir == nil:
 			return &ConflictError{Path: strings.Join(names[:i+1], "/"), Have: have.String(), New: "a folder"}
 		}
-		if d, err = d.own(ctx, store, name, have.Dir); err != nil {
+		if d, err = d.own(ctx, blobs, name, have.Dir); err != nil {
 			return err
 		}
 	}
-	return d.put(ctx, store, path.Dir(p), names[len(names)-1], e)
+	return d.put(ctx, blobs, path.Dir(p), names[len(names)-1], e)
 }
 
 // put puts e at name in d, whose path is at.
-func (d *Dir) put(ctx context.Context, store cas.Store, at, name string, e Entry) error {
+func (d *Dir) put(ctx context.Context, blobs store.Blobs, at, name string, e Entry) error {
 	have, ok := d.entry(name)
 	switch {
 	case !ok:
@@ -183,11 +183,11 @@ func (d *Dir) put(ctx context.Context, store cas.Store, at, name string, e Entry
 		if have.Dir.ref == e.Dir.ref && !e.Dir.ref.IsZero() {
 			return nil
 		}
-		sub, err := d.own(ctx, store, name, have.Dir)
+		sub, err := d.own(ctx, blobs, name, have.Dir)
 		if err != nil {
 			return err
 		}
-		return sub.merge(ctx, store, path.Join(at, name), e.Dir)
+		return sub.merge(ctx, blobs, path.Join(at, name), e.Dir)
 	case have.File != nil && e.File != nil && *have.File == *e.File,
 		have.File == nil && have.Dir == nil && e.File == nil && e.Dir == nil && have.Symlink == e.Symlink:
 		return nil
@@ -195,7 +195,7 @@ func (d *Dir) put(ctx context.Context, store cas.Store, at, name string, e Entry
 	return &ConflictError{Path: path.Join(at, name), Have: have.String(), New: e.String()}
 }
 
-func (d *Dir) merge(ctx context.Context, store cas.Store, at string, sub *Dir) error {
+func (d *Dir) merge(ctx context.Context, blobs store.Blobs, at string, sub *Dir) error {
 	if !d.ref.IsZero() && d.ref == sub.ref {
 		return nil
 	}
@@ -203,26 +203,26 @@ func (d *Dir) merge(ctx context.Context, store cas.Store, at string, sub *Dir) e
 		*d = Dir{ref: sub.ref}
 		return nil
 	}
-	if err := d.expand(ctx, store); err != nil {
+	if err := d.expand(ctx, blobs); err != nil {
 		return err
 	}
-	sub, err := sub.opened(ctx, store)
+	sub, err := sub.opened(ctx, blobs)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(sub.Files)) {
 		f := sub.Files[name]
-		if err := d.put(ctx, store, at, name, Entry{File: &f}); err != nil {
+		if err := d.put(ctx, blobs, at, name, Entry{File: &f}); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(sub.Symlinks)) {
-		if err := d.put(ctx, store, at, name, Entry{Symlink: sub.Symlinks[name]}); err != nil {
+		if err := d.put(ctx, blobs, at, name, Entry{Symlink: sub.Symlinks[name]}); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(sub.Dirs)) {
-		if err := d.put(ctx, store, at, name, Entry{Dir: sub.Dirs[name].Clone()}); err != nil {
+		if err := d.put(ctx, blobs, at, name, Entry{Dir: sub.Dirs[name].Clone()}); err != nil {
 			return err
 		}
 	}
@@ -230,11 +230,11 @@ func (d *Dir) merge(ctx context.Context, store cas.Store, at string, sub *Dir) e
 }
 
 // own returns d's folder name, opened if it is a Ref, so that it can be changed without changing another tree.
-func (d *Dir) own(ctx context.Context, store cas.Store, name string, sub *Dir) (*Dir, error) {
+func (d *Dir) own(ctx context.Context, blobs store.Blobs, name string, sub *Dir) (*Dir, error) {
 	if sub.ref.IsZero() {
 		return sub, nil
 	}
-	sub, err := sub.opened(ctx, store)
+	sub, err := sub.opened(ctx, blobs)
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +243,8 @@ func (d *Dir) own(ctx context.Context, store cas.Store, name string, sub *Dir) (
 }
 
 // expand replaces a Ref by what it names, one level deep, in place.
-func (d *Dir) expand(ctx context.Context, store cas.Store) error {
-	o, err := d.opened(ctx, store)
+func (d *Dir) expand(ctx context.Context, blobs store.Blobs) error {
+	o, err := d.opened(ctx, blobs)
 	if err == nil && o != d {
 		*d = *o
 	}
@@ -252,21 +252,21 @@ func (d *Dir) expand(ctx context.Context, store cas.Store) error {
 }
 
 // opened returns d, or for a Ref a new Dir with what it names, one level deep.
-func (d *Dir) opened(ctx context.Context, store cas.Store) (*Dir, error) {
+func (d *Dir) opened(ctx context.Context, blobs store.Blobs) (*Dir, error) {
 	if d.ref.IsZero() {
 		return d, nil
 	}
-	if store == nil {
+	if blobs == nil {
 		return nil, fmt.Errorf("tree %s: its Directory is needed and there is no store to read it from", d.ref)
 	}
-	return readDirectory(ctx, store, d.ref)
+	return readDirectory(ctx, blobs, d.ref)
 }
 
 // Open returns d, or for a Ref a new Dir with what it names, one level deep: its folders are Refs again.
-func (d *Dir) Open(ctx context.Context, store cas.Store) (*Dir, error) { return d.opened(ctx, store) }
+func (d *Dir) Open(ctx context.Context, blobs store.Blobs) (*Dir, error) { return d.opened(ctx, blobs) }
 
 // Lookup returns what is at the slash path; "" is d itself.
-func (d *Dir) Lookup(ctx context.Context, store cas.Store, p string) (Entry, error) {
+func (d *Dir) Lookup(ctx context.Context, blobs store.Blobs, p string) (Entry, error) {
 	names, err := split(p)
 	if err != nil {
 		return Entry{}, err
@@ -276,7 +276,7 @@ func (d *Dir) Lookup(ctx context.Context, store cas.Store, p string) (Entry, err
 		if e.Dir == nil {
 			return Entry{}, fmt.Errorf("%s: %s is %s and no folder: %w", p, strings.Join(names[:i], "/"), e, ErrNotExist)
 		}
-		o, err := e.Dir.opened(ctx, store)
+		o, err := e.Dir.opened(ctx, blobs)
 		if err != nil {
 			return Entry{}, err
 		}
@@ -289,8 +289,8 @@ func (d *Dir) Lookup(ctx context.Context, store cas.Store, p string) (Entry, err
 }
 
 // Sub returns the folder at the slash path. It is part of d: to change it, Clone it first.
-func (d *Dir) Sub(ctx context.Context, store cas.Store, p string) (*Dir, error) {
-	e, err := d.Lookup(ctx, store, p)
+func (d *Dir) Sub(ctx context.Context, blobs store.Blobs, p string) (*Dir, error) {
+	e, err := d.Lookup(ctx, blobs, p)
 	if err != nil {
 		return nil, err
 	}

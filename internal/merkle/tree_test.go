@@ -13,18 +13,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/disk"
-	"github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 const fn = digest.BLAKE3
 
-func diskStore(t testing.TB) *disk.Store {
+func diskStore(t testing.TB) *disk.Blobs {
 	t.Helper()
-	s, err := disk.New(filepath.Join(t.TempDir(), "store"))
+	s, err := disk.NewBlobs(filepath.Join(t.TempDir(), "store"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func diskStore(t testing.TB) *disk.Store {
 
 // build makes a tree from "path=content" (a trailing * on the path: executable) and "path->target", puts its files and
 // messages into store, and returns it with its root.
-func build(t testing.TB, store cas.Store, entries ...string) (*merkle.Dir, digest.Digest) {
+func build(t testing.TB, blobs store.Blobs, entries ...string) (*merkle.Dir, digest.Digest) {
 	t.Helper()
 	ctx := context.Background()
 	d := &merkle.Dir{}
@@ -44,7 +44,7 @@ func build(t testing.TB, store cas.Store, entries ...string) (*merkle.Dir, diges
 		} else {
 			p, content, _ := strings.Cut(e, "=")
 			b := []byte(content)
-			if err := store.Put(ctx, fn.Bytes(b), bytes.NewReader(b)); err != nil {
+			if err := blobs.Put(ctx, fn.Bytes(b), bytes.NewReader(b)); err != nil {
 				t.Fatal(err)
 			}
 			name, executable := strings.CutSuffix(p, "*")
@@ -54,7 +54,7 @@ func build(t testing.TB, store cas.Store, entries ...string) (*merkle.Dir, diges
 			t.Fatal(err)
 		}
 	}
-	root, err := d.Put(ctx, store, fn)
+	root, err := d.Put(ctx, blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,21 +62,21 @@ func build(t testing.TB, store cas.Store, entries ...string) (*merkle.Dir, diges
 }
 
 // list shows a tree of the store in build's words.
-func list(t testing.TB, store cas.Store, d *merkle.Dir) []string {
+func list(t testing.TB, blobs store.Blobs, d *merkle.Dir) []string {
 	t.Helper()
 	ctx := context.Background()
-	root, err := d.Put(ctx, store, fn)
+	root, err := d.Put(ctx, blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err = merkle.Load(ctx, store, root); err != nil {
+	if d, err = merkle.Load(ctx, blobs, root); err != nil {
 		t.Fatal(err)
 	}
 	got := []string{}
 	err = d.Walk(func(p string, e merkle.Entry) error {
 		switch {
 		case e.File != nil:
-			r, err := store.Open(ctx, e.File.Digest)
+			r, err := blobs.Open(ctx, e.File.Digest)
 			if err != nil {
 				return err
 			}
@@ -150,11 +150,11 @@ func want(t testing.TB, got []string, want ...string) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, store := range []cas.Store{memory.New(), diskStore(t)} {
+	for _, blobs := range []store.Blobs{memory.NewBlobs(), diskStore(t)} {
 		entries := []string{"a/b/c*=run", "a/b/d=", "a/e=x", "lib.so->lib.so.1", "lib.so.1=elf", "z->a/b"}
-		d, root := build(t, store, entries...)
-		want(t, list(t, store, d), entries...)
-		loaded, err := merkle.Load(t.Context(), store, root)
+		d, root := build(t, blobs, entries...)
+		want(t, list(t, blobs, d), entries...)
+		loaded, err := merkle.Load(t.Context(), blobs, root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("Tree message has root %v, want %v", r, root)
 		}
 		dest := filepath.Join(t.TempDir(), "out")
-		if err := merkle.Materialise(t.Context(), store, merkle.Ref(root), dest, merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialise(t.Context(), blobs, merkle.Ref(root), dest, merkle.MaterialiseOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		want(t, listHost(t, dest), entries...)
@@ -189,9 +189,9 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestMergeOpensRefsOnlyWhereNeeded(t *testing.T) {
-	store := memory.New()
-	_, sdk := build(t, store, "bin/clang*=cc", "include/a.h=a", "include/sys/b.h=b")
-	_, more := build(t, store, "include/a.h=a", "include/c.h=c")
+	blobs := memory.NewBlobs()
+	_, sdk := build(t, blobs, "bin/clang*=cc", "include/a.h=a", "include/sys/b.h=b")
+	_, more := build(t, blobs, "include/a.h=a", "include/c.h=c")
 
 	d := &merkle.Dir{}
 	if err := d.Merge(t.Context(), nil, "toolchains/sdk", merkle.Ref(sdk)); err != nil {
@@ -203,20 +203,20 @@ func TestMergeOpensRefsOnlyWhereNeeded(t *testing.T) {
 	if err := d.Insert(t.Context(), nil, "src/main.c", merkle.File{Digest: fn.Bytes(nil)}); err != nil {
 		t.Fatal(err)
 	}
-	_, blobs := d.Encode(fn)
-	if len(blobs) != 3 { // root, toolchains, src
-		t.Errorf("%d messages encoded, want 3", len(blobs))
+	_, messages := d.Encode(fn)
+	if len(messages) != 3 { // root, toolchains, src
+		t.Errorf("%d messages encoded, want 3", len(messages))
 	}
 	if err := d.Merge(t.Context(), nil, "toolchains/sdk", merkle.Ref(more)); err == nil {
 		t.Error("two trees were merged without reading them")
 	}
-	if err := d.Merge(t.Context(), store, "toolchains/sdk", merkle.Ref(more)); err != nil {
+	if err := d.Merge(t.Context(), blobs, "toolchains/sdk", merkle.Ref(more)); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Put(t.Context(), fn.Bytes(nil), strings.NewReader("")); err != nil {
+	if err := blobs.Put(t.Context(), fn.Bytes(nil), strings.NewReader("")); err != nil {
 		t.Fatal(err)
 	}
-	want(t, list(t, store, d), "src/main.c=", "toolchains/sdk/bin/clang*=cc", "toolchains/sdk/include/a.h=a",
+	want(t, list(t, blobs, d), "src/main.c=", "toolchains/sdk/bin/clang*=cc", "toolchains/sdk/include/a.h=a",
 		"toolchains/sdk/include/c.h=c", "toolchains/sdk/include/sys/b.h=b")
 	// sys was not touched, so it is still known by digest alone.
 	if e, err := d.Lookup(t.Context(), nil, "toolchains/sdk/include/sys"); err != nil {
@@ -224,12 +224,12 @@ func TestMergeOpensRefsOnlyWhereNeeded(t *testing.T) {
 	} else if _, ok := e.Dir.Ref(); !ok {
 		t.Error("a folder was opened without need")
 	}
-	want(t, list(t, store, merkle.Ref(sdk)), "bin/clang*=cc", "include/a.h=a", "include/sys/b.h=b")
+	want(t, list(t, blobs, merkle.Ref(sdk)), "bin/clang*=cc", "include/a.h=a", "include/sys/b.h=b")
 }
 
 func TestMergeCopies(t *testing.T) {
-	store := memory.New()
-	a, _ := build(t, store, "x/one=1")
+	blobs := memory.NewBlobs()
+	a, _ := build(t, blobs, "x/one=1")
 	d := &merkle.Dir{}
 	for _, p := range []string{"", "sub"} {
 		if err := d.Merge(t.Context(), nil, p, a); err != nil {
@@ -239,12 +239,12 @@ func TestMergeCopies(t *testing.T) {
 	if err := d.Insert(t.Context(), nil, "x/two", merkle.File{Digest: fn.Bytes([]byte("1"))}); err != nil {
 		t.Fatal(err)
 	}
-	want(t, list(t, store, a), "x/one=1")
-	want(t, list(t, store, d), "sub/x/one=1", "x/one=1", "x/two=1")
+	want(t, list(t, blobs, a), "x/one=1")
+	want(t, list(t, blobs, d), "sub/x/one=1", "x/one=1", "x/two=1")
 }
 
 func TestConflicts(t *testing.T) {
-	store := memory.New()
+	blobs := memory.NewBlobs()
 	for name, c := range map[string]struct {
 		one, two []string
 		path     string // of the conflict; "" is none
@@ -263,19 +263,19 @@ func TestConflicts(t *testing.T) {
 		"through a file":      {[]string{"a=1"}, []string{"a/b=1"}, "a"},
 		"at the top, symlink": {[]string{"a->b"}, []string{"a=1"}, "a"},
 	} {
-		one, oneRoot := build(t, store, c.one...)
-		two, twoRoot := build(t, store, c.two...)
+		one, oneRoot := build(t, blobs, c.one...)
+		two, twoRoot := build(t, blobs, c.two...)
 		for how, pair := range map[string][2]*merkle.Dir{
 			"loaded": {one, two}, "refs": {merkle.Ref(oneRoot), merkle.Ref(twoRoot)}, "mixed": {one, merkle.Ref(twoRoot)},
 		} {
 			d := pair[0].Clone()
 			if how == "refs" {
 				d = &merkle.Dir{}
-				if err := d.Merge(t.Context(), store, "", pair[0]); err != nil {
+				if err := d.Merge(t.Context(), blobs, "", pair[0]); err != nil {
 					t.Fatal(err)
 				}
 			}
-			err := d.Merge(t.Context(), store, "", pair[1])
+			err := d.Merge(t.Context(), blobs, "", pair[1])
 			var conflict *merkle.ConflictError
 			switch {
 			case c.path == "" && err != nil:
@@ -288,26 +288,26 @@ func TestConflicts(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	store := memory.New()
-	_, root := build(t, store, "a/b/f=1", "a/l->b")
+	blobs := memory.NewBlobs()
+	_, root := build(t, blobs, "a/b/f=1", "a/l->b")
 	d := merkle.Ref(root)
 	for p, want := range map[string]string{
 		"": "folder", "a": "folder", "a/b": "folder", "a/b/f": "file", "a/l": "a symlink to b",
 		"a/x": "", "a/b/f/g": "", "a/l/f": "", "../a": "", "/a": "", "a//b": "",
 	} {
-		e, err := d.Lookup(t.Context(), store, p)
+		e, err := d.Lookup(t.Context(), blobs, p)
 		if want == "" && err == nil {
 			t.Errorf("%q is %v, want an error", p, e)
 		} else if want != "" && (err != nil || !strings.HasPrefix(e.String(), want)) {
 			t.Errorf("%q is %v, %v; want %s", p, e, err, want)
 		}
 	}
-	sub, err := d.Sub(t.Context(), store, "a/b")
+	sub, err := d.Sub(t.Context(), blobs, "a/b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, list(t, store, sub), "f=1")
-	if _, err := d.Sub(t.Context(), store, "a/b/f"); err == nil {
+	want(t, list(t, blobs, sub), "f=1")
+	if _, err := d.Sub(t.Context(), blobs, "a/b/f"); err == nil {
 		t.Error("a file was taken for a folder")
 	}
 }

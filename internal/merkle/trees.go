@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Trees keeps whole trees unpacked and read-only, for exec roots to link to: <root>/trees/<function>-<hash>/, where hash is
@@ -45,7 +45,7 @@ func (t *Trees) Has(root digest.Digest) bool {
 }
 
 // Path returns the tree's folder, after writing the tree there if it is not there yet. One process writes, others wait.
-func (t *Trees) Path(ctx context.Context, store cas.Store, root digest.Digest) (string, error) {
+func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest) (string, error) {
 	if dir, ok := t.Find(root); ok {
 		return dir, nil
 	}
@@ -62,7 +62,7 @@ func (t *Trees) Path(ctx context.Context, store cas.Store, root digest.Digest) (
 	if dir, ok := t.Find(root); ok {
 		return dir, nil
 	}
-	if err := t.install(ctx, store, root); err != nil {
+	if err := t.install(ctx, blobs, root); err != nil {
 		return "", fmt.Errorf("tree %s: %w", root, err)
 	}
 	return t.Dir(root), nil
@@ -70,14 +70,14 @@ func (t *Trees) Path(ctx context.Context, store cas.Store, root digest.Digest) (
 
 // install writes the tree under the lock. A crash before the last step leaves a folder in tmp, which opening the store
 // removes later, or a folder without its marker, which the next install removes.
-func (t *Trees) install(ctx context.Context, store cas.Store, root digest.Digest) error {
+func (t *Trees) install(ctx context.Context, blobs store.Blobs, root digest.Digest) error {
 	tmp, err := os.MkdirTemp(filepath.Join(t.root, "tmp"), atomicfile.TempName("tree")+"*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
 	next := filepath.Join(tmp, "tree")
-	if err := Materialise(ctx, store, Ref(root), next, MaterialiseOptions{}); err != nil {
+	if err := Materialise(ctx, blobs, Ref(root), next, MaterialiseOptions{}); err != nil {
 		return err
 	}
 	// All of it must be on the disk before the marker is.

@@ -11,22 +11,22 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 func TestTrees(t *testing.T) {
-	store := diskStore(t)
-	_, root := build(t, store, "bin/cc*=cc", "lib->bin")
-	trees := merkle.NewTrees(store.Root())
+	blobs := diskStore(t)
+	_, root := build(t, blobs, "bin/cc*=cc", "lib->bin")
+	trees := merkle.NewTrees(blobs.Root())
 	if trees.Has(root) {
 		t.Fatal("a tree that was never installed is there")
 	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			dir, err := merkle.NewTrees(store.Root()).Path(t.Context(), store, root)
+			dir, err := merkle.NewTrees(blobs.Root()).Path(t.Context(), blobs, root)
 			if err != nil || dir != trees.Dir(root) {
 				t.Errorf("Path: %s, %v", dir, err)
 			}
@@ -34,7 +34,7 @@ func TestTrees(t *testing.T) {
 	}
 	wg.Wait()
 	want(t, listHost(t, trees.Dir(root)), "bin/cc*=cc", "lib->bin")
-	if left, err := os.ReadDir(filepath.Join(store.Root(), "tmp")); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(filepath.Join(blobs.Root(), "tmp")); err != nil || len(left) != 0 {
 		t.Errorf("left in tmp: %v, %v", left, err)
 	}
 
@@ -43,11 +43,11 @@ func TestTrees(t *testing.T) {
 	if err := outer.Merge(t.Context(), nil, "toolchains/cc", merkle.Ref(root)); err != nil {
 		t.Fatal(err)
 	}
-	if err := outer.Insert(t.Context(), nil, "main.c", merkle.File{Digest: putText(t, store, "main")}); err != nil {
+	if err := outer.Insert(t.Context(), nil, "main.c", merkle.File{Digest: putText(t, blobs, "main")}); err != nil {
 		t.Fatal(err)
 	}
 	dest := filepath.Join(t.TempDir(), "root")
-	if err := merkle.Materialise(t.Context(), store, outer, dest, merkle.MaterialiseOptions{Shared: trees.Find}); err != nil {
+	if err := merkle.Materialise(t.Context(), blobs, outer, dest, merkle.MaterialiseOptions{Shared: trees.Find}); err != nil {
 		t.Fatal(err)
 	}
 	want(t, listHost(t, dest), "main.c=main", "toolchains/cc->"+trees.Dir(root))
@@ -62,15 +62,15 @@ func TestTrees(t *testing.T) {
 
 // What a crash can leave: a folder without its marker, and a marker without its folder.
 func TestTreesAfterCrash(t *testing.T) {
-	store := diskStore(t)
-	_, root := build(t, store, "bin/cc*=cc", "lib/x=1")
-	trees := merkle.NewTrees(store.Root())
+	blobs := diskStore(t)
+	_, root := build(t, blobs, "bin/cc*=cc", "lib/x=1")
+	trees := merkle.NewTrees(blobs.Root())
 	install := func() {
 		t.Helper()
 		if trees.Has(root) {
 			t.Fatal("an incomplete tree counts")
 		}
-		if _, err := trees.Path(t.Context(), store, root); err != nil {
+		if _, err := trees.Path(t.Context(), blobs, root); err != nil {
 			t.Fatal(err)
 		}
 		want(t, listHost(t, trees.Dir(root)), "bin/cc*=cc", "lib/x=1")
@@ -93,17 +93,17 @@ func TestTreesAfterCrash(t *testing.T) {
 }
 
 func TestTreesMissingBlob(t *testing.T) {
-	store := diskStore(t)
+	blobs := diskStore(t)
 	d := &merkle.Dir{}
 	if err := d.Insert(t.Context(), nil, "f", merkle.File{Digest: fn.Bytes([]byte("not there"))}); err != nil {
 		t.Fatal(err)
 	}
-	root, err := d.Put(t.Context(), store, fn)
+	root, err := d.Put(t.Context(), blobs, fn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trees := merkle.NewTrees(store.Root())
-	if _, err := trees.Path(t.Context(), store, root); !errors.Is(err, cas.ErrNotFound) {
+	trees := merkle.NewTrees(blobs.Root())
+	if _, err := trees.Path(t.Context(), blobs, root); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("error %v, want ErrNotFound", err)
 	}
 	if _, err := os.Lstat(trees.Dir(root)); err == nil || trees.Has(root) {
@@ -112,9 +112,9 @@ func TestTreesMissingBlob(t *testing.T) {
 }
 
 func TestTreesLockCanBeLeft(t *testing.T) {
-	store := diskStore(t)
-	_, root := build(t, store, "f=1")
-	trees := merkle.NewTrees(store.Root())
+	blobs := diskStore(t)
+	_, root := build(t, blobs, "f=1")
+	trees := merkle.NewTrees(blobs.Root())
 	if err := os.MkdirAll(filepath.Dir(trees.Dir(root)), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -124,17 +124,17 @@ func TestTreesLockCanBeLeft(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := trees.Path(ctx, store, root); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := trees.Path(ctx, blobs, root); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want DeadlineExceeded", err)
 	}
 	unlock()
-	if _, err := trees.Path(t.Context(), store, root); err != nil {
+	if _, err := trees.Path(t.Context(), blobs, root); err != nil {
 		t.Error(err)
 	}
 }
 
-func putText(t testing.TB, store cas.Store, s string) digest.Digest {
+func putText(t testing.TB, blobs store.Blobs, s string) digest.Digest {
 	t.Helper()
-	d, _ := build(t, store, "f="+s)
+	d, _ := build(t, blobs, "f="+s)
 	return d.Files["f"].Digest
 }

@@ -1,9 +1,10 @@
 package plan
 
 import (
-	"github.com/hexmage/hexmage/internal/action"
 	"maps"
 	"slices"
+
+	"github.com/hexmage/hexmage/internal/action"
 )
 
 // The types below are the shape of JSON. They are apart from Plan so that either can change without the other.

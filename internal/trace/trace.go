@@ -254,12 +254,12 @@ func (t *Tracer) Close() error {
 }
 
 // Executor returns next, with all that it does for actions written down.
-func (t *Tracer) Executor(next execute.Remembering) execute.Remembering {
+func (t *Tracer) Executor(next execute.Caching) execute.Caching {
 	return &traced{next: next, t: t}
 }
 
 type traced struct {
-	next execute.Remembering
+	next execute.Caching
 	t    *Tracer
 }
 

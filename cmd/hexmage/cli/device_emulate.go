@@ -248,7 +248,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	if err != nil {
 		return "", err
 	}
-	dir, err := e.trees.Path(ctx, e.sources, root)
+	dir, err := e.trees.Path(ctx, e.blobs, root)
 	if err != nil {
 		return "", engine(err)
 	}

@@ -100,7 +100,7 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 	if err != nil || diags.HasErrors() {
 		return out
 	}
-	o, _, err := own.onlyLook(own.here())
+	o, err := own.onlyLook(own.here())
 	if err != nil {
 		return out
 	}

@@ -9,11 +9,8 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/cas"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
@@ -21,6 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/statcache"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
@@ -29,11 +28,12 @@ import (
 // engineParts is the engine put together: stores, executors, and what they leave to be closed.
 type engineParts struct {
 	fn          digest.Function
-	sources     *cas.Sources
+	blobs       *store.HostFiles
+	results     store.Results
 	trees       *merkle.Trees
 	stats       *statcache.Cache
 	alive       []func() // to be called when there are no children any more
-	executor    build.Executor
+	executor    execute.Caching
 	again       execute.Executor // the same without memory
 	roots       string           // folder that all exec roots are below
 	flush       func(context.Context) error
@@ -41,7 +41,7 @@ type engineParts struct {
 	phones      int // how many actions can run on devices at the same time
 	emulated    int // and on emulated ones
 	host, other *local.Executor
-	damage      *casdisk.DamageWatch
+	damage      *disk.DamageWatch
 	scratch     string // folder of this process
 	state       string
 	inUse       func() // nothing is collected before it is called
@@ -91,20 +91,19 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 			inUse()
 		}
 	}()
-	damage, err := casdisk.WatchDamage(a.cache)
+	damage, err := disk.WatchDamage(a.cache)
 	if err != nil {
 		return nil, engine(err)
 	}
-	blobs, err := casdisk.New(a.cache)
+	blobs, err := disk.NewBlobs(a.cache)
 	if err != nil {
 		return nil, engine(err)
 	}
-	results, err := actiondisk.New(a.cache)
+	results, err := disk.NewResults(a.cache)
 	if err != nil {
 		return nil, engine(err)
 	}
-	e := &engineParts{fn: fn, inUse: inUse, damage: damage, sources: cas.WithSources(blobs), trees: merkle.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
-	e.sources.FindWith(results.Messages)
+	e := &engineParts{fn: fn, inUse: inUse, damage: damage, blobs: store.WithHostFiles(blobs), results: results, trees: merkle.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
 	e.stats = statcache.Open(filepath.Join(e.state, "statcache-"+fn.String()), fn, time.Now)
 	if err := os.MkdirAll(e.state, 0o755); err != nil {
 		return nil, engine(err)
@@ -127,14 +126,14 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		return nil, err
 	}
 	here := local.Options{
-		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), KeptSince: casdisk.LastDamage(a.cache), Store: e.sources, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
+		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), KeptSince: disk.LastDamage(a.cache), Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
 		Base: base, Workspace: workspace, Private: a.private(),
 	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
 	e.host, e.other = local.New(here), local.New(here)
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
 	devices := runner.Options{
-		Store: e.sources, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
+		Store: e.blobs, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
 		Emulate: steps.EmulatePhone(a.env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
 		Phones: listed.Emulated,
 	}
@@ -149,7 +148,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, runner.Executor: e.device})
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, runner.Executor: e.device})
 	e.roots = filepath.Join(a.cache, "tmp")
-	cached := execute.Undamaged(execute.Cached(route, results, e.sources, fn, e.trees.Has), e.sources, damage)
+	cached := execute.Undamaged(execute.Cached(route, results, e.blobs, fn, e.trees.Has), e.blobs, damage)
 	e.executor = execute.Exclusive(cached, filepath.Join(e.state, "actions.lock"), fn)
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.
@@ -176,7 +175,7 @@ func (a *app) settle(ctx context.Context) error {
 // options are what every build with this engine has in common.
 func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
-		Executor: e.executor, Store: e.sources, Sources: e.sources, Hasher: e.stats, Fn: e.fn,
+		Executor: e.executor, Blobs: e.blobs, Results: e.results, Hasher: e.stats, Fn: e.fn,
 		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		Pools: map[string]int{runner.Executor: e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/cas"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // maxHeals is how often a build begins again because something in the cache was damaged. Each time at least one blob was
@@ -18,12 +18,12 @@ const maxHeals = 10
 func (r *running) heal(ctx context.Context, res build.Result, err error) (build.Result, error) {
 	for range maxHeals {
 		err = r.sound(err)
-		if r.over || ctx.Err() != nil || !errors.Is(err, cas.ErrCorrupt) {
+		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) {
 			return res, err
 		}
 		r.done()
 		r.watching = nil
-		if changed := (*cas.ChangedError)(nil); errors.As(err, &changed) {
+		if changed := (*store.ChangedError)(nil); errors.As(err, &changed) {
 			fmt.Fprintf(r.a.env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
 		} else {
 			fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
@@ -31,7 +31,7 @@ func (r *running) heal(ctx context.Context, res build.Result, err error) (build.
 		r.shut()
 		res, err = r.build(ctx)
 	}
-	if err = r.sound(err); errors.Is(err, cas.ErrCorrupt) {
+	if err = r.sound(err); errors.Is(err, store.ErrCorrupt) {
 		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
 	}
 	return res, err
@@ -45,7 +45,7 @@ func (r *running) sound(err error) error {
 	}
 	found, err := r.engine.damage.Found()
 	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%s: %w", found[0].Hex(), cas.ErrCorrupt)
+		err = fmt.Errorf("%s: %w", found[0].Hex(), store.ErrCorrupt)
 	}
 	return err
 }

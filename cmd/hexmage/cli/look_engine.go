@@ -8,50 +8,44 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	actiondisk "github.com/hexmage/hexmage/internal/actioncache/disk"
-	actionmemory "github.com/hexmage/hexmage/internal/actioncache/memory"
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/cas"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
-	casmemory "github.com/hexmage/hexmage/internal/cas/memory"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/statcache"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
-// onlyLook is an engine that finds out what is known and runs nothing. Where there is no cache it makes none. It also returns
-// what finds out what remembered actions were made of.
-func (a *app) onlyLook(workspace string) (build.Options, explain.Messages, error) {
+// onlyLook is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
+func (a *app) onlyLook(workspace string) (build.Options, error) {
 	fn, err := a.digestFunction()
 	if err != nil {
-		return build.Options{}, nil, err
+		return build.Options{}, err
 	}
-	var beside explain.Messages
 	o := build.Options{Fn: fn, Workspace: workspace, State: filepath.Join(a.cache, "state"), Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		Hasher: statcache.Open(filepath.Join(a.cache, "state", "statcache-"+fn.String()), fn, time.Now)}
 	if _, err := os.Stat(filepath.Join(a.cache, "tmp")); err != nil {
-		o.Sources = cas.WithSources(casmemory.New())
-		o.Executor = execute.Cached(nothing{}, actionmemory.New(), o.Sources, fn, nil)
+		o.Blobs = store.WithHostFiles(memory.NewBlobs())
+		o.Executor = execute.Cached(nothing{}, memory.NewResults(), o.Blobs, fn, nil)
 	} else {
-		blobs, err := casdisk.New(a.cache)
+		blobs, err := disk.NewBlobs(a.cache)
 		if err != nil {
-			return o, nil, engine(err)
+			return o, engine(err)
 		}
-		results, err := actiondisk.New(a.cache)
+		results, err := disk.NewResults(a.cache)
 		if err != nil {
-			return o, nil, engine(err)
+			return o, engine(err)
 		}
-		beside = results.Messages
-		o.Sources = cas.WithSources(blobs)
-		damage, err := casdisk.WatchDamage(a.cache)
+		o.Results = results
+		o.Blobs = store.WithHostFiles(blobs)
+		damage, err := disk.WatchDamage(a.cache)
 		if err != nil {
-			return o, nil, engine(err)
+			return o, engine(err)
 		}
-		o.Executor = execute.Undamaged(execute.Cached(nothing{}, results, o.Sources, fn, merkle.NewTrees(a.cache).Has), o.Sources, damage)
+		o.Executor = execute.Undamaged(execute.Cached(nothing{}, results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
 	}
-	o.Store = o.Sources
-	return o, beside, nil
+	return o, nil
 }
 
 // nothing is an Executor that executes nothing.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
-	casdisk "github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/trace"
 )
 
@@ -106,7 +106,7 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	r.machine = a.machineNow(r.workspace, fn)
 	r.memo = a.memoPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
 		EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial}, fn)
-	if records, err := casdisk.Damages(a.cache); err != nil || len(records) > 0 {
+	if records, err := disk.Damages(a.cache); err != nil || len(records) > 0 {
 		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 	}
 	end := r.phase("recall")

@@ -218,7 +218,7 @@ func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bo
 		}
 		return nil, outcome(ctx, res, err)
 	}
-	return a.locations(nodes, res, func(root digest.Digest) (string, error) { return e.trees.Path(ctx, e.sources, root) })
+	return a.locations(nodes, res, func(root digest.Digest) (string, error) { return e.trees.Path(ctx, e.blobs, root) })
 }
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
@@ -226,7 +226,7 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 	if err := a.settle(ctx); err != nil {
 		return nil, false, err
 	}
-	o, _, err := a.onlyLook(workspace)
+	o, err := a.onlyLook(workspace)
 	if err != nil {
 		return nil, false, err
 	}
@@ -240,7 +240,7 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 	if err != nil || res.Failed > 0 {
 		return nil, false, nil // something would have to be executed
 	}
-	ls, err := a.locations(nodes, res, func(root digest.Digest) (string, error) { return trees.Path(ctx, o.Sources, root) })
+	ls, err := a.locations(nodes, res, func(root digest.Digest) (string, error) { return trees.Path(ctx, o.Blobs, root) })
 	return ls, err == nil, err
 }
 

@@ -209,7 +209,7 @@ func programsOf(ch *toolchains.Choice) (out []string) {
 
 // askStore finds out which of the releases are in the store.
 func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
-	o, _, err := a.onlyLook(a.here())
+	o, err := a.onlyLook(a.here())
 	if err != nil {
 		return err
 	}

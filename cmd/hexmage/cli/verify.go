@@ -21,7 +21,7 @@ func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, erro
 	if err != nil {
 		return nil, err
 	}
-	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.sources, Roots: e.roots}
+	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.blobs, Roots: e.roots}
 	if len(f.steps) > 0 {
 		o.Select = chosen
 	}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/runlog"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // why says why actions will run, from what earlier runs of the pipeline left.
@@ -21,22 +21,22 @@ type why struct {
 	p        *plan.Plan
 	seen     *build.Previews
 	book     *runlog.Book
+	results  store.Results
 	fresh    func(step string) bool // nil: none
-	beside   explain.Messages
-	versions map[string]string // of toolchains, now
+	versions map[string]string      // of toolchains, now
 	loaded   map[string]loadedAction
 }
 
 type loadedAction struct {
 	action *action.Action
-	store  cas.Store
+	blobs  store.Blobs
 	err    error
 }
 
 // preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared although
 // they are cached.
 func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep func(step, spec string) bool) (*why, error) {
-	o, beside, err := a.onlyLook(workspace)
+	o, err := a.onlyLook(workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep 
 	if err != nil {
 		return nil, engine(err)
 	}
-	return &why{ctx: ctx, p: p, seen: seen, book: runlog.Open(a.historyOf(workspace, p.Pipeline)), fresh: o.Fresh, beside: beside,
+	return &why{ctx: ctx, p: p, seen: seen, book: runlog.Open(a.historyOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
 		versions: toolchainVersions(p), loaded: map[string]loadedAction{}}, nil
 }
 
@@ -89,13 +89,13 @@ func (w *why) reason(v *build.Previewed) string {
 func (w *why) compare(run *runlog.Run, then *runlog.Action, v *build.Previewed, limit int) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
-		old.action, old.store, old.err = explain.Load(w.ctx, w.seen.Store, w.beside, then.Key)
+		old.action, old.blobs, old.err = explain.Load(w.ctx, w.seen.Store, w.results, then.Key)
 		w.loaded[then.Key.Hex()] = old
 	}
 	if old.err != nil {
 		return explain.Comparison{}, old.err
 	}
-	c, err := explain.Compare(w.ctx, old.store, old.action, v.Action, limit)
+	c, err := explain.Compare(w.ctx, old.blobs, old.action, v.Action, limit)
 	if err != nil {
 		return c, err
 	}
@@ -120,7 +120,9 @@ func release(version, root string) string {
 }
 
 // gone tells whether the error means that what an action was made of is no longer in the cache.
-func gone(err error) bool { return errors.Is(err, cas.ErrNotFound) || errors.Is(err, cas.ErrCorrupt) }
+func gone(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}
 
 // some names the first few.
 func some(names []string, few int) string {

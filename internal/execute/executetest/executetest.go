@@ -14,16 +14,16 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Setup is an executor to be checked, with the store that its inputs come from and its outputs go to.
 type Setup struct {
 	Executor execute.Executor
-	Store    cas.Store
+	Store    store.Blobs
 	Fn       digest.Function
 	Shell    string            // absolute path of a POSIX shell where commands run; "" is /bin/sh
 	Platform map[string]string // goes into every action
@@ -300,7 +300,7 @@ func missingInput(t *testing.T, s *suite) {
 	if a.InputRoot, err = d.Put(t.Context(), s.Store, s.Fn); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := s.Executor.Execute(t.Context(), a); !errors.Is(err, cas.ErrNotFound) {
+	if r, err := s.Executor.Execute(t.Context(), a); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v, %v; want ErrNotFound", r, err)
 	}
 }

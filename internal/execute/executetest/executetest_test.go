@@ -4,24 +4,24 @@ import (
 	"path/filepath"
 	"testing"
 
-	acmemory "github.com/hexmage/hexmage/internal/actioncache/memory"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 func open(t *testing.T) executetest.Setup {
 	t.Helper()
 	root := t.TempDir()
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3})
-	return executetest.Setup{Executor: x, Store: store, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive}
+	x := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3})
+	return executetest.Setup{Executor: x, Store: blobs, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive}
 }
 
 func TestLocal(t *testing.T) { executetest.Run(t, open) }
@@ -29,7 +29,7 @@ func TestLocal(t *testing.T) { executetest.Run(t, open) }
 func TestCachedLocal(t *testing.T) {
 	executetest.Run(t, func(t *testing.T) executetest.Setup {
 		s := open(t)
-		s.Executor = execute.Cached(s.Executor, acmemory.New(), s.Store, s.Fn, nil)
+		s.Executor = execute.Cached(s.Executor, memory.NewResults(), s.Store, s.Fn, nil)
 		return s
 	})
 }

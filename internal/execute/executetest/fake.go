@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Call is one run of a command of Fake.
@@ -31,7 +31,7 @@ type Call struct {
 
 // Fake is an Executor that runs Go functions in place of programs.
 type Fake struct {
-	Store cas.Store
+	Store store.Blobs
 	Fn    digest.Function
 	// Commands are found by argv[0]. They return an exit code, or an error for what keeps them from running.
 	Commands map[string]func(ctx context.Context, c *Call) (int, error)

@@ -53,7 +53,7 @@ func BenchmarkExecute(b *testing.B) {
 		for _, out := range []string{"o", "out/o"} {
 			b.Run(c.name+"/"+out, func(b *testing.B) {
 				f := newFixture(b)
-				f.x = local.New(local.Options{Dir: f.dir, Store: f.store, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Base: c.base})
+				f.x = local.New(local.Options{Dir: f.dir, Store: f.blobs, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Base: c.base})
 				var actions []*action.Action
 				for n := range b.N {
 					root := f.root(b, map[string]string{"tools/prog": prog, "src/in": strings.Repeat(fmt.Sprintf("%7d\n", n), 512)})

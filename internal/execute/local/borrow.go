@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Large inputs that are files of the host are not copied: the command sees the file itself in its exec root, by a mount that only
@@ -25,7 +25,7 @@ import (
 
 // borrowed is an input that is a file of the host.
 type borrowed struct {
-	loan cas.Loan
+	loan store.Ref
 	file merkle.File
 	rel  string     // slash path below the slot's folder
 	is   stat.Stamp // of what stands there instead
@@ -33,14 +33,14 @@ type borrowed struct {
 
 // borrow puts what stands for an input at the slash path below the slot's folder, if it is one that can be borrowed.
 func (l *layout) borrow(f merkle.File, rel string) (bool, error) {
-	if f.Digest.Size() < cas.MinLoan || f.Executable || l.x.noMounts.Load() || l.isOutput(strings.TrimPrefix(rel, "root/")) {
+	if f.Digest.Size() < store.MinRef || f.Executable || l.x.noMounts.Load() || l.isOutput(strings.TrimPrefix(rel, "root/")) {
 		return false, nil
 	}
-	b, ok := l.x.o.Store.(cas.Borrower)
+	files, ok := l.x.o.Store.(store.Local)
 	if !ok {
 		return false, nil
 	}
-	loan, ok := b.Borrow(f.Digest)
+	loan, ok := files.Ref(f.Digest)
 	if !ok {
 		return false, nil
 	}
@@ -164,7 +164,6 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *slot, exit
 		return err
 	}
 	l := layout{x: x, a: a, s: s}
-	l.linker, _ = x.o.Store.(cas.Linker)
 	for _, o := range a.Command.Outputs {
 		to, err := filepath.EvalSymlinks(filepath.Join(s.root(), filepath.FromSlash(o)))
 		if err != nil {

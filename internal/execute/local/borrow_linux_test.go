@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // mounts tells whether this process may show a command files elsewhere: else they are laid out as copies.
@@ -38,7 +38,7 @@ func mounts(t *testing.T) bool {
 // lender is a room with a large file in the workspace, big, and an executor that borrows it as the input dir/big.
 type lender struct {
 	room
-	next    cas.Store
+	next    store.Blobs
 	big     string
 	content []byte
 	digest  digest.Digest
@@ -54,7 +54,7 @@ func newLender(t *testing.T, l level) lender {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := lender{room: r, big: filepath.Join(ws, "big"), content: bytes.Repeat([]byte("0123456789abcde\n"), cas.MinLoan/16+3)}
+	n := lender{room: r, big: filepath.Join(ws, "big"), content: bytes.Repeat([]byte("0123456789abcde\n"), store.MinRef/16+3)}
 	n.digest = digest.BLAKE3.Bytes(n.content)
 	if err := os.WriteFile(n.big, n.content, 0o644); err != nil {
 		t.Fatal(err)
@@ -67,10 +67,10 @@ func newLender(t *testing.T, l level) lender {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := cas.WithSources(n.store)
-	sources.Lend(n.digest, n.big, st, time.Now().Add(time.Minute)) // the change time is now, and cannot be set
-	n.next, n.store = n.store, sources
-	n.x = local.New(local.Options{Dir: n.dir, Store: sources, Fn: digest.BLAKE3, Base: l.base, Workspace: ws, Self: "/bin/true"})
+	blobs := store.WithHostFiles(n.blobs)
+	blobs.AddRef(n.digest, n.big, st, time.Now().Add(time.Minute)) // the change time is now, and cannot be set
+	n.next, n.blobs = n.blobs, blobs
+	n.x = local.New(local.Options{Dir: n.dir, Store: blobs, Fn: digest.BLAKE3, Base: l.base, Workspace: ws, Self: "/bin/true"})
 	t.Cleanup(func() {
 		if err := n.x.Close(); err != nil {
 			t.Error(err)
@@ -84,12 +84,12 @@ func (n lender) action(t *testing.T, script string, outputs ...string) *action.A
 	t.Helper()
 	d := &merkle.Dir{}
 	small := digest.BLAKE3.Bytes([]byte("small"))
-	err := errors.Join(n.store.Put(t.Context(), small, strings.NewReader("small")),
-		d.Insert(t.Context(), n.store, "dir/small", merkle.File{Digest: small}), d.Insert(t.Context(), n.store, "dir/big", merkle.File{Digest: n.digest}))
+	err := errors.Join(n.blobs.Put(t.Context(), small, strings.NewReader("small")),
+		d.Insert(t.Context(), n.blobs, "dir/small", merkle.File{Digest: small}), d.Insert(t.Context(), n.blobs, "dir/big", merkle.File{Digest: n.digest}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := d.Put(t.Context(), n.store, digest.BLAKE3)
+	root, err := d.Put(t.Context(), n.blobs, digest.BLAKE3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestBorrowedInputsInOtherRoles(t *testing.T) {
 			if res, err = n.x.Execute(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			if d, err := merkle.Load(t.Context(), n.store, res.Dirs[0].Root); err != nil || d.Files["big"].Digest != n.digest {
+			if d, err := merkle.Load(t.Context(), n.blobs, res.Dirs[0].Root); err != nil || d.Files["big"].Digest != n.digest {
 				t.Errorf("a symlink to its folder: %+v, %v", d, err)
 			}
 			// An output may be where an input was.
@@ -221,7 +221,7 @@ func TestBorrowedInputsThatChange(t *testing.T) {
 					time.AfterFunc(200*time.Millisecond, change)
 				}
 				_, err := n.x.Execute(t.Context(), n.action(t, script))
-				var changed *cas.ChangedError
+				var changed *store.ChangedError
 				if !errors.As(err, &changed) || changed.Path != n.big || !strings.Contains(err.Error(), n.big+" changed during the build") {
 					t.Errorf("error %v, want one that names the file", err)
 				}
@@ -236,7 +236,7 @@ func TestBorrowedInputsThatAreMoved(t *testing.T) {
 		n := newLender(t, l)
 		res, err := n.x.Execute(t.Context(), n.action(t, "mv dir all; echo > o", "all"))
 		if err == nil {
-			d, lerr := merkle.Load(t.Context(), n.store, res.Dirs[0].Root)
+			d, lerr := merkle.Load(t.Context(), n.blobs, res.Dirs[0].Root)
 			if lerr != nil || d.Files["big"].Digest != n.digest {
 				t.Errorf("%s: %+v, %v", l.name, d, lerr)
 			}
@@ -253,7 +253,7 @@ func TestBorrowedInputsThatTheCommandWritesTo(t *testing.T) {
 	}
 	n := newLender(t, level{"staged", nil})
 	_, err := n.x.Execute(t.Context(), n.action(t, "echo x >> '"+n.big+"'; echo done > o"))
-	if changed := (*cas.ChangedError)(nil); !errors.As(err, &changed) || changed.Path != n.big {
+	if changed := (*store.ChangedError)(nil); !errors.As(err, &changed) || changed.Path != n.big {
 		t.Errorf("error %v, want one that names the file", err)
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // plain hides that a store can link: inputs are copied into the exec root.
-type plain struct{ cas.Store }
+type plain struct{ store.Blobs }
 
 // onHost keeps blobs as files of the host, as those of a workspace are.
 type onHost struct {
-	*cas.Sources
+	*store.HostFiles
 	dir string
 }
 
@@ -39,11 +39,11 @@ func (h onHost) Put(_ context.Context, d digest.Digest, r io.Reader) error {
 func TestProgramsThatWereJustWritten(t *testing.T) {
 	linked := newFixture(t)
 	copied := newFixture(t)
-	copied.x = local.New(local.Options{Dir: copied.dir, Store: plain{copied.store}, Fn: digest.BLAKE3})
+	copied.x = local.New(local.Options{Dir: copied.dir, Store: plain{copied.blobs}, Fn: digest.BLAKE3})
 	host := newFixture(t)
-	sources := onHost{cas.WithSources(host.store), t.TempDir()}
-	host.store = sources
-	host.x = local.New(local.Options{Dir: host.dir, Store: sources.Sources, Fn: digest.BLAKE3})
+	sources := onHost{store.WithHostFiles(host.blobs), t.TempDir()}
+	host.blobs = sources
+	host.x = local.New(local.Options{Dir: host.dir, Store: sources.HostFiles, Fn: digest.BLAKE3})
 	for name, f := range map[string]fixture{"linked": linked, "copied": copied, "from the workspace": host} {
 		t.Run(name, func(t *testing.T) {
 			var actions []*action.Action

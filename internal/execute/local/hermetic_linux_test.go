@@ -48,7 +48,7 @@ func newRoom(t *testing.T, l level) room {
 	}
 	f, ws := newFixture(t), t.TempDir()
 	f.x = local.New(local.Options{
-		Dir: f.dir, Store: f.store, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Self: self, Base: l.base, Workspace: ws,
+		Dir: f.dir, Store: f.blobs, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Self: self, Base: l.base, Workspace: ws,
 	})
 	t.Cleanup(func() {
 		if err := f.x.Close(); err != nil {

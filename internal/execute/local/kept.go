@@ -18,10 +18,10 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 const (
@@ -50,7 +50,7 @@ type keptFile struct {
 // file came, went, or took the place of another, and a file in it only if it is untouched since the store linked it.
 type larder struct {
 	dir   string // "": nothing is kept
-	store cas.Store
+	blobs store.Blobs
 	fn    digest.Function
 	after time.Time // folders that were laid out before do not count
 }
@@ -73,7 +73,7 @@ func (l *larder) key(a *action.Action, at string) string {
 
 // keeps tells whether a folder is one of those that are kept.
 func (l *larder) keeps(d *merkle.Dir) bool {
-	_, ok := l.store.(cas.Prover)
+	_, ok := l.blobs.(store.Local)
 	return ok && l.dir != "" && len(d.Files) >= keepFrom && len(d.Dirs)+len(d.Symlinks) == 0
 }
 
@@ -115,9 +115,8 @@ func (l *larder) take(f *laid, link func(name string, f merkle.File) error) (boo
 	if err != nil {
 		return false, removeAll(path)
 	}
-	prover := l.store.(cas.Prover)
 	for i, name := range names {
-		if now := f.files[name]; !prover.Untouched(now.Digest, stamps[i]) || stamps[i].Executable() != now.Executable {
+		if now := f.files[name]; !store.Unmodified(now.Digest, stamps[i]) || stamps[i].Executable() != now.Executable {
 			drop, want = append(drop, name), append(want, name)
 		}
 	}

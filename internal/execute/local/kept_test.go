@@ -14,32 +14,33 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 // wide is an action over a folder of many inputs, which it adds up to one output.
 type wide struct {
 	t     *testing.T
 	x     *Executor
-	store *disk.Store
+	blobs *disk.Blobs
 	kept  string
 	files map[string]merkle.File
 }
 
 func newWide(t *testing.T) *wide {
 	root := t.TempDir()
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wide{t: t, store: store, kept: filepath.Join(root, "laid"), files: map[string]merkle.File{}}
+	w := &wide{t: t, blobs: blobs, kept: filepath.Join(root, "laid"), files: map[string]merkle.File{}}
 	if err := os.MkdirAll(filepath.Join(root, "tmp", "run"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: store, Fn: digest.BLAKE3, Kept: w.kept})
+	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: blobs, Fn: digest.BLAKE3, Kept: w.kept})
 	t.Cleanup(func() { _ = w.x.Close() })
 	for i := range 2 * keepFrom {
 		w.set(fmt.Sprintf("f%04d", i), fmt.Sprintf("content %d\n", i))
@@ -50,7 +51,7 @@ func newWide(t *testing.T) *wide {
 func (w *wide) set(name, content string) {
 	w.t.Helper()
 	d := digest.BLAKE3.Bytes([]byte(content))
-	if err := w.store.Put(w.t.Context(), d, strings.NewReader(content)); err != nil {
+	if err := w.blobs.Put(w.t.Context(), d, strings.NewReader(content)); err != nil {
 		w.t.Fatal(err)
 	}
 	w.files[name] = merkle.File{Digest: d}
@@ -62,10 +63,10 @@ func (w *wide) run(script string) {
 	root := &merkle.Dir{}
 	var want strings.Builder
 	in := &merkle.Dir{Files: w.files}
-	if err := root.Merge(w.t.Context(), w.store, "in", in); err != nil {
+	if err := root.Merge(w.t.Context(), w.blobs, "in", in); err != nil {
 		w.t.Fatal(err)
 	}
-	at, err := root.Put(w.t.Context(), w.store, digest.BLAKE3)
+	at, err := root.Put(w.t.Context(), w.blobs, digest.BLAKE3)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func (w *wide) run(script string) {
 		w.t.Fatalf("%+v, %v", res, err)
 	}
 	for _, n := range slices.Sorted(maps.Keys(w.files)) {
-		r, err := w.store.Open(w.t.Context(), w.files[n].Digest)
+		r, err := w.blobs.Open(w.t.Context(), w.files[n].Digest)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func (w *wide) run(script string) {
 	if got := res.Files[0].Digest; got != digest.BLAKE3.Bytes([]byte(want.String())) {
 		w.t.Fatalf("the command saw other files than its inputs: %v", got)
 	}
-	if err := w.store.Flush(w.t.Context()); err != nil {
+	if err := w.blobs.Flush(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -151,12 +152,12 @@ func TestKeptFolderFromBeforeDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{filepath.Join(at, "f0007"), w.store.Path(w.files["f0007"].Digest)} { // one file, where files are not cloned
+	for _, p := range []string{filepath.Join(at, "f0007"), w.blobs.Path(w.files["f0007"].Digest)} { // one file, where files are not cloned
 		if err := errors.Join(os.Chmod(p, 0o644), os.WriteFile(p, []byte("CONTENT 7\n"), 0o644), os.Chmod(p, 0o444), os.Chtimes(p, st.ModTime(), st.ModTime())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if rc, err := w.store.Open(t.Context(), w.files["f0007"].Digest); err == nil {
+	if rc, err := w.blobs.Open(t.Context(), w.files["f0007"].Digest); err == nil {
 		_, _ = io.ReadAll(rc)
 		rc.Close()
 	}
@@ -166,7 +167,7 @@ func TestKeptFolderFromBeforeDamage(t *testing.T) {
 		t.Fatal("the damage was not found")
 	}
 	w.set("f0007", "content 7\n")
-	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: w.store, Fn: digest.BLAKE3, Kept: w.kept, KeptSince: since})
+	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: w.blobs, Fn: digest.BLAKE3, Kept: w.kept, KeptSince: since})
 	t.Cleanup(func() { _ = w.x.Close() })
 	w.run("")
 }
@@ -186,7 +187,7 @@ func TestKeptFolderThatIsNotAsItWas(t *testing.T) {
 			if err := os.WriteFile(p, []byte("content x\n"), 0o444); err != nil {
 				return err
 			}
-			return os.Chtimes(p, disk.Mtime(), disk.Mtime())
+			return os.Chtimes(p, store.LinkTime(), store.LinkTime())
 		},
 		"a link": func(_ *testing.T, w *wide) error {
 			p := file(w, "f0001")

@@ -9,13 +9,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // maxDepth is how many folders may be inside each other, as in package tree.
@@ -27,7 +25,7 @@ type layout struct {
 	a      *action.Action
 	s      *slot
 	shared map[digest.Digest]string // toolchains that stand elsewhere
-	linker cas.Linker               // nil: the store can only be copied from
+	in     store.Blobs              // where the messages of the inputs are
 	open   []string                 // slash paths of folders in which a restricted command may write; nil: nothing is restricted
 }
 
@@ -47,7 +45,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	d, err := d.Open(ctx, l.x.o.Store)
+	d, err := d.Open(ctx, l.in)
 	if err != nil {
 		return err
 	}
@@ -136,42 +134,19 @@ const maxOwn = 1 << 20
 // file puts an input at p. Where a restricted command may write to it after it changed the mode, which nothing keeps a
 // file's owner from, it gets a copy of its own. A large file is linked even so: what is written to it the store notices.
 func (l *layout) file(ctx context.Context, f merkle.File, p string, writable bool) error {
-	if l.copies(f, writable) {
-		return l.copy(ctx, f, p)
+	if !l.copies(f, writable) {
+		return store.Link(ctx, l.x.o.Store, f.Digest, p, f.Executable)
 	}
-	if l.linker != nil {
-		err := l.linker.Link(ctx, f.Digest, p, f.Executable)
-		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
-			return err
-		}
+	perm := fs.FileMode(0o444)
+	if f.Executable {
+		perm = 0o555
 	}
-	return l.copy(ctx, f, p)
+	return store.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm)
 }
 
 // copies tells whether an input is copied.
 func (l *layout) copies(f merkle.File, writable bool) bool {
 	return writable && f.Digest.Size() <= maxOwn
-}
-
-// copyTime is the modification time of copies. That of blobs is fixed too: a command that looks at times of its inputs must
-// not see when they were laid out.
-func copyTime() time.Time { return time.Unix(1_000_000_000, 0) }
-
-// copy makes p a copy.
-func (l *layout) copy(ctx context.Context, f merkle.File, p string) error {
-	perm := fs.FileMode(0o444)
-	write := func() error { return merkle.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm) }
-	var err error
-	if f.Executable {
-		perm = 0o555
-		err = atomicfile.WriteProgram(write)
-	} else {
-		err = write()
-	}
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(p, time.Time{}, copyTime())
 }
 
 // output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is a
@@ -206,18 +181,18 @@ func create(path string) (*os.File, error) {
 
 // toolchains unpacks the folders below toolchains/ of the input root, each once for all actions, and returns where they
 // are. In the exec root a link stands in their place.
-func (x *Executor) toolchains(ctx context.Context, root digest.Digest) (map[digest.Digest]string, error) {
+func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root digest.Digest) (map[digest.Digest]string, error) {
 	if x.o.Trees == nil {
 		return nil, nil
 	}
-	dir, err := merkle.Opened(ctx, root).Sub(ctx, x.o.Store, "toolchains")
+	dir, err := merkle.Opened(ctx, root).Sub(ctx, in, "toolchains")
 	if errors.Is(err, merkle.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if dir, err = dir.Open(ctx, x.o.Store); err != nil {
+	if dir, err = dir.Open(ctx, in); err != nil {
 		return nil, err
 	}
 	at := map[digest.Digest]string{}

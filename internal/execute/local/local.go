@@ -20,17 +20,17 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Options configure an Executor.
 type Options struct {
 	Dir   string        // folder for exec roots; on the store's file system, so that outputs enter it by renaming
-	Store cas.Store     // where inputs come from and outputs go
+	Store store.Blobs   // where inputs come from and outputs go
 	Trees *merkle.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
 	Fn    digest.Function
 	Self  string            // hexmage's own binary, for actions that run a built-in tool
@@ -117,9 +117,9 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 }
 
 // Collect brings the action's outputs below root into the store and names them in res.
-func Collect(ctx context.Context, store cas.Store, fn digest.Function, root string, a *action.Action, res *action.Result) error {
+func Collect(ctx context.Context, blobs store.Blobs, fn digest.Function, root string, a *action.Action, res *action.Result) error {
 	defer execute.Span(ctx, "store outputs")()
-	files, dirs, err := merkle.Capture(ctx, store, fn, root, a.Command.Outputs)
+	files, dirs, err := merkle.Capture(ctx, blobs, fn, root, a.Command.Outputs)
 	if err != nil {
 		return &execute.Error{Op: "store the outputs", Err: err}
 	}
@@ -129,7 +129,8 @@ func Collect(ctx context.Context, store cas.Store, fn digest.Function, root stri
 
 // prepare returns a slot with the action's inputs, in which its command can start.
 func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error) {
-	shared, err := x.toolchains(ctx, a.InputRoot)
+	in := execute.Inputs(x.o.Store, a)
+	shared, err := x.toolchains(ctx, in, a.InputRoot)
 	if err != nil {
 		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
 	}
@@ -137,8 +138,7 @@ func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error)
 	if err != nil {
 		return nil, &execute.Error{Op: "make an exec root", Err: err}
 	}
-	l := &layout{x: x, a: a, s: s, shared: shared, open: open}
-	l.linker, _ = x.o.Store.(cas.Linker)
+	l := &layout{x: x, a: a, s: s, in: in, shared: shared, open: open}
 	if err := l.inputs(ctx, a.InputRoot); err != nil {
 		x.done(s)
 		return nil, &execute.Error{Op: "lay out the inputs", Err: err}

@@ -13,24 +13,24 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/cas"
-	"github.com/hexmage/hexmage/internal/cas/disk"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 type fixture struct {
 	x     *local.Executor
-	store cas.Store
+	blobs store.Blobs
 	dir   string
 }
 
 func newFixture(t testing.TB) fixture {
 	t.Helper()
 	root := t.TempDir()
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func newFixture(t testing.TB) fixture {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return fixture{local.New(local.Options{Dir: dir, Store: store, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}), store, dir}
+	return fixture{local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}), blobs, dir}
 }
 
 // root stores a tree with these files and returns its digest. A file called "prog" is executable.
@@ -47,14 +47,14 @@ func (f fixture) root(t testing.TB, files map[string]string) digest.Digest {
 	d := &merkle.Dir{}
 	for p, content := range files {
 		dg := digest.BLAKE3.Bytes([]byte(content))
-		if err := f.store.Put(t.Context(), dg, strings.NewReader(content)); err != nil {
+		if err := f.blobs.Put(t.Context(), dg, strings.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Insert(t.Context(), f.store, p, merkle.File{Digest: dg, Executable: path.Base(p) == "prog"}); err != nil {
+		if err := d.Insert(t.Context(), f.blobs, p, merkle.File{Digest: dg, Executable: path.Base(p) == "prog"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	root, err := d.Put(t.Context(), f.store, digest.BLAKE3)
+	root, err := d.Put(t.Context(), f.blobs, digest.BLAKE3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +143,11 @@ func TestCancel(t *testing.T) {
 // Variables of this machine reach what may use the network or needs the machine; other commands must not depend on them.
 func TestVariablesOfTheMachine(t *testing.T) {
 	root := t.TempDir()
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: digest.BLAKE3, Extra: map[string]string{"PROXY": "here"}}), store, root}
+	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3, Extra: map[string]string{"PROXY": "here"}}), blobs, root}
 	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here", action.PropertyHost + "=apt": "here", action.PropertyTool + "=x/1": "none"} {
 		name, value, _ := strings.Cut(platform, "=")
 		a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo ${PROXY:-none}"}, Platform: map[string]string{name: value}}, InputRoot: f.root(t, nil)}
@@ -160,7 +160,7 @@ func TestVariablesOfTheMachine(t *testing.T) {
 // A secret reaches the built-in tool that it is for, and no other command.
 func TestPrivateVariables(t *testing.T) {
 	root := t.TempDir()
-	store, err := disk.New(root)
+	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +168,8 @@ func TestPrivateVariables(t *testing.T) {
 	if err := os.WriteFile(self, []byte("#!/bin/sh\necho ${SECRET:-none}\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: store, Fn: digest.BLAKE3, Self: self,
-		Private: map[string]map[string]string{"fetch": {"SECRET": "here"}}}), store, root}
+	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3, Self: self,
+		Private: map[string]map[string]string{"fetch": {"SECRET": "here"}}}), blobs, root}
 	network := map[string]string{action.PropertyNetwork: "true", action.PropertyHost: "x"}
 	tool := func(name string) map[string]string {
 		return map[string]string{action.PropertyTool: name, action.PropertyNetwork: "true"}
@@ -193,7 +193,7 @@ func TestPrivateVariables(t *testing.T) {
 
 func (f fixture) content(t *testing.T, d digest.Digest) string {
 	t.Helper()
-	r, err := f.store.Open(t.Context(), d)
+	r, err := f.blobs.Open(t.Context(), d)
 	if err != nil {
 		return err.Error()
 	}
@@ -245,7 +245,7 @@ func TestInputsThatAreWrittenTo(t *testing.T) {
 			t.Errorf("the store has %q for %q", got, s)
 		}
 	}
-	missing, err := f.store.Missing(t.Context(), want)
+	missing, err := f.blobs.Missing(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,112 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it has
+// several names (one of them may be written to later) or is on another file system, and left alone when the blob is there.
+func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
+	d, err := s.adopt(ctx, fn, path)
+	if err != nil {
+		return digest.Digest{}, fmt.Errorf("take %s into the store: %w", path, err)
+	}
+	return d, nil
+}
+
+func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
+	f, err := atomicfile.OpenRegular(path)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	defer f.Close()
+	d, err := s.hash(ctx, fn, f)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	if f.Links == 1 {
+		ok, err := s.moveIn(ctx, d, f)
+		if ok || err != nil {
+			return d, err
+		}
+	}
+	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
+		return d, err
+	}
+	r, err := os.Open(path)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	defer r.Close()
+	return d, s.write(ctx, d, r, "cas", 0o444)
+}
+
+// Ref implements store.Local: what the store has is in it.
+func (s *Blobs) Ref(digest.Digest) (store.Ref, bool) { return store.Ref{}, false }
+
+// hash reads the file once.
+func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regular) (digest.Digest, error) {
+	if f.Size > smallSize {
+		return fn.Reader(&stopper{ctx, f})
+	}
+	buf := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(buf)
+	n := 0
+	for n < len(*buf) {
+		k, err := f.Read((*buf)[n:])
+		n += k
+		if err == io.EOF {
+			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
+		}
+		if err != nil {
+			return digest.Digest{}, err
+		}
+		if int64(n) == f.Size { // a file that grows now breaks the caller's promise, and is noticed by its size
+			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
+		}
+	}
+	return digest.Digest{}, errors.New("it grows while it is read: something still writes to it")
+}
+
+// stopper is a reader that ends with its context.
+type stopper struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stopper) Read(p []byte) (int, error) {
+	if err := context.Cause(s.ctx); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}
+
+// moveIn makes the open file f the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
+func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular) (bool, error) {
+	// Its mode and time are right before it is seen.
+	if f.Set(0o444, unsynced()) != nil {
+		return false, nil // somebody else's
+	}
+	to := name(d, "cas")
+	err := s.dir.RenameNew(f.Path, to)
+	if errors.Is(err, fs.ErrExist) {
+		if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
+			return err == nil, err
+		}
+		err = s.dir.Rename(f.Path, to) // over what is damaged
+	}
+	if err != nil {
+		return false, nil
+	}
+	s.placed(d, "cas")
+	return true, nil
+}

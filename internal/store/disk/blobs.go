@@ -1,0 +1,260 @@
+// Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
+// <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. One enters it by NewBlobs and NewResults.
+//
+// Blobs are read-only files. They are written to <root>/new and renamed, so any number of processes may share a root, and
+// a blob is there either whole or not at all, but for two dangers. A crash of the machine may leave a file whose content
+// was not yet on the disk. And where links are hard links (the file system has no reflinks), a program that runs as root,
+// whom modes do not stop, may write into a blob through one. Both are noticed by the file's modification time: it is
+// store.LinkTime only once the content was synced, which happens to many blobs at a time, within a second or on Flush; and any
+// write gives it another time. A blob with another time is hashed before it counts as there. (A fixed time also keeps
+// tools that look at times of inputs from making outputs that depend on when something was cached.) The inode's change
+// time is then the time of the last link: what collecting garbage by age can go by.
+//
+// What no time tells, a bit that flipped on the disk, is found by reading: always where content goes through Open, and before
+// a file is linked, once by each process that did not write it; files of more than 1 MiB, once in seven days.
+//
+// A hard link shares the blob's mode too. So a blob that is wanted executable has, from then on, a second file at
+// <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
+// time, and nothing but Link reads it.
+//
+// A result's file is an ActionResult message. Its last field, number 65000, which other programs pass over as unknown, is a
+// BLAKE3 checksum of the key and of all bytes before that field: so a result that was cut short, changed, or moved to another
+// key is noticed, removed and not found. A result without the field (another program's) is not trusted either. Before that
+// field stand, as field 64999 each, the messages that were put with the result: the Action first, then its Command and
+// Directories of its inputs. They are for people who ask later what a key was made of, and need no file each. Files of results
+// are synced together, too; the checksum tells which of them a crash of the machine left unfinished. The time of such a file
+// is when its result was last used, to the hour: what collecting garbage by age goes by.
+//
+// What is found damaged is moved to <root>/damaged, and stays on record for as long as something may rest on it (Damages).
+//
+// The package does not know what blobs mean, what was made from which, nor whether those that results name are there; it
+// deletes only what is damaged.
+package disk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// staleAge is how old a temporary file of a dead process must be before NewBlobs removes it.
+const staleAge = time.Hour
+
+// smallSize is the size in bytes up to which a blob is read at once, hashed and written at once.
+const smallSize = 64 << 10
+
+// Blobs is a store.Blobs and store.Local on a folder, which many processes may use at once.
+type Blobs struct {
+	root    string
+	dir     *atomicfile.Dir
+	noClone atomic.Bool // the file system has no reflinks: do not ask again
+	sync    *atomicfile.Syncer
+	proofs  *proofs
+
+	buffers sync.Pool // of *[]byte, for small blobs
+
+	mu    sync.Mutex
+	fresh map[string]bool // names of files that are right, as this process wrote or hashed them, but not synced yet
+}
+
+// NewBlobs returns the store in the folder root, which it creates if needed, and removes temporary files that dead processes
+// left there.
+func NewBlobs(root string) (*Blobs, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("blob store: %w", err)
+	}
+	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
+	if err := atomicfile.Scratch(root, staleAge); err != nil {
+		return nil, fmt.Errorf("blob store: %w", err)
+	}
+	if s.dir, err = atomicfile.OpenDir(root); err != nil {
+		return nil, fmt.Errorf("blob store: %w", err)
+	}
+	s.buffers.New = func() any { b := make([]byte, smallSize+1); return &b }
+	return s, nil
+}
+
+// Root returns the store's folder, as an absolute path.
+func (s *Blobs) Root() string { return s.root }
+
+// Path returns where the blob is, or would be. Nobody may write there.
+func (s *Blobs) Path(d digest.Digest) string { return s.dir.Path(name(d, "cas")) }
+
+// name returns the slash path below the root of the blob's file of a kind: cas or exec.
+func name(d digest.Digest, kind string) string {
+	var b [96]byte
+	p := b[:0]
+	if d.Function() != digest.SHA256 {
+		p = append(append(p, d.Function().String()...), '/')
+	}
+	var hash [64]byte
+	h := d.AppendHex(hash[:0])
+	p = append(append(p, kind...), '/')
+	p = append(append(p, h[:2]...), '/')
+	return string(append(p, h...))
+}
+
+// Missing implements store.Blobs. A blob whose file is damaged, as far as its size and time tell, is missing.
+func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
+	var missing []digest.Digest
+	for _, d := range ds {
+		switch err := s.check(ctx, d); {
+		case errors.Is(err, store.ErrNotFound):
+			missing = append(missing, d)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return missing, context.Cause(ctx)
+}
+
+// Open implements store.Blobs. A blob that turns out to be damaged is moved away, so that it is missing from then on.
+func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
+	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
+		b, _, err := s.dir.Read(name(d, "cas"), int(d.Size()), d.Size())
+		if err == nil && d.Function().Bytes(b) == d {
+			return io.NopCloser(bytes.NewReader(b)), nil
+		}
+	}
+	f, err := s.open(d)
+	if err != nil {
+		return nil, err
+	}
+	return store.Verify(f, d, func() error { return s.damaged(d, f) }), nil
+}
+
+// open returns the blob's file, whose size is right.
+func (s *Blobs) open(d digest.Digest) (*os.File, error) {
+	f, err := os.Open(s.Path(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("blob %s: %w", d, err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("blob %s: %w", d, err)
+	}
+	if st.Mode().IsRegular() && st.Size() == d.Size() {
+		return f, nil
+	}
+	defer f.Close()
+	// The digest may be what is wrong: it can come from anywhere, and must not cost us a good blob.
+	if is, err := d.Function().Reader(f); err == nil && is.Hex() == d.Hex() {
+		return nil, fmt.Errorf("blob %s: the store has it with %d bytes: %w", d, st.Size(), store.ErrNotFound)
+	}
+	if err := s.damaged(d, f); err != nil {
+		return nil, err
+	}
+	return nil, lost(d)
+}
+
+// damaged moves the blob's file, open as f, to <root>/damaged, where it is on record and a person can look at it, and drops the
+// executable copy. Another process may have put a good file in its place since f was opened: that one stays.
+func (s *Blobs) damaged(d digest.Digest, f *os.File) error {
+	path := s.Path(d)
+	mine, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", d, err)
+	}
+	now, err := os.Lstat(path)
+	if err != nil || !os.SameFile(mine, now) {
+		return nil
+	}
+	_ = s.dir.Remove(name(d, "exec"))
+	s.proofs.drop(d)
+	if err := atomicfile.Rename(path, damagePath(s.root, InStore, d)); err != nil {
+		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, store.ErrCorrupt, err)
+	}
+	return nil
+}
+
+// Put implements store.Blobs.
+func (s *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
+	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return s.write(ctx, d, r, "cas", 0o444)
+}
+
+// write makes the blob's file of a kind, with the content of r, which must be d.
+func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind string, perm fs.FileMode) error {
+	to := name(d, kind)
+	tmp, err := s.writeTemp(ctx, d, r, perm)
+	if err == nil {
+		if err = s.dir.Rename(tmp, to); err != nil {
+			_ = s.dir.Remove(tmp)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("store %s: %w", d, err)
+	}
+	s.placed(d, kind)
+	return nil
+}
+
+// writeTemp makes a file in tmp with the content of r, which must be d, and returns its name.
+func (s *Blobs) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, perm fs.FileMode) (string, error) {
+	tmp := s.dir.TempName(atomicfile.NewFiles, "put")
+	if d.Size() <= smallSize {
+		b := s.buffers.Get().(*[]byte)
+		defer s.buffers.Put(b)
+		content, err := readSmall(ctx, d, r, *b)
+		if err != nil {
+			return "", err
+		}
+		return tmp, s.dir.Create(tmp, content, perm, unsynced())
+	}
+	f, err := os.OpenFile(s.dir.Path(tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	err = store.Copy(ctx, f, r, d)
+	if err == nil {
+		err = atomicfile.SetFile(f, perm, unsynced())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = s.dir.Remove(tmp)
+	}
+	return tmp, err
+}
+
+// readSmall returns the content of r, which must be d, in buf, which has room for one byte more.
+func readSmall(ctx context.Context, d digest.Digest, r io.Reader, buf []byte) ([]byte, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	n, err := io.ReadFull(r, buf[:d.Size()+1])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if d.Function().Bytes(buf[:n]) != d {
+		return nil, fmt.Errorf("blob %s: %w", d, store.ErrCorrupt)
+	}
+	return buf[:n], nil
+}
+
+// Flush returns when every blob stored so far survives a crash of the machine. A build calls it before it reports that it
+// is done.
+func (s *Blobs) Flush(ctx context.Context) error {
+	s.proofs.save()
+	if err := s.sync.Flush(); err != nil {
+		return fmt.Errorf("blob store: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package disk_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/storetest"
+)
+
+// A large blob is copied without hashing it if this process has hashed it, and nothing happened to its file since.
+func TestCopyOut(t *testing.T) {
+	b := storetest.Bytes(7, store.MinRef+5)
+	d := digest.BLAKE3.Bytes(b)
+	for _, c := range []struct {
+		name   string
+		adopt  bool
+		change func(t *testing.T, root, blob string)
+		copies bool // without a look
+		whole  bool // at all
+	}{
+		{"put", false, nil, true, true},
+		{"adopted", true, nil, true, true},
+		{"written to", false, func(t *testing.T, _, blob string) {
+			f, err := os.OpenFile(blob, os.O_WRONLY, 0)
+			if err != nil {
+				if err = os.Chmod(blob, 0o600); err == nil {
+					f, err = os.OpenFile(blob, os.O_WRONLY, 0)
+				}
+			}
+			if err == nil {
+				_, err = f.WriteAt([]byte{b[9] + 1}, 9)
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, false, false},
+		{"removed", false, func(t *testing.T, _, blob string) {
+			if err := os.Remove(blob); err != nil {
+				t.Fatal(err)
+			}
+		}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			s, err := disk.NewBlobs(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.adopt {
+				p := filepath.Join(root, "made")
+				if err = os.WriteFile(p, b, 0o644); err == nil {
+					_, err = s.Adopt(t.Context(), digest.BLAKE3, p)
+				}
+			} else {
+				err = s.Put(t.Context(), d, bytes.NewReader(b))
+			}
+			if err = errors.Join(err, s.Flush(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			if c.change != nil {
+				c.change(t, root, s.Path(d))
+			}
+			to := filepath.Join(root, "out")
+			check := func(how string, err error, works bool, unless error) {
+				t.Helper()
+				got, rerr := os.ReadFile(to)
+				os.Remove(to)
+				switch {
+				case works && (err != nil || !bytes.Equal(got, b)):
+					t.Errorf("%s: %v, %d bytes that are right: %v", how, err, len(got), bytes.Equal(got, b))
+				case !works && (!errors.Is(err, unless) || rerr == nil):
+					t.Errorf("%s: error %v, want %v; a file was left: %v", how, err, unless, rerr == nil)
+				}
+			}
+			check("CopyOut", s.Link(t.Context(), d, to, 0o644), c.copies, errors.ErrUnsupported)
+			other, err := disk.NewBlobs(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check("CopyOut of another process", other.Link(t.Context(), d, to, 0o644), false, errors.ErrUnsupported)
+			want := store.ErrCorrupt
+			if c.name == "removed" {
+				want = store.ErrNotFound
+			}
+			check("CopyFile", store.CopyFile(t.Context(), store.WithHostFiles(s), d, to, 0o644), c.whole, want)
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// Link implements store.Local. A blob whose file is damaged, by its size or by its content (which is read as
+// proofs tells), is moved away, and the error is both store.ErrNotFound and store.ErrCorrupt.
+func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
+	if perm&0o222 != 0 {
+		return s.copyOut(d, path, perm)
+	}
+	executable := perm&0o111 != 0
+	if !s.noClone.Load() {
+		src, err := s.sound(ctx, d, true)
+		if err != nil {
+			return err
+		}
+		err = atomicfile.WriteProgram(func() error { return s.clone(src, path, perm) })
+		src.Close()
+		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	from, err := s.source(ctx, d, executable)
+	if err != nil {
+		return err
+	}
+	if err = s.link(from, path); err == nil {
+		return nil
+	}
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("link %s: %w", d, err)
+	}
+	// Another file system, too many links, or a blob that another user owns.
+	if !executable {
+		return s.copyTo(ctx, d, path, perm)
+	}
+	return atomicfile.WriteProgram(func() error { return s.copyTo(ctx, d, path, perm) })
+}
+
+// link is a hard link that bears with another goroutine or process putting the same blob in place meanwhile: that replaces the
+// file by one with the same content, and the kernel will not link to a file that has just lost its last name.
+func (s *Blobs) link(from, path string) error {
+	var err error
+	for range 100 {
+		if err = s.dir.Link(from, path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if _, gone := s.dir.Stat(from); gone != nil {
+			return err
+		}
+		if _, gone := os.Lstat(filepath.Dir(path)); gone != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// source returns the name of the file to hard-link from.
+func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (string, error) {
+	if !executable {
+		return name(d, "cas"), s.proven(ctx, d)
+	}
+	file := name(d, "exec")
+	if ok, err := s.copyRight(ctx, d); ok || err != nil {
+		return file, errors.Join(err, s.check(ctx, d))
+	}
+	f, err := s.sound(ctx, d, false)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	err = s.write(ctx, d, f, "exec", 0o555)
+	if errors.Is(err, store.ErrCorrupt) {
+		if err = s.damaged(d, f); err == nil {
+			err = lost(d)
+		}
+	}
+	if err == nil {
+		forked()
+	}
+	return file, err
+}
+
+// forked returns when every process that this one was starting has its own program. Until then it holds the files that
+// were open for writing, and the kernel runs no program whose file is.
+func forked() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+}
+
+// clone makes path a reflink of src, or fails with errors.ErrUnsupported and leaves nothing.
+func (s *Blobs) clone(src *os.File, path string, perm fs.FileMode) error {
+	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	forever, err := cloneFile(dst, src)
+	if err != nil {
+		if forever {
+			s.noClone.Store(true)
+		}
+		dst.Close()
+		os.Remove(path)
+		return err
+	}
+	return finish(dst, perm)
+}
+
+// finish gives a file that was just written its mode and time, and closes it; on failure it is removed.
+func finish(f *os.File, perm fs.FileMode) error {
+	err := atomicfile.SetFile(f, perm, store.LinkTime())
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// copyTo makes path a copy of the blob. The copy is not hashed: on Linux the kernel makes it.
+func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
+	src, err := s.sound(ctx, d, true)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", d, err)
+	}
+	if n, err := io.Copy(dst, src); err != nil || n != d.Size() {
+		dst.Close()
+		os.Remove(path)
+		return fmt.Errorf("copy %s to %s: %d bytes: %w", d, path, n, errors.Join(err, context.Cause(ctx)))
+	}
+	return finish(dst, perm)
+}

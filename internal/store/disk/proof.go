@@ -1,0 +1,260 @@
+package disk
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// What a file's time cannot tell is a bit that changed under it: on the disk, in a controller. So before a file is linked, this
+// process reads it once, unless it wrote it. Large ones would take long, and are read once in a while.
+const (
+	proofSize = 1 << 20 // bytes: files up to this are read by each process
+	proofDays = 7       // larger ones: after so many days
+	maxSeen   = 1 << 20 // files that are known to be right; 20 MB of memory
+
+	proofMagic = "hexmage verified 1\n"
+	maxProofs  = 1 << 16 // large files that are remembered
+)
+
+// proofs knows which files were right when they were read, by this process or, of large ones, by any. The state file is
+// <root>/state/verified: magic, for each file 8 bytes of its hash and the day, and the BLAKE3 of all that. Without it files are
+// read again.
+type proofs struct {
+	path string
+	tmp  string // a folder on the same file system
+	now  func() time.Time
+
+	mu    sync.Mutex
+	seen  map[uint64]struct{}
+	days  map[uint64]uint32 // days since 1970; nil until they are wanted
+	dirty bool
+}
+
+func newProofs(root string) *proofs {
+	return &proofs{path: filepath.Join(root, "state", "verified"), tmp: filepath.Join(root, atomicfile.NewFiles), now: time.Now, seen: map[uint64]struct{}{}}
+}
+
+// proofKey stands for a file of the blob. Two blobs with the same key would only be read less often.
+func proofKey(d digest.Digest, kind string) uint64 {
+	var hash [32]byte
+	k := binary.LittleEndian.Uint64(d.AppendHash(hash[:0]))
+	if kind == "exec" {
+		k ^= 1
+	}
+	return k
+}
+
+func (p *proofs) today() uint32 { return uint32(max(0, p.now().Unix()) / (24 * 60 * 60)) }
+
+// has tells whether the file need not be read.
+func (p *proofs) has(d digest.Digest, kind string) bool {
+	k := proofKey(d, kind)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.seen[k]; ok || d.Size() <= proofSize {
+		return ok
+	}
+	if p.days == nil {
+		p.days = p.load()
+	}
+	day, ok := p.days[k]
+	return ok && p.fresh(day)
+}
+
+// own tells whether this process itself has read or written the blob's file.
+func (p *proofs) own(d digest.Digest) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.seen[proofKey(d, "cas")]
+	return ok
+}
+
+// fresh tells whether what was right on a day still counts. A day to come is of a clock that went back.
+func (p *proofs) fresh(day uint32) bool {
+	today := p.today()
+	return day <= today && today-day < proofDays
+}
+
+// add notes that the file is right.
+func (p *proofs) add(d digest.Digest, kind string) {
+	k := proofKey(d, kind)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.seen) >= maxSeen {
+		clear(p.seen)
+	}
+	p.seen[k] = struct{}{}
+	if d.Size() > proofSize {
+		if p.days == nil {
+			p.days = p.load()
+		}
+		p.days[k], p.dirty = p.today(), true
+	}
+}
+
+// drop forgets the blob's files.
+func (p *proofs) drop(d digest.Digest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, kind := range []string{"cas", "exec"} {
+		k := proofKey(d, kind)
+		delete(p.seen, k)
+		if _, ok := p.days[k]; ok {
+			delete(p.days, k)
+			p.dirty = true
+		}
+	}
+}
+
+func (p *proofs) load() map[uint64]uint32 {
+	days := map[uint64]uint32{}
+	f, err := os.Open(p.path)
+	if err != nil {
+		return days
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, int64(len(proofMagic)+12*maxProofs+32)))
+	if err != nil {
+		return days
+	}
+	parseProofs(b, func(key uint64, day uint32) { days[key] = day })
+	return days
+}
+
+func parseProofs(b []byte, each func(key uint64, day uint32)) {
+	body := len(b) - 32
+	if body < len(proofMagic) || blake3.Sum256(b[:body]) != [32]byte(b[body:]) {
+		return
+	}
+	rest, ok := bytes.CutPrefix(b[:body], []byte(proofMagic))
+	for ; ok && len(rest) >= 12; rest = rest[12:] {
+		each(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint32(rest[8:]))
+	}
+}
+
+// save writes what came to be known. Two processes that do so at once lose what one of them knew: it is found out again. That it
+// cannot be written has no other effect either.
+func (p *proofs) save() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.dirty {
+		return
+	}
+	p.dirty = false
+	b := []byte(proofMagic)
+	n := 0
+	for k, day := range p.days {
+		if n < maxProofs && p.fresh(day) {
+			n++
+			b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, k), day)
+		}
+	}
+	sum := blake3.Sum256(b)
+	if os.MkdirAll(filepath.Dir(p.path), 0o755) != nil {
+		return
+	}
+	f, err := atomicfile.Temp(p.tmp, "verified")
+	if err != nil {
+		return
+	}
+	if _, err := f.Write(append(b, sum[:]...)); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return
+	}
+	_ = atomicfile.Place(f, p.path, 0o644)
+}
+
+// LinkedUnread tells whether a file with that stamp may have been linked unread since it last was as it should be: a bit that flipped
+// under its time was not seen then. Others are read by each process that links them.
+func LinkedUnread(st stat.Stamp) bool {
+	return st.Size > proofSize || st.MTime != store.LinkTime().UnixNano() && st.MTime != unsynced().UnixNano()
+}
+
+// proven is check for a blob whose file is about to be linked: its content counts, too.
+func (s *Blobs) proven(ctx context.Context, d digest.Digest) error {
+	if s.proofs.has(d, "cas") {
+		return s.check(ctx, d)
+	}
+	if s.rightSmall(d, "cas") {
+		return nil
+	}
+	f, err := s.sound(ctx, d, true)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// rightSmall tells whether a small file is there, trusted and right.
+func (s *Blobs) rightSmall(d digest.Digest, kind string) bool {
+	if d.Size() > smallSize {
+		return false
+	}
+	buf := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(buf)
+	file := name(d, kind)
+	b, st, err := s.dir.ReadInto(file, (*buf)[:d.Size()+1])
+	if err != nil || !s.trusted(file, st) || kind == "exec" && st.Mode&0o7777 != 0o555 || d.Function().Bytes(b) != d {
+		return false
+	}
+	s.proofs.add(d, kind)
+	return true
+}
+
+// copyRight tells whether the blob's executable copy is there and right. One that is damaged goes away, and on record.
+func (s *Blobs) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
+	file := name(d, "exec")
+	if !s.proofs.has(d, "exec") && s.rightSmall(d, "exec") {
+		return true, nil
+	}
+	st, err := s.dir.Stat(file)
+	if err != nil || !st.IsRegular() {
+		return false, nil
+	}
+	trusted := st.Mode&0o7777 == 0o555 && st.Size == d.Size() && s.trusted(file, st)
+	if trusted && s.proofs.has(d, "exec") {
+		return true, nil
+	}
+	f, err := os.Open(s.dir.Path(file))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return false, fmt.Errorf("blob %s: %w", d, err)
+	}
+	defer f.Close()
+	err = store.Copy(ctx, io.Discard, f, d)
+	if errors.Is(err, store.ErrCorrupt) {
+		if err := atomicfile.Rename(f.Name(), damagePath(s.root, Executable, d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, fmt.Errorf("blob %s: its executable copy is damaged, and cannot be moved away: %w", d, err)
+		}
+		return false, nil
+	}
+	if err == nil && trusted {
+		s.proofs.add(d, "exec")
+	}
+	return err == nil && trusted, err
+}
+
+// lost is what is returned for a blob whose file was moved away: it is not there, and that is damage, after which a build begins
+// again.
+func lost(d digest.Digest) error {
+	return fmt.Errorf("blob %s: its file was damaged and is removed: %w: %w", d, store.ErrNotFound, store.ErrCorrupt)
+}

@@ -1,0 +1,107 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// unsynced is the modification time of blobs until they are synced.
+func unsynced() time.Time { return store.LinkTime().Add(10 * time.Second) }
+
+// placed notes that the blob's file of a kind, cas or exec, is right, and has it synced later, which its time then tells.
+func (s *Blobs) placed(d digest.Digest, kind string) {
+	file := name(d, kind)
+	s.proofs.add(d, kind)
+	s.mu.Lock()
+	s.fresh[file] = true
+	s.mu.Unlock()
+	s.sync.Later(s.dir.Path(file), func() {
+		// If something wrote to it meanwhile, its time tells that, and stays. Setting it fails for a blob that is gone, or that
+		// another user owns: such a one is hashed again by each process.
+		if st, err := s.dir.Stat(file); err == nil && st.MTime == unsynced().UnixNano() {
+			_ = s.dir.SetTime(file, store.LinkTime())
+		}
+		s.mu.Lock()
+		delete(s.fresh, file)
+		s.mu.Unlock()
+	})
+}
+
+// trusted tells whether the file of that name, which has the stamp, is as it was written.
+func (s *Blobs) trusted(file string, st stat.Stamp) bool {
+	if st.MTime == store.LinkTime().UnixNano() {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fresh[file] && st.MTime == unsynced().UnixNano()
+}
+
+// check tells whether the blob is there: nil, or ErrNotFound, wrapped, or what kept it from finding out.
+func (s *Blobs) check(ctx context.Context, d digest.Digest) error {
+	file := name(d, "cas")
+	st, err := s.dir.Stat(file)
+	if err == nil && st.IsRegular() && st.Size == d.Size() && s.trusted(file, st) {
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
+	}
+	f, err := s.sound(ctx, d, false)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// sound returns the blob's file at its start, after hashing it when its time says that it was not safely written, or that
+// something wrote to it since, or that another program, such as Bazel, put it there; or, to prove it, because nobody did lately.
+func (s *Blobs) sound(ctx context.Context, d digest.Digest, prove bool) (*os.File, error) {
+	f, err := s.open(d)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.verify(ctx, d, f, prove); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File, prove bool) error {
+	file := name(d, "cas")
+	st, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", d, err)
+	}
+	trusted := s.trusted(file, stat.Of(st))
+	if trusted && (!prove || s.proofs.has(d, "cas")) {
+		return nil
+	}
+	err = store.Copy(ctx, io.Discard, f, d)
+	if errors.Is(err, store.ErrCorrupt) {
+		if err = s.damaged(d, f); err == nil {
+			err = lost(d)
+		}
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", d, err)
+	}
+	s.proofs.add(d, "cas")
+	// It is right, but perhaps only in memory.
+	if now, err := f.Stat(); !trusted && err == nil && now.ModTime().Equal(st.ModTime()) && s.dir.SetTime(file, unsynced()) == nil {
+		s.placed(d, "cas")
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}

@@ -1,0 +1,76 @@
+// Package memory keeps blobs in memory, for tests and for small short-lived stores. It forgets everything with the
+// process, and knows no files.
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// Blobs is a store.Blobs in memory.
+type Blobs struct {
+	mu    sync.Mutex
+	blobs map[digest.Digest][]byte
+}
+
+// NewBlobs returns an empty store.
+func NewBlobs() *Blobs { return &Blobs{blobs: map[digest.Digest][]byte{}} }
+
+// Open implements store.Blobs.
+func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, ok := s.blobs[d]
+	if !ok {
+		return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
+	}
+	return store.Verify(io.NopCloser(bytes.NewReader(b)), d, func() error {
+		s.Delete(d)
+		return nil
+	}), nil
+}
+
+// Put implements store.Blobs.
+func (s *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
+	var b bytes.Buffer
+	if err := store.Copy(ctx, &b, r, d); err != nil {
+		return fmt.Errorf("store %s: %w", d, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blobs[d] = b.Bytes()
+	return nil
+}
+
+// Missing implements store.Blobs.
+func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var missing []digest.Digest
+	for _, d := range ds {
+		if _, ok := s.blobs[d]; !ok {
+			missing = append(missing, d)
+		}
+	}
+	return missing, context.Cause(ctx)
+}
+
+// Delete forgets a blob, as garbage collection does in a store on disk.
+func (s *Blobs) Delete(d digest.Digest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.blobs, d)
+}
+
+// Damage replaces the bytes kept under d without looking at them, for tests.
+func (s *Blobs) Damage(d digest.Digest, b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blobs[d] = b
+}

@@ -1,0 +1,398 @@
+// Package castest is the conformance suite that every store.Blobs passes: stores on disk, in memory, on another machine,
+// and decorators over them. It knows only the interfaces of package cas.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// Blobs checks the store that open returns, which is empty and on its own for each call, and what it can do as a store.Local
+// if it is one (what a decorator answers with errors.ErrUnsupported is not asked again).
+func Blobs(t *testing.T, open func(t *testing.T) store.Blobs) {
+	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
+		t.Run(fn.String(), func(t *testing.T) {
+			for _, c := range []struct {
+				name string
+				run  func(*testing.T, store.Blobs, digest.Function)
+			}{
+				{"round trip", roundTrip},
+				{"not found", notFound},
+				{"missing", missing},
+				{"wrong digest", wrongDigest},
+				{"broken reader", brokenReader},
+				{"same blob at once", sameBlobAtOnce},
+				{"cancelled", cancelled},
+				{"link", link},
+				{"copy", copyOut},
+				{"adopt", adopt},
+				{"functions", functions},
+			} {
+				t.Run(c.name, func(t *testing.T) { c.run(t, open(t), fn) })
+			}
+		})
+	}
+}
+
+// BlobsDamage checks what a Store does about damaged blobs. open returns the store and a function that replaces the bytes
+// kept under a digest behind the store's back.
+func BlobsDamage(t *testing.T, open func(t *testing.T) (store.Blobs, func(d digest.Digest, b []byte))) {
+	content := Bytes(1, 3<<20)
+	flipped := bytes.Clone(content)
+	flipped[2<<20] ^= 1
+	for name, b := range map[string][]byte{
+		"flipped bit": flipped,
+		"truncated":   content[:len(content)-1],
+		"longer":      append(bytes.Clone(content), 0),
+		"emptied":     {},
+	} {
+		for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
+			t.Run(name+"/"+fn.String(), func(t *testing.T) {
+				ctx := t.Context()
+				s, damage := open(t)
+				d := fn.Bytes(content)
+				put(t, s, fn, content)
+				damage(d, b)
+				if got, err := read(ctx, s, d); err == nil {
+					t.Fatalf("read %d damaged bytes without an error", len(got))
+				} else if !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
+					t.Fatalf("error %v, want ErrCorrupt or ErrNotFound", err)
+				}
+				if m, err := s.Missing(ctx, []digest.Digest{d}); err != nil || len(m) != 1 {
+					t.Fatalf("after damage was seen Missing says %v, %v; want the blob to be missing", m, err)
+				}
+				put(t, s, fn, content)
+				if got, err := read(ctx, s, d); err != nil || !bytes.Equal(got, content) {
+					t.Fatalf("after it was put again: %d bytes, %v", len(got), err)
+				}
+			})
+		}
+	}
+}
+
+// Bytes returns n bytes that depend only on seed.
+func Bytes(seed int64, n int) []byte {
+	b := make([]byte, n)
+	rand.New(rand.NewSource(seed)).Read(b)
+	return b
+}
+
+func put(t *testing.T, s store.Blobs, fn digest.Function, b []byte) digest.Digest {
+	t.Helper()
+	d := fn.Bytes(b)
+	if err := s.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
+		t.Fatalf("Put %d bytes: %v", len(b), err)
+	}
+	return d
+}
+
+func read(ctx context.Context, s store.Blobs, d digest.Digest) ([]byte, error) {
+	r, err := s.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(r)
+	return b, errors.Join(err, r.Close())
+}
+
+func roundTrip(t *testing.T, s store.Blobs, fn digest.Function) {
+	for _, size := range []int{0, 1, 511, 512, 1<<20 - 1, 1 << 20, 1<<20 + 1, 20 << 20} {
+		b := Bytes(int64(size), size)
+		d := put(t, s, fn, b)
+		put(t, s, fn, b) // again
+		if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
+			t.Fatalf("%d bytes came back as %d bytes, %v", size, len(got), err)
+		}
+		r, err := s.Open(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var slow bytes.Buffer
+		if _, err := io.Copy(&slow, r); err != nil || !bytes.Equal(slow.Bytes(), b) {
+			t.Fatalf("copying %d bytes gave %d, %v", size, slow.Len(), err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func notFound(t *testing.T, s store.Blobs, fn digest.Function) {
+	if _, err := read(t.Context(), s, fn.Bytes([]byte("never put"))); !errors.Is(err, store.ErrNotFound) {
+		t.Fatalf("error %v, want ErrNotFound", err)
+	}
+	b := []byte("same hash, other size")
+	d := put(t, s, fn, b)
+	other, err := digest.New(fn, d.Hex(), d.Size()+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t.Context(), s, other); err == nil {
+		t.Fatalf("a digest with another size gave %q", got)
+	}
+	if m, err := s.Missing(t.Context(), []digest.Digest{other}); err != nil || len(m) != 1 {
+		t.Fatalf("a digest with another size is there: %v", err)
+	}
+	if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
+		t.Fatalf("a wrong digest cost the store a good blob: %v", err)
+	}
+}
+
+func missing(t *testing.T, s store.Blobs, fn digest.Function) {
+	var all, want []digest.Digest
+	for i := range 50 {
+		b := Bytes(int64(i), 100)
+		if i%3 == 0 {
+			put(t, s, fn, b)
+		} else {
+			want = append(want, fn.Bytes(b))
+		}
+		all = append(all, fn.Bytes(b))
+	}
+	got, err := s.Missing(t.Context(), all)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("Missing: %v, %v; want %v", got, err, want)
+	}
+	if got, err := s.Missing(t.Context(), nil); err != nil || len(got) != 0 {
+		t.Fatalf("Missing of nothing: %v, %v", got, err)
+	}
+}
+
+func wrongDigest(t *testing.T, s store.Blobs, fn digest.Function) {
+	b := Bytes(7, 2<<20)
+	for name, said := range map[string][]byte{
+		"other content": append([]byte{^b[0]}, b[1:]...),
+		"shorter":       b[:len(b)-1],
+		"longer":        append(bytes.Clone(b), 1),
+		"empty":         {},
+	} {
+		d := fn.Bytes(said)
+		if err := s.Put(t.Context(), d, bytes.NewReader(b)); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: Put gives %v, want ErrCorrupt", name, err)
+		}
+		if m, err := s.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
+			t.Errorf("%s: something is kept under the wrong digest: %v", name, err)
+		}
+	}
+}
+
+func brokenReader(t *testing.T, s store.Blobs, fn digest.Function) {
+	b := Bytes(8, 1<<20)
+	broken := errors.New("the line dropped")
+	d := fn.Bytes(b)
+	err := s.Put(t.Context(), d, io.MultiReader(bytes.NewReader(b[:len(b)/2]), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) {
+		t.Errorf("Put gives %v, want the reader's error", err)
+	}
+	if _, err := read(t.Context(), s, d); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("half a blob is there: %v", err)
+	}
+}
+
+func sameBlobAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
+	b := Bytes(9, 1<<20)
+	d := fn.Bytes(b)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			if err := s.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
+				t.Errorf("Put: %v", err)
+			}
+			if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
+				t.Errorf("Open: %d bytes, %v", len(got), err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func cancelled(t *testing.T, s store.Blobs, fn digest.Function) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := Bytes(10, 1<<20)
+	d := fn.Bytes(b)
+	if err := s.Put(ctx, d, bytes.NewReader(b)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Put gives %v, want context.Canceled", err)
+	}
+	if m, err := s.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
+		t.Errorf("after a cancelled Put the blob is there: %v", err)
+	}
+}
+
+func link(t *testing.T, s store.Blobs, fn digest.Function) {
+	l, ok := s.(store.Local)
+	if !ok {
+		return
+	}
+	ctx, dir := t.Context(), t.TempDir()
+	b := Bytes(11, 100_000)
+	d := put(t, s, fn, b)
+	for i, perm := range []fs.FileMode{0o444, 0o555, 0o555, 0o444} {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if err := l.Link(ctx, d, path, perm); errors.Is(err, errors.ErrUnsupported) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		linked(t, path, b, perm)
+		if err := l.Link(ctx, d, path, perm); !errors.Is(err, os.ErrExist) {
+			t.Fatalf("link over a file: %v, want ErrExist", err)
+		}
+	}
+	if err := l.Link(ctx, fn.Bytes([]byte("never put")), filepath.Join(dir, "none"), 0o444); !errors.Is(err, store.ErrNotFound) {
+		t.Fatalf("error %v, want ErrNotFound", err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "none")); err == nil {
+		t.Fatal("a file was made for a blob that is not there")
+	}
+	for i := range 4 {
+		if err := os.Remove(filepath.Join(dir, fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := read(ctx, s, d); err != nil || !bytes.Equal(got, b) {
+		t.Fatalf("after its links were removed: %d bytes, %v", len(got), err)
+	}
+}
+
+// linked checks what a link or copy is.
+func linked(t *testing.T, path string, b []byte, perm fs.FileMode) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, b) {
+		t.Fatalf("%d bytes, %v; want %d", len(got), err, len(b))
+	}
+	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != perm {
+		t.Fatalf("mode %v, %v; want %v", st.Mode(), err, perm)
+	}
+}
+
+// What is to be written to is a copy of its own, if there is one at all.
+func copyOut(t *testing.T, s store.Blobs, fn digest.Function) {
+	l, ok := s.(store.Local)
+	if !ok {
+		return
+	}
+	ctx, dir := t.Context(), t.TempDir()
+	b := Bytes(13, store.MinRef+1)
+	d := put(t, s, fn, b)
+	for i, perm := range []fs.FileMode{0o644, 0o755} {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if err := l.Link(ctx, d, path, perm); errors.Is(err, errors.ErrUnsupported) {
+			if _, err := os.Lstat(path); err == nil {
+				t.Fatal("what is not supported left a file")
+			}
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		linked(t, path, b, perm)
+		if err := os.WriteFile(path, []byte("other"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read(ctx, s, d); err != nil || !bytes.Equal(got, b) {
+			t.Fatalf("after the copy was written to: %d bytes, %v", len(got), err)
+		}
+	}
+}
+
+func adopt(t *testing.T, s store.Blobs, fn digest.Function) {
+	l, ok := s.(store.Local)
+	if !ok {
+		return
+	}
+	ctx, dir := t.Context(), t.TempDir()
+	for i, size := range []int{0, 10, 3 << 20, 10} { // the last is there already
+		b := Bytes(int64(size), size)
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(path, b, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		d, err := l.Adopt(ctx, fn, path)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if d != fn.Bytes(b) {
+			t.Fatalf("digest %v, want %v", d, fn.Bytes(b))
+		}
+		if got, err := read(ctx, s, d); err != nil || !bytes.Equal(got, b) {
+			t.Fatalf("adopted %d bytes, read %d, %v", size, len(got), err)
+		}
+	}
+	if err := os.Symlink("0", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"link", "", "none"} {
+		if d, err := l.Adopt(ctx, fn, filepath.Join(dir, path)); err == nil {
+			t.Errorf("adopting %q gives %v", path, d)
+		}
+	}
+}
+
+// The functions of package store do the same whatever the store can do.
+func functions(t *testing.T, s store.Blobs, fn digest.Function) {
+	ctx, dir := t.Context(), t.TempDir()
+	for _, size := range []int{0, 1000, store.MinRef + 1} {
+		b := Bytes(int64(size)+14, size)
+		at := filepath.Join(dir, fmt.Sprint("file", size))
+		if err := os.WriteFile(at, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := store.PutFile(ctx, s, fn, at)
+		if err != nil || d != fn.Bytes(b) {
+			t.Fatalf("PutFile: %v, %v", d, err)
+		}
+		linked(t, at, b, 0o600) // it stays
+		if d, err := store.Adopt(ctx, s, fn, at); err != nil || d != fn.Bytes(b) {
+			t.Fatalf("Adopt: %v, %v", d, err)
+		}
+		for i, perm := range []fs.FileMode{0o444, 0o555, 0o644, 0o755} {
+			path := filepath.Join(dir, fmt.Sprint("copy", size, i))
+			if err := store.CopyFile(ctx, s, d, path, perm); err != nil {
+				t.Fatalf("CopyFile: %v", err)
+			}
+			linked(t, path, b, perm)
+			if err := store.CopyFile(ctx, s, d, path, perm); !errors.Is(err, os.ErrExist) {
+				t.Fatalf("CopyFile over a file: %v, want ErrExist", err)
+			}
+		}
+		for i, executable := range []bool{false, true} {
+			path, perm := filepath.Join(dir, fmt.Sprint("link", size, i)), fs.FileMode(0o444)
+			if executable {
+				perm = 0o555
+			}
+			if err := store.Link(ctx, s, d, path, executable); err != nil {
+				t.Fatalf("Link: %v", err)
+			}
+			linked(t, path, b, perm)
+		}
+	}
+	for name, make := range map[string]func(d digest.Digest, path string) error{
+		"Link":     func(d digest.Digest, path string) error { return store.Link(ctx, s, d, path, false) },
+		"CopyFile": func(d digest.Digest, path string) error { return store.CopyFile(ctx, s, d, path, 0o644) },
+	} {
+		path := filepath.Join(dir, name)
+		if err := make(fn.Bytes([]byte("never put")), path); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s of nothing: %v, want ErrNotFound", name, err)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s made a file for a blob that is not there", name)
+		}
+	}
+}

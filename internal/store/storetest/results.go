@@ -1,0 +1,123 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// Result returns a result that uses every field, and differs for each n.
+func Result(fn digest.Function, n int) *action.Result {
+	d := func(s string) digest.Digest { return fn.Bytes(fmt.Appendf(nil, "%s %d", s, n)) }
+	return &action.Result{
+		Files: []action.OutputFile{
+			{Path: "out/a.o", Digest: d("a")},
+			{Path: "out/prog", Digest: d("prog"), Executable: true},
+			{Path: "out/empty", Digest: fn.Bytes(nil)},
+		},
+		Dirs:     []action.OutputDir{{Path: "out/tree", Tree: d("tree"), Root: d("root")}},
+		ExitCode: n % 256,
+		Stdout:   fmt.Appendf(nil, "out %d\n\x00\xff", n),
+		Stderr:   []byte("err"),
+		Worker:   "local",
+		Duration: 90*time.Second + time.Duration(n),
+	}
+}
+
+// Results checks the Cache that open returns, which is empty for each call.
+func Results(t *testing.T, open func(t *testing.T) store.Results) {
+	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
+		key := func(n int) digest.Digest { return fn.Bytes(fmt.Appendf(nil, "key %d", n)) }
+		t.Run(fn.String()+"/round trip", func(t *testing.T) {
+			c := open(t)
+			for i, r := range []*action.Result{Result(fn, 0), Result(fn, 1), {}, {ExitCode: -1}, {ExitCode: 255}} {
+				if _, err := c.Get(t.Context(), key(i)); !errors.Is(err, store.ErrNotFound) {
+					t.Fatalf("before Put: %v, want ErrNotFound", err)
+				}
+				for range 2 {
+					if err := c.Put(t.Context(), key(i), r, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				Want(t, c, key(i), r)
+			}
+		})
+		t.Run(fn.String()+"/replace", func(t *testing.T) {
+			c := open(t)
+			for n := range 3 {
+				if err := c.Put(t.Context(), key(0), Result(fn, n), nil); err != nil {
+					t.Fatal(err)
+				}
+				Want(t, c, key(0), Result(fn, n))
+			}
+		})
+		t.Run(fn.String()+"/messages", func(t *testing.T) {
+			c := open(t)
+			messages := map[digest.Digest][]byte{}
+			for _, m := range []string{"an action", "", "a folder"} {
+				messages[fn.Bytes([]byte(m))] = []byte(m)
+			}
+			if m, err := c.Messages(t.Context(), key(0)); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("messages of nothing: %v, %v; want ErrNotFound", m, err)
+			}
+			for i, want := range []map[digest.Digest][]byte{messages, nil, messages} { // each in place of the one before
+				if err := c.Put(t.Context(), key(0), Result(fn, i), want); err != nil {
+					t.Fatal(err)
+				}
+				Want(t, c, key(0), Result(fn, i))
+				got, err := c.Messages(t.Context(), key(0))
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b digest.Digest) bool { return a == b })); err != nil || diff != "" {
+					t.Errorf("messages: %v (-put +got):\n%s", err, diff)
+				}
+			}
+			if m, err := c.Messages(t.Context(), key(1)); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("messages of another key: %v, %v; want ErrNotFound", m, err)
+			}
+		})
+		t.Run(fn.String()+"/many at once", func(t *testing.T) {
+			c := open(t)
+			var wg sync.WaitGroup
+			for i := range 32 {
+				wg.Go(func() {
+					if err := c.Put(t.Context(), key(i%4), Result(fn, i%4), nil); err != nil {
+						t.Error(err)
+					}
+					Want(t, c, key(i%4), Result(fn, i%4))
+				})
+			}
+			wg.Wait()
+		})
+		t.Run(fn.String()+"/cancelled", func(t *testing.T) {
+			c := open(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := c.Put(ctx, key(0), Result(fn, 0), nil); !errors.Is(err, context.Canceled) {
+				t.Errorf("Put: %v, want context.Canceled", err)
+			}
+			if _, err := c.Get(t.Context(), key(0)); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("Get: %v, want ErrNotFound", err)
+			}
+		})
+	}
+}
+
+// Want reports when c does not have r under key.
+func Want(t *testing.T, c store.Results, key digest.Digest, r *action.Result) {
+	t.Helper()
+	got, err := c.Get(t.Context(), key)
+	if err != nil {
+		t.Errorf("Get: %v", err)
+	} else if diff := cmp.Diff(r, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b digest.Digest) bool { return a == b })); diff != "" {
+		t.Errorf("result differs (-put +got):\n%s", diff)
+	}
+}
