@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -94,16 +95,16 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 
 // ReleaseOf returns the release that the SDK at root says it is. Where the catalogue does not have it, known is false, and
 // the release has what the SDK says of itself: its checks are those that hold for all releases of the toolchain.
-func (c *Catalogue) ReleaseOf(sdk verify.SDK, root string) (t *Toolchain, r *Release, known bool, err error) {
-	t = c.toolchain(sdk.Name)
+func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release, known bool, err error) {
+	t = c.toolchain(is.Name)
 	if t == nil {
-		return nil, nil, false, fmt.Errorf("%s is an SDK %q, which is not in the catalogue", root, sdk.Name)
+		return nil, nil, false, fmt.Errorf("%s is an SDK %q, which is not in the catalogue", root, is.Name)
 	}
 	for _, r := range t.Releases {
-		if sdk.Is(r.Version) || r.Revision != "" && sdk.Is(r.Revision) {
+		if is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision) {
 			return t, r, true, nil
 		}
 	}
-	return t, &Release{Release: &qnn.Release{Version: sdk.Version, Revision: sdk.Version, BuildID: sdk.BuildID, ToolsVersion: sdk.ToolsVersion,
-		Arches: sdk.Arches(root)}}, false, nil
+	return t, &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID, ToolsVersion: is.ToolsVersion,
+		Arches: is.Arches(root)}}, false, nil
 }

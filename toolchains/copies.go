@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/sources"
-	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // Copy is an SDK that may be installed on a machine.
@@ -39,7 +39,7 @@ func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
 	at := map[string]int{} // by where the path leads to
 	for _, c := range s.candidates(r, m) {
 		m.looked(c.path)
-		for _, name := range verify.IdentityFiles() {
+		for _, name := range sdk.FileNames() {
 			m.looked(filepath.Join(c.path, name))
 		}
 		real, err := filepath.EvalSymlinks(c.path)
@@ -61,7 +61,7 @@ func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
 				continue
 			}
 			found.Err = fmt.Errorf("%s is no folder", found.Name())
-		} else if found.Found, err = verify.Identify(c.path); err != nil {
+		} else if found.Found, err = sdk.Identify(c.path); err != nil {
 			found.Err = err
 			if c.variable != "" {
 				found.Err = fmt.Errorf("%s: %w", c.variable, err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/hexmage/hexmage/toolchains/verify"
+	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
 // EnvValue is a variable that an SDK's own environment script would set.
@@ -31,8 +31,8 @@ func (t *Toolchain) Env(r *Release, root string) ([]EnvValue, error) {
 	if r.ToolsVersion != "" {
 		tools = "tools/HEXAGON_Tools/" + r.ToolsVersion
 	}
-	if sdk, err := verify.Identify(root); (err == nil || errors.Is(err, verify.ErrNoVersion)) && sdk.ToolsDir != "" {
-		tools = sdk.ToolsDir
+	if is, err := sdk.Identify(root); (err == nil || errors.Is(err, sdk.ErrNoVersion)) && is.ToolsDir != "" {
+		tools = is.ToolsDir
 	}
 	fsys := os.DirFS(root)
 	var out []EnvValue

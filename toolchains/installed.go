@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/sources"
-	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // Machine is what this machine is asked for installed copies. Nil functions find nothing.
@@ -57,7 +57,7 @@ func (m Machine) looked(path string) {
 }
 
 // Installed is what an installed SDK says it is.
-type Installed = verify.SDK
+type Installed = sdk.SDK
 
 func (m Machine) getenv(name string) string {
 	if m.Getenv == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/qnn/buildid"
-	"github.com/hexmage/hexmage/toolchains/verify"
+	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
 // SDK describes an SDK that is a folder or a zip file.
@@ -40,7 +40,6 @@ type Contents struct {
 const (
 	maxEntries  = 200_000  // of a folder or zip
 	maxSearched = 64 << 20 // bytes of a library in which a build id is looked for
-	maxIdentity = 1 << 20  // bytes of a file that says which SDK it is
 	rootDepth   = 4        // folders above such a file, in a zip
 )
 
@@ -122,8 +121,8 @@ func (l *listing) describe(dir, name string) (*Contents, error) {
 	if root != "." {
 		name = path.Base(root)
 	}
-	id, err := l.identify(dir, root, name)
-	if errors.Is(err, verify.ErrUnknownSDK) {
+	id, err := sdk.In(below{l, root}, name)
+	if errors.Is(err, sdk.ErrUnknown) {
 		return c, nil
 	}
 	if err != nil {
@@ -158,49 +157,32 @@ func (l *listing) root() (string, bool) {
 	return best, found
 }
 
-// identify has the files that say it read from the folder, or, for a zip, from copies of these few.
-func (l *listing) identify(dir, root, name string) (verify.SDK, error) {
-	if dir != "" {
-		return verify.Identify(filepath.Join(dir, filepath.FromSlash(root)))
+// below is the part of a listing below a folder.
+type below struct {
+	*listing
+	root string
+}
+
+// Read implements sdk.Files.
+func (b below) Read(name string, limit int64) ([]byte, error) {
+	name = path.Join(b.root, name)
+	if _, ok := b.sizes[name]; !ok {
+		return nil, fs.ErrNotExist
 	}
-	tmp, err := os.MkdirTemp("", "inspect-*")
-	if err != nil {
-		return verify.SDK{}, err
-	}
-	defer os.RemoveAll(tmp)
-	if name == "." || name == "" || !fs.ValidPath(name) {
-		name = "sdk"
-	}
-	copied := filepath.Join(tmp, path.Base(name))
-	for _, f := range verify.IdentityFiles() {
-		prefix := path.Join(root, f)
-		for _, n := range l.names {
-			rel, below := strings.CutPrefix(n, prefix+"/")
-			switch {
-			case below: // a folder whose folders' names say it
-				first, _, more := strings.Cut(rel, "/")
-				if !more {
-					continue
-				}
-				err = os.MkdirAll(filepath.Join(copied, filepath.FromSlash(f), first), 0o755)
-			case n == prefix:
-				var b []byte
-				if b, err = l.read(n, maxIdentity); err == nil {
-					if err = os.MkdirAll(filepath.Join(copied, filepath.FromSlash(path.Dir(f))), 0o755); err == nil {
-						err = os.WriteFile(filepath.Join(copied, filepath.FromSlash(f)), b, 0o644)
-					}
-				}
-			}
-			if err != nil {
-				return verify.SDK{}, err
-			}
+	return b.read(name, limit)
+}
+
+// List implements sdk.Files.
+func (b below) List(name string) ([]string, error) {
+	var all []string
+	for _, n := range b.names {
+		if rest, ok := strings.CutPrefix(n, path.Join(b.root, name)+"/"); ok {
+			first, _, _ := strings.Cut(rest, "/")
+			all = append(all, first)
 		}
 	}
-	id, err := verify.Identify(copied)
-	if err != nil { // a path that is gone when the message is read says nothing
-		err = errors.New(strings.ReplaceAll(err.Error(), copied+string(filepath.Separator), ""))
-	}
-	return id, err
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 var (

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	qnnsdk "github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sdkenv"
-	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // hostile has everything in a folder's name that shells give a meaning to, but ":", which a list can't have.
@@ -106,8 +106,8 @@ func (e environ) shell(t *testing.T, dir, script string, shell ...string) enviro
 func (e environ) with(t *testing.T, shell string, sdks ...string) string {
 	t.Helper()
 	n := sdkenv.New(func(name string) string { return e[name] }, func(toolchain, root string) bool {
-		sdk, err := verify.Identify(root)
-		return err == nil && sdk.Name == toolchain
+		is, err := qnnsdk.Identify(root)
+		return err == nil && is.Name == toolchain
 	})
 	for i := 0; i < len(sdks); i += 2 {
 		if err := n.Add(sdks[i], sdks[i+1], values(t, sdks[i], sdks[i+1])); err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/toolchains/verify"
+	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
 // maxProgram bounds what is copied of a program, in bytes.
@@ -80,11 +80,11 @@ func (s *work) checkOnly(ctx context.Context, out string) error {
 	if err := s.Verified(ctx, s.File, s.o.Warn); err != nil {
 		return err
 	}
-	sdk, err := verify.Identify(s.File)
+	is, err := sdk.Identify(s.File)
 	if err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(map[string]string{"name": s.Name, "version": sdk.Version, "build_id": sdk.BuildID, "tools_version": sdk.ToolsVersion}, "", "  ")
+	b, err := json.MarshalIndent(map[string]string{"name": s.Name, "version": is.Version, "build_id": is.BuildID, "tools_version": is.ToolsVersion}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
 // buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text, so a file without one is
@@ -62,47 +63,47 @@ func (t *tree) identity() {
 	if !t.checks.Identity {
 		return
 	}
-	sdk, err := Identify(t.root)
-	if err != nil && !errors.Is(err, ErrNoVersion) { // in the store no folder is called as a release
+	is, err := sdk.Identify(t.root)
+	if err != nil && !errors.Is(err, sdk.ErrNoVersion) { // in the store no folder is called as a release
 		t.add(".", err.Error(), "an SDK", again)
 		return
 	}
-	if sdk.Name == "qairt" {
-		if id, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != sdk.BuildID {
-			t.add(buildHeader, "build id "+id, "build id "+sdk.BuildID+" as in sdk.yaml",
+	if is.Name == "qairt" {
+		if id, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != is.BuildID {
+			t.add(buildHeader, "build id "+id, "build id "+is.BuildID+" as in sdk.yaml",
 				"headers and libraries are of two releases: op packages would carry an id that the phone refuses; get one release whole")
 		}
 	}
-	if sdk.Name == "hexagon" {
-		t.tools(sdk)
+	if is.Name == "hexagon" {
+		t.tools(is)
 	}
 	abs, err := filepath.Abs(t.root)
 	if err != nil {
 		return
 	}
-	if base := filepath.Base(abs); sdkVersion.MatchString(base) && sdk.Version != "" && base != sdk.Version && !strings.HasPrefix(sdk.Version, base+".") {
-		t.warn(".", "a folder that is called "+base, "one that is called "+sdk.Version,
-			fmt.Sprintf("scripts that go by the name take it for another release: mv %s %s", abs, filepath.Join(filepath.Dir(abs), sdk.Version)))
+	if base := filepath.Base(abs); sdk.IsVersion(base) && is.Version != "" && base != is.Version && !strings.HasPrefix(is.Version, base+".") {
+		t.warn(".", "a folder that is called "+base, "one that is called "+is.Version,
+			fmt.Sprintf("scripts that go by the name take it for another release: mv %s %s", abs, filepath.Join(filepath.Dir(abs), is.Version)))
 	}
 }
 
 // tools looks whether the compilers are where hexagon_sdk.json says: installing others leaves it as it was.
-func (t *tree) tools(sdk SDK) {
-	bin := path.Join(sdk.ToolsDir, "Tools/bin/hexagon-clang++")
+func (t *tree) tools(is sdk.SDK) {
+	bin := path.Join(is.ToolsDir, "Tools/bin/hexagon-clang++")
 	if len(t.glob(bin)) > 0 {
 		return
 	}
 	var have []string
-	for _, name := range t.glob(toolsFolder + "/*/Tools/bin/hexagon-clang++") {
+	for _, name := range t.glob(sdk.ToolsFolder + "/*/Tools/bin/hexagon-clang++") {
 		have = append(have, strings.Split(name, "/")[2])
 	}
 	found, remedy := "none", fmt.Sprintf("install the tools of that version: `qpm-cli --extract hexagon%s --version … --path %s` (DIR must be absolute), or get the SDK again",
-		series(sdk.ToolsVersion), filepath.Join(t.root, filepath.FromSlash(sdk.ToolsDir)))
+		series(is.ToolsVersion), filepath.Join(t.root, filepath.FromSlash(is.ToolsDir)))
 	if len(have) > 0 {
 		found = "only tools " + strings.Join(have, ", ")
 		remedy += "; to use what is there, correct the path in hexagon_sdk.json"
 	}
-	t.add(bin, found, "tools "+sdk.ToolsVersion+", which hexagon_sdk.json names", remedy)
+	t.add(bin, found, "tools "+is.ToolsVersion+", which hexagon_sdk.json names", remedy)
 }
 
 // series is the beginning of a tools' version by which the vendor names the product: "19.0" of "19.0.04".

@@ -137,37 +137,3 @@ func TestTree(t *testing.T) {
 		})
 	}
 }
-
-func TestIdentify(t *testing.T) {
-	yaml := map[string]string{"sdk.yaml": original()["sdk.yaml"]}
-	for name, c := range map[string]struct {
-		files map[string]string
-		want  verify.SDK
-		says  string
-	}{
-		"qairt":          {files: yaml, want: verify.SDK{Name: "qairt", Version: "2.41.0.251128", BuildID: id}},
-		"qairt, damaged": {files: map[string]string{"sdk.yaml": "x"}, says: "no version"},
-		"ndk":            {files: map[string]string{"source.properties": "Pkg.Desc = Android NDK\nPkg.Revision = 28.1.13356709\n"}, want: verify.SDK{Name: "ndk", Version: "28.1.13356709"}},
-		"hexagon": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"other","path":"x"},{"name":"Hexagon Tools","path":"tools/HEXAGON_Tools/19.0.04"}]}}}`},
-			want: verify.SDK{Name: "hexagon", Version: "6.4.0.2", ToolsVersion: "19.0.04", ToolsDir: "tools/HEXAGON_Tools/19.0.04"}},
-		"hexagon without a word of tools": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"5.5.5.0"}}`, "tools/HEXAGON_Tools/8.7.06/Tools/bin/x": ""},
-			want: verify.SDK{Name: "hexagon", Version: "5.5.5.0", ToolsVersion: "8.7.06", ToolsDir: "tools/HEXAGON_Tools/8.7.06"}},
-		"hexagon, tools elsewhere":  {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"Hexagon Tools","path":"/opt/tools"}]}}}`}, says: "no Hexagon tools"},
-		"hexagon, version not said": {files: map[string]string{"hexagon_sdk.json": `{}`, "tools/HEXAGON_Tools/8.8.06/a": ""}, says: "neither"},
-		"hexagon, no JSON":          {files: map[string]string{"hexagon_sdk.json": `{`}, says: "hexagon_sdk.json"},
-		"something else":            {files: map[string]string{"a": ""}, says: "no SDK that hexmage knows"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := verify.Identify(tree(t, c.files))
-			if c.says != "" {
-				if err == nil || !strings.Contains(err.Error(), c.says) {
-					t.Errorf("error %v, want %q", err, c.says)
-				}
-				return
-			}
-			if err != nil || got != c.want {
-				t.Errorf("%+v, %v; want %+v", got, err, c.want)
-			}
-		})
-	}
-}

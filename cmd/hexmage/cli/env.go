@@ -9,8 +9,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/sdkenv"
-	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // envCmd is `hexmage env [PIPELINE | TOOLCHAIN[@VERSION]…]`.
@@ -79,13 +79,13 @@ func (a *app) printEnv(ctx context.Context, p *plan.Plan, workspace, shell strin
 		return err
 	}
 	e := sdkenv.New(a.env.Var, func(toolchain, root string) bool {
-		sdk, err := verify.Identify(root)
-		return (err == nil || errors.Is(err, verify.ErrNoVersion)) && sdk.Name == toolchain
+		is, err := sdk.Identify(root)
+		return (err == nil || errors.Is(err, sdk.ErrNoVersion)) && is.Name == toolchain
 	})
 	for _, l := range ls {
 		t, r, err := d.catalogue.Find(l.Name, l.Version)
-		if sdk, bad := verify.Identify(l.Path); err != nil && bad == nil {
-			t, r, _, err = d.catalogue.ReleaseOf(sdk, l.Path)
+		if is, bad := sdk.Identify(l.Path); err != nil && bad == nil {
+			t, r, _, err = d.catalogue.ReleaseOf(is, l.Path)
 		}
 		if err == nil { // one that only the pipeline knows sets nothing
 			values, err := t.Env(r, l.Path)

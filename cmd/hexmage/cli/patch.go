@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
-	"github.com/hexmage/hexmage/toolchains/verify"
+	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
 // patchCmd is `hexmage patch …`.
@@ -84,8 +84,8 @@ func (a *app) sdkHeaders(ctx context.Context, what string) (headersOf, error) {
 			return h, err
 		}
 		root, h.version = l.Path, l.Version
-	} else if sdk, err := verify.Identify(root); err == nil {
-		h.version = sdk.Version
+	} else if is, err := sdk.Identify(root); err == nil {
+		h.version = is.Version
 	}
 	h.include = filepath.Join(root, "include", "QNN")
 	if !isFolder(h.include) {

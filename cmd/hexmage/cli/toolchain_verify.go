@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/unpack"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -113,14 +114,14 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 	v.Path = dir
 	w := parseWanted(c.As)
 	if c.As == "" {
-		sdk, err := verify.Identify(dir)
-		if errors.Is(err, verify.ErrUnknownSDK) {
+		is, err := sdk.Identify(dir)
+		if errors.Is(err, sdk.ErrUnknown) {
 			return verify.Checks{}, usage("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
 		}
 		if err != nil {
 			return verify.Checks{}, &exitError{ExitFailed, err}
 		}
-		t, r, known, err := d.catalogue.ReleaseOf(sdk, dir)
+		t, r, known, err := d.catalogue.ReleaseOf(is, dir)
 		if err != nil {
 			return verify.Checks{}, &exitError{ExitUsage, err}
 		}

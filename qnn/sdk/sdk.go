@@ -1,0 +1,201 @@
+// Package sdk says which SDK a folder or an archive is, by the files with which its vendor says so. One enters it with Identify, or with In
+// for what is no folder on disk. It does not know which releases there are, nor whether the SDK is whole.
+package sdk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
+)
+
+// SDK is what an SDK's own files say it is.
+type SDK struct {
+	Name         string // "qairt", "hexagon" or "ndk", as the catalogue calls them
+	Version      string // "2.41.0.251128", "6.4.0.2", "28.1.13356709"
+	BuildID      string // "v2.41.0.251128145156_191518"; only of qairt
+	ToolsVersion string // "19.0.04"; only of hexagon
+	ToolsDir     string // slash path below the root: "tools/HEXAGON_Tools/19.0.04"; only of hexagon
+}
+
+// ErrUnknown is what Identify and In return, wrapped, for a folder that holds no SDK it knows.
+var ErrUnknown = errors.New("no SDK that hexmage knows: it has no sdk.yaml, no hexagon_sdk.json and no source.properties")
+
+// ErrNoVersion is what Identify and In return, wrapped, beside all else that it knows, for a Hexagon SDK that does not say which
+// release it is: its file has no version, and its folder has another name.
+var ErrNoVersion = errors.New("neither its hexagon_sdk.json nor the folder's name says its version")
+
+// Is tells whether the SDK is the release that the catalogue calls version. The NDK's release names ("r28b") are not in
+// its files; its revision is compared by the caller.
+func (s SDK) Is(version string) bool { return s.Version == version }
+
+// Arches returns the Hexagon archs ("v79") for which the SDK at root has folders.
+func (s SDK) Arches(root string) []string {
+	dir, prefix := "", ""
+	switch s.Name {
+	case "qairt":
+		dir, prefix = "lib", "hexagon-v"
+	case "hexagon":
+		dir, prefix = "rtos/qurt", "computev"
+	default:
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if number, ok := strings.CutPrefix(e.Name(), prefix); ok && e.IsDir() && archNumber.MatchString(number) {
+			out = append(out, "v"+number)
+		}
+	}
+	return out
+}
+
+var archNumber = lazyregexp.New(`^\d{2}$`)
+
+var (
+	yamlVersion = lazyregexp.New(`(?m)^version:\s*"?(\d+\.\d+\.\d+)`)
+	yamlBuild   = lazyregexp.New(`(?m)^build_id:\s*"?(\d{6})(\d{6}(?:_\d+)?)`)
+	ndkRevision = lazyregexp.New(`(?m)^Pkg\.Revision\s*=\s*(\S+)`)
+	sdkVersion  = lazyregexp.New(`^\d+\.\d+\.\d+(\.\d+)?$`)
+)
+
+// ToolsFolder has the Hexagon tools of an SDK.
+const ToolsFolder = "tools/HEXAGON_Tools"
+
+// maxFile bounds a file that says which SDK it is, in bytes.
+const maxFile = 1 << 20
+
+// FileNames returns the paths below an SDK's root that are looked at.
+func FileNames() []string {
+	return []string{"sdk.yaml", "hexagon_sdk.json", "source.properties", ToolsFolder}
+}
+
+// IsVersion tells whether the name of a folder is a version, as SDKs' folders are called.
+func IsVersion(name string) bool { return sdkVersion.MatchString(name) }
+
+// Files are those of an SDK, by slash paths below its root.
+type Files interface {
+	// Read returns a regular file of at most limit bytes.
+	Read(name string, limit int64) ([]byte, error)
+	// List returns the names of what is in a folder, sorted.
+	List(name string) ([]string, error)
+}
+
+// Identify reads the version files of the SDK in the folder root.
+func Identify(root string) (SDK, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return SDK{}, err
+	}
+	s, err := In(folder(root), filepath.Base(abs))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", root, err)
+	}
+	return s, err
+}
+
+// folder is an SDK on disk.
+type folder string
+
+func (f folder) at(name string) string {
+	return filepath.Join(string(f), filepath.FromSlash(name))
+}
+
+// Read implements Files. What is no regular file is not opened: a pipe would never end.
+func (f folder) Read(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(f.at(name))
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return boundedfile.Read(f.at(name), limit)
+}
+
+// List implements Files.
+func (f folder) List(name string) ([]string, error) {
+	entries, err := os.ReadDir(f.at(name))
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, err
+}
+
+// In is Identify for an SDK whose folder has the name.
+func In(f Files, name string) (SDK, error) {
+	if b, err := f.Read("sdk.yaml", maxFile); err == nil {
+		v, id := yamlVersion.Get().FindSubmatch(b), yamlBuild.Get().FindSubmatch(b)
+		if v == nil || id == nil {
+			return SDK{}, errors.New("sdk.yaml has no version or no build_id that is understood")
+		}
+		return SDK{Name: "qairt", Version: string(v[1]) + "." + string(id[1]),
+			BuildID: "v" + string(v[1]) + "." + string(id[1]) + string(id[2])}, nil
+	}
+	if b, err := f.Read("hexagon_sdk.json", maxFile); err == nil {
+		return hexagon(f, name, b)
+	}
+	if b, err := f.Read("source.properties", maxFile); err == nil {
+		if m := ndkRevision.Get().FindSubmatch(b); m != nil {
+			return SDK{Name: "ndk", Version: string(m[1])}, nil
+		}
+		return SDK{}, errors.New("source.properties has no Pkg.Revision")
+	}
+	return SDK{}, ErrUnknown
+}
+
+// hexagon finds the tools by what hexagon_sdk.json says of them: their folder's name changes with every SDK. The
+// SDK's own version is in that file only sometimes; else it is the folder's name.
+func hexagon(files Files, name string, b []byte) (SDK, error) {
+	var f struct {
+		Root struct {
+			Version string `json:"version"`
+			Tools   struct {
+				Info []struct {
+					Name    string `json:"name"`
+					Version string `json:"version"`
+					Path    string `json:"path"`
+				} `json:"info"`
+			} `json:"tools"`
+		} `json:"root"`
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return SDK{}, fmt.Errorf("hexagon_sdk.json: %w", err)
+	}
+	s := SDK{Name: "hexagon", Version: f.Root.Version}
+	if s.Version == "" && IsVersion(name) {
+		s.Version = name
+	}
+	for _, i := range f.Root.Tools.Info {
+		p := path.Clean(filepath.ToSlash(i.Path))
+		if i.Name != "Hexagon Tools" || path.IsAbs(p) || strings.HasPrefix(p, "..") {
+			continue
+		}
+		s.ToolsDir, s.ToolsVersion = p, i.Version
+		if s.ToolsVersion == "" {
+			s.ToolsVersion = path.Base(p)
+		}
+	}
+	if s.ToolsDir == "" { // an SDK whose file does not say it has one folder
+		names, err := files.List(ToolsFolder)
+		if err != nil || len(names) == 0 {
+			return SDK{}, errors.New("no Hexagon tools in " + ToolsFolder + ": add them there")
+		}
+		s.ToolsVersion = names[len(names)-1]
+		s.ToolsDir = ToolsFolder + "/" + s.ToolsVersion
+	}
+	if s.Version == "" {
+		return s, ErrNoVersion
+	}
+	return s, nil
+}

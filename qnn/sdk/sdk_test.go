@@ -1,0 +1,84 @@
+package sdk_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/qnn/sdk"
+)
+
+// tree writes files into a new folder.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestIdentify(t *testing.T) {
+	yaml := map[string]string{"sdk.yaml": "product: qairt\nversion: 2.41.0\nbuild_id: 251128145156_191518\n"}
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  sdk.SDK
+		says  string
+	}{
+		"qairt":          {files: yaml, want: sdk.SDK{Name: "qairt", Version: "2.41.0.251128", BuildID: "v2.41.0.251128145156_191518"}},
+		"qairt, damaged": {files: map[string]string{"sdk.yaml": "x"}, says: "no version"},
+		"ndk":            {files: map[string]string{"source.properties": "Pkg.Desc = Android NDK\nPkg.Revision = 28.1.13356709\n"}, want: sdk.SDK{Name: "ndk", Version: "28.1.13356709"}},
+		"hexagon": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"other","path":"x"},{"name":"Hexagon Tools","path":"tools/HEXAGON_Tools/19.0.04"}]}}}`},
+			want: sdk.SDK{Name: "hexagon", Version: "6.4.0.2", ToolsVersion: "19.0.04", ToolsDir: "tools/HEXAGON_Tools/19.0.04"}},
+		"hexagon without a word of tools": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"5.5.5.0"}}`, "tools/HEXAGON_Tools/8.7.06/Tools/bin/x": ""},
+			want: sdk.SDK{Name: "hexagon", Version: "5.5.5.0", ToolsVersion: "8.7.06", ToolsDir: "tools/HEXAGON_Tools/8.7.06"}},
+		"hexagon, tools elsewhere":  {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"Hexagon Tools","path":"/opt/tools"}]}}}`}, says: "no Hexagon tools"},
+		"hexagon, version not said": {files: map[string]string{"hexagon_sdk.json": `{}`, "tools/HEXAGON_Tools/8.8.06/a": ""}, says: "neither"},
+		"hexagon, no JSON":          {files: map[string]string{"hexagon_sdk.json": `{`}, says: "hexagon_sdk.json"},
+		"something else":            {files: map[string]string{"a": ""}, says: "no SDK that hexmage knows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := sdk.Identify(tree(t, c.files))
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("error %v, want %q", err, c.says)
+				}
+				return
+			}
+			if err != nil || got != c.want {
+				t.Errorf("%+v, %v; want %+v", got, err, c.want)
+			}
+		})
+	}
+}
+
+// FuzzIdentify reads version files of SDKs that anybody may have written.
+func FuzzIdentify(f *testing.F) {
+	f.Add("sdk.yaml", []byte("version: 2.41.0\nbuild_id: 251128145156_191518\n"))
+	f.Add("hexagon_sdk.json", []byte(`{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"Hexagon Tools","version":"19.0.04","path":"tools/HEXAGON_Tools/19.0.04"}]}}}`))
+	f.Add("hexagon_sdk.json", []byte(`{"root":{"tools":{"info":[{"name":"Hexagon Tools","path":"../../x"}]}}}`))
+	f.Add("source.properties", []byte("Pkg.Revision = 28.1.13356709\n"))
+	f.Fuzz(func(t *testing.T, name string, b []byte) {
+		if name != "sdk.yaml" && name != "hexagon_sdk.json" && name != "source.properties" {
+			return
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		is, err := sdk.Identify(dir)
+		if err == nil && (is.Name == "" || is.Version == "") {
+			t.Errorf("%+v is no SDK", is)
+		}
+		if is.ToolsDir != "" && !filepath.IsLocal(filepath.FromSlash(is.ToolsDir)) {
+			t.Errorf("the tools' folder %q leaves the SDK", is.ToolsDir)
+		}
+	})
+}
