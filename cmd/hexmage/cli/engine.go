@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
@@ -125,8 +126,9 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
+	folders := dirpool.New(filepath.Join(a.cache, "laid"), fn, store.Unmodified, disk.LastDamage(a.cache))
 	here := local.Options{
-		Dir: e.scratch, Kept: filepath.Join(a.cache, "laid"), KeptSince: disk.LastDamage(a.cache), Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
+		Dir: e.scratch, Pool: folders, Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
 		Base: base, Workspace: workspace, Private: a.private(),
 	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.

@@ -49,7 +49,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	if err != nil {
 		return err
 	}
-	done, keep, err := l.kept(ctx, d, at, rel)
+	done, keep, err := l.pooled(ctx, d, at, rel)
 	if done || err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
@@ -37,10 +38,8 @@ type Options struct {
 	Extra map[string]string // variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
 	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins; in no key.
 	Private map[string]map[string]string
-	Kept    string // folder for large folders of inputs that are kept from run to run, on the store's file system; "": none are
-	// KeptSince is when something in the store was last found damaged: of folders that were laid out before, nobody knows what their files are.
-	KeptSince time.Time
-	Keep      bool // leave exec roots behind, for people to look at
+	Pool    *dirpool.Pool // large folders of inputs that are kept from run to run; nil: none are
+	Keep    bool          // leave exec roots behind, for people to look at
 
 	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
 	Workspace string        // where files are that a command that failed may have looked for; "": nowhere
@@ -48,9 +47,8 @@ type Options struct {
 
 // Executor is an execute.Executor.
 type Executor struct {
-	o      Options
-	slots  slots
-	larder larder
+	o     Options
+	slots slots
 
 	mark     string // in the names of exec roots
 	adopt    sync.Once
@@ -67,7 +65,7 @@ type Executor struct {
 func New(o Options) *Executor {
 	// Several executors may have one folder.
 	mark := strconv.FormatUint(uint64(rand.Uint32()), 36)
-	return &Executor{o: o, mark: mark, larder: larder{o.Kept, o.Store, o.Fn, o.KeptSince}, groups: map[int]bool{}}
+	return &Executor{o: o, mark: mark, groups: map[int]bool{}}
 }
 
 // Close removes what is left of exec roots. Nothing is executed any more.
@@ -143,8 +141,8 @@ func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error)
 		x.done(s)
 		return nil, &execute.Error{Op: "lay out the inputs", Err: err}
 	}
-	for _, f := range s.laid {
-		if err := f.note(); err != nil {
+	for _, f := range s.pooled {
+		if err := f.Watch(); err != nil {
 			x.done(s)
 			return nil, &execute.Error{Op: "lay out the inputs", Err: err}
 		}

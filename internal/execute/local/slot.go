@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -24,7 +25,7 @@ type slot struct {
 	shape  string             // what actions have in common that may use it
 	stands map[string]*stands // by slash path below dir: what was made, but for what the command made
 	use    int                // counts actions
-	laid   []*laid            // folders that are kept elsewhere when the action is done
+	pooled []*dirpool.Folder  // folders that are kept elsewhere when the action is done
 	outs   []string           // outputs of the action, absolute
 	pipes  pipes
 	worker *sandbox.Worker // where commands start when they are restricted; nil: anywhere

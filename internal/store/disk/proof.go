@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,11 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeebo/blake3"
-
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -28,16 +26,18 @@ const (
 	proofDays = 7       // larger ones: after so many days
 	maxSeen   = 1 << 20 // files that are known to be right; 20 MB of memory
 
-	proofMagic = "hexmage verified 1\n"
-	maxProofs  = 1 << 16 // large files that are remembered
+	maxProofs = 1 << 16 // large files that are remembered
 )
 
-// proofs knows which files were right when they were read, by this process or, of large ones, by any. The state file is
-// <root>/state/verified: magic, for each file 8 bytes of its hash and the day, and the BLAKE3 of all that. Without it files are
-// read again.
+// proofKind is of the state file <root>/state/verified. Its block has 8 bytes of each file's hash and the day.
+func proofKind() statefile.Kind {
+	return statefile.Kind{Name: "verified", Version: 1, Max: 32 * maxProofs, Shared: true}
+}
+
+// proofs knows which files were right when they were read, by this process or, of large ones, by any. Without the state file they
+// are read again.
 type proofs struct {
 	path string
-	tmp  string // a folder on the same file system
 	now  func() time.Time
 
 	mu    sync.Mutex
@@ -47,7 +47,7 @@ type proofs struct {
 }
 
 func newProofs(root string) *proofs {
-	return &proofs{path: filepath.Join(root, "state", "verified"), tmp: filepath.Join(root, atomicfile.NewFiles), now: time.Now, seen: map[uint64]struct{}{}}
+	return &proofs{path: filepath.Join(root, "state", "verified"), now: time.Now, seen: map[uint64]struct{}{}}
 }
 
 // proofKey stands for a file of the blob. Two blobs with the same key would only be read less often.
@@ -124,28 +124,14 @@ func (p *proofs) drop(d digest.Digest) {
 
 func (p *proofs) load() map[uint64]uint32 {
 	days := map[uint64]uint32{}
-	f, err := os.Open(p.path)
-	if err != nil {
-		return days
+	if f, err := statefile.Read(p.path, proofKind()); err == nil {
+		for d := statefile.Decode(f.Blocks[0]); d.Len() > 0; {
+			if k, day := d.Uint64(), d.Uint32(); !d.Bad() {
+				days[k] = day
+			}
+		}
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, int64(len(proofMagic)+12*maxProofs+32)))
-	if err != nil {
-		return days
-	}
-	parseProofs(b, func(key uint64, day uint32) { days[key] = day })
 	return days
-}
-
-func parseProofs(b []byte, each func(key uint64, day uint32)) {
-	body := len(b) - 32
-	if body < len(proofMagic) || blake3.Sum256(b[:body]) != [32]byte(b[body:]) {
-		return
-	}
-	rest, ok := bytes.CutPrefix(b[:body], []byte(proofMagic))
-	for ; ok && len(rest) >= 12; rest = rest[12:] {
-		each(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint32(rest[8:]))
-	}
 }
 
 // save writes what came to be known. Two processes that do so at once lose what one of them knew: it is found out again. That it
@@ -157,28 +143,16 @@ func (p *proofs) save() {
 		return
 	}
 	p.dirty = false
-	b := []byte(proofMagic)
+	var b statefile.Encoder
 	n := 0
 	for k, day := range p.days {
 		if n < maxProofs && p.fresh(day) {
 			n++
-			b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, k), day)
+			b.Uint64(k)
+			b.Uint32(day)
 		}
 	}
-	sum := blake3.Sum256(b)
-	if os.MkdirAll(filepath.Dir(p.path), 0o755) != nil {
-		return
-	}
-	f, err := atomicfile.Temp(p.tmp, "verified")
-	if err != nil {
-		return
-	}
-	if _, err := f.Write(append(b, sum[:]...)); err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return
-	}
-	_ = atomicfile.Place(f, p.path, 0o644)
+	_ = statefile.Write(p.path, proofKind(), b.Block)
 }
 
 // LinkedUnread tells whether a file with that stamp may have been linked unread since it last was as it should be: a bit that flipped

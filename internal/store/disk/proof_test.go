@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
@@ -148,9 +149,6 @@ func TestLargeFilesAreReadInAWhile(t *testing.T) {
 // Whatever becomes of the state file, it says nothing that was not written.
 func TestProofsFile(t *testing.T) {
 	p := newProofs(t.TempDir())
-	if err := os.MkdirAll(p.tmp, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	d := digest.BLAKE3.Bytes(make([]byte, proofSize+1))
 	p.add(d, "cas")
 	p.add(d, "exec")
@@ -166,15 +164,26 @@ func TestProofsFile(t *testing.T) {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
 		for _, b := range [][]byte{bad, good[:i]} {
-			parseProofs(b, func(uint64, uint32) { t.Errorf("byte %d changed, and it counts", i) })
+			if err := os.WriteFile(p.path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if days := p.load(); len(days) > 0 {
+				t.Errorf("byte %d changed, and %v counts", i, days)
+			}
 		}
 	}
 }
 
 func FuzzProofs(f *testing.F) {
-	f.Add([]byte(proofMagic))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		parseProofs(b, func(uint64, uint32) {})
+	f.Add([]byte("twelve bytes"))
+	p := newProofs(f.TempDir())
+	f.Fuzz(func(t *testing.T, block []byte) {
+		if err := statefile.Write(p.path, proofKind(), block); err != nil {
+			return // it is too large
+		}
+		if days := p.load(); len(days) > len(block)/12 {
+			t.Errorf("of %d bytes come %d files", len(block), len(days))
+		}
 	})
 }
 

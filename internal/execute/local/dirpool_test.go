@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
@@ -40,12 +40,18 @@ func newWide(t *testing.T) *wide {
 	if err := os.MkdirAll(filepath.Join(root, "tmp", "run"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: blobs, Fn: digest.BLAKE3, Kept: w.kept})
-	t.Cleanup(func() { _ = w.x.Close() })
-	for i := range 2 * keepFrom {
+	w.open(time.Time{})
+	for i := range 2 * dirpool.MinFiles {
 		w.set(fmt.Sprintf("f%04d", i), fmt.Sprintf("content %d\n", i))
 	}
 	return w
+}
+
+// open makes an executor that knows of damage at that moment.
+func (w *wide) open(damaged time.Time) {
+	dir := filepath.Join(filepath.Dir(w.kept), "tmp", "run")
+	w.x = New(Options{Dir: dir, Store: w.blobs, Fn: digest.BLAKE3, Pool: dirpool.New(w.kept, digest.BLAKE3, store.Unmodified, damaged)})
+	w.t.Cleanup(func() { _ = w.x.Close() })
 }
 
 func (w *wide) set(name, content string) {
@@ -124,25 +130,6 @@ func TestKeptFolderIsUsedAgain(t *testing.T) {
 	}
 }
 
-// A folder that was laid out long ago, or by a clock that went back since, is laid out anew, and the store reads what it links.
-func TestKeptFolderGetsOld(t *testing.T) {
-	for age, taken := range map[time.Duration]bool{time.Hour: true, keptFor - time.Hour: true, keptFor + time.Hour: false, -time.Hour: false} {
-		w := newWide(t)
-		w.run("")
-		at, st := w.folder()
-		since := time.Unix(time.Now().Add(-age).Unix(), 0)
-		if err := w.x.larder.write(&laid{key: filepath.Base(at), files: w.files, since: since}, st); err != nil {
-			t.Fatal(err)
-		}
-		w.set("f0003", "another\n")
-		w.run("")
-		_, st = w.folder()
-		if _, now, ok := w.x.larder.list(filepath.Base(at), st); !ok || now.Equal(since) != taken {
-			t.Errorf("age %v: laid out %v ago: %v", age, time.Since(now), ok)
-		}
-	}
-}
-
 // A folder that was laid out before something was found damaged may have links to the damaged file, which is out of the store only.
 func TestKeptFolderFromBeforeDamage(t *testing.T) {
 	w := newWide(t)
@@ -167,8 +154,7 @@ func TestKeptFolderFromBeforeDamage(t *testing.T) {
 		t.Fatal("the damage was not found")
 	}
 	w.set("f0007", "content 7\n")
-	w.x = New(Options{Dir: filepath.Join(root, "tmp", "run"), Store: w.blobs, Fn: digest.BLAKE3, Kept: w.kept, KeptSince: since})
-	t.Cleanup(func() { _ = w.x.Close() })
+	w.open(since)
 	w.run("")
 }
 
@@ -228,30 +214,4 @@ func TestKeptFolderAfterACommandThatWritesToIt(t *testing.T) {
 			w.run("")
 		})
 	}
-}
-
-func FuzzKeptList(f *testing.F) {
-	l := larder{dir: f.TempDir(), fn: digest.BLAKE3}
-	st := stat.Stamp{Dev: 1, Inode: 2, MTime: 3, CTime: 4, Mode: 0o40755}
-	if err := l.write(&laid{key: "k", since: time.Unix(1_800_000_000, 0), files: map[string]merkle.File{"a": {Digest: digest.BLAKE3.Bytes(nil)}, "b": {Digest: digest.BLAKE3.Bytes([]byte("b")), Executable: true}}}, st); err != nil {
-		f.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(l.dir, "k.list"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	if files, since, ok := parseKept(b, digest.BLAKE3, st); !ok || len(files) != 2 || files[0].name != "a" || files[1].name != "b" || !files[1].Executable || since.Unix() != 1_800_000_000 {
-		f.Fatal(files, since, ok)
-	}
-	f.Add(b)
-	f.Fuzz(func(t *testing.T, c []byte) {
-		if files, _, ok := parseKept(c, digest.BLAKE3, st); ok && !slices.IsSortedFunc(files, func(a, b keptFile) int { return cmp.Or(strings.Compare(a.name, b.name), 1) }) {
-			t.Fatalf("a list counts whose names are not in order: %v", files)
-		}
-		other := st
-		other.CTime++
-		if _, _, ok := parseKept(c, digest.BLAKE3, other); ok {
-			t.Fatal("a list counts for a folder with another stamp")
-		}
-	})
 }

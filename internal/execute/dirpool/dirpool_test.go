@@ -1,0 +1,289 @@
+package dirpool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/statefile"
+)
+
+const fn = digest.BLAKE3
+
+// bench has a pool, and a place for exec roots. A file of it is as it was linked while it is read-only.
+type bench struct {
+	*Pool
+	t     *testing.T
+	roots string
+	links int
+}
+
+func newBench(t *testing.T) *bench {
+	dir := t.TempDir()
+	return &bench{Pool: New(filepath.Join(dir, "pool"), fn, func(_ digest.Digest, s stat.Stamp) bool { return s.Mode&0o222 == 0 }, time.Time{}), t: t, roots: t.TempDir()}
+}
+
+func someFiles(n int) map[string]merkle.File {
+	files := map[string]merkle.File{}
+	for i := range n {
+		files[fmt.Sprintf("f%03d", i)] = merkle.File{Digest: fn.Bytes(fmt.Append(nil, i)), Executable: i%2 == 1}
+	}
+	return files
+}
+
+// run has a folder with the files in an exec root, from the pool or laid out anew, and gives it back after use. It returns how many
+// files had to be linked.
+func (b *bench) run(key string, files map[string]merkle.File, use func(dir string) error) int {
+	b.t.Helper()
+	f := b.Folder(key, filepath.Join(b.roots, "in"), files)
+	b.links = 0
+	link := func(name string, file merkle.File) error {
+		b.links++
+		perm := os.FileMode(0o444)
+		if file.Executable {
+			perm = 0o555
+		}
+		return os.WriteFile(filepath.Join(f.Path, name), []byte(file.Digest.Hex()), perm)
+	}
+	taken, err := b.Take(f, link)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if !taken {
+		if err := os.Mkdir(f.Path, 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+		for name, file := range files {
+			if err := link(name, file); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
+	if err := f.Watch(); err != nil {
+		b.t.Fatal(err)
+	}
+	entries, err := os.ReadDir(f.Path)
+	if err != nil || len(entries) != len(files) {
+		b.t.Fatalf("there are %d files, %v; want %d", len(entries), err, len(files))
+	}
+	for name, file := range files {
+		got, err := os.ReadFile(filepath.Join(f.Path, name))
+		if err != nil || string(got) != file.Digest.Hex() {
+			b.t.Fatalf("%s has %q, %v", name, got, err)
+		}
+	}
+	if use != nil {
+		if err := use(f.Path); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.Give(f)
+	if err := os.RemoveAll(f.Path); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.links
+}
+
+func TestKeeps(t *testing.T) {
+	p := New("/pool", fn, func(digest.Digest, stat.Stamp) bool { return true }, time.Time{})
+	flat := &merkle.Dir{Files: someFiles(MinFiles)}
+	if !p.Keeps(flat) {
+		t.Error("a large flat folder is not kept")
+	}
+	for what, kept := range map[string]bool{
+		"a small one":        p.Keeps(&merkle.Dir{Files: someFiles(MinFiles - 1)}),
+		"one with a folder":  p.Keeps(&merkle.Dir{Files: flat.Files, Dirs: map[string]*merkle.Dir{"x": {}}}),
+		"one with a symlink": p.Keeps(&merkle.Dir{Files: flat.Files, Symlinks: map[string]string{"x": "y"}}),
+		"one without a pool": (*Pool)(nil).Keeps(flat),
+	} {
+		if kept {
+			t.Errorf("%s is kept", what)
+		}
+	}
+}
+
+// What is the same in the next run stays; what is not is linked; where that is most, all is.
+func TestTakenAgain(t *testing.T) {
+	b := newBench(t)
+	files := someFiles(100)
+	steps := []struct {
+		change func()
+		links  int
+	}{
+		{func() {}, 100},
+		{func() {}, 0},
+		{func() { files["f003"] = merkle.File{Digest: fn.Bytes([]byte("other"))} }, 1},
+		{func() { delete(files, "f004"); files["new"] = merkle.File{Digest: fn.Bytes([]byte("new"))} }, 1},
+		{func() { files["f005"] = merkle.File{Digest: files["f005"].Digest} }, 1}, // no longer executable
+		{func() {
+			for i := range 60 {
+				files[fmt.Sprintf("f%03d", i)] = merkle.File{Digest: fn.Bytes(fmt.Append(nil, "x", i))}
+			}
+		}, 102},
+		{func() {}, 0},
+	}
+	files["f101"] = merkle.File{Digest: fn.Bytes([]byte("101"))}
+	steps[0].links = 101
+	for i, s := range steps {
+		s.change()
+		if got := b.run("key", files, nil); got != s.links {
+			t.Errorf("step %d: %d files were linked, want %d", i, got, s.links)
+		}
+	}
+	if got := b.run("other key", files, nil); got != len(files) {
+		t.Errorf("another action linked %d files", got)
+	}
+}
+
+// What a command changed does not come back: the folder is laid out anew, or the file is linked again.
+func TestChanged(t *testing.T) {
+	for what, c := range map[string]struct {
+		use   func(dir string) error
+		links int
+	}{
+		"nothing":       {func(string) error { return nil }, 0},
+		"more":          {func(dir string) error { return os.WriteFile(filepath.Join(dir, "more"), nil, 0o444) }, 100},
+		"less":          {func(dir string) error { return os.Remove(filepath.Join(dir, "f001")) }, 100},
+		"exchanged":     {func(dir string) error { return os.Rename(filepath.Join(dir, "f001"), filepath.Join(dir, "f002")) }, 100},
+		"a mode":        {func(dir string) error { return os.Chmod(filepath.Join(dir, "f001"), 0o644) }, 1},
+		"an executable": {func(dir string) error { return os.Chmod(filepath.Join(dir, "f000"), 0o555) }, 1},
+		"its own mode":  {func(dir string) error { return os.Chmod(dir, 0o700) }, 100},
+		"gone":          {os.RemoveAll, 100},
+		"a file now":    {func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o644)) }, 100},
+	} {
+		b := newBench(t)
+		b.run("key", someFiles(100), c.use)
+		if got := b.run("key", someFiles(100), nil); got != c.links {
+			t.Errorf("%s: %d files were linked, want %d", what, got, c.links)
+		}
+	}
+}
+
+// What happens to a folder while it is kept is noticed as well.
+func TestDamaged(t *testing.T) {
+	for what, harm := range map[string]func(at string) error{
+		"a list that is cut": func(at string) error { return os.Truncate(at+listSuffix, 100) },
+		"no list":            func(at string) error { return os.Remove(at + listSuffix) },
+		"no folder":          os.RemoveAll,
+		"a file more":        func(at string) error { return os.WriteFile(filepath.Join(at, "more"), nil, 0o444) },
+		"another folder": func(at string) error {
+			return errors.Join(os.RemoveAll(at), os.Mkdir(at, 0o755), os.Chtimes(at, time.Time{}, laidOut()))
+		},
+	} {
+		b := newBench(t)
+		files := someFiles(50)
+		b.run("key", files, nil)
+		if err := harm(filepath.Join(b.dir, b.Folder("key", "", nil).name)); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.run("key", files, nil); got != 50 {
+			t.Errorf("%s: %d files were linked", what, got)
+		}
+		if got := b.run("key", files, nil); got != 0 {
+			t.Errorf("%s: the folder that was laid out anew was not kept: %d files were linked", what, got)
+		}
+	}
+}
+
+// A folder that was laid out long ago, or by a clock that went back since, is laid out anew, and the store reads what it links.
+func TestAge(t *testing.T) {
+	for age, taken := range map[time.Duration]bool{time.Hour: true, maxAge - time.Hour: true, maxAge + time.Hour: false, -time.Hour: false} {
+		b := newBench(t)
+		files := someFiles(10)
+		b.run("key", files, nil)
+		f := b.Folder("key", "", files)
+		f.since = time.Unix(time.Now().Add(-age).Unix(), 0)
+		st, err := stat.Lstat(filepath.Join(b.dir, f.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.write(f, st); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.run("key", files, nil); (got == 0) != taken {
+			t.Errorf("age %v: %d files were linked", age, got)
+		}
+		// However often it is taken, it gets no younger.
+		if st, err = stat.Lstat(filepath.Join(b.dir, f.name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, since, ok := b.list(f.name, st); !ok || since.Equal(f.since) != taken {
+			t.Errorf("age %v: laid out %v ago: %v", age, time.Since(since), ok)
+		}
+	}
+}
+
+// A folder that was laid out before something was found damaged may have links to what is damaged.
+func TestBeforeDamage(t *testing.T) {
+	b := newBench(t)
+	files := someFiles(10)
+	b.run("key", files, nil)
+	b.damaged = time.Now()
+	if got := b.run("key", files, nil); got != 10 {
+		t.Errorf("%d files were linked", got)
+	}
+	b.damaged = time.Now().Add(-time.Hour)
+	if got := b.run("key", files, nil); got != 0 {
+		t.Errorf("%d files were linked of a folder that was laid out since", got)
+	}
+}
+
+func TestBound(t *testing.T) {
+	b := newBench(t)
+	for i := range maxFolders + 3 {
+		b.run(fmt.Sprint(i), someFiles(1), nil)
+		list := filepath.Join(b.dir, b.Folder(fmt.Sprint(i), "", nil).name+listSuffix)
+		used := time.Now().Add(time.Duration(i-100) * time.Minute)
+		if err := os.Chtimes(list, used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := os.ReadDir(b.dir); err != nil || len(left) != 2*maxFolders {
+		t.Errorf("%d names are left, %v", len(left), err)
+	}
+	if got := b.run("0", someFiles(1), nil); got != 1 {
+		t.Error("the oldest is still there")
+	}
+	if got := b.run(fmt.Sprint(maxFolders), someFiles(1), nil); got != 0 {
+		t.Error("a young one is not there")
+	}
+}
+
+func FuzzList(f *testing.F) {
+	p := New(f.TempDir(), fn, nil, time.Time{})
+	st := stat.Stamp{Dev: 1, Inode: 2, MTime: 3, CTime: 4, Mode: 0o40755}
+	want := map[string]merkle.File{"a": {Digest: fn.Bytes(nil)}, "b": {Digest: fn.Bytes([]byte("b")), Executable: true}}
+	folder := p.Folder("key", "", want)
+	if err := p.write(folder, st); err != nil {
+		f.Fatal(err)
+	}
+	files, since, ok := p.list(folder.name, st)
+	if !ok || since.Unix() != folder.since.Unix() || !reflect.DeepEqual(files, []listed{{"a", want["a"]}, {"b", want["b"]}}) {
+		f.Fatal(files, since, ok)
+	}
+	file, err := statefile.Read(filepath.Join(p.dir, folder.name+listSuffix), listKind())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Blocks[0])
+	f.Fuzz(func(t *testing.T, block []byte) {
+		if files, _, ok := parseList(block, st); ok && !slices.IsSortedFunc(files, func(a, b listed) int { return cmp.Or(strings.Compare(a.name, b.name), 1) }) {
+			t.Fatalf("a list counts whose names are not in order: %v", files)
+		}
+		other := st
+		other.CTime++
+		if _, _, ok := parseList(block, other); ok {
+			t.Fatal("a list counts for a folder with another stamp")
+		}
+	})
+}
