@@ -1,10 +1,6 @@
 package oppackage
 
-import (
-	"regexp"
-
-	"github.com/hexmage/hexmage/patches"
-)
+import "regexp"
 
 // failure is a message of a compiler or linker whose cause lies in how op packages are made.
 type failure struct{ message, hint string }
@@ -18,13 +14,10 @@ func failures() []failure {
 	}
 }
 
-// Diagnose says causes and remedies for the output of a compiler or linker, one a line: rename rules that would fix it, and
-// slips in op packages. Failures that are no matter of op packages alone are in the catalogue of package runner/diagnose.
-func Diagnose(output string) []string {
+// diagnose says causes and remedies for slips in op packages, by the output of a compiler or linker. Failures that are no matter of op
+// packages alone are in the catalogue of package runner/diagnose.
+func diagnose(output string) []string {
 	var hints []string
-	for _, h := range patches.Diagnose(output) {
-		hints = append(hints, h.String())
-	}
 	for _, f := range failures() {
 		if regexp.MustCompile(f.message).MatchString(output) {
 			hints = append(hints, f.hint)

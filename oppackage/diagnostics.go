@@ -3,6 +3,7 @@ package oppackage
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,8 +100,8 @@ func Fingerprint(output string) string {
 }
 
 // Explain says for people what failed in an action of a kind that builds op packages, and what to do: which op for which
-// target, then causes and remedies.
-func Explain(spec, output string) []string {
+// target, then causes and remedies, those first that renames knows, which looks for names that an SDK spells otherwise.
+func Explain(spec, output string, renames func(output string) []string) []string {
 	target, object, _ := strings.Cut(spec, "/")
 	var hints []string
 	if op, ok := strings.CutPrefix(object, "ops/"); ok {
@@ -112,7 +113,7 @@ func Explain(spec, output string) []string {
 		}
 		hints = append(hints, fmt.Sprintf("op %s does not compile for %s%s", strings.TrimSuffix(path.Base(op), ".o"), target, places))
 	}
-	return append(hints, Diagnose(output)...)
+	return slices.Concat(hints, renames(output), diagnose(output))
 }
 
 // Summary is the first error of an output in a line, and how many others there are.

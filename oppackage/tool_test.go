@@ -74,15 +74,32 @@ func TestToolVersion(t *testing.T) {
 	}
 }
 
-func TestDiagnose(t *testing.T) {
-	for output, want := range map[string]string{
-		"src/ops/IRoPE.cpp:144:86: error: no member named 'get_interface_scale' in 'Tensor'": `rename rule "interface_scale"`,
-	} {
-		if hints := oppackage.Diagnose(output); len(hints) != 1 || !strings.Contains(hints[0], want) {
-			t.Errorf("Diagnose(%q) = %q, want %q", output, hints, want)
+func TestExplain(t *testing.T) {
+	renames := func(output string) []string {
+		if strings.Contains(output, "no member named") {
+			return []string{"a rename rule"}
 		}
+		return nil
 	}
-	if hints := oppackage.Diagnose("a.cpp:1:1: error: expected ';'"); hints != nil {
-		t.Errorf("hints %q", hints)
+	for _, c := range []struct {
+		spec, output string
+		want         []string
+	}{
+		{"htp_v79/ops/RoPE.o", "in/source/src/ops/RoPE.cpp:144:86: error: no member named 'get_interface_scale' in 'Tensor'",
+			[]string{"op RoPE does not compile for htp_v79, first at src/ops/RoPE.cpp:144:86", "a rename rule"}},
+		{"htp_v79", "ld.lld: error: undefined symbol: void op_file_of<Scale>()", []string{"the interface lists an op that no source defines"}},
+		{"htp_v79", "ld.lld: error: undefined symbol: open_op_name", []string{"compiled with a vendor's headers"}},
+		{"htp_v79/link", "a.cpp:1:1: error: expected ';'", nil},
+	} {
+		got := oppackage.Explain(c.spec, c.output, renames)
+		if len(got) != len(c.want) {
+			t.Errorf("%q: %q, want %q", c.output, got, c.want)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], c.want[i]) {
+				t.Errorf("%q: %q, want %q", c.output, got[i], c.want[i])
+			}
+		}
 	}
 }

@@ -104,7 +104,7 @@ func (t KernelTest) Plan(p *step.Plan) {
 		return k.tests(pkg)
 	})
 	p.Explain(func(spec string, output []byte) []string {
-		hints := oppackage.Explain(spec, string(output))
+		hints := explainBuild(spec, output)
 		if strings.Contains(string(output), "'Q6_") {
 			hints = append(hints, "the emulated DSP has HVX up to v66, and the op uses newer instructions: it can be tested on a device only; test the package's other ops with sources = […]")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
+	"github.com/hexmage/hexmage/patches"
 )
 
 // OpPackage are the arguments of kind oppackage.
@@ -73,7 +74,7 @@ func (o OpPackage) Plan(p *step.Plan) {
 		}
 		return b.libraries(pkg)
 	})
-	p.Explain(func(spec string, output []byte) []string { return oppackage.Explain(spec, string(output)) })
+	p.Explain(explainBuild)
 }
 
 // libraries plans the libraries of all targets, and what is said of them.
@@ -193,4 +194,14 @@ func (s opSource) extras(p *step.Plan) ([]oppackage.Extra, []action.Input) {
 		add("extra", e)
 	}
 	return out, inputs
+}
+
+// explainBuild says what failed in an action that builds an op package: slips in packages, and names that a rename rule knows.
+func explainBuild(spec string, output []byte) []string {
+	return oppackage.Explain(spec, string(output), func(output string) (hints []string) {
+		for _, h := range patches.Diagnose(output) {
+			hints = append(hints, h.String())
+		}
+		return hints
+	})
 }

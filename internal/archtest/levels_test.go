@@ -112,7 +112,6 @@ func arrowExceptions() []string {
 	return []string{
 		"a test of internal/archive imports toolchains/toolchaintest",
 		"a test of internal/planner imports steps",
-		"oppackage imports patches",
 	}
 }
 
