@@ -1,7 +1,6 @@
 package steps_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/measure"
 )
@@ -29,8 +29,8 @@ func specs(p step.Planned) (map[string]action.Spec, []string) {
 func readSpec(t *testing.T, metrics action.Spec) (s measure.Spec) {
 	t.Helper()
 	for _, in := range metrics.Inputs {
-		if in.Path == "spec.json" {
-			if err := json.Unmarshal(in.Content.Data, &s); err != nil {
+		if in.Path == tool.ArgsFile {
+			if err := tool.Decode(in.Content.Data, &s); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -167,8 +167,8 @@ func TestAxisThatChoosesPhones(t *testing.T) {
 	if got := all["run[phone=A1]#1"].Platform[runner.PropertySerial]; got != "A1" {
 		t.Errorf("serial %q", got)
 	}
-	if s := readSpec(t, all["metrics"]); s.Runs[0].Name != "on A1" || !s.Titled || !strings.Contains(strings.Join(all["metrics"].Args, " "), "--title x ") {
-		t.Errorf("%+v, %q", s, all["metrics"].Args)
+	if s := readSpec(t, all["metrics"]); s.Runs[0].Name != "on A1" || !s.Titled || s.Title != "x" {
+		t.Errorf("%+v", s)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestBenchMistakes(t *testing.T) {
 		"no run":                {"repeat = 0", "from 1 to 1000"},
 		"negative warm-up":      {"warmup = -1", "warmup is -1"},
 		"too many":              {"matrix = { a = [\"1\", \"2\", \"3\", \"4\", \"5\"] }\nrepeat = 1000\nstdin = \"{a}\"", "more than 4096 runs"},
-		"no time":               {"cooldown {\n timeout = \"soon\"\n}", `timeout = "soon"`},
+		"no time":               {"cooldown {\n timeout = \"soon\"\n}", `timeout is "soon": want a duration`},
 		"no temperature":        {"cooldown {\n celsius = 4\n}", "not cooled down to 4"},
 		"no pattern":            {"cooldown {\n zones = [\"[\"]\n}", `"["`},
 		"no number":             {`facts = { prefill_tokens = "many" }`, `prefill_tokens is "many"`},

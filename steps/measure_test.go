@@ -1,8 +1,8 @@
 package steps_test
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner/measure"
@@ -31,10 +32,7 @@ func TestBaselines(t *testing.T) {
 			t.Errorf("%s has no source", b.Name)
 		}
 		for _, n := range []float64{64, 256, 1024} {
-			stats, err := measure.Summarize([][]measure.Metric{{{Name: "prefill_tokens", Value: n, Unit: "tokens"}, {Name: "prefill_tokens_per_s", Value: 500, Unit: "tokens/s"}, {Name: "prefill_time_us", Value: 1, Unit: "us"}}}, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stats := measure.Summarize([][]measure.Metric{{{Name: "prefill_tokens", Value: n, Unit: "tokens"}, {Name: "prefill_tokens_per_s", Value: 500, Unit: "tokens/s"}, {Name: "prefill_time_us", Value: 1, Unit: "us"}}})
 			speed := 0.0
 			for _, c := range measure.Compare(stats, b, 0.05) {
 				if c.Metric == "prefill_tokens_per_s" {
@@ -107,42 +105,26 @@ limit "prefill_time_us" { baseline = "previous" }
 		t.Fatal(diags)
 	}
 	m := p.Specs[1]
-	if args := strings.Join(m.Args, " "); !strings.Contains(args, "--spec spec.json --previous previous.json") {
-		t.Error(args)
+	if !slices.ContainsFunc(m.Inputs, func(in action.Input) bool {
+		return in.Path == "previous.json" && in.Host != nil && in.Host.Path == "old.json"
+	}) {
+		t.Errorf("%+v", m.Inputs)
 	}
-	var got map[string]any
-	found := map[string]string{}
-	for _, in := range m.Inputs {
-		switch {
-		case in.Content != nil:
-			if err := json.Unmarshal(in.Content.Data, &got); err != nil {
-				t.Fatal(err)
-			}
-		case in.Host != nil:
-			found[in.Path] = in.Host.Path
-		}
+	got := readSpec(t, m)
+	if len(got.Baselines) != 2 || got.Baselines[0].Name != "llm.npu-paper" {
+		t.Fatalf("baselines: %+v", got.Baselines)
 	}
-	if found["previous.json"] != "old.json" {
-		t.Errorf("%v", found)
-	}
-	if b := got["baselines"].([]any); len(b) != 2 {
-		t.Errorf("baselines: %v", b)
-	} else {
-		got["baselines"] = b[1:]
-	}
-	want := map[string]any{
-		"facts": map[string]any{"prefill_tokens": 64.0}, "tolerance": 0.1,
-		"patterns": []any{map[string]any{"name": "psnr", "pattern": "PSNR=([0-9.]+)", "unit": "dB"}},
-		"baselines": []any{map[string]any{"name": "ours", "source": "yesterday", "rows": []any{
-			map[string]any{"metric": "decode_tokens_per_s", "value": 30.0, "spread": 0.5, "when": map[string]any{"prefill_tokens": 64.0}}}}},
-		"limits": []any{map[string]any{"metric": "prefill_tokens_per_s", "min": 300.0, "baseline": "llm.npu-paper", "regression": 0.05},
-			map[string]any{"metric": "prefill_time_us", "baseline": "previous"}},
+	got.Baselines = got.Baselines[1:]
+	f := func(v float64) *float64 { return &v }
+	want := measure.Spec{
+		Title: "x", Profile: "device", Out: "metrics.json", Previous: "previous.json", Tolerance: 0.1,
+		Patterns:  []measure.Pattern{{Name: "psnr", Pattern: "PSNR=([0-9.]+)", Unit: "dB"}},
+		Baselines: []measure.Baseline{{Name: "ours", Source: "yesterday", Rows: []measure.BaselineRow{{Metric: "decode_tokens_per_s", Value: 30, Spread: 0.5, When: map[string]float64{"prefill_tokens": 64}}}}},
+		Limits:    []measure.Limit{{Metric: "prefill_tokens_per_s", Min: f(300), Baseline: "llm.npu-paper", Regression: 0.05}, {Metric: "prefill_time_us", Baseline: "previous"}},
+		Runs:      []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt", Samples: "runs/samples.json", Facts: map[string]float64{"prefill_tokens": 64}}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
-	}
-	if p, diags := planRun(t, ""); diags.HasErrors() || strings.Contains(strings.Join(p.Specs[1].Args, " "), "--spec") {
-		t.Errorf("%v, %v", p.Specs[1].Args, diags)
 	}
 }
 
@@ -155,7 +137,7 @@ func TestMeasureMistakes(t *testing.T) {
 		"metric \"X Y\" {\n pattern = \"(x)\"\n unit = \"ms\"\n}": "use small letters",
 		`limit "x" {}`:                        "neither min nor max nor baseline",
 		`limit "x" { baseline = "previous" }`: `compares with "previous"`,
-		`tolerance = 5`:                       "0.05 is five per cent",
+		`tolerance = 5`:                       "tolerance is 5: give a number from 0 to 1",
 	} {
 		if _, diags := planRun(t, body); !diags.HasErrors() || !strings.Contains(diags.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, diags, want)

@@ -2,363 +2,458 @@ package steps
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/measure"
+	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/thermal"
 )
 
-type runKind struct{}
+// Run are the arguments of kind run.
+type Run struct {
+	Push     map[string]step.Path `arg:"push,required"`
+	Argv     []string             `arg:"argv,required"`
+	Stdin    string               `arg:"stdin"`
+	Pull     []string             `arg:"pull"`
+	Device   step.Path            `arg:"device"`
+	Serial   string               `arg:"serial"`
+	SoC      string               `arg:"soc"`
+	Expect   step.Path            `arg:"expect"`
+	Title    string               `arg:"title"`
+	Repeat   int                  `arg:"repeat" default:"1" range:"1..1000"`
+	Warmup   int                  `arg:"warmup" default:"0" range:"0..1000"`
+	Logcat   bool                 `arg:"logcat"`
+	SampleMS float64              `arg:"sample_ms" default:"100"` // 10 a second: enough to see a prompt being processed, and little beside what is measured
+	Matrix   map[string][]string  `arg:"matrix"`
+	Cooldown *thermal.Cooldown    `block:"cooldown"`
 
-// Schema of kind run.
-func (runKind) Schema() step.Schema {
-	attr := func(name string, t cty.Type, required bool) hcldec.Spec {
-		return &hcldec.AttrSpec{Name: name, Type: t, Required: required}
-	}
+	Facts    map[string]string `arg:"facts"` // numbers, once {axis} is replaced
+	Shipped  []string          `arg:"baselines"`
+	Previous step.Path         `arg:"previous"`
+	measure.Spec
+}
+
+func runSchema() step.Schema {
 	return step.Schema{
-		Summary: "pushes files to a device, runs a program there, pulls its results and measures it",
-		Args: sampleArgs(measureArgs(hcldec.ObjectSpec{
-			"push":   attr("push", cty.Map(cty.String), true),
-			"argv":   attr("argv", cty.List(cty.String), true),
-			"stdin":  attr("stdin", cty.String, false),
-			"pull":   attr("pull", cty.List(cty.String), false),
-			"device": attr("device", cty.String, false),
-			"serial": attr("serial", cty.String, false),
-			"soc":    attr("soc", cty.String, false),
-			"expect": attr("expect", cty.String, false),
-			"title":  attr("title", cty.String, false),
-			"repeat": attr("repeat", cty.Number, false),
-			"warmup": attr("warmup", cty.Number, false),
-			"logcat": attr("logcat", cty.Bool, false),
-			"matrix": attr("matrix", cty.Map(cty.List(cty.String)), false),
-			"cooldown": &hcldec.BlockSpec{TypeName: "cooldown", Nested: hcldec.ObjectSpec{
-				"celsius": attr("celsius", cty.Number, false), "timeout": attr("timeout", cty.String, false),
-				"zones": attr("zones", cty.List(cty.String), false), "required": attr("required", cty.Bool, false),
-			}},
-		})),
-		ArgDocs: sampleDocs(measureDocs(map[string]string{
-			"push":     "what the device needs: name in the run's folder on the device → artifact or workspace path. A name ending in / takes a folder's files",
-			"argv":     "the command on the device; it starts in the run's folder",
-			"stdin":    "text for its standard input",
-			"pull":     "files to bring back, relative to the run's folder",
-			"device":   "image of an emulator step; without it a real device is used",
-			"serial":   "serial number of the real device, or its name in devices.hcl, needed when several are attached",
-			"soc":      "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone with the target's SoC is used without it",
-			"expect":   "tokens.json of a reference: the device's results/tokens.json must hold the same tokens",
-			"title":    "title of the metrics table; with {axis} in it, what a variant is called there",
-			"repeat":   "how often every variant is measured (1)",
-			"warmup":   "runs before each measured one, on the same phone: nothing of them counts, but their failure is the run's (0)",
-			"logcat":   "have what the device's log said of the NPU during the run among the results, as logcat.txt. A failure has it in any case",
-			"matrix":   "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. {seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the value; the axis `serial` chooses phones",
-			"cooldown": "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at most `timeout` (\"10m\"). Still hot: a warning in the results, or a failure with `required = true`. `zones` names the sensors that count, such as [\"cpu-*\"]",
-		})),
+		Summary: "Pushes files to a device, runs a program there, pulls its results and measures it.",
+		ArgDocs: map[string]string{
+			"push":      "What the device needs: name in the run's folder on the device → artifact or workspace path. A name ending in / takes a folder's files.",
+			"argv":      "The command on the device; it starts in the run's folder.",
+			"stdin":     "Text for its standard input.",
+			"pull":      "Files to bring back, relative to the run's folder.",
+			"device":    "Image of an emulator step; without it a real device is used.",
+			"serial":    "Serial number of the real device, or its name in devices.hcl, needed when several are attached.",
+			"soc":       "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone with the target's SoC is used without it.",
+			"expect":    "tokens.json of a reference: the device's results/tokens.json must hold the same tokens.",
+			"title":     "Title of the metrics table; with {axis} in it, what a variant is called there.",
+			"repeat":    "How often every variant is measured.",
+			"warmup":    "Runs before each measured one, on the same phone: nothing of them counts, but their failure is the run's.",
+			"logcat":    "Whether to have what the device's log said of the NPU during the run among the results, as logcat.txt. A failure has it in any case.",
+			"sample_ms": "Milliseconds between two samples of memory, processors, clocks, temperatures and battery while the program runs; 0: no samples.",
+			"matrix":    "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. {seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the value; the axis `serial` chooses phones.",
+			"cooldown":  "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at most `timeout` (\"10m\"). Still hot: a warning in the results, or a failure with `required = true`. `zones` names the sensors that count, such as [\"cpu-*\"].",
+			"metric":    "A line to look for beside those of known runners: `pattern` (RE2) has the number in its first group, `unit` is such as ms, tokens/s or MB.",
+			"facts":     "Metrics that are known and not printed, such as { prefill_tokens = 256 }; speeds are worked out from them.",
+			"columns":   "Metrics that the table of several variants shows, such as [\"prefill_tokens_per_s\"]; by default those that matter most of what was printed.",
+			"baselines": "Shipped tables to compare with: llm.npu-paper, llm.npu-reproduction. Runs on emulated phones are compared with none of them.",
+			"baseline":  "A table of one's own: `source` says who measured; `row \"METRIC\"` has a `value`, perhaps a `spread`, and `when` the values of other metrics that it is for. With `profile` it is for runs of that profile.",
+			"previous":  "metrics.json of an earlier run, as a baseline of the name previous.",
+			"tolerance": "Part of a baseline by which a value may differ and be within noise (0.05); twice the spread is noise in any case.",
+			"limit":     "A bound on a metric, whose breach fails the step: `min`, `max`, or a `baseline` and by which part of it the value may be worse (`regression = 0.1`); `when` the values of other metrics that it is for.",
+		},
 		Outputs: []step.OutputSpec{
-			{Name: "metrics", Class: action.File, Doc: "what was measured, as a table (JSON)"},
-			{Name: "stdout", Class: action.File, Doc: "the program's standard output; of several runs, one after another"},
-			{Name: "results", Class: action.Tree, Doc: "the pulled files; of several runs, each in a folder VARIANT/REPETITION, with its stdout.txt and run.json"},
-			sampleOutput(),
+			{Name: "metrics", Class: action.File, Doc: "What was measured, as a table (JSON)."},
+			{Name: "stdout", Class: action.File, Doc: "The program's standard output; of several runs, one after another."},
+			{Name: "results", Class: action.Tree, Doc: "The pulled files; of several runs, each in a folder VARIANT/REPETITION, with its stdout.txt and run.json."},
+			{Name: "samples", Class: action.Tree, Doc: "samples.csv and samples.json: memory, processors, clocks, temperatures and battery over time; of several runs, each in a folder VARIANT/REPETITION."},
 		},
 		Toolchains: []string{"adb"},
+		Example: `step "run" "qwen3" {
+  push = {
+    "model.bin" = step.context.qwen3.outputs.context
+    "lib/"      = step.oppackage.llama.outputs.device
+  }
+  argv   = ["./runner", "-m", "model.bin"]
+  pull   = ["results/tokens.json"]
+  repeat = 3
+}`,
 	}
 }
 
-// Plan of kind run: an action on the device for every run, then one on the host that reads what was measured and compares the tokens.
-// So a better reading of the same runs does not need the device again.
-func (runKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	adb, diag := r.Toolchain("adb")
-	if diag != nil {
-		return step.Planned{}, hcl.Diagnostics{diag}
-	}
-	if len(r.Strings("argv")) == 0 {
-		return step.Planned{}, hcl.Diagnostics{r.ArgErrorf("argv", "An empty command", "argv is empty. Its first element is the program.")}
-	}
-	b, diags := benchOf(r)
-	if diags.HasErrors() {
-		return step.Planned{}, diags
-	}
-	var specs []action.Spec
-	var runs []measured
-	results, samples := action.Artifact{Class: action.Tree}, action.Artifact{Class: action.Tree}
-	for _, c := range b.cells() {
-		run, parts, diags := b.plan(r, adb, c)
-		if diags.HasErrors() {
-			return step.Planned{}, diags
-		}
-		specs, results.Parts = append(specs, run.spec), append(results.Parts, parts...)
-		samples.Parts = append(samples.Parts, run.samples...)
-		runs = append(runs, run)
-	}
-	metrics, diags := metrics(r, b, runs)
-	if diags.HasErrors() {
-		return step.Planned{}, diags
-	}
-	printed := action.SpecOutput{Spec: specs[0].Name, Path: stdoutFile}
-	if b.several() {
-		printed.Spec = metrics.Name
-	}
-	return step.Planned{
-		Specs: append(specs, metrics),
-		Outputs: map[string]action.Artifact{
-			"metrics": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: metrics.Name, Path: "metrics.json"}}}},
-			"stdout":  {Class: action.File, Parts: []action.Input{{Spec: &printed}}},
-			"results": results,
-			"samples": samples,
-		},
-	}, nil
-}
-
-// Outputs of every run.
+// Outputs of every run, and where a program writes the tokens it made, for expect.
 const (
-	stdoutFile = "stdout.txt"
-	recordFile = "run.json"
-	logFile    = "logcat.txt"
+	stdoutFile   = "stdout.txt"
+	recordFile   = "run.json"
+	logFile      = "logcat.txt"
+	resultTokens = "results/tokens.json"
 )
 
-// measured is a planned run, with what the reading of it needs to know.
-type measured struct {
-	cell
-	request step.Request // as the variant has it
-	spec    action.Spec
-	samples []action.Input // the parts of the output samples
-}
+// maxRuns bounds the variants × repetitions of a step, and serialAxis is the axis of a matrix that chooses phones.
+const (
+	maxRuns    = 4096
+	serialAxis = "serial"
+)
 
-// plan plans one run, and says what of it is among the step's results.
-func (b bench) plan(r step.Request, adb step.Toolchain, c cell) (m measured, results []action.Input, diags hcl.Diagnostics) {
-	r, err := c.request(r)
-	if err != nil {
-		return m, nil, hcl.Diagnostics{r.ArgErrorf("matrix", "Variants that cannot be", "%s: %s.", c.label, err)}
+// Plan plans an action on the device for every run, then one on the host that reads what was measured and compares the tokens. So a better reading
+// of the same runs does not need the device again.
+func (r Run) Plan(p *step.Plan) {
+	adb := p.Toolchain("adb")
+	if len(r.Argv) == 0 {
+		p.Fail("argv", "An empty command", "argv is empty. Its first element is the program.")
 	}
-	in := []action.Input{adb.Input()}
-	push, diags := pushed(r)
-	if diags.HasErrors() {
-		return m, nil, diags
-	}
-	in = append(in, push...)
-	if v := r.Env["ADSP_LIBRARY_PATH"]; strings.Contains(v, ":") {
-		return m, nil, hcl.Diagnostics{r.ArgErrorf("env", "ADSP_LIBRARY_PATH has a colon",
-			"The DSP's loader takes %q for one folder and finds no library in it. Separate folders with ';': %q.", v, strings.ReplaceAll(v, ":", ";"))}
-	}
-	t := step.Request{Args: r.Target}
-	platform := map[string]string{
-		action.PropertyExecutor: runner.Executor,
-		action.PropertyPool:     "device=1",
-		action.PropertyStdin:    "stdin.txt",
-		action.PropertyStdout:   stdoutFile,
-		runner.PropertySoC:      t.String("soc"),
-		runner.PropertyArch:     t.String("arch"),
-		runner.PropertySoCModel: t.String("soc_model"),
-		runner.PropertyVTCM:     t.String("vtcm_mb"),
-		runner.PropertyADB:      adb.Output.Path(),
-	}
-	if image, imageIn := r.Place("device"); image != "" {
-		platform[runner.PropertyImage] = image
-		platform[action.PropertyPool] += ",emulated=1"
-		in = append(in, imageIn...)
-	} else {
-		for property, arg := range map[string]string{runner.PropertySerial: "serial", runner.PropertySelect: "soc"} {
-			if s := r.String(arg); s != "" {
-				platform[property] = s
-			}
-		}
-		if s := r.String("serial"); s != "" && !strings.ContainsAny(s, ",=") { // who waits for one phone keeps nobody from the others
-			platform[action.PropertyPool] += ",device " + s + "=1"
-		}
-	}
-	in = append(in, action.Input{Path: "stdin.txt", Content: &action.Content{Data: []byte(r.String("stdin"))}})
-	run := action.Spec{
-		Name: c.name, Description: "run " + path.Base(r.Strings("argv")[0]) + " on the device",
-		Args: r.Strings("argv"), Env: r.Env, Platform: platform, Inputs: in,
-		Outputs: []action.Output{{Path: stdoutFile}},
-	}
-	b.measure(&run, c)
-	names := map[string]string{} // what is among the results, by its name there
-	if b.several() {
-		for _, p := range []string{stdoutFile, recordFile} {
-			names[p] = p
-			results = append(results, action.Input{Path: path.Join(c.dir, p), Spec: &action.SpecOutput{Spec: run.Name, Path: p}})
-		}
-	}
-	if r.Bool("logcat") {
-		names[logFile] = "the log"
-		run.Platform[runner.PropertyLog] = logFile
-		run.Outputs = append(run.Outputs, action.Output{Path: logFile})
-		results = append(results, action.Input{Path: path.Join(c.dir, logFile), Spec: &action.SpecOutput{Spec: run.Name, Path: logFile}})
-	}
-	for _, p := range r.Strings("pull") {
-		clean := path.Clean(p)
-		if !below(clean) {
-			return m, nil, hcl.Diagnostics{r.ArgErrorf("pull", "Path leads out of the run's folder", "pull has %q; give paths relative to the run's folder.", p)}
-		}
-		name := path.Base(clean)
-		other, ok := names[name]
-		switch {
-		case clean == stdoutFile:
-			other, ok = "the standard output", true
-		case clean == recordFile && b.recorded():
-			other, ok = "the record of the run", true
-		}
-		if ok {
-			return m, nil, hcl.Diagnostics{r.ArgErrorf("pull", "Two results have the same name", "%q and %q would both be %s among the results. Have the program write one of them under another name.", other, p, name)}
-		}
-		names[name] = p
-		run.Outputs = append(run.Outputs, action.Output{Path: clean})
-		results = append(results, action.Input{Path: path.Join(c.dir, name), Spec: &action.SpecOutput{Spec: run.Name, Path: clean}})
-	}
-	if r.String("expect") != "" && !slices.ContainsFunc(run.Outputs, func(o action.Output) bool { return o.Path == resultTokens }) {
-		return m, nil, hcl.Diagnostics{r.ArgErrorf("expect", "Nothing to compare", "expect compares the run's %s, which pull does not bring back. Add it to pull.", resultTokens)}
-	}
-	samples, diags := sampleOutputs(r, &run, c.dir)
-	return measured{c, r, run, samples}, results, diags
-}
-
-// measure has the action of a run do what the step says of measuring.
-func (b bench) measure(run *action.Spec, c cell) {
-	if !b.recorded() {
+	r.check(p)
+	spec := r.measured(p)
+	if p.Failed() {
 		return
 	}
-	run.Platform[runner.PropertyRecord] = recordFile
-	run.Outputs = append(run.Outputs, action.Output{Path: recordFile})
-	if b.several() {
-		run.Platform[runner.PropertyRepetition] = strconv.Itoa(c.repetition)
-		run.Description += ", " + strings.TrimPrefix(c.label+fmt.Sprintf(" #%d", c.repetition), " ")
+	var results, samples, read []action.Input
+	var stdout action.Input
+	for _, c := range measure.Cells(r.Matrix, r.Repeat) {
+		one := oneRun{Run: r.as(p, c), p: p, cell: c, titled: r.titled()}
+		if one.plan(adb); p.Failed() {
+			return
+		}
+		if len(spec.Runs) == 0 {
+			stdout = one.output(stdoutFile)
+		}
+		results, samples = append(results, one.results...), append(samples, one.samples...)
+		spec.Runs, read = append(spec.Runs, one.reading()), append(read, one.read...)
 	}
-	if b.warmup > 0 {
-		run.Platform[runner.PropertyWarmup] = strconv.Itoa(b.warmup)
+	if spec.Title = r.Title; spec.Title == "" || r.titled() {
+		spec.Title = p.At.Name
 	}
-	if b.cooldown != nil {
-		run.Platform[runner.PropertyCooldown] = b.cooldown.String()
+	if spec.Profile, spec.Out = p.Profile, "metrics.json"; r.several() {
+		spec.Printed = stdoutFile
+	}
+	if r.recorded() {
+		spec.Axes, spec.Titled = slices.Sorted(maps.Keys(r.Matrix)), r.titled()
+	}
+	if r.Previous.IsSet() {
+		spec.Previous = "previous.json"
+		read = append(read, r.Previous.As(spec.Previous))
+	}
+	metrics := step.Tool(p, "metrics", "read what was measured", measure.Tool, spec).In(read...)
+	p.File("metrics", metrics.Out(spec.Out))
+	if r.several() {
+		stdout = metrics.Out(stdoutFile)
+	}
+	p.File("stdout", stdout)
+	p.Tree("results", results...)
+	p.Tree("samples", samples...)
+}
+
+// several tells whether there is more than one run, or could be if the matrix had another value.
+func (r Run) several() bool { return r.Repeat > 1 || len(r.Matrix) > 0 }
+
+// recorded tells whether the runs have records.
+func (r Run) recorded() bool { return r.several() || r.Warmup > 0 || r.Cooldown != nil }
+
+// titled tells whether the step's title tells the variants apart.
+func (r Run) titled() bool {
+	for a := range r.Matrix {
+		if strings.Contains(r.Title, "{"+a+"}") {
+			return true
+		}
+	}
+	return false
+}
+
+// check says what is wrong with how often, and how, the step measures.
+func (r Run) check(p *step.Plan) {
+	if r.Cooldown != nil {
+		if err := r.Cooldown.Check(); err != nil {
+			p.Fail("cooldown", "Cannot cool down", "%s.", err)
+		}
+	}
+	if ms, least, most := int64(r.SampleMS), agent.MinInterval.Milliseconds(), agent.MaxInterval.Milliseconds(); float64(ms) != r.SampleMS || ms != 0 && (ms < least || ms > most) {
+		p.Fail("sample_ms", "Cannot take samples", "sample_ms is %v: use a whole number of milliseconds from %d to %d, or 0 for no samples.", r.SampleMS, least, most)
+	}
+	texts := strings.Join(r.texts(p.Env), "\n")
+	n := r.Repeat
+	for _, a := range slices.Sorted(maps.Keys(r.Matrix)) {
+		values := r.Matrix[a]
+		switch dup := repeated(values); {
+		case !measure.IsName(a):
+			p.Fail("matrix", "Not a name for an axis", "%q: use small letters, digits and '_'.", a)
+		case len(values) == 0:
+			p.Fail("matrix", "An axis without values", "Axis %q of the matrix has no values, so nothing would run. Give it some, or leave it out.", a)
+		case dup != "":
+			p.Fail("matrix", "The same value twice", "Axis %q of the matrix has %q twice. To measure it several times, set repeat.", a, dup)
+		}
+		switch {
+		case strings.Contains(texts, "{"+a+"}"):
+		case a != serialAxis:
+			p.Fail("matrix", "An axis that changes nothing",
+				"Nothing of the step has {%s}, so all its values would measure the same. Write {%s} where the value belongs: in argv, env, stdin, push, pull, expect, serial, facts or title.", a, a)
+		case r.Serial != "":
+			p.Fail("serial", "Two ways to choose a phone", "The matrix has the axis serial, and serial is %q. Leave one out.", r.Serial)
+		case r.Device.IsSet():
+			p.Fail("matrix", "The emulated phone has no serial", "The axis serial chooses real phones, and the step has a device, which is the emulated one.")
+		}
+		if n *= max(1, len(values)); n > maxRuns {
+			p.Fail("matrix", "Too many runs", "The matrix and repeat make more than %d runs.", maxRuns)
+			return
+		}
 	}
 }
 
-// resultTokens is where a program writes the tokens it made, for expect.
-const resultTokens = "results/tokens.json"
+func repeated(list []string) string {
+	for i, s := range list {
+		if slices.Contains(list[:i], s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// texts are all in which {axis} stands for the variant's value.
+func (r Run) texts(env map[string]string) []string {
+	all := slices.Concat(r.Argv, r.Pull, []string{r.Stdin, r.Title, r.Expect.String(), r.Serial})
+	for name, v := range r.Push {
+		all = append(all, name, v.String())
+	}
+	for name, v := range r.Facts {
+		all = append(all, name, v)
+	}
+	for _, v := range env {
+		all = append(all, v)
+	}
+	return all
+}
+
+// as are the arguments as a variant has them.
+func (r Run) as(p *step.Plan, c measure.Cell) Run {
+	if len(c.Values) == 0 {
+		return r
+	}
+	fill := func(list []string) (out []string) {
+		for _, s := range list {
+			out = append(out, c.Fill(s))
+		}
+		return out
+	}
+	push, facts := map[string]step.Path{}, map[string]string{}
+	twice := func(arg, name string, there bool) {
+		if there {
+			p.Fail("matrix", "Two entries of a variant with one name", "%s: %s: two entries have the name %q in the variant.", c.Label, arg, name)
+		}
+	}
+	for k, v := range r.Push {
+		name := c.Fill(k)
+		_, there := push[name]
+		twice("push", name, there)
+		push[name] = p.Path("push", c.Fill(v.String()))
+	}
+	for k, v := range r.Facts {
+		name := c.Fill(k)
+		_, there := facts[name]
+		twice("facts", name, there)
+		facts[name] = c.Fill(v)
+	}
+	r.Argv, r.Pull, r.Push, r.Facts = fill(r.Argv), fill(r.Pull), push, facts
+	r.Stdin, r.Title, r.Serial, r.Expect = c.Fill(r.Stdin), c.Fill(r.Title), c.Fill(r.Serial), p.Path("expect", c.Fill(r.Expect.String()))
+	if s, ok := c.Values[serialAxis]; ok && r.Serial == "" {
+		r.Serial = s
+	}
+	return r
+}
+
+// oneRun is a run being planned.
+type oneRun struct {
+	Run     // as the variant has it
+	p       *step.Plan
+	cell    measure.Cell
+	titled  bool // its title tells it from other variants
+	action  *step.Action
+	results []action.Input // what of it is among the step's results
+	samples []action.Input // likewise
+	read    []action.Input // what of it the tool metrics reads
+}
+
+// output is a file that the run writes.
+func (o *oneRun) output(name string) action.Input { return o.action.Out(name) }
+
+// plan plans the run on the device.
+func (o *oneRun) plan(adb step.Toolchain) {
+	o.action = o.p.Action(o.cell.Name, "run "+path.Base(o.Argv[0])+" on the device", o.Argv...).In(adb.Input()).In(o.pushed()...)
+	env := make(map[string]string, len(o.p.Env))
+	for k, v := range o.p.Env {
+		env[k] = o.cell.Fill(v)
+	}
+	o.action.SetEnv(env)
+	if v := env["ADSP_LIBRARY_PATH"]; strings.Contains(v, ":") {
+		o.p.Fail("env", "ADSP_LIBRARY_PATH has a colon",
+			"The DSP's loader takes %q for one folder and finds no library in it. Separate folders with ';': %q.", v, strings.ReplaceAll(v, ":", ";"))
+	}
+	t, diags := step.Decode[struct {
+		SoC   string `arg:"soc"`
+		Arch  string `arg:"arch"`
+		Model string `arg:"soc_model"`
+		VTCM  string `arg:"vtcm_mb"`
+	}](o.p.Target)
+	o.p.Report(diags...)
+	for property, value := range map[string]string{
+		action.PropertyExecutor: runner.Executor, action.PropertyPool: "device=1", action.PropertyStdin: "stdin.txt", action.PropertyStdout: stdoutFile,
+		runner.PropertySoC: t.SoC, runner.PropertyArch: t.Arch, runner.PropertySoCModel: t.Model, runner.PropertyVTCM: t.VTCM, runner.PropertyADB: adb.Output.Path(),
+	} {
+		o.action.Set(property, value)
+	}
+	o.on()
+	o.action.In(action.Input{Path: "stdin.txt", Content: &action.Content{Data: []byte(o.Stdin)}})
+	o.action.Out(stdoutFile)
+	o.measures()
+	o.pulled()
+	if o.SampleMS > 0 {
+		o.action.Set(session.PropertySampleMS, strconv.FormatInt(int64(o.SampleMS), 10))
+		for _, name := range []string{session.SamplesCSV, session.SamplesJSON} {
+			o.samples = append(o.samples, o.output(name).As(path.Join(o.cell.Dir, path.Base(name))))
+		}
+	}
+}
+
+// on says which device it is.
+func (o *oneRun) on() {
+	pool := o.action.Platform[action.PropertyPool]
+	if o.Device.IsSet() {
+		o.action.In(o.Device.Input()).Set(runner.PropertyImage, o.Device.InRoot()).Set(action.PropertyPool, pool+",emulated=1")
+		return
+	}
+	if o.SoC != "" {
+		o.action.Set(runner.PropertySelect, o.SoC)
+	}
+	if o.Serial == "" {
+		return
+	}
+	o.action.Set(runner.PropertySerial, o.Serial)
+	if !strings.ContainsAny(o.Serial, ",=") { // who waits for one phone keeps nobody from the others
+		o.action.Set(action.PropertyPool, pool+",device "+o.Serial+"=1")
+	}
+}
+
+// measures has the run do what the step says of measuring.
+func (o *oneRun) measures() {
+	if !o.recorded() {
+		return
+	}
+	o.action.Set(runner.PropertyRecord, recordFile).Out(recordFile)
+	if o.several() {
+		o.action.Set(runner.PropertyRepetition, strconv.Itoa(o.cell.Repetition))
+		o.action.Description += ", " + strings.TrimPrefix(fmt.Sprintf("%s #%d", o.cell.Label, o.cell.Repetition), " ")
+	}
+	if o.Warmup > 0 {
+		o.action.Set(runner.PropertyWarmup, strconv.Itoa(o.Warmup))
+	}
+	if o.Cooldown != nil {
+		o.action.Set(runner.PropertyCooldown, o.Cooldown.String())
+	}
+}
+
+// pushed are the inputs below push/, which is what goes to the device.
+func (o *oneRun) pushed() (in []action.Input) {
+	taken := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(o.Push)) {
+		to := path.Clean(name)
+		if other, ok := taken[to]; ok {
+			o.p.Fail("push", "Two files at one place", "%q and %q of push are the same place on the device.", other, name)
+		}
+		if !below(to) && to != "." {
+			o.p.Fail("push", "Path leads out of the run's folder", "push has %q; give names relative to the run's folder.", name)
+		}
+		taken[to] = name
+		in = append(in, o.Push[name].As(path.Join("push", to)))
+	}
+	return in
+}
 
 // below tells whether the clean slash path names something in the folder it is relative to.
 func below(p string) bool {
 	return p != "." && p != ".." && !strings.HasPrefix(p, "../") && !path.IsAbs(p)
 }
 
-// pushed are the inputs below push/, which is what goes to the device.
-func pushed(r step.Request) ([]action.Input, hcl.Diagnostics) {
-	files := r.Map("push")
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
+// pulled settles what is among the results.
+func (o *oneRun) pulled() {
+	names := map[string]string{} // what is among the results, by its name there
+	add := func(file, what string) {
+		names[path.Base(file)] = what
+		o.results = append(o.results, o.output(file).As(path.Join(o.cell.Dir, path.Base(file))))
 	}
-	sort.Strings(names)
-	taken := map[string]string{}
-	var in []action.Input
-	for _, name := range names {
-		to := path.Clean(name)
-		if !below(to) && to != "." {
-			return nil, hcl.Diagnostics{r.ArgErrorf("push", "Path leads out of the run's folder", "push has %q; give names relative to the run's folder.", name)}
-		}
-		if other, ok := taken[to]; ok {
-			return nil, hcl.Diagnostics{r.ArgErrorf("push", "Two files at one place", "%q and %q of push are the same place on the device.", other, name)}
-		}
-		taken[to] = name
-		in = append(in, r.Input("push", files[name], path.Join("push", to)))
+	if o.several() {
+		add(stdoutFile, stdoutFile)
+		add(recordFile, recordFile)
 	}
-	return in, nil
+	if o.Logcat {
+		o.action.Set(runner.PropertyLog, logFile)
+		add(logFile, "the log")
+	}
+	for _, name := range o.Pull {
+		clean := path.Clean(name)
+		if !below(clean) {
+			o.p.Fail("pull", "Path leads out of the run's folder", "pull has %q; give paths relative to the run's folder.", name)
+			continue
+		}
+		base := path.Base(clean)
+		other, ok := names[base]
+		switch {
+		case clean == stdoutFile:
+			other, ok = "the standard output", true
+		case clean == recordFile && o.recorded():
+			other, ok = "the record of the run", true
+		}
+		if ok {
+			o.p.Fail("pull", "Two results have the same name", "%q and %q would both be %s among the results. Have the program write one of them under another name.", other, name, base)
+		}
+		add(clean, name)
+	}
+	if o.Expect.IsSet() && !slices.ContainsFunc(o.Pull, func(name string) bool { return path.Clean(name) == resultTokens }) {
+		o.p.Fail("expect", "Nothing to compare", "expect compares the run's %s, which pull does not bring back. Add it to pull.", resultTokens)
+	}
 }
 
-// metrics is the action that reads what the runs printed and compares their tokens with the expected ones.
-func metrics(r step.Request, b bench, runs []measured) (action.Spec, hcl.Diagnostics) {
-	spec, diags := measureSpec(r)
-	title := r.String("title")
-	if title == "" || b.varies(title) {
-		title = r.At.Name
-	}
-	flags := []string{"--title", title, "--profile", r.Profile, "--out", "metrics.json"}
-	outputs := []action.Output{{Path: "metrics.json"}}
-	var in []action.Input
-	if b.recorded() {
-		spec.Axes, spec.Titled = b.axes, b.titled
-		for _, run := range runs {
-			t, more, ds := b.reading(run)
-			diags = append(diags, ds...)
-			spec.Runs, in = append(spec.Runs, t), append(in, more...)
+// reading says where the tool metrics finds what it has to know of the run.
+func (o *oneRun) reading() measure.Run {
+	at := func(name string) string { return path.Join("runs", o.cell.Dir, name) }
+	m := measure.Run{Repetition: o.cell.Repetition, Facts: o.known()}
+	if o.recorded() {
+		m.Variant, m.Record = o.cell.Values, at(recordFile)
+		if m.Name = o.cell.Label; o.titled {
+			m.Name = o.Title
 		}
-		if b.several() {
-			flags = append(flags, "--printed", stdoutFile)
-			outputs = append(outputs, action.Output{Path: stdoutFile})
-		}
-	} else {
-		flags = append([]string{"--stdout", stdoutFile}, flags...)
-		in = append(in, action.Input{Path: stdoutFile, Spec: &action.SpecOutput{Spec: runs[0].name, Path: stdoutFile}})
-		if s, ok := sampleInput(runs[0].spec, "samples.json"); ok {
-			flags, in = append(flags, "--samples", s.Path), append(in, s)
-		}
-		var ds hcl.Diagnostics
-		spec.Facts, ds = known(r)
-		diags = append(diags, ds...)
-		if want := r.String("expect"); want != "" {
-			flags = append(flags, "--tokens", "tokens.json", "--expect", "expected.json")
-			in = append(in, r.Input("expect", want, "expected.json"),
-				action.Input{Path: "tokens.json", Spec: &action.SpecOutput{Spec: runs[0].name, Path: resultTokens}})
-		}
+		o.read = append(o.read, o.output(recordFile).As(m.Record))
 	}
-	more, inputs, err := measureInputs(r, spec)
-	if err != nil {
-		diags = append(diags, r.Errorf("Metrics", "%s.", err))
+	m.Stdout = at(stdoutFile)
+	o.read = append(o.read, o.output(stdoutFile).As(m.Stdout))
+	if o.SampleMS > 0 {
+		m.Samples = at("samples.json")
+		o.read = append(o.read, o.output(session.SamplesJSON).As(m.Samples))
 	}
-	if diags.HasErrors() {
-		return action.Spec{}, diags
+	if o.Expect.IsSet() {
+		m.Tokens, m.Expect = at("tokens.json"), path.Join("expected", o.cell.Label, "tokens.json")
+		o.read = append(o.read, o.Expect.As(m.Expect), o.output(resultTokens).As(m.Tokens))
 	}
-	flags, in = append(flags, more...), append(in, inputs...)
-	args, platform := step.FlagTool("metrics", measure.MetricsVersion, flags...)
-	return action.Spec{
-		Name: "metrics", Description: "read what was measured", Args: args, Platform: platform, Inputs: step.Unique(in), Outputs: outputs,
-	}, nil
+	return m
 }
 
-// reading says where the tool metrics finds what it has to know of a run.
-func (b bench) reading(run measured) (measure.Run, []action.Input, hcl.Diagnostics) {
-	r := run.request
-	at := func(name string) string { return path.Join("runs", run.dir, name) }
-	t := measure.Run{Variant: run.values, Repetition: run.repetition, Stdout: at(stdoutFile), Record: at(recordFile)}
-	if t.Name = run.label; b.titled {
-		t.Name = r.String("title")
-	}
-	facts, diags := known(r)
-	t.Facts = facts
-	in := []action.Input{
-		{Path: t.Stdout, Spec: &action.SpecOutput{Spec: run.name, Path: stdoutFile}},
-		{Path: t.Record, Spec: &action.SpecOutput{Spec: run.name, Path: recordFile}},
-	}
-	if s, ok := sampleInput(run.spec, at("samples.json")); ok {
-		t.Samples, in = s.Path, append(in, s)
-	}
-	if want := r.String("expect"); want != "" {
-		t.Tokens, t.Expect = at("tokens.json"), path.Join("expected", run.label, "tokens.json")
-		in = append(in, r.Input("expect", want, t.Expect), action.Input{Path: t.Tokens, Spec: &action.SpecOutput{Spec: run.name, Path: resultTokens}})
-	}
-	return t, in, diags
-}
-
-// known are the facts of a step: metrics that nobody prints.
-func known(r step.Request) (map[string]float64, hcl.Diagnostics) {
+// known are metrics that nobody prints.
+func (o *oneRun) known() map[string]float64 {
 	var out map[string]float64
-	for name, text := range r.Map("facts") {
+	for name, text := range o.Facts {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, hcl.Diagnostics{r.ArgErrorf("facts", "A fact that is no number", "%s is %q.", name, text)}
+			o.p.Fail("facts", "A fact that is no number", "%s is %q.", name, text)
 		}
 		if out == nil {
 			out = map[string]float64{}
 		}
 		out[name] = v
 	}
-	return out, nil
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/steps"
@@ -73,8 +74,12 @@ func TestRunOnAPhone(t *testing.T) {
 	if d := cmp.Diff([]string{"stdout.txt", "results/tokens.json", "log", session.SamplesCSV, session.SamplesJSON}, outputs); d != "" {
 		t.Error(d)
 	}
-	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics --stdout stdout.txt --title qwen3 --profile device --out metrics.json --samples samples.json --tokens tokens.json --expect expected.json" {
+	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics args.json" {
 		t.Errorf("metrics: %s", argv)
+	}
+	if d := cmp.Diff(measure.Spec{Title: "qwen3", Profile: "device", Out: "metrics.json", Runs: []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt",
+		Samples: "runs/samples.json", Tokens: "runs/tokens.json", Expect: "expected/tokens.json"}}}, readSpec(t, metrics)); d != "" {
+		t.Error(d)
 	}
 	for _, name := range []string{"metrics", "stdout", "results", "samples"} {
 		if _, ok := p.Outputs[name]; !ok {

@@ -38,7 +38,7 @@ func TestSampleArguments(t *testing.T) {
 		}
 		run, metrics := p.Specs[0], p.Specs[1]
 		writes := slices.ContainsFunc(run.Outputs, func(o action.Output) bool { return o.Path == session.SamplesJSON })
-		reads := slices.ContainsFunc(metrics.Inputs, func(in action.Input) bool { return in.Path == "samples.json" })
+		reads := slices.ContainsFunc(metrics.Inputs, func(in action.Input) bool { return in.Path == "runs/samples.json" })
 		parts := len(p.Outputs["samples"].Parts)
 		if on := c.want != ""; run.Platform[session.PropertySampleMS] != c.want || writes != on || reads != on || (parts == 2) != on {
 			t.Errorf("%#v: %v, outputs %v, read %v, %d parts", c.ms, run.Platform, run.Outputs, reads, parts)

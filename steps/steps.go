@@ -59,6 +59,6 @@ func Table() map[string]step.Kind {
 		"patch":       step.New(patchSchema(), Patch.Plan),
 		"quantize":    step.New(quantizeSchema(), Quantize.Plan),
 		"reference":   step.New(referenceSchema(), Reference.Plan),
-		"run":         runKind{},
+		"run":         step.New(runSchema(), Run.Plan),
 	}
 }

@@ -1,9 +1,6 @@
 package steps
 
 import (
-	"context"
-	"io"
-
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/oppackage"
@@ -35,15 +32,8 @@ func Tools() map[string]tool.Func {
 		quantizer.Tool.String():      tool.New(quantizer.Tool, quantizer.Run),
 		qwen3.MakeTool.String():      tool.New(qwen3.MakeTool, qwen3.RunMake),
 		qwen3.ReferenceTool.String(): tool.New(qwen3.ReferenceTool, qwen3.RunReference),
-		"metrics":                    flags(measure.Metrics),
+		measure.Tool.String():        tool.New(measure.Tool, measure.Metrics),
 		sources.Tool.String():        tool.New(sources.Tool, sources.Run),
 		git.Tool.String():            tool.New(git.Tool, git.Run),
-	}
-}
-
-// flags is a tool that takes flags.
-func flags(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) tool.Func {
-	return func(ctx context.Context, args []string, env tool.Env) int {
-		return run(ctx, args, env.Stdin, env.Stdout, env.Stderr)
 	}
 }

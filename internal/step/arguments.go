@@ -64,7 +64,7 @@ func argumentsOf(t reflect.Type) *arguments {
 		}
 		options := strings.Split(arg+block, ",")
 		f := &field{name: options[0], index: sf.Index, def: sf.Tag.Get("default"), oneOf: strings.Fields(sf.Tag.Get("oneof")), bounds: sf.Tag.Get("range"),
-			required: slices.Contains(options, "required"), nonull: slices.Contains(options, "nonull"), label: slices.Contains(options, "label")}
+			required: slices.Contains(options[1:], "required"), nonull: slices.Contains(options[1:], "nonull"), label: slices.Contains(options[1:], "label")}
 		if isBlock {
 			f.many = sf.Type.Kind() == reflect.Slice
 			f.nested = argumentsOf(sf.Type.Elem())

@@ -104,7 +104,7 @@ func (a Argument) text() string {
 		s = "**Required.** " + s
 	}
 	if a.Values != "" {
-		s += " There is " + a.Values + "."
+		s += " Values: " + a.Values + "."
 	}
 	if a.Default != "" {
 		s += " Default: " + a.Default + "."

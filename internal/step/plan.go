@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -49,6 +50,16 @@ func Decode[A any](v cty.Value) (A, hcl.Diagnostics) {
 		argumentsOf(reflect.TypeFor[A]()).decode(p, "", v, reflect.ValueOf(&a).Elem())
 	}
 	return a, p.diags
+}
+
+// DecodeBody reads a body without references, such as that of a file of data, into a struct with the tags of arguments.
+func DecodeBody[A any](body hcl.Body) (A, hcl.Diagnostics) {
+	v, diags := hcldec.Decode(body, argumentsOf(reflect.TypeFor[A]()).spec(), nil)
+	if diags.HasErrors() {
+		var none A
+		return none, diags
+	}
+	return Decode[A](v)
 }
 
 // Plan is a step being planned: what its kind says with the methods of Plan becomes a Planned. When anything is wrong, the rest does not count.

@@ -10,13 +10,13 @@ import (
 
 // Limit is a bound whose breach is a failure.
 type Limit struct {
-	Metric     string   `json:"metric"`
-	Min        *float64 `json:"min,omitempty"`
-	Max        *float64 `json:"max,omitempty"`
-	Baseline   string   `json:"baseline,omitempty"`   // with Regression
-	Regression float64  `json:"regression,omitempty"` // by how much of the baseline the value may be worse, beyond noise; such as 0.1
+	Metric     string   `arg:"metric,label" json:"metric"`
+	Min        *float64 `arg:"min" json:"min,omitempty"`
+	Max        *float64 `arg:"max" json:"max,omitempty"`
+	Baseline   string   `arg:"baseline" json:"baseline,omitempty"`     // with Regression
+	Regression float64  `arg:"regression" json:"regression,omitempty"` // by how much of the baseline the value may be worse, beyond noise; such as 0.1
 
-	When map[string]float64 `json:"when,omitempty"` // for runs with these values only, by metric
+	When map[string]float64 `arg:"when" json:"when,omitempty"` // for runs with these values only, by metric
 }
 
 // Check says which limits do not hold, one a line. A metric that was not measured, and a baseline that says nothing of such a run, are breaches

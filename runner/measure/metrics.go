@@ -29,9 +29,9 @@ func Better(unit string) int {
 
 // Pattern is a user's own: a regular expression (RE2) of a line whose first group is the value.
 type Pattern struct {
-	Name    string `json:"name"`
-	Pattern string `json:"pattern"`
-	Unit    string `json:"unit"`
+	Name    string `arg:"name,label" json:"name"`
+	Pattern string `arg:"pattern,required" json:"pattern"`
+	Unit    string `arg:"unit,required" json:"unit"`
 }
 
 // Parser finds metrics in what runners print: the shipped formats, and patterns of the user.

@@ -23,15 +23,15 @@ const (
 )
 
 // readRuns reads the runs and groups them by variant, in the order of each variant's first run. What they printed is also written to the file
-// printed, if it has a name.
-func readRuns(spec Spec, printed string) (all []*variant, err error) {
+// Printed, if it has a name.
+func readRuns(spec Spec) (all []*variant, err error) {
 	p, err := NewParser(spec.Patterns)
 	if err != nil {
 		return nil, err
 	}
 	var to io.Writer = io.Discard
-	if printed != "" {
-		f, err := os.Create(printed)
+	if spec.Printed != "" {
+		f, err := os.Create(spec.Printed)
 		if err != nil {
 			return nil, err
 		}

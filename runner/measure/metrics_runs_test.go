@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/runner/measure"
 )
 
 // variants are the files of two variants with two runs each, the first two on one phone, of which one stayed hot.
@@ -43,7 +45,7 @@ func variants() map[string]string {
 // The table has a line for every variant, the file every single value.
 func TestMetricsOfVariants(t *testing.T) {
 	files(t, variants())
-	if code, said := metrics("--spec", "spec", "--profile", "device", "--title", "t", "--out", "m", "--printed", "all"); code != 0 {
+	if code, said := metrics(t, "spec", measure.Spec{Profile: "device", Title: "t", Printed: "all"}); code != 0 {
 		t.Fatal(said)
 	}
 	b, err := os.ReadFile("m")
@@ -90,7 +92,7 @@ func TestMetricsOfVariants(t *testing.T) {
 // Limits hold for every variant that they are for, and that their baseline says something of; an earlier run is compared variant by variant.
 func TestLimitsOfVariants(t *testing.T) {
 	files(t, variants())
-	if code, said := metrics("--spec", "spec", "--profile", "device", "--out", "m"); code != 0 {
+	if code, said := metrics(t, "spec", measure.Spec{Profile: "device"}); code != 0 {
 		t.Fatal(said)
 	}
 	for spec, want := range map[string]string{
@@ -101,7 +103,7 @@ func TestLimitsOfVariants(t *testing.T) {
 		"other":     "metrics: seq=64: ttft_us has a limit and was not measured; the run printed",
 		"before":    "",
 	} {
-		code, said := metrics("--spec", spec, "--previous", "m", "--profile", "device", "--out", "m2")
+		code, said := metrics(t, spec, measure.Spec{Profile: "device", Previous: "m", Out: "m2"})
 		if (code != 0) != (want != "") || !strings.Contains(said, want) {
 			t.Errorf("%s: %d, %s", spec, code, said)
 		}
@@ -112,11 +114,11 @@ func TestLimitsOfVariants(t *testing.T) {
 	if err := os.WriteFile("d", []byte("prefill time: 1910ms\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := metrics("--spec", "before", "--previous", "m", "--profile", "device", "--out", "m2"); code != 1 || !strings.Contains(said, `seq=256: prefill_time_us is 1905000 us, worse than baseline "previous" (720000)`) || strings.Contains(said, "seq=64") {
+	if code, said := metrics(t, "before", measure.Spec{Profile: "device", Previous: "m", Out: "m2"}); code != 1 || !strings.Contains(said, `seq=256: prefill_time_us is 1905000 us, worse than baseline "previous" (720000)`) || strings.Contains(said, "seq=64") {
 		t.Errorf("%d, %s", code, said)
 	}
 	for _, spec := range []string{"wrong", "lost"} {
-		if code, said := metrics("--spec", spec, "--out", "m2"); code != 1 || said == "" {
+		if code, said := metrics(t, spec, measure.Spec{Out: "m2"}); code != 1 || said == "" {
 			t.Errorf("%s: %d, %q", spec, code, said)
 		}
 	}
@@ -128,7 +130,7 @@ func TestMetricsOfOneVariant(t *testing.T) {
 	v["spec"] = `{"runs":[{"repetition":1,"stdout":"a","record":"a.json","tokens":"got","expect":"want"},{"repetition":2,"stdout":"b","record":"b.json","tokens":"got2","expect":"want"}]}`
 	v["want"], v["got"], v["got2"] = `{"prompt_tokens":[7],"tokens":[1,2]}`, `{"prompt_tokens":[7],"tokens":[1,2]}`, `{"prompt_tokens":[7],"tokens":[1,2]}`
 	files(t, v)
-	if code, said := metrics("--spec", "spec", "--out", "m"); code != 0 {
+	if code, said := metrics(t, "spec", measure.Spec{}); code != 0 {
 		t.Fatal(said)
 	}
 	b, err := os.ReadFile("m")
@@ -143,7 +145,7 @@ func TestMetricsOfOneVariant(t *testing.T) {
 	if err := os.WriteFile("got2", []byte(`{"prompt_tokens":[7],"tokens":[1,3]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := metrics("--spec", "spec", "--out", "m"); code != 1 || !strings.Contains(said, "#2: the device's tokens differ from the reference's from token 1 on") {
+	if code, said := metrics(t, "spec", measure.Spec{}); code != 1 || !strings.Contains(said, "#2: the device's tokens differ from the reference's from token 1 on") {
 		t.Errorf("%d, %s", code, said)
 	}
 }
@@ -157,7 +159,7 @@ func TestColumns(t *testing.T) {
 	v["chosen"] = strings.Replace(v["spec"], `{"axes"`, `{"columns":["temperature_after","absent"],"axes"`, 1)
 	files(t, v)
 	for spec, want := range map[string]string{"spec": `"300000"`, "chosen": `"–"`} {
-		if code, said := metrics("--spec", spec, "--out", "m"); code != 0 {
+		if code, said := metrics(t, spec, measure.Spec{}); code != 0 {
 			t.Fatal(said)
 		}
 		b, err := os.ReadFile("m")
@@ -179,7 +181,7 @@ func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 		}
 	}
 	files(t, all)
-	if code, said := metrics("--spec", "regressed", "--profile", "device", "--out", "m"); code != 0 {
+	if code, said := metrics(t, "regressed", measure.Spec{Profile: "device"}); code != 0 {
 		t.Errorf("it is held against a phone's numbers: %s", said)
 	}
 	b, err := os.ReadFile("m")
@@ -190,7 +192,7 @@ func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 		t.Errorf("the table does not say what was measured, or compares it with a phone:\n%s", text)
 	}
 	files(t, real)
-	if code, _ := metrics("--spec", "regressed", "--profile", "device", "--out", "m"); code != 1 {
+	if code, _ := metrics(t, "regressed", measure.Spec{Profile: "device"}); code != 1 {
 		t.Error("a phone's own regression is not seen")
 	}
 }

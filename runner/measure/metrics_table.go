@@ -2,7 +2,6 @@ package measure
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -13,17 +12,21 @@ import (
 	"github.com/hexmage/hexmage/runner/session"
 )
 
-// Spec says what the tool metrics looks for beside what it knows, and what it compares with.
+// Spec says what runs to read, what to look for beside what is known, and what to compare with.
 type Spec struct {
-	Patterns  []Pattern          `json:"patterns,omitempty"`
-	Facts     map[string]float64 `json:"facts,omitempty"` // metrics that are known and not printed, such as prefill_tokens; of runs that are flags
-	Baselines []Baseline         `json:"baselines,omitempty"`
-	Limits    []Limit            `json:"limits,omitempty"`
-	Tolerance float64            `json:"tolerance,omitempty"` // 0: DefaultTolerance
-	Columns   []string           `json:"columns,omitempty"`   // metrics that the table of several variants shows; none: those that matter most
-	Axes      []string           `json:"axes,omitempty"`      // of the variants; none: there is one
-	Titled    bool               `json:"titled,omitempty"`    // runs have names that say more than the values of their axes
-	Runs      []Run              `json:"runs,omitempty"`
+	Title     string     `json:"title,omitempty"` // of the table
+	Profile   string     `json:"profile,omitempty"`
+	Patterns  []Pattern  `block:"metric" json:"patterns,omitempty"`
+	Baselines []Baseline `block:"baseline" json:"baselines,omitempty"`
+	Limits    []Limit    `block:"limit" json:"limits,omitempty"`
+	Tolerance float64    `arg:"tolerance" range:"0..1" json:"tolerance,omitempty"` // 0: DefaultTolerance
+	Columns   []string   `arg:"columns" json:"columns,omitempty"`                  // metrics that the table of several variants shows; none: those that matter most
+	Axes      []string   `json:"axes,omitempty"`                                   // of the variants; none: there is one
+	Titled    bool       `json:"titled,omitempty"`                                 // runs have names that say more than the values of their axes
+	Runs      []Run      `json:"runs"`
+	Previous  string     `json:"previous,omitempty"` // what this tool wrote for an earlier run
+	Printed   string     `json:"printed,omitempty"`  // file to write what all runs printed to
+	Out       string     `json:"out"`                // file to write
 }
 
 // Run is a run to read, with the files that are of it.
@@ -42,36 +45,6 @@ type Run struct {
 // String names the run for people: "seq=64 #2".
 func (r Run) String() string {
 	return strings.TrimPrefix(fmt.Sprintf("%s #%d", r.Name, r.Repetition), " ")
-}
-
-func readSpec(file string) (Spec, error) {
-	var s Spec
-	if file == "" {
-		return s, nil
-	}
-	b, err := boundedfile.Read(file, maxFile)
-	if err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal(b, &s); err != nil {
-		return s, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
-}
-
-// list is a flag that may be given several times.
-type list []string
-
-// String implements flag.Value.
-func (l *list) String() string { return strings.Join(*l, " ") }
-
-// Set implements flag.Value.
-func (l *list) Set(s string) error {
-	if s == "" {
-		return errors.New("an empty name")
-	}
-	*l = append(*l, s)
-	return nil
 }
 
 // table is what a report shows of a run: report.Table, as this tool writes it, and for programs what the rows are made of.
@@ -178,8 +151,8 @@ func previous(file string, of *variant) (Baseline, error) {
 }
 
 // measure reads what the runs printed and fills the table.
-func (t *table) measure(spec Spec, warmup int, before, printed string) error {
-	all, err := readRuns(spec, printed)
+func (t *table) measure(spec Spec) error {
+	all, err := readRuns(spec)
 	if err != nil {
 		return err
 	}
@@ -195,29 +168,27 @@ func (t *table) measure(spec Spec, warmup int, before, printed string) error {
 			runs = append(runs, r.Metrics)
 			silent = silent && !r.spoke(spec)
 		}
-		if v.Stats, err = Summarize(runs, warmup); err != nil {
-			return err
-		}
-		if err := t.compare(v, spec, before); err != nil {
+		v.Stats = Summarize(runs)
+		if err := t.compare(v, spec); err != nil {
 			return err
 		}
 		measured = append(measured, Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
 	}
-	t.show(all, spec, len(spec.Runs)-warmup > 1)
+	t.show(all, spec, len(spec.Runs) > 1)
 	t.breaches = CheckAll(measured, t.limits(spec))
 	t.note(silent)
 	return nil
 }
 
 // compare sets what was measured of a variant beside the baselines that are for such a run.
-func (t *table) compare(v *variant, spec Spec, before string) error {
+func (t *table) compare(v *variant, spec Spec) error {
 	tolerance := spec.Tolerance
 	if tolerance == 0 {
 		tolerance = DefaultTolerance
 	}
 	baselines := slices.Clone(spec.Baselines)
-	if before != "" {
-		b, err := previous(before, v)
+	if spec.Previous != "" {
+		b, err := previous(spec.Previous, v)
 		if err != nil {
 			return err
 		}

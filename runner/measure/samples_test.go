@@ -46,15 +46,14 @@ func TestSamplesAreMetrics(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var said bytes.Buffer
-		code := measure.Metrics(t.Context(), []string{"--stdout", at("stdout.txt"), "--samples", at("samples.json"), "--out", at("metrics.json")}, nil, &said, &said)
+		code, said := metrics(t, "", measure.Spec{Runs: []measure.Run{{Repetition: 1, Stdout: at("stdout.txt"), Samples: at("samples.json")}}, Out: at("metrics.json")})
 		b, err := os.ReadFile(at("metrics.json"))
 		if code != c.code || (err == nil) != (code == 0) || err == nil && !json.Valid(b) {
-			t.Errorf("%s: exit code %d, %v\n%s", c.name, code, err, said.String())
+			t.Errorf("%s: exit code %d, %v\n%s", c.name, code, err, said)
 		}
 		for _, want := range c.want {
-			if !strings.Contains(string(b)+said.String(), want) {
-				t.Errorf("%s: no %q in\n%s%s", c.name, want, b, said.String())
+			if !strings.Contains(string(b)+said, want) {
+				t.Errorf("%s: no %q in\n%s%s", c.name, want, b, said)
 			}
 		}
 	}
@@ -68,24 +67,19 @@ func TestSamplesOfManyRunsWarnOnce(t *testing.T) {
 	if err := (agent.Series{Note: "no samples: the device is a teapot"}).WriteJSON(&none); err != nil {
 		t.Fatal(err)
 	}
-	spec := measure.Spec{}
+	spec := measure.Spec{Out: at("metrics.json")}
 	for i := range 3 {
 		spec.Runs = append(spec.Runs, measure.Run{Repetition: i + 1, Stdout: at("stdout.txt"), Samples: at("samples.json")})
 	}
-	b, err := json.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string]string{"stdout.txt": "hello\n", "samples.json": none.String(), "spec.json": string(b)} {
+	for name, content := range map[string]string{"stdout.txt": "hello\n", "samples.json": none.String()} {
 		if err := os.WriteFile(at(name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var said bytes.Buffer
-	if code := measure.Metrics(t.Context(), []string{"--spec", at("spec.json"), "--out", at("metrics.json")}, nil, &said, &said); code != 0 {
-		t.Fatalf("exit code %d: %s", code, said.String())
+	if code, said := metrics(t, "", spec); code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
 	}
-	b, err = os.ReadFile(at("metrics.json"))
+	b, err := os.ReadFile(at("metrics.json"))
 	if n := strings.Count(string(b), "Warning: no samples: the device is a teapot"); err != nil || n != 1 || !strings.Contains(string(b), "printed no performance summary") {
 		t.Errorf("%v, told %d times in\n%s", err, n, b)
 	}

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -9,7 +8,7 @@ import (
 // Stat is a metric over repetitions. Value is the median.
 type Stat struct {
 	Metric
-	N      int     `json:"n"` // repetitions that have it, warm-up not counted
+	N      int     `json:"n"` // repetitions that have it
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	Spread float64 `json:"spread"` // robust standard deviation: 1.4826 × the median distance from the median; 0 for one repetition
@@ -18,15 +17,11 @@ type Stat struct {
 // madScale makes the median distance from the median an estimate of the standard deviation of normally distributed values.
 const madScale = 1.4826
 
-// Summarize puts the repetitions of one run together, in their order; the first warmup of them are not counted. It is an error when none is
-// left.
-func Summarize(runs [][]Metric, warmup int) ([]Stat, error) {
-	if warmup < 0 || warmup >= len(runs) {
-		return nil, fmt.Errorf("%d repetitions, of which %d are warm-up: none is left to measure", len(runs), warmup)
-	}
+// Summarize puts the repetitions of one run together, in their order.
+func Summarize(runs [][]Metric) []Stat {
 	values := map[string][]float64{}
 	var stats []Stat
-	for _, run := range runs[warmup:] {
+	for _, run := range runs {
 		for _, m := range run {
 			if values[m.Name] == nil {
 				stats = append(stats, Stat{Metric: m})
@@ -46,7 +41,7 @@ func Summarize(runs [][]Metric, warmup int) ([]Stat, error) {
 		slices.Sort(far)
 		s.Spread = madScale * median(far)
 	}
-	return stats, nil
+	return stats
 }
 
 // median of sorted values.
@@ -60,20 +55,20 @@ func median(v []float64) float64 {
 
 // Baseline is a table of values that others measured, or we did before.
 type Baseline struct {
-	Name    string `json:"name"`
-	Source  string `json:"source"`            // who measured, where it is written
-	Profile string `json:"profile,omitempty"` // which runs are compared with it; empty: all but those of emulated phones
+	Name    string `arg:"name,label" json:"name"`
+	Source  string `arg:"source,required" json:"source"`    // who measured, where it is written
+	Profile string `arg:"profile" json:"profile,omitempty"` // which runs are compared with it; empty: all but those of emulated phones
 
 	Emulated bool          `json:"-"` // measured on an emulated phone
-	Rows     []BaselineRow `json:"rows"`
+	Rows     []BaselineRow `block:"row" json:"rows"`
 }
 
 // BaselineRow is one value, for runs that have the values of When.
 type BaselineRow struct {
-	Metric string             `json:"metric"`
-	Value  float64            `json:"value"`
-	Spread float64            `json:"spread,omitempty"`
-	When   map[string]float64 `json:"when,omitempty"` // by metric, such as prefill_tokens
+	Metric string             `arg:"metric,label" json:"metric"`
+	Value  float64            `arg:"value,required" json:"value"`
+	Spread float64            `arg:"spread" json:"spread,omitempty"`
+	When   map[string]float64 `arg:"when" json:"when,omitempty"` // by metric, such as prefill_tokens
 }
 
 // Verdict is what a comparison comes to.

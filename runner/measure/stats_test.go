@@ -21,33 +21,22 @@ func TestSummarize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		values []float64
-		warmup int
 		want   string
 	}{
-		{[]float64{5}, 0, "5 n=1 5…5 ±0"},
-		{[]float64{100, 10, 20}, 1, "15 n=2 10…20 ±7.413"},
-		{[]float64{900, 1, 3, 2, 1000}, 1, "2.5 n=4 1…1000 ±1.4826"}, // one wild value moves neither median nor spread much
-		{[]float64{1}, 1, "none is left"},
-		{nil, 0, "none is left"},
-		{[]float64{1}, -1, "none is left"},
+		{[]float64{5}, "5 n=1 5…5 ±0"},
+		{[]float64{10, 20}, "15 n=2 10…20 ±7.413"},
+		{[]float64{1, 3, 2, 1000}, "2.5 n=4 1…1000 ±1.4826"}, // one wild value moves neither median nor spread much
 	} {
-		got := ""
-		stats, err := measure.Summarize(runs(c.values...), c.warmup)
-		if err != nil {
-			got = err.Error()
-		} else {
-			s := stats[0]
-			got = fmt.Sprintf("%v n=%d %v…%v ±%v", s.Value, s.N, s.Min, s.Max, math.Round(s.Spread*1e4)/1e4)
-		}
-		if !strings.Contains(got, c.want) {
+		s := measure.Summarize(runs(c.values...))[0]
+		if got := fmt.Sprintf("%v n=%d %v…%v ±%v", s.Value, s.N, s.Min, s.Max, math.Round(s.Spread*1e4)/1e4); got != c.want {
 			t.Errorf("%v: %s, want %s", c.values, got, c.want)
 		}
 	}
 	// A metric that only some repetitions have counts those.
 	all := runs(1, 2)
 	all[1] = append(all[1], measure.Metric{Name: "late", Value: 7, Unit: "count"})
-	if stats, err := measure.Summarize(all, 0); err != nil || len(stats) != 3 || stats[2].N != 1 || stats[0].N != 2 {
-		t.Errorf("%+v, %v", stats, err)
+	if stats := measure.Summarize(all); len(stats) != 3 || stats[2].N != 1 || stats[0].N != 2 {
+		t.Errorf("%+v", stats)
 	}
 }
 
@@ -72,10 +61,7 @@ func TestCompare(t *testing.T) {
 		{[]float64{316, 300, 335}, measure.WithinNoise}, // the repetitions differ by more
 		{[]float64{200, 201, 199}, measure.IsWorse},
 	} {
-		stats, err := measure.Summarize(runs(c.values...), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stats := measure.Summarize(runs(c.values...))
 		got := measure.Compare(stats, paper(), measure.DefaultTolerance)
 		if len(got) != 1 || got[0].Verdict != c.want || got[0].Base != 333 {
 			t.Errorf("%v: %+v, want %s", c.values, got, c.want)
@@ -107,10 +93,7 @@ func TestLimits(t *testing.T) {
 		{"within noise", measure.Limit{Metric: "prefill_tokens", Baseline: "same"}, ""},
 		{"nothing to compare with", measure.Limit{Metric: speed, Baseline: "other"}, `baseline "other", which has no value for such a run`},
 	} {
-		stats, err := measure.Summarize(runs(310), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stats := measure.Summarize(runs(310))
 		all := append(measure.Compare(stats, paper(), 0.05), measure.Comparison{Baseline: "same", Metric: "prefill_tokens", Base: 64, Value: 64, Verdict: measure.WithinNoise})
 		got := strings.Join(measure.Check(stats, all, []measure.Limit{c.limit}), "|")
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
@@ -125,13 +108,10 @@ func FuzzSummarize(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte(summary), []byte("prefill time: 201.087ms\nreal_seq_length: 64\n"), 0)
-	f.Add([]byte("Decode time : 1e999 us\x1b["), []byte("NetRun IPS (x): 5 inf/s"), 1)
-	f.Fuzz(func(t *testing.T, a, b []byte, warmup int) {
-		stats, err := measure.Summarize([][]measure.Metric{p.Parse(a), p.Parse(b)}, warmup)
-		if err != nil {
-			return
-		}
+	f.Add([]byte(summary), []byte("prefill time: 201.087ms\nreal_seq_length: 64\n"))
+	f.Add([]byte("Decode time : 1e999 us\x1b["), []byte("NetRun IPS (x): 5 inf/s"))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		stats := measure.Summarize([][]measure.Metric{p.Parse(a), p.Parse(b)})
 		for _, s := range stats {
 			if s.N < 1 || s.N > 2 || s.Min > s.Value || s.Value > s.Max || s.Spread < 0 || math.IsNaN(s.Spread) || s.Name == "" || s.Unit == "" {
 				t.Errorf("%+v", s)

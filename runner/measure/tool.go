@@ -4,17 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// MetricsVersion is the behaviour version of the tool metrics.
-const MetricsVersion = "8"
+// Tool is the tool's name, and its behaviour version.
+const Tool tool.Name[Spec] = "metrics/8"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20
@@ -26,65 +25,31 @@ type tokens struct {
 	Text   string `json:"text"`
 }
 
-// Metrics is the tool metrics: it reads what a run printed and compares its tokens with a reference's. Different tokens
-// are a failure: then the run's numbers mean nothing.
-func Metrics(_ context.Context, args []string, _ io.Reader, _, stderr io.Writer) int {
-	f := flag.NewFlagSet("metrics", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	var stdout list
-	f.Var(&stdout, "stdout", "what the runner printed; once for each repetition, in their order")
-	samples := f.String("samples", "", "samples.json of the run")
-	warmup := f.Int("warmup", 0, "how many of the first repetitions are not counted")
-	printed := f.String("printed", "", "file to write what all runs printed to")
-	specFile := f.String("spec", "", "what is looked for and compared, as JSON: see Spec")
-	before := f.String("previous", "", "what this tool wrote for an earlier run")
-	got := f.String("tokens", "", "tokens.json of the run")
-	want := f.String("expect", "", "tokens.json of the reference")
-	out := f.String("out", "", "file to write")
-	var t table
-	f.StringVar(&t.Title, "title", "", "title of the table")
-	f.StringVar(&t.Profile, "profile", "", "profile of the run")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		return 2
+// Metrics is the tool: it reads what the runs printed and compares their tokens with a reference's. Different tokens are a failure: then the
+// runs' numbers mean nothing.
+func Metrics(_ context.Context, spec Spec, env tool.Env) error {
+	if len(spec.Runs) == 0 || spec.Out == "" || slices.ContainsFunc(spec.Runs, func(r Run) bool { return (r.Tokens == "") != (r.Expect == "") }) {
+		return errors.New("runs and out are needed; tokens and expect of a run go together")
 	}
-	spec, err := readSpec(*specFile)
-	if err != nil {
-		fmt.Fprintln(stderr, "metrics:", err)
-		return 1
-	}
-	for i, name := range stdout {
-		spec.Runs = append(spec.Runs, Run{Repetition: i + 1, Stdout: name, Samples: *samples, Facts: spec.Facts, Tokens: *got, Expect: *want})
-	}
-	if len(spec.Runs) == 0 || *out == "" || (*got == "") != (*want == "") {
-		fmt.Fprintln(stderr, "metrics: --stdout (or runs in --spec) and --out are needed; --tokens and --expect go together")
-		return 2
-	}
-	err = t.measure(spec, *warmup, *before, *printed)
+	t := table{Title: spec.Title, Profile: spec.Profile}
+	err := t.measure(spec)
 	if err == nil {
 		err = t.sameTokens(spec.Runs)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "metrics:", err)
-		return 1
+		return err
 	}
 	b, err := json.MarshalIndent(t, "", "  ")
 	if err == nil {
-		err = os.WriteFile(*out, append(b, '\n'), 0o644)
+		err = os.WriteFile(spec.Out, append(b, '\n'), 0o644)
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, "metrics:", err)
-		return 1
+	if err != nil || len(t.breaches) == 0 {
+		return err
 	}
 	for _, bad := range t.breaches {
-		fmt.Fprintln(stderr, "metrics:", bad)
+		fmt.Fprintf(env.Stderr, "%s: %s\n", Tool, bad)
 	}
-	if len(t.breaches) > 0 {
-		return 1
-	}
-	return 0
+	return tool.ErrSaid
 }
 
 // sameTokens compares the tokens of the runs with those of their references.

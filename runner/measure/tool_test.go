@@ -1,15 +1,16 @@
 package measure_test
 
 import (
-	"bytes"
-	"context"
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/runner/measure"
 )
 
@@ -26,15 +27,39 @@ func files(t *testing.T, content map[string]string) {
 	}
 }
 
-func metrics(args ...string) (int, string) {
-	var stderr bytes.Buffer
-	code := measure.Metrics(context.Background(), args, nil, nil, &stderr)
-	return code, stderr.String()
+// metrics runs the tool. What runs to read, and with what to compare them, may be said by a file.
+func metrics(t *testing.T, file string, spec measure.Spec) (int, string) {
+	t.Helper()
+	if file != "" {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tool.Decode(b, &spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec.Out = cmp.Or(spec.Out, "m")
+	_, said, code := tooltest.Run(t, measure.Tool, measure.Metrics, spec)
+	return code, said
+}
+
+// of are runs that printed files.
+func of(files ...string) (runs []measure.Run) {
+	for i, f := range files {
+		runs = append(runs, measure.Run{Repetition: i + 1, Stdout: f})
+	}
+	return runs
+}
+
+// compared is a run whose tokens are compared.
+func compared() []measure.Run {
+	return []measure.Run{{Repetition: 1, Stdout: "o", Tokens: "got", Expect: "want"}}
 }
 
 // What the tool writes belongs to its version: who changes one changes the other.
 func TestMetricsGolden(t *testing.T) {
-	const version, want = "8", `{
+	const version, want = "metrics/8", `{
   "title": "t",
   "profile": "open",
   "emulated": true,
@@ -49,15 +74,15 @@ func TestMetricsGolden(t *testing.T) {
 }
 `
 	files(t, map[string]string{"o": "hello\n", "got": `{"prompt_tokens":[7],"tokens":[1,2]}`, "want": `{"prompt_tokens":[7],"tokens":[1,2],"text":"x"}`})
-	if code, said := metrics("--stdout", "o", "--tokens", "got", "--expect", "want", "--title", "t", "--profile", "open", "--out", "m"); code != 0 {
+	if code, said := metrics(t, "", measure.Spec{Title: "t", Profile: "open", Runs: compared()}); code != 0 {
 		t.Fatal(said)
 	}
 	b, err := os.ReadFile("m")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, string(b)); d != "" || measure.MetricsVersion != version {
-		t.Errorf("version %s writes\n%s", measure.MetricsVersion, d)
+	if d := gocmp.Diff(want, string(b)); d != "" || string(measure.Tool) != version {
+		t.Errorf("version %s writes\n%s", string(measure.Tool), d)
 	}
 }
 
@@ -65,7 +90,7 @@ func TestMetricsGolden(t *testing.T) {
 func TestNoteOfTheOpenProfile(t *testing.T) {
 	files(t, map[string]string{"o": printed})
 	for profile, want := range map[string]bool{"open": true, "device": false} {
-		if code, said := metrics("--stdout", "o", "--profile", profile, "--out", "m"); code != 0 {
+		if code, said := metrics(t, "", measure.Spec{Profile: profile, Runs: of("o")}); code != 0 {
 			t.Fatal(said)
 		}
 		b, err := os.ReadFile("m")
@@ -90,7 +115,7 @@ func TestMetricsMistakes(t *testing.T) {
 		"not JSON":         {"tokens", same, 1, "got"},
 	} {
 		files(t, map[string]string{"o": printed, "got": c.got, "want": c.want})
-		code, said := metrics("--stdout", "o", "--tokens", "got", "--expect", "want", "--out", "m")
+		code, said := metrics(t, "", measure.Spec{Runs: compared()})
 		if code != c.code || !strings.Contains(said, c.said) {
 			t.Errorf("%s: %d, %s", name, code, said)
 		}
@@ -98,13 +123,10 @@ func TestMetricsMistakes(t *testing.T) {
 			t.Errorf("%s: a table: %v", name, err == nil)
 		}
 	}
-	for _, args := range [][]string{{}, {"--stdout", "o"}, {"--stdout", "o", "--out", "m", "--tokens", "got"}, {"--nonsense"}} {
-		if code, said := metrics(args...); code != 2 || said == "" {
-			t.Errorf("%q: %d, %q", args, code, said)
+	for name, spec := range map[string]measure.Spec{"no run": {}, "a reference and no tokens": {Runs: []measure.Run{{Stdout: "o", Expect: "want"}}}, "no such file": {Runs: of(filepath.Join("no", "such"))}} {
+		if code, said := metrics(t, "", spec); code != 1 || said == "" {
+			t.Errorf("%s: %d, %q", name, code, said)
 		}
-	}
-	if code, said := metrics("--stdout", filepath.Join("no", "such"), "--out", "m"); code != 1 || said == "" {
-		t.Errorf("no such file: %d, %q", code, said)
 	}
 }
 
@@ -117,17 +139,17 @@ func TestMetricsOfRepetitions(t *testing.T) {
 		"limits":[{"metric":"prefill_tokens_per_s","baseline":"paper","regression":0.1}]}`
 	for _, c := range []struct {
 		name, profile string
-		times         [3]string
+		times         [2]string
 		code          int
 		want          []string
 	}{
-		{"a phone", "device", [3]string{"900", "200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  spread of 2",`,
+		{"a phone", "device", [2]string{"200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  spread of 2",`,
 			`"value": "± 1483 (200000 … 202000)"`, `"label": "  prefill speed, paper",`, `"value": "within noise: 0.96 of 333"`, `"n": 2,`, `"noise": 16.65`}},
-		{"a slow phone", "device", [3]string{"1", "400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %: more than the 10.0 %`}},
-		{"the stand-in is no phone", "open", [3]string{"1", "400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
+		{"a slow phone", "device", [2]string{"400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %: more than the 10.0 %`}},
+		{"the stand-in is no phone", "open", [2]string{"400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
 	} {
-		files(t, map[string]string{"a": line(c.times[0]), "b": line(c.times[1]), "c": line(c.times[2]), "spec": spec})
-		code, said := metrics("--stdout", "a", "--stdout", "b", "--stdout", "c", "--warmup", "1", "--spec", "spec", "--profile", c.profile, "--out", "m")
+		files(t, map[string]string{"a": line(c.times[0]), "b": line(c.times[1]), "spec": spec})
+		code, said := metrics(t, "spec", measure.Spec{Profile: c.profile, Runs: of("a", "b")})
 		b, err := os.ReadFile("m")
 		if err != nil || code != c.code {
 			t.Fatalf("%s: %d, %s, %v", c.name, code, said, err)
@@ -146,16 +168,14 @@ func TestMetricsOfRepetitions(t *testing.T) {
 // An earlier run is a baseline of its own.
 func TestMetricsOfPreviousRun(t *testing.T) {
 	files(t, map[string]string{"old": "prefill time: 100 ms\n", "new": "prefill time: 120 ms\n", "limit": `{"limits":[{"metric":"prefill_time_us","baseline":"previous","regression":0.1}]}`})
-	if code, said := metrics("--stdout", "old", "--profile", "open", "--out", "before"); code != 0 {
+	if code, said := metrics(t, "", measure.Spec{Profile: "open", Runs: of("old"), Out: "before"}); code != 0 {
 		t.Fatal(said)
 	}
-	code, said := metrics("--stdout", "new", "--profile", "open", "--previous", "before", "--spec", "limit", "--out", "m")
+	code, said := metrics(t, "limit", measure.Spec{Profile: "open", Runs: of("new"), Previous: "before"})
 	if code != 1 || !strings.Contains(said, `prefill_time_us is 120000 us, worse than baseline "previous" (100000) by 20.0 %`) {
 		t.Errorf("%d, %s", code, said)
 	}
-	for _, c := range [][]string{{"--previous", "new"}, {"--spec", "new"}, {"--spec", "none"}, {"--warmup", "1"}} {
-		if code, said := metrics(append(c, "--stdout", "new", "--out", "m")...); code != 1 || said == "" {
-			t.Errorf("%q: %d, %q", c, code, said)
-		}
+	if code, said := metrics(t, "", measure.Spec{Runs: of("new"), Previous: "new"}); code != 1 || said == "" {
+		t.Errorf("what is no table: %d, %q", code, said)
 	}
 }

@@ -6,6 +6,7 @@ package thermal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -27,10 +28,10 @@ const maxListed = 500
 
 // Cooldown says how cool a device has to be before it measures.
 type Cooldown struct {
-	Celsius  float64  `json:"celsius"`            // the hottest sensor that counts has to be below
-	Timeout  Duration `json:"timeout"`            // so long at most; 0: one look
-	Zones    []string `json:"zones,omitempty"`    // sensors that count, by the kernel's names or patterns such as "cpu-*"; none: see Sensible
-	Required bool     `json:"required,omitempty"` // a device that stays hot is a failure, not a warning
+	Celsius  float64  `arg:"celsius" default:"40" json:"celsius"`  // the hottest sensor that counts has to be below
+	Timeout  Duration `arg:"timeout" default:"10m" json:"timeout"` // so long at most; 0: one look
+	Zones    []string `arg:"zones" json:"zones,omitempty"`         // sensors that count, by the kernel's names or patterns such as "cpu-*"; none: see Sensible
+	Required bool     `arg:"required" json:"required,omitempty"`   // a device that stays hot is a failure, not a warning
 }
 
 // Duration is a time.Duration that JSON spells as people do: "10m0s".
@@ -42,8 +43,11 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return errors.New(`want a duration such as "10m" or "90s"`)
+	}
 	*d = Duration(v)
-	return err
+	return nil
 }
 
 // String is what a platform property holds.
