@@ -34,6 +34,10 @@ type Spec struct {
 // TimeoutExitCode stands for a command that ran out of time, as it does for timeout(1).
 const TimeoutExitCode = 124
 
+// UnableExitCode is how a built-in tool ends that could not do its work for something outside of it, such as a network: the action could
+// not run, and has not failed.
+const UnableExitCode = 3
+
 // Output is a path that the command promises to write.
 type Output struct {
 	Path string // slash path in the exec root

@@ -203,6 +203,10 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 	if !u.succeeded(res.ExitCode) {
 		o.kind = event.Failed
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
+		if res.ExitCode == action.UnableExitCode && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
+			o.failure.Engine = true
+			o.err = fmt.Errorf("%s %s could not run", u.node.plan.At, u.spec.Name)
+		}
 		return o
 	}
 	o.out, o.root = outputs{}, a.InputRoot

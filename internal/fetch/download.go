@@ -108,7 +108,7 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 		if p.bytes() > before && !t.slow {
 			failures = 0
 		} else if failures++; failures > d.client.Retries {
-			return nil, fmt.Errorf("given up after %d tries without progress: %w", failures, t.err)
+			return nil, fmt.Errorf("given up after %d tries without progress: %w", failures, t)
 		}
 		if err := d.pause(ctx, failures, t.after); err != nil {
 			return nil, err

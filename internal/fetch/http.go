@@ -25,6 +25,12 @@ type transientError struct {
 func (e *transientError) Error() string { return e.err.Error() }
 func (e *transientError) Unwrap() error { return e.err }
 
+// Unreachable tells whether an error is of the network, or of a server that is out of order: nothing is wrong with what was asked for, and
+// later it may be had.
+func Unreachable(err error) bool {
+	return errors.As(err, new(*transientError)) || errors.As(err, new(*net.DNSError)) || errors.As(err, new(*tls.CertificateVerificationError))
+}
+
 const maxRedirects = 10
 
 // connect makes the client that all requests of a download share. The caller closes its idle connections.

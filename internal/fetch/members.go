@@ -312,7 +312,7 @@ func (d *download) persist(ctx context.Context, p *part, f func() error) error {
 		if p.bytes() > before && !t.slow {
 			failures = 0
 		} else if failures++; failures > d.client.Retries {
-			return fmt.Errorf("given up after %d tries without progress: %w", failures, t.err)
+			return fmt.Errorf("given up after %d tries without progress: %w", failures, t)
 		}
 		if err := d.pause(ctx, failures, t.after); err != nil {
 			return err

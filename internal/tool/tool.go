@@ -14,6 +14,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
@@ -50,6 +51,9 @@ func (e Env) Var(name string) string {
 	return ""
 }
 
+// ErrUnable is the error, wrapped, of a tool that something outside of it kept from its work, such as a network.
+var ErrUnable = errors.New("the tool could not do its work")
+
 // ErrSaid is the error of a tool that has printed itself what is wrong.
 var ErrSaid = errors.New("said already")
 
@@ -58,7 +62,7 @@ var ErrSaid = errors.New("said already")
 type Func func(ctx context.Context, args []string, env Env) int
 
 // New returns the process of a tool: it reads the document that its only argument names. The exit code is 0, 1 when the tool failed, 2 when its
-// arguments cannot be read.
+// arguments cannot be read, action.UnableExitCode for ErrUnable.
 func New[S any](name Name[S], run func(context.Context, S, Env) error) Func {
 	return func(ctx context.Context, args []string, env Env) int {
 		if len(args) != 1 {
@@ -76,6 +80,9 @@ func New[S any](name Name[S], run func(context.Context, S, Env) error) Func {
 			return 0
 		case !errors.Is(err, ErrSaid):
 			fmt.Fprintf(env.Stderr, "%s: %v\n", name, err)
+		}
+		if errors.Is(err, ErrUnable) {
+			return action.UnableExitCode
 		}
 		return 1
 	}

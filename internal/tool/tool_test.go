@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func run(_ context.Context, g greeting, env tool.Env) error {
 		return errors.New("whom?")
 	case "silence":
 		return tool.ErrSaid
+	case "nobody":
+		return fmt.Errorf("no network: %w", tool.ErrUnable)
 	}
 	_, err := env.Stdout.Write([]byte("hello " + g.Name + env.Var("MARK")))
 	return err
@@ -41,6 +44,7 @@ func TestTool(t *testing.T) {
 	}{
 		`{}`:                         {1, "greet: whom?\n"},
 		`{"name": "silence"}`:        {1, ""},
+		`{"name": "nobody"}`:         {3, "greet: no network: the tool could not do its work\n"},
 		`{"name": "x", "naem": "y"}`: {2, "naem"},
 		`{"name": "x"} {}`:           {2, "more than one document"},
 		`{"name": 1}`:                {2, "greet: the arguments"},

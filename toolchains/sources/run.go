@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +56,9 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 		Vendor: qpm.Client{Home: env.Var(EnvHome), Search: filepath.SplitList(env.Var(EnvSearch)), Env: proxies(env.Vars)}}
 	if err := Fetch(ctx, spec, spec.Out, o); err != nil {
 		lines.print(err.Error() + "\n")
+		if fetch.Unreachable(err) {
+			return errors.Join(tool.ErrSaid, tool.ErrUnable)
+		}
 		return tool.ErrSaid
 	}
 	return nil

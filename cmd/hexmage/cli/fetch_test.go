@@ -1,11 +1,14 @@
 package cli_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -137,5 +140,77 @@ func TestProgressAndMirror(t *testing.T) {
 	said := regexp.MustCompile(`"event":"node_progress".*"done":[1-9]\d*,"total":3145728,"unit":"bytes","text":"download, [0-9.]+ MiB/s, about \d+ s left"`)
 	if !said.Match(out.Bytes()) {
 		t.Errorf("no event says it:\n%s", &out)
+	}
+}
+
+// fetched runs a pipeline that fetches and unpacks an archive, for a user whose ~/.netrc has a login for this machine.
+func fetched(t *testing.T, url string, archive []byte) (code int, said, root string) {
+	t.Helper()
+	root = t.TempDir()
+	sum := sha256.Sum256(archive)
+	text := fmt.Sprintf("step \"fetch\" \"sdk\" {\n  url    = %q\n  sha256 = %q\n  unpack = true\n}\noutput \"sdk\" { value = step.fetch.sdk.outputs.dir }\n", url, hex.EncodeToString(sum[:]))
+	for name, body := range map[string]string{"ws/pipelines/p.hcl": text, "home/.netrc": "machine 127.0.0.1 login me password p4ss\n"} {
+		p := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"), Self: os.Args[0],
+		Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "HEXMAGE_CACHE=" + filepath.Join(root, "cache")}}
+	code = cli.Main([]string{"hexmage", "run", "p", "--out", filepath.Join(root, "out")}, env)
+	return code, out.String(), root
+}
+
+func zipped(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("bin/tool")
+	if err == nil {
+		_, err = w.Write([]byte("a tool"))
+	}
+	if err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// The user's logins serve the download, and do not keep what came from being unpacked where nothing of the user's can be read.
+func TestNetrc(t *testing.T) {
+	archive := zipped(t)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, word, _ := r.BasicAuth(); user != "me" || word != "p4ss" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write(archive)
+	}))
+	defer srv.Close()
+	code, said, root := fetched(t, srv.URL+"/sdk.zip", archive)
+	if code != 0 || strings.Contains(said, "p4ss") {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	if b, err := os.ReadFile(filepath.Join(root, "out", "p", "sdk", "bin", "tool")); err != nil || string(b) != "a tool" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// A server that can't be reached is no fault of the step; one that has not the file may be.
+func TestUnreachable(t *testing.T) {
+	archive := zipped(t)
+	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+	defer untrusted.Close()
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if code, said, _ := fetched(t, untrusted.URL+"/sdk.zip", archive); code != cli.ExitEngine || !strings.Contains(said, "certificate") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	empty := httptest.NewServer(http.NotFoundHandler())
+	defer empty.Close()
+	if code, said, _ := fetched(t, empty.URL+"/sdk.zip", archive); code != cli.ExitFailed || !strings.Contains(said, "404") {
+		t.Errorf("exit code %d: %s", code, said)
 	}
 }
