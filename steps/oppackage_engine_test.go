@@ -163,7 +163,7 @@ type events struct {
 }
 
 func (e *events) Send(ev event.Event) {
-	f, ok := ev.(event.NodeFinished)
+	f, ok := ev.(event.ActionFinished)
 	if !ok {
 		return
 	}

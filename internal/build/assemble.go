@@ -75,7 +75,7 @@ func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *sto
 
 // root merges inputs into the tree of an exec root. It also returns the literal contents among them, which are not in
 // the store yet.
-func (a *assembler) root(ctx context.Context, n *node, inputs []action.Input) (*merkle.Dir, map[digest.Digest][]byte, error) {
+func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input) (*merkle.Dir, map[digest.Digest][]byte, error) {
 	root := &merkle.Dir{}
 	literals := map[digest.Digest][]byte{}
 	for _, in := range inputs {
@@ -101,7 +101,7 @@ func (a *assembler) put(ctx context.Context, root *merkle.Dir, path string, e me
 }
 
 // entry returns what an input is.
-func (a *assembler) entry(ctx context.Context, n *node, in action.Input, literals map[digest.Digest][]byte) (e merkle.Entry, err error) {
+func (a *assembler) entry(ctx context.Context, n *instance, in action.Input, literals map[digest.Digest][]byte) (e merkle.Entry, err error) {
 	switch {
 	case in.Content != nil:
 		d := a.fn.Bytes(in.Content.Data)
@@ -219,7 +219,7 @@ func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry,
 }
 
 func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
-	n := a.g.node(o.Instance)
+	n := a.g.instance(o.Instance)
 	if n == nil {
 		return merkle.Entry{}, fmt.Errorf("%s is not in the plan", o)
 	}

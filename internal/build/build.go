@@ -71,7 +71,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 		outs[i].Export = e
 	}
 	l := w.loop()
-	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Nodes: g.units})
+	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Actions: g.units})
 	return w.end(ctx, l, outs, start, l.run(ctx, append(units, g.gates()...)), func() { w.saveMemo(p, outs) })
 }
 

@@ -102,7 +102,7 @@ func (w *world) ok(p *plan.Plan, executed int) build.Result {
 
 func (w *world) failure() *event.Failure {
 	for _, e := range w.events {
-		if f, ok := e.(event.NodeFinished); ok && f.Failure != nil {
+		if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
 			return f.Failure
 		}
 	}
@@ -139,8 +139,8 @@ func at(name string) addrs.Instance {
 func out(name string) *addrs.Output { return &addrs.Output{Instance: at(name), Name: "out"} }
 
 // sh is a step with one action, a shell script that writes "out".
-func sh(name, script string, inputs ...action.Input) *plan.Node {
-	n := &plan.Node{At: at(name), Where: "p.hcl:1", Specs: []action.Spec{{
+func sh(name, script string, inputs ...action.Input) *plan.Instance {
+	n := &plan.Instance{At: at(name), Where: "p.hcl:1", Specs: []action.Spec{{
 		Name: name, Args: []string{"sh", "-c", script}, Inputs: inputs, Outputs: []action.Output{{Path: "out"}},
 	}}}
 	n.Outputs = map[string]action.Artifact{"out": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: name, Path: "out"}}}}}
@@ -153,7 +153,7 @@ func sh(name, script string, inputs ...action.Input) *plan.Node {
 }
 
 // shTree is sh with a folder as its output.
-func shTree(name, script string, inputs ...action.Input) *plan.Node {
+func shTree(name, script string, inputs ...action.Input) *plan.Instance {
 	n := sh(name, script, inputs...)
 	n.Specs[0].Outputs[0].Tree = true
 	a := n.Outputs["out"]
@@ -166,8 +166,8 @@ func export(name, from, sub string) plan.Export {
 	return plan.Export{Name: name, Class: action.File, Artifact: action.Input{Artifact: out(from), Sub: sub}, Deps: []addrs.Instance{at(from)}}
 }
 
-func planOf(exports []plan.Export, nodes ...*plan.Node) *plan.Plan {
-	return &plan.Plan{Pipeline: "p", Nodes: nodes, Exports: exports}
+func planOf(exports []plan.Export, nodes ...*plan.Instance) *plan.Plan {
+	return &plan.Plan{Pipeline: "p", Instances: nodes, Exports: exports}
 }
 
 func TestInputsComeTogether(t *testing.T) {
@@ -197,7 +197,7 @@ func TestInputsComeTogether(t *testing.T) {
 
 // Mistakes in a pipeline are told as such, with what they are about; none of them is a panic.
 func TestInputMistakes(t *testing.T) {
-	gen := func() *plan.Node {
+	gen := func() *plan.Instance {
 		return shTree("gen", "mkdir -p out && echo x > out/f && ln -s g out/loop && ln -s loop out/g")
 	}
 	host := func(p, h string) action.Input { return action.Input{Path: p, Host: &action.HostPath{Path: h}} }
@@ -234,12 +234,12 @@ func TestInputMistakes(t *testing.T) {
 
 // An artifact that names what is not there is a mistake of a kind: an error, not a panic, also when only an export needs it.
 func TestKindsThatLie(t *testing.T) {
-	for name, change := range map[string]func(*plan.Node){
-		"no such action": func(n *plan.Node) {
+	for name, change := range map[string]func(*plan.Instance){
+		"no such action": func(n *plan.Instance) {
 			n.Outputs["out"] = action.Artifact{Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "other", Path: "out"}}}}
 		},
-		"no such output": func(n *plan.Node) { delete(n.Outputs, "out") },
-		"a file as a folder": func(n *plan.Node) {
+		"no such output": func(n *plan.Instance) { delete(n.Outputs, "out") },
+		"a file as a folder": func(n *plan.Instance) {
 			n.Outputs["out"] = action.Artifact{Class: action.Tree, Parts: n.Outputs["out"].Parts}
 		},
 	} {
@@ -254,7 +254,7 @@ func TestKindsThatLie(t *testing.T) {
 	if _, err := w.run(planOf([]plan.Export{export("o", "gone", "")})); err == nil {
 		t.Error("an export of a step that is not in the plan")
 	}
-	if _, err := w.run(planOf(nil, &plan.Node{At: at("twice"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}})); err == nil {
+	if _, err := w.run(planOf(nil, &plan.Instance{At: at("twice"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}})); err == nil {
 		t.Error("two actions of one name")
 	}
 }
@@ -262,7 +262,7 @@ func TestKindsThatLie(t *testing.T) {
 // What goes wrong while a step is expanded decides how the build ends, as with any action.
 func TestErrorsOfExpansions(t *testing.T) {
 	w := newWorld(t)
-	n := &plan.Node{At: at("ex"), Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}},
+	n := &plan.Instance{At: at("ex"), Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}},
 		Expand: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
 	r, err := w.run(planOf(nil, n))
 	if !errors.As(err, new(*build.InputError)) || r.Failed != 1 {
@@ -277,7 +277,7 @@ func TestErrorsOfExpansions(t *testing.T) {
 
 func TestExpansionSeesTheFiles(t *testing.T) {
 	w := newWorld(t)
-	n := &plan.Node{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}},
+	n := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}},
 		Expand: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 			art := action.Artifact{Class: action.Tree}
 			var specs []action.Spec
@@ -305,8 +305,8 @@ func TestExpansionSeesTheFiles(t *testing.T) {
 func TestValues(t *testing.T) {
 	w := newWorld(t)
 	value := sh("value", "printf 41 > out")
-	later := &plan.Node{At: at("later"), Deps: []addrs.Instance{at("value")}, AwaitValues: []addrs.Output{*out("value")}}
-	later.Resolve = func(v map[addrs.Output][]byte) (*plan.Node, error) {
+	later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, AwaitValues: []addrs.Output{*out("value")}}
+	later.Resolve = func(v map[addrs.Output][]byte) (*plan.Instance, error) {
 		if string(v[*out("value")]) != "41" {
 			return nil, fmt.Errorf("got %q", v)
 		}
@@ -323,7 +323,7 @@ func TestValues(t *testing.T) {
 	if r, err := w.run(planOf(nil, value, later)); err == nil || !strings.Contains(err.Error(), "1048576") || r.Failed != 1 {
 		t.Errorf("a huge value: %+v, %v", r, err)
 	}
-	later.Resolve = func(map[addrs.Output][]byte) (*plan.Node, error) { return nil, errors.New("not like this") }
+	later.Resolve = func(map[addrs.Output][]byte) (*plan.Instance, error) { return nil, errors.New("not like this") }
 	value.Specs[0].Args[2] = "printf 41 > out"
 	if r, err := w.run(planOf(nil, value, later)); err != nil || r.Failed != 1 || w.failure().Summary != "not like this" {
 		t.Errorf("refused: %+v, %v", r, err)

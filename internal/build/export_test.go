@@ -127,7 +127,7 @@ func TestExportAndSymlinks(t *testing.T) {
 
 func TestPrune(t *testing.T) {
 	w := newWorld(t)
-	nodes := []*plan.Node{sh("a", "echo a > out"), sh("b", "echo b > out"), shTree("d", "mkdir out; echo d > out/d")}
+	nodes := []*plan.Instance{sh("a", "echo a > out"), sh("b", "echo b > out"), shTree("d", "mkdir out; echo d > out/d")}
 	all := []plan.Export{export("a", "a", ""), export("b", "b", ""), exportTree("d", "d")}
 	w.ok(planOf(all, nodes...), 3)
 	own := func(name, text string) {
@@ -268,7 +268,7 @@ func TestExportsAtOnce(t *testing.T) {
 func TestBuildsAtOnceRunNothingTwice(t *testing.T) {
 	cache, workspace := filepath.Join(t.TempDir(), "cache"), t.TempDir()
 	count := filepath.Join(t.TempDir(), "count")
-	var nodes []*plan.Node
+	var nodes []*plan.Instance
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		nodes = append(nodes, sh(name, "echo "+name+" >> "+count+"; echo "+name+" > out"))
 	}

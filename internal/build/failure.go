@@ -15,7 +15,7 @@ import (
 
 // failure describes what went wrong. The whole kept output goes to a log file, its end into the report.
 func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Failure {
-	n := u.node.plan
+	n := u.instance.plan
 	f := &event.Failure{Summary: summary, Where: n.Where, Source: n.Source}
 	if u.spec != nil {
 		f.Command = u.spec.Args

@@ -44,7 +44,7 @@ func TestFailures(t *testing.T) {
 	warns := sh("warns", "touch out; echo 'warning: old SDK' >&2; echo other >&2")
 	w.ok(planOf(nil, warns), 1)
 	for _, e := range w.events {
-		if e, ok := e.(event.NodeFinished); ok && e.Warning != "old SDK" {
+		if e, ok := e.(event.ActionFinished); ok && e.Warning != "old SDK" {
 			t.Errorf("warning %q", e.Warning)
 		}
 	}
@@ -87,7 +87,7 @@ func TestRetries(t *testing.T) {
 	w.ok(planOf(nil, flaky), 1)
 	warned := false
 	for _, e := range w.events {
-		if e, ok := e.(event.NodeFinished); ok {
+		if e, ok := e.(event.ActionFinished); ok {
 			warned = strings.Contains(e.Warning, "tried for time 3")
 		}
 	}
@@ -107,7 +107,7 @@ func TestInterrupt(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("interrupted")
-	unknown := &plan.Node{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Await: []action.Input{{Path: "x", Artifact: out("slow")}},
+	unknown := &plan.Instance{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Await: []action.Input{{Path: "x", Artifact: out("slow")}},
 		Expand: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
 	started := filepath.Join(t.TempDir(), "started")
 	go func() {
@@ -120,7 +120,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}()
 	r, err := build.Run(ctx, planOf(nil, sh("slow", "touch "+started+"; sleep 60"), sh("after", "touch out", action.Input{Path: "i", Artifact: out("slow")}), unknown), w.Options)
-	if !errors.Is(err, cause) || r.Failed != 0 || r.Skipped != 3 || r.Nodes != 3 || w.failure().Summary != "" {
+	if !errors.Is(err, cause) || r.Failed != 0 || r.Skipped != 3 || r.Actions != 3 || w.failure().Summary != "" {
 		t.Errorf("%+v, %v, %+v", r.BuildFinished, err, w.failure())
 	}
 }

@@ -13,23 +13,23 @@ import (
 
 // graph is the state of a build. One goroutine owns it (see run.go); nothing here locks.
 //
-// A unit is a spec to run, or the expansion of a node whose specs are not known yet. A unit waits for blockers: units
-// that make its inputs, and nodes whose outputs are not known yet. When the last known blocker is gone, the blockers are
-// looked up again, because a node that was expanded may have brought new ones. A third sort of unit, a gate, is no work: it
-// is done when all of some nodes are, and the actions of nodes that come after these (depends_on) wait for it.
+// A unit is a spec to run, or the expansion of an instance whose specs are not known yet. A unit waits for blockers: units
+// that make its inputs, and instances whose outputs are not known yet. When the last known blocker is gone, the blockers are
+// looked up again, because an instance that was expanded may have brought new ones. A third sort of unit, a gate, is no work: it
+// is done when all of some instances are, and the actions of instances that come after these (depends_on) wait for it.
 type graph struct {
-	nodes map[addrs.Instance]*node
-	order []*node
-	units int
-	ready readyHeap // units that work on this machine
-	away  readyHeap // units that work elsewhere: they take no slot here
+	instances map[addrs.Instance]*instance
+	order     []*instance
+	units     int
+	ready     readyHeap // units that work on this machine
+	away      readyHeap // units that work elsewhere: they take no slot here
 
-	library *library // of nodes that take no part; nil: all nodes take part
+	library *library // of instances that take no part; nil: all instances take part
 }
 
-type node struct {
-	plan     *plan.Node
-	level    int            // length of the longest chain of nodes that depend on this one
+type instance struct {
+	plan     *plan.Instance
+	level    int            // length of the longest chain of instances that depend on this one
 	awaited  []action.Input // what its expansion looked at
 	resolved bool
 	failed   bool // its expansion failed or was skipped
@@ -41,18 +41,18 @@ type node struct {
 }
 
 type unit struct {
-	id      int
-	node    *node        // nil: a gate
-	spec    *action.Spec // nil: an expansion
-	gated   []*node      // of a gate: what has to be done
-	state   state
-	wait    int // blockers not gone yet
-	waiters []*unit
-	out     outputs // when done
-	key     digest.Digest
-	root    digest.Digest // of its inputs
-	kept    int           // its number in the memo that the graph was made from
-	before  *before       // what came of it the last time; nil unless it may run in a graph that was made from a memo
+	id       int
+	instance *instance    // nil: a gate
+	spec     *action.Spec // nil: an expansion
+	gated    []*instance  // of a gate: what has to be done
+	state    state
+	wait     int // blockers not gone yet
+	waiters  []*unit
+	out      outputs // when done
+	key      digest.Digest
+	root     digest.Digest // of its inputs
+	kept     int           // its number in the memo that the graph was made from
+	before   *before       // what came of it the last time; nil unless it may run in a graph that was made from a memo
 
 	printed  *execute.Printed // of the action that runs
 	programs []*program       // of this machine that its action starts; a worker sets them
@@ -73,10 +73,10 @@ const (
 func (s state) ended() bool { return s >= done }
 
 func newGraph(p *plan.Plan) (*graph, []*unit, error) {
-	g := &graph{nodes: map[addrs.Instance]*node{}}
-	for _, pn := range p.Nodes {
-		n := &node{plan: pn}
-		g.nodes[pn.At] = n
+	g := &graph{instances: map[addrs.Instance]*instance{}}
+	for _, pn := range p.Instances {
+		n := &instance{plan: pn}
+		g.instances[pn.At] = n
 		g.order = append(g.order, n)
 	}
 	whole := map[addrs.Step]int{}            // levels that all copies of a step have at least
@@ -84,7 +84,7 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 		n := g.order[i]
 		n.level = max(n.level, whole[n.plan.At.Step])
 		for _, d := range n.plan.Needs() {
-			if dep := g.nodes[d]; dep != nil {
+			if dep := g.instances[d]; dep != nil {
 				dep.level = max(dep.level, n.level+1)
 			} else {
 				whole[d.Step] = max(whole[d.Step], n.level+1)
@@ -106,21 +106,21 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 	return g, units, nil
 }
 
-// node returns the node of an instance, or nil. Unlike the rest of the graph it may be asked by workers.
-func (g *graph) node(at addrs.Instance) *node {
-	if n := g.nodes[at]; n != nil || g.library == nil {
+// instance returns the instance with the address, or nil. Unlike the rest of the graph it may be asked by workers.
+func (g *graph) instance(at addrs.Instance) *instance {
+	if n := g.instances[at]; n != nil || g.library == nil {
 		return n
 	}
-	return g.library.node(at)
+	return g.library.instance(at)
 }
 
-func (g *graph) newUnit(n *node, s *action.Spec) *unit {
+func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 	g.units++
-	return &unit{id: g.units, node: n, spec: s}
+	return &unit{id: g.units, instance: n, spec: s}
 }
 
-// resolve gives a node its specs and outputs and returns the units that were waiting for it, with the new ones.
-func (g *graph) resolve(n *node, specs []action.Spec, outs map[string]action.Artifact) ([]*unit, error) {
+// resolve gives an instance its specs and outputs and returns the units that were waiting for it, with the new ones.
+func (g *graph) resolve(n *instance, specs []action.Spec, outs map[string]action.Artifact) ([]*unit, error) {
 	n.resolved, n.outputs, n.byName = true, outs, map[string]*unit{}
 	for i := range specs {
 		if n.byName[specs[i].Name] != nil {
@@ -133,7 +133,7 @@ func (g *graph) resolve(n *node, specs []action.Spec, outs map[string]action.Art
 	return n.specs, nil
 }
 
-// gates has the actions of nodes wait for those that come before them, and returns what they wait for. Ten thousand copies that
+// gates has the actions of instances wait for those that come before them, and returns what they wait for. Ten thousand copies that
 // come after ten thousand others so wait for one thing each, not ten thousand.
 func (g *graph) gates() []*unit {
 	var gates []*unit
@@ -150,12 +150,12 @@ func (g *graph) gates() []*unit {
 	return gates
 }
 
-// copies returns the nodes that an element of plan.Node.After stands for.
-func (g *graph) copies(at addrs.Instance) []*node {
-	if n := g.nodes[at]; n != nil || at.Keyed {
-		return []*node{n}
+// copies returns the instances that an element of plan.Instance.After stands for.
+func (g *graph) copies(at addrs.Instance) []*instance {
+	if n := g.instances[at]; n != nil || at.Keyed {
+		return []*instance{n}
 	}
-	var all []*node
+	var all []*instance
 	for _, n := range g.order {
 		if n.plan.At.Step == at.Step {
 			all = append(all, n)
@@ -164,9 +164,9 @@ func (g *graph) copies(at addrs.Instance) []*node {
 	return all
 }
 
-// eachOf calls f for every action of the nodes, and for those of them whose actions are not known yet. A node that has none
+// eachOf calls f for every action of the instances, and for those of them whose actions are not known yet. An instance that has none
 // at all is done when what it depends on is.
-func (g *graph) eachOf(nodes []*node, seen map[*node]bool, f func(*node, *unit)) {
+func (g *graph) eachOf(nodes []*instance, seen map[*instance]bool, f func(*instance, *unit)) {
 	for _, n := range nodes {
 		switch {
 		case n == nil || seen[n]:
@@ -190,9 +190,9 @@ func (u *unit) inputs() []action.Input {
 	if u.spec != nil {
 		return u.spec.Inputs
 	}
-	in := append([]action.Input(nil), u.node.plan.Await...)
-	for i := range u.node.plan.AwaitValues {
-		in = append(in, action.Input{Path: "value", Artifact: &u.node.plan.AwaitValues[i]})
+	in := append([]action.Input(nil), u.instance.plan.Await...)
+	for i := range u.instance.plan.AwaitValues {
+		in = append(in, action.Input{Path: "value", Artifact: &u.instance.plan.AwaitValues[i]})
 	}
 	return in
 }
@@ -200,8 +200,8 @@ func (u *unit) inputs() []action.Input {
 // block registers u with everything it has to wait for and tells whether any of it failed.
 func (g *graph) block(u *unit) (bad bool, err error) {
 	u.wait, u.state = 0, waiting
-	seenNodes, seenUnits := map[*node]bool{}, map[*unit]bool{}
-	add := func(n *node, b *unit) {
+	seenNodes, seenUnits := map[*instance]bool{}, map[*unit]bool{}
+	add := func(n *instance, b *unit) {
 		switch {
 		case n != nil && !seenNodes[n]:
 			seenNodes[n] = true
@@ -223,21 +223,21 @@ func (g *graph) block(u *unit) (bad bool, err error) {
 			}
 		}
 	}
-	if u.node == nil {
-		g.eachOf(u.gated, map[*node]bool{}, add)
+	if u.instance == nil {
+		g.eachOf(u.gated, map[*instance]bool{}, add)
 		return bad, nil
 	}
 	if u.spec != nil {
-		for _, gate := range u.node.after {
+		for _, gate := range u.instance.after {
 			add(nil, gate)
 		}
 	}
-	err = g.eachBlocker(u.node, u.inputs(), 0, add)
+	err = g.eachBlocker(u.instance, u.inputs(), 0, add)
 	return bad, err
 }
 
-// eachBlocker calls f for every unresolved node and every unit that the inputs, seen from node n, lead to.
-func (g *graph) eachBlocker(n *node, inputs []action.Input, depth int, f func(*node, *unit)) error {
+// eachBlocker calls f for every unresolved instance and every unit that the inputs, seen from instance n, lead to.
+func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f func(*instance, *unit)) error {
 	if depth > 100 {
 		return fmt.Errorf("%s: artifacts refer to each other in a circle", n.plan.At)
 	}
@@ -250,7 +250,7 @@ func (g *graph) eachBlocker(n *node, inputs []action.Input, depth int, f func(*n
 			}
 			f(nil, b)
 		case in.Artifact != nil:
-			m := g.nodes[in.Artifact.Instance]
+			m := g.instances[in.Artifact.Instance]
 			if m == nil && g.library != nil {
 				continue // all of it is done
 			}
@@ -278,8 +278,8 @@ type readyHeap []*unit
 
 func (h readyHeap) Len() int { return len(h) }
 func (h readyHeap) Less(i, j int) bool {
-	if h[i].node.level != h[j].node.level {
-		return h[i].node.level > h[j].node.level
+	if h[i].instance.level != h[j].instance.level {
+		return h[i].instance.level > h[j].instance.level
 	}
 	return h[i].id < h[j].id
 }

@@ -31,7 +31,7 @@ func newLastRuns(o Options, pipeline string) lastRuns {
 
 // name stands for the unit's action, whatever it does.
 func (l lastRuns) name(u *unit) string {
-	return l.fn.Bytes([]byte(l.pipeline + "\x00" + u.node.plan.At.String() + "\x00" + u.spec.Name)).Hex()
+	return l.fn.Bytes([]byte(l.pipeline + "\x00" + u.instance.plan.At.String() + "\x00" + u.spec.Name)).Hex()
 }
 
 func (l lastRuns) path(u *unit) string { return filepath.Join(l.dir, l.name(u)) }
@@ -40,7 +40,7 @@ func lastRun(key digest.Digest) []byte { return []byte("hexmage last run 1\n" + 
 
 // counts tells whether a remembered result of the unit may be used.
 func (l lastRuns) counts(u *unit, key digest.Digest) bool {
-	if u.node.plan.Cache != plan.CacheInputs {
+	if u.instance.plan.Cache != plan.CacheInputs {
 		return true
 	}
 	if l.dir == "" {
@@ -52,7 +52,7 @@ func (l lastRuns) counts(u *unit, key digest.Digest) bool {
 
 // begin forgets the last run, before the next one has any effect.
 func (l lastRuns) begin(u *unit) error {
-	if u.node.plan.Cache != plan.CacheInputs || l.dir == "" {
+	if u.instance.plan.Cache != plan.CacheInputs || l.dir == "" {
 		return nil
 	}
 	if err := os.Remove(l.path(u)); err != nil {
@@ -66,7 +66,7 @@ func (l lastRuns) begin(u *unit) error {
 
 // end remembers a run that succeeded.
 func (l lastRuns) end(u *unit, key digest.Digest) error {
-	if u.node.plan.Cache != plan.CacheInputs || l.dir == "" {
+	if u.instance.plan.Cache != plan.CacheInputs || l.dir == "" {
 		return nil
 	}
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {

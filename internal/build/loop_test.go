@@ -26,8 +26,8 @@ func from(name string) action.Input {
 }
 
 // newNode is a step with one action of that name, which takes the outputs of deps.
-func newNode(name string, deps ...string) *plan.Node {
-	n := &plan.Node{At: at(name), Outputs: map[string]action.Artifact{
+func newNode(name string, deps ...string) *plan.Instance {
+	n := &plan.Instance{At: at(name), Outputs: map[string]action.Artifact{
 		"out": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: name, Path: "out"}}}},
 	}}
 	s := action.Spec{Name: name}
@@ -46,7 +46,7 @@ type record struct {
 }
 
 func (r *record) Send(e event.Event) {
-	if e, ok := e.(event.NodeFinished); ok {
+	if e, ok := e.(event.ActionFinished); ok {
 		name := e.Name
 		if name == "" {
 			name = e.Step
@@ -62,15 +62,15 @@ type fakeWork struct {
 	max  int // most that ran at once
 }
 
-// runFake builds the nodes in fake time and returns how it went, and how long it took.
-func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[string]int, nodes ...*plan.Node) (*record, event.BuildFinished, time.Duration, error) {
+// runFake builds the instances in fake time and returns how it went, and how long it took.
+func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[string]int, nodes ...*plan.Instance) (*record, event.BuildFinished, time.Duration, error) {
 	t.Helper()
 	r := &record{ended: map[string]event.Outcome{}}
 	var sum event.BuildFinished
 	var took time.Duration
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		g, units, gerr := newGraph(&plan.Plan{Nodes: nodes})
+		g, units, gerr := newGraph(&plan.Plan{Instances: nodes})
 		if gerr != nil {
 			t.Fatal(gerr)
 		}
@@ -78,7 +78,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		running <- 0
 		work := func(ctx context.Context, u *unit, say func(message)) outcome {
 			if u.spec == nil {
-				specs, outs, err := u.node.plan.Expand(action.Listing{"x": {"a", "b", "c"}})
+				specs, outs, err := u.instance.plan.Expand(action.Listing{"x": {"a", "b", "c"}})
 				if err != nil {
 					return outcome{failure: &event.Failure{Summary: err.Error()}}
 				}
@@ -121,7 +121,7 @@ func TestOrderAndParallelism(t *testing.T) {
 func TestCriticalPathFirst(t *testing.T) {
 	// "long" heads a chain of three; with one worker after "root" it must go before the leaves named earlier.
 	f := &fakeWork{}
-	nodes := []*plan.Node{newNode("leaf1"), newNode("leaf2"), newNode("long"), newNode("mid", "long"), newNode("end", "mid")}
+	nodes := []*plan.Instance{newNode("leaf1"), newNode("leaf2"), newNode("long"), newNode("mid", "long"), newNode("end", "mid")}
 	r, _, _, err := runFake(t, 1, false, f, nil, nodes...)
 	if want := []string{"long", "mid", "leaf1", "leaf2", "end"}; err != nil || !reflect.DeepEqual(r.order, want) {
 		t.Errorf("order %v, want %v (%v)", r.order, want, err)
@@ -151,8 +151,8 @@ func TestAway(t *testing.T) {
 }
 
 func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
-	nodes := func() []*plan.Node {
-		return []*plan.Node{newNode("bad"), newNode("after", "bad"), newNode("other"), newNode("later", "other"), newNode("both", "after", "later")}
+	nodes := func() []*plan.Instance {
+		return []*plan.Instance{newNode("bad"), newNode("after", "bad"), newNode("other"), newNode("later", "other"), newNode("both", "after", "later")}
 	}
 	f := &fakeWork{bad: map[string]bool{"bad": true}}
 	r, sum, _, err := runFake(t, 1, true, f, nil, nodes()...)
@@ -166,15 +166,15 @@ func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
 	}
 }
 
-// comesAfter has the node come after others, of which it takes nothing.
-func comesAfter(n *plan.Node, others ...addrs.Instance) *plan.Node {
+// comesAfter has the instance come after others, of which it takes nothing.
+func comesAfter(n *plan.Instance, others ...addrs.Instance) *plan.Instance {
 	n.After = append(n.After, others...)
 	return n
 }
 
 // copiesOf are n copies of a step, each with one action, named a, b, c, ….
-func copiesOf(name string, n int) []*plan.Node {
-	var all []*plan.Node
+func copiesOf(name string, n int) []*plan.Instance {
+	var all []*plan.Instance
 	for i := range n {
 		c := newNode(fmt.Sprintf("%s.%c", name, 'a'+i))
 		c.At = addrs.Instance{Step: at(name).Step, Key: string(rune('a' + i)), Keyed: true}
@@ -183,7 +183,7 @@ func copiesOf(name string, n int) []*plan.Node {
 	return all
 }
 
-// TestDependsOn: what a node comes after is done before any of its actions starts, or none of them runs.
+// TestDependsOn: what an instance comes after is done before any of its actions starts, or none of them runs.
 func TestDependsOn(t *testing.T) {
 	three := func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 		var specs []action.Spec
@@ -192,37 +192,37 @@ func TestDependsOn(t *testing.T) {
 		}
 		return specs, nil, nil
 	}
-	deferred := func(n *plan.Node, expand func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)) *plan.Node {
+	deferred := func(n *plan.Instance, expand func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)) *plan.Instance {
 		n.Await, n.Expand = []action.Input{from("source")}, expand
 		return n
 	}
-	none := func(n *plan.Node) *plan.Node {
+	none := func(n *plan.Instance) *plan.Instance {
 		n.Specs, n.Outputs = nil, nil
 		return n
 	}
 	for name, c := range map[string]struct {
-		nodes []*plan.Node
+		nodes []*plan.Instance
 		took  int    // seconds, where each action takes one
 		bad   string // what fails; then the others that end in vain are Skipped
 		skips string
 	}{
-		"a step":                         {nodes: []*plan.Node{newNode("a"), comesAfter(newNode("b"), at("a"))}, took: 2},
+		"a step":                         {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a"))}, took: 2},
 		"all copies":                     {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 2},
 		"copies come after copies":       {nodes: append(copiesOf("a", 3), comesAfter(copiesOf("b", 1)[0], at("a"))), took: 2},
-		"what is not there":              {nodes: []*plan.Node{comesAfter(newNode("b"), at("a"), addrs.Instance{Step: at("a").Step, Key: "a", Keyed: true})}, took: 1},
-		"a chain":                        {nodes: []*plan.Node{newNode("a"), comesAfter(newNode("b"), at("a")), comesAfter(newNode("c"), at("b"))}, took: 3},
-		"a chain through what has none":  {nodes: []*plan.Node{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 2},
-		"a chain through several":        {nodes: []*plan.Node{newNode("a"), none(newNode("b", "a")), comesAfter(none(newNode("c")), at("b")), comesAfter(newNode("d"), at("c"))}, took: 2},
-		"what is found out later":        {nodes: []*plan.Node{newNode("source"), deferred(newNode("a", "source"), three), comesAfter(newNode("d"), at("a"))}, took: 3},
-		"found out later, and waits":     {nodes: []*plan.Node{newNode("source"), newNode("s"), newNode("t", "s"), comesAfter(deferred(newNode("d", "source"), three), at("t"))}, took: 3},
-		"it failed":                      {nodes: []*plan.Node{newNode("a"), comesAfter(newNode("b"), at("a")), newNode("c", "b")}, took: 1, bad: "a", skips: "b c"},
+		"what is not there":              {nodes: []*plan.Instance{comesAfter(newNode("b"), at("a"), addrs.Instance{Step: at("a").Step, Key: "a", Keyed: true})}, took: 1},
+		"a chain":                        {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")), comesAfter(newNode("c"), at("b"))}, took: 3},
+		"a chain through what has none":  {nodes: []*plan.Instance{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 2},
+		"a chain through several":        {nodes: []*plan.Instance{newNode("a"), none(newNode("b", "a")), comesAfter(none(newNode("c")), at("b")), comesAfter(newNode("d"), at("c"))}, took: 2},
+		"what is found out later":        {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source"), three), comesAfter(newNode("d"), at("a"))}, took: 3},
+		"found out later, and waits":     {nodes: []*plan.Instance{newNode("source"), newNode("s"), newNode("t", "s"), comesAfter(deferred(newNode("d", "source"), three), at("t"))}, took: 3},
+		"it failed":                      {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")), newNode("c", "b")}, took: 1, bad: "a", skips: "b c"},
 		"a copy failed":                  {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 1, bad: "a.b", skips: "b"},
-		"it was not run":                 {nodes: []*plan.Node{newNode("a"), newNode("b", "a"), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "b c"},
-		"it failed before one with none": {nodes: []*plan.Node{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "c"},
-		"it was never found out": {nodes: []*plan.Node{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+		"it was not run":                 {nodes: []*plan.Instance{newNode("a"), newNode("b", "a"), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "b c"},
+		"it failed before one with none": {nodes: []*plan.Instance{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "c"},
+		"it was never found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 			return nil, nil, errors.New("no")
 		}), comesAfter(newNode("d"), at("a"))}, took: 1, bad: "exec.a", skips: "d"},
-		"none are found out": {nodes: []*plan.Node{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+		"none are found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 			return nil, nil, nil
 		}), comesAfter(newNode("d"), at("a"))}, took: 2},
 	} {
@@ -242,7 +242,7 @@ func TestDependsOn(t *testing.T) {
 			for _, n := range strings.Fields(c.skips) {
 				want[n] = event.Skipped
 			}
-			if err != nil || took != time.Duration(c.took)*time.Second || !reflect.DeepEqual(r.ended, want) || sum.Nodes != len(r.ended) {
+			if err != nil || took != time.Duration(c.took)*time.Second || !reflect.DeepEqual(r.ended, want) || sum.Actions != len(r.ended) {
 				t.Fatalf("%s: %v in %v, want %v in %d s (%+v, %v)", name, r.ended, took, want, c.took, sum, err)
 			}
 		}
@@ -252,15 +252,15 @@ func TestDependsOn(t *testing.T) {
 // Many that come after many cost a wait for each, not for each pair.
 func TestManyDependOnMany(t *testing.T) {
 	const many = 3000
-	var nodes []*plan.Node
+	var nodes []*plan.Instance
 	for i := range 2 * many {
-		n := &plan.Node{At: addrs.Instance{Step: at([]string{"a", "b"}[i/many]).Step, Key: fmt.Sprint(i), Keyed: true}, Specs: []action.Spec{{Name: fmt.Sprint(i)}}}
+		n := &plan.Instance{At: addrs.Instance{Step: at([]string{"a", "b"}[i/many]).Step, Key: fmt.Sprint(i), Keyed: true}, Specs: []action.Spec{{Name: fmt.Sprint(i)}}}
 		if i >= many {
 			n.After = []addrs.Instance{at("a")}
 		}
 		nodes = append(nodes, n)
 	}
-	g, units, err := newGraph(&plan.Plan{Nodes: nodes})
+	g, units, err := newGraph(&plan.Plan{Instances: nodes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestExpansion(t *testing.T) {
 	r, sum, _, err := runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))
 	got := append([]string(nil), r.order[1:4]...)
 	sort.Strings(got)
-	if err != nil || sum.Nodes != 5 || r.order[0] != "source" || r.order[4] != "link" || !reflect.DeepEqual(got, []string{"a.o", "b.o", "c.o"}) {
+	if err != nil || sum.Actions != 5 || r.order[0] != "source" || r.order[4] != "link" || !reflect.DeepEqual(got, []string{"a.o", "b.o", "c.o"}) {
 		t.Errorf("order %v, %+v, %v", r.order, sum, err)
 	}
 	ex.Expand = func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
@@ -308,7 +308,7 @@ func TestExpansion(t *testing.T) {
 
 func TestPools(t *testing.T) {
 	f := &fakeWork{took: map[string]time.Duration{}}
-	var nodes []*plan.Node
+	var nodes []*plan.Instance
 	for i := range 4 {
 		n := newNode(fmt.Sprint("n", i))
 		n.Specs[0].Platform = map[string]string{action.PropertyPool: "device=1"}
@@ -335,7 +335,7 @@ func TestCancel(t *testing.T) {
 	r := &record{ended: map[string]event.Outcome{}}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		g, units, err := newGraph(&plan.Plan{Nodes: []*plan.Node{newNode("a"), newNode("b", "a")}})
+		g, units, err := newGraph(&plan.Plan{Instances: []*plan.Instance{newNode("a"), newNode("b", "a")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,13 +356,13 @@ func TestCancel(t *testing.T) {
 }
 
 func TestGraphErrors(t *testing.T) {
-	for name, nodes := range map[string][]*plan.Node{
+	for name, nodes := range map[string][]*plan.Instance{
 		"not in the plan":       {newNode("a", "missing")},
 		`no output "nope"`:      {newNode("a"), {At: at("b"), Specs: []action.Spec{{Name: "b", Inputs: []action.Input{{Artifact: &addrs.Output{Instance: at("a"), Name: "nope"}}}}}}},
 		"two actions named":     {{At: at("a"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}}},
 		"no action \"nothing\"": {{At: at("a"), Specs: []action.Spec{{Name: "x", Inputs: []action.Input{{Spec: &action.SpecOutput{Spec: "nothing"}}}}}}},
 	} {
-		g, units, err := newGraph(&plan.Plan{Nodes: nodes})
+		g, units, err := newGraph(&plan.Plan{Instances: nodes})
 		if err == nil {
 			l := &loop{g: g, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
 			err = l.run(t.Context(), units)
@@ -376,7 +376,7 @@ func TestGraphErrors(t *testing.T) {
 // Whoever reports on an action that ended, after the build did, is not kept waiting.
 func TestLateProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, units, err := newGraph(&plan.Plan{Nodes: []*plan.Node{newNode("a")}})
+		g, units, err := newGraph(&plan.Plan{Instances: []*plan.Instance{newNode("a")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,7 +386,7 @@ func TestLateProgress(t *testing.T) {
 				defer close(ended)
 				time.Sleep(time.Second)
 				for range 100 { // more than the channel holds
-					say(message{u: u, progress: event.NodeProgress{ID: u.id}})
+					say(message{u: u, progress: event.ActionProgress{ID: u.id}})
 				}
 			}()
 			return outcome{kind: event.Executed, out: outputs{}}

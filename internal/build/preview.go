@@ -26,13 +26,13 @@ const (
 
 // Previewed is what a build would do with one action, or with a step's instance whose actions are not known yet.
 type Previewed struct {
-	Node   *plan.Node   // with the step's specs, where they could be found out
-	Spec   *action.Spec // nil: the instance's actions are not known yet
-	Status Status
-	Key    digest.Digest  // of WillUse and WillRun
-	Action *action.Action // of the same
-	Waits  []string       // of Deferred: the instances it waits for, sorted
-	Err    error          // of WillFail
+	Instance *plan.Instance // with the step's specs, where they could be found out
+	Spec     *action.Spec   // nil: the instance's actions are not known yet
+	Status   Status
+	Key      digest.Digest  // of WillUse and WillRun
+	Action   *action.Action // of the same
+	Waits    []string       // of Deferred: the instances it waits for, sorted
+	Err      error          // of WillFail
 }
 
 // Previews is what a build would do.
@@ -55,7 +55,7 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 	o.LogDir, o.State, o.Out, o.Memo = "", "", "", nil
 	v := &previewer{
 		worker: newWorker(g, o),
-		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*node]Previewed{},
+		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*instance]Previewed{},
 	}
 	v.last, v.blobs = last, over
 	l := &loop{g: g, work: v.do, sink: nowhere{}, jobs: max(1, o.Jobs), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
@@ -72,8 +72,8 @@ type previewer struct {
 	keepIt func(step, spec string) bool
 
 	mu   sync.Mutex
-	seen map[*unit]Previewed // WillUse, WillRun and WillFail
-	bad  map[*node]Previewed // of those whose actions cannot be found out
+	seen map[*unit]Previewed     // WillUse, WillRun and WillFail
+	bad  map[*instance]Previewed // of those whose actions cannot be found out
 }
 
 func (v *previewer) do(ctx context.Context, u *unit, _ func(message)) outcome {
@@ -81,7 +81,7 @@ func (v *previewer) do(ctx context.Context, u *unit, _ func(message)) outcome {
 		o := v.expand(ctx, u)
 		if o.failure != nil {
 			v.mu.Lock()
-			v.bad[u.node] = Previewed{Status: WillFail, Err: errors.New(o.failure.Summary)}
+			v.bad[u.instance] = Previewed{Status: WillFail, Err: errors.New(o.failure.Summary)}
 			v.mu.Unlock()
 		}
 		o.err = nil
@@ -103,7 +103,7 @@ func (v *previewer) saw(u *unit, p Previewed) {
 
 func (v *previewer) look(ctx context.Context, u *unit) (Previewed, outcome) {
 	fail := func(err error) (Previewed, outcome) { return Previewed{Status: WillFail, Err: err}, outcome{} }
-	root, literals, err := v.root(ctx, u.node, u.spec.Inputs)
+	root, literals, err := v.root(ctx, u.instance, u.spec.Inputs)
 	if err != nil {
 		return fail(err)
 	}
@@ -126,7 +126,7 @@ func (v *previewer) look(ctx context.Context, u *unit) (Previewed, outcome) {
 			}
 		}
 	}
-	if p.Status == WillRun || v.keepIt != nil && v.keepIt(u.node.plan.At.Short(), u.spec.Name) {
+	if p.Status == WillRun || v.keepIt != nil && v.keepIt(u.instance.plan.At.Short(), u.spec.Name) {
 		if err := errors.Join(v.keep(ctx, literals), v.keep(ctx, dirs)); err != nil {
 			return fail(err)
 		}
@@ -136,22 +136,22 @@ func (v *previewer) look(ctx context.Context, u *unit) (Previewed, outcome) {
 
 // all returns what was seen, and what was not seen because it waits for something.
 func (v *previewer) all(g *graph, units []*unit) []Previewed {
-	expansions := map[*node]*unit{}
+	expansions := map[*instance]*unit{}
 	for _, u := range units {
 		if u.spec == nil {
-			expansions[u.node] = u
+			expansions[u.instance] = u
 		}
 	}
 	var all []Previewed
 	add := func(u *unit) {
 		p, ok := v.seen[u]
 		if u.spec == nil {
-			p, ok = v.bad[u.node]
+			p, ok = v.bad[u.instance]
 		}
 		if !ok {
 			p = Previewed{Status: Deferred, Waits: waitsFor(g, u)}
 		}
-		p.Node, p.Spec = u.node.plan, u.spec
+		p.Instance, p.Spec = u.instance.plan, u.spec
 		all = append(all, p)
 	}
 	for _, n := range g.order {
@@ -171,12 +171,12 @@ func (v *previewer) all(g *graph, units []*unit) []Previewed {
 // waitsFor returns the instances whose actions keep u waiting.
 func waitsFor(g *graph, u *unit) []string {
 	on := map[string]bool{}
-	_ = g.eachBlocker(u.node, u.inputs(), 0, func(n *node, b *unit) { // a wrong plan has failed before
+	_ = g.eachBlocker(u.instance, u.inputs(), 0, func(n *instance, b *unit) { // a wrong plan has failed before
 		switch {
 		case n != nil:
 			on[n.plan.At.Short()] = true
 		case b.state != done:
-			on[b.node.plan.At.Short()] = true
+			on[b.instance.plan.At.Short()] = true
 		}
 	})
 	names := make([]string, 0, len(on))

@@ -31,7 +31,7 @@ func preview(t *testing.T, w *world, p *plan.Plan) []string {
 	}
 	var lines []string
 	for _, v := range seen.Actions {
-		line := v.Node.At.Short()
+		line := v.Instance.At.Short()
 		if v.Spec != nil {
 			line += " " + v.Spec.Name
 		}
@@ -93,9 +93,9 @@ func TestPreview(t *testing.T) {
 		return specs, map[string]action.Artifact{"out": art}, nil
 	}
 	make := func() *plan.Plan {
-		ex := &plan.Node{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}}, Expand: upper, Deferred: "x"}
-		later := &plan.Node{At: at("later"), Deps: []addrs.Instance{at("value")}, AwaitValues: []addrs.Output{*out("value")}, Deferred: "x"}
-		later.Resolve = func(v map[addrs.Output][]byte) (*plan.Node, error) {
+		ex := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}}, Expand: upper, Deferred: "x"}
+		later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, AwaitValues: []addrs.Output{*out("value")}, Deferred: "x"}
+		later.Resolve = func(v map[addrs.Output][]byte) (*plan.Instance, error) {
 			if string(v[*out("value")]) == "bad" {
 				return nil, errors.New("not like this")
 			}

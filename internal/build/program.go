@@ -60,7 +60,7 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 		a.Command.Platform[action.PropertyProgram+name] = p.digest
 		u.programs = append(u.programs, p)
 	}
-	if u.node.plan.Cache == plan.CacheInputs {
+	if u.instance.plan.Cache == plan.CacheInputs {
 		a.Command.Platform[action.PropertyEffects] = w.last.name(u)
 	}
 	if u.spec.Depfile == "" || a.DoNotCache && w.fresh(u) {

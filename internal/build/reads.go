@@ -52,7 +52,7 @@ func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *mer
 	var names strings.Builder
 	literals := map[digest.Digest][]byte{} // the caller has them already
 	for _, in := range u.spec.Inputs {
-		e, err := w.entry(ctx, u.node, in, literals)
+		e, err := w.entry(ctx, u.instance, in, literals)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 func hostIn(p string) action.Input { return action.Input{Path: p, Host: &action.HostPath{Path: p}} }
 
 // compile is a step that compiles src/main.c with the system's compiler, keyed by what the depfile says.
-func compile(args string) *plan.Node {
+func compile(args string) *plan.Instance {
 	n := sh("cc", "gcc -MD -MP -MF o.d -Iinclude -Iinclude/more "+args+" -c src/main.c -o out", hostIn("include"), hostIn("src/main.c"))
 	n.Specs[0].Depfile = "o.d"
 	return n

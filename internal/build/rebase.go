@@ -36,7 +36,7 @@ func (w *worker) inputRoot(ctx context.Context, u *unit) (*merkle.Dir, map[diges
 			return root, nil, nil
 		}
 	}
-	return w.root(ctx, u.node, u.spec.Inputs)
+	return w.root(ctx, u.instance, u.spec.Inputs)
 }
 
 const (
@@ -59,7 +59,7 @@ func (w *worker) rebase(ctx context.Context, u *unit) *merkle.Dir {
 		for at := folderOf(in.Path); at != "" && !folders[at]; at = folderOf(at) {
 			folders[at] = true
 		}
-		m, ok := w.moved(ctx, u.node, in)
+		m, ok := w.moved(ctx, u.instance, in)
 		if !ok || in.Path == "" || len(all) > maxMoved {
 			return nil
 		}
@@ -186,13 +186,13 @@ func replaced(d *merkle.Dir, name string, m moved) bool {
 }
 
 // moved tells what an input was and is, if that is not the same: else the path is "". It returns false where it cannot tell.
-func (w *worker) moved(ctx context.Context, n *node, in *action.Input) (moved, bool) {
+func (w *worker) moved(ctx context.Context, n *instance, in *action.Input) (moved, bool) {
 	if in.Path != path.Clean(in.Path) {
 		return moved{}, false
 	}
 	from := in.Spec
 	if in.Artifact != nil {
-		if n = w.g.nodes[in.Artifact.Instance]; n == nil {
+		if n = w.g.instances[in.Artifact.Instance]; n == nil {
 			return moved{}, true // it takes no part in this build
 		}
 		parts := n.outputs[in.Artifact.Name].Parts

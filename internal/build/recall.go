@@ -179,7 +179,7 @@ func (r *Recalled) Finish(o Options, start time.Time) Result {
 	if len(r.update.Reads) > 0 {
 		r.save(o)
 	}
-	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: r.m.Units()})
+	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: r.m.Units()})
 	var res Result
 	for i := range r.m.Exports() {
 		x, err := r.m.ExportLinks(i)
@@ -191,7 +191,7 @@ func (r *Recalled) Finish(o Options, start time.Time) Result {
 		o.Sink.Send(out)
 		res.Outputs = append(res.Outputs, out)
 	}
-	res.BuildFinished = event.BuildFinished{Nodes: r.m.Units(), Cached: r.m.Units(), Seconds: time.Since(start).Seconds()}
+	res.BuildFinished = event.BuildFinished{Actions: r.m.Units(), Cached: r.m.Units(), Seconds: time.Since(start).Seconds()}
 	o.Sink.Send(res.BuildFinished)
 	return res
 }
@@ -238,7 +238,7 @@ func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, erro
 }
 
 // affected tells which units may have to run: those that read what changed, those that always run, and all that need them. It
-// also returns the node of each unit.
+// also returns the instance of each unit.
 func (r *Recalled) affected(other map[int]bool) (hit map[int]bool, nodes []int, err error) {
 	n := r.m.Units()
 	nodes = make([]int, n)
@@ -246,7 +246,7 @@ func (r *Recalled) affected(other map[int]bool) (hit map[int]bool, nodes []int, 
 	needs, ends := make([]int32, 0, n), make([]int32, n) // what each unit needs stands together, up to its end
 	count := make([]int32, n+1)                          // of those that need each
 	err = r.m.EachLinks(func(i int, u *snapshot.Unit) {
-		nodes[i] = u.Node
+		nodes[i] = u.Instance
 		dirty := u.Always
 		for _, h := range u.Hosts {
 			dirty = dirty || other[h]

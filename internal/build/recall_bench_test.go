@@ -22,7 +22,7 @@ func wideMemo(tb testing.TB, n int) (workspace, path string) {
 	if err := os.Mkdir(filepath.Join(workspace, "src"), 0o755); err != nil {
 		tb.Fatal(err)
 	}
-	last := snapshot.Unit{Node: n}
+	last := snapshot.Unit{Instance: n}
 	for i := range n {
 		name := fmt.Sprintf("src/s%05d", i)
 		if err := os.WriteFile(filepath.Join(workspace, name), nil, 0o644); err != nil {
@@ -35,15 +35,15 @@ func wideMemo(tb testing.TB, n int) (workspace, path string) {
 		d := digest.BLAKE3.Bytes([]byte(name))
 		at := addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "obj"}, Key: name, Keyed: true}
 		m.Hosts = append(m.Hosts, snapshot.Host{Path: name, Digest: d, Files: []snapshot.File{{Path: name, Stamp: s, Clean: true}}})
-		m.Nodes = append(m.Nodes, snapshot.Node{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
+		m.Instances = append(m.Instances, snapshot.Instance{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
 			Outputs: map[string]action.Artifact{"o": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "o"}}}}}})
-		m.Units = append(m.Units, snapshot.Unit{Node: i, Hosts: []int{i}, Key: d, Root: d, Outs: []snapshot.Out{{Path: "o", Digest: d}},
+		m.Units = append(m.Units, snapshot.Unit{Instance: i, Hosts: []int{i}, Key: d, Root: d, Outs: []snapshot.Out{{Path: "o", Digest: d}},
 			Spec: action.Spec{Args: []string{"cc", name}, Inputs: []action.Input{{Path: name, Host: &action.HostPath{Path: name}}}}})
 		last.Needs = append(last.Needs, i)
 		m.Exports = append(m.Exports, snapshot.Export{Name: fmt.Sprint("objs.", i), Class: action.File, Units: []int{i}, ID: d.String(),
 			Artifact: action.Input{Artifact: &addrs.Output{Instance: at, Name: "o"}}})
 	}
-	m.Nodes = append(m.Nodes, snapshot.Node{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})
+	m.Instances = append(m.Instances, snapshot.Instance{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})
 	m.Units = append(m.Units, last)
 	if err := m.Save(path); err != nil {
 		tb.Fatal(err)

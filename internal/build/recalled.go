@@ -14,21 +14,21 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// library has the nodes of a memo. Those that take part in a build are in its graph from the start; of others only outputs
+// library has the instances of a memo. Those that take part in a build are in its graph from the start; of others only outputs
 // are wanted, and they are read when somebody asks.
 type library struct {
 	m     *snapshot.Reader
-	first []int // unit of each node; one more at the end
+	first []int // unit of each instance; one more at the end
 
 	mu     sync.Mutex
 	at     map[addrs.Instance]int // nil until somebody asks
-	loaded map[int]*node
+	loaded map[int]*instance
 }
 
 func newLibrary(m *snapshot.Reader, nodes []int) (*library, error) {
-	l := &library{m: m, loaded: map[int]*node{}}
+	l := &library{m: m, loaded: map[int]*instance{}}
 	unit := 0
-	for i := range m.Nodes() {
+	for i := range m.Instances() {
 		l.first = append(l.first, unit)
 		for unit < len(nodes) && nodes[unit] == i {
 			unit++
@@ -41,8 +41,8 @@ func newLibrary(m *snapshot.Reader, nodes []int) (*library, error) {
 	return l, nil
 }
 
-// node returns the node of an instance, none of whose units runs in this build; nil if there is none.
-func (l *library) node(at addrs.Instance) *node {
+// instance returns the instance with the address, none of whose units runs in this build; nil if there is none.
+func (l *library) instance(at addrs.Instance) *instance {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.at == nil {
@@ -63,27 +63,27 @@ func (l *library) node(at addrs.Instance) *node {
 	return n
 }
 
-// index finds out which instance each node is.
+// index finds out which address each instance has.
 func (l *library) index() {
-	l.at = make(map[addrs.Instance]int, l.m.Nodes())
-	for i := range l.m.Nodes() {
+	l.at = make(map[addrs.Instance]int, l.m.Instances())
+	for i := range l.m.Instances() {
 		if n, err := l.m.At(i); err == nil {
 			l.at[n.At] = i
 		}
 	}
 }
 
-// read makes a node with its units. Those for which hit is set wait to run, in g; the others are done.
-func (l *library) read(i int, hit map[int]bool, g *graph) (*node, error) {
-	kept, err := l.m.Node(i)
+// read makes an instance with its units. Those for which hit is set wait to run, in g; the others are done.
+func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
+	kept, err := l.m.Instance(i)
 	if err != nil {
 		return nil, err
 	}
-	n := &node{level: kept.Level, resolved: true, outputs: kept.Outputs, byName: map[string]*unit{},
-		plan: &plan.Node{At: kept.At, Description: kept.Description, Where: kept.Where, Source: kept.Source, Retries: kept.Retries,
+	n := &instance{level: kept.Level, resolved: true, outputs: kept.Outputs, byName: map[string]*unit{},
+		plan: &plan.Instance{At: kept.At, Description: kept.Description, Where: kept.Where, Source: kept.Source, Retries: kept.Retries,
 			Resources: kept.Resources, Cache: kept.Cache}}
 	for at := l.first[i]; at < l.first[i+1]; at++ {
-		u := &unit{node: n, state: done, kept: at}
+		u := &unit{instance: n, state: done, kept: at}
 		var k snapshot.Unit
 		if hit[at] {
 			if k, err = l.m.Unit(at); err == nil {
@@ -105,7 +105,7 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*node, error) {
 // Run builds what changed. It returns ErrStale when that takes the long way; actions that ran until then are remembered.
 func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
-	w := newWorker(&graph{nodes: map[addrs.Instance]*node{}}, o)
+	w := newWorker(&graph{instances: map[addrs.Instance]*instance{}}, o)
 	w.notes = newNotes()
 	w.last = newLastRuns(o, r.title.Pipeline)
 	w.recalled, w.others = true, map[string]snapshot.Host{}
@@ -140,8 +140,8 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 		defer func() { <-w.ahead.done }()
 	}
 	l := w.loop()
-	l.sum.Nodes, l.sum.Cached = len(nodes)-len(units), len(nodes)-len(units)
-	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Nodes: len(nodes)})
+	l.sum.Actions, l.sum.Cached = len(nodes)-len(units), len(nodes)-len(units)
+	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: len(nodes)})
 	err = l.run(ctx, append(units, gates...))
 	if errors.Is(err, ErrStale) && ctx.Err() == nil {
 		if o.Flush != nil && l.sum.Executed > 0 { // the long way may have nothing to run any more
@@ -162,13 +162,13 @@ func (r *Recalled) export(i int) (plan.Export, error) {
 	return plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, err
 }
 
-// graph puts the nodes with units that may have to run into g, and returns these units, and the gates that they wait for.
+// graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
 func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) (units, gates []*unit, err error) {
 	if g.library, err = newLibrary(r.m, nodes); err != nil {
 		return nil, nil, err
 	}
-	in, after := map[int]*node{}, map[int][]int{}
-	for i := range r.m.Nodes() {
+	in, after := map[int]*instance{}, map[int][]int{}
+	for i := range r.m.Instances() {
 		some := false
 		for at := g.library.first[i]; at < g.library.first[i+1]; at++ {
 			some = some || hit[at]
@@ -180,7 +180,7 @@ func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) (units,
 		if err != nil {
 			return nil, nil, err
 		}
-		kept, err := r.m.Node(i)
+		kept, err := r.m.Instance(i)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -190,7 +190,7 @@ func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) (units,
 		if kept.Explains {
 			return nil, nil, fmt.Errorf("should %s fail, its plan has the hints: %w", n.plan.At, ErrStale)
 		}
-		g.nodes[n.plan.At] = n
+		g.instances[n.plan.At] = n
 		g.order = append(g.order, n)
 		in[i], after[i] = n, kept.After
 		for _, u := range n.specs {
@@ -203,9 +203,9 @@ func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) (units,
 	return units, gates, err
 }
 
-// gates does what graph.gates does, for the nodes that take part in the build. What comes before one that does not, such as
+// gates does what graph.gates does, for the instances that take part in the build. What comes before one that does not, such as
 // the first of a chain of which the middle is as it was, comes before those that come after it.
-func (r *Recalled) gates(in map[int]*node, after map[int][]int) ([]*unit, error) {
+func (r *Recalled) gates(in map[int]*instance, after map[int][]int) ([]*unit, error) {
 	var gates []*unit
 	known := map[[2]int]*unit{}
 	for i, n := range in {
@@ -225,8 +225,8 @@ func (r *Recalled) gates(in map[int]*node, after map[int][]int) ([]*unit, error)
 	return gates, nil
 }
 
-// gated adds to the gate what is to be done in this build of the nodes in the spans.
-func (r *Recalled) gated(gate *unit, spans []int, in map[int]*node, seen map[int]bool) error {
+// gated adds to the gate what is to be done in this build of the instances in the spans.
+func (r *Recalled) gated(gate *unit, spans []int, in map[int]*instance, seen map[int]bool) error {
 	for ; len(spans) > 1; spans = spans[2:] {
 		for i := spans[0]; i <= spans[1]; i++ {
 			if seen[i] {

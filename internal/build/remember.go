@@ -132,13 +132,13 @@ func noteLink(at string, note func(string, fs.FileInfo)) func(string, fs.FileInf
 
 // rememberer makes a memo of a build that succeeded.
 type rememberer struct {
-	w     *worker
-	m     *snapshot.Build
-	hosts map[string]int // by hostKey
-	units map[*unit]int
-	nodes map[*node]int
-	spans map[addrs.Instance][]int // of snapshot.Node.After
-	links map[addrs.Output]*links
+	w         *worker
+	m         *snapshot.Build
+	hosts     map[string]int // by hostKey
+	units     map[*unit]int
+	instances map[*instance]int
+	spans     map[addrs.Instance][]int // of snapshot.Instance.After
+	links     map[addrs.Output]*links
 }
 
 // links are the hosts and units that something was made from.
@@ -161,7 +161,7 @@ var errNotKept = errors.New("a part of the build is not known")
 // remember returns the memo of the build, or an error when something of it cannot be kept.
 func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, error) {
 	o := &w.o
-	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, nodes: map[*node]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
+	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
 		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsID()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
 	keys := make([]string, 0, len(w.notes.hosts))
 	for k := range w.notes.hosts {
@@ -176,14 +176,14 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, er
 		r.m.Hosts = append(r.m.Hosts, *h)
 	}
 	for i, n := range w.g.order {
-		r.nodes[n] = i
+		r.instances[n] = i
 		for _, u := range n.specs {
 			r.units[u] = len(r.units)
 		}
 	}
-	r.m.Nodes, r.m.Units, r.m.Exports = make([]snapshot.Node, 0, len(r.nodes)), make([]snapshot.Unit, 0, len(r.units)), make([]snapshot.Export, 0, len(exports))
+	r.m.Instances, r.m.Units, r.m.Exports = make([]snapshot.Instance, 0, len(r.instances)), make([]snapshot.Unit, 0, len(r.units)), make([]snapshot.Export, 0, len(exports))
 	for _, n := range w.g.order {
-		if err := r.node(n); err != nil {
+		if err := r.instance(n); err != nil {
 			return nil, err
 		}
 	}
@@ -200,14 +200,14 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, er
 	return r.m, nil
 }
 
-func (r *rememberer) node(n *node) error {
+func (r *rememberer) instance(n *instance) error {
 	p := n.plan
 	await := &links{}
 	if err := r.inputs(n, n.awaited, await, 0); err != nil {
 		return err
 	}
 	await.compact()
-	r.m.Nodes = append(r.m.Nodes, snapshot.Node{At: p.At, After: r.after(n), Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
+	r.m.Instances = append(r.m.Instances, snapshot.Instance{At: p.At, After: r.after(n), Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
 		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explain != nil, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
 	for _, u := range n.specs {
 		if u.key.IsZero() {
@@ -226,7 +226,7 @@ func (r *rememberer) node(n *node) error {
 		}
 		l.add(await)
 		l.compact()
-		kept := snapshot.Unit{Node: r.nodes[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
+		kept := snapshot.Unit{Instance: r.instances[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
 		r.m.Title.Always = r.m.Title.Always || kept.Always
 		var err error
 		if kept.Outs, err = keptOuts(u.out); err != nil {
@@ -237,8 +237,8 @@ func (r *rememberer) node(n *node) error {
 	return nil
 }
 
-// after are the nodes that have to be done before the node's units. One without units is done when all that it depends on is.
-func (r *rememberer) after(n *node) []int {
+// after are the instances that have to be done before the instance's units. One without units is done when all that it depends on is.
+func (r *rememberer) after(n *instance) []int {
 	of := n.plan.After
 	if len(n.specs) == 0 {
 		of = n.plan.Needs()
@@ -248,7 +248,7 @@ func (r *rememberer) after(n *node) []int {
 		spans, ok := r.spans[at]
 		if !ok {
 			for _, m := range r.w.g.copies(at) {
-				i, last := r.nodes[m], len(spans)-1
+				i, last := r.instances[m], len(spans)-1
 				switch {
 				case m == nil:
 				case last > 0 && spans[last] == i-1:
@@ -287,8 +287,8 @@ func keptOuts(of outputs) ([]snapshot.Out, error) {
 	return outs, nil
 }
 
-// inputs adds what the inputs, seen from node n, come from.
-func (r *rememberer) inputs(n *node, inputs []action.Input, to *links, depth int) error {
+// inputs adds what the inputs, seen from instance n, come from.
+func (r *rememberer) inputs(n *instance, inputs []action.Input, to *links, depth int) error {
 	if depth > 100 {
 		return errNotKept
 	}
@@ -308,7 +308,7 @@ func (r *rememberer) inputs(n *node, inputs []action.Input, to *links, depth int
 		case in.Artifact != nil:
 			l := r.links[*in.Artifact]
 			if l == nil {
-				m := r.w.g.nodes[in.Artifact.Instance]
+				m := r.w.g.instances[in.Artifact.Instance]
 				if m == nil {
 					return errNotKept
 				}

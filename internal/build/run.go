@@ -41,9 +41,9 @@ type loop struct {
 // message is what a worker tells the loop.
 type message struct {
 	u        *unit
-	started  bool               // it is a miss: the command is about to run
-	progress event.NodeProgress // with ID 0: none
-	out      *outcome           // it ended
+	started  bool                 // it is a miss: the command is about to run
+	progress event.ActionProgress // with ID 0: none
+	out      *outcome             // it ended
 }
 
 // outcome is how a unit ended.
@@ -61,7 +61,7 @@ type outcome struct {
 	// of an expansion
 	specs []action.Spec
 	outs  map[string]action.Artifact
-	node  *plan.Node
+	node  *plan.Instance
 }
 
 // run builds everything in the graph. It returns when nothing runs any more.
@@ -111,10 +111,10 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 	return l.firstErr
 }
 
-// announce tells how many actions a node has.
-func (l *loop) announce(n *node) {
-	l.sum.Nodes += len(n.specs)
-	l.sink.Send(event.NodePlanned{Step: n.plan.At.Short(), Nodes: len(n.specs)})
+// announce tells how many actions an instance has.
+func (l *loop) announce(n *instance) {
+	l.sum.Actions += len(n.specs)
+	l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: len(n.specs)})
 }
 
 // admit puts new or unblocked units where they belong: ready, waiting, or skipped.
@@ -131,7 +131,7 @@ func (l *loop) admit(units []*unit) error {
 			if err := l.skip(u); err != nil {
 				return err
 			}
-		case u.wait == 0 && u.node == nil:
+		case u.wait == 0 && u.instance == nil:
 			u.state = done
 			if err := l.release(u); err != nil {
 				return err
@@ -178,7 +178,7 @@ func demand(u *unit) map[string]int {
 		return nil
 	}
 	need := map[string]int{}
-	for name, n := range u.node.plan.Resources {
+	for name, n := range u.instance.plan.Resources {
 		need[name] = n
 	}
 	for _, kv := range strings.Split(u.spec.Platform[action.PropertyPool], ",") {
@@ -244,7 +244,7 @@ func (l *loop) take(m message) error {
 	u := m.u
 	switch {
 	case m.started:
-		l.sink.Send(event.NodeStarted{ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
+		l.sink.Send(event.ActionStarted{ID: u.id, Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
 		return nil
 	case m.out == nil:
 		l.sink.Send(m.progress)
@@ -280,8 +280,8 @@ func (l *loop) take(m message) error {
 			l.sum.Executed++
 		}
 	}
-	l.sink.Send(event.NodeFinished{
-		ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
+	l.sink.Send(event.ActionFinished{
+		ID: u.id, Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
 		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
 	})
 	return l.release(u)
@@ -289,24 +289,24 @@ func (l *loop) take(m message) error {
 
 // description says what the unit does: the step's own words, but of one of several actions its own say more.
 func (u *unit) description() string {
-	if words := u.node.plan.Description; words != "" && (u.spec.Description == "" || len(u.node.specs) == 1) {
+	if words := u.instance.plan.Description; words != "" && (u.spec.Description == "" || len(u.instance.specs) == 1) {
 		return words
 	}
 	return u.spec.Description
 }
 
-// expanded gives a node what its expansion found.
+// expanded gives an instance what its expansion found.
 func (l *loop) expanded(u *unit, o *outcome) error {
-	n := u.node
+	n := u.instance
 	if o.kind == event.Skipped {
 		return l.skip(u)
 	}
 	if o.failure != nil {
 		u.state, n.failed = failed, true
 		l.sum.Failed++
-		l.sum.Nodes++
-		l.sink.Send(event.NodePlanned{Step: n.plan.At.Short(), Nodes: 1})
-		l.sink.Send(event.NodeFinished{ID: u.id, Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
+		l.sum.Actions++
+		l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
+		l.sink.Send(event.ActionFinished{ID: u.id, Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
 		return l.admit(take(&n.waiters))
 	}
 	u.state = done
@@ -348,19 +348,19 @@ func (l *loop) skip(u *unit) error {
 		return nil
 	}
 	u.state = skipped
-	if u.node == nil {
+	if u.instance == nil {
 		return l.release(u)
 	}
 	if u.spec == nil {
-		u.node.failed = true
+		u.instance.failed = true
 		l.sum.Skipped++
-		l.sum.Nodes++
-		l.sink.Send(event.NodePlanned{Step: u.node.plan.At.Short(), Nodes: 1})
-		l.sink.Send(event.NodeFinished{ID: u.id, Step: u.node.plan.At.Short(), Outcome: event.Skipped})
-		return l.admit(take(&u.node.waiters))
+		l.sum.Actions++
+		l.sink.Send(event.ActionsPlanned{Step: u.instance.plan.At.Short(), Actions: 1})
+		l.sink.Send(event.ActionFinished{ID: u.id, Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
+		return l.admit(take(&u.instance.waiters))
 	}
 	l.sum.Skipped++
-	l.sink.Send(event.NodeFinished{ID: u.id, Step: u.node.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+	l.sink.Send(event.ActionFinished{ID: u.id, Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 	return l.release(u)
 }
 
@@ -370,15 +370,15 @@ func (l *loop) skipRest() {
 		if !n.resolved && !n.failed { // how many actions it has is not known: it counts as one
 			n.failed = true
 			l.sum.Skipped++
-			l.sum.Nodes++
-			l.sink.Send(event.NodePlanned{Step: n.plan.At.Short(), Nodes: 1})
-			l.sink.Send(event.NodeFinished{Step: n.plan.At.Short(), Outcome: event.Skipped})
+			l.sum.Actions++
+			l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
+			l.sink.Send(event.ActionFinished{Step: n.plan.At.Short(), Outcome: event.Skipped})
 		}
 		for _, u := range n.specs {
 			if !u.state.ended() {
 				u.state = skipped
 				l.sum.Skipped++
-				l.sink.Send(event.NodeFinished{ID: u.id, Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+				l.sink.Send(event.ActionFinished{ID: u.id, Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 			}
 		}
 	}

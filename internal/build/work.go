@@ -38,7 +38,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if u.spec == nil {
 		return w.expand(ctx, u)
 	}
-	ctx = execute.WithStep(ctx, u.node.plan.At.Short(), u.spec.Name)
+	ctx = execute.WithStep(ctx, u.instance.plan.At.Short(), u.spec.Name)
 	root, literals, err := w.inputRoot(ctx, u)
 	if err != nil {
 		return w.broken(ctx, u, err)
@@ -69,7 +69,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	say(message{u: u, started: true})
 	ctx = merkle.WithOpened(ctx, inputRoot, root)
 	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
-		say(message{u: u, progress: event.NodeProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
+		say(message{u: u, progress: event.ActionProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
 	}))
 	if w.o.LogDir != "" {
 		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, atomicfile.TempName("printed")))
@@ -108,7 +108,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 }
 
 // fresh tells whether the unit runs although its result may be known.
-func (w *worker) fresh(u *unit) bool { return w.o.Fresh != nil && w.o.Fresh(u.node.plan.At.Short()) }
+func (w *worker) fresh(u *unit) bool {
+	return w.o.Fresh != nil && w.o.Fresh(u.instance.plan.At.Short())
+}
 
 // reportEvery is how often an action's progress is passed on: a tool may count bytes, people and programs that watch need
 // not.
@@ -138,10 +140,10 @@ func (w *worker) run(ctx context.Context, u *unit, a *action.Action) (*action.Re
 	pause := 250 * time.Millisecond
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
-		if try > u.node.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
+		if try > u.instance.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}
-		execute.ReportProgress(ctx, 0, 0, fmt.Sprintf("failed; will be tried again (%d of %d)", try, u.node.plan.Retries))
+		execute.ReportProgress(ctx, 0, 0, fmt.Sprintf("failed; will be tried again (%d of %d)", try, u.instance.plan.Retries))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -179,7 +181,7 @@ func (u *unit) action() *action.Action {
 	a := &action.Action{
 		Command:    action.Command{Args: s.Args, Env: s.Env, Platform: map[string]string{}},
 		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes,
-		LocalOnly: u.node.plan.Cache == plan.CacheLocal || u.node.plan.Cache == plan.CacheInputs,
+		LocalOnly: u.instance.plan.Cache == plan.CacheLocal || u.instance.plan.Cache == plan.CacheInputs,
 	}
 	for k, v := range s.Platform {
 		if k != action.PropertyPool { // how many run at once changes no result
@@ -205,7 +207,7 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		if res.ExitCode == action.UnableExitCode && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
 			o.failure.Engine = true
-			o.err = fmt.Errorf("%s %s could not run", u.node.plan.At, u.spec.Name)
+			o.err = fmt.Errorf("%s %s could not run", u.instance.plan.At, u.spec.Name)
 		}
 		return o
 	}
@@ -279,9 +281,9 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	return outcome{kind: event.Failed, failure: f, err: err}
 }
 
-// expand makes a node's specs from the trees and values it waited for.
+// expand makes an instance's specs from the trees and values it waited for.
 func (w *worker) expand(ctx context.Context, u *unit) outcome {
-	n := u.node.plan
+	n := u.instance.plan
 	if n.Resolve != nil {
 		values := map[addrs.Output][]byte{}
 		for _, v := range n.AwaitValues {
@@ -299,7 +301,7 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	}
 	listing := map[string][]string{}
 	for _, in := range n.Await {
-		e, err := w.entry(ctx, u.node, in, map[digest.Digest][]byte{})
+		e, err := w.entry(ctx, u.instance, in, map[digest.Digest][]byte{})
 		if err == nil && e.Dir == nil {
 			err = fmt.Errorf("%s is no folder", in.Path)
 		}

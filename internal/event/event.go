@@ -22,25 +22,25 @@ type Event interface{ event() }
 type BuildStarted struct {
 	Pipeline string `json:"pipeline"`
 	Profile  string `json:"profile"`
-	Nodes    int    `json:"nodes"` // actions known so far
+	Actions  int    `json:"nodes"` // actions known so far
 }
 
-// NodePlanned says that more actions became known: a step was expanded.
-type NodePlanned struct {
-	Step  string `json:"step"`
-	Nodes int    `json:"nodes"` // how many actions it has
+// ActionsPlanned says that more actions became known: a step was expanded.
+type ActionsPlanned struct {
+	Step    string `json:"step"`
+	Actions int    `json:"nodes"` // how many actions it has
 }
 
-// NodeStarted says that an action began to run (not sent for cached ones).
-type NodeStarted struct {
+// ActionStarted says that an action began to run (not sent for cached ones).
+type ActionStarted struct {
 	ID          int    `json:"id"`
 	Step        string `json:"step"`           // patch.ops
 	Name        string `json:"name,omitempty"` // the action within the step
 	Description string `json:"description,omitempty"`
 }
 
-// NodeProgress says how far a running action is.
-type NodeProgress struct {
+// ActionProgress says how far a running action is.
+type ActionProgress struct {
 	ID    int    `json:"id"`
 	Done  int64  `json:"done"`
 	Total int64  `json:"total,omitempty"` // 0: not known
@@ -59,8 +59,8 @@ const (
 	Skipped  Outcome = "skipped" // something it needs failed
 )
 
-// NodeFinished says that an action ended.
-type NodeFinished struct {
+// ActionFinished says that an action ended.
+type ActionFinished struct {
 	ID          int           `json:"id"`
 	Step        string        `json:"step"`
 	Name        string        `json:"name,omitempty"`
@@ -90,7 +90,7 @@ type Failure struct {
 // BuildProgress says, now and then, how far the build is.
 type BuildProgress struct {
 	Ended       int     `json:"ended"`
-	Nodes       int     `json:"nodes"`  // actions known so far
+	Actions     int     `json:"nodes"`  // actions known so far
 	LeftSeconds float64 `json:"left_s"` // how long it will take, about, going by earlier runs
 }
 
@@ -103,7 +103,7 @@ type OutputReady struct {
 
 // BuildFinished is the last event.
 type BuildFinished struct {
-	Nodes    int     `json:"nodes"`
+	Actions  int     `json:"nodes"`
 	Executed int     `json:"executed"`
 	Cached   int     `json:"cached"`
 	Failed   int     `json:"failed"`
@@ -111,11 +111,11 @@ type BuildFinished struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-func (BuildStarted) event()  {}
-func (NodePlanned) event()   {}
-func (NodeStarted) event()   {}
-func (NodeProgress) event()  {}
-func (NodeFinished) event()  {}
-func (BuildProgress) event() {}
-func (OutputReady) event()   {}
-func (BuildFinished) event() {}
+func (BuildStarted) event()   {}
+func (ActionsPlanned) event() {}
+func (ActionStarted) event()  {}
+func (ActionProgress) event() {}
+func (ActionFinished) event() {}
+func (BuildProgress) event()  {}
+func (OutputReady) event()    {}
+func (BuildFinished) event()  {}

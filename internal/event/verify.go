@@ -1,7 +1,7 @@
 package event
 
-// NodeVerified follows NodeFinished in a build that verifies: the action was run once more, or why it was not.
-type NodeVerified struct {
+// ActionVerified follows ActionFinished in a build that verifies: the action was run once more, or why it was not.
+type ActionVerified struct {
 	Step        string       `json:"step"`
 	Name        string       `json:"name,omitempty"`
 	Verdict     Verdict      `json:"verdict"`
@@ -42,5 +42,5 @@ type VerifyFinished struct {
 	Unverified int `json:"unverified"`
 }
 
-func (NodeVerified) event()   {}
+func (ActionVerified) event() {}
 func (VerifyFinished) event() {}

@@ -33,7 +33,7 @@ type VerifyOptions struct {
 // an action whose result is known is run once, another twice. Lookup finds nothing for actions that are to be verified, so
 // whoever watches sees them run. What the cache knows stays as it is, and it is what Execute returns.
 func Verify(o VerifyOptions) *Verifier {
-	return &Verifier{o: o, found: map[stepName]event.NodeVerified{}}
+	return &Verifier{o: o, found: map[stepName]event.ActionVerified{}}
 }
 
 // Verifier is what Verify returns.
@@ -41,12 +41,12 @@ type Verifier struct {
 	o VerifyOptions
 
 	mu    sync.Mutex
-	found map[stepName]event.NodeVerified
+	found map[stepName]event.ActionVerified
 	sum   event.VerifyFinished
 }
 
 // Take returns what came of verifying the step's action, once; false if it was not to be verified or did not run.
-func (v *Verifier) Take(step, name string) (event.NodeVerified, bool) {
+func (v *Verifier) Take(step, name string) (event.ActionVerified, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e, ok := v.found[stepName{step, name}]
@@ -61,7 +61,7 @@ func (v *Verifier) Summary() event.VerifyFinished {
 	return v.sum
 }
 
-func (v *Verifier) tell(s stepName, e event.NodeVerified) {
+func (v *Verifier) tell(s stepName, e event.ActionVerified) {
 	e.Step, e.Name = s.step, s.name
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -105,7 +105,7 @@ func (v *Verifier) Lookup(ctx context.Context, a *action.Action) (*action.Result
 	}
 	r, ok, err := v.o.Next.Lookup(ctx, a)
 	if s, chosen := v.selected(ctx); ok && chosen {
-		v.tell(s, event.NodeVerified{Verdict: event.Unverified, Reason: unverifiable(a), Known: true})
+		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: unverifiable(a), Known: true})
 	}
 	return r, ok, err
 }
@@ -119,7 +119,7 @@ func (v *Verifier) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	if reason := unverifiable(a); reason != "" {
 		r, err := v.o.Next.Execute(ctx, a)
 		if err == nil {
-			v.tell(s, event.NodeVerified{Verdict: event.Unverified, Reason: reason})
+			v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason})
 		}
 		return r, err
 	}
@@ -131,7 +131,7 @@ func (v *Verifier) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		return nil, err
 	}
 	if first.ExitCode != 0 {
-		v.tell(s, event.NodeVerified{Verdict: event.Unverified, Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
+		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
 		return first, nil
 	}
 	ReportProgress(ctx, 0, 0, "runs again, to compare")
@@ -143,7 +143,7 @@ func (v *Verifier) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	if err := c.results(ctx, first, second); err != nil {
 		return nil, &Error{Op: "compare the outputs of two runs", Err: err}
 	}
-	e := event.NodeVerified{Verdict: event.Same, Known: known, Differences: c.found, More: c.more}
+	e := event.ActionVerified{Verdict: event.Same, Known: known, Differences: c.found, More: c.more}
 	if len(c.found) > 0 {
 		e.Verdict = event.Different
 	}

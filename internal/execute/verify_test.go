@@ -59,7 +59,7 @@ func (v verifier) sh(script, output string) *action.Action {
 }
 
 // verify runs the action as a build does, and returns what it says of it.
-func (v verifier) verify(t *testing.T, a *action.Action) event.NodeVerified {
+func (v verifier) verify(t *testing.T, a *action.Action) event.ActionVerified {
 	t.Helper()
 	ctx := execute.WithStep(t.Context(), "exec.a", "")
 	if _, ok, err := v.Lookup(ctx, a); ok || err != nil {

@@ -381,7 +381,7 @@ func removeUnused(it *item) error {
 		return err
 	}
 	now := fileItem(it.kind, it.fn, it.path, st)
-	if now.nodes[0].id != it.nodes[0].id || it.kind == Results && !now.used.Equal(it.used) {
+	if now.inodes[0].id != it.inodes[0].id || it.kind == Results && !now.used.Equal(it.used) {
 		return nil
 	}
 	if err := os.Remove(it.path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -94,7 +94,7 @@ func groups(each func(func(*item))) []Group {
 			count[key{it.kind, it.fn}] = g
 		}
 		g.Count++
-		for _, n := range it.nodes {
+		for _, n := range it.inodes {
 			g.Bytes += n.bytes
 		}
 	})
@@ -138,7 +138,7 @@ func (s *survey) ages(now time.Time) []Age {
 		use(b, b.used)
 		a := of(last[b])
 		a.Blobs++
-		for _, n := range b.nodes {
+		for _, n := range b.inodes {
 			a.Bytes += n.bytes
 		}
 	}

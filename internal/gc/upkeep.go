@@ -48,16 +48,16 @@ func onDisk(size int64) int64 { return (size + block - 1) / block * block }
 
 // item is what lives and goes as one: a file, or a folder with all that is in it.
 type item struct {
-	kind  Kind
-	fn    digest.Function // 0: not named by a digest
-	path  string
-	used  time.Time // when it was last used, as far as its times tell
-	files int
-	nodes []node
+	kind   Kind
+	fn     digest.Function // 0: not named by a digest
+	path   string
+	used   time.Time // when it was last used, as far as its times tell
+	files  int
+	inodes []inode
 }
 
-// node is one file in an item. Files with one id are one file with several names.
-type node struct {
+// inode is one file in an item. Files with one id are one file with several names.
+type inode struct {
 	id    fileID
 	bytes int64 // on the disk
 }
@@ -72,7 +72,7 @@ func newLedger() *ledger { return &ledger{names: map[fileID]int{}} }
 
 // add counts the item and returns the bytes that it adds.
 func (l *ledger) add(it *item) (added int64) {
-	for _, n := range it.nodes {
+	for _, n := range it.inodes {
 		l.names[n.id]++
 		if l.names[n.id] == 1 || !n.id.known() {
 			added += n.bytes
@@ -84,7 +84,7 @@ func (l *ledger) add(it *item) (added int64) {
 
 // remove is the inverse of add: it returns the bytes that removing the item frees.
 func (l *ledger) remove(it *item) (freed int64) {
-	for _, n := range it.nodes {
+	for _, n := range it.inodes {
 		l.names[n.id]--
 		if l.names[n.id] == 0 || !n.id.known() {
 			freed += n.bytes
@@ -100,7 +100,7 @@ func fileItem(kind Kind, fn digest.Function, path string, info fs.FileInfo) *ite
 	if kind == Blobs || kind == Executable {
 		used = changed(info) // the modification time of blobs is fixed
 	}
-	return &item{kind: kind, fn: fn, path: path, used: used, files: 1, nodes: []node{{identify(info), onDisk(info.Size())}}}
+	return &item{kind: kind, fn: fn, path: path, used: used, files: 1, inodes: []inode{{identify(info), onDisk(info.Size())}}}
 }
 
 // folderItem returns the item of a folder and all in it; used is the newest time of its files.
@@ -126,7 +126,7 @@ func folderItem(kind Kind, fn digest.Function, path string) (*item, error) {
 		}
 		if !d.IsDir() {
 			it.files++
-			it.nodes = append(it.nodes, node{identify(info), onDisk(info.Size())})
+			it.inodes = append(it.inodes, inode{identify(info), onDisk(info.Size())})
 		}
 		return nil
 	})

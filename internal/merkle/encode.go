@@ -139,7 +139,7 @@ func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 		if num < 1 || num > 3 {
 			return nil
 		}
-		name, e, err := decodeNode(num, m, fn)
+		name, e, err := decodeEntry(num, m, fn)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 	return d, err
 }
 
-func decodeNode(num protowire.Number, m []byte, fn digest.Function) (name string, e Entry, err error) {
+func decodeEntry(num protowire.Number, m []byte, fn digest.Function) (name string, e Entry, err error) {
 	var f File
 	var target string
 	err = action.EachField(m, func(n protowire.Number, v uint64, m []byte) (err error) {

@@ -1,4 +1,4 @@
-// Package plan has what a pipeline will do as data: a Plan, an immutable list of nodes in dependency order, and what
+// Package plan has what a pipeline will do as data: a Plan, an immutable list of instances (of steps and toolchains) in dependency order, and what
 // people and programs read of it (Text, JSON, Dot, Mermaid).
 //
 // The planner makes plans, build carries them out, and both meet here. The package knows no HCL and no cty, even
@@ -20,8 +20,8 @@ import (
 type Plan struct {
 	Pipeline    string // its name: "qwen3-aot-v79"
 	Description string
-	Profile     string  // the chosen profile, "" when the pipeline has none
-	Nodes       []*Node // in topological order: a node comes after all of its Deps
+	Profile     string      // the chosen profile, "" when the pipeline has none
+	Instances   []*Instance // in topological order: an instance comes after all of its Deps
 	Exports     []Export
 	Reads       Reads // what planning read: a plan is as fresh as these
 }
@@ -48,8 +48,8 @@ type Glob struct {
 	Dirs []string
 }
 
-// Node is one instance of a step or toolchain.
-type Node struct {
+// Instance is a step or toolchain, or one of the copies that for_each makes of it.
+type Instance struct {
 	At          addrs.Instance
 	Description string
 	Where       string   // of the block: "pipelines/x.hcl:12"
@@ -58,7 +58,7 @@ type Node struct {
 	// Deps are the instances it may need, from static references: a superset of those its specs take inputs from.
 	Deps []addrs.Instance
 
-	// After are those of depends_on: all of their actions come before any of the node's own. A step with for_each stands,
+	// After are those of depends_on: all of their actions come before any of the instance's own. A step with for_each stands,
 	// without a key, for all its copies.
 	After []addrs.Instance
 
@@ -73,12 +73,12 @@ type Node struct {
 	Expand func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)
 
 	// AwaitValues and Resolve are set when an argument depends on other steps' value outputs: with the content of each
-	// AwaitValues, Resolve gives the node with everything known (which may in turn have Expand). Specs hold only a
+	// AwaitValues, Resolve gives the instance with everything known (which may in turn have Expand). Specs hold only a
 	// preview then, or nothing.
 	AwaitValues []addrs.Output
-	Resolve     func(values map[addrs.Output][]byte) (*Node, error)
+	Resolve     func(values map[addrs.Output][]byte) (*Instance, error)
 
-	Deferred string // why Expand or Resolve is set, in words; "" for other nodes
+	Deferred string // why Expand or Resolve is set, in words; "" for other instances
 
 	Explain  func(spec string, output []byte) []string // hints for a failed spec; may be nil
 	Missing  []string                                  // what this machine lacks to run it, and how to get it
@@ -93,18 +93,18 @@ type Node struct {
 	Cache          string // one of the Cache constants; CacheOff is already NoCache in each of Specs
 }
 
-// Output returns the address of an output of the node.
-func (n *Node) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
+// Output returns the address of an output of the instance.
+func (n *Instance) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
 
-// Needs are the instances that come before the node: Deps and After, sorted.
-func (n *Node) Needs() []addrs.Instance {
+// Needs are the instances that come before the instance: Deps and After, sorted.
+func (n *Instance) Needs() []addrs.Instance {
 	if len(n.After) == 0 {
 		return n.Deps
 	}
 	return addrs.SortInstances(append(slices.Clip(n.Deps), n.After...))
 }
 
-// Values of Node.Cache.
+// Values of Instance.Cache.
 const (
 	CacheDefault = ""      // remember results wherever a cache is
 	CacheOff     = "off"   // run every time, remember nothing
@@ -131,10 +131,10 @@ type Export struct {
 	Deps        []addrs.Instance
 }
 
-// Missing returns what this machine lacks to run the plan, each once, with the nodes that need it.
+// Missing returns what this machine lacks to run the plan, each once, with the instances that need it.
 func (p *Plan) Missing() []string {
 	var all []string
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		for _, m := range n.Missing {
 			all = append(all, fmt.Sprintf("%s: %s", n.At, m))
 		}
@@ -142,11 +142,11 @@ func (p *Plan) Missing() []string {
 	return all
 }
 
-// named has the nodes of each instance, and of each step with for_each, which stands for its copies.
-func (p *Plan) named() map[addrs.Instance][]*Node {
-	by := make(map[addrs.Instance][]*Node, len(p.Nodes))
-	for _, n := range p.Nodes {
-		by[n.At] = []*Node{n}
+// named has the instance of each address, and of each step with for_each, which stands for its copies.
+func (p *Plan) named() map[addrs.Instance][]*Instance {
+	by := make(map[addrs.Instance][]*Instance, len(p.Instances))
+	for _, n := range p.Instances {
+		by[n.At] = []*Instance{n}
 		if n.At.Keyed {
 			all := addrs.Instance{Step: n.At.Step}
 			by[all] = append(by[all], n)
@@ -155,9 +155,9 @@ func (p *Plan) named() map[addrs.Instance][]*Node {
 	return by
 }
 
-// Node returns the node of an instance, or nil.
-func (p *Plan) Node(at addrs.Instance) *Node {
-	for _, n := range p.Nodes {
+// Instance returns the instance with the address, or nil.
+func (p *Plan) Instance(at addrs.Instance) *Instance {
+	for _, n := range p.Instances {
 		if n.At == at {
 			return n
 		}
@@ -171,7 +171,7 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	by := p.named()
 	var known []string
 	keep := make(map[addrs.Instance]bool)
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		known = append(known, n.At.Step.Short())
 	}
 	var visit func(at addrs.Instance)
@@ -192,7 +192,7 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	}
 	for _, s := range steps {
 		found := false
-		for _, n := range p.Nodes {
+		for _, n := range p.Instances {
 			if n.At.Step == s {
 				found = true
 				visit(n.At)
@@ -206,10 +206,10 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 		}
 	}
 	out := *p
-	out.Nodes, out.Exports = nil, nil
-	for _, n := range p.Nodes {
+	out.Instances, out.Exports = nil, nil
+	for _, n := range p.Instances {
 		if keep[n.At] {
-			out.Nodes = append(out.Nodes, n)
+			out.Instances = append(out.Instances, n)
 		}
 	}
 	for _, e := range p.Exports {

@@ -12,9 +12,9 @@ import (
 
 // Notes add to a plan what is not part of it: what a build would do.
 type Notes struct {
-	Spec func(n *Node, spec string) string // a line for an action, "" for none; nil: none for any
-	Node func(n *Node) string              // a line for a step, the same
-	Last string                            // the last line of all; "" for none
+	Spec     func(n *Instance, spec string) string // a line for an action, "" for none; nil: none for any
+	Instance func(n *Instance) string              // a line for a step, the same
+	Last     string                                // the last line of all; "" for none
 }
 
 // Text returns the plan for people: each step in order, its actions with their command lines, and its outputs. It says
@@ -32,8 +32,8 @@ func TextWith(p *Plan, notes Notes) string {
 	if p.Description != "" {
 		fmt.Fprintf(&b, "%s\n", p.Description)
 	}
-	for _, n := range p.Nodes {
-		textNode(&b, n, notes)
+	for _, n := range p.Instances {
+		textInstance(&b, n, notes)
 	}
 	if len(p.Exports) > 0 {
 		b.WriteString("\noutputs\n")
@@ -69,7 +69,7 @@ func exportText(e Export) string {
 	return e.Literal
 }
 
-func textNode(b *strings.Builder, n *Node, notes Notes) {
+func textInstance(b *strings.Builder, n *Instance, notes Notes) {
 	fmt.Fprintf(b, "\n%s  (%s)\n", n.At, n.Where)
 	if n.Description != "" {
 		fmt.Fprintf(b, "  %s\n", n.Description)
@@ -77,8 +77,8 @@ func textNode(b *strings.Builder, n *Node, notes Notes) {
 	if n.Deferred != "" {
 		fmt.Fprintf(b, "  deferred: %s\n", n.Deferred)
 	}
-	if notes.Node != nil {
-		if line := notes.Node(n); line != "" {
+	if notes.Instance != nil {
+		if line := notes.Instance(n); line != "" {
 			fmt.Fprintf(b, "  %s\n", line)
 		}
 	}
@@ -96,7 +96,7 @@ func textNode(b *strings.Builder, n *Node, notes Notes) {
 	}
 }
 
-func metaText(n *Node) string {
+func metaText(n *Instance) string {
 	var parts []string
 	for _, at := range n.After {
 		parts = append(parts, "after "+at.String())
@@ -119,7 +119,7 @@ func metaText(n *Node) string {
 	return strings.Join(parts, ", ")
 }
 
-func textSpec(b *strings.Builder, n *Node, s action.Spec, notes Notes) {
+func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
 	name := s.Name
 	if name == "" {
 		name = n.At.Kind

@@ -12,7 +12,7 @@ import (
 func Dot(p *Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %s {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n", dotString(p.Pipeline))
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		style := ""
 		switch {
 		case n.At.Kind == addrs.Toolchain:
@@ -37,8 +37,8 @@ func dotString(s string) string {
 func Mermaid(p *Plan) string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
-	ids := make(map[addrs.Instance]string, len(p.Nodes))
-	for i, n := range p.Nodes {
+	ids := make(map[addrs.Instance]string, len(p.Instances))
+	for i, n := range p.Instances {
 		ids[n.At] = fmt.Sprintf("n%d", i)
 		open, shut := "[", "]"
 		switch {
@@ -68,7 +68,7 @@ func mermaidText(s string) string {
 
 func eachEdge(p *Plan, f func(from, to addrs.Instance)) {
 	by := p.named()
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		for _, d := range n.Needs() {
 			for _, from := range by[d] {
 				f(from.At, n.At)
@@ -78,14 +78,14 @@ func eachEdge(p *Plan, f func(from, to addrs.Instance)) {
 }
 
 type jsonGraph struct {
-	Format   string      `json:"format"`
-	Pipeline string      `json:"pipeline"`
-	Profile  string      `json:"profile,omitempty"`
-	Nodes    []graphNode `json:"nodes"`
-	Edges    [][2]string `json:"edges"` // from what is needed to what needs it
+	Format    string          `json:"format"`
+	Pipeline  string          `json:"pipeline"`
+	Profile   string          `json:"profile,omitempty"`
+	Instances []graphInstance `json:"nodes"`
+	Edges     [][2]string     `json:"edges"` // from what is needed to what needs it
 }
 
-type graphNode struct {
+type graphInstance struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -94,9 +94,9 @@ type graphNode struct {
 
 // GraphJSON returns the graph of steps as JSON, format "hexmage-graph/0": the 0 says that it may still change.
 func GraphJSON(p *Plan) ([]byte, error) {
-	g := jsonGraph{Format: "hexmage-graph/0", Pipeline: p.Pipeline, Profile: p.Profile, Nodes: []graphNode{}, Edges: [][2]string{}}
-	for _, n := range p.Nodes {
-		g.Nodes = append(g.Nodes, graphNode{ID: n.At.String(), Kind: n.At.Kind, Where: n.Where, Deferred: n.Deferred})
+	g := jsonGraph{Format: "hexmage-graph/0", Pipeline: p.Pipeline, Profile: p.Profile, Instances: []graphInstance{}, Edges: [][2]string{}}
+	for _, n := range p.Instances {
+		g.Instances = append(g.Instances, graphInstance{ID: n.At.String(), Kind: n.At.Kind, Where: n.Where, Deferred: n.Deferred})
 	}
 	eachEdge(p, func(from, to addrs.Instance) { g.Edges = append(g.Edges, [2]string{from.String(), to.String()}) })
 	return marshal(g)

@@ -9,17 +9,17 @@ import (
 
 // The types below are the shape of JSON. They are apart from Plan so that either can change without the other.
 type jsonPlan struct {
-	Format      string       `json:"format"`
-	Pipeline    string       `json:"pipeline"`
-	Description string       `json:"description,omitempty"`
-	Profile     string       `json:"profile,omitempty"`
-	Steps       []jsonNode   `json:"steps"`
-	Outputs     []jsonExport `json:"outputs"`
-	Reads       jsonReads    `json:"reads"`
-	Status      any          `json:"status,omitempty"`
+	Format      string         `json:"format"`
+	Pipeline    string         `json:"pipeline"`
+	Description string         `json:"description,omitempty"`
+	Profile     string         `json:"profile,omitempty"`
+	Steps       []jsonInstance `json:"steps"`
+	Outputs     []jsonExport   `json:"outputs"`
+	Reads       jsonReads      `json:"reads"`
+	Status      any            `json:"status,omitempty"`
 }
 
-type jsonNode struct {
+type jsonInstance struct {
 	Address     string         `json:"address"`
 	Kind        string         `json:"kind"`
 	Name        string         `json:"name"`
@@ -96,9 +96,9 @@ func JSON(p *Plan) ([]byte, error) { return JSONWith(p, nil) }
 // JSONWith is JSON with a field "status", which says what a build would do; nil for none.
 func JSONWith(p *Plan, status any) ([]byte, error) {
 	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Status: status,
-		Steps: []jsonNode{}, Outputs: []jsonExport{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
-	for _, n := range p.Nodes {
-		out.Steps = append(out.Steps, nodeJSON(n))
+		Steps: []jsonInstance{}, Outputs: []jsonExport{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
+	for _, n := range p.Instances {
+		out.Steps = append(out.Steps, instanceJSON(n))
 	}
 	for _, e := range p.Exports {
 		out.Outputs = append(out.Outputs, exportJSON(e))
@@ -109,8 +109,8 @@ func JSONWith(p *Plan, status any) ([]byte, error) {
 	return marshal(out)
 }
 
-func nodeJSON(n *Node) jsonNode {
-	j := jsonNode{Address: n.At.String(), Kind: n.At.Kind, Name: n.At.Name, Description: n.Description, Where: n.Where,
+func instanceJSON(n *Instance) jsonInstance {
+	j := jsonInstance{Address: n.At.String(), Kind: n.At.Kind, Name: n.At.Name, Description: n.Description, Where: n.Where,
 		Needs: []string{}, Deferred: n.Deferred, Actions: []jsonSpec{}, Outputs: []jsonOutput{},
 		TimeoutS: n.Timeout.Seconds(), Retries: n.Retries, RetryAfter: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
 	if n.At.Keyed {

@@ -69,8 +69,8 @@ type planner struct {
 	files    *lang.Files
 	scope    lang.Scope
 	declared lang.Declared
-	copies   bool       // any step has for_each
-	last     *plan.Node // that was planned
+	copies   bool           // any step has for_each
+	last     *plan.Instance // that was planned
 
 	objects map[string]*object // by address
 	order   []string           // dependencies first
@@ -306,7 +306,7 @@ func attrNames(v cty.Value) []string {
 // assemble makes the plan of what was evaluated, without the toolchains that nothing needs.
 func (p *planner) assemble() *plan.Plan {
 	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Exports: p.exports}
-	toolchains := make(map[addrs.Instance]*plan.Node)
+	toolchains := make(map[addrs.Instance]*plan.Instance)
 	var needed []addrs.Instance // toolchains, by others than toolchains
 	note := func(deps []addrs.Instance) {
 		for _, d := range deps {
@@ -319,12 +319,12 @@ func (p *planner) assemble() *plan.Plan {
 	for _, s := range p.steps {
 		for _, in := range s.instances {
 			switch {
-			case in.node == nil:
+			case in.planned == nil:
 			case in.at.Kind == addrs.Toolchain:
-				toolchains[in.at] = in.node
+				toolchains[in.at] = in.planned
 			default:
 				n++
-				note(in.node.Needs())
+				note(in.planned.Needs())
 			}
 		}
 	}
@@ -337,15 +337,15 @@ func (p *planner) assemble() *plan.Plan {
 		}
 		return nil
 	})
-	out.Nodes = make([]*plan.Node, 0, n+len(reached))
+	out.Instances = make([]*plan.Instance, 0, n+len(reached))
 	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
 		s := p.objects[name].step
 		if s == nil {
 			continue
 		}
 		for _, in := range s.instances {
-			if in.node != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
-				out.Nodes = append(out.Nodes, in.node)
+			if in.planned != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
+				out.Instances = append(out.Instances, in.planned)
 			}
 		}
 	}

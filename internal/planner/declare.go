@@ -27,7 +27,7 @@ type stepState struct {
 	body      hcl.Body
 	content   *hcl.BodyContent // of body; nil when it does not fit the schema
 	object    *object
-	instances []*instance // those that exist; for a step with when = false and without for_each one without a node
+	instances []*instance // those that exist; for a step with when = false and without for_each one without a plan
 	byAt      map[addrs.Instance]*instance
 	off       map[string]bool // keys of copies of which when is false
 	attrs     cty.Value       // of a toolchain: what kinds see of it
@@ -73,7 +73,7 @@ type instance struct {
 	at      addrs.Instance
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
 	classes map[string]action.Class
-	node    *plan.Node // nil when when = false
+	planned *plan.Instance // nil when when = false
 }
 
 // declare makes an object for everything in the pipeline and checks every reference, before anything is evaluated.

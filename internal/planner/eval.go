@@ -110,9 +110,9 @@ func (p *planner) evalTarget() hcl.Diagnostics {
 	return diags
 }
 
-// metaArguments evaluates the meta-arguments of an instance into its node.
-func (e *evaluator) metaArguments(c *copyOf, n *plan.Node) hcl.Diagnostics {
-	if m := e.metaNode; m != nil {
+// metaArguments evaluates the meta-arguments of an instance.
+func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
+	if m := e.metaOfAll; m != nil {
 		n.Timeout, n.Retries, n.RetryExitCodes, n.Resources, n.Cache, n.After = m.Timeout, m.Retries, m.RetryExitCodes, m.Resources, m.Cache, m.After
 		return nil
 	}
@@ -141,12 +141,12 @@ func (e *evaluator) metaArguments(c *copyOf, n *plan.Node) hcl.Diagnostics {
 	}
 	n.After = slices.Clip(addrs.SortInstances(n.After))
 	if same && !diags.HasErrors() {
-		e.metaNode = &plan.Node{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache, After: n.After}
+		e.metaOfAll = &plan.Instance{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache, After: n.After}
 	}
 	return diags
 }
 
-// dependency is what an element of depends_on names for an instance, as in Node.After, and whether there is such a thing:
+// dependency is what an element of depends_on names for an instance, as in Instance.After, and whether there is such a thing:
 // what when = false takes away orders nothing.
 func (e *evaluator) dependency(d dependency, c *copyOf) (addrs.Instance, bool, hcl.Diagnostics) {
 	r := d.ref
@@ -174,10 +174,10 @@ func (e *evaluator) dependency(d dependency, c *copyOf) (addrs.Instance, bool, h
 	if r.Keyed {
 		return at, s.instance(at) != nil, nil
 	}
-	return at, slices.ContainsFunc(s.instances, func(in *instance) bool { return in.node != nil }), nil
+	return at, slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil }), nil
 }
 
-func setMeta(n *plan.Node, name string, v cty.Value) (err error) {
+func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
 	switch name {
 	case "timeout":
 		n.Timeout, err = time.ParseDuration(v.AsString())
@@ -292,7 +292,7 @@ func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
 	for i, in := range s.instances {
 		clear(outs)
 		for _, o := range in.outputs {
-			if in.node == nil {
+			if in.planned == nil {
 				outs[o.Name] = cty.NullVal(cty.String)
 				continue
 			}

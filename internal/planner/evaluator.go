@@ -28,7 +28,7 @@ type evaluator struct {
 	when, outputsFrom *known
 	meta              []*known
 	after             []dependency
-	metaNode          *plan.Node // what the meta-arguments gave, when it is the same for all
+	metaOfAll         *plan.Instance // what the meta-arguments gave, when it is the same for all
 	paths             []*known
 	outputs           []step.DeclaredOutput   // when they are the same for all
 	classes           map[string]action.Class // of outputs

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 )
 
-// FuzzBuild: no pipeline makes planning panic; what is planned is in order, can be shown, and its deferred nodes can be
+// FuzzBuild: no pipeline makes planning panic; what is planned is in order, can be shown, and its deferred instances can be
 // resolved or say why not.
 func FuzzBuild(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -39,7 +39,7 @@ func FuzzBuild(f *testing.F) {
 			return
 		}
 		seen := make(map[addrs.Instance]bool)
-		for _, n := range p.Nodes {
+		for _, n := range p.Instances {
 			for _, d := range n.Deps {
 				if !seen[d] {
 					t.Errorf("%s comes before %s, which it needs", n.At, d)

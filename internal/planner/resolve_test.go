@@ -34,7 +34,7 @@ func at(s string) addrs.Instance {
 
 func TestResolve(t *testing.T) {
 	p := golden(t, "values")
-	n := p.Node(at("exec.use"))
+	n := p.Instance(at("exec.use"))
 	version, info := addrs.Output{Instance: at("exec.probe"), Name: "version"}, addrs.Output{Instance: at("exec.probe"), Name: "info"}
 	if len(n.AwaitValues) != 2 || n.AwaitValues[0] != info || n.AwaitValues[1] != version {
 		t.Fatalf("awaits %v", n.AwaitValues)
@@ -80,7 +80,7 @@ func TestResolve(t *testing.T) {
 
 func TestExpand(t *testing.T) {
 	p := golden(t, "basic")
-	n := p.Node(at("compile.llama"))
+	n := p.Instance(at("compile.llama"))
 	if len(n.Await) != 1 || n.Await[0].Artifact.String() != "step.patch.ops.outputs.dir" {
 		t.Fatalf("awaits %v", n.Await)
 	}
@@ -88,7 +88,7 @@ func TestExpand(t *testing.T) {
 	if err != nil || len(specs) != 4 || outs["htp_v79"].Class != action.File {
 		t.Errorf("expanded to %v, %v, %v", specs, outs, err)
 	}
-	if n := p.Node(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v73", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
+	if n := p.Instance(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v73", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
 		t.Errorf("the step's timeout is not in its spec: %v", n.Specs[0].Timeout)
 	}
 }
@@ -114,7 +114,7 @@ func TestSelect(t *testing.T) {
 			t.Fatal(err)
 		}
 		var nodes, exports []string
-		for _, n := range got.Nodes {
+		for _, n := range got.Instances {
 			nodes = append(nodes, n.At.Short())
 		}
 		for _, e := range got.Exports {
@@ -175,7 +175,7 @@ func BenchmarkBuild(b *testing.B) {
 	a := bigPipeline(1_000)
 	for b.Loop() {
 		p, diags, _ := load(b, a)
-		if diags != nil || len(p.Nodes) != 1_001 {
+		if diags != nil || len(p.Instances) != 1_001 {
 			b.Fatal(diags)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// share makes a node's parts those of the node before where they are the same: plans are not changed, and most copies of a
+// share makes an instance's parts those of the instance before where they are the same: plans are not changed, and most copies of a
 // step, and many steps, differ in little.
-func share(n, last *plan.Node) {
+func share(n, last *plan.Instance) {
 	if last == nil || len(n.Specs) != len(last.Specs) {
 		return
 	}

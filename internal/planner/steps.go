@@ -61,7 +61,7 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 		}
 		var attrs map[string]cty.Value
 		if exists {
-			in.node, attrs, ds = e.node(in, c, false)
+			in.planned, attrs, ds = e.plan(in, c, false)
 			diags = append(diags, ds...)
 			if ds.HasErrors() && b.ForEach != nil {
 				return diags // the other copies would say the same
@@ -87,7 +87,7 @@ func toolchainValue(in *instance, attrs map[string]cty.Value) cty.Value {
 	}
 	out := addrs.Output{Instance: in.at, Name: "dir"}
 	obj["dir"] = cty.StringVal(out.Path()).Mark(out)
-	if in.node == nil {
+	if in.planned == nil {
 		obj["dir"] = cty.NullVal(cty.String)
 	}
 	return cty.ObjectVal(obj)
@@ -164,20 +164,20 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 }
 
 // resolve plans an instance anew, with values that were awaited.
-func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Node, hcl.Diagnostics) {
+func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Instance, hcl.Diagnostics) {
 	scope, diags := p.scopeWith(values)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	e := p.evaluator(c.e.s, scope)
-	n, _, ds := e.node(in, &copyOf{e: e, key: c.key, value: c.value}, true)
+	n, _, ds := e.plan(in, &copyOf{e: e, key: c.key, value: c.value}, true)
 	return n, append(diags, ds...)
 }
 
-// node plans an instance, while planning or to resolve a deferred one.
-func (e *evaluator) node(in *instance, c *copyOf, resolving bool) (*plan.Node, map[string]cty.Value, hcl.Diagnostics) {
+// plan plans an instance, while planning or to resolve a deferred one.
+func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instance, map[string]cty.Value, hcl.Diagnostics) {
 	p, s, b := e.p, e.s, e.s.block
-	n := &plan.Node{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
+	n := &plan.Instance{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
 	diags := e.metaArguments(c, n)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -194,7 +194,7 @@ func (e *evaluator) node(in *instance, c *copyOf, resolving bool) (*plan.Node, m
 		if resolving {
 			return nil, nil, append(diags, errorf(&b.Range, "A value is still not known", "%s depends on a value that no step has given.", b.At)...)
 		}
-		e.deferNode(in, c, req, args, env, n)
+		e.asDeferred(in, c, req, args, env, n)
 		return n, nil, diags
 	}
 	if p.cfg.Target != nil && p.scope.Target == cty.NilVal { // what is wrong with the target was said there
@@ -290,8 +290,8 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 	return m
 }
 
-// request makes what the kind is given, and the node's dependencies. It says whether all arguments are known.
-func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *plan.Node) (step.Request, bool) {
+// request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
+func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
 	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open,
 		Toolchains: make(map[string]step.Toolchain), Env: make(map[string]string)}

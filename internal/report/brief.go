@@ -39,7 +39,7 @@ func (b *Brief) Send(e event.Event) {
 		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", plural(e.Files, "file"), how)))
 	case event.FilesChanged:
 		b.changed, b.ran = e.Paths, nil
-	case event.NodeFinished:
+	case event.ActionFinished:
 		if e.Outcome == event.Executed && (len(b.ran) == 0 || b.ran[len(b.ran)-1] != e.Step) {
 			b.ran = append(b.ran, e.Step)
 		}

@@ -33,7 +33,7 @@ func (l *lines) ended(st *stepState) string {
 	if l.o.Verbose || kind == heldNot || g.planned <= few {
 		return l.stepLine(st) + l.complete(g)
 	}
-	g.nodes[kind] += st.nodes
+	g.actions[kind] += st.actions
 	g.count[kind]++
 	if len(g.held) <= few {
 		g.held = append(g.held, st)
@@ -60,11 +60,11 @@ func (l *lines) release(g *group) string {
 	} else {
 		for kind, word := range []string{heldCached: l.dim("cached  "), heldNotRun: l.yellow("not run ")} {
 			if g.count[kind] > 0 {
-				fmt.Fprintf(&b, "  %s %-28s %s\n", word, g.name, l.dim(plural(g.nodes[kind], "action")))
+				fmt.Fprintf(&b, "  %s %-28s %s\n", word, g.name, l.dim(plural(g.actions[kind], "action")))
 			}
 		}
 	}
-	g.held, g.nodes, g.count = nil, [2]int{}, [2]int{}
+	g.held, g.actions, g.count = nil, [2]int{}, [2]int{}
 	return b.String()
 }
 

@@ -73,17 +73,17 @@ func eventName(e event.Event) string {
 	switch e.(type) {
 	case event.BuildStarted:
 		return "build_started"
-	case event.NodePlanned:
+	case event.ActionsPlanned:
 		return "node_planned"
-	case event.NodeStarted:
+	case event.ActionStarted:
 		return "node_started"
-	case event.NodeProgress:
+	case event.ActionProgress:
 		return "node_progress"
-	case event.NodeFinished:
+	case event.ActionFinished:
 		return "node_finished"
 	case event.BuildProgress:
 		return "build_progress"
-	case event.NodeVerified:
+	case event.ActionVerified:
 		return "node_verified"
 	case event.VerifyFinished:
 		return "verify_finished"

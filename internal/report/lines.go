@@ -41,7 +41,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 			b.WriteString("  " + l.dim("profile: "+e.Profile))
 		}
 		b.WriteString("\n")
-	case event.NodeFinished:
+	case event.ActionFinished:
 		if l.o.Verbose && e.Name != "" {
 			fmt.Fprintf(&b, "    %-8s %s %s  %s\n", e.Outcome, e.Step, e.Name, l.dim(seconds(e.Duration)))
 		}
@@ -51,7 +51,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		if e.Failure != nil {
 			b.WriteString(l.failure(e))
 		}
-	case event.NodeVerified:
+	case event.ActionVerified:
 		b.WriteString(l.verified(e))
 	case event.VerifyFinished:
 		b.WriteString(l.verifySummary(e))
@@ -61,7 +61,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		}
 	case event.BuildFinished:
 		b.WriteString(l.rest())
-		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", plural(e.Nodes, "action"), total(e.Seconds), thousands(e.Executed), thousands(e.Cached))
+		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", plural(e.Actions, "action"), total(e.Seconds), thousands(e.Executed), thousands(e.Cached))
 		if e.Failed > 0 {
 			fmt.Fprintf(&b, ", %s", l.red(thousands(e.Failed)+" failed"))
 		}
@@ -88,8 +88,8 @@ func (l *lines) stepLine(st *stepState) string {
 		word, paint = "cached", l.dim
 	}
 	var notes []string
-	if st.nodes > 1 {
-		n := plural(st.nodes, "action")
+	if st.actions > 1 {
+		n := plural(st.actions, "action")
 		if st.cached > 0 && st.executed > 0 {
 			n += fmt.Sprintf(" (%s cached)", thousands(st.cached))
 		}
@@ -111,7 +111,7 @@ func (l *lines) stepLine(st *stepState) string {
 const maxSource = 10
 
 // failure is the block that tells why an action failed.
-func (l *lines) failure(e event.NodeFinished) string {
+func (l *lines) failure(e event.ActionFinished) string {
 	f := e.Failure
 	var b strings.Builder
 	title := "failed"

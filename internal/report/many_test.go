@@ -19,10 +19,10 @@ import (
 func copies(n int, how func(i int) event.Outcome) []event.Event {
 	es := []event.Event{event.BuildStarted{Pipeline: "p"}}
 	for i := range n {
-		es = append(es, event.NodePlanned{Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Nodes: 1})
+		es = append(es, event.ActionsPlanned{Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Actions: 1})
 	}
 	for i := range n {
-		e := event.NodeFinished{ID: i + 1, Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Outcome: how(i), Duration: time.Millisecond}
+		e := event.ActionFinished{ID: i + 1, Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Outcome: how(i), Duration: time.Millisecond}
 		if e.Outcome == event.Failed {
 			e.Failure = &event.Failure{Summary: "exit code 1"}
 		}
@@ -32,7 +32,7 @@ func copies(n int, how func(i int) event.Outcome) []event.Event {
 }
 
 func TestManyCopies(t *testing.T) {
-	end := event.BuildFinished{Nodes: 1}
+	end := event.BuildFinished{Actions: 1}
 	always := func(o event.Outcome) func(int) event.Outcome { return func(int) event.Outcome { return o } }
 	for name, c := range map[string]struct {
 		o    report.Options
@@ -127,7 +127,7 @@ func TestWritesAreFew(t *testing.T) {
 			t.Errorf("%d and %d writes of %d lines", w.n, j.n, len(executed))
 		}
 		before := w.n
-		d.Send(event.NodeFinished{Step: "exec.x", Failure: &event.Failure{Summary: "s"}})
+		d.Send(event.ActionFinished{Step: "exec.x", Failure: &event.Failure{Summary: "s"}})
 		time.Sleep(60 * time.Millisecond)
 		synctest.Wait()
 		if w.n != before+1 {
@@ -145,8 +145,8 @@ func TestTimeLeft(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &screen{w: 60, t: t}
 			d := report.Lines(s, report.Options{Live: true, Width: s.w, Left: func() (time.Duration, bool) { return left, true }})
-			d.Send(event.NodePlanned{Step: "exec.a", Nodes: 1041})
-			d.Send(event.NodeStarted{ID: 1, Step: "exec.a"})
+			d.Send(event.ActionsPlanned{Step: "exec.a", Actions: 1041})
+			d.Send(event.ActionStarted{ID: 1, Step: "exec.a"})
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if want := "  0 of 1,041 actions, 1 s · about " + want + " left"; !strings.HasSuffix(s.String(), want) {

@@ -21,24 +21,24 @@ import (
 // story is a build with a bit of everything.
 func story() []event.Event {
 	return []event.Event{
-		event.BuildStarted{Pipeline: "qwen3", Profile: "open", Nodes: 3},
-		event.NodePlanned{Step: "patch.ops", Nodes: 1},
-		event.NodePlanned{Step: "oppackage.llama", Nodes: 2},
-		event.NodePlanned{Step: "run.qwen3", Nodes: 1},
-		event.NodeFinished{ID: 1, Step: "patch.ops", Outcome: event.Cached, Key: "ab"},
-		event.NodeStarted{ID: 2, Step: "oppackage.llama", Name: "a.o", Description: "compile a.cpp"},
-		event.NodeProgress{ID: 2, Done: 1 << 20, Total: 4 << 20, Unit: "bytes", Text: "half way"},
-		event.NodeFinished{ID: 2, Step: "oppackage.llama", Name: "a.o", Outcome: event.Executed, Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold NDK"},
-		event.NodeFinished{ID: 3, Step: "oppackage.llama", Name: "b.o", Outcome: event.Cached},
-		event.NodeStarted{ID: 4, Step: "run.qwen3", Name: "run"},
-		event.NodeFinished{ID: 4, Step: "run.qwen3", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second, Worker: "emulator-5554", Failure: &event.Failure{
+		event.BuildStarted{Pipeline: "qwen3", Profile: "open", Actions: 3},
+		event.ActionsPlanned{Step: "patch.ops", Actions: 1},
+		event.ActionsPlanned{Step: "oppackage.llama", Actions: 2},
+		event.ActionsPlanned{Step: "run.qwen3", Actions: 1},
+		event.ActionFinished{ID: 1, Step: "patch.ops", Outcome: event.Cached, Key: "ab"},
+		event.ActionStarted{ID: 2, Step: "oppackage.llama", Name: "a.o", Description: "compile a.cpp"},
+		event.ActionProgress{ID: 2, Done: 1 << 20, Total: 4 << 20, Unit: "bytes", Text: "half way"},
+		event.ActionFinished{ID: 2, Step: "oppackage.llama", Name: "a.o", Outcome: event.Executed, Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold NDK"},
+		event.ActionFinished{ID: 3, Step: "oppackage.llama", Name: "b.o", Outcome: event.Cached},
+		event.ActionStarted{ID: 4, Step: "run.qwen3", Name: "run"},
+		event.ActionFinished{ID: 4, Step: "run.qwen3", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second, Worker: "emulator-5554", Failure: &event.Failure{
 			Summary: "exit code 3", Where: "pipelines/qwen3.hcl:7", Source: []string{`step "run" "qwen3" {`, "}"}, Command: []string{"./run", "it's", "", "-m"},
 			ExitCode: 3, Output: "10%\r100%\nbad\x1b[31m red\x1b[0m\tend\x07\n\n", Log: "/c/run.log", Hints: []string{"turn it off\nand on"},
 		}},
-		event.NodePlanned{Step: "report.html", Nodes: 1},
-		event.NodeFinished{Step: "report.html", Outcome: event.Skipped},
+		event.ActionsPlanned{Step: "report.html", Actions: 1},
+		event.ActionFinished{Step: "report.html", Outcome: event.Skipped},
 		event.OutputReady{Name: "lib", Path: "/o/lib"},
-		event.BuildFinished{Nodes: 5, Executed: 1, Cached: 2, Failed: 1, Skipped: 1, Seconds: 13.507},
+		event.BuildFinished{Actions: 5, Executed: 1, Cached: 2, Failed: 1, Skipped: 1, Seconds: 13.507},
 	}
 }
 
@@ -59,8 +59,8 @@ func TestLongBlock(t *testing.T) {
 		block = append(block, fmt.Sprint("line ", i+1))
 	}
 	failed := func(source []string) string {
-		return show(report.Options{}, event.NodePlanned{Step: "run.x", Nodes: 1},
-			event.NodeFinished{ID: 1, Step: "run.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "exit code 1", Source: source}})
+		return show(report.Options{}, event.ActionsPlanned{Step: "run.x", Actions: 1},
+			event.ActionFinished{ID: 1, Step: "run.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "exit code 1", Source: source}})
 	}
 	if got := failed(block); !strings.Contains(got, "│ line 8\n  │ … 32 more lines\n") || strings.Contains(got, "line 9") {
 		t.Error(got)
@@ -72,9 +72,9 @@ func TestLongBlock(t *testing.T) {
 
 // TestManyDevices: where a step ran.
 func TestManyDevices(t *testing.T) {
-	events := []event.Event{event.NodePlanned{Step: "run.x", Nodes: 4}}
+	events := []event.Event{event.ActionsPlanned{Step: "run.x", Actions: 4}}
 	for i, w := range []string{"phone1", "phone2", "phone1", "local"} {
-		events = append(events, event.NodeFinished{ID: i + 1, Step: "run.x", Name: w, Outcome: event.Executed, Worker: w})
+		events = append(events, event.ActionFinished{ID: i + 1, Step: "run.x", Name: w, Outcome: event.Executed, Worker: w})
 	}
 	if got := show(report.Options{}, events...); !strings.Contains(got, "on 2 devices") {
 		t.Error(got)
@@ -130,8 +130,8 @@ func TestColourOnlyAdds(t *testing.T) {
 }
 
 func TestCouldNotRunIsNotFailed(t *testing.T) {
-	got := show(report.Options{}, event.NodePlanned{Step: "exec.a", Nodes: 1},
-		event.NodeFinished{Step: "exec.a", Outcome: event.Failed, Failure: &event.Failure{Summary: "no space", Engine: true}})
+	got := show(report.Options{}, event.ActionsPlanned{Step: "exec.a", Actions: 1},
+		event.ActionFinished{Step: "exec.a", Outcome: event.Failed, Failure: &event.Failure{Summary: "no space", Engine: true}})
 	if !strings.Contains(got, "✗ exec.a: could not run: no space\n") {
 		t.Errorf("%s", got)
 	}
@@ -140,7 +140,7 @@ func TestCouldNotRunIsNotFailed(t *testing.T) {
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
 	s := report.JSON(&b)
-	s.Send(event.NodeFinished{ID: 5, Step: "exec.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
+	s.Send(event.ActionFinished{ID: 5, Step: "exec.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
 	for _, e := range story() {
 		s.Send(e)
 	}
@@ -257,9 +257,9 @@ func TestLive(t *testing.T) {
 		s := &screen{w: 40, t: t}
 		d := report.Lines(s, report.Options{Live: true, Width: s.w})
 		d.Send(event.BuildStarted{Pipeline: "p", Profile: "open"})
-		d.Send(event.NodePlanned{Step: "exec.a", Nodes: 2})
-		d.Send(event.NodeStarted{ID: 1, Step: "exec.a", Name: "x", Description: "compile"})
-		d.Send(event.NodeProgress{ID: 1, Done: 512, Total: 2048, Text: "a\rb\x1b[2J"})
+		d.Send(event.ActionsPlanned{Step: "exec.a", Actions: 2})
+		d.Send(event.ActionStarted{ID: 1, Step: "exec.a", Name: "x", Description: "compile"})
+		d.Send(event.ActionProgress{ID: 1, Done: 512, Total: 2048, Text: "a\rb\x1b[2J"})
 		time.Sleep(1050 * time.Millisecond)
 		synctest.Wait()
 		want := "p  profile: open\n    1.0s   exec.a  compile  25%  512 B…\n  0 of 2 actions, 1 s"
@@ -267,8 +267,8 @@ func TestLive(t *testing.T) {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
 		}
 		d.Note("stopping\n")
-		d.Send(event.NodeFinished{ID: 1, Step: "exec.a", Name: "x", Outcome: event.Executed, Duration: time.Second})
-		d.Send(event.NodeFinished{ID: 2, Step: "exec.a", Name: "y", Outcome: event.Executed})
+		d.Send(event.ActionFinished{ID: 1, Step: "exec.a", Name: "x", Outcome: event.Executed, Duration: time.Second})
+		d.Send(event.ActionFinished{ID: 2, Step: "exec.a", Name: "y", Outcome: event.Executed})
 		d.Close()
 		want = "p  profile: open\nstopping\n  ok       exec.a                       2 actions, 1.0 s"
 		if got := s.String(); got != want {
@@ -286,8 +286,8 @@ func TestLiveInOddTerminals(t *testing.T) {
 			}
 			d := report.Lines(s, report.Options{Live: true, Width: width})
 			for id := range 20 {
-				d.Send(event.NodeStarted{ID: id, Step: "exec." + strings.Repeat("long", 100), Name: "名前の長い", Description: strings.Repeat("名", 200)})
-				d.Send(event.NodeProgress{ID: id, Done: 1 << 62, Total: 1<<62 + 1})
+				d.Send(event.ActionStarted{ID: id, Step: "exec." + strings.Repeat("long", 100), Name: "名前の長い", Description: strings.Repeat("名", 200)})
+				d.Send(event.ActionProgress{ID: id, Done: 1 << 62, Total: 1<<62 + 1})
 			}
 			time.Sleep(time.Second)
 			synctest.Wait()
@@ -320,7 +320,7 @@ func TestWriterThatFails(t *testing.T) {
 // A run in which nothing ran takes milliseconds, and says so.
 func TestShortRuns(t *testing.T) {
 	for took, want := range map[float64]string{0: "in 1 ms:", 0.0126: "in 13 ms:", 0.2: "in 0.20 s:", 13.507: "in 13.51 s:"} {
-		if out := show(report.Options{}, event.BuildFinished{Nodes: 2, Cached: 2, Seconds: took}); !strings.Contains(out, want) {
+		if out := show(report.Options{}, event.BuildFinished{Actions: 2, Cached: 2, Seconds: took}); !strings.Contains(out, want) {
 			t.Errorf("%v s: %q has no %q", took, out, want)
 		}
 	}

@@ -23,7 +23,7 @@ type steps struct {
 type stepState struct {
 	name     string
 	group    *group
-	nodes    int // 0: not known yet
+	actions  int // 0: not known yet
 	ended    int
 	cached   int
 	executed int
@@ -40,9 +40,9 @@ type group struct {
 	ended   int    // of these
 	late    bool   // some became known only after others had ended: more may come
 
-	held  []*stepState // ended, not shown yet: the first few of them
-	nodes [2]int       // how many actions those that ended and are not shown have, by held word
-	count [2]int       // and how many instances they are
+	held    []*stepState // ended, not shown yet: the first few of them
+	actions [2]int       // how many actions those that ended and are not shown have, by held word
+	count   [2]int       // and how many instances they are
 }
 
 type activity struct {
@@ -80,28 +80,28 @@ func (s *steps) group(name string) *group {
 // add takes an event in. It returns the step that the event completed, if it did.
 func (s *steps) add(e event.Event, now time.Time) *stepState {
 	switch e := e.(type) {
-	case event.NodePlanned:
+	case event.ActionsPlanned:
 		st := s.step(e.Step)
-		st.nodes = e.Nodes
+		st.actions = e.Actions
 		st.group.planned++
 		st.group.late = st.group.late || st.group.ended > 0
-		s.total += e.Nodes
-	case event.NodeStarted:
+		s.total += e.Actions
+	case event.ActionStarted:
 		text := e.Description
 		if text == "" {
 			text = e.Name
 		}
 		s.running[e.ID] = &activity{step: e.Step, name: e.Name, text: text, start: now}
-	case event.NodeProgress:
+	case event.ActionProgress:
 		if a := s.running[e.ID]; a != nil {
 			a.done, a.total, a.progress = e.Done, e.Total, e.Text
 		}
-	case event.NodeFinished:
+	case event.ActionFinished:
 		delete(s.running, e.ID)
 		st := s.step(e.Step)
 		s.ended++
 		st.count(e)
-		if st.nodes > 0 && st.ended == st.nodes {
+		if st.actions > 0 && st.ended == st.actions {
 			st.group.ended++
 			delete(s.by, e.Step)
 			return st
@@ -110,7 +110,7 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 	return nil
 }
 
-func (st *stepState) count(e event.NodeFinished) {
+func (st *stepState) count(e event.ActionFinished) {
 	st.ended++
 	switch e.Outcome {
 	case event.Cached:

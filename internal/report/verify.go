@@ -8,7 +8,7 @@ import (
 )
 
 // verified is what came of running an action once more: nothing for people when all is the same.
-func (l *lines) verified(e event.NodeVerified) string {
+func (l *lines) verified(e event.ActionVerified) string {
 	name := strings.TrimSpace(e.Step + " " + e.Name)
 	var b strings.Builder
 	switch e.Verdict {

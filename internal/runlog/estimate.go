@@ -8,8 +8,8 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Node is a step's instance and what it needs, for an estimate.
-type Node struct {
+// Instance is a step's instance and what it needs, for an estimate.
+type Instance struct {
 	Step  string
 	Needs []string
 }
@@ -25,17 +25,17 @@ type Estimator struct {
 	load func() *Book
 	now  func() time.Time
 
-	mu      sync.Mutex
-	profile string
-	jobs    int
-	nodes   []*estimate // in topological order
-	by      map[string]*estimate
-	groups  map[string]*groupEstimate
-	running map[int]active
-	loaded  bool
-	ended   int
-	total   int
-	said    time.Time
+	mu        sync.Mutex
+	profile   string
+	jobs      int
+	instances []*estimate // in topological order
+	by        map[string]*estimate
+	groups    map[string]*groupEstimate
+	running   map[int]active
+	loaded    bool
+	ended     int
+	total     int
+	said      time.Time
 }
 
 // estimate is what is known of one instance.
@@ -75,12 +75,12 @@ func Estimate(next event.Sink, jobs int, load func() *Book) *Estimator {
 		by: map[string]*estimate{}, groups: map[string]*groupEstimate{}, running: map[int]active{}}
 }
 
-// Plan says which steps need which; nodes are in topological order. Without it all steps count as independent.
-func (e *Estimator) Plan(nodes []Node) {
+// Plan says which steps need which; instances are in topological order. Without it all steps count as independent.
+func (e *Estimator) Plan(nodes []Instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, n := range nodes {
-		to := e.node(n.Step)
+		to := e.estimateOf(n.Step)
 		for _, from := range n.Needs {
 			if f := e.by[from]; f != nil {
 				f.waiters = append(f.waiters, to)
@@ -89,7 +89,7 @@ func (e *Estimator) Plan(nodes []Node) {
 	}
 }
 
-func (e *Estimator) node(step string) *estimate {
+func (e *Estimator) estimateOf(step string) *estimate {
 	n := e.by[step]
 	if n == nil {
 		base, _, _ := strings.Cut(step, "[")
@@ -100,7 +100,7 @@ func (e *Estimator) node(step string) *estimate {
 		}
 		n = &estimate{step: step, group: g}
 		e.by[step] = n
-		e.nodes = append(e.nodes, n)
+		e.instances = append(e.instances, n)
 	}
 	return n
 }
@@ -108,7 +108,7 @@ func (e *Estimator) node(step string) *estimate {
 // Send implements event.Sink.
 func (e *Estimator) Send(ev event.Event) {
 	e.next.Send(ev)
-	if _, ok := ev.(event.NodeProgress); ok {
+	if _, ok := ev.(event.ActionProgress); ok {
 		return
 	}
 	if p, ok := e.take(ev); ok {
@@ -122,19 +122,19 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 	switch ev := ev.(type) {
 	case event.BuildStarted:
 		e.profile = ev.Profile
-	case event.NodePlanned:
-		e.node(ev.Step).planned = ev.Nodes
-		e.total += ev.Nodes
-	case event.NodeStarted:
+	case event.ActionsPlanned:
+		e.estimateOf(ev.Step).planned = ev.Actions
+		e.total += ev.Actions
+	case event.ActionStarted:
 		if !e.loaded {
 			e.loaded = true
 			e.learn(e.load())
 		}
-		n := e.node(ev.Step)
+		n := e.estimateOf(ev.Step)
 		n.begun++
 		e.running[ev.ID] = active{node: n, full: n.forget(ev.Name), start: e.now()}
-	case event.NodeFinished:
-		n := e.node(ev.Step)
+	case event.ActionFinished:
+		n := e.estimateOf(ev.Step)
 		if _, ok := e.running[ev.ID]; ok {
 			n.begun--
 			delete(e.running, ev.ID)
@@ -155,7 +155,7 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 		if now := e.now(); e.loaded && now.Sub(e.said) >= sayEvery {
 			if left, ok := e.left(now); ok {
 				e.said = now
-				return event.BuildProgress{Ended: e.ended, Nodes: e.total, LeftSeconds: left.Seconds()}, true
+				return event.BuildProgress{Ended: e.ended, Actions: e.total, LeftSeconds: left.Seconds()}, true
 			}
 		}
 	}
@@ -220,8 +220,8 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 		busy[r.node] = max(busy[r.node], rest)
 	}
 	known, unknown := 0, 0
-	for i := len(e.nodes) - 1; i >= 0; i-- { // dependents come later
-		n := e.nodes[i]
+	for i := len(e.instances) - 1; i >= 0; i-- { // dependents come later
+		n := e.instances[i]
 		n.tail = 0
 		for _, w := range n.waiters {
 			n.tail = max(n.tail, w.tail)
@@ -242,7 +242,7 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	left := work / time.Duration(e.jobs)
-	for _, n := range e.nodes {
+	for _, n := range e.instances {
 		left = max(left, n.tail)
 	}
 	return left, true

@@ -18,15 +18,15 @@ func (s *sink) Send(e event.Event) { *s = append(*s, e) }
 // TestEstimate goes through builds of this history: a, b and c are independent, 10 s each; d needs a and takes 30 s; e is
 // three actions of 6 s.
 func TestEstimate(t *testing.T) {
-	nodes := []runlog.Node{{Step: "exec.a"}, {Step: "exec.b"}, {Step: "exec.c"}, {Step: "exec.d", Needs: []string{"exec.a", "no.such"}}, {Step: "exec.e"}}
+	nodes := []runlog.Instance{{Step: "exec.a"}, {Step: "exec.b"}, {Step: "exec.c"}, {Step: "exec.d", Needs: []string{"exec.a", "no.such"}}, {Step: "exec.e"}}
 	started := func(id int, step, name string) event.Event {
-		return event.NodeStarted{ID: id, Step: step, Name: name}
+		return event.ActionStarted{ID: id, Step: step, Name: name}
 	}
 	ended := func(id int, step, name string, o event.Outcome) event.Event {
-		return event.NodeFinished{ID: id, Step: step, Name: name, Outcome: o}
+		return event.ActionFinished{ID: id, Step: step, Name: name, Outcome: o}
 	}
-	begin := []event.Event{event.BuildStarted{Profile: "open"}, event.NodePlanned{Step: "exec.a", Nodes: 1}, event.NodePlanned{Step: "exec.b", Nodes: 1},
-		event.NodePlanned{Step: "exec.c", Nodes: 1}, event.NodePlanned{Step: "exec.d", Nodes: 1}, event.NodePlanned{Step: "exec.e", Nodes: 3}}
+	begin := []event.Event{event.BuildStarted{Profile: "open"}, event.ActionsPlanned{Step: "exec.a", Actions: 1}, event.ActionsPlanned{Step: "exec.b", Actions: 1},
+		event.ActionsPlanned{Step: "exec.c", Actions: 1}, event.ActionsPlanned{Step: "exec.d", Actions: 1}, event.ActionsPlanned{Step: "exec.e", Actions: 3}}
 	type wait time.Duration
 	for name, c := range map[string]struct {
 		jobs int
@@ -85,7 +85,7 @@ func TestEstimate(t *testing.T) {
 			for _, ev := range s {
 				if p, ok := ev.(event.BuildProgress); ok {
 					progress++
-					if p.Nodes != 7 || p.LeftSeconds <= 0 {
+					if p.Actions != 7 || p.LeftSeconds <= 0 {
 						t.Errorf("%s: %+v", name, p)
 					}
 				}
@@ -100,10 +100,10 @@ func TestEstimate(t *testing.T) {
 // What never ran before has no estimate; of a few new copies among many known ones it is what the others took.
 func TestEstimateOfTheUnknown(t *testing.T) {
 	dir := t.TempDir()
-	var nodes []runlog.Node
+	var nodes []runlog.Instance
 	var es []event.Event
 	for i := range 10 {
-		nodes = append(nodes, runlog.Node{Step: fmt.Sprintf("exec.x[%q]", fmt.Sprint(i))})
+		nodes = append(nodes, runlog.Instance{Step: fmt.Sprintf("exec.x[%q]", fmt.Sprint(i))})
 		es = append(es, did(nodes[i].Step, "", event.Executed, fmt.Sprint(i), 2*time.Second))
 	}
 	record(t, dir, append(es[:8:8], event.BuildFinished{Executed: 8})...)
@@ -113,16 +113,16 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 	e.Plan(nodes)
 	e.Send(event.BuildStarted{Profile: "open"})
 	for _, n := range nodes {
-		e.Send(event.NodePlanned{Step: n.Step, Nodes: 1})
+		e.Send(event.ActionsPlanned{Step: n.Step, Actions: 1})
 	}
-	e.Send(event.NodeStarted{ID: 1, Step: nodes[0].Step})
+	e.Send(event.ActionStarted{ID: 1, Step: nodes[0].Step})
 	if left, ok := e.Left(); !ok || (left-20*time.Second).Abs() > time.Second {
 		t.Errorf("%v, %v", left, ok)
 	}
 	e = runlog.Estimate(&s, 1, open)
-	e.Plan([]runlog.Node{{Step: "exec.new"}, {Step: "exec.newer"}, nodes[0]})
+	e.Plan([]runlog.Instance{{Step: "exec.new"}, {Step: "exec.newer"}, nodes[0]})
 	e.Send(event.BuildStarted{Profile: "open"})
-	e.Send(event.NodeStarted{ID: 1, Step: "exec.new"})
+	e.Send(event.ActionStarted{ID: 1, Step: "exec.new"})
 	if left, ok := e.Left(); ok {
 		t.Errorf("most never ran, and %v are left", left)
 	}

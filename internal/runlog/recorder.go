@@ -57,14 +57,14 @@ func (r *Recorder) Send(e event.Event) {
 	switch e := e.(type) {
 	case event.BuildStarted:
 		r.info.Pipeline, r.info.Profile = e.Pipeline, e.Profile
-	case event.NodeFinished:
+	case event.ActionFinished:
 		r.finished(e)
 	case event.BuildFinished:
 		r.end(e)
 	}
 }
 
-func (r *Recorder) finished(e event.NodeFinished) {
+func (r *Recorder) finished(e event.ActionFinished) {
 	if e.Outcome == event.Skipped || r.err != nil || len(e.Step) > maxString || len(e.Name) > maxString || len(e.Worker) > maxString {
 		return
 	}

@@ -22,8 +22,8 @@ const fn = digest.BLAKE3
 func key(s string) digest.Digest { return fn.Bytes([]byte(s)) }
 
 // did is the event of an action that ended.
-func did(step, name string, o event.Outcome, k string, took time.Duration) event.NodeFinished {
-	e := event.NodeFinished{Step: step, Name: name, Outcome: o, Duration: took, Worker: "local"}
+func did(step, name string, o event.Outcome, k string, took time.Duration) event.ActionFinished {
+	e := event.ActionFinished{Step: step, Name: name, Outcome: o, Duration: took, Worker: "local"}
 	if k != "" {
 		e.Action = key(k)
 	}
@@ -65,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 		r.Send(did(want[2].Step, want[2].Name, event.Failed, "c", time.Hour))
 		r.Send(did("op.llama", "", event.Failed, "", 0))
 		r.Send(did("op.rest", "", event.Skipped, "", 0))
-		r.Send(event.BuildFinished{Nodes: 5, Executed: 1, Cached: 1, Failed: 2, Skipped: 1, Seconds: 3601.5})
+		r.Send(event.BuildFinished{Actions: 5, Executed: 1, Cached: 1, Failed: 2, Skipped: 1, Seconds: 3601.5})
 		runs := runlog.Open(dir).Runs()
 		if len(runs) != 1 {
 			t.Fatalf("%d runs", len(runs))
@@ -88,7 +88,7 @@ func TestRoundTrip(t *testing.T) {
 // What did nothing new leaves no file; what found other results does.
 func TestNothingToRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "h")
-	record(t, dir, event.BuildStarted{}, event.BuildFinished{Nodes: 3, Cached: 3})
+	record(t, dir, event.BuildStarted{}, event.BuildFinished{Actions: 3, Cached: 3})
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a run of which nothing is known made the folder")
 	}
@@ -130,7 +130,7 @@ func TestKilled(t *testing.T) {
 func TestFind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		for i, e := range []event.NodeFinished{
+		for i, e := range []event.ActionFinished{
 			did("a", "", event.Executed, "1", 0), did("a", "", event.Cached, "2", 0), did("a", "", event.Failed, "3", 0), did("b", "", event.Executed, "b", 0),
 		} {
 			time.Sleep(time.Second)

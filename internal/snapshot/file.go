@@ -22,7 +22,7 @@ const (
 	secGlobs
 	secLookups
 	secHosts
-	secNodes
+	secInstances
 	secUnits
 	secResults // of the units
 	secExports
@@ -227,18 +227,20 @@ func (r *Reader) ExportLinks(i int) (Export, error) {
 	return Export{}, errDamaged
 }
 
-// Nodes returns how many nodes there are.
-func (r *Reader) Nodes() int { return r.len(secNodes) }
+// Instances returns how many there are.
+func (r *Reader) Instances() int { return r.len(secInstances) }
 
-// Node returns a node.
-func (r *Reader) Node(i int) (Node, error) { return one(r, secNodes, i, (*decoder).node) }
+// Instance returns one of them.
+func (r *Reader) Instance(i int) (Instance, error) {
+	return one(r, secInstances, i, (*decoder).instance)
+}
 
-// At returns the instance that a node is and what it comes after, and nothing else of it.
-func (r *Reader) At(i int) (Node, error) {
-	d := r.decoder(secNodes, i)
-	n := Node{At: d.instance(), After: d.ints(r.len(secNodes), nil)}
+// At returns an instance's address and what it comes after, and nothing else of it.
+func (r *Reader) At(i int) (Instance, error) {
+	d := r.decoder(secInstances, i)
+	n := Instance{At: d.address(), After: d.ints(r.len(secInstances), nil)}
 	if d.Bad() {
-		return Node{}, errDamaged
+		return Instance{}, errDamaged
 	}
 	return n, nil
 }
@@ -259,7 +261,7 @@ func (r *Reader) Unit(i int) (Unit, error) {
 	})
 }
 
-// EachLinks calls f with the node, needs, hosts and Always of every unit, in order, and nothing else of it. What it gets is
+// EachLinks calls f with the instance, needs, hosts and Always of every unit, in order, and nothing else of it. What it gets is
 // another the next time.
 func (r *Reader) EachLinks(f func(i int, u *Unit)) error {
 	var u Unit
@@ -313,7 +315,7 @@ func (m *Build) block() []byte {
 	each(w, secGlobs, m.Globs, func(v *Glob) { w.glob(*v) })
 	each(w, secLookups, m.Lookups, func(v *Lookup) { w.lookup(*v) })
 	each(w, secHosts, m.Hosts, func(v *Host) { w.host(*v) })
-	each(w, secNodes, m.Nodes, func(v *Node) { w.node(*v) })
+	each(w, secInstances, m.Instances, func(v *Instance) { w.instance(*v) })
 	each(w, secUnits, m.Units, w.unit)
 	each(w, secResults, m.Units, w.result)
 	each(w, secExports, m.Exports, w.export)

@@ -31,8 +31,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, u := range m.Units {
-			for _, i := range append(u.Needs, u.Node) {
-				if i < 0 || i >= max(len(m.Units), len(m.Nodes)) {
+			for _, i := range append(u.Needs, u.Instance) {
+				if i < 0 || i >= max(len(m.Units), len(m.Instances)) {
 					t.Fatalf("unit needs %d", i)
 				}
 			}

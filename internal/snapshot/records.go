@@ -84,7 +84,7 @@ func (d *decoder) skipHost() {
 	d.Digest()
 }
 
-func (e *encoder) node(n Node) {
+func (e *encoder) instance(n Instance) {
 	e.string(n.At.Kind)
 	e.string(n.At.Name)
 	e.string(n.At.Key)
@@ -103,13 +103,13 @@ func (e *encoder) node(n Node) {
 	e.ints(n.AwaitUnits)
 }
 
-func (d *decoder) instance() addrs.Instance {
+func (d *decoder) address() addrs.Instance {
 	kind, name, key := d.string(), d.string(), d.string()
 	return addrs.Instance{Step: addrs.Step{Kind: kind, Name: name}, Key: key, Keyed: d.Bool()}
 }
 
-func (d *decoder) node() Node {
-	return Node{At: d.instance(), After: d.ints(d.r.len(secNodes), nil), Description: d.string(), Where: d.string(), Source: d.strings(), Level: d.small(), Retries: d.small(),
+func (d *decoder) instance() Instance {
+	return Instance{At: d.address(), After: d.ints(d.r.len(secInstances), nil), Description: d.string(), Where: d.string(), Source: d.strings(), Level: d.small(), Retries: d.small(),
 		Resources: decodeMap(d, d.small), Cache: d.string(), Explains: d.Bool(), Outputs: decodeMap(d, d.artifact),
 		AwaitHosts: d.ints(d.r.len(secHosts), nil), AwaitUnits: d.ints(d.r.len(secUnits), nil)}
 }
@@ -186,7 +186,7 @@ func (d *decoder) input() action.Input {
 	in := action.Input{Path: d.string(), Sub: d.string(), Shared: d.Bool(), Whole: d.Bool()}
 	switch d.Uint() {
 	case fromArtifact:
-		at := d.instance()
+		at := d.address()
 		in.Artifact = &addrs.Output{Instance: at, Name: d.string()}
 	case fromSpec:
 		in.Spec = &action.SpecOutput{Spec: d.string(), Path: d.string()}
@@ -200,7 +200,7 @@ func (d *decoder) input() action.Input {
 
 // links are the parts of a unit that tell what has to be looked at again when something changed.
 func (e *encoder) links(u *Unit) {
-	e.Int(u.Node)
+	e.Int(u.Instance)
 	e.Bool(u.Always)
 	e.ints(u.Hosts)
 	e.ints(u.Needs)
@@ -224,7 +224,7 @@ func (e *encoder) result(u *Unit) {
 }
 
 func (d *decoder) links(u *Unit) {
-	u.Node = d.Below(d.r.len(secNodes))
+	u.Instance = d.Below(d.r.len(secInstances))
 	u.Always = d.Bool()
 	u.Hosts = d.ints(d.r.len(secHosts), u.Hosts)
 	u.Needs = d.ints(d.r.len(secUnits), u.Needs)

@@ -17,15 +17,15 @@ import (
 
 // Build is what is kept of a build.
 type Build struct {
-	Fn      digest.Function
-	Title   Title
-	Reads   []Read
-	Globs   []Glob
-	Lookups []Lookup
-	Hosts   []Host
-	Nodes   []Node   // in dependency order
-	Units   []Unit   // in dependency order; the units of one node stand together
-	Exports []Export // in the order in which they are shown
+	Fn        digest.Function
+	Title     Title
+	Reads     []Read
+	Globs     []Glob
+	Lookups   []Lookup
+	Hosts     []Host
+	Instances []Instance // in dependency order
+	Units     []Unit     // in dependency order; the units of one instance stand together
+	Exports   []Export   // in the order in which they are shown
 }
 
 // Title is what a snapshot says of the whole build.
@@ -76,35 +76,35 @@ type File struct {
 	Other bool // it is not the Host's, but a place where a program would be found instead of it
 }
 
-// Node is one instance of a step.
-type Node struct {
+// Instance is one instance of a step.
+type Instance struct {
 	At          addrs.Instance
-	After       []int // pairs: the first and the last of nodes that have to be done before any of its units
+	After       []int // pairs: the first and the last of instances that have to be done before any of its units
 	Description string
 	Where       string
 	Source      []string
-	Level       int // length of the longest chain of nodes that depend on it
+	Level       int // length of the longest chain of instances that depend on it
 	Retries     int
 	Resources   map[string]int
 	Cache       string
 	Explains    bool // its kind has hints for a failure, which only a plan has
 	Outputs     map[string]action.Artifact
 
-	// What the node's specs were made from, beside the pipeline: hosts and units whose content its Expand or Resolve
-	// looked at. If any of it changes, the node has to be planned again.
+	// What the instance's specs were made from, beside the pipeline: hosts and units whose content its Expand or Resolve
+	// looked at. If any of it changes, the instance has to be planned again.
 	AwaitHosts, AwaitUnits []int
 }
 
-// Unit is one action of a node.
+// Unit is one action of an instance.
 type Unit struct {
-	Node   int
-	Spec   action.Spec
-	Hosts  []int // indices of Build.Hosts that it reads
-	Needs  []int // indices of Build.Units whose outputs it reads
-	Always bool  // it runs every time
-	Key    digest.Digest
-	Root   digest.Digest // of its inputs
-	Outs   []Out
+	Instance int
+	Spec     action.Spec
+	Hosts    []int // indices of Build.Hosts that it reads
+	Needs    []int // indices of Build.Units whose outputs it reads
+	Always   bool  // it runs every time
+	Key      digest.Digest
+	Root     digest.Digest // of its inputs
+	Outs     []Out
 }
 
 // Out is an output of a unit.

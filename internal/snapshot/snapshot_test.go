@@ -85,14 +85,14 @@ func full(t testing.TB) *snapshot.Build {
 	for i := range m.Globs {
 		m.Globs[i].Dirs = []int{1, 0}
 	}
-	for i := range m.Nodes {
-		n := &m.Nodes[i]
+	for i := range m.Instances {
+		n := &m.Instances[i]
 		n.After, n.AwaitHosts, n.AwaitUnits = []int{0, 1}, []int{1}, []int{0, 1}
 		n.Outputs = map[string]action.Artifact{"o": {Class: action.Tree, Parts: inputs()}, "p": {Class: action.File, Parts: inputs()[1:2]}}
 	}
 	for i := range m.Units {
 		u := &m.Units[i]
-		u.Node, u.Hosts, u.Needs, u.Spec.Inputs = i, []int{0, 1}, []int{0}, inputs()
+		u.Instance, u.Hosts, u.Needs, u.Spec.Inputs = i, []int{0, 1}, []int{0}, inputs()
 	}
 	for i := range m.Exports {
 		m.Exports[i].Artifact, m.Exports[i].Hosts, m.Exports[i].Units = inputs()[i], []int{i}, []int{1}
@@ -128,23 +128,23 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 		m.Exports = append(m.Exports, x)
 		err = errors.Join(err, e)
 	}
-	for i := range r.Nodes() {
-		n, e := r.Node(i)
+	for i := range r.Instances() {
+		n, e := r.Instance(i)
 		at, e2 := r.At(i)
 		if e == nil && (e2 != nil || at.At != n.At || !slices.Equal(at.After, n.After)) {
 			e = fmt.Errorf("node %d is %v and %v, %v", i, n.At, at.At, e2)
 		}
-		m.Nodes = append(m.Nodes, n)
+		m.Instances = append(m.Instances, n)
 		err = errors.Join(err, e)
 	}
 	links := make([]snapshot.Unit, r.Units())
 	err = errors.Join(err, r.EachLinks(func(i int, u *snapshot.Unit) {
-		links[i] = snapshot.Unit{Node: u.Node, Always: u.Always, Hosts: slices.Clone(u.Hosts), Needs: slices.Clone(u.Needs)}
+		links[i] = snapshot.Unit{Instance: u.Instance, Always: u.Always, Hosts: slices.Clone(u.Hosts), Needs: slices.Clone(u.Needs)}
 	}))
 	for i := range r.Units() {
 		u, e := r.Unit(i)
 		result, e3 := r.Result(i)
-		if e == nil && (e3 != nil || links[i].Node != u.Node || links[i].Always != u.Always || !slices.Equal(links[i].Hosts, u.Hosts) || !slices.Equal(links[i].Needs, u.Needs) || result.Key != u.Key || !reflect.DeepEqual(result.Outs, u.Outs)) {
+		if e == nil && (e3 != nil || links[i].Instance != u.Instance || links[i].Always != u.Always || !slices.Equal(links[i].Hosts, u.Hosts) || !slices.Equal(links[i].Needs, u.Needs) || result.Key != u.Key || !reflect.DeepEqual(result.Outs, u.Outs)) {
 			e = fmt.Errorf("unit %d differs from its parts: %v", i, e3)
 		}
 		m.Units = append(m.Units, u)

@@ -139,7 +139,7 @@ func (t *Tracer) Send(e event.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch e := e.(type) {
-	case event.NodeFinished:
+	case event.ActionFinished:
 		t.finished(e)
 	case event.OutputReady:
 		t.ready = time.Now()
@@ -161,7 +161,7 @@ func (t *Tracer) export() {
 }
 
 // finished writes the span of an action that ended, with those in it.
-func (t *Tracer) finished(e event.NodeFinished) {
+func (t *Tracer) finished(e event.ActionFinished) {
 	now := time.Now()
 	var w *work
 	if queue := t.spans[e.Action]; len(queue) > 0 && !e.Action.IsZero() {

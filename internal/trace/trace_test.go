@@ -132,7 +132,7 @@ func TestTrace(t *testing.T) {
 	build := tr.Phase("build")
 	x := tr.Executor(sleeper{})
 	const workers = 3
-	events := make(chan event.NodeFinished)
+	events := make(chan event.ActionFinished)
 	work := make(chan int)
 	var wg sync.WaitGroup
 	for range workers {
@@ -145,7 +145,7 @@ func TestTrace(t *testing.T) {
 				if i == 30 {
 					a.Command.Args[0] = "bad"
 				}
-				e := event.NodeFinished{ID: i, Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Key: "k", Outcome: event.Executed, Worker: "local"}
+				e := event.ActionFinished{ID: i, Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Key: "k", Outcome: event.Executed, Worker: "local"}
 				if _, ok, _ := x.Lookup(t.Context(), a); ok {
 					e.Outcome = event.Cached
 				} else if _, err := x.Execute(t.Context(), a); err != nil {
@@ -166,7 +166,7 @@ func TestTrace(t *testing.T) {
 	for e := range events {
 		tr.Send(e)
 	}
-	tr.Send(event.NodeFinished{Step: "exec.never", Outcome: event.Skipped})
+	tr.Send(event.ActionFinished{Step: "exec.never", Outcome: event.Skipped})
 	tr.Send(event.OutputReady{Name: "o"})
 	if err := tr.Flush(func(context.Context) error { return errors.New("full") })(t.Context()); err == nil {
 		t.Error("the error of a flush is lost")
@@ -215,7 +215,7 @@ func TestStopped(t *testing.T) {
 		if _, err := x.Execute(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		tr.Send(event.NodeFinished{Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Outcome: event.Executed})
+		tr.Send(event.ActionFinished{Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Outcome: event.Executed})
 		if i%100 == 50 {
 			check(t, load(t, path), 1)
 		}

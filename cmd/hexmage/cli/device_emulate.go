@@ -239,7 +239,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 		return "", usage("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
 	}
 	var out addrs.Output
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		if n.At.Kind == "emulator" {
 			out = n.Output("image")
 		}

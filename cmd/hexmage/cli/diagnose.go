@@ -229,7 +229,7 @@ func (a *app) diagnosed(workspace string, next event.Sink) event.Sink {
 
 // Send implements event.Sink.
 func (d *diagnosing) Send(e event.Event) {
-	if n, ok := e.(event.NodeFinished); ok && n.Failure != nil {
+	if n, ok := e.(event.ActionFinished); ok && n.Failure != nil {
 		if cat, err := d.cat(); err == nil { // what is wrong with the catalogue was printed
 			f := *n.Failure
 			f.Hints = slices.Concat(diagnosis(cat, &f), f.Hints)

@@ -110,7 +110,7 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 		return out
 	}
 	var here []addrs.Step
-	for _, n := range toolchainNodes(p) {
+	for _, n := range toolchainInstances(p) {
 		if stored(seen, n) {
 			here = append(here, n.At.Step)
 		}

@@ -137,7 +137,7 @@ type stepFailure struct {
 
 // Send passes the event on.
 func (s *failureSink) Send(e event.Event) {
-	if f, ok := e.(event.NodeFinished); ok && f.Failure != nil {
+	if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
 		s.seen = append(s.seen, stepFailure{f.Step, *f.Failure})
 	}
 	s.next.Send(e)

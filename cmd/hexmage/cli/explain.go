@@ -87,7 +87,7 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 		if v.Spec != nil {
 			name = v.Spec.Name
 		}
-		if step := v.Node.At.Short(); want(step, name) {
+		if step := v.Instance.At.Short(); want(step, name) {
 			found = append(found, v)
 		} else if b, _, _ := strings.Cut(step, "["); b == base {
 			copies, names = append(copies, step), append(names, name)
@@ -157,14 +157,14 @@ func (a *app) showExplained(w *why, found []*build.Previewed) error {
 
 // explain finds out all there is to say about an action.
 func (w *why) explain(v *build.Previewed) (*explanation, error) {
-	e := &explanation{Step: v.Node.At.Short(), Status: v.Status, Reason: w.reason(v)}
+	e := &explanation{Step: v.Instance.At.Short(), Status: v.Status, Reason: w.reason(v)}
 	if v.Spec != nil {
 		e.Name = v.Spec.Name
 	}
 	for _, step := range v.Waits {
 		for i := range w.seen.Actions {
 			on := &w.seen.Actions[i]
-			if on.Node.At.Short() == step && on.Status != build.WillUse {
+			if on.Instance.At.Short() == step && on.Status != build.WillUse {
 				x := &waiting{Step: step, Status: on.Status, Reason: w.reason(on)}
 				if on.Spec != nil {
 					x.Name = on.Spec.Name

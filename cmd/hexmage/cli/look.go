@@ -13,10 +13,10 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
-// look adds to the plan's nodes what this machine lacks to run them: programs of the host, a phone.
+// look adds to the plan's instances what this machine lacks to run them: programs of the host, a phone.
 func (a *app) look(p *plan.Plan) {
 	phone := "unasked"
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		for _, name := range n.Programs {
 			if _, err := execute.LookPath(name, programPath(n)); err != nil {
 				n.Missing = append(n.Missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
@@ -40,8 +40,8 @@ func (a *app) look(p *plan.Plan) {
 	}
 }
 
-// programPath is PATH as the node's commands see it: not the user's own.
-func programPath(n *plan.Node) string {
+// programPath is PATH as the instance's commands see it: not the user's own.
+func programPath(n *plan.Instance) string {
 	for _, s := range n.Specs {
 		if p := s.Env["PATH"]; p != "" {
 			return p

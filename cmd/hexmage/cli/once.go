@@ -17,7 +17,7 @@ type once struct {
 
 // Send implements event.Sink.
 func (o *once) Send(e event.Event) {
-	if n, ok := e.(event.NodeFinished); ok && n.Failure != nil {
+	if n, ok := e.(event.ActionFinished); ok && n.Failure != nil {
 		if errs := oppackage.Fingerprint(n.Failure.Output); errs != "" {
 			key := n.Step + "\n" + errs
 			if first, ok := o.shown[key]; ok {

@@ -6,9 +6,9 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-type keep struct{ seen []event.NodeFinished }
+type keep struct{ seen []event.ActionFinished }
 
-func (k *keep) Send(e event.Event) { k.seen = append(k.seen, e.(event.NodeFinished)) }
+func (k *keep) Send(e event.Event) { k.seen = append(k.seen, e.(event.ActionFinished)) }
 
 // A source that does not compile for two targets says why once; another error, or another step's, is said in full.
 func TestOnce(t *testing.T) {
@@ -17,7 +17,7 @@ func TestOnce(t *testing.T) {
 	var k keep
 	o := &once{next: &k}
 	send := func(step, name, output string) event.Failure {
-		f := event.NodeFinished{Step: step, Name: name, Outcome: event.Failed, Failure: &event.Failure{Summary: "failed", Output: output, Hints: []string{"a hint"}}}
+		f := event.ActionFinished{Step: step, Name: name, Outcome: event.Failed, Failure: &event.Failure{Summary: "failed", Output: output, Hints: []string{"a hint"}}}
 		o.Send(f)
 		if f.Failure.Output != output {
 			t.Error("the event of others was changed")

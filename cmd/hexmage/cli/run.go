@@ -176,7 +176,7 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 	if r.verify, err = startVerifying(r.c.Verify, r.engine, p); err != nil {
 		return r.not(err)
 	}
-	boundHeap(len(p.Nodes))
+	boundHeap(len(p.Instances))
 	o := r.options()
 	if o.Fresh, err = r.a.Fresh.choose("--fresh", p); err != nil {
 		return r.not(err)

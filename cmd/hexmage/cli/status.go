@@ -40,7 +40,7 @@ func (w *why) status() *planStatus {
 	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
-		*to = actionStatus{Step: v.Node.At.Short(), Status: v.Status, known: v.Spec != nil}
+		*to = actionStatus{Step: v.Instance.At.Short(), Status: v.Status, known: v.Spec != nil}
 		if v.Spec != nil {
 			to.Name = v.Spec.Name
 		}
@@ -87,13 +87,13 @@ func (s *planStatus) notes() plan.Notes {
 		return plan.Notes{}
 	}
 	return plan.Notes{
-		Spec: func(n *plan.Node, spec string) string {
+		Spec: func(n *plan.Instance, spec string) string {
 			if to := s.by[n.At.Short()+"\x00"+spec]; to != nil && to.known {
 				return to.String()
 			}
 			return ""
 		},
-		Node: func(n *plan.Node) string {
+		Instance: func(n *plan.Instance) string {
 			if n.Deferred == "" {
 				return "" // each of its actions has a line
 			}

@@ -47,7 +47,7 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 		return nil, err
 	}
 	known := map[string]bool{}
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		known[n.At.Step.Short()] = true
 	}
 	wanted := map[string]bool{}

@@ -125,7 +125,7 @@ func (a *app) planText(name string, text []byte) (*plan.Plan, hcl.Diagnostics, e
 	}
 	p, more, err := a.planConfig(a.here(), cfg)
 	if p != nil {
-		for _, n := range p.Nodes { // failures are shown without the place in a file that nobody has written
+		for _, n := range p.Instances { // failures are shown without the place in a file that nobody has written
 			n.Where, n.Source = "", nil
 		}
 	}
@@ -153,8 +153,8 @@ type located struct {
 	root digest.Digest
 }
 
-// installedAt returns the root of a copy that is used where it is, "" for a node that has a tree in the store.
-func installedAt(n *plan.Node) string {
+// installedAt returns the root of a copy that is used where it is, "" for an instance that has a tree in the store.
+func installedAt(n *plan.Instance) string {
 	for _, part := range n.Outputs["dir"].Parts {
 		if part.Host != nil && filepath.IsAbs(part.Host.Path) {
 			return part.Host.Path
@@ -163,10 +163,10 @@ func installedAt(n *plan.Node) string {
 	return ""
 }
 
-// toolchainNodes are the toolchains of a plan.
-func toolchainNodes(p *plan.Plan) []*plan.Node {
-	var out []*plan.Node
-	for _, n := range p.Nodes {
+// toolchainInstances are the toolchains of a plan.
+func toolchainInstances(p *plan.Plan) []*plan.Instance {
+	var out []*plan.Instance
+	for _, n := range p.Instances {
 		if n.At.Kind == addrs.Toolchain {
 			out = append(out, n)
 		}
@@ -177,7 +177,7 @@ func toolchainNodes(p *plan.Plan) []*plan.Node {
 // fetch fetches and verifies the plan's toolchains, unless they are there, and says where they are. show tells whether the
 // build is shown also when nobody looks.
 func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bool) ([]located, error) {
-	nodes := toolchainNodes(p)
+	nodes := toolchainInstances(p)
 	var steps []addrs.Step
 	for _, n := range nodes {
 		steps = append(steps, n.At.Step)
@@ -230,7 +230,7 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 	if err != nil {
 		return nil, false, err
 	}
-	nodes := toolchainNodes(p)
+	nodes := toolchainInstances(p)
 	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(nodes), nil, ""
 	trees := merkle.NewTrees(a.cache)
 	res, err := build.Run(ctx, p, o)
@@ -245,7 +245,7 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 }
 
 // rootsOf are the trees of those toolchains that are in the store.
-func rootsOf(nodes []*plan.Node) (out []addrs.Output) {
+func rootsOf(nodes []*plan.Instance) (out []addrs.Output) {
 	for _, n := range nodes {
 		if installedAt(n) == "" {
 			out = append(out, n.Output("dir"))
@@ -254,7 +254,7 @@ func rootsOf(nodes []*plan.Node) (out []addrs.Output) {
 	return out
 }
 
-func (a *app) locations(nodes []*plan.Node, res build.Result, path func(digest.Digest) (string, error)) ([]located, error) {
+func (a *app) locations(nodes []*plan.Instance, res build.Result, path func(digest.Digest) (string, error)) ([]located, error) {
 	var out []located
 	for _, n := range nodes {
 		l := located{Name: n.At.Name, Version: n.Version, Path: installedAt(n)}
@@ -338,14 +338,14 @@ func (c *toolchainWhereCmd) Run(ctx context.Context, a *app) error {
 }
 
 // find locates one release; the error, with exit code 2, says how to get it.
-func (a *app) find(ctx context.Context, name, source string) (located, *plan.Node, error) {
+func (a *app) find(ctx context.Context, name, source string) (located, *plan.Instance, error) {
 	w := parseWanted(name)
 	w.source = source
 	p, err := a.toolchainPlan([]wanted{w})
 	if err != nil {
 		return located{}, nil, err
 	}
-	n := toolchainNodes(p)[0]
+	n := toolchainInstances(p)[0]
 	if at := installedAt(n); at != "" {
 		return located{Name: w.name, Version: n.Version, Path: at}, n, nil
 	}

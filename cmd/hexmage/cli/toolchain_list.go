@@ -240,7 +240,7 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 			return engine(err)
 		}
 		for _, r := range round {
-			if stored(seen, toolchainNode(p, r.Name)) {
+			if stored(seen, toolchainInstance(p, r.Name)) {
 				r.State = inStore
 			}
 		}
@@ -248,8 +248,8 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 	return nil
 }
 
-func toolchainNode(p *plan.Plan, name string) *plan.Node {
-	for _, n := range toolchainNodes(p) {
+func toolchainInstance(p *plan.Plan, name string) *plan.Instance {
+	for _, n := range toolchainInstances(p) {
 		if n.At.Name == name {
 			return n
 		}
@@ -257,11 +257,11 @@ func toolchainNode(p *plan.Plan, name string) *plan.Node {
 	return nil
 }
 
-// stored tells whether all actions of the node have results.
-func stored(seen *build.Previews, n *plan.Node) bool {
+// stored tells whether all actions of the instance have results.
+func stored(seen *build.Previews, n *plan.Instance) bool {
 	found := false
 	for _, v := range seen.Actions {
-		if n == nil || v.Node.At != n.At {
+		if n == nil || v.Instance.At != n.At {
 			continue
 		}
 		if found = v.Status == build.WillUse; !found {

@@ -45,7 +45,7 @@ func (v *verifying) Send(e event.Event) {
 		v.next.Send(v.verifier.Summary())
 	}
 	v.next.Send(e)
-	if n, ok := e.(event.NodeFinished); ok {
+	if n, ok := e.(event.ActionFinished); ok {
 		if found, ok := v.verifier.Take(n.Step, n.Name); ok {
 			v.next.Send(found)
 		}

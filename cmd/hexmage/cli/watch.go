@@ -67,8 +67,8 @@ func (w *watching) plan(p *plan.Plan) {
 	if w.estimate == nil {
 		return
 	}
-	nodes := make([]runlog.Node, len(p.Nodes))
-	for i, n := range p.Nodes {
+	nodes := make([]runlog.Instance, len(p.Instances))
+	for i, n := range p.Instances {
 		nodes[i].Step = n.At.Short()
 		for _, d := range n.Needs() {
 			nodes[i].Needs = append(nodes[i].Needs, d.Short())
@@ -107,7 +107,7 @@ func (a *app) variables() string {
 
 func toolchainVersions(p *plan.Plan) map[string]string {
 	versions := map[string]string{}
-	for _, n := range p.Nodes {
+	for _, n := range p.Instances {
 		if n.At.Kind == addrs.Toolchain && n.Version != "" {
 			versions[n.At.Name] = n.Version
 		}

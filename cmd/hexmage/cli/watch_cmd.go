@@ -207,7 +207,7 @@ func (v *viewer) choose() ([]string, error) {
 func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
 	out := map[string]bool{} // instances, and their steps
 	var keep []string
-	for _, n := range p.Nodes { // what a node needs comes before it
+	for _, n := range p.Instances { // what an instance needs comes before it
 		left := onDevice(n.At.Kind)
 		for _, d := range n.Needs() {
 			left = left || out[d.String()]

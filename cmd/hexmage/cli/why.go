@@ -61,7 +61,7 @@ func (w *why) reason(v *build.Previewed) string {
 	case build.WillUse:
 		return ""
 	}
-	step, spec := v.Node.At.Short(), v.Spec.Name
+	step, spec := v.Instance.At.Short(), v.Spec.Name
 	run, last := w.book.Last(w.p.Profile, step, spec)
 	switch {
 	case v.Spec.NoCache:

@@ -26,7 +26,7 @@ func (p *planner) class(o addrs.Output) action.Class {
 
 func (p *planner) useToolchain(to map[string]step.Toolchain, at addrs.Step) {
 	s := p.steps[at]
-	if s == nil || len(s.instances) == 0 || s.instances[0].node == nil {
+	if s == nil || len(s.instances) == 0 || s.instances[0].planned == nil {
 		return
 	}
 	to[at.Name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: s.attrs}
@@ -46,7 +46,7 @@ func (p *planner) dependencies(o *object, used []addrs.Instance, known bool) []a
 		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
 			continue
 		}
-		if in := p.instance(at); in != nil && in.node != nil {
+		if in := p.instance(at); in != nil && in.planned != nil {
 			out = append(out, at)
 		}
 	}
@@ -66,13 +66,13 @@ func (p *planner) staticDependencies(o *object, known bool) []addrs.Instance {
 	orders := o.orders()
 	var deps []addrs.Instance
 	add := func(in *instance) {
-		if in != nil && in.node != nil {
+		if in != nil && in.planned != nil {
 			deps = append(deps, in.at)
 		}
 	}
 	p.eachRef(o, make(map[string]bool), func(r lang.Ref) {
 		if orders[r.Range] || r.Root == lang.Toolchain && r.Attr != "" && r.Attr != "dir" {
-			return // in Node.After; known now: nothing to wait for
+			return // in Instance.After; known now: nothing to wait for
 		}
 		s := p.steps[r.Step]
 		switch {
@@ -166,7 +166,7 @@ func (a *awaitedOutputs) set(outs []addrs.Output) {
 func (p *planner) staticAwaited(o *object) []addrs.Output {
 	var out []addrs.Output
 	add := func(in *instance, r lang.Ref) {
-		if in == nil || in.node == nil {
+		if in == nil || in.planned == nil {
 			return
 		}
 		for _, d := range in.outputs {
@@ -191,15 +191,15 @@ func (p *planner) staticAwaited(o *object) []addrs.Output {
 	return out
 }
 
-// deferNode makes a node that waits for values. Its specs are a preview, made with the names of the values in their
+// asDeferred makes an instance that waits for values. Its specs are a preview, made with the names of the values in their
 // place, when the kind accepts that.
-func (e *evaluator) deferNode(in *instance, c *copyOf, req step.Request, args []*argValue, env *argValue, n *plan.Node) {
+func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args []*argValue, env *argValue, n *plan.Instance) {
 	p, s := e.p, e.s
 	argsVal, envVal := e.both(args, env)
 	var words string
 	n.AwaitValues, words = p.awaited(s.object, append(lang.OutputMarks(argsVal), lang.OutputMarks(envVal)...))
 	n.Deferred = "waits for the value of " + words
-	n.Resolve = func(values map[addrs.Output][]byte) (*plan.Node, error) {
+	n.Resolve = func(values map[addrs.Output][]byte) (*plan.Instance, error) {
 		for _, o := range n.AwaitValues {
 			if _, ok := values[o]; !ok {
 				return nil, fmt.Errorf("%s: the value of %s is not there", in.at, o)
@@ -248,8 +248,8 @@ func placeholders(v cty.Value) cty.Value {
 	return out
 }
 
-// fill puts what the kind planned into a node, with the meta-arguments applied to each spec.
-func fill(n *plan.Node, planned step.Planned) {
+// fill puts what the kind planned into an instance, with the meta-arguments applied to each spec.
+func fill(n *plan.Instance, planned step.Planned) {
 	n.Explain, n.Missing, n.Programs = planned.Explain, planned.Missing, planned.Programs
 	n.Specs, n.Outputs = withMeta(n, planned.Specs), planned.Outputs
 	if v, ok := planned.Attrs["version"]; ok && v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
@@ -276,7 +276,7 @@ func fill(n *plan.Node, planned step.Planned) {
 	n.Deferred = "its actions follow from the files in " + strings.Join(names, ", ")
 }
 
-func withMeta(n *plan.Node, specs []action.Spec) []action.Spec {
+func withMeta(n *plan.Instance, specs []action.Spec) []action.Spec {
 	if n.Timeout == 0 && n.Cache != plan.CacheOff && len(n.Programs) == 0 && len(n.RetryExitCodes) == 0 {
 		return specs
 	}
@@ -293,7 +293,7 @@ func withMeta(n *plan.Node, specs []action.Spec) []action.Spec {
 }
 
 // checkPlanned finds mistakes of a kind before they become puzzling failures.
-func (p *planner) checkPlanned(s *stepState, in *instance, n *plan.Node, planned step.Planned) hcl.Diagnostics {
+func (p *planner) checkPlanned(s *stepState, in *instance, n *plan.Instance, planned step.Planned) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	bug := func(detail string, args ...any) {
 		diags = append(diags, errorf(&s.block.Range, "A kind does not keep its promise",
