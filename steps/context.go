@@ -7,6 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
 )
 
@@ -54,8 +55,8 @@ func (c Context) Plan(p *step.Plan) {
 		return
 	}
 	config := c.Config.InRoot()
-	aot := step.Tool(p, "aot_config", "generate the compiler's config", compiler.ConfigTool, compiler.ConfigSpec{
-		Target: compiler.Target{Arch: t.Arch, SoC: t.SoC, VTCMMB: t.VTCMMB, SignedPD: c.SignedPD}, ModelConfig: config, Out: "aot_config.json"})
+	aot := step.Tool(p, "aot_config", "generate the compiler's config", aotconfig.Tool, aotconfig.Spec{
+		Target: aotconfig.Target{Arch: t.Arch, SoC: t.SoC, VTCMMB: t.VTCMMB, SignedPD: c.SignedPD}, ModelConfig: config, Out: "aot_config.json"})
 	aot.In(c.Config.Input())
 	aotConfig := aot.Out("aot_config.json")
 

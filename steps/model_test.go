@@ -9,6 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -69,7 +70,7 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 		if got := p.Specs[1].Platform[action.PropertyTool]; got != c.want {
 			t.Errorf("%s: the key has %q of a tool, want %q", name, got, c.want)
 		}
-		if p.Specs[0].Platform[action.PropertyTool] != string(compiler.ConfigTool) {
+		if p.Specs[0].Platform[action.PropertyTool] != string(aotconfig.Tool) {
 			t.Errorf("%s: %v writes the config", name, p.Specs[0].Platform)
 		}
 	}

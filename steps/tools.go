@@ -2,6 +2,7 @@ package steps
 
 import (
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
@@ -21,7 +22,7 @@ import (
 func Tools() map[string]tool.Func {
 	return map[string]tool.Func{
 		compiler.Tool.String():       compiler.Run, // in the place of upstream's program, with its flags
-		compiler.ConfigTool.String(): tool.New(compiler.ConfigTool, compiler.RunConfig),
+		aotconfig.Tool.String():      tool.New(aotconfig.Tool, aotconfig.Run),
 		kerneltest.Tool.String():     tool.New(kerneltest.Tool, kerneltest.RunTool),
 		libcheck.Tool.String():       tool.New(libcheck.Tool, libcheck.Run),
 		opconfig.Tool.String():       tool.New(opconfig.Tool, opconfig.Run),

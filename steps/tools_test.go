@@ -12,8 +12,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/standin/mllm/compiler"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 	"github.com/hexmage/hexmage/steps"
@@ -74,7 +74,7 @@ func toolPipeline(t *testing.T) string {
 	runTool(t, dir, "make-model", qwen3.MakeSpec{Seed: 1, Layers: 4, BlockSize: 16, Out: "{dir}/model"})
 	runTool(t, dir, "quantize", quantizer.Spec{Model: "{dir}/model", Out: "{dir}/quantized"})
 	runTool(t, dir, "convert", convertSpec("quantized", "model.mllm", "v2"))
-	runTool(t, dir, "aot-config", compiler.ConfigSpec{Target: compiler.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json"})
+	runTool(t, dir, "aot-config", aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json"})
 	out := runTool(t, dir, "mllm-qwen3-aot-sha-c", []string{"-m", "{dir}/model.mllm", "-c", "{dir}/quantized/config.json", "-aot_cfg", "{dir}/aot.json",
 		"-qnn_env", "{dir}/lib/", "-o", "{dir}/context.bin"})
 	for _, mark := range []string{"Tracing SHA model (seq=32)...", "Tracing SHA model (seq=1)...", "SHA model traced successfully.",
@@ -96,7 +96,7 @@ func golden() map[string][2]string {
 		"quantized/model.safetensors": {"quantizer.Tool", "200291a7dc12338dffd5bf58b04bd720a83fcc54f81c5930d57ec795983ca267"},
 		"quantized/config.json":       {"quantizer.Tool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
 		"model.mllm":                  {"convert.Tool", "e69d47fa63040e62ac960e983c047ba0f87dbb6e21efe0ebcab012c7c540db23"},
-		"aot.json":                    {"compiler.ConfigTool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
+		"aot.json":                    {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
 		"context.bin":                 {"compiler.Tool", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
 		"tokens.json":                 {"qwen3.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
 	}

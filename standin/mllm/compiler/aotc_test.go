@@ -3,7 +3,6 @@ package compiler
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
@@ -151,41 +151,19 @@ func checkPacked(t *testing.T, w *qwen3.Weights, b *blob.Blob) {
 	}
 }
 
-func TestAOTConfig(t *testing.T) {
-	raw, err := AOTConfig(Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8, SignedPD: true}, qwen3.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got map[string]any
-	if err := json.Unmarshal(raw, &got); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]any{"htp_arch": "V79", "htp_chipset": "SM8750", "htp_try_best_performance": "HtpBurst", "htp_security_pd_session": "HtpSignedPd",
-		"htp_vtcm_capability_in_mb": 8.0}
-	if d := cmp.Diff(any(want), got["target_machine"]); d != "" {
-		t.Error(d)
-	}
-	for _, bad := range []Target{{Arch: "v80", SoC: "SM8750", VTCMMB: 8}, {Arch: "v79", SoC: "SM9999", VTCMMB: 8}, {Arch: "v79", SoC: "SM8750"}} {
-		if _, err := AOTConfig(bad, qwen3.DefaultConfig()); err == nil {
-			t.Errorf("%+v was accepted", bad)
-		}
-	}
-}
-
 // Patterns on linear names override the fallback, and one that matches nothing does no harm.
 func TestLinearPatterns(t *testing.T) {
 	c := qwen3.DefaultConfig()
-	good := method{Method: "LPBQ", Sym: true, Precision: "w4a16", BlockSize: 16}
-	other := method{Method: "per-channel", Sym: true, Precision: "w8a16"}
+	good := aotconfig.Method{Method: "LPBQ", Sym: true, Precision: "w4a16", BlockSize: 16}
+	other := aotconfig.Method{Method: "per-channel", Sym: true, Precision: "w8a16"}
 	cases := map[string]struct {
-		methods map[string]method
+		methods map[string]aotconfig.Method
 		want    string
 	}{
-		"fallback":    {map[string]method{"fallback": good}, ""},
-		"no fallback": {map[string]method{"x": good}, "fallback is missing"},
-		"unused":      {map[string]method{"fallback": good, "vision": other}, ""},
-		"used":        {map[string]method{"fallback": good, `mlp\.down`: other}, "only symmetric LPBQ"},
-		"bad pattern": {map[string]method{"fallback": good, `(`: good}, "missing closing"},
+		"fallback":    {map[string]aotconfig.Method{"fallback": good}, ""},
+		"unused":      {map[string]aotconfig.Method{"fallback": good, "vision": other}, ""},
+		"used":        {map[string]aotconfig.Method{"fallback": good, `mlp\.down`: other}, "only symmetric LPBQ"},
+		"bad pattern": {map[string]aotconfig.Method{"fallback": good, `(`: good}, "missing closing"},
 	}
 	for name, k := range cases {
 		err := checkLinears(k.methods, c)
@@ -265,7 +243,7 @@ func TestBackendTakes(t *testing.T) {
 // Values and keys that QNN or its tools do not know are refused in their words.
 func TestConfigWords(t *testing.T) {
 	c := qwen3.DefaultConfig()
-	good, err := AOTConfig(Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, c)
+	good, err := aotconfig.Write(aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, aotconfig.Model{Type: "qwen3", Layers: c.NumHiddenLayers, BlockSize: c.LinearBlockSize})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,8 +251,10 @@ func TestConfigWords(t *testing.T) {
 		{`"SM8750"`, `"618"`, "Unknown config socModel 618"},
 		{`"htp_arch"`, `"htp_cores": 2, "htp_arch"`, "Invalid key: target_machine/htp_cores"},
 		{`"V79"`, `"V80"`, "Unknown HTP architecture"},
+		{`"layers": 4`, `"layers": 28`, "quant_recipe.layers is 28, the model has 4"},
+		{`"block_size": 16`, `"block_size": 32`, "block_size is 32, the model's linear_block_size 16"},
 	} {
-		if _, err := parseAOT([]byte(strings.Replace(string(good), x.old, x.new, 1)), c); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := parseAOT([]byte(strings.ReplaceAll(string(good), x.old, x.new)), c); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v", x.new, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
@@ -42,7 +43,7 @@ func chain(t testing.TB) chained {
 	}
 	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Model: at("model"), Out: at("quantised")}))
 	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("qwen3.mllm"), Format: "v2"}))
-	run(tooltest.Run(t, compiler.ConfigTool, compiler.RunConfig, compiler.ConfigSpec{Target: compiler.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
+	run(tooltest.Run(t, aotconfig.Tool, aotconfig.Run, aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
 		ModelConfig: at("quantised/config.json"), Out: at("aot.json")}))
 	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
 		t.Fatal(err)
