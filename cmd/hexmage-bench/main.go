@@ -1,4 +1,4 @@
-// Command hexmage-bench measures hexmage against ninja and make.
+// Command hexmage-bench measures hexmage against ninja and make. It is package bench; nothing else is here.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command hexmage builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines.
+// Command hexmage builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. It is package cli; nothing else is here.
 package main
 
 import (

@@ -1,0 +1,206 @@
+package archtest_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// root is the repository's folder.
+func root(elem ...string) string { return filepath.Join(append([]string{"..", ".."}, elem...)...) }
+
+func page(t *testing.T, elem ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(root(elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Each room says in a README what lives there, what may not, and how to add one.
+func TestRoomsHaveREADMEs(t *testing.T) {
+	entries, err := os.ReadDir(root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" || e.Name() == "out" || e.Name() == "dist" {
+			continue
+		}
+		b, err := os.ReadFile(root(e.Name(), "README.md"))
+		if err != nil {
+			t.Errorf("%s/ has no README.md: what lives there, what may not, how to add one", e.Name())
+			continue
+		}
+		if e.Name() == "docs" || e.Name() == "examples" {
+			continue
+		}
+		text := string(b)
+		if !strings.Contains(text, "To add ") || !strings.Contains(text, "Not here:") && !strings.Contains(text, "May not live here:") {
+			t.Errorf("%s/README.md does not say what may not live there (`May not live here:`), or how to add one (`To add …`)", e.Name())
+		}
+	}
+}
+
+// Every package says in its comment what it does not know: where the next line does not belong.
+func TestPackagesSayWhatTheyDoNotKnow(t *testing.T) {
+	says := regexp.MustCompile(`(?i)\b(does|do|did) not\b|\bknows? (no|none|nothing|neither)\b|\bnothing of\b|\bnor\b|\bnever\b|\bnobody\b|\bno [a-z]+ of its own|\bnothing\b|\bnone\b|\bnames only\b|not its business`)
+	for _, p := range packages(t) {
+		if len(p.GoFiles) == 0 || testKit(p.rel()) || below(p.rel(), "examples") {
+			continue
+		}
+		if doc := packageDoc(t, p); !says.MatchString(doc) {
+			t.Errorf("%s: its comment does not say what it does not know", p.rel())
+		}
+	}
+}
+
+// packageDoc is the whole package comment; go list has its first sentence only.
+func packageDoc(t *testing.T, p pkg) string {
+	var all strings.Builder
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Doc != nil {
+			all.WriteString(f.Doc.Text())
+		}
+	}
+	return strings.ReplaceAll(all.String(), "\n", " ")
+}
+
+// Each stop of docs/architecture.md is a file and a function, method or type that exist.
+func TestArchitectureStops(t *testing.T) {
+	stops := regexp.MustCompile("`([\\w./-]+\\.go)` `([\\w.]+)`").FindAllStringSubmatch(page(t, "docs", "architecture.md"), -1)
+	if len(stops) < 20 {
+		t.Errorf("docs/architecture.md has %d stops: the way of an argument and of a result has more", len(stops))
+	}
+	for _, s := range stops {
+		if !declares(t, root(filepath.FromSlash(s[1])), s[2]) {
+			t.Errorf("docs/architecture.md: %s has no %s", s[1], s[2])
+		}
+	}
+}
+
+// declares tells whether a file declares a name: F, T or T.Method.
+func declares(t *testing.T, file, name string) bool {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	of, method, isMethod := strings.Cut(name, ".")
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				if !isMethod && d.Name.Name == name {
+					return true
+				}
+				continue
+			}
+			recv := d.Recv.List[0].Type
+			if star, ok := recv.(*ast.StarExpr); ok {
+				recv = star.X
+			}
+			if id, ok := recv.(*ast.Ident); ok && isMethod && id.Name == of && d.Name.Name == method {
+				return true
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				ts, ok := s.(*ast.TypeSpec)
+				if !ok || ts.Name.Name != of {
+					continue
+				}
+				if !isMethod {
+					return true
+				}
+				if i, ok := ts.Type.(*ast.InterfaceType); ok {
+					for _, m := range i.Methods.List {
+						if len(m.Names) == 1 && m.Names[0].Name == method {
+							return true
+						}
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Each word of docs/glossary.md stands there once, with the package that it lives in.
+func TestGlossary(t *testing.T) {
+	seen := map[string]bool{}
+	rows := regexp.MustCompile("(?m)^\\| \\*\\*(.+?)\\*\\* \\| (.+?) \\| (.+?) \\|$").FindAllStringSubmatch(page(t, "docs", "glossary.md"), -1)
+	if len(rows) < 40 {
+		t.Errorf("the glossary has %d words", len(rows))
+	}
+	for _, r := range rows {
+		word := strings.ToLower(r[1])
+		if seen[word] {
+			t.Errorf("the glossary has %q twice", r[1])
+		}
+		seen[word] = true
+		places := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(r[3], -1)
+		if len(places) == 0 {
+			t.Errorf("the glossary does not say where %q lives", r[1])
+		}
+		for _, p := range places {
+			if fi, err := os.Stat(root(filepath.FromSlash(p[1]))); err != nil || !fi.IsDir() {
+				t.Errorf("the glossary says that %q lives in %s, which is no folder", r[1], p[1])
+			}
+		}
+	}
+	for _, w := range []string{"pipeline", "step", "kind", "instance", "artifact", "plan", "spec", "action", "result", "digest", "blob", "executor", "toolchain", "target", "profile", "deferred", "fact", "stand-in", "snapshot", "run log", "exec root", "garbage collection"} {
+		if !seen[w] {
+			t.Errorf("the glossary lacks %q", w)
+		}
+	}
+}
+
+// Each row of "to add X, touch Y" names a test or a script that exists.
+func TestToAddTable(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| an? ([^|]+) \\| ([^|]+) \\| `([^`]+)` \\|$").FindAllStringSubmatch(page(t, "CONTRIBUTING.md"), -1)
+	if len(rows) < 8 {
+		t.Errorf("the table has %d rows", len(rows))
+	}
+	for _, r := range rows {
+		if !shown(t, r[3]) {
+			t.Errorf("CONTRIBUTING.md: to add a %s is shown by %s, which does not exist", r[1], r[3])
+		}
+	}
+}
+
+// shown tells whether there is a test or a script of that name.
+func shown(t *testing.T, name string) bool {
+	if strings.HasSuffix(name, ".txtar") {
+		_, err := os.Stat(root("cmd", "hexmage", "cli", "testdata", "script", name))
+		return err == nil
+	}
+	found := false
+	err := filepath.WalkDir(root(), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || found || d.IsDir() && d.Name() == ".git" {
+			return err
+		}
+		if strings.HasSuffix(p, "_test.go") {
+			b, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			found = strings.Contains(string(b), "\nfunc "+name+"(t *testing.T")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
