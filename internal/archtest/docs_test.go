@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // root is the repository's folder.
@@ -203,4 +205,73 @@ func shown(t *testing.T, name string) bool {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// Each link of a page leads to a file that exists, and to a heading in it.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, p := range pages(t) {
+		text := withoutCode(page(t, p))
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(m[1], "#")
+			to := p
+			if file != "" {
+				to = filepath.Join(filepath.Dir(p), filepath.FromSlash(file))
+			}
+			if _, err := os.Stat(root(to)); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", p, m[1])
+			} else if anchor != "" && strings.HasSuffix(to, ".md") && !slices.Contains(headings(page(t, to)), anchor) {
+				t.Errorf("%s: %s has no heading for %s", p, to, m[1])
+			}
+		}
+	}
+}
+
+// pages are the Markdown files of the repository, by their paths in it.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(root(), func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "out" || d.Name() == "bin") {
+			return filepath.SkipDir
+		}
+		if rel, err := filepath.Rel(root(), p); err == nil && strings.HasSuffix(p, ".md") {
+			all = append(all, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// withoutCode leaves out fenced blocks and code in a line: what looks like a link there is none.
+func withoutCode(text string) string {
+	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	return regexp.MustCompile("`[^`\\n]*`").ReplaceAllString(text, "x")
+}
+
+// headings are the anchors of a page's headings, as GitHub makes them.
+func headings(text string) []string {
+	var all []string
+	for _, m := range regexp.MustCompile("(?m)^#+ (.*)$").FindAllStringSubmatch(text, -1) {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1])
+		all = append(all, name)
+	}
+	return all
 }

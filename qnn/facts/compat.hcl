@@ -1,5 +1,5 @@
 # What does not go together. Each rule is asked when a pipeline is planned, as soon as all that it mentions is known, and by
-# `hexmage compat`. docs/toolchains.md says what rules can mention; a workspace's own files can add rules, or set another severity:
+# `hexmage compat`. docs/compat.md says what rules can mention; a workspace's own files can add rules, or set another severity:
 #
 #   compat "ndk-pages" {
 #     severity = "error" # or warning, note, off

@@ -51,7 +51,7 @@ func (*graphCmd) Help() string {
 func (*lockCmd) Help() string {
 	return `Nothing is downloaded without a digest, but by this command: it downloads once and pins what came. What is pinned already
 is left alone. Proxies come from HTTPS_PROXY, logins of hosts from ~/.netrc, secrets from HEXMAGE_VAR_name, mirrors from
-HEXMAGE_MIRRORS="https://from/=https://to/ …"; docs/toolchains.md tells more.
+HEXMAGE_MIRRORS="https://from/=https://to/ …"; docs/fetching.md tells more.
 
 Examples:
 
