@@ -165,18 +165,3 @@ func Reach[K comparable](roots []K, deps func(K) []K) map[K]bool {
 	}
 	return seen
 }
-
-// Priorities returns, for keys in the order that Order gave, the weight of the heaviest chain from each key up to
-// anything that needs it, itself included: what is on the critical path has the greatest. Weights must not be negative.
-func Priorities[K comparable](order []K, deps func(K) []K, weight func(K) int64) map[K]int64 {
-	prio := make(map[K]int64, len(order))
-	above := make(map[K]int64, len(order))
-	for i := len(order) - 1; i >= 0; i-- {
-		k := order[i]
-		prio[k] = above[k] + weight(k)
-		for _, d := range deps(k) {
-			above[d] = max(above[d], prio[k])
-		}
-	}
-	return prio
-}

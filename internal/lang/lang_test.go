@@ -16,6 +16,15 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
+// parseRef reads a reference as spelt in a pipeline file.
+func parseRef(s string) (lang.Ref, hcl.Diagnostics) {
+	t, diags := hclsyntax.ParseTraversalAbs([]byte(s), "reference", hcl.InitialPos)
+	if diags.HasErrors() {
+		return lang.Ref{}, diags
+	}
+	return lang.ParseRef(t)
+}
+
 func TestParseRef(t *testing.T) {
 	for _, tt := range []struct{ in, object, out string }{
 		{"var.x", "var.x", "var.x"},
@@ -35,7 +44,7 @@ func TestParseRef(t *testing.T) {
 		{`step["exec"]["gen"].outputs["so"].x[1.5]`, "step.exec.gen", "step.exec.gen.outputs.so.x[1.5]"},
 		{`step.exec.gen["${"]`, "", ""},
 	} {
-		r, diags := lang.ParseRefString(tt.in)
+		r, diags := parseRef(tt.in)
 		if tt.out == "" {
 			if !diags.HasErrors() {
 				t.Errorf("%s is read as %s", tt.in, r)
@@ -57,7 +66,7 @@ func TestParseRef(t *testing.T) {
 		{`step.exec.a["k"].dir`, `Write step.exec.a["k"].outputs.NAME`},
 		{"toolchain", "Write toolchain.NAME"},
 	} {
-		_, diags := lang.ParseRefString(tt.in)
+		_, diags := parseRef(tt.in)
 		if !diags.HasErrors() || !strings.Contains(diags[0].Detail, tt.want) {
 			t.Errorf("%s: %v, want %s", tt.in, diags, tt.want)
 		}
@@ -70,11 +79,11 @@ func FuzzParseRef(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		r, diags := lang.ParseRefString(s)
+		r, diags := parseRef(s)
 		if diags.HasErrors() {
 			return
 		}
-		again, diags := lang.ParseRefString(r.String())
+		again, diags := parseRef(r.String())
 		if diags.HasErrors() || again.String() != r.String() || again.Object() != r.Object() ||
 			again.Key != r.Key || again.Output != r.Output || again.Attr != r.Attr || len(again.Rest) != len(r.Rest) {
 			t.Errorf("%q is spelt %q, which is read as %q, %v", s, r, again, diags)

@@ -64,7 +64,7 @@ func (r Ref) Object() string {
 	return r.Root
 }
 
-// String spells the reference as in a pipeline file. ParseRefString reads it back.
+// String spells the reference as in a pipeline file.
 func (r Ref) String() string {
 	var b strings.Builder
 	b.WriteString(r.Object())
@@ -101,15 +101,6 @@ func (r Ref) String() string {
 
 func index(key cty.Value) string {
 	return "[" + string(hclwrite.TokensForValue(key).Bytes()) + "]"
-}
-
-// ParseRefString reads a reference as spelt in a pipeline file.
-func ParseRefString(s string) (Ref, hcl.Diagnostics) {
-	t, diags := hclsyntax.ParseTraversalAbs([]byte(s), "reference", hcl.InitialPos)
-	if diags.HasErrors() {
-		return Ref{}, diags
-	}
-	return ParseRef(t)
 }
 
 // ParseRef reads a traversal. It checks the form only; Declared.Check says whether the thing exists.

@@ -17,12 +17,9 @@ type Notes struct {
 	Last     string                                // the last line of all; "" for none
 }
 
-// Text returns the plan for people: each step in order, its actions with their command lines, and its outputs. It says
-// why a step is deferred, and shows what is known of it.
-func Text(p *Plan) string { return TextWith(p, Notes{}) }
-
-// TextWith is Text with notes.
-func TextWith(p *Plan, notes Notes) string {
+// Text returns the plan for people: each step in order, its actions with their command lines, its outputs, and the notes. It
+// says why a step is deferred, and shows what is known of it.
+func Text(p *Plan, notes Notes) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pipeline %s", p.Pipeline)
 	if p.Profile != "" {

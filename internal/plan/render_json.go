@@ -90,11 +90,9 @@ type jsonGlob struct {
 	Found    int      `json:"found"`
 }
 
-// JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change.
-func JSON(p *Plan) ([]byte, error) { return JSONWith(p, nil) }
-
-// JSONWith is JSON with a field "status", which says what a build would do; nil for none.
-func JSONWith(p *Plan, status any) ([]byte, error) {
+// JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change. Its field "status" says what
+// a build would do; nil for none.
+func JSON(p *Plan, status any) ([]byte, error) {
 	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Status: status,
 		Steps: []jsonInstance{}, Outputs: []jsonExport{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
 	for _, n := range p.Instances {

@@ -56,10 +56,10 @@ func FuzzBuild(f *testing.F) {
 				}
 			}
 		}
-		plan.Text(p)
+		plan.Text(p, plan.Notes{})
 		plan.Dot(p)
 		plan.Mermaid(p)
-		jsonText(t, plan.JSON, p)
+		jsonText(t, wholeJSON, p)
 		jsonText(t, plan.GraphJSON, p)
 	})
 }

@@ -190,14 +190,14 @@ func TestGolden(t *testing.T) {
 				got["want.diagnostics"] = config.Render(diags, cfg.Files, 100, false)
 			}
 			if p != nil {
-				got["want.plan"] = plan.Text(p)
+				got["want.plan"] = plan.Text(p, plan.Notes{})
 				got["want.mermaid"] = plan.Mermaid(p)
 				for _, f := range a.Files { // the longer forms only where the golden asks for them
 					switch f.Name {
 					case "want.dot":
 						got[f.Name] = plan.Dot(p)
 					case "want.json":
-						got[f.Name] = jsonText(t, plan.JSON, p)
+						got[f.Name] = jsonText(t, wholeJSON, p)
 					case "want.graph.json":
 						got[f.Name] = jsonText(t, plan.GraphJSON, p)
 					}
@@ -210,6 +210,8 @@ func TestGolden(t *testing.T) {
 		})
 	}
 }
+
+func wholeJSON(p *plan.Plan) ([]byte, error) { return plan.JSON(p, nil) }
 
 func jsonText(t *testing.T, f func(*plan.Plan) ([]byte, error), p *plan.Plan) string {
 	t.Helper()

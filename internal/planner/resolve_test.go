@@ -151,7 +151,7 @@ func TestReads(t *testing.T) {
 // Planning twice gives the same plan, so that a memo of it means something.
 func TestSamePlan(t *testing.T) {
 	for _, name := range []string{"basic", "graph", "values", "vars"} {
-		a, b := jsonText(t, plan.JSON, golden(t, name)), jsonText(t, plan.JSON, golden(t, name))
+		a, b := jsonText(t, wholeJSON, golden(t, name)), jsonText(t, wholeJSON, golden(t, name))
 		if a != b {
 			t.Errorf("%s planned twice differs:\n%s\n%s", name, a, b)
 		}

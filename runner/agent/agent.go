@@ -10,18 +10,14 @@ package agent
 
 import (
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/hex"
-	"io/fs"
 	"strconv"
 	"time"
 )
 
 //go:embed hexmage-agent-aarch64
 var program string
-
-//go:embed src
-var sources embed.FS
 
 // Name is the program's file name on a device.
 const Name = "hexmage-agent"
@@ -30,32 +26,6 @@ const Name = "hexmage-agent"
 func Program() (content, sum string) {
 	b := sha256.Sum256([]byte(program))
 	return program, hex.EncodeToString(b[:])
-}
-
-// Sources returns the files it is compiled from, all in one flat folder.
-func Sources() fs.FS {
-	s, err := fs.Sub(sources, "src")
-	if err != nil {
-		panic(err) // the name is a constant
-	}
-	return s
-}
-
-// BuildArgs returns the command line that compiles the program: clang is a clang 22 with lld beside it, out the program's path. It is to be
-// run in a folder that holds Sources.
-func BuildArgs(clang, out string) []string {
-	args := []string{
-		clang, "--target=aarch64-unknown-linux-gnu", "-march=armv8-a", "-Os", "-std=c17", "-Wall", "-Wextra", "-Werror",
-		"-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident",
-		"-ffunction-sections", "-nostdlibinc", "-nostdlib", "-static", "-fuse-ld=lld",
-		// Pages of newer phones have 16 KB.
-		"-Wl,--strip-all,--build-id=none,--gc-sections,-z,max-page-size=16384,-z,noseparate-code,-z,norelro", "-o", out,
-	}
-	names, err := fs.Glob(Sources(), "*.c")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	return append(args, names...)
 }
 
 // SampleArgs are the program's arguments for samples of the process whose id the file pidFile of the device will hold (a number and a line

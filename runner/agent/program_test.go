@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -25,11 +26,11 @@ var update = flag.Bool("update", false, "compile the program from src and put it
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, agent.Sources()); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("src")); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), agent.Name)
-	args := agent.BuildArgs(toolchaintest.Path(t, "llvm", "usr/bin/clang-22"), out)
+	args := buildArgs(t, toolchaintest.Path(t, "llvm", "usr/bin/clang-22"), out)
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 	cmd.Dir = dir
 	if b, err := cmd.CombinedOutput(); err != nil {
@@ -55,6 +56,24 @@ func TestProgram(t *testing.T) {
 	if len(got) > 32<<10 {
 		t.Errorf("%d bytes are no few KB", len(got))
 	}
+}
+
+// buildArgs is the command line that compiles the program: clang is a clang 22 with lld beside it, out the program's path. It is to be run in
+// a folder that holds the files of src.
+func buildArgs(t *testing.T, clang, out string) []string {
+	t.Helper()
+	args := []string{
+		clang, "--target=aarch64-unknown-linux-gnu", "-march=armv8-a", "-Os", "-std=c17", "-Wall", "-Wextra", "-Werror",
+		"-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident",
+		"-ffunction-sections", "-nostdlibinc", "-nostdlib", "-static", "-fuse-ld=lld",
+		// Pages of newer phones have 16 KB.
+		"-Wl,--strip-all,--build-id=none,--gc-sections,-z,max-page-size=16384,-z,noseparate-code,-z,norelro", "-o", out,
+	}
+	names, err := fs.Glob(os.DirFS("src"), "*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(args, names...)
 }
 
 // It runs on any AArch64 Linux: nothing is to be loaded with it, and its segments fit pages of 16 KB.

@@ -108,14 +108,14 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		if s != nil {
 			status = s
 		}
-		b, err := plan.JSONWith(p, status)
+		b, err := plan.JSON(p, status)
 		if err != nil {
 			return engine(err)
 		}
 		fmt.Fprintln(a.env.Stdout, string(b))
 		return nil
 	}
-	fmt.Fprint(a.env.Stdout, plan.TextWith(p, s.notes()))
+	fmt.Fprint(a.env.Stdout, plan.Text(p, s.notes()))
 	return nil
 }
 

@@ -1,7 +1,8 @@
-// Package blob writes and reads the context binaries of the stand-in's compiler (docs/design/0002 §7): a file as QNN's are, whose blob
+// Package blob writes the context binaries of the stand-in's compiler (docs/design/0002 §7): a file as QNN's are, whose blob
 // lists operations and weights, for a program that executes them on any processor.
 //
-// One enters it with Write and Parse. It does not know what the operations compute, nor how a model becomes a list of them.
+// One enters it with Write. It does not know what the operations compute, nor how a model becomes a list of them, nor how they are
+// read: that the program on the device does (standin/mllm/runner/src).
 package blob
 
 import (
@@ -25,7 +26,6 @@ const (
 	opSize            = 128
 	maxTensors        = 1 << 16
 	maxGraphs         = 64
-	maxOps            = 1 << 16
 	maxIn, maxOut     = 12, 4
 	staticBit         = 1 << 31
 	memoryAllocLimit  = 3584
@@ -77,9 +77,10 @@ type Tensor struct {
 	Dims      [4]uint32
 	Scale     float32
 	ZeroPoint int32
-	Data      []byte // of a static that is to be written; nil after parsing
-	Offset    int64  // of a parsed static's data, from the weights' start
-	Size      int64  // in bytes; set by encode for statics
+	Data      []byte // of a static
+	Size      int64  // in bytes, of what is no static
+
+	offset int64 // of a static's data, from the weights' start
 }
 
 // Operand names a static or one of the graph's own tensors.
@@ -112,19 +113,7 @@ type Blob struct {
 	OpPackage string
 	Statics   []Tensor
 	Graphs    []Graph
-
-	header blobFields
-	data   *io.SectionReader // the weights of a parsed blob
 }
-
-// blobFields is what only the file form has.
-type blobFields struct {
-	arch, socModel, vtcm uint32
-	buildID              string
-}
-
-// Data reads a parsed static's bytes.
-func (b *Blob) Data(t Tensor) *io.SectionReader { return io.NewSectionReader(b.data, t.Offset, t.Size) }
 
 // Write writes a context binary around a blob. info's Format, Backend, BlobOffset, BlobSize, Open and Graphs are ignored. Equal arguments give
 // equal bytes.
@@ -215,7 +204,7 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	out := make([]byte, blobHeader+len(b.Statics)*tensorSize)
 	weights := int64(0)
 	for i, t := range b.Statics {
-		t.Kind, t.Offset, t.Size = Static, weights, int64(len(t.Data))
+		t.Kind, t.offset, t.Size = Static, weights, int64(len(t.Data))
 		t.put(out[blobHeader+i*tensorSize:], names)
 		weights = pad(weights + t.Size)
 	}
@@ -270,7 +259,7 @@ func (t Tensor) put(b []byte, names *stringTable) {
 	}
 	le.PutUint32(b[32:], math.Float32bits(t.Scale))
 	le.PutUint32(b[36:], uint32(t.ZeroPoint))
-	le.PutUint64(b[40:], uint64(t.Offset))
+	le.PutUint64(b[40:], uint64(t.offset))
 	le.PutUint64(b[48:], uint64(t.Size))
 }
 

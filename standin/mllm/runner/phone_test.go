@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -41,6 +42,20 @@ type handset struct {
 // programs are compiled once for all tests.
 type programs struct{ runner, shell, library string }
 
+// compileArgs is the command line that compiles the runner in a folder of its sources: clang is a clang++ of version 20 or newer.
+func compileArgs(t testing.TB, clang, out string) []string {
+	t.Helper()
+	args := []string{
+		clang, "--target=aarch64-none-linux-android21", "-O2", "-std=c++17", "-Wall", "-Wextra", "-ffreestanding", "-fno-builtin", "-ffp-contract=off",
+		"-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-nostdlibinc", "-nostdlib", "-static", "-fuse-ld=lld", "-o", out,
+	}
+	names, err := fs.Glob(devrunner.Sources(), "*.cc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(args, names...)
+}
+
 func build(t testing.TB) programs {
 	t.Helper()
 	dir, dsp := t.TempDir(), t.TempDir()
@@ -53,7 +68,7 @@ func build(t testing.TB) programs {
 			t.Fatal(err)
 		}
 	}
-	compile(t, dir, devrunner.Args(program(t, "llvm", "clang++-22"), devrunner.Program)...)
+	compile(t, dir, compileArgs(t, program(t, "llvm", "clang++-22"), devrunner.Program)...)
 	compile(t, dsp, cdsp.Args(program(t, "llvm", "clang-22"), cdsp.Program)...)
 	source, err := filepath.Abs("testdata/rmsnorm.cc")
 	if err != nil {
