@@ -7,14 +7,20 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -188,4 +194,207 @@ func absolute(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
+}
+
+// commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line description; indented
+// lines stay as they are.
+type commands struct {
+	Global Global `embed:""`
+
+	Run       runCmd       `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
+	Watch     watchCmd     `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
+	Plan      planCmd      `cmd:"" help:"Print what a pipeline would run, and run nothing."`
+	Explain   explainCmd   `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
+	Graph     graphCmd     `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
+	Validate  validateCmd  `cmd:"" help:"Check pipeline files."`
+	Fmt       fmtCmd       `cmd:"" help:"Rewrite pipeline files in the canonical format."`
+	Lock      lockCmd      `cmd:"" help:"Record the digests of the toolchains that a pipeline fetches in hexmage.lock.hcl."`
+	Patch     patchCmd     `cmd:"" help:"Patch op sources for an SDK: check, apply, diff, record, and list what will not compile."`
+	Makefile  makefileCmd  `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
+	IDE       ideCmd       `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
+	Inspect   inspectCmd   `cmd:"" help:"Say what a library, context binary, model or SDK is."`
+	Toolchain toolchainCmd `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
+	Compat    compatCmd    `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
+	Env       envCmd       `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
+	Device    deviceCmd    `cmd:"" help:"Devices: list them, push and pull files, run commands, read logs, connect over the network."`
+	Diagnose  diagnoseCmd  `cmd:"" help:"Find the failure in a log: its cause, and what to do."`
+	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
+	Cache     cacheCmd     `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
+}
+
+// Global are the flags of every command.
+type Global struct {
+	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
+	JSON    bool              `name:"json" help:"Write events or results as JSON, one object a line."`
+	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
+	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
+	Fresh   stepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
+	Offline bool              `help:"Never use the network."`
+	Sandbox string            `placeholder:"LEVEL" help:"How far actions are kept from what they do not declare: strict, staged or off. Default: HEXMAGE_SANDBOX, else strict where the kernel can."`
+	Jobs    int               `short:"j" placeholder:"N" help:"Run at most N actions at once. Default: one a processor."`
+	Verbose bool              `short:"v" help:"Show every action."`
+	Colour  string            `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
+}
+
+// errInterrupted is the cause of a context that Ctrl-C ended.
+var errInterrupted = errors.New("interrupted")
+
+// interrupts decides what Ctrl-C does: the first one ends a context, so that children end and state is kept; the second
+// ends this process and its children at once.
+type interrupts struct {
+	mu   sync.Mutex
+	say  func(text string) // nil: say nothing
+	kill []*func()         // end the children
+}
+
+func newInterrupts(say func(string)) *interrupts { return &interrupts{say: say} }
+
+// tell has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function that
+// goes back to what was before.
+func (i *interrupts) tell(say func(string)) func() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	before := i.say
+	i.say = say
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.say = before
+	}
+}
+
+// onKill adds to what ends the children, and returns what takes it off again.
+func (i *interrupts) onKill(kill func()) func() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.kill = append(i.kill, &kill)
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.kill = slices.DeleteFunc(i.kill, func(k *func()) bool { return k == &kill })
+	}
+}
+
+func (i *interrupts) first() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.say != nil {
+		i.say("hexmage: stopping; once more to stop at once\n")
+	}
+}
+
+func (i *interrupts) second() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, kill := range i.kill {
+		(*kill)()
+	}
+	os.Exit(ExitInterrupted)
+}
+
+// watch returns a context that ends with the first interrupt, or when the terminal goes away, and a function that stops
+// watching.
+func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup stays what it is
+		signal.Notify(ch, syscall.SIGHUP)
+	}
+	go func() {
+		if _, ok := <-ch; !ok {
+			return
+		}
+		cancel(errInterrupted)
+		i.first()
+		if _, ok := <-ch; ok {
+			i.second()
+		}
+	}()
+	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
+}
+
+// survivePipes makes a reader that goes away, such as `head`, an error of writing rather than the end of the process: a
+// build goes on.
+func survivePipes() func() {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, syscall.SIGPIPE)
+	return func() { signal.Stop(ch) }
+}
+
+// Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to write.
+const (
+	envCPUProfile = "HEXMAGE_CPUPROFILE"
+	envMemProfile = "HEXMAGE_MEMPROFILE" // what was allocated, and what is still in use, at the end of the run
+)
+
+// profile starts the profiles that the environment asks for. The function that it returns ends and writes them.
+func profile(env Env) (func() error, error) {
+	cpu, mem := env.Var(envCPUProfile), env.Var(envMemProfile)
+	if cpu == "" && mem == "" {
+		return func() error { return nil }, nil
+	}
+	var f *os.File
+	if cpu != "" {
+		var err error
+		if f, err = os.Create(absolute(env.Dir, cpu)); err != nil {
+			return nil, usage("%s: %w", envCPUProfile, err)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return func() error {
+		var errs []error
+		if f != nil {
+			pprof.StopCPUProfile()
+			errs = append(errs, f.Close())
+		}
+		if mem != "" {
+			errs = append(errs, writeMemProfile(absolute(env.Dir, mem)))
+		}
+		return errors.Join(errs...)
+	}, nil
+}
+
+func writeMemProfile(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	runtime.GC() // what is in use is counted as of the last collection
+	return errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())
+}
+
+// versionCmd is `hexmage version`.
+type versionCmd struct{}
+
+// Run prints what this binary is.
+func (*versionCmd) Run(_ context.Context, a *app) error {
+	version, revision := "(devel)", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v := info.Main.Version; v != "" {
+			version = v
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = s.Value
+			}
+		}
+	}
+	if a.JSON {
+		return a.printJSON(map[string]string{"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+	}
+	fmt.Fprintf(a.env.Stdout, "hexmage %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
+
+func (a *app) printJSON(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return engine(err)
+	}
+	fmt.Fprintln(a.env.Stdout, string(b))
+	return nil
 }

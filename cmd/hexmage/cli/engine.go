@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -15,12 +20,14 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/memory"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
@@ -193,4 +200,102 @@ func (e *engineParts) close() {
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
 	e.inUse()
+}
+
+// onlyLook is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
+func (a *app) onlyLook(workspace string) (build.Options, error) {
+	fn, err := a.digestFunction()
+	if err != nil {
+		return build.Options{}, err
+	}
+	o := build.Options{Fn: fn, Workspace: workspace, State: filepath.Join(a.cache, "state"), Jobs: a.Jobs, Fresh: a.Fresh.everything(),
+		Hasher: statcache.Open(filepath.Join(a.cache, "state", "statcache-"+fn.String()), fn, time.Now)}
+	if _, err := os.Stat(filepath.Join(a.cache, "tmp")); err != nil {
+		o.Blobs = store.WithHostFiles(memory.NewBlobs())
+		o.Executor = execute.Cached(nothing{}, memory.NewResults(), o.Blobs, fn, nil)
+	} else {
+		blobs, err := disk.NewBlobs(a.cache)
+		if err != nil {
+			return o, engine(err)
+		}
+		results, err := disk.NewResults(a.cache)
+		if err != nil {
+			return o, engine(err)
+		}
+		o.Results = results
+		o.Blobs = store.WithHostFiles(blobs)
+		damage, err := disk.WatchDamage(a.cache)
+		if err != nil {
+			return o, engine(err)
+		}
+		o.Executor = execute.Undamaged(execute.Cached(nothing{}, results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
+	}
+	return o, nil
+}
+
+// nothing is an Executor that executes nothing.
+type nothing struct{}
+
+// Execute implements execute.Executor.
+func (nothing) Execute(context.Context, *action.Action) (*action.Result, error) {
+	return nil, errors.New("nothing is executed here")
+}
+
+// sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder
+// where an action that failed may have looked for files.
+func (a *app) sandbox() (*sandbox.Base, string, error) {
+	name, from := a.Sandbox, "--sandbox"
+	if name == "" {
+		name, from = a.env.Var("HEXMAGE_SANDBOX"), "HEXMAGE_SANDBOX"
+	}
+	level := sandbox.Strict
+	if name != "" {
+		var err error
+		if level, err = sandbox.ParseLevel(name); err != nil {
+			return nil, "", usage("%s: %w", from, err)
+		}
+	}
+	switch level {
+	case sandbox.Off:
+		return nil, "", nil
+	case sandbox.Staged:
+		return nil, a.root, nil
+	}
+	base, err := sandbox.Open()
+	switch {
+	case err == nil:
+		return base, a.root, nil
+	case name != "": // asked for by name
+		return nil, "", usage("%s: this machine can have no strict sandbox: %w", from, err)
+	}
+	fmt.Fprintf(a.env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
+	return nil, a.root, nil
+}
+
+// memoryGB is this machine's memory: the pool memory_gb. Where it cannot be told, steps that ask for memory run one at a
+// time.
+func memoryGB() int {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 1
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		if rest, ok := strings.CutPrefix(s.Text(), "MemTotal:"); ok {
+			kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
+			if err == nil {
+				return max(1, kb>>20)
+			}
+		}
+	}
+	return 1
+}
+
+// writable adds what to do to the error of a cache folder that cannot be written to.
+func (a *app) writable(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return engine(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.cache))
+	}
+	return err
 }

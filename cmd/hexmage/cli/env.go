@@ -19,6 +19,19 @@ type envCmd struct {
 	Shell string   `enum:"bash,zsh,sh,fish,powershell,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, powershell, or as json. Default: bash."`
 }
 
+// Help has the examples of `hexmage env --help`.
+func (*envCmd) Help() string {
+	return `It sets what the SDKs' own scripts set, and fetches what is not here yet. Twice is once, and the folders of another
+release give way.
+
+Examples:
+
+    eval "$(hexmage env qwen3-aot-v79)"                then: make -C out/qwen3-aot-v79/makefile htp_v79
+    eval "$(hexmage env qairt@2.31.0.250130 hexagon)"  toolchains instead of a pipeline
+    hexmage env qairt --shell fish | source
+    hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT`
+}
+
 // toolchainEnvCmd is `hexmage toolchain env NAME…`: the same for toolchains only.
 type toolchainEnvCmd struct {
 	Names []string `arg:"" help:"Toolchains of the catalogue, NAME or NAME@VERSION."`

@@ -2,15 +2,20 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/runlog"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // explainCmd is `hexmage explain PIPELINE STEP [ACTION]`.
@@ -18,6 +23,17 @@ type explainCmd struct {
 	Pipeline string `arg:"" help:"Name of a file in pipelines/, without .hcl."`
 	Step     string `arg:"" help:"The step (KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
 	Action   string `arg:"" optional:"" help:"One action of the step, as plan names it."`
+}
+
+// Help has the examples of `hexmage explain --help`.
+func (*explainCmd) Help() string {
+	return `It runs nothing. What changed is told by digests, for input files with their paths.
+
+Examples:
+
+    hexmage explain qwen3-aot-v79 oppackage.llama                  every action of the step that is not cached
+    hexmage explain qwen3-aot-v79 context.qwen3 --json             for programs
+    hexmage explain wide exec.obj["src/a.c"]                       one copy of a step with for_each`
 }
 
 // explanation is what there is to say about one action.
@@ -212,4 +228,185 @@ func (w *why) then(run *runlog.Run, a *runlog.Action, v *build.Previewed) (*then
 		t.Comp.Unknown = nil
 	}
 	return t, nil
+}
+
+// text writes the explanation for people.
+func (e *explanation) text(b *strings.Builder) {
+	line := string(e.Status)
+	switch {
+	case e.Status == build.WillUse && e.Last == nil:
+		line += ": its result is known, though no run of it is on record here"
+	case e.Status == build.WillUse && e.Last.Same:
+		line += ": nothing differs from the last run"
+	case e.Status == build.WillUse:
+		line += ": its result is known from an earlier run than the last"
+	case e.Reason != "":
+		line += ": " + e.Reason
+	}
+	fmt.Fprintf(b, "%s\n  %s\n", strings.TrimSpace(e.Step+" "+e.Name), line)
+	for _, x := range e.Waits {
+		fmt.Fprintf(b, "    %s\n", strings.TrimSuffix(fmt.Sprintf("%s %s: %s", strings.TrimSpace(x.Step+" "+x.Name), x.Status, x.Reason), ": "))
+	}
+	e.Last.text(b, "last run")
+	e.LastSuccess.text(b, "last success")
+}
+
+func (t *then) text(b *strings.Builder, what string) {
+	if t == nil {
+		return
+	}
+	how := string(t.Outcome)
+	if t.Outcome != event.Cached {
+		how += " in " + seconds(t.Seconds)
+	}
+	fmt.Fprintf(b, "  %s: %s, %s, key %.12s\n", what, t.Started.Local().Format("2006-01-02 15:04:05"), how, t.Key)
+	if t.Same {
+		b.WriteString("    nothing differs\n")
+	}
+	for i, d := range t.Comp.Differences {
+		if i == shownFew {
+			fmt.Fprintf(b, "    and %d more (--json shows them)\n", len(t.Comp.Differences)-i+t.Comp.More)
+			break
+		}
+		fmt.Fprintf(b, "    %s\n", d)
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "    not known: %s\n", n)
+	}
+}
+
+// seconds is a duration for people.
+func seconds(s float64) string {
+	if s < 1 {
+		return fmt.Sprintf("%.0f ms", 1000*s)
+	}
+	return fmt.Sprintf("%.1f s", s)
+}
+
+// MarshalJSON puts the differences beside what else is known of the run.
+func (t *then) MarshalJSON() ([]byte, error) {
+	type plain then
+	return json.Marshal(struct {
+		*plain
+		Comp        *struct{}            `json:"Comp,omitempty"`
+		Differences []explain.Difference `json:"differences"`
+		More        int                  `json:"more_differences,omitempty"`
+	}{plain: (*plain)(t), Differences: t.Comp.Differences, More: t.Comp.More})
+}
+
+// why says why actions will run, from what earlier runs of the pipeline left.
+type why struct {
+	ctx      context.Context
+	p        *plan.Plan
+	seen     *build.Previews
+	book     *runlog.Book
+	results  store.Results
+	fresh    func(step string) bool // nil: none
+	versions map[string]string      // of toolchains, now
+	loaded   map[string]loadedAction
+}
+
+type loadedAction struct {
+	action *action.Action
+	blobs  store.Blobs
+	err    error
+}
+
+// preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared although
+// they are cached.
+func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep func(step, spec string) bool) (*why, error) {
+	o, err := a.onlyLook(workspace)
+	if err != nil {
+		return nil, err
+	}
+	if o.Fresh, err = a.Fresh.choose("--fresh", p); err != nil {
+		return nil, err
+	}
+	seen, err := build.Preview(ctx, p, o, keep)
+	if err != nil {
+		return nil, engine(err)
+	}
+	return &why{ctx: ctx, p: p, seen: seen, book: runlog.Open(a.historyOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+		versions: toolchainVersions(p), loaded: map[string]loadedAction{}}, nil
+}
+
+// reason says in a few words why the action has its status.
+func (w *why) reason(v *build.Previewed) string {
+	switch v.Status {
+	case build.Deferred:
+		return "waits for " + some(v.Waits, 3)
+	case build.WillFail:
+		return v.Err.Error()
+	case build.WillUse:
+		return ""
+	}
+	step, spec := v.Instance.At.Short(), v.Spec.Name
+	run, last := w.book.Last(w.p.Profile, step, spec)
+	switch {
+	case v.Spec.NoCache:
+		return "it runs every time (cache = false)"
+	case w.fresh != nil && w.fresh(step):
+		return "--fresh"
+	case last == nil:
+		return "never ran"
+	case last.Key == v.Key && last.Outcome == event.Failed:
+		return "failed last time"
+	case last.Key == v.Key:
+		return "its result is no longer in the cache"
+	}
+	c, err := w.compare(run, last, v, 2)
+	if err != nil {
+		return "changed; what it was is no longer in the cache"
+	}
+	if r := c.Reason(); r != "" {
+		return r
+	}
+	return "changed"
+}
+
+// compare compares what an action of a run was made of with what it would be made of now.
+func (w *why) compare(run *runlog.Run, then *runlog.Action, v *build.Previewed, limit int) (explain.Comparison, error) {
+	old, ok := w.loaded[then.Key.Hex()]
+	if !ok {
+		old.action, old.blobs, old.err = explain.Load(w.ctx, w.seen.Store, w.results, then.Key)
+		w.loaded[then.Key.Hex()] = old
+	}
+	if old.err != nil {
+		return explain.Comparison{}, old.err
+	}
+	c, err := explain.Compare(w.ctx, old.blobs, old.action, v.Action, limit)
+	if err != nil {
+		return c, err
+	}
+	c.Place(v.Spec)
+	for i := range c.Differences {
+		if d := &c.Differences[i]; d.What == explain.Toolchain {
+			d.Old, d.New = release(run.Toolchains[d.Name], d.Old), release(w.versions[d.Name], d.New)
+		}
+	}
+	return c, nil
+}
+
+// release is a toolchain's version with its root digest.
+func release(version, root string) string {
+	switch {
+	case version == "" || root == "":
+		return root
+	case root == "":
+		return version
+	}
+	return version + " (" + root + ")"
+}
+
+// gone tells whether the error means that what an action was made of is no longer in the cache.
+func gone(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}
+
+// some names the first few.
+func some(names []string, few int) string {
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }

@@ -14,6 +14,14 @@ type fmtCmd struct {
 	Check bool     `help:"Change nothing; exit with 1 if a file is not in the canonical format."`
 }
 
+// Help has the examples of `hexmage fmt --help`.
+func (*fmtCmd) Help() string {
+	return `Examples:
+
+    hexmage fmt                                        all pipelines of the workspace
+    hexmage fmt --check                                for CI: names the files, exits with 1`
+}
+
 // Run formats the files in place.
 func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	var files []string

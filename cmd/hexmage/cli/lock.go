@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -31,6 +34,21 @@ type lockCmd struct {
 	Release string   `arg:"" optional:"" help:"Release of the toolchain. Default: the catalogue's."`
 	Upgrade []string `placeholder:"NAME" help:"Pin this toolchain anew, though it is pinned. May be repeated."`
 	Check   bool     `help:"Only say what is missing or stale; ask nobody, write nothing. Exit code 2 when something is."`
+}
+
+// Help has the examples of `hexmage lock --help`.
+func (*lockCmd) Help() string {
+	return `Nothing is downloaded without a digest, but by this command: it downloads once and pins what came. What is pinned already
+is left alone. Proxies come from HTTPS_PROXY, logins of hosts from ~/.netrc, secrets from HEXMAGE_VAR_name, mirrors from
+HEXMAGE_MIRRORS="https://from/=https://to/ …"; docs/fetching.md tells more.
+
+Examples:
+
+    hexmage lock                                       what the workspace's pipelines need and nobody has pinned
+    hexmage lock qwen3-aot-v79 --profile device        all toolchains of the pipeline
+    hexmage lock qairt 2.41.0.251128 --profile device  this release
+    hexmage lock --upgrade llvm                        pin anew: take what there is now
+    hexmage lock --check                               for continuous integration: is all pinned?`
 }
 
 // Run asks the sources what there is and writes digests into the workspace's hexmage.lock.hcl. It is the only command
@@ -234,4 +252,68 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 		return nil, &exitError{code: ExitUsage}
 	}
 	return asked, nil
+}
+
+// progressLine shows how far a download is, for commands that are no build: on a terminal one line that is drawn anew,
+// elsewhere a line at times.
+type progressLine struct {
+	w        io.Writer
+	terminal bool
+	width    int
+
+	mu    sync.Mutex
+	meter sources.Meter
+	last  time.Time
+	drawn bool
+}
+
+// How often something new is shown.
+const (
+	progressDrawn = 200 * time.Millisecond
+	progressLines = 15 * time.Second
+)
+
+func (a *app) progressLine() *progressLine {
+	return &progressLine{w: a.env.Stderr, terminal: a.env.Terminal, width: a.env.Width, last: time.Now()}
+}
+
+// show is a Progress of sources.Options.
+func (p *progressLine) show(done, total int64, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	text = p.meter.Text(now, done, total, text)
+	every := progressLines
+	if p.terminal {
+		every = progressDrawn
+	}
+	if now.Sub(p.last) < every {
+		return
+	}
+	p.last = now
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f {
+			return -1
+		}
+		return r
+	}, text)
+	if !p.terminal {
+		fmt.Fprintln(p.w, text)
+		return
+	}
+	if p.width > 1 && len(text) >= p.width { // one that wraps could not be drawn over
+		text = text[:p.width-1]
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	p.drawn = true
+}
+
+// end takes the line away.
+func (p *progressLine) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
 }

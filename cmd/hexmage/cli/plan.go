@@ -4,13 +4,20 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
 )
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
@@ -89,6 +96,19 @@ type planCmd struct {
 	Status   bool     `default:"true" negatable:"" help:"Say what is cached and what will run, and why. It reads what changed of the workspace's files; --no-status does without."`
 }
 
+// Help has the examples of `hexmage plan --help`.
+func (*planCmd) Help() string {
+	return `It says of each action whether its result is known, and if not, what changed since it last ran.
+It also says what this machine lacks.
+
+Examples:
+
+    hexmage plan qwen3-aot-v79                         every command, its inputs and outputs
+    hexmage plan qwen3-aot-v79 context.qwen3           one step and what it needs
+    hexmage plan qwen3-aot-v79 --profile device        before the SDKs are there
+    hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
+}
+
 // Run prints what the pipeline would run.
 func (c *planCmd) Run(ctx context.Context, a *app) error {
 	p, workspace, err := a.plan(c.Pipeline, c.Steps)
@@ -126,6 +146,14 @@ type graphCmd struct {
 	Format   string   `enum:"dot,mermaid,json" default:"mermaid" help:"dot, mermaid or json."`
 }
 
+// Help has the examples of `hexmage graph --help`.
+func (*graphCmd) Help() string {
+	return `Examples:
+
+    hexmage graph qwen3-aot-v79                        mermaid, which many forges draw
+    hexmage graph qwen3-aot-v79 --format dot | dot -Tsvg > graph.svg`
+}
+
 // Run prints the graph.
 func (c *graphCmd) Run(_ context.Context, a *app) error {
 	p, _, err := a.plan(c.Pipeline, c.Steps)
@@ -152,6 +180,14 @@ type validateCmd struct {
 	Pipelines []string `arg:"" optional:"" help:"Names of files in pipelines/, without .hcl. Default: all."`
 }
 
+// Help has the examples of `hexmage validate --help`.
+func (*validateCmd) Help() string {
+	return `Examples:
+
+    hexmage validate                                   all pipelines, in the default profile
+    hexmage validate qwen3-aot-v79 --profile device`
+}
+
 // Run checks pipelines, one after the other, and says of each whether it is right.
 func (c *validateCmd) Run(_ context.Context, a *app) error {
 	names := c.Pipelines
@@ -170,4 +206,214 @@ func (c *validateCmd) Run(_ context.Context, a *app) error {
 		return &exitError{code: ExitUsage}
 	}
 	return nil
+}
+
+// planStatus is what a run would do, for `hexmage plan`.
+type planStatus struct {
+	Cached   int            `json:"cached"`
+	WillRun  int            `json:"will_run"`
+	Deferred int            `json:"deferred"`
+	Cannot   int            `json:"cannot_run"`
+	Unknown  int            `json:"unknown_steps"` // steps whose actions are not known yet; not in the other numbers
+	Actions  []actionStatus `json:"actions"`
+
+	by     map[string]*actionStatus
+	groups map[string][]*actionStatus // by step, of those with a plan that grew
+}
+
+type actionStatus struct {
+	Step   string       `json:"step"`
+	Name   string       `json:"name,omitempty"` // of the action in the step
+	Status build.Status `json:"status"`
+	Reason string       `json:"reason,omitempty"`
+	Key    string       `json:"key,omitempty"`
+
+	known bool // the action is known, not only the step
+}
+
+// maxReasons is for how many actions it is worked out what changed: the others change for the same reasons.
+const maxReasons = 1000
+
+// status works out why each action has the status it has.
+func (w *why) status() *planStatus {
+	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
+	for i := range w.seen.Actions {
+		v, to := &w.seen.Actions[i], &s.Actions[i]
+		*to = actionStatus{Step: v.Instance.At.Short(), Status: v.Status, known: v.Spec != nil}
+		if v.Spec != nil {
+			to.Name = v.Spec.Name
+		}
+		if !v.Key.IsZero() {
+			to.Key = v.Key.Hex()
+		}
+		s.add(to)
+		if v.Status != build.WillRun || s.WillRun <= maxReasons {
+			to.Reason = w.reason(v)
+		}
+		s.by[to.Step+"\x00"+to.Name] = to
+		s.groups[to.Step] = append(s.groups[to.Step], to)
+	}
+	return s
+}
+
+// add counts it.
+func (s *planStatus) add(to *actionStatus) {
+	switch {
+	case !to.known:
+		s.Unknown++
+	case to.Status == build.WillUse:
+		s.Cached++
+	case to.Status == build.WillRun:
+		s.WillRun++
+	case to.Status == build.Deferred:
+		s.Deferred++
+	default:
+		s.Cannot++
+	}
+}
+
+// String is a line: "will run: src/a.c changed".
+func (s *actionStatus) String() string {
+	if s.Reason == "" {
+		return string(s.Status)
+	}
+	return string(s.Status) + ": " + s.Reason
+}
+
+// notes are the lines to print with the plan.
+func (s *planStatus) notes() plan.Notes {
+	if s == nil {
+		return plan.Notes{}
+	}
+	return plan.Notes{
+		Spec: func(n *plan.Instance, spec string) string {
+			if to := s.by[n.At.Short()+"\x00"+spec]; to != nil && to.known {
+				return to.String()
+			}
+			return ""
+		},
+		Instance: func(n *plan.Instance) string {
+			if n.Deferred == "" {
+				return "" // each of its actions has a line
+			}
+			return s.of(n.At.Short())
+		},
+		Last: s.counts(),
+	}
+}
+
+// of is a line about a step that cannot show all its actions: "16 actions: 15 cached, 1 will run (src/a.c changed)".
+func (s *planStatus) of(step string) string {
+	group := s.groups[step]
+	if len(group) == 1 && !group[0].known {
+		return group[0].String()
+	}
+	some := planStatus{}
+	why := ""
+	for _, to := range group {
+		some.add(to)
+		if why == "" && to.Reason != "" {
+			why = " (" + strings.TrimSpace(to.Name+": "+to.Reason) + ")"
+		}
+	}
+	some.Actions = make([]actionStatus, len(group))
+	return some.counts() + why
+}
+
+// counts is a line: "41 actions: 38 cached, 2 will run, 1 deferred".
+func (s *planStatus) counts() string {
+	known := len(s.Actions) - s.Unknown
+	line := strconv.Itoa(known) + " actions"
+	if known == 1 {
+		line = "1 action"
+	}
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what build.Status
+	}{{s.Cached, build.WillUse}, {s.WillRun, build.WillRun}, {s.Deferred, build.Deferred}, {s.Cannot, build.WillFail}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	line += ": " + strings.Join(parts, ", ")
+	switch {
+	case s.Unknown == 1:
+		line += "; of 1 step the actions are not known yet"
+	case s.Unknown > 1:
+		line += fmt.Sprintf("; of %d steps the actions are not known yet", s.Unknown)
+	}
+	return line
+}
+
+// look adds to the plan's instances what this machine lacks to run them: programs of the host, a phone.
+func (a *app) look(p *plan.Plan) {
+	phone := "unasked"
+	for _, n := range p.Instances {
+		for _, name := range n.Programs {
+			if _, err := execute.LookPath(name, programPath(n)); err != nil {
+				n.Missing = append(n.Missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
+			}
+		}
+		for _, s := range n.Specs {
+			serial := s.Platform[runner.PropertySerial]
+			if s.Platform[action.PropertyExecutor] != runner.Executor || s.Platform[runner.PropertyImage] != "" && serial == "" {
+				continue
+			}
+			if strings.Contains(serial, ":") { // it is connected to when it is wanted
+				continue
+			}
+			if phone == "unasked" {
+				phone = a.attached()
+			}
+			if phone != "" {
+				n.Missing = append(n.Missing, phone)
+			}
+		}
+	}
+}
+
+// programPath is PATH as the instance's commands see it: not the user's own.
+func programPath(n *plan.Instance) string {
+	for _, s := range n.Specs {
+		if p := s.Env["PATH"]; p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+// attached says what is missing when no phone answers, "" when one does.
+func (a *app) attached() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if f, err := a.poolFile(); err == nil && len(f.Devices) > 0 {
+		return "" // which of them works is seen when one is wanted
+	}
+	network, address, err := a.adbAddress()
+	if err != nil {
+		return err.Error()
+	}
+	devices, err := adb.NewClient(network, address).Devices(ctx)
+	if err == nil && len(devices) > 0 {
+		return ""
+	}
+	if err != nil && (network != "tcp" || address != adbServer) {
+		return fmt.Sprintf("The adb server %s does not answer, which adb's variables name: start it there with `adb -a nodaemon server`.", address)
+	}
+	return "No phone is attached: connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it."
+}
+
+func howToGet(program string) string {
+	switch {
+	case program == "nvidia-smi":
+		return "upstream's quantiser needs a CUDA GPU with its driver"
+	case strings.HasPrefix(program, "python"):
+		return "install Python 3.10 with upstream's requirements-qnn-aot.txt in a virtual environment, and name its python in the step"
+	case program == "ninja":
+		return "apt-get install ninja-build"
+	case program == "clang++":
+		return "apt-get install clang"
+	}
+	return "apt-get install " + program
 }

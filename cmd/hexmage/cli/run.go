@@ -1,18 +1,33 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/trace"
 )
@@ -26,6 +41,19 @@ type runCmd struct {
 	Verify    stepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
 	Serial    string    `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
 	Trace     string    `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
+}
+
+// Help has the examples of `hexmage run --help`.
+func (*runCmd) Help() string {
+	return `Outputs appear in out/PIPELINE. What was done before is not done again.
+
+Examples:
+
+    hexmage run qwen3-aot-v79                          everything
+    hexmage run qwen3-aot-v79 oppackage.llama          one step and what it needs
+    hexmage run qwen3-aot-v79 --var prompt="Who are you?"
+    hexmage run qwen3-aot-v79 --profile device         the real SDKs, a real phone
+    hexmage run qwen3-aot-v79 --json | jq .event       for programs`
 }
 
 // Run builds the pipeline.
@@ -289,4 +317,383 @@ func selected(steps []string) ([]addrs.Step, error) {
 		return nil, &exitError{ExitUsage, err}
 	}
 	return out, nil
+}
+
+// request is what `hexmage run` was asked for, as far as it decides which memo is of use (docs/design/0003).
+type request struct {
+	Workspace, Pipeline, Profile, Out string
+	Steps                             []string
+	EnvVars, FlagVars                 map[string]string
+	Serial                            string
+}
+
+// memoPath is where the memo of a request is kept. The name is a digest: values of variables may be secret.
+func (a *app) memoPath(r request, fn digest.Function) string {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(a.cache, "state", "memo", fn.Bytes(b).Hex()[:32])
+}
+
+// binaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalogue are part of it.
+const binaryLookup = "the hexmage binary"
+
+// machineNow answers what a plan of the workspace was made from.
+func (a *app) machineNow(workspace string, fn digest.Function) build.Machine {
+	return build.Machine{
+		Workspace: workspace,
+		Lookup:    func(name string) digest.Digest { return a.lookup(name, fn) },
+		Digest: func(path string) (digest.Digest, error) {
+			b, err := os.ReadFile(path)
+			return fn.Bytes(b), err
+		},
+		Glob: func(dir string, patterns []string) (found, listed []string, err error) {
+			g, err := lang.Fileset(workspace, dir, patterns...)
+			return g.Found, g.Dirs, err
+		},
+	}
+}
+
+// lookup is the digest of a variable of the environment, or of what identifies this binary.
+func (a *app) lookup(name string, fn digest.Function) digest.Digest {
+	if name == binaryLookup {
+		return fn.Bytes([]byte(identity(a.env.Self)))
+	}
+	for i := len(a.env.Vars) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(a.env.Vars[i], name+"="); ok {
+			return fn.Bytes([]byte("=" + v))
+		}
+	}
+	return fn.Bytes(nil)
+}
+
+// identity tells builds of this program apart: by the id that the Go linker leaves, or else by what the file system says. The
+// latter changes with every `go build`, also where it makes the same.
+func identity(self string) string {
+	const goBuildID = 4
+	id := ""
+	if f, err := os.Open(self); err == nil {
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			if e, err := elffile.Open(f, info.Size()); err == nil {
+				_ = e.Notes(func(name string, kind uint32, desc []byte) { // notes that cannot be read are none
+					if name == "Go" && kind == goBuildID {
+						id = string(bytes.TrimRight(desc, "\x00"))
+					}
+				})
+			}
+		}
+	}
+	if id != "" {
+		return id
+	}
+	s, err := stat.Lstat(self)
+	return fmt.Sprint(s, err)
+}
+
+// maxReadDigest is the size up to which a file that planning looked at is known by its content. A larger one is a program
+// of the host, of which planning looked at the stat only.
+const maxReadDigest = 4 << 20
+
+// remembering says where the build leaves a memo and what the plan was made from; nil if that may have changed since
+// planning began.
+func (a *app) remembering(path string, r plan.Reads, m build.Machine, planned time.Time) *build.Memo {
+	keep := &build.Memo{Path: path, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}
+	for _, name := range r.Env {
+		keep.Lookups = append(keep.Lookups, snapshot.Lookup{Name: name, Value: m.Lookup(name)})
+	}
+	for _, paths := range [][]string{r.Files, r.Dirs, r.Absent} {
+		for _, p := range paths {
+			keep.Reads = append(keep.Reads, snapshot.Read{Path: p})
+		}
+	}
+	for _, g := range r.Globs {
+		kept := snapshot.Glob{Dir: g.Dir, Patterns: g.Patterns, Found: g.Found}
+		for _, d := range g.Dirs {
+			kept.Dirs = append(kept.Dirs, len(keep.Reads))
+			keep.Reads = append(keep.Reads, snapshot.Read{Path: d})
+		}
+		keep.Globs = append(keep.Globs, kept)
+	}
+	paths := make([]string, len(keep.Reads))
+	for i, read := range keep.Reads {
+		paths[i] = read.Path
+	}
+	stamps, err := stat.Lstats(m.Workspace, paths, 0)
+	if err != nil {
+		return nil
+	}
+	for i := range keep.Reads {
+		read := &keep.Reads[i]
+		if read.Stamp = stamps[i]; read.Stamp.Racy(planned) || read.Stamp.Exists() == slices.Contains(r.Absent, read.Path) {
+			return nil
+		}
+		if read.Stamp.IsRegular() && read.Stamp.Size <= maxReadDigest {
+			if read.Digest, err = m.Digest(absolute(m.Workspace, read.Path)); err != nil {
+				return nil
+			}
+		}
+	}
+	return keep
+}
+
+// stepsFlag is a flag such as --verify, for all steps, or --verify=STEP, which may be repeated.
+type stepsFlag struct {
+	on    bool
+	steps []string // of the flag; none: all steps
+}
+
+// Decode implements kong.MapperValue.
+func (f *stepsFlag) Decode(ctx *kong.DecodeContext) error {
+	f.on = true
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		if s, ok := ctx.Scan.Pop().Value.(string); ok {
+			f.steps = append(f.steps, s)
+		}
+	}
+	return nil
+}
+
+// IsBool tells kong that the flag may stand without a value.
+func (*stepsFlag) IsBool() bool { return true }
+
+// everything tells of every step that the flag means it, if it names none; nil if it means none or some.
+func (f stepsFlag) everything() func(step string) bool {
+	if !f.on || len(f.steps) > 0 {
+		return nil
+	}
+	return func(string) bool { return true }
+}
+
+// choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none. What it names must be
+// there.
+func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, error) {
+	if !f.on || len(f.steps) == 0 {
+		return f.everything(), nil
+	}
+	chosen, err := selected(f.steps)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, n := range p.Instances {
+		known[n.At.Step.Short()] = true
+	}
+	wanted := map[string]bool{}
+	for _, s := range chosen {
+		if !known[s.Short()] {
+			return nil, usage("%s=%s: no such step is part of this run", flag, s.Short())
+		}
+		wanted[s.Short()] = true
+	}
+	return func(step string) bool {
+		name, _, _ := strings.Cut(step, "[")
+		return wanted[name]
+	}, nil
+}
+
+// maxHeals is how often a build begins again because something in the cache was damaged. Each time at least one blob was
+// found and dropped; a disk that damages more than that needs more than hexmage.
+const maxHeals = 10
+
+// heal builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
+// again. The engine is put together anew: what it knows to be in the store is no longer so.
+func (r *running) heal(ctx context.Context, res build.Result, err error) (build.Result, error) {
+	for range maxHeals {
+		err = r.sound(err)
+		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) {
+			return res, err
+		}
+		r.done()
+		r.watching = nil
+		if changed := (*store.ChangedError)(nil); errors.As(err, &changed) {
+			fmt.Fprintf(r.a.env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
+		} else {
+			fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+		}
+		r.shut()
+		res, err = r.build(ctx)
+	}
+	if err = r.sound(err); errors.Is(err, store.ErrCorrupt) {
+		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
+	}
+	return res, err
+}
+
+// sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
+// may have been made from that.
+func (r *running) sound(err error) error {
+	if err != nil || r.over || r.engine == nil {
+		return err
+	}
+	found, err := r.engine.damage.Found()
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%s: %w", found[0].Hex(), store.ErrCorrupt)
+	}
+	return err
+}
+
+// shut ends the engine, if there is one.
+func (r *running) shut() {
+	if r.engine != nil {
+		r.survive()
+		r.engine.close()
+		r.engine = nil
+	}
+}
+
+// verifying puts what verification found among a build's events. A nil one stands for a build that does not verify.
+type verifying struct {
+	next     event.Sink
+	verifier *execute.Verifier
+}
+
+// startVerifying makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
+func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
+	if !f.on {
+		return nil, nil
+	}
+	chosen, err := f.choose("--verify", p)
+	if err != nil {
+		return nil, err
+	}
+	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.blobs, Roots: e.roots}
+	if len(f.steps) > 0 {
+		o.Select = chosen
+	}
+	v := execute.Verify(o)
+	e.executor = v
+	return &verifying{verifier: v}, nil
+}
+
+// before returns a sink that passes events on to next, with those about verification in between.
+func (v *verifying) before(next event.Sink) event.Sink {
+	if v == nil {
+		return next
+	}
+	v.next = next
+	return v
+}
+
+// Send implements event.Sink.
+func (v *verifying) Send(e event.Event) {
+	if _, last := e.(event.BuildFinished); last {
+		v.next.Send(v.verifier.Summary())
+	}
+	v.next.Send(e)
+	if n, ok := e.(event.ActionFinished); ok {
+		if found, ok := v.verifier.Take(n.Step, n.Name); ok {
+			v.next.Send(found)
+		}
+	}
+}
+
+// outcome is the error for what the verification found: exit code 1 and nothing more to say.
+func (v *verifying) outcome() error {
+	if v != nil && v.verifier.Summary().Different > 0 {
+		return &exitError{code: ExitFailed} // the report has said it
+	}
+	return nil
+}
+
+// startTrace begins the trace that --trace asks for.
+func (r *running) startTrace() (err error) {
+	if r.c.Trace == "" {
+		return nil
+	}
+	if r.trace, err = trace.Create(absolute(r.a.dir, r.c.Trace), time.Now()); err != nil {
+		return usage("--trace %s: %w", r.c.Trace, err)
+	}
+	return nil
+}
+
+// phase begins a phase of the run; what it returns ends it.
+func (r *running) phase(name string) func() {
+	if r.trace == nil {
+		return func() {}
+	}
+	return r.trace.Phase(name)
+}
+
+func (r *running) endTrace() {
+	if r.trace == nil {
+		return
+	}
+	if err := r.trace.Close(); err != nil {
+		fmt.Fprintln(r.a.env.Stderr, "hexmage:", err)
+	}
+	r.trace = nil
+}
+
+// maxParts is how many parts of one output are listed. Of more, a line says how many there are and where.
+const maxParts = 8
+
+// showOutputs prints the tables among the outputs, and where the others are.
+func (a *app) showOutputs(outs []event.OutputReady) error {
+	w := bufio.NewWriter(a.env.Stdout)
+	for i, n := range parts(outs) {
+		switch {
+		case n == 0:
+			outs[i].Name = "" // it is one of those that the first stands for
+		case n > maxParts:
+			name, _, _ := strings.Cut(outs[i].Name, ".")
+			outs[i].Name = name + ".*"
+			outs[i].Path = fmt.Sprintf("%s (%d outputs)", filepath.Join(filepath.Dir(outs[i].Path), name+".*"), n)
+		}
+	}
+	wide := 0
+	for _, o := range outs {
+		wide = max(wide, len(o.Name))
+	}
+	for _, o := range outs {
+		switch {
+		case o.Name == "":
+		case o.Show == "table":
+			if err := showTable(w, o); err != nil {
+				return err
+			}
+		default:
+			rel, err := filepath.Rel(a.env.Dir, o.Path)
+			if err != nil {
+				rel = o.Path
+			}
+			fmt.Fprintf(w, "  %-*s  %s\n", wide, o.Name, rel)
+		}
+	}
+	_ = w.Flush() // a reader that went away has seen enough
+	return nil
+}
+
+// parts returns for each output how many lines it stands for: 1 for itself, more for the first of many parts of one
+// output of the pipeline, 0 for the others of these.
+func parts(outs []event.OutputReady) []int {
+	n := make([]int, len(outs))
+	for i := 0; i < len(outs); {
+		name, _, part := strings.Cut(outs[i].Name, ".")
+		end := i + 1
+		for part && outs[i].Show == "" && end < len(outs) && outs[end].Show == "" && strings.HasPrefix(outs[end].Name, name+".") {
+			end++
+		}
+		if n[i] = end - i; n[i] <= maxParts {
+			for k := i; k < end; k++ {
+				n[k] = 1
+			}
+		}
+		i = end
+	}
+	return n
+}
+
+func showTable(w *bufio.Writer, o event.OutputReady) error {
+	b, err := os.ReadFile(o.Path)
+	if err != nil {
+		return engine(err)
+	}
+	t, err := report.ParseTable(b)
+	if err != nil {
+		return engine(fmt.Errorf("output %q: %w", o.Name, err))
+	}
+	t.Write(w)
+	return nil
 }
