@@ -1,8 +1,16 @@
 // Package sources gets one thing from outside into a folder, as a built-in tool: `hexmage tool fetch`.
 //
-// A Spec, written at plan time, says what and with which digests; the tool, Run, downloads (or takes an archive it is given),
-// checks, unpacks and verifies, and leaves either the whole result or nothing. It decides nothing: which release, which
-// source and which pins are settled before. It does not know the catalogue.
+//	Spec, written at plan time ─► Run, Fetch, Learn
+//	   archive, file   addresses ─► internal/fetch, all of it or parts of a zip ─┐
+//	   maven           coordinates ─► maven: addresses ─► the same               │
+//	   deb             names ─► deb: the distribution's own client               ├─► unpack ─► the tree
+//	   vendor          product ─► qpm: the vendor's own clients                  ┘
+//	   programs        of this machine: scripts that start them, or copies ─────────────────► the tree
+//	   check           of a tree that is there ─► toolchains/verify ────────────────────────► a report
+//
+// Sources at a commit are a tool of their own, package git. There is the whole result afterwards, with the digests that the spec has, or
+// nothing; what was downloaded is kept for the next try. The package decides nothing: which release, which source and which pins are settled
+// before. It does not know the catalogue, nor what an archive becomes (package unpack).
 package sources
 
 import (
