@@ -1,6 +1,7 @@
 package action
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -146,3 +147,20 @@ const ExecutorLocal = "local"
 
 // ToolArg0 is argv[0] of an action that runs one of hexmage's own built-in tools: ["hexmage", "tool", NAME, …].
 const ToolArg0 = "hexmage"
+
+// Quote writes a command so that a POSIX shell reads it back as the same arguments.
+func Quote(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		plain := a != ""
+		for _, r := range a {
+			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@%^", r)) {
+				plain = false
+			}
+		}
+		if out[i] = a; !plain {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -6,8 +6,17 @@
 package execute
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -54,4 +63,169 @@ func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 		return blobs
 	}
 	return store.Overlay(blobs, a.Directories)
+}
+
+// Route gives every action to the executor that its platform names (property "executor"; "local" when it names none).
+func Route(by map[string]Executor) Executor { return route(by) }
+
+type route map[string]Executor
+
+func (r route) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+	name := a.Command.Platform[action.PropertyExecutor]
+	if name == "" {
+		name = action.ExecutorLocal
+	}
+	next, ok := r[name]
+	if !ok {
+		have := make([]string, 0, len(r))
+		for k := range r {
+			have = append(have, k)
+		}
+		sort.Strings(have)
+		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("no executor %q; there are: %s", name, strings.Join(have, ", "))}
+	}
+	return next.Execute(ctx, a)
+}
+
+// Spans is told what an executor spent its time with on one action. It may be called from several goroutines.
+type Spans func(name string, start time.Time, took time.Duration)
+
+type spansKey struct{}
+
+// WithSpans returns a context under which executors tell s what they spend their time with.
+func WithSpans(ctx context.Context, s Spans) context.Context {
+	return context.WithValue(ctx, spansKey{}, s)
+}
+
+// Span begins something that takes time: "lay out inputs", "run", "capture outputs". What it returns is to be called at
+// the end. Spans of an action are one after the other or one in the other. Where nobody listens it costs nothing.
+func Span(ctx context.Context, name string) func() {
+	s, ok := ctx.Value(spansKey{}).(Spans)
+	if !ok {
+		return func() {}
+	}
+	start := time.Now()
+	return func() { s(name, start, time.Since(start)) }
+}
+
+// Progress is told how far a running action is: done and total in unit ("bytes"; total 0 when not known), and a few words.
+type Progress func(done, total int64, text string)
+
+type progressKey struct{}
+
+// WithProgress returns a context under which executors tell p how far the action is. p is called from any goroutine.
+func WithProgress(ctx context.Context, p Progress) context.Context {
+	return context.WithValue(ctx, progressKey{}, p)
+}
+
+// ReportProgress tells the context's Progress, if there is one.
+func ReportProgress(ctx context.Context, done, total int64, text string) {
+	if p, ok := ctx.Value(progressKey{}).(Progress); ok {
+		p(done, total, text)
+	}
+}
+
+// HostPath is where programs without a slash in their name are looked for: the host's base system.
+const HostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// LookPath finds a program of the host as actions see it: in the folders of list, by default HostPath, and not in those of
+// the user's own PATH. A name with a slash is a path already.
+func LookPath(name, list string) (string, error) {
+	if list == "" {
+		list = HostPath
+	}
+	if strings.Contains(name, "/") {
+		if isProgram(name) {
+			return name, nil
+		}
+		return "", fmt.Errorf("there is no program %s", name)
+	}
+	for _, dir := range filepath.SplitList(list) {
+		if p := filepath.Join(dir, name); isProgram(p) {
+			return p, nil
+		}
+	}
+	return "", fmt.Errorf("no program %s in %s", name, list)
+}
+
+func isProgram(p string) bool {
+	st, err := os.Stat(p)
+	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
+}
+
+// Printed keeps the whole of what a command prints, up to 64 MB of each stream, where that is more than a Result holds: in
+// files next to each other, which are there only then.
+type Printed struct {
+	path string // what the files' names start with
+
+	mu    sync.Mutex
+	files []string
+}
+
+// NewPrinted returns a Printed whose files' names start with path.
+func NewPrinted(path string) *Printed { return &Printed{path: path} }
+
+type printedKey struct{}
+
+// WithPrinted returns a context under which executors keep in p what a command prints.
+func WithPrinted(ctx context.Context, p *Printed) context.Context {
+	return context.WithValue(ctx, printedKey{}, p)
+}
+
+// Outputs returns what a command's two streams are written to. Both have to be closed when the command has ended. What an
+// earlier command under this context printed is gone.
+func Outputs(ctx context.Context) (stdout, stderr *Capped) {
+	stdout, stderr = &Capped{}, &Capped{}
+	if p, ok := ctx.Value(printedKey{}).(*Printed); ok {
+		p.Remove()
+		stdout.whole = &wholeStream{path: p.path + stdoutName, begun: p.add}
+		stderr.whole = &wholeStream{path: p.path + stderrName, begun: p.add}
+	}
+	return stdout, stderr
+}
+
+const (
+	stdoutName = ".stdout"
+	stderrName = ".stderr"
+)
+
+func (p *Printed) add(path string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files = append(p.files, path)
+}
+
+// Remove removes the files, if there are any.
+func (p *Printed) Remove() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range p.files {
+		_ = os.Remove(f)
+	}
+	p.files = nil
+}
+
+// CopyTo writes standard output and then standard error to w: each from its file, or else as the result has it.
+func (p *Printed) CopyTo(w io.Writer, r *action.Result) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range []struct {
+		path string
+		kept []byte
+	}{{p.path + stdoutName, r.Stdout}, {p.path + stderrName, r.Stderr}} {
+		var from io.Reader = bytes.NewReader(s.kept)
+		if len(p.files) > 0 {
+			f, err := os.Open(s.path)
+			if err == nil {
+				defer f.Close()
+				from = f
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		if _, err := io.Copy(w, from); err != nil {
+			return err
+		}
+	}
+	return nil
 }

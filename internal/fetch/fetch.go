@@ -236,3 +236,55 @@ func redact(raw string) string {
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
+
+// Variables with which a process that downloads is told about its machine. None of them changes what is got.
+const (
+	EnvDownloads = "HEXMAGE_DOWNLOADS" // folder that keeps downloads, so that a killed run resumes
+	EnvOffline   = "HEXMAGE_OFFLINE"   // "1": ask no network
+	EnvMirrors   = "HEXMAGE_MIRRORS"   // also the user's own: what to ask in place of other addresses
+	EnvNetrc     = "NETRC"             // likewise: file with logins of hosts
+)
+
+// Machine is what those variables say.
+type Machine struct {
+	Downloads string // "" keeps nothing
+	Offline   bool
+	Mirrors   []Mirror
+	Logins    []Login
+}
+
+// MachineOf reads the variables, and the file with logins.
+func MachineOf(getenv func(name string) string) (m Machine, err error) {
+	m.Downloads, m.Offline = getenv(EnvDownloads), getenv(EnvOffline) == "1"
+	if m.Mirrors, err = ParseMirrors(getenv(EnvMirrors)); err == nil {
+		m.Logins, err = NetrcFile(getenv(EnvNetrc))
+	}
+	return m, err
+}
+
+// Mirror says where to ask in place of addresses that begin with From: at To and the rest.
+type Mirror struct{ From, To string }
+
+// ParseMirrors reads mirrors as a variable holds them: "https://a/=https://b/c/", several with spaces between.
+func ParseMirrors(text string) ([]Mirror, error) {
+	var ms []Mirror
+	for _, word := range strings.Fields(text) {
+		from, to, ok := strings.Cut(word, "=")
+		if !ok || !strings.Contains(from, "://") || !strings.Contains(to, "://") {
+			return nil, fmt.Errorf("%.80q says no mirror: the form is https://from/=https://to/", word)
+		}
+		ms = append(ms, Mirror{from, to})
+	}
+	return ms, nil
+}
+
+// Rewrite returns the address to ask in place of addr: by the mirror with the longest From.
+func Rewrite(addr string, ms []Mirror) string {
+	best := Mirror{}
+	for _, m := range ms {
+		if strings.HasPrefix(addr, m.From) && len(m.From) > len(best.From) {
+			best = m
+		}
+	}
+	return best.To + strings.TrimPrefix(addr, best.From)
+}

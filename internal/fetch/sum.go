@@ -1,13 +1,18 @@
 package fetch
 
 import (
+	"context"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"hash"
 	"io"
+	"net/http"
 	"os"
+	"strings"
 )
 
 // sums hashes with all functions that a source has digests for; SHA-256 always, for the lock file.
@@ -66,4 +71,72 @@ func sumFile(name string, s Source) (*Result, error) {
 		return nil, err
 	}
 	return h.result(), nil
+}
+
+// sidecar compares the part with the digest that lies beside it on the server, if there is one.
+func (d *download) sidecar(ctx context.Context, addr string) error {
+	if isLocal(addr) || d.http == nil || d.source.SHA256 != "" { // a pin says more than the server that it is checked against
+		return nil
+	}
+	for _, suffix := range d.source.Sidecars {
+		want, err := d.sideSum(ctx, addr+suffix, suffix)
+		if err != nil {
+			return err
+		}
+		if want == "" {
+			continue
+		}
+		s := Source{}
+		switch suffix {
+		case ".sha256":
+			s.SHA256 = want
+		case ".sha1":
+			s.SHA1 = want
+		case ".md5":
+			s.MD5 = want
+		}
+		r, err := sumFile(d.path, s)
+		if err != nil {
+			return err
+		}
+		if err := r.check(s); err != nil {
+			removePart(d.path)
+			return fmt.Errorf("%w, which is what the file %s beside it says", err, suffix)
+		}
+		return nil
+	}
+	return nil
+}
+
+// sideSum returns the digest in a sidecar, "" when there is none.
+func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, error) {
+	size := map[string]int{".sha256": 64, ".sha1": 40, ".md5": 32}[suffix]
+	if size == 0 {
+		return "", nil
+	}
+	plain := &download{client: d.client, source: Source{URLs: d.source.URLs, UserAgent: d.source.UserAgent}, http: d.http}
+	var err error
+	for try := 0; try <= d.client.Retries; try++ {
+		var a *answer
+		if a, err = plain.ask(ctx, addr, 0, -1, ""); err == nil {
+			b, rerr := io.ReadAll(io.LimitReader(a.Body, 4096))
+			a.close()
+			switch {
+			case a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusGone:
+				return "", nil
+			case a.StatusCode == http.StatusOK && rerr == nil:
+				f := strings.Fields(strings.ToLower(string(b)))
+				if len(f) == 0 || len(f[0]) != size || strings.Trim(f[0], "0123456789abcdef") != "" {
+					return "", nil // a page, most likely
+				}
+				return f[0], nil
+			}
+			err = &transientError{err: fmt.Errorf("%w: %s", ErrRefused, a.Status)}
+		}
+		var t *transientError
+		if !errors.As(err, &t) || d.pause(ctx, try+1, 0) != nil {
+			break
+		}
+	}
+	return "", fmt.Errorf("the digest beside it (%s): %w", suffix, err)
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 )
 
 // Notes add to a plan what is not part of it: what a build would do.
@@ -195,4 +197,267 @@ func artifactText(a action.Artifact) string {
 		return fmt.Sprintf(" of %d parts", len(a.Parts))
 	}
 	return ""
+}
+
+// The types below are the shape of JSON. They are apart from Plan so that either can change without the other.
+type jsonPlan struct {
+	Format      string         `json:"format"`
+	Pipeline    string         `json:"pipeline"`
+	Description string         `json:"description,omitempty"`
+	Profile     string         `json:"profile,omitempty"`
+	Steps       []jsonInstance `json:"steps"`
+	Outputs     []jsonExport   `json:"outputs"`
+	Reads       jsonReads      `json:"reads"`
+	Status      any            `json:"status,omitempty"`
+}
+
+type jsonInstance struct {
+	Address     string         `json:"address"`
+	Kind        string         `json:"kind"`
+	Name        string         `json:"name"`
+	Key         *string        `json:"key,omitempty"`
+	Description string         `json:"description,omitempty"`
+	Where       string         `json:"where"`
+	Needs       []string       `json:"needs"`
+	Deferred    string         `json:"deferred,omitempty"`
+	Actions     []jsonSpec     `json:"actions"` // a preview when deferred
+	Outputs     []jsonOutput   `json:"outputs"`
+	TimeoutS    float64        `json:"timeout_s,omitempty"`
+	Retries     int            `json:"retries,omitempty"`
+	RetryAfter  []int          `json:"retry_exit_codes,omitempty"`
+	Resources   map[string]int `json:"resources,omitempty"`
+	Cache       string         `json:"cache,omitempty"`
+}
+
+type jsonSpec struct {
+	Name        string            `json:"name"`
+	Description string            `json:"description,omitempty"`
+	Argv        []string          `json:"argv"`
+	Env         map[string]string `json:"env,omitempty"`
+	Stdin       string            `json:"stdin,omitempty"`
+	Inputs      []jsonInput       `json:"inputs"`
+	Outputs     []string          `json:"outputs"` // a folder ends with "/"
+	Platform    map[string]string `json:"platform,omitempty"`
+	OKExitCodes []int             `json:"ok_exit_codes,omitempty"`
+	NoCache     bool              `json:"no_cache,omitempty"`
+}
+
+type jsonInput struct {
+	Path     string   `json:"path"`
+	Artifact string   `json:"artifact,omitempty"`
+	Action   *string  `json:"action,omitempty"` // name of another action of the step, and its output
+	Output   string   `json:"output,omitempty"`
+	Host     string   `json:"host,omitempty"`
+	Globs    []string `json:"globs,omitempty"`
+	Bytes    *int     `json:"bytes,omitempty"` // of a file that is part of the plan
+	Sub      string   `json:"sub,omitempty"`
+}
+
+type jsonOutput struct {
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	Path  string `json:"path"` // in the exec root of a step that uses it
+}
+
+type jsonExport struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Where       string   `json:"where"`
+	Show        string   `json:"show,omitempty"`
+	Class       string   `json:"class"` // "literal" for a value known by now
+	Artifact    string   `json:"artifact,omitempty"`
+	Sub         string   `json:"sub,omitempty"`
+	Value       string   `json:"value,omitempty"`
+	WaitsFor    []string `json:"waits_for,omitempty"`
+}
+
+type jsonReads struct {
+	Files []string   `json:"files"`
+	Globs []jsonGlob `json:"globs"`
+}
+
+type jsonGlob struct {
+	Dir      string   `json:"dir"`
+	Patterns []string `json:"patterns"`
+	Found    int      `json:"found"`
+}
+
+// JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change. Its field "status" says what
+// a build would do; nil for none.
+func JSON(p *Plan, status any) ([]byte, error) {
+	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Status: status,
+		Steps: []jsonInstance{}, Outputs: []jsonExport{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
+	for _, n := range p.Instances {
+		out.Steps = append(out.Steps, instanceJSON(n))
+	}
+	for _, e := range p.Exports {
+		out.Outputs = append(out.Outputs, exportJSON(e))
+	}
+	for _, g := range p.Reads.Globs {
+		out.Reads.Globs = append(out.Reads.Globs, jsonGlob{Dir: g.Dir, Patterns: append([]string{}, g.Patterns...), Found: len(g.Found)})
+	}
+	return marshal(out)
+}
+
+func instanceJSON(n *Instance) jsonInstance {
+	j := jsonInstance{Address: n.At.String(), Kind: n.At.Kind, Name: n.At.Name, Description: n.Description, Where: n.Where,
+		Needs: []string{}, Deferred: n.Deferred, Actions: []jsonSpec{}, Outputs: []jsonOutput{},
+		TimeoutS: n.Timeout.Seconds(), Retries: n.Retries, RetryAfter: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
+	if n.At.Keyed {
+		key := n.At.Key
+		j.Key = &key
+	}
+	for _, d := range n.Needs() {
+		j.Needs = append(j.Needs, d.String())
+	}
+	for _, s := range n.Specs {
+		j.Actions = append(j.Actions, specJSON(s))
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Classes)) {
+		j.Outputs = append(j.Outputs, jsonOutput{Name: name, Class: n.Classes[name].String(), Path: n.Output(name).Path()})
+	}
+	return j
+}
+
+func specJSON(s action.Spec) jsonSpec {
+	j := jsonSpec{Name: s.Name, Description: s.Description, Argv: append([]string{}, s.Args...), Env: s.Env, Stdin: s.Stdin,
+		Inputs: []jsonInput{}, Outputs: []string{}, Platform: s.Platform, OKExitCodes: s.OKExitCodes, NoCache: s.NoCache}
+	for _, in := range s.Inputs {
+		i := jsonInput{Path: in.Path, Sub: in.Sub}
+		switch {
+		case in.Artifact != nil:
+			i.Artifact = in.Artifact.String()
+		case in.Spec != nil:
+			i.Action, i.Output = &in.Spec.Spec, in.Spec.Path
+		case in.Host != nil:
+			i.Host, i.Globs = in.Host.Path, in.Host.Globs
+		case in.Content != nil:
+			n := len(in.Content.Data)
+			i.Bytes = &n
+		}
+		j.Inputs = append(j.Inputs, i)
+	}
+	for _, o := range s.Outputs {
+		path := o.Path
+		if o.Tree {
+			path += "/"
+		}
+		j.Outputs = append(j.Outputs, path)
+	}
+	return j
+}
+
+func exportJSON(e Export) jsonExport {
+	j := jsonExport{Name: e.Name, Description: e.Description, Where: e.Where, Show: e.Show, Class: "literal", Value: e.Literal}
+	if e.Artifact.Artifact != nil {
+		j.Class, j.Artifact, j.Sub = e.Class.String(), e.Artifact.Artifact.String(), e.Artifact.Sub
+	}
+	for _, o := range e.AwaitValues {
+		j.WaitsFor = append(j.WaitsFor, o.String())
+	}
+	return j
+}
+
+// Dot returns the graph of steps in Graphviz's language: an arrow leads from a step to what needs it.
+func Dot(p *Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "digraph %s {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n", dotString(p.Pipeline))
+	for _, n := range p.Instances {
+		style := ""
+		switch {
+		case n.At.Kind == addrs.Toolchain:
+			style = ", style=\"filled,rounded\", fillcolor=\"#eeeeee\""
+		case n.Deferred != "":
+			style = ", style=\"dashed,rounded\""
+		}
+		fmt.Fprintf(&b, "  %s [label=%s%s];\n", dotString(n.At.String()), dotString(n.At.Short()), style)
+	}
+	eachEdge(p, func(from, to addrs.Instance) {
+		fmt.Fprintf(&b, "  %s -> %s;\n", dotString(from.String()), dotString(to.String()))
+	})
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func dotString(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+// Mermaid returns the graph of steps as a mermaid flowchart: an arrow leads from a step to what needs it.
+func Mermaid(p *Plan) string {
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	ids := make(map[addrs.Instance]string, len(p.Instances))
+	for i, n := range p.Instances {
+		ids[n.At] = fmt.Sprintf("n%d", i)
+		open, shut := "[", "]"
+		switch {
+		case n.At.Kind == addrs.Toolchain:
+			open, shut = "[(", ")]"
+		case n.Deferred != "":
+			open, shut = "([", "])"
+		}
+		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, open, mermaidText(n.At.Short()), shut)
+	}
+	eachEdge(p, func(from, to addrs.Instance) { fmt.Fprintf(&b, "  %s --> %s\n", ids[from], ids[to]) })
+	return b.String()
+}
+
+// mermaidText spells what mermaid would read as its own syntax as entities.
+func mermaidText(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '"' || r == '#' || r == '<' || r == '>' || r == '&' || r < ' ' {
+			fmt.Fprintf(&b, "#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func eachEdge(p *Plan, f func(from, to addrs.Instance)) {
+	by := p.named()
+	for _, n := range p.Instances {
+		for _, d := range n.Needs() {
+			for _, from := range by[d] {
+				f(from.At, n.At)
+			}
+		}
+	}
+}
+
+type jsonGraph struct {
+	Format    string          `json:"format"`
+	Pipeline  string          `json:"pipeline"`
+	Profile   string          `json:"profile,omitempty"`
+	Instances []graphInstance `json:"nodes"`
+	Edges     [][2]string     `json:"edges"` // from what is needed to what needs it
+}
+
+type graphInstance struct {
+	ID       string `json:"id"`
+	Kind     string `json:"kind"`
+	Where    string `json:"where"`
+	Deferred string `json:"deferred,omitempty"`
+}
+
+// GraphJSON returns the graph of steps as JSON, format "hexmage-graph/0": the 0 says that it may still change.
+func GraphJSON(p *Plan) ([]byte, error) {
+	g := jsonGraph{Format: "hexmage-graph/0", Pipeline: p.Pipeline, Profile: p.Profile, Instances: []graphInstance{}, Edges: [][2]string{}}
+	for _, n := range p.Instances {
+		g.Instances = append(g.Instances, graphInstance{ID: n.At.String(), Kind: n.At.Kind, Where: n.Where, Deferred: n.Deferred})
+	}
+	eachEdge(p, func(from, to addrs.Instance) { g.Edges = append(g.Edges, [2]string{from.String(), to.String()}) })
+	return marshal(g)
+}
+
+// marshal is json.MarshalIndent without the escapes that only HTML needs, with a line end.
+func marshal(v any) ([]byte, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return []byte(b.String()), err
 }

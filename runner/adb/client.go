@@ -3,6 +3,8 @@ package adb
 import (
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -224,4 +226,114 @@ func isPropKey(key string) bool {
 		return true
 	}
 	return false
+}
+
+// Track yields the server's list of devices, first as it is, then after every change, until ctx ends. A list holds every device, usable or
+// not; lists that follow each other quickly may be equal. What ends it otherwise is yielded as an error, once, and is the last.
+func (c *Client) Track(ctx context.Context) iter.Seq2[[]Info, error] {
+	return func(yield func([]Info, error) bool) {
+		err := c.track(ctx, "host:track-devices-l", yield)
+		if _, refused := asServerError(err); refused { // it is too old to say more than serials and states
+			err = c.track(ctx, "host:track-devices", yield)
+		}
+		if err != nil && ctx.Err() == nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// track returns nil when yield wanted no more.
+func (c *Client) track(ctx context.Context, service string, yield func([]Info, error) bool) error {
+	cn, err := dial(ctx, c.network, c.address)
+	if err != nil {
+		return err
+	}
+	defer cn.Close()
+	cn.within(askWait)
+	if err := cn.request(service); err != nil {
+		return wrap(ctx, err, "%s", service)
+	}
+	for {
+		cn.within(0) // nothing may change for days
+		if _, err := cn.r.Peek(1); err != nil {
+			return wrap(ctx, err, "%s", service)
+		}
+		cn.within(askWait)
+		s, err := readString(cn.r)
+		if err != nil {
+			return wrap(ctx, err, "%s", service)
+		}
+		if !yield(parseDevices(s), nil) {
+			return nil
+		}
+	}
+}
+
+// Names of features, as daemons and servers announce them.
+const (
+	featureStat = "stat_v2"
+	featureList = "ls_v2"
+	featureSend = "sendrecv_v2"
+	featureZstd = "sendrecv_v2_zstd"
+)
+
+// abilities is what can be used of the sync service of a device.
+type abilities struct {
+	stat bool // STA2, LST2
+	list bool // LIS2
+	send bool // SND2, RCV2
+	zstd bool // and those with zstd
+}
+
+// HostFeatures returns what the server itself announces. A server that is too old to be asked has none.
+func (c *Client) HostFeatures(ctx context.Context) ([]string, error) {
+	s, err := c.ask(ctx, "host:host-features")
+	if _, refused := asServerError(err); refused {
+		return nil, nil
+	}
+	return splitFeatures(s), err
+}
+
+// Features returns what the device's daemon announces, for example "shell_v2", "stat_v2".
+func (d *Device) Features(ctx context.Context) ([]string, error) {
+	s, err := d.client.ask(ctx, "host-serial:"+d.serial+":features")
+	return splitFeatures(s), err
+}
+
+func splitFeatures(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+// abilities asks once, and again after a Reconnect: the device may have been updated.
+func (d *Device) abilities(ctx context.Context) (abilities, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.can != nil {
+		return *d.can, nil
+	}
+	device, err := d.Features(ctx)
+	if err != nil {
+		return abilities{}, err
+	}
+	can := abilities{stat: slices.Contains(device, featureStat), list: slices.Contains(device, featureList)}
+	// A server hands through whatever a device announces. What it does not announce itself was never used with it, so we do not begin.
+	if slices.Contains(device, featureSend) {
+		host, err := d.client.HostFeatures(ctx)
+		if err != nil {
+			return abilities{}, err
+		}
+		can.send = slices.Contains(host, featureSend)
+		can.zstd = can.send && slices.Contains(host, featureZstd) && slices.Contains(device, featureZstd)
+	}
+	d.can = &can
+	return can, nil
+}
+
+func (d *Device) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.can = nil
 }

@@ -8,10 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
@@ -293,4 +297,119 @@ func (l *Lease) Lost(ctx context.Context, err error) {
 			l.want.Note(before + "the phone still works")
 		}
 	})
+}
+
+// A phone that hangs, or is out of reach, may leave its link as it is, and who waits for its output would do so for ever. It is asked for a
+// sign of life seldom enough to disturb no measurement.
+const (
+	lifeEvery = 20 * time.Second
+	lifeWait  = 20 * time.Second // for an answer: a phone that loads a model is busy
+	lifeTries = 3                // in vain, one after another
+)
+
+// errSilent says that a phone gave no sign of life. What was done on it may be done on another one.
+var errSilent = fmt.Errorf("it gives no sign of life any more: %w", adb.ErrDropped)
+
+// alive runs f under a context that ends with errSilent once ask fails again and again.
+func alive(ctx context.Context, ask func(context.Context) error, f func(context.Context)) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		for missed := 0; missed < lifeTries; {
+			select {
+			case <-time.After(lifeEvery):
+			case <-ctx.Done():
+				return
+			}
+			asked, over := context.WithTimeout(ctx, lifeWait)
+			err := ask(asked)
+			over()
+			if missed++; err == nil {
+				missed = 0
+			}
+		}
+		cancel(errSilent)
+	}()
+	f(ctx)
+}
+
+// Watched runs f on the phone as long as that gives signs of life. Where there is no other phone, people can see and decide better.
+func (l *Lease) Watched(ctx context.Context, f func(context.Context)) {
+	if !l.OfSeveral() {
+		f(ctx)
+		return
+	}
+	alive(ctx, func(ctx context.Context) error {
+		_, err := l.Device.Output(ctx, "echo", nil)
+		return err
+	}, f)
+}
+
+// OfSeveral tells whether the pool has other phones.
+func (l *Lease) OfSeveral() bool { return l.pool.Len() > 1 }
+
+// blame is what is wrong with a phone until it is booted again.
+type blame struct {
+	why  error
+	boot string
+}
+
+// Blame says that something is wrong with the phone until it is booted again. It may have been given back.
+func (l *Lease) Blame(why error, note func(text string)) {
+	l.pool.change(func() {
+		l.phone.blame = &blame{why, l.boot}
+		if !l.phone.busy { // else it is seen when it is wanted next
+			l.pool.putAside(l.phone, why, Want{Note: note}, "")
+		}
+	})
+}
+
+// blamed returns what the phone is blamed of, unless it was booted since.
+func (p *Pool) blamed(ph *poolPhone, boot string) *blame {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ph.blame != nil && ph.blame.boot != boot {
+		ph.blame = nil
+	}
+	return ph.blame
+}
+
+// maxHad is of how many pushes it is remembered that a phone had them. Which phone is better is all that comes of it.
+const maxHad = 32
+
+// memory is the file in which it is kept what a phone had: a line for each push. Its date is when the phone was used last.
+func (p *Pool) memory(d Device) string {
+	if p.state == "" {
+		return ""
+	}
+	return filepath.Join(p.state, "pool", lease.FileName(d.key()))
+}
+
+// recall reads what remember wrote, also in other processes.
+func (ph *poolPhone) recall(file string) {
+	st, err := os.Stat(file)
+	if err != nil || st.Size() > 64<<10 {
+		return
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	ph.used, ph.had = st.ModTime(), strings.Fields(string(b))
+}
+
+// remember writes it down. What fails costs a push to another phone later, nothing else.
+func (ph *poolPhone) remember(file string) {
+	if file != "" {
+		_ = atomicfile.PlaceFile(file, []byte(strings.Join(ph.had, "\n")), 0o644)
+	}
+}
+
+// has notes that the phone has the files.
+func (ph *poolPhone) has(files string) {
+	if files == "" {
+		return
+	}
+	ph.had = append(slices.DeleteFunc(ph.had, func(s string) bool { return s == files }), files)
+	ph.had = ph.had[max(0, len(ph.had)-maxHad):]
 }

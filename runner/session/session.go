@@ -5,12 +5,16 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +22,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/push"
@@ -284,3 +289,129 @@ const afterWait = 20 * time.Second
 func (s *Session) Push(ctx context.Context, dir string, files map[string]push.File, report func(done, total int64)) (push.Pushed, error) {
 	return push.New(s.Device, s.Lease, s.Sums, s.Wait, report).Folder(ctx, dir, files)
 }
+
+// Record is what is known of one run beside what its program printed: where it ran, how hot that was, what went before. It is an
+// output of the run's action.
+type Record struct {
+	Started    string            `json:"started"` // when the measured command began, by this machine's clock: RFC 3339, UTC
+	Serial     string            `json:"serial"`
+	Name       string            `json:"name,omitempty"` // in devices.hcl; of emulated phones beside each other: "emulator 2"
+	Model      string            `json:"model,omitempty"`
+	SoC        string            `json:"soc"`
+	Emulated   bool              `json:"emulated,omitempty"`
+	ExitCode   int               `json:"exit_code"`
+	DurationUS int64             `json:"duration_us"` // of the command, as seen from this machine
+	WarmupsUS  []int64           `json:"warmups_us,omitempty"`
+	Cooldown   *thermal.Cooled   `json:"cooldown,omitempty"`
+	Before     []thermal.Reading `json:"thermal_before,omitempty"` // right before the measured command
+	After      []thermal.Reading `json:"thermal_after,omitempty"`  // right after it
+	SentBytes  int64             `json:"sent_bytes"`               // to have the files there
+}
+
+// Phone names the phone for people.
+func (r Record) Phone() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return r.Serial
+}
+
+// RecordOf puts together what is known of a run.
+func RecordOf(i devinfo.Info, res Result, cooled *thermal.Cooled) Record {
+	r := Record{
+		Started: res.Started.UTC().Format("2006-01-02T15:04:05.000Z"), Serial: i.Serial, Name: i.Name, Model: i.Model, SoC: i.SoC, Emulated: i.Emulated,
+		ExitCode: res.ExitCode, DurationUS: res.Duration.Microseconds(), Cooldown: cooled, Before: res.Before, After: res.After, SentBytes: res.Pushed.Sent,
+	}
+	for _, d := range res.Warmups {
+		r.WarmupsUS = append(r.WarmupsUS, d.Microseconds())
+	}
+	return r
+}
+
+// Write puts the record into a file at the slash path below dir.
+func (r Record) Write(dir, name string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteBelow(dir, name, append(b, '\n'))
+}
+
+// WriteBelow writes a file at the slash path below dir.
+func WriteBelow(dir, name string, content []byte) error {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return fmt.Errorf("the path %s leads out of the run's folder", name)
+	}
+	to := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o644)
+}
+
+// LogWords, an extended regular expression for grep -i, is in lines of a device's log that have to do with the NPU, or with programs that died.
+const LogWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
+
+// maxLogged bounds what of a device's log goes with a failure, in lines; of a tombstone likewise.
+const (
+	maxLogged    = "300"
+	maxTombstone = "60"
+)
+
+// logScript prints what the log says since the command began, as far as it has to do with the NPU or with programs that died, then the start
+// of the newest crash dump since then, where it may be read. Input: the run's folder. logcat's own -T is no help on devices without it.
+const logScript = `read -r dir && cd "$dir" && read -r at <` + startedFile + ` || exit 0
+echo "since $at"
+logcat -d -v threadtime -b main,system,crash -T "${at%.*}.000" 2>/dev/null | grep -iE '` + LogWords + `' | tail -n ` + maxLogged + `
+f=$(ls -t /data/tombstones/tombstone_?? 2>/dev/null | head -n 1)
+[ -n "$f" ] && [ -r "$f" ] && [ ! ` + startedFile + ` -nt "$f" ] && echo "tombstone $f" && head -n ` + maxTombstone + ` "$f"
+exit 0`
+
+// logOf returns what the device's log says of the command that ran in the folder; nothing where that cannot be found out.
+func (s *Session) logOf(ctx context.Context, dir string) []byte {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
+	defer cancel()
+	out, err := s.Device.Output(ctx, logScript, strings.NewReader(dir+"\n"))
+	if err != nil {
+		return nil
+	}
+	return since(out)
+}
+
+// since drops the lines of the log that are older than the time in the first line of what logScript printed. That has no fractions of
+// a second where the device's date cannot tell them.
+func since(out string) []byte {
+	first, rest, _ := strings.Cut(out, "\n")
+	at, ok := strings.CutPrefix(first, "since ")
+	if !ok {
+		return nil
+	}
+	const form = "01-02 15:04:05.000"
+	at = at[:min(len(at), len(form))]
+	var kept bytes.Buffer
+	for line := range strings.Lines(rest) {
+		t := line[:min(len(line), len(form))]
+		if _, err := time.Parse(form, t); err != nil || t >= at || at > "12-31" && t < "01-02" {
+			kept.WriteString(line)
+		}
+	}
+	return kept.Bytes()
+}
+
+const (
+	// In the run's folder.
+	pidFile     = ".hexmage.pid"     // the process group of the command
+	startedFile = ".hexmage.started" // when it began, as the device's log spells that
+
+	// Input: the run's folder. The shell that adb starts leads a session and a process group of its own.
+	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
+exit 0`
+
+	// Input: the run's folder. What the command left running is ended: it would take part in the next measurement. The folder's files are the
+	// store's, too: only folders are made writable.
+	cleanScript = layout.Guard + `read -r dir || exit 1
+case $dir in ` + layout.Runs + `/*/* | *..*) exit 1 ;; ` + layout.Runs + `/?*) ;; *) exit 1 ;; esac
+[ -f "$dir/` + pidFile + `" ] && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
+find "$dir" -type d -exec chmod u+w {} + 2>/dev/null
+rm -rf "$dir"`
+)

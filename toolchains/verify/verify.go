@@ -7,12 +7,14 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -20,8 +22,11 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/hexmage/hexmage/internal/elffile"
 )
 
 // Checks are what a tree must hold. Patterns and paths are slash paths from its root.
@@ -239,4 +244,75 @@ func (t *tree) read(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxText))
+}
+
+var errNoFile = errors.New("not a regular file")
+
+// openFile opens a regular file. What is none is not opened: a pipe would never end. A folder is no error: the file is nil.
+func openFile(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, nil
+	case !info.Mode().IsRegular():
+		return nil, errNoFile
+	}
+	return os.Open(name)
+}
+
+// openELF opens an ELF file; the caller calls done.
+func openELF(name string) (e *elffile.File, done func(), err error) {
+	f, err := openFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f == nil {
+		return nil, nil, errNoFile
+	}
+	info, err := f.Stat()
+	if err == nil {
+		e, err = elffile.Open(f, info.Size())
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return e, func() { _ = f.Close() }, nil
+}
+
+const runLimit = 60 * time.Second // for a program that prints its version, on a busy machine
+
+func (t *tree) run(ctx context.Context) {
+	for _, r := range t.checks.Run {
+		for _, p := range t.patterns(r.Path) {
+			t.runOne(ctx, p, r)
+		}
+	}
+}
+
+func (t *tree) runOne(ctx context.Context, p string, r Run) {
+	t.report.Checked.Programs++
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(t.root, filepath.FromSlash(p)), r.Args...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent"}
+	for k, v := range r.Env {
+		cmd.Env = append(cmd.Env, k+"="+strings.ReplaceAll(v, "${root}", t.root))
+	}
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	line, _, _ := bytes.Cut(bytes.TrimSpace(out), []byte("\n"))
+	if err != nil {
+		t.add(p, fmt.Sprintf("a program that does not run (%v: %.200s)", err, line), "exit code 0",
+			"the machine lacks a library that it needs, or is of another kind: `hexmage doctor` tells")
+		return
+	}
+	if r.Match == "" {
+		return
+	}
+	re, err := regexp.Compile(r.Match)
+	if err != nil || !re.Match(out) {
+		t.add(p, fmt.Sprintf("%.200q", line), "output like "+r.Match, "the program is another one, or of another version")
+	}
 }

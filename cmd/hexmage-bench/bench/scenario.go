@@ -8,9 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -274,4 +278,143 @@ func hashFolder(dir string) (string, error) {
 		return nil
 	})
 	return fmt.Sprintf("%d files, %s", n, hex.EncodeToString(h.Sum(nil)[:6])), err
+}
+
+// profiles runs hexmage once more in each scenario and keeps profiles of it: GRAPH-SCENARIO.cpu and .mem.
+func (r *graphRun) profiles(ctx context.Context) error {
+	if r.Profiles == "" {
+		return nil
+	}
+	t := r.tools[0]
+	source := filepath.Join(t.program.dir, r.g.Sources[0])
+	for _, c := range []struct {
+		Scenario
+		before func() error
+	}{
+		{NoOp, func() error { return nil }},
+		{Changed, func() error { return writeSource(source, 0, r.edition+2) }},
+		{Back, func() error { return writeSource(source, 0, 0) }},
+		{Restored, func() error { return remove(filepath.Dir(t.out)) }},
+		{Cold, func() error { return remove(t.state...) }},
+	} {
+		if err := c.before(); err != nil {
+			return err
+		}
+		if err := profile(ctx, t.program, r.Profiles, strings.ReplaceAll(r.g.Name+"-"+string(c.Scenario), " ", "-")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// profile runs hexmage and keeps dir/NAME.cpu and .mem.
+func profile(ctx context.Context, hexmage program, dir, name string) error {
+	base, err := filepath.Abs(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	hexmage.env = append(slices.Clone(hexmage.env), "HEXMAGE_CPUPROFILE="+base+".cpu", "HEXMAGE_MEMPROFILE="+base+".mem")
+	_, err = hexmage.measure(ctx)
+	return err
+}
+
+// floorCold starts the graph's processes from Go, level by level, with nothing around them.
+func floorCold(ctx context.Context, g Graph, dir string, jobs int) (Sample, error) {
+	for _, sub := range []string{"out", "obj"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return Sample{}, err
+		}
+	}
+	var cpu atomic.Int64
+	begin := time.Now()
+	for _, level := range levels(g) {
+		err := parallel(jobs, len(level), func(i int) error {
+			cmd := exec.CommandContext(ctx, "./tools/tiny", append([]string{level[i].Out}, level[i].In...)...)
+			cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin"}
+			err := cmd.Run()
+			if err == nil {
+				cpu.Add(int64(cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()))
+			}
+			return err
+		})
+		if err != nil {
+			return Sample{}, err
+		}
+	}
+	return Sample{Wall: time.Since(begin), CPU: time.Duration(cpu.Load()), Read: -1}, nil
+}
+
+// floorNoOp asks for the stat data of every source and output.
+func floorNoOp(g Graph, dir string, jobs int) (Sample, error) {
+	paths := append(g.outputs(), g.Sources...)
+	begin := time.Now()
+	err := parallel(jobs, jobs, func(w int) error {
+		for i := w; i < len(paths); i += jobs {
+			if _, err := os.Lstat(filepath.Join(dir, paths[i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return Sample{Wall: time.Since(begin), Read: -1}, err
+}
+
+// floorRestore makes a hard link for every output.
+func floorRestore(g Graph, dir string) (Sample, error) {
+	settle()
+	begin := time.Now()
+	to, err := os.MkdirTemp(dir, "restored-")
+	if err != nil {
+		return Sample{}, err
+	}
+	for i, out := range g.outputs() {
+		if err := os.Link(filepath.Join(dir, out), filepath.Join(to, strconv.Itoa(i))); err != nil {
+			return Sample{}, err
+		}
+	}
+	return Sample{Wall: time.Since(begin), Read: -1}, nil
+}
+
+// levels are actions that don't need each other.
+func levels(g Graph) [][]Node {
+	at := map[string]int{}
+	var all [][]Node
+	for _, n := range g.Nodes {
+		level := 0
+		for _, in := range n.In {
+			if l, ok := at[in]; ok {
+				level = max(level, l+1)
+			}
+		}
+		at[n.Out] = level
+		if level == len(all) {
+			all = append(all, nil)
+		}
+		all[level] = append(all[level], n)
+	}
+	return all
+}
+
+// parallel calls f for 0 to n-1 on some goroutines and returns one of the errors.
+func parallel(jobs, n int, f func(int) error) error {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	errs := make(chan error, jobs)
+	for range jobs {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := f(i); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	return <-errs
 }

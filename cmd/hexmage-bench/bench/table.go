@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Markdown is the report for people, with the command that made it.
@@ -131,3 +133,156 @@ func Insert(doc []byte, report string) ([]byte, error) {
 	}
 	return fmt.Appendf(nil, "%s%s\n\n%s\n%s%s", before, beginMark, report, endMark, after), nil
 }
+
+// Sample is one run of one program, from its start to its end.
+type Sample struct {
+	Wall   time.Duration
+	CPU    time.Duration // of the program and of all it started
+	MaxRSS int64         // bytes: the peak of the largest process among them
+
+	Read, Written int64 // bytes that they read and wrote in all, from and to disk or memory; -1: not known
+}
+
+// Series are the samples of one tool in one scenario. The n-th sample was taken next to the n-th of the other tools.
+type Series struct {
+	Scenario Scenario
+	Tool     string
+	Samples  []Sample
+}
+
+func (s *Series) values(of func(Sample) float64) []float64 {
+	all := make([]float64, len(s.Samples))
+	for i, x := range s.Samples {
+		all[i] = of(x)
+	}
+	return all
+}
+
+func wall(s Sample) float64    { return s.Wall.Seconds() }
+func cpu(s Sample) float64     { return s.CPU.Seconds() }
+func written(s Sample) float64 { return float64(s.Written) }
+func read(s Sample) float64    { return float64(s.Read) }
+func rss(s Sample) float64     { return float64(s.MaxRSS) }
+
+// median returns the middle value, or the mean of the two in the middle. It is 0 of nothing.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// spread is how far apart the values are that a median is of: half the distance of the largest and the smallest, over
+// the median.
+func spread(v []float64) float64 {
+	m := median(v)
+	if m == 0 {
+		return 0
+	}
+	return (slices.Max(v) - slices.Min(v)) / 2 / m
+}
+
+// ratios are of samples that were taken next to each other, so that what slows the machine down slows both.
+func ratios(a, b *Series, of func(Sample) float64) []float64 {
+	var all []float64
+	for i := range min(len(a.Samples), len(b.Samples)) {
+		if d := of(b.Samples[i]); d > 0 {
+			all = append(all, of(a.Samples[i])/d)
+		}
+	}
+	return all
+}
+
+// seconds writes a time so that three digits count.
+func seconds(s float64) string {
+	switch {
+	case s >= 9.995:
+		return fmt.Sprintf("%.1f s", s)
+	case s >= 0.9995:
+		return fmt.Sprintf("%.2f s", s)
+	}
+	return fmt.Sprintf("%.3g ms", s*1000)
+}
+
+// Budget is a promise and what became of it.
+type Budget struct {
+	What       string
+	Limit, Got string
+	Met        bool
+}
+
+// Budgets are those promises that the report can say something of.
+func (r *Report) Budgets() []Budget {
+	var all []Budget
+	for _, g := range r.Graphs {
+		all = append(all, g.budgets()...)
+	}
+	if l := r.Large; l != nil {
+		all = append(all, budget(fmt.Sprintf("%d × %d MB transformed: 1.15 × a shell with `&` + hashing at the measured rate", largeFiles, l.Size>>20),
+			median(l.Hexmage.values(wall)), l.Limit(), seconds))
+		data := float64(largeFiles * l.Size)
+		all = append(all, budget("… bytes written: the outputs, no copy", median(l.Hexmage.values(written)), data+smallRead, megabytes),
+			budget("… bytes read: by the commands, and to hash inputs and outputs", median(l.Hexmage.values(read)), 3*data+smallRead, megabytes),
+			budget("… the same again: bytes read, of all but hexmage's own files", slices.Max(l.Again.values(read)), smallRead, megabytes))
+	}
+	if w := r.Watch; w != nil {
+		all = append(all, budget(w.Graph+" watched: from a save to the final output", median(w.Hexmage.values(wall)), 0.06, seconds))
+	}
+	for _, e := range r.Examples {
+		if !strings.Contains(e.Name, "/") { // the main pipeline
+			all = append(all, budget("no-op of "+e.Name, median(e.NoOp.values(wall)), 0.025, seconds))
+		}
+	}
+	return all
+}
+
+func (g *GraphResult) budgets() []Budget {
+	var all []Budget
+	ratio := func(s Scenario, of string, limit float64) {
+		a, b := g.Find(s, of), g.Find(s, ninja)
+		if a != nil && b != nil {
+			all = append(all, budget(fmt.Sprintf("%s, %s: %s / ninja", g.Graph.Name, s, of), median(ratios(a, b, wall)), limit, times))
+		}
+	}
+	absolute := func(s Scenario, limit float64) {
+		if a := g.Find(s, strict); a != nil {
+			all = append(all, budget(fmt.Sprintf("%s, %s", g.Graph.Name, s), median(a.values(wall)), limit, seconds))
+		}
+	}
+	switch g.Graph.Name {
+	case Wide(1000).Name:
+		ratio(Cold, staged, 1)
+		ratio(Cold, strict, 1.25)
+		absolute(Restored, 0.05)
+	case Wide(10000).Name:
+		ratio(Cold, staged, 1)
+		ratio(Cold, strict, 1.25)
+		ratio(NoOp, strict, 1)
+		ratio(Changed, strict, 1)
+		absolute(Restored, 0.4)
+		peak := 0.0
+		for _, s := range g.Series {
+			if s.Tool == strict || s.Tool == staged {
+				peak = max(peak, slices.Max(s.values(rss)))
+			}
+		}
+		all = append(all, budget(g.Graph.Name+": peak memory of hexmage", peak, 120e6, megabytes))
+	case Chain(500).Name:
+		ratio(Cold, staged, 1)
+	}
+	if len(g.Problems) == 0 {
+		all = append(all, Budget{g.Graph.Name + ": actions run when nothing changed, or was touched, changed back, removed", "0", "0", true})
+	} else {
+		all = append(all, Budget{g.Graph.Name + ": right outputs, and no action run for nothing", "0 problems", fmt.Sprintf("%d problems", len(g.Problems)), false})
+	}
+	return all
+}
+
+func budget(what string, got, limit float64, show func(float64) string) Budget {
+	return Budget{What: what, Limit: "≤ " + show(limit), Got: show(got), Met: got <= limit}
+}
+
+func times(v float64) string { return fmt.Sprintf("%.2f ×", v) }
+
+func megabytes(v float64) string { return fmt.Sprintf("%.1f MB", v/1e6) }

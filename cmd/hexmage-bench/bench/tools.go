@@ -3,10 +3,14 @@ package bench
 import (
 	"bytes"
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // Names of tools, as in the report.
@@ -78,4 +82,100 @@ func (t *tool) executed(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("the last line of hexmage's events is %q, %v", lines[len(lines)-1], err)
 	}
 	return last.Executed, nil
+}
+
+//go:embed programs
+var programs embed.FS
+
+// Compiler compiles the programs that are the actions.
+type Compiler struct {
+	Program      string   // cc, or a clang
+	Args         []string // more arguments
+	Freestanding bool     // it has neither headers nor a C library
+}
+
+// String says what the programs are, for the report.
+func (c Compiler) String() string {
+	if c.Freestanding {
+		return "static programs without a C library"
+	}
+	return "programs linked with the C library of the machine"
+}
+
+// build compiles programs/NAME.c to dir/NAME.
+func (c Compiler) build(ctx context.Context, dir string) error {
+	if err := os.CopyFS(dir, programs); err != nil {
+		return err
+	}
+	for _, name := range []string{"tiny", "flip"} {
+		args := append([]string{"-O2", "-o", filepath.Join(dir, name)}, c.Args...)
+		if c.Freestanding {
+			args = append(args, "-DFREESTANDING", "-ffreestanding", "-fno-stack-protector", "-static", "-nostdlib")
+		}
+		cmd := exec.CommandContext(ctx, c.Program, append(args, filepath.Join(dir, "programs", name+".c"))...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("compile %s.c: %w\n%s", name, err, out)
+		}
+	}
+	return nil
+}
+
+// measureExample builds every pipeline of a copy of the workspace, then measures building it again. The cache is the
+// user's own, so that toolchains that are there are not fetched again.
+func measureExample(ctx context.Context, o Options, ws, dir string) ([]Example, error) {
+	if err := os.CopyFS(filepath.Join(dir, "pipelines"), os.DirFS(filepath.Join(ws, "pipelines"))); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(ws)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		from, to := filepath.Join(ws, e.Name()), filepath.Join(dir, e.Name())
+		switch {
+		case e.Name() == "out" || e.Name() == "pipelines" || strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			err = os.CopyFS(to, os.DirFS(from))
+		case e.Type().IsRegular():
+			var b []byte
+			if b, err = os.ReadFile(from); err == nil {
+				err = os.WriteFile(to, b, 0o644)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	pipelines, err := filepath.Glob(filepath.Join(dir, "pipelines", "*.hcl"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Example
+	for _, path := range pipelines {
+		name := strings.TrimSuffix(filepath.Base(path), ".hcl")
+		e, err := measureNoOp(ctx, o, dir, name)
+		if err != nil {
+			return nil, err
+		}
+		e.Name = filepath.Base(ws) + "/" + name
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// measureNoOp builds a pipeline of a workspace, then measures building it again.
+func measureNoOp(ctx context.Context, o Options, ws, name string) (Example, error) {
+	p := program{argv: []string{o.Hexmage, "run", name}, dir: ws, env: o.Env}
+	e := Example{Name: name}
+	if _, err := p.measure(ctx); err != nil {
+		return e, fmt.Errorf("%s: %w", name, err)
+	}
+	for range mostCold {
+		s, err := p.measure(ctx)
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", name, err)
+		}
+		e.NoOp.Samples = append(e.NoOp.Samples, s)
+	}
+	return e, nil
 }

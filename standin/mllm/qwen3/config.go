@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/model/mllm"
 )
 
 // Config is a model's config.json. All keys are mandatory; unknown ones are ignored.
@@ -157,4 +158,202 @@ func (c Config) Encode() ([]byte, error) {
 		return nil, err
 	}
 	return append(b, '\n'), nil
+}
+
+// TensorSpec is a tensor that a quantised model must have.
+type TensorSpec struct {
+	Name  string
+	DType mllm.DType
+	Shape []int64 // empty: one element
+}
+
+// LinearSpec names a linear layer and its widths.
+type LinearSpec struct {
+	Name    string
+	In, Out int
+}
+
+// Linears lists the linear layers in order of use.
+func (c Config) Linears() []LinearSpec {
+	var out []LinearSpec
+	for l := range c.NumHiddenLayers {
+		a, m := fmt.Sprintf("model.layers.%d.self_attn.", l), fmt.Sprintf("model.layers.%d.mlp.", l)
+		out = append(out,
+			LinearSpec{a + "q_proj", c.HiddenSize, c.QSize()},
+			LinearSpec{a + "k_proj", c.HiddenSize, c.KVSize()},
+			LinearSpec{a + "v_proj", c.HiddenSize, c.KVSize()},
+			LinearSpec{a + "o_proj", c.QSize(), c.HiddenSize},
+			LinearSpec{m + "gate_proj", c.HiddenSize, c.IntermediateSize},
+			LinearSpec{m + "up_proj", c.HiddenSize, c.IntermediateSize},
+			LinearSpec{m + "down_proj", c.IntermediateSize, c.HiddenSize})
+	}
+	return append(out, LinearSpec{"lm_head", c.HiddenSize, c.VocabSize})
+}
+
+// NormSpec names a norm layer and its width.
+type NormSpec struct {
+	Name string
+	Dim  int
+}
+
+// Norms lists the norm layers.
+func (c Config) Norms() []NormSpec {
+	var out []NormSpec
+	for l := range c.NumHiddenLayers {
+		p := fmt.Sprintf("model.layers.%d.", l)
+		out = append(out,
+			NormSpec{p + "input_layernorm", c.HiddenSize},
+			NormSpec{p + "post_attention_layernorm", c.HiddenSize},
+			NormSpec{p + "self_attn.q_norm", c.HeadDim},
+			NormSpec{p + "self_attn.k_norm", c.HeadDim})
+	}
+	return append(out, NormSpec{"model.norm", c.HiddenSize})
+}
+
+// The names of activations, after "model.layers.L.".
+const (
+	ActLayerInput = "input_layernorm_input_qdq"
+	ActAttnInput  = "self_attn.q_proj_input_qdq"
+	ActQ          = "self_attn.q_norm_input_qdq"
+	ActK          = "self_attn.k_norm_input_qdq"
+	ActV          = "self_attn.v_cast_to_int16_qdq"
+	ActQNorm      = "self_attn.q_norm_output_qdq"
+	ActKNorm      = "self_attn.k_norm_output_qdq"
+	ActQRope      = "self_attn.q_rope_add_0_output_qdq"
+	ActKRope      = "self_attn.k_rope_add_0_output_qdq"
+	ActKCache     = "self_attn.k_cast_to_int8_qdq"
+	ActVCache     = "self_attn.v_cast_to_int8_qdq"
+	ActScores     = "self_attn.mul_0_output_qdq"
+	ActSoftmax    = "self_attn.softmax_output_qdq"
+	ActAttn       = "self_attn.attn_value_matmul_output_qdq"
+	ActAttnOut    = "add_0_lhs_input_qdq"
+	ActAdd0       = "add_0_output_qdq"
+	ActMLPInput   = "mlp.up_proj_input_qdq"
+	ActGate       = "mlp.gate_proj_output_qdq"
+	ActUp         = "mlp.up_proj_output_qdq"
+	ActSiLU       = "mlp.act_output_qdq"
+	ActMul        = "mlp.down_proj_input_qdq"
+	ActMLPOut     = "add_1_lhs_input_qdq"
+)
+
+// The names of activations outside layers, whole.
+const (
+	ActFinal   = "model.norm_input_qdq"
+	ActHead    = "lm_head_input_qdq"
+	ActLogits  = "lm_head_output_qdq"
+	ActSin     = "model.sin_embedding_input_qdq"
+	ActCos     = "model.cos_embedding_input_qdq"
+	SinTable   = "model.mllm_max_sin_embedding"
+	CosTable   = "model.mllm_max_cos_embedding"
+	Embedding  = "model.embed_tokens"
+	LMHead     = "lm_head"
+	FinalNorm  = "model.norm"
+	fakeQuant  = ".fake_quant."
+	fixedTable = 32768 // zero point of the sin and cos tables
+)
+
+// LayerAct is the full name of a layer's activation.
+func LayerAct(layer int, act string) string { return fmt.Sprintf("model.layers.%d.%s", layer, act) }
+
+// HiddenAct is the activation that layer's input (or, for the number of layers, the final norm's) is quantised with.
+// Layer 0's is the embedding's own and has no activation; the name is then "".
+func (c Config) HiddenAct(layer int) string {
+	switch layer {
+	case 0:
+		return ""
+	case c.NumHiddenLayers:
+		return ActFinal
+	}
+	return LayerAct(layer, ActLayerInput)
+}
+
+// layerActs lists what every layer has; ActLayerInput is missing in layer 0.
+func layerActs() []string {
+	return []string{ActAttnInput, ActQ, ActK, ActV, ActQNorm, ActKNorm, ActQRope, ActKRope, ActKCache, ActVCache, ActScores, ActSoftmax,
+		ActAttn, ActAttnOut, ActAdd0, ActMLPInput, ActGate, ActUp, ActSiLU, ActMul, ActMLPOut}
+}
+
+// Activations lists the full names of all quantised activations.
+func (c Config) Activations() []string {
+	out := []string{ActFinal, ActHead, ActLogits, ActSin, ActCos}
+	for l := range c.NumHiddenLayers {
+		if l > 0 {
+			out = append(out, LayerAct(l, ActLayerInput))
+		}
+		for _, a := range layerActs() {
+			out = append(out, LayerAct(l, a))
+		}
+	}
+	return out
+}
+
+// Schema lists every tensor of a quantised model (docs/design/0002 §2.2).
+func (c Config) Schema() []TensorSpec {
+	i := func(v ...int) []int64 {
+		out := make([]int64, len(v))
+		for k, x := range v {
+			out[k] = int64(x)
+		}
+		return out
+	}
+	var out []TensorSpec
+	affine := func(name string, shape []int64) {
+		out = append(out, TensorSpec{name + "scale", mllm.Float32, shape}, TensorSpec{name + "zero_point", mllm.Int32, shape})
+	}
+	out = append(out, TensorSpec{Embedding + ".weight", mllm.Uint16, i(c.VocabSize, c.HiddenSize)})
+	affine(Embedding+".", nil)
+	for _, n := range c.Norms() {
+		out = append(out, TensorSpec{n.Name + ".weight", mllm.Uint16, i(n.Dim)})
+		affine(n.Name+".", nil)
+	}
+	for _, l := range c.Linears() {
+		out = append(out,
+			TensorSpec{l.Name + ".weight", mllm.Int8, i(1, 1, l.In, l.Out)},
+			TensorSpec{l.Name + ".scale1", mllm.Uint8, i(l.Out * l.In / c.LinearBlockSize)},
+			TensorSpec{l.Name + ".scale2", mllm.Float32, i(l.Out)})
+	}
+	for _, n := range []string{SinTable, CosTable} {
+		out = append(out, TensorSpec{n, mllm.Uint16, i(1, c.MaxCacheLength, c.HeadDim)})
+	}
+	for _, a := range c.Activations() {
+		affine(a+fakeQuant, i(1))
+	}
+	return out
+}
+
+// corpus is the text the generator learns its tokenizer and its bigrams from. Changing a letter changes every generated model.
+const corpus = `The harbour master keeps a small notebook. Every morning she writes down the wind, the tide and the names of the boats.
+The first boat leaves before the sun is up, the last boat comes home when the lamps are lit. When the wind turns, she turns a page.
+A good tool does one thing at a time and says what it did. A better tool does nothing twice. The best tool tells you why.
+The compiler reads the source, the linker reads the objects, and the phone reads the result. If one of them is old, nothing works.
+"Why is it slow?" asked the engineer. "Because it does the same work again," said the machine. "Then remember the work."
+So the machine kept a table: for every input a key, for every key an answer. When the input was the same, the answer was the same.
+In the winter the river freezes and the children walk over the ice to the other side, where the old mill stands. The mill has three
+wheels, and only one of them still turns. In the summer they take the boat, and the miller gives them bread and tells them a story.
+There was a clock in the tower that was always four minutes late. The people of the town were used to it, and so they were late as well.
+One day a young woman came, climbed the stairs and set the clock right. From that day on the people were early, and nobody knew why.
+The model has layers, the layers have heads, and the heads look back at the words that were said before. What they find they add to
+what they know. Then the next word is chosen, and the next, and the next, until the end. It is a simple thing, done many times.
+To measure is to know; to measure twice is to be sure. The first number is 1, the second is 2, then 3, 5, 8, 13, 21, 34, 55 and 89.
+When the numbers do not agree, look at the numbers again. When they do agree, look at them again, and then write them down.
+The night train crosses the plain with its windows lit. A man reads a letter, a child sleeps, and the driver counts the signals:
+green, green, green, yellow, red. At the red signal the train waits for the other train, and then it goes on into the dark.
+`
+
+// SamplePrompts are the texts that activations are calibrated on.
+func SamplePrompts() []string {
+	return []string{
+		"The harbour master keeps a small notebook.",
+		"When the wind turns, she",
+		"A good tool does one thing at a time",
+		"\"Why is it slow?\" asked the engineer.",
+		"The model has layers, the layers have heads, and the heads look back at the words",
+		"In the winter the river freezes",
+		"The first number is 1, the second is 2, then 3, 5, 8,",
+		"hello world! 42 x_y(z) = {a: [b, c]};",
+		"The night train crosses the plain with its windows lit. A man reads a letter, a child sleeps, and the driver counts the signals",
+		"One day a young woman came, climbed the stairs and set the clock right.",
+		"Größe über alles? Nein: naïve café, 你好。",
+		"To measure is to know",
+	}
 }
