@@ -1,23 +1,27 @@
 package steps
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Exec is kind exec: it runs a command. The command starts in the exec root; all its paths are relative to that.
-type Exec struct{}
+// Exec are the arguments of kind exec: it runs a command, which starts in the exec root. All its paths are relative to that.
+type Exec struct {
+	Argv        []string  `arg:"argv,required,nonull"`
+	Shell       bool      `arg:"shell"`
+	Depfile     string    `arg:"depfile"`
+	Inputs      []string  `arg:"inputs"` // null elements come from steps that do not exist, and are none
+	Stdin       *string   `arg:"stdin"`
+	Programs    []string  `arg:"programs,nonull"`
+	Network     bool      `arg:"network"`
+	OKExitCodes []float64 `arg:"ok_exit_codes"`
+}
 
 // DefaultPath is PATH of a command whose env does not set it.
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
@@ -25,20 +29,9 @@ const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
 // Shell runs the script of a step with shell = true.
 const Shell = "/bin/sh"
 
-// Schema returns the arguments of exec.
-func (Exec) Schema() step.Schema {
+func execSchema() step.Schema {
 	return step.Schema{
 		Summary: "Runs a command. It starts in the exec root, which holds the step's inputs and nothing else.",
-		Args: hcldec.ObjectSpec{
-			"argv":          &hcldec.AttrSpec{Name: "argv", Type: cty.List(cty.String), Required: true},
-			"shell":         &hcldec.AttrSpec{Name: "shell", Type: cty.Bool},
-			"depfile":       &hcldec.AttrSpec{Name: "depfile", Type: cty.String},
-			"inputs":        &hcldec.AttrSpec{Name: "inputs", Type: cty.List(cty.String)},
-			"stdin":         &hcldec.AttrSpec{Name: "stdin", Type: cty.String},
-			"programs":      &hcldec.AttrSpec{Name: "programs", Type: cty.List(cty.String)},
-			"network":       &hcldec.AttrSpec{Name: "network", Type: cty.Bool},
-			"ok_exit_codes": &hcldec.AttrSpec{Name: "ok_exit_codes", Type: cty.List(cty.Number)},
-		},
 		ArgDocs: map[string]string{
 			"argv":          "The program and its arguments; no shell reads them. Outputs and toolchains it refers to become inputs by themselves, and so does a program of the workspace (`./tools/gen`). A name without a slash is a program of this machine.",
 			"shell":         "With `true`, argv is one text, which `/bin/sh -eu` runs: it ends at the first command that fails, and an unset variable is an error. The default is false.",
@@ -50,80 +43,77 @@ func (Exec) Schema() step.Schema {
 			"ok_exit_codes": "Exit codes, beside 0, that are not failures. Such a result counts and is remembered like any other.",
 		},
 		OwnOutputs: true,
+		Example: `step "exec" "tokenizer" {
+  argv   = ["./prepare", "--out", "tokenizer.json"]
+  inputs = ["vocabulary"]
+  output "json" { file = "tokenizer.json" }
+}`,
 	}
 }
 
 // Plan makes one action.
-func (Exec) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	e := &execPlan{r: r}
+func (x Exec) Plan(p *step.Plan) {
+	e := &execPlan{Exec: &x, p: p}
 	e.useOutputs()
-	spec := action.Spec{Env: map[string]string{"PATH": DefaultPath}}
-	for k, v := range r.Env {
-		spec.Env[k] = v
+	a := p.Action("", "", e.command()...)
+	a.Env = make(map[string]string, len(p.Env)+1)
+	a.Env["PATH"] = DefaultPath
+	a.SetEnv(p.Env)
+	if len(x.Inputs) > 0 {
+		e.inputs = slices.Grow(e.inputs, min(len(x.Inputs), 1000)+1) // those among the outputs are there already
 	}
-	spec.Args = e.command()
-	inputs := e.strings("inputs")
-	if len(inputs) > 0 {
-		e.inputs = slices.Grow(e.inputs, min(len(inputs), 1000)+1) // those among the outputs are there already
-	}
-	for _, in := range inputs {
+	for _, in := range x.Inputs {
 		e.input("inputs", in)
 	}
-	if v := r.Args.GetAttr("stdin"); !v.IsNull() {
-		spec.Stdin = e.input("stdin", v.AsString())
+	if x.Stdin != nil {
+		a.Stdin = e.input("stdin", *x.Stdin)
 	}
-	if v := r.Args.GetAttr("network"); !v.IsNull() && v.True() {
-		spec.Platform = map[string]string{action.PropertyNetwork: "true"}
+	if x.Network {
+		a.Set(action.PropertyNetwork, "true")
 	}
-	if v := r.Args.GetAttr("ok_exit_codes"); !v.IsNull() {
-		for _, c := range v.AsValueSlice() {
-			spec.OKExitCodes = append(spec.OKExitCodes, e.exitCode(c))
+	for _, c := range x.OKExitCodes {
+		if c != float64(int(c)) || c < 0 || c > 255 {
+			p.Fail("ok_exit_codes", "Not an exit code", "ok_exit_codes of %s has %v; exit codes are whole numbers from 0 to 255.", p.At, c)
 		}
+		a.OKExitCodes = append(a.OKExitCodes, int(c))
 	}
-	planned := step.Planned{Outputs: make(map[string]action.Artifact, len(r.Outputs))}
-	byPath := make(map[string]string, len(r.Outputs))
-	for _, o := range r.Outputs {
+	byPath := make(map[string]string, len(p.Outputs))
+	for _, o := range p.Outputs {
 		if other, ok := byPath[o.Path]; ok {
-			e.fail("output", "Two outputs have the same path", "Outputs %s and %s of %s are both %q.", other, o.Name, r.At, o.Path)
+			p.Fail("output", "Two outputs have the same path", "Outputs %s and %s of %s are both %q.", other, o.Name, p.At, o.Path)
 		}
 		byPath[o.Path] = o.Name
-		spec.Outputs = append(spec.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})
-		planned.Outputs[o.Name] = action.Artifact{Class: o.Class, Parts: []action.Input{{Spec: &action.SpecOutput{Path: o.Path}}}}
+		a.Outputs = append(a.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})
+		p.Output(o.Name, o.Class, action.Input{Spec: &action.SpecOutput{Path: o.Path}})
 	}
-	e.program(spec.Args)
-	spec.Depfile = e.depfile()
-	spec.Inputs = e.inputs
-	planned.Specs = []action.Spec{spec}
-	planned.Programs = e.strings("programs")
-	return planned, e.diags
+	e.program(a.Args)
+	a.Depfile = e.depfile()
+	a.Inputs = e.inputs
+	p.Programs(x.Programs...)
 }
 
 type execPlan struct {
-	r       step.Request
+	*Exec
+	p       *step.Plan
 	outputs map[string]addrs.Output // outputs used, by path
 	inputs  []action.Input
 	seen    map[string]bool // paths of inputs, when there are many
-	diags   hcl.Diagnostics
-}
-
-func (e *execPlan) fail(arg, summary, detail string, args ...any) {
-	e.diags = append(e.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: e.r.ArgRange(arg)})
 }
 
 // useOutputs makes an input of every output that an argument was made from.
 func (e *execPlan) useOutputs() {
-	if n := len(e.r.Uses); n > 0 {
+	if n := len(e.p.Uses); n > 0 {
 		e.outputs = make(map[string]addrs.Output, n)
 		e.inputs = make([]action.Input, 0, n+1)
 	}
-	for _, u := range e.r.Uses {
+	for _, u := range e.p.Uses {
 		o := u.Output
 		at := o.Path()
 		e.outputs[at] = o
 		e.add(action.Input{Path: at, Artifact: &o, Shared: o.Kind == addrs.Toolchain})
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.r.Toolchains)) {
-		e.add(e.r.Toolchains[name].Input())
+	for _, name := range slices.Sorted(maps.Keys(e.p.Toolchains)) {
+		e.add(e.p.Toolchains[name].Input())
 	}
 }
 
@@ -136,7 +126,7 @@ func (e *execPlan) add(in action.Input) {
 	case e.seen != nil:
 		e.seen[in.Path] = true
 	case len(e.inputs) > 16: // so many that to look through them all takes longer
-		e.seen = make(map[string]bool, max(len(e.r.Uses), len(e.inputs)))
+		e.seen = make(map[string]bool, max(len(e.p.Uses), len(e.inputs)))
 		for _, in := range e.inputs {
 			e.seen[in.Path] = true
 		}
@@ -151,28 +141,6 @@ func (e *execPlan) has(at string) bool {
 	return slices.ContainsFunc(e.inputs, func(in action.Input) bool { return in.Path == at })
 }
 
-// strings returns a list argument. Null elements, which come from steps that do not exist, are left out of inputs and
-// refused elsewhere.
-func (e *execPlan) strings(name string) []string {
-	v := e.r.Args.GetAttr(name)
-	if v.IsNull() || v.LengthInt() == 0 {
-		return nil
-	}
-	out := make([]string, 0, v.LengthInt())
-	i := -1
-	for it := v.ElementIterator(); it.Next(); {
-		_, s := it.Element()
-		i++
-		switch {
-		case !s.IsNull():
-			out = append(out, s.AsString())
-		case name != "inputs":
-			e.fail(name, "An argument is null", "%s[%d] of %s is null, as the outputs of a step whose when is false are. Use coalesce(…), or compact(…) around the list.", name, i, e.r.At)
-		}
-	}
-	return out
-}
-
 // input takes a path of an output that is used, or of the workspace, and returns where it appears.
 func (e *execPlan) input(arg, name string) string {
 	clean := path.Clean(name)
@@ -181,10 +149,10 @@ func (e *execPlan) input(arg, name string) string {
 	}
 	switch {
 	case name == "" || clean == "..", strings.HasPrefix(clean, "../"):
-		e.fail(arg, "Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is elsewhere.", name, e.r.At)
+		e.p.Fail(arg, "Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is elsewhere.", name, e.p.At)
 		return ""
 	case strings.HasPrefix(clean, "steps/") || strings.HasPrefix(clean, "toolchains/"):
-		e.fail(arg, "Not an input", "%q of %s: steps/ and toolchains/ of the exec root hold outputs. Refer to the output itself, such as step.patch.ops.outputs.dir.", name, e.r.At)
+		e.p.Fail(arg, "Not an input", "%q of %s: steps/ and toolchains/ of the exec root hold outputs. Refer to the output itself, such as step.patch.ops.outputs.dir.", name, e.p.At)
 		return ""
 	}
 	at := clean
@@ -223,7 +191,7 @@ func (e *execPlan) program(argv []string) {
 	for i := range e.inputs {
 		if p := e.inputs[i].Path; p != "" && (name == p || strings.HasPrefix(name, p+"/")) {
 			// A depfile does not tell what the program has beside itself.
-			e.inputs[i].Whole = e.r.String("depfile") != "" && p != name && !e.inputs[i].Shared
+			e.inputs[i].Whole = e.Depfile != "" && p != name && !e.inputs[i].Shared
 			return
 		}
 	}
@@ -232,19 +200,18 @@ func (e *execPlan) program(argv []string) {
 
 // command returns what is run: argv itself, or the shell with it as its script.
 func (e *execPlan) command() []string {
-	argv := e.strings("argv")
-	shell := e.r.Bool("shell")
+	argv, shell := e.Argv, e.Shell
 	switch {
 	case len(argv) == 0:
-		e.fail("argv", "An empty command", "argv of %s is empty. Its first element is the program, or with shell = true the script.", e.r.At)
+		e.p.Fail("argv", "An empty command", "argv of %s is empty. Its first element is the program, or with shell = true the script.", e.p.At)
 	case !shell && len(argv) == 1 && isScript(argv[0]):
-		e.fail("argv", "A script without a shell", "%q of %s would be the name of a program: argv is a list of words. Set shell = true for a script, or write each word on its own: argv = [%q, …].",
-			argv[0], e.r.At, strings.Fields(argv[0])[0])
+		e.p.Fail("argv", "A script without a shell", "%q of %s would be the name of a program: argv is a list of words. Set shell = true for a script, or write each word on its own: argv = [%q, …].",
+			argv[0], e.p.At, strings.Fields(argv[0])[0])
 	case shell && len(argv) > 1:
-		e.fail("argv", "A script and more", "With shell = true, argv of %s is one text, the script; here it has %d. Leave shell out if these are the words of one command. "+
-			"To give the script a value, use env = { NAME = … } and \"$NAME\".", e.r.At, len(argv))
+		e.p.Fail("argv", "A script and more", "With shell = true, argv of %s is one text, the script; here it has %d. Leave shell out if these are the words of one command. "+
+			"To give the script a value, use env = { NAME = … } and \"$NAME\".", e.p.At, len(argv))
 	case shell && strings.TrimSpace(argv[0]) == "":
-		e.fail("argv", "An empty script", "argv[0] of %s is the script that the shell runs, and has nothing in it.", e.r.At)
+		e.p.Fail("argv", "An empty script", "argv[0] of %s is the script that the shell runs, and has nothing in it.", e.p.At)
 	case shell:
 		return []string{Shell, "-eu", "-c", argv[0]}
 	}
@@ -262,24 +229,13 @@ func isScript(s string) bool {
 
 // depfile returns the path of the depfile.
 func (e *execPlan) depfile() string {
-	name := e.r.String("depfile")
+	name := e.Depfile
 	if name == "" {
 		return ""
 	}
 	clean := path.Clean(name)
 	if path.IsAbs(name) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || e.has(clean) {
-		e.fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that the command writes below the folder in which it starts.", name, e.r.At)
+		e.p.Fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that the command writes below the folder in which it starts.", name, e.p.At)
 	}
 	return clean
-}
-
-func (e *execPlan) exitCode(v cty.Value) int {
-	if v.IsNull() {
-		return 0
-	}
-	i, _ := v.AsBigFloat().Int64()
-	if !v.AsBigFloat().IsInt() || i < 0 || i > 255 {
-		e.fail("ok_exit_codes", "Not an exit code", "ok_exit_codes of %s has %s; exit codes are whole numbers from 0 to 255.", e.r.At, v.AsBigFloat().Text('g', 10))
-	}
-	return int(i)
 }

@@ -49,7 +49,7 @@ func Table() map[string]step.Kind {
 		"context":     step.New(contextSchema(), Context.Plan),
 		"convert":     step.New(convertSchema(), Convert.Plan),
 		"emulator":    step.New(emulatorSchema(), Emulator.Plan),
-		"exec":        Exec{},
+		"exec":        step.New(execSchema(), Exec.Plan),
 		"fetch":       step.New(fetchSchema(), Fetch.Plan),
 		"git":         step.New(gitSchema(), Git.Plan),
 		"kernel_test": step.New(kernelTestSchema(), KernelTest.Plan),

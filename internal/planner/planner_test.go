@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write what came out into testdata")
 
 // kindsForTest are the real exec and three kinds that stand for those of other packages.
 func kindsForTest() map[string]step.Kind {
-	return map[string]step.Kind{"exec": steps.Exec{}, addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
+	return map[string]step.Kind{"exec": steps.Table()["exec"], addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
 }
 
 // sdk is a toolchain of which the version is known at plan time.

@@ -202,7 +202,7 @@ func (a *arguments) decode(p *Plan, at string, v cty.Value, to reflect.Value) {
 		if arg == "" {
 			arg = f.name
 		}
-		d := decoding{p, f, arg}
+		d := decoding{p: p, f: f, arg: arg}
 		if x := v.GetAttr(f.name); !x.IsNull() && x.IsKnown() {
 			d.set(x, to.FieldByIndex(f.index))
 		}
@@ -214,10 +214,19 @@ type decoding struct {
 	p   *Plan
 	f   *field
 	arg string // where mistakes are
+	has bool   // it is an element of the argument
 }
 
 func (d decoding) fail(summary, format string, args ...any) {
 	d.p.Fail(d.arg, summary, format, args...)
+}
+
+// is begins to say what the value is.
+func (d decoding) is() string {
+	if d.has {
+		return d.f.name + " has"
+	}
+	return d.f.name + " is"
 }
 
 // set writes a value that is known and not null to where it belongs.
@@ -258,16 +267,20 @@ func (d decoding) set(v cty.Value, to reflect.Value) {
 }
 
 func (d decoding) list(v cty.Value, to reflect.Value) {
-	n := v.LengthInt()
-	out := reflect.MakeSlice(to.Type(), 0, n)
+	d.has = true
+	if texts, ok := to.Addr().Interface().(*[]string); ok && len(d.f.oneOf) == 0 { // most are, and some have ten thousand
+		if list := d.texts(v); len(list) > 0 || d.f.def == "" {
+			*texts = list
+		}
+		return
+	}
+	out := reflect.MakeSlice(to.Type(), 0, v.LengthInt())
 	i := -1
 	for it := v.ElementIterator(); it.Next(); {
 		i++
 		_, e := it.Element()
 		if e.IsNull() {
-			if d.f.nonull {
-				d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step whose when is false are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
-			}
+			d.null(i)
 			continue
 		}
 		out = out.Slice(0, out.Len()+1)
@@ -279,6 +292,28 @@ func (d decoding) list(v cty.Value, to reflect.Value) {
 	}
 	if out.Len() > 0 || d.f.nested == nil && d.f.def == "" {
 		to.Set(out)
+	}
+}
+
+// texts are the elements of a list of texts.
+func (d decoding) texts(v cty.Value) []string {
+	out := make([]string, 0, v.LengthInt())
+	i := -1
+	for it := v.ElementIterator(); it.Next(); {
+		i++
+		if _, e := it.Element(); !e.IsNull() {
+			out = append(out, e.AsString())
+		} else {
+			d.null(i)
+		}
+	}
+	return out
+}
+
+// null says that an element may not be null, where it may not.
+func (d decoding) null(i int) {
+	if d.f.nonull {
+		d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step whose when is false are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
 	}
 }
 
@@ -297,19 +332,19 @@ func (d decoding) scalar(v cty.Value, to reflect.Value) {
 		f, _ := v.AsBigFloat().Float64()
 		text = v.AsBigFloat().Text('f', -1)
 		if d.f.bounds != "" && (f < d.f.low || f > d.f.high) {
-			d.fail("Out of bounds", "%s is %s: give a number from %s.", d.f.name, text, d.f.values())
+			d.fail("Out of bounds", "%s %s: give a number from %s.", d.is(), text, d.f.values())
 			return
 		}
 	}
 	if len(d.f.oneOf) > 0 && !slices.Contains(d.f.oneOf, text) {
-		d.fail("No such value", "%s is %s: it can be %s.", d.f.name, spelled(v, text), d.f.values())
+		d.fail("No such value", "%s %s: it can be %s.", d.is(), spelled(v, text), d.f.values())
 		return
 	}
 	if err := setText(to, text); err != nil {
 		if v.Type() == cty.Number {
-			d.fail("Not a whole number", "%s is %s: give a whole number.", d.f.name, text)
+			d.fail("Not a whole number", "%s %s: give a whole number.", d.is(), text)
 		} else {
-			d.fail("Unusable value", "%s is %q: %v.", d.f.name, text, err)
+			d.fail("Unusable value", "%s %q: %v.", d.is(), text, err)
 		}
 	}
 }

@@ -150,12 +150,13 @@ func (p *Plan) Await(trees []action.Input, then func(p *Plan, l action.Listing) 
 }
 
 // File gives an output of the step.
-func (p *Plan) File(name string, in action.Input) { p.output(name, action.File, in) }
+func (p *Plan) File(name string, in action.Input) { p.Output(name, action.File, in) }
 
 // Tree gives an output of the step that is put together of parts.
-func (p *Plan) Tree(name string, parts ...action.Input) { p.output(name, action.Tree, parts...) }
+func (p *Plan) Tree(name string, parts ...action.Input) { p.Output(name, action.Tree, parts...) }
 
-func (p *Plan) output(name string, class action.Class, parts ...action.Input) {
+// Output gives an output of the step.
+func (p *Plan) Output(name string, class action.Class, parts ...action.Input) {
 	if p.out.Outputs == nil {
 		p.out.Outputs = make(map[string]action.Artifact)
 	}
