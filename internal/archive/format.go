@@ -42,6 +42,9 @@ func sniff(f *os.File) (format, error) {
 	return 0, fmt.Errorf("%w: it starts with %.24q", ErrFormat, head[:n])
 }
 
+// Begins tells whether something that begins so, with 512 bytes or all of it, may be an archive.
+func Begins(head []byte) bool { return sniffBytes(head) != 0 }
+
 func sniffBytes(head []byte) format {
 	for _, m := range []struct {
 		magic string

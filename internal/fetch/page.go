@@ -10,22 +10,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// archiveMagic is how the archives that SDKs come in start. A tar without compression has its mark at byte 257.
-func archiveMagic(head []byte) bool {
-	for _, m := range []string{"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "BZh", "!<arch>\n", "7z\xbc\xaf\x27\x1c"} {
-		if bytes.HasPrefix(head, []byte(m)) {
-			return true
-		}
-	}
-	return len(head) >= 262 && string(head[257:262]) == "ustar"
-}
-
 // notArchive returns what is wrong with the first bytes of what should be an archive.
 func notArchive(head []byte) error {
-	if archiveMagic(head) {
+	if archive.Begins(head) {
 		return nil
 	}
 	if kind := pageKind(head); kind != "" {
