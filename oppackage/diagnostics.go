@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
@@ -43,14 +44,13 @@ const (
 )
 
 var (
-	colours       = lazyregexp.New("\x1b\\[[0-9;]*[mK]")
 	compilerError = lazyregexp.New(`^(\S[^\n]*?):(\d+):(\d+): (?:fatal )?error: (.*)$`)
 	toolError     = lazyregexp.New(`^(?:\S*clang\S*|\S*ld(?:\.lld)?|\S*link|lld\S*): error: (.*)$`)
 )
 
 // Diagnostics finds the errors in the output of a compiler or linker, in its order, each once.
 func Diagnostics(output string) []Diagnostic {
-	lines := strings.Split(colours.ReplaceAllString(output[:min(len(output), maxDiagnosed)], ""), "\n")
+	lines := strings.Split(ansi.Strip(output[:min(len(output), maxDiagnosed)]), "\n")
 	var out []Diagnostic
 	seen := map[string]bool{}
 	for i, line := range lines {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/rename"
@@ -46,7 +47,6 @@ type miss struct {
 }
 
 var (
-	colour = lazyregexp.New("\x1b\\[[0-9;]*[mK]")
 	// An error, with where it is: file:1:2: error: text
 	errorLine = lazyregexp.New(`^(?:(\S.*?:\d+:\d+): )?.*?\b(?:fatal )?error: (.*)$`)
 	// clang: no member named 'old' in 'ns::Class' (or namespace 'ns')
@@ -78,7 +78,7 @@ func Diagnose(compilerOutput string) []Hint {
 	if !strings.Contains(compilerOutput, "error: ") {
 		return nil
 	}
-	misses := missing(colour.ReplaceAllString(compilerOutput, ""))
+	misses := missing(ansi.Strip(compilerOutput))
 	if len(misses) == 0 {
 		return nil
 	}

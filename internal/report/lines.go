@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
@@ -202,35 +203,9 @@ func shown(out string) string {
 	for i, line := range lines {
 		line = strings.TrimRight(line, "\r")
 		line = line[strings.LastIndexByte(line, '\r')+1:]
-		lines[i] = plain(withoutEscapes(strings.ReplaceAll(line, "\t", "    ")))
+		lines[i] = plain(ansi.Strip(strings.ReplaceAll(line, "\t", "    ")))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// withoutEscapes removes terminal control sequences: ESC [ … letter, ESC ] … BEL or ESC \, and ESC with one character.
-func withoutEscapes(s string) string {
-	var b strings.Builder
-	for {
-		text, rest, found := strings.Cut(s, "\x1b")
-		b.WriteString(text)
-		if !found {
-			return b.String()
-		}
-		end := min(1, len(rest))
-		switch {
-		case strings.HasPrefix(rest, "["):
-			if i := strings.IndexFunc(rest[1:], func(r rune) bool { return r >= '@' && r <= '~' }); i >= 0 {
-				end = i + 2
-			}
-		case strings.HasPrefix(rest, "]"):
-			if i := strings.IndexAny(rest, "\a\x1b"); i >= 0 {
-				if end = i + 1; rest[i] == 0x1b {
-					end = i // its other half goes next
-				}
-			}
-		}
-		s = rest[end:]
-	}
 }
 
 func indent(s, with string) string {

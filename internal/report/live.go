@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hexmage/hexmage/internal/bytesize"
 )
 
 // area is a few lines at the bottom of a terminal that are kept up to date: what runs now, how far it is. Finished steps
@@ -87,7 +89,7 @@ func (r *activity) String() string {
 		text += "  " + r.text
 	}
 	if r.total > 0 {
-		text += fmt.Sprintf("  %d%%  %s of %s", int(100*float64(r.done)/float64(r.total)), size(r.done), size(r.total))
+		text += fmt.Sprintf("  %d%%  %s of %s", int(100*float64(r.done)/float64(r.total)), bytesize.Binary(r.done), bytesize.Binary(r.total))
 	}
 	if r.progress != "" {
 		text += "  " + r.progress
@@ -142,16 +144,4 @@ func plain(s string) string {
 		}
 		return r
 	}, s)
-}
-
-func size(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
@@ -50,7 +51,7 @@ func (d Description) String() string {
 }
 
 func (d Description) headline() string {
-	size := bytesText(d.Size)
+	size := bytesize.Binary(d.Size)
 	switch {
 	case d.ELF != nil:
 		return fmt.Sprintf("%s, %s", d.ELF.headline(), size)
@@ -71,22 +72,6 @@ func (d Description) headline() string {
 		return d.Contents.headline(d.Format, size)
 	}
 	return d.Format
-}
-
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	const unit = 1024
-	if n < 10*unit {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	v, name := float64(n)/unit, "KiB"
-	for _, next := range []string{"MiB", "GiB", "TiB"} {
-		if v < unit {
-			break
-		}
-		v, name = v/unit, next
-	}
-	return fmt.Sprintf("%.1f %s", v, name)
 }
 
 func (e *ELF) headline() string {
@@ -171,14 +156,14 @@ func contextText(l *lines, c *qnnctx.Info) {
 		l.add("SoC", c.SoC)
 	}
 	if c.VTCM != 0 {
-		l.add("VTCM", bytesText(int64(min(c.VTCM, 1<<62))))
+		l.add("VTCM", bytesize.Binary(int64(min(c.VTCM, 1<<62))))
 	}
 	backend := fmt.Sprintf("number %d", c.Backend)
 	if c.Backend == qnnctx.BackendHTP {
 		backend = "HTP"
 	}
 	l.add("backend", fmt.Sprintf("%s, API %s; core API %s", backend, c.BackendAPI, c.CoreAPI))
-	l.add("file format", fmt.Sprintf("%s, blob %s of %s", c.Format, c.BlobVersion, bytesText(c.BlobSize)))
+	l.add("file format", fmt.Sprintf("%s, blob %s of %s", c.Format, c.BlobVersion, bytesize.Binary(c.BlobSize)))
 	if c.Open {
 		l.add("made by", "the open stand-in's compiler: only the open stand-in's phone runs it")
 	}
@@ -219,7 +204,7 @@ func (c *Contents) headline(format, size string) string {
 	where := map[string]string{"zip": "zip file", "folder": "folder"}[format]
 	files := fmt.Sprintf("%d files", c.Files)
 	if format == "zip" {
-		files += fmt.Sprintf(" of %s", bytesText(c.Bytes))
+		files += fmt.Sprintf(" of %s", bytesize.Binary(c.Bytes))
 	}
 	if c.SDK == nil {
 		return fmt.Sprintf("%s%s that is no SDK hexmage knows, %s, %s", strings.ToUpper(where[:1]), where[1:], files, size)

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/ansi"
 )
 
 // Report is what was found in a text.
@@ -160,7 +162,6 @@ type Line struct {
 // scanner collects what a Report is made of.
 type scanner struct {
 	c       *Catalogue
-	ansi    *regexp.Regexp
 	suspect *regexp.Regexp
 	words   [][]byte // one of them is in every line that suspect matches
 	nothing [][]byte // lines with one of them speak of errors that are none
@@ -195,7 +196,7 @@ func (c *Catalogue) Read(r io.Reader) (*Report, error) { return c.read(r, maxWor
 
 func (c *Catalogue) read(r io.Reader, work int) (*Report, error) {
 	s := &scanner{
-		c: c, work: work, hits: make([]hit, len(c.Entries)), also: map[[2]int]bool{}, ansi: regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`),
+		c: c, work: work, hits: make([]hit, len(c.Entries)), also: map[[2]int]bool{},
 		words: words("error", "fatal", "fail", "panic", "exception", "abort", "segmentation", "undefined", "denied", "killed", "unable", "cannot", "can't", "<e>",
 			"not found", "no such", "could not"),
 		nothing: words("0 error", "no error", "without error", "error: 0", "error=0", "error = 0", "errors: 0", "0 failed", "failed: 0", "error code: 0", "not an error"),
@@ -267,10 +268,7 @@ func (s *scanner) look(number int, line []byte) {
 		s.skipped++
 		return
 	}
-	line = bytes.TrimRight(line, "\r\n")
-	if bytes.IndexByte(line, 0x1b) >= 0 {
-		line = s.ansi.ReplaceAll(line, nil)
-	}
+	line = ansi.StripBytes(bytes.TrimRight(line, "\r\n"))
 	s.low = lower(s.low[:0], line)
 	var found []int // entries, each once
 	s.try = s.c.words.owners(s.try[:0], s.low)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/ansi"
 )
 
 // Metric is one measured value.
@@ -38,7 +40,6 @@ type Pattern struct {
 type Parser struct {
 	formats []format
 	own     []ownFormat
-	ansi    *regexp.Regexp
 }
 
 type ownFormat struct {
@@ -63,7 +64,7 @@ func NewParser(own []Pattern) (*Parser, error) {
 	if len(own) > maxOwnMetrics {
 		return nil, fmt.Errorf("%d patterns of metrics are too many: at most %d", len(own), maxOwnMetrics)
 	}
-	p := &Parser{ansi: regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)}
+	p := &Parser{}
 	for _, o := range own {
 		re, err := regexp.Compile(o.Pattern)
 		switch {
@@ -85,10 +86,7 @@ func NewParser(own []Pattern) (*Parser, error) {
 func (p *Parser) Parse(stdout []byte) []Metric {
 	var found []Metric
 	for line := range bytes.Lines(stdout) {
-		line = line[:min(len(line), maxMetricLine)]
-		if bytes.IndexByte(line, 0x1b) >= 0 {
-			line = p.ansi.ReplaceAll(line, nil)
-		}
+		line = ansi.StripBytes(line[:min(len(line), maxMetricLine)])
 		// Progress that was overwritten on a terminal stays on the line before a carriage return.
 		line = bytes.TrimRight(line, "\r\n")
 		line = line[bytes.LastIndexByte(line, '\r')+1:]

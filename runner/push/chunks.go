@@ -240,11 +240,3 @@ func toSend(all []span) (sum int64) {
 	}
 	return sum
 }
-
-// megabytes rounds for people.
-func megabytes(n int64) string {
-	if n < 10e6 {
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%d MB", (n+5e5)/1e6)
-}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
@@ -291,7 +292,7 @@ func (t *transfer) finish(ctx context.Context, l *largeBlob, right bool) error {
 	// A blob that the copies came from may be damaged: now all is sent.
 	l.spans, l.reach = []span{{size: l.size}}, 0
 	t.arrived = 0
-	return fmt.Errorf("%w: SHA-256 %s, %s", errCorrupted, l.sum, megabytes(l.size))
+	return fmt.Errorf("%w: SHA-256 %s, %s", errCorrupted, l.sum, bytesize.Decimal(l.size))
 }
 
 // same makes sure that what is here is still what was to be pushed.

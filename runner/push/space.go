@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
@@ -42,7 +43,7 @@ func (s *Store) evict(ctx context.Context, keep map[string]blob, bytes int64) er
 	victims, freed := choose(all, keep, bytes)
 	if freed < bytes {
 		return fmt.Errorf("%w: the push needs %s more than is free, and contents of earlier pushes, which would be removed, take up %s only: remove files from the device's /data, or push less",
-			errFull, megabytes(bytes), megabytes(freed))
+			errFull, bytesize.Decimal(bytes), bytesize.Decimal(freed))
 	}
 	s.pushed.Evicted += len(victims)
 	_, err = s.output(ctx, removeScript, strings.Join(victims, "\n")+"\n")

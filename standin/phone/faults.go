@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/bytesize"
 )
 
 // Faults make the device misbehave as real ones do. The zero value is a device that is well.
@@ -124,7 +126,7 @@ func FaultTable() []Fault {
 func bytesFault(name, value, doc string, at func(*Faults) *int64) Fault {
 	return Fault{name, value, doc,
 		func(f *Faults, v string, _ func(string) (SoCProps, error)) (err error) {
-			*at(f), err = parseSize(v)
+			*at(f), err = bytesize.Parse(v)
 			return err
 		},
 		func(f Faults) string {
@@ -199,19 +201,6 @@ func (f Faults) On() []string {
 		}
 	}
 	return on
-}
-
-// parseSize reads "20MB": bytes, decimal units, or with an i binary ones.
-func parseSize(v string) (int64, error) {
-	digits := strings.TrimRight(v, "kKMGiB")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	unit, ok := map[string]int64{
-		"": 1, "B": 1, "kB": 1000, "KB": 1000, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
-	}[v[len(digits):]]
-	if err != nil || !ok || n <= 0 || n > never/unit {
-		return 0, fmt.Errorf("%q: want a size such as 500kB, 20MB or 2GiB", v)
-	}
-	return n * unit, nil
 }
 
 func sizeText(n int64) string {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -205,7 +206,7 @@ func (e *examination) how(ch *toolchains.Choice, profile string) string {
 	case ch.Source.Kind == "embedded":
 		return text + ", part of hexmage"
 	case size > 0:
-		return text + ", to be downloaded: " + bytes(size)
+		return text + ", to be downloaded: " + bytesize.Decimal(size)
 	}
 	return text + ", to be downloaded"
 }
@@ -220,14 +221,4 @@ func sentence(s string) string {
 		s = strings.ToUpper(s[:1]) + s[1:]
 	}
 	return s + "."
-}
-
-func bytes(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%d kB", n/1000)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -129,7 +130,7 @@ func (e *examination) memory() {
 		}
 	}
 	if total > 0 {
-		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytes(total), bytes(available))
+		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
 		if total < wantMemory && e.o.Profile != "open" {
 			f.Status = Optional
 			f.Remedy = "Enough for the open profile. Quantising and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
@@ -156,7 +157,7 @@ func (e *examination) disk() {
 		f.Status, f.Remedy = Optional, "Enough for the open profile; an SDK of a vendor unpacks to 4 GB."
 	}
 	if err == nil {
-		f.Detail = bytes(free) + " free for " + store
+		f.Detail = bytesize.Decimal(free) + " free for " + store
 	}
 	e.add(f)
 }

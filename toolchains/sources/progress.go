@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/bytesize"
 )
 
 // progressLines writes progress, a few lines a second at most, with the rate and the time left.
@@ -60,7 +62,7 @@ func (m *Meter) Text(now time.Time, done, total int64, what string) string {
 	m.rate.add(now, done)
 	text := what
 	if total > 0 {
-		text += fmt.Sprintf(" %d%%, %s of %s", int(100*float64(done)/float64(total)), bytesText(float64(done)), bytesText(float64(total)))
+		text += fmt.Sprintf(" %d%%, %s of %s", int(100*float64(done)/float64(total)), bytesize.Binary(done), bytesize.Binary(total))
 	}
 	if more := m.rate.text(done, total); more != "" {
 		text += ", " + more
@@ -115,28 +117,15 @@ func (r *rate) perSecond() float64 {
 func (r *rate) text(done, total int64) string {
 	var parts []string
 	if total <= 0 && done > 0 {
-		parts = append(parts, bytesText(float64(done)))
+		parts = append(parts, bytesize.Binary(done))
 	}
 	if bps := r.perSecond(); bps > 0 {
-		parts = append(parts, bytesText(bps)+"/s")
+		parts = append(parts, bytesize.Binary(int64(bps))+"/s")
 		if total > done {
 			parts = append(parts, "about "+leftText(float64(total-done)/bps)+" left")
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func bytesText(n float64) string {
-	for _, unit := range []string{"B", "KiB", "MiB"} {
-		if n < 1024 {
-			if unit == "B" || n >= 100 {
-				return fmt.Sprintf("%.0f %s", n, unit)
-			}
-			return fmt.Sprintf("%.1f %s", n, unit)
-		}
-		n /= 1024
-	}
-	return fmt.Sprintf("%.1f GiB", n)
 }
 
 func leftText(seconds float64) string {

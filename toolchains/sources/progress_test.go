@@ -39,11 +39,6 @@ func TestProgressLines(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	for n, want := range map[float64]string{0: "0 B", 1023: "1023 B", 1500: "1.5 KiB", 200 << 10: "200 KiB", 5 << 20: "5.0 MiB", 3 << 30: "3.0 GiB"} {
-		if got := bytesText(n); got != want {
-			t.Errorf("%v: %q, want %q", n, got, want)
-		}
-	}
 	for s, want := range map[float64]string{0.2: "1 s", 59: "59 s", 90: "2 min", 6000: "1.7 h"} {
 		if got := leftText(s); got != want {
 			t.Errorf("%v: %q, want %q", s, got, want)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/gc"
 )
 
@@ -32,7 +33,7 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 		return a.printJSON(s)
 	}
 	w := a.env.Stdout
-	fmt.Fprintf(w, "%s: %s\n\n", s.Root, byteCount(s.Bytes))
+	fmt.Fprintf(w, "%s: %s\n\n", s.Root, bytesize.Decimal(s.Bytes))
 	printGroups(a, s.Groups)
 	if s.Broken > 0 {
 		fmt.Fprintf(w, "\n%d of the results cannot be used; `hexmage cache gc` removes them.\n", s.Broken)
@@ -46,7 +47,7 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 		case g.Days == 0:
 			label = fmt.Sprintf("≥ %d days", s.Ages[i-1].Days)
 		}
-		fmt.Fprintf(w, "%-14s %9d %9d %10s\n", label, g.Results, g.Blobs, byteCount(g.Bytes))
+		fmt.Fprintf(w, "%-14s %9d %9d %10s\n", label, g.Results, g.Blobs, bytesize.Decimal(g.Bytes))
 	}
 	fmt.Fprintf(w, "%d of the blobs are named by no result.\n", s.Unnamed)
 	if len(s.Biggest) > 0 {
@@ -61,7 +62,7 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 		if f.Unpacked != "" {
 			top += "  (unpacked)"
 		}
-		fmt.Fprintf(w, "%-16s %8d %10s  %-16s %s\n", hex[:12], f.Files, byteCount(f.Bytes), f.Used.Local().Format("2006-01-02 15:04"), top)
+		fmt.Fprintf(w, "%-16s %8d %10s  %-16s %s\n", hex[:12], f.Files, bytesize.Decimal(f.Bytes), f.Used.Local().Format("2006-01-02 15:04"), top)
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func printGroups(a *app, groups []gc.Group) {
 		fmt.Fprintf(a.env.Stdout, "%-12s %-7s %9s %10s\n", "KIND", "DIGEST", "COUNT", "SIZE")
 	}
 	for _, g := range groups {
-		fmt.Fprintf(a.env.Stdout, "%-12s %-7s %9d %10s\n", g.Kind, g.Function, g.Count, byteCount(g.Bytes))
+		fmt.Fprintf(a.env.Stdout, "%-12s %-7s %9d %10s\n", g.Kind, g.Function, g.Count, bytesize.Decimal(g.Bytes))
 	}
 }
 
@@ -86,7 +87,7 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	o := gc.CollectOptions{DryRun: c.DryRun}
 	var err error
 	if c.MaxSize != "" {
-		if o.MaxSize, err = parseSize(c.MaxSize); err != nil {
+		if o.MaxSize, err = bytesize.Parse(c.MaxSize); err != nil {
 			return usage("--max-size: %w", err)
 		}
 	}
@@ -108,7 +109,7 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	if sum.Suspect > 0 {
 		fmt.Fprintf(a.env.Stdout, "something was found damaged: results that may have been made from it are dropped (%d)\n", sum.Suspect)
 	}
-	fmt.Fprintf(a.env.Stdout, "%s %s; %s stay in %s\n", verb, byteCount(sum.Freed), byteCount(sum.After), a.cache)
+	fmt.Fprintf(a.env.Stdout, "%s %s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), bytesize.Decimal(sum.After), a.cache)
 	if o.MaxSize > 0 && sum.After > o.MaxSize {
 		fmt.Fprintf(a.env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n", c.MaxSize)
 	}
@@ -127,7 +128,7 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 		o.Progress = func(done, total int64) {
 			if now := time.Now(); now.Sub(last) > 100*time.Millisecond {
 				last = now
-				fmt.Fprintf(a.env.Stderr, "\r\x1b[K%s of %s", byteCount(done), byteCount(total))
+				fmt.Fprintf(a.env.Stderr, "\r\x1b[K%s of %s", bytesize.Decimal(done), bytesize.Decimal(total))
 			}
 		}
 	}
@@ -151,7 +152,7 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 			fmt.Fprintln(a.env.Stdout)
 		}
 		if err == nil {
-			fmt.Fprintf(a.env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, byteCount(v.Bytes), v.Results, v.Trees, len(v.Problems)-v.Suspect)
+			fmt.Fprintf(a.env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems)-v.Suspect)
 			if v.Suspect > 0 {
 				fmt.Fprintf(a.env.Stdout, "%d results may be wrong: a command may have read what was damaged\n", v.Suspect)
 			}
@@ -204,35 +205,6 @@ func cacheError(ctx context.Context, err error) error {
 		return &exitError{ExitLocked, err}
 	}
 	return engine(err)
-}
-
-// byteCount writes a size for people, in the units of --max-size.
-func byteCount(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, unit := float64(n)/1000, "kMGTPE"
-	for f >= 999.95 && len(unit) > 1 {
-		f, unit = f/1000, unit[1:]
-	}
-	return fmt.Sprintf("%.1f %cB", f, unit[0])
-}
-
-// parseSize reads a size such as 20GB, 1.5GiB or 4096.
-func parseSize(s string) (int64, error) {
-	bad := fmt.Errorf("%q is no size: write it like 20GB, 500MB or 8GiB", s)
-	text := strings.TrimSpace(s)
-	number := strings.TrimRight(text, "kKmMgGtTiIbB ")
-	unit := strings.ToUpper(strings.TrimSpace(text[len(number):]))
-	factor, ok := map[string]float64{
-		"": 1, "B": 1, "K": 1e3, "KB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9, "T": 1e12, "TB": 1e12,
-		"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
-	}[unit]
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || !ok || !(n > 0) || n*factor < 1 || n*factor > 1<<60 {
-		return 0, bad
-	}
-	return int64(n * factor), nil
 }
 
 // parseAge reads an age such as 30d, 2w or 12h; 0 is none.

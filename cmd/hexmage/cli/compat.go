@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/toolchains"
@@ -306,20 +308,7 @@ func columns(rows [][]string) string {
 }
 
 // shown is how many columns a text takes: colours take none.
-func shown(s string) int {
-	n, in := 0, false
-	for _, c := range s {
-		switch {
-		case c == '\x1b':
-			in = true
-		case in:
-			in = c != 'm'
-		default:
-			n++
-		}
-	}
-	return n
-}
+func shown(s string) int { return utf8.RuneCountInString(ansi.Strip(s)) }
 
 // wrap cuts a text into lines at blanks.
 func wrap(text string, width int) []string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
@@ -332,8 +333,8 @@ func (a *app) printDevice(i deviceInfo) {
 		line("Android", "%s, API %d, %s", i.Android, i.API, i.ABI)
 	}
 	line("build", "%s", i.Fingerprint)
-	line("memory", "%s, %s available", sizeText(i.Memory.Total), sizeText(i.Memory.Free))
-	line("/data", "%s, %s free, %s of it are hexmage's", sizeText(i.Disk.Total), sizeText(i.Disk.Free), sizeText(i.Store))
+	line("memory", "%s, %s available", bytesize.Decimal(i.Memory.Total), bytesize.Decimal(i.Memory.Free))
+	line("/data", "%s, %s free, %s of it are hexmage's", bytesize.Decimal(i.Disk.Total), bytesize.Decimal(i.Disk.Free), bytesize.Decimal(i.Store))
 	if i.Charging != "" {
 		line("battery", "%d %%, %s", i.Battery, strings.ToLower(i.Charging))
 	}
@@ -431,6 +432,6 @@ func (c *deviceCleanCmd) Run(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(map[string]int64{"removed": n})
 	}
-	fmt.Fprintf(a.env.Stdout, "%s removed\n", sizeText(n))
+	fmt.Fprintf(a.env.Stdout, "%s removed\n", bytesize.Decimal(n))
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -94,7 +95,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(p.files) == 1 {
 		files = "file"
 	}
-	fmt.Fprintf(a.env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, sizeText(done.Size), sizeText(done.Sent), took.Seconds(), pushText(done))
+	fmt.Fprintf(a.env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, bytesize.Decimal(done.Size), bytesize.Decimal(done.Sent), took.Seconds(), pushText(done))
 	return nil
 }
 
@@ -102,7 +103,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 func pushText(p push.Pushed) string {
 	var all []string
 	if p.Reused > 0 {
-		all = append(all, sizeText(p.Reused)+" put together from what the device has")
+		all = append(all, bytesize.Decimal(p.Reused)+" put together from what the device has")
 	}
 	if p.Dropped > 0 {
 		all = append(all, fmt.Sprintf("the link broke %d times", p.Dropped))
@@ -114,16 +115,6 @@ func pushText(p push.Pushed) string {
 		return ""
 	}
 	return "; " + strings.Join(all, ", ")
-}
-
-func sizeText(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.2f GB", float64(n)/1e9)
-	case n >= 1e5:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%d B", n)
 }
 
 // pushSet is what is to be pushed, by path in the folder on the device.
@@ -244,7 +235,7 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(map[string]any{"path": to, "bytes": bar.done})
 	}
-	fmt.Fprintf(a.env.Stdout, "%s, %s\n", to, sizeText(bar.done))
+	fmt.Fprintf(a.env.Stdout, "%s, %s\n", to, bytesize.Decimal(bar.done))
 	return nil
 }
 
@@ -265,9 +256,9 @@ func (t *transfer) report(done, total int64) {
 		return
 	}
 	t.last, t.shown = time.Now(), true
-	text := sizeText(done)
+	text := bytesize.Decimal(done)
 	if total > 0 {
-		text += " of " + sizeText(total)
+		text += " of " + bytesize.Decimal(total)
 	}
 	fmt.Fprintf(t.a.env.Stderr, "\r\x1b[K%s %s", t.what, text)
 }

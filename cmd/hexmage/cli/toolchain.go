@@ -19,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
@@ -484,7 +485,7 @@ func (r *toolchainRow) text() string {
 		s = "open stand-in"
 	}
 	if r.Size > 0 && r.State != inStore {
-		s += ", " + byteCount(r.Size)
+		s += ", " + bytesize.Decimal(r.Size)
 	}
 	if others := slices.DeleteFunc(slices.Clone(r.Sources), func(k string) bool { return k == r.Source }); len(others) > 0 {
 		s += "  (else " + strings.Join(others, ", ") + ")"
