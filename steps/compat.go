@@ -17,9 +17,9 @@ import (
 // paths of the workspace start in.
 func Checked(kinds map[string]step.Kind, c *toolchains.Catalogue, workspace string) map[string]step.Kind {
 	out := make(map[string]step.Kind, len(kinds))
-	about := map[string]func(*look){
-		"oppackage": (*look).opPackage, "makefile": (*look).opPackage, "quantize": func(*look) {},
-		"context": (*look).context, "exec": (*look).exec, "run": (*look).run,
+	about := map[string]func(*inquiry){
+		"oppackage": (*inquiry).opPackage, "makefile": (*inquiry).opPackage, "quantize": func(*inquiry) {},
+		"context": (*inquiry).context, "exec": (*inquiry).exec, "run": (*inquiry).run,
 	}
 	for name, k := range kinds {
 		switch {
@@ -63,7 +63,7 @@ type checked struct {
 	step.Kind
 	catalogue *toolchains.Catalogue
 	workspace string
-	look      func(*look)
+	look      func(*inquiry)
 }
 
 // Plan plans the step unless a rule forbids it.
@@ -71,14 +71,14 @@ func (k checked) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if r.At.Kind == "exec" && !worth(r) {
 		return k.Kind.Plan(r)
 	}
-	l := &look{r: r, catalogue: k.catalogue, workspace: k.workspace, facts: noFacts(r)}
+	l := &inquiry{r: r, catalogue: k.catalogue, workspace: k.workspace, facts: noFacts(r)}
 	k.look(l)
 	if l.silent {
 		return k.Kind.Plan(r)
 	}
 	found, diags := k.catalogue.Ask(facts.Subject{Target: target(r), Toolchains: l.toolchains(), Step: l.facts}, "step")
 	found = append(found, k.catalogue.Judge(l.found)...)
-	diags = append(diags, k.catalogue.Diagnostics(once(found), r.ArgRange)...)
+	diags = append(diags, k.catalogue.Diagnostics(distinct(found), r.ArgRange)...)
 	if diags.HasErrors() {
 		return step.Planned{}, diags
 	}
@@ -86,8 +86,8 @@ func (k checked) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	return planned, append(diags, more...)
 }
 
-// once drops findings that say the same.
-func once(found []qnn.Finding) []qnn.Finding {
+// distinct drops findings that say the same.
+func distinct(found []qnn.Finding) []qnn.Finding {
 	var out []qnn.Finding
 	for _, f := range found {
 		if !slices.Contains(out, f) {
@@ -97,8 +97,8 @@ func once(found []qnn.Finding) []qnn.Finding {
 	return out
 }
 
-// look is what is found out about a step.
-type look struct {
+// inquiry is what is found out about a step.
+type inquiry struct {
 	r         step.Request
 	catalogue *toolchains.Catalogue
 	workspace string
@@ -128,10 +128,10 @@ func noFacts(r step.Request) map[string]cty.Value {
 	}
 }
 
-func (l *look) set(name string, texts []string) { l.facts[name] = facts.List(texts) }
+func (l *inquiry) set(name string, texts []string) { l.facts[name] = facts.List(texts) }
 
 // known returns what is known of a toolchain that the step uses.
-func (l *look) known(name string) (qnn.Known, bool) {
+func (l *inquiry) known(name string) (qnn.Known, bool) {
 	use, ok := l.r.Toolchains[name]
 	if !ok {
 		return qnn.Known{}, false
@@ -179,7 +179,7 @@ func learn(k *qnn.Known, attrs cty.Value) {
 	}
 }
 
-func (l *look) toolchains() []qnn.Known {
+func (l *inquiry) toolchains() []qnn.Known {
 	var out []qnn.Known
 	for name := range l.r.Toolchains {
 		if k, ok := l.known(name); ok {

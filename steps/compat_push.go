@@ -22,7 +22,7 @@ import (
 const maxLibrary = 256 << 20
 
 // run looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace are opened.
-func (l *look) run() {
+func (l *inquiry) run() {
 	push := l.r.Map("push")
 	var files []qnn.File
 	for _, name := range slices.Sorted(maps.Keys(push)) {
@@ -54,7 +54,7 @@ func isQNN(name string) bool {
 }
 
 // made fills in what the path of an output says.
-func (l *look) made(value string, f *qnn.File) {
+func (l *inquiry) made(value string, f *qnn.File) {
 	for _, t := range l.r.Toolchains {
 		if p := t.Output.Path(); strings.HasPrefix(value, p+"/") && isQNN(value) {
 			if k, ok := l.known(t.Output.Step.Name); ok {
@@ -72,7 +72,7 @@ func (l *look) made(value string, f *qnn.File) {
 
 // open looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the
 // runtime at once.
-func (l *look) open(at string, f *qnn.File) bool {
+func (l *inquiry) open(at string, f *qnn.File) bool {
 	file, err := os.Open(at)
 	if err != nil {
 		return false
@@ -97,7 +97,7 @@ func (l *look) open(at string, f *qnn.File) bool {
 	return false
 }
 
-func (l *look) contextBinary(name string, c qnnctx.Info) {
+func (l *inquiry) contextBinary(name string, c qnnctx.Info) {
 	var r qnn.Runtime
 	if k, ok := l.known("qairt"); ok {
 		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}

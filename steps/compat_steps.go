@@ -28,7 +28,7 @@ const (
 )
 
 // host returns the path on this machine of a path of the workspace, "" for one that is made from outputs.
-func (l *look) host(argument, value string) string {
+func (l *inquiry) host(argument, value string) string {
 	for _, o := range l.r.Used(argument) {
 		if p := o.Path(); value == p || strings.HasPrefix(value, p+"/") {
 			return ""
@@ -57,7 +57,7 @@ func readFile(name string, limit int64) []byte {
 	return b
 }
 
-func (l *look) opPackage() {
+func (l *inquiry) opPackage() {
 	var arches []string
 	for _, t := range l.r.Strings("targets") {
 		if a, ok := strings.CutPrefix(t, "htp_"); ok && strings.HasPrefix(a, "v") {
@@ -77,7 +77,7 @@ func (l *look) opPackage() {
 }
 
 // renamed looks in the sources of a workspace for names that the shipped patch series replace for an SDK of the version.
-func (l *look) renamed(dir, version string) {
+func (l *inquiry) renamed(dir, version string) {
 	rules := newer(version)
 	if len(rules) == 0 {
 		return
@@ -164,7 +164,7 @@ func newer(sdk string) []renameRule {
 	return out
 }
 
-func (l *look) context() { l.facts["signed_pd"] = cty.BoolVal(l.r.Bool("signed_pd")) }
+func (l *inquiry) context() { l.facts["signed_pd"] = cty.BoolVal(l.r.Bool("signed_pd")) }
 
 // worth tells, fast, whether there may be something in a command for the rules: pipelines have thousands.
 func worth(r step.Request) bool {
@@ -175,7 +175,7 @@ func worth(r step.Request) bool {
 
 // exec looks at a command for what the rules know of: make with the goals of an op package's Makefile, numbers of SoCs, configs of
 // upstream's compiler.
-func (l *look) exec() {
+func (l *inquiry) exec() {
 	text := strings.Join(l.r.Strings("argv"), " ")
 	l.silent = true
 	if strings.Contains(text, "make") && strings.Contains(text, "htp_v") {
@@ -196,7 +196,7 @@ func (l *look) exec() {
 }
 
 // make looks at a command that runs make for an op package. A Makefile that a step "makefile" has written knows every arch.
-func (l *look) make(text string) {
+func (l *inquiry) make(text string) {
 	var upstream bool
 	for _, arg := range []string{"argv", "inputs", "env"} {
 		for _, o := range l.r.Used(arg) {
@@ -257,7 +257,7 @@ func value(makefile, name string) string {
 }
 
 // aotConfigs reads configs of upstream's compiler that a command is given.
-func (l *look) aotConfigs(text string) {
+func (l *inquiry) aotConfigs(text string) {
 	for _, word := range append(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" '\"=;", c) }), l.r.Strings("inputs")...) {
 		if path.Ext(word) != ".json" {
 			continue

@@ -37,8 +37,8 @@ type assembler struct {
 	others    map[string]snapshot.Host // by hostKey: what was something else in the last build
 
 	mu        sync.Mutex
-	hosts     map[string]*once
-	artifacts map[addrs.Output]*once
+	hosts     map[string]*lazyEntry
+	artifacts map[addrs.Output]*lazyEntry
 	folders   map[digest.Digest]*merkle.Dir // opened
 }
 
@@ -61,8 +61,8 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("the workspace has no file or folder %s: correct the path, or make it", e.Path)
 }
 
-// once is something that is worked out once by whoever comes first, while the others wait.
-type once struct {
+// lazyEntry is something that is worked out once by whoever comes first, while the others wait.
+type lazyEntry struct {
 	sync.Once
 	entry merkle.Entry
 	err   error
@@ -70,7 +70,7 @@ type once struct {
 
 func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *store.HostFiles, workspace string) *assembler {
 	return &assembler{g: g, fn: fn, blobs: files, hasher: hasher, files: files, workspace: workspace,
-		hosts: map[string]*once{}, artifacts: map[addrs.Output]*once{}, folders: map[digest.Digest]*merkle.Dir{}}
+		hosts: map[string]*lazyEntry{}, artifacts: map[addrs.Output]*lazyEntry{}, folders: map[digest.Digest]*merkle.Dir{}}
 }
 
 // root merges inputs into the tree of an exec root. It also returns the literal contents among them, which are not in
@@ -210,7 +210,7 @@ func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry,
 	a.mu.Lock()
 	c := a.artifacts[o]
 	if c == nil {
-		c = &once{}
+		c = &lazyEntry{}
 		a.artifacts[o] = c
 	}
 	a.mu.Unlock()
@@ -270,7 +270,7 @@ func (a *assembler) host(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	a.mu.Lock()
 	c := a.hosts[key]
 	if c == nil {
-		c = &once{}
+		c = &lazyEntry{}
 		a.hosts[key] = c
 	}
 	a.mu.Unlock()

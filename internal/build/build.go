@@ -30,11 +30,11 @@ type Options struct {
 	LogDir    string                      // where the output of failed actions goes
 	Flush     func(context.Context) error // makes what was stored survive a crash of the machine; called before the end is reported
 
-	Memo *Memo // what is kept for the next run; nil: nothing
+	Snapshot *Snapshot // what is kept for the next run; nil: nothing
 
-	// Look is told of every file and folder of the machine that was looked at for actions, also of a build that failed, as stat.Lstats
+	// OnRead is told of every file and folder of the machine that was looked at for actions, also of a build that failed, as stat.Lstats
 	// takes it, and whether it is a folder. nil: nobody asks.
-	Look func(path string, dir bool)
+	OnRead func(path string, dir bool)
 
 	Roots []addrs.Output // trees whose root digests the caller wants
 
@@ -63,7 +63,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	}
 	w := newWorker(g, o)
 	w.last = newLastRuns(o, p.Pipeline)
-	if o.Memo != nil || o.Look != nil {
+	if o.Snapshot != nil || o.OnRead != nil {
 		w.notes = newNotes()
 	}
 	outs := make([]toExport, len(p.Exports))
@@ -72,7 +72,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	}
 	l := w.loop()
 	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Actions: g.units})
-	return w.end(ctx, l, outs, start, l.run(ctx, append(units, g.gates()...)), func() { w.saveMemo(p, outs) })
+	return w.end(ctx, l, outs, start, l.run(ctx, append(units, g.gates()...)), func() { w.saveSnapshot(p, outs) })
 }
 
 // newWorker returns what the units of a graph are done with.
@@ -90,7 +90,7 @@ func (w *worker) loop() *loop {
 }
 
 // end does what comes after a graph was carried out, which ended with err: it exports, makes what was stored safe, and has the
-// next run's memo kept.
+// next run's snapshot kept.
 func (w *worker) end(ctx context.Context, l *loop, outs []toExport, start time.Time, err error, keep func()) (r Result, _ error) {
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	if good() && w.o.Out != "" {
@@ -102,11 +102,11 @@ func (w *worker) end(ctx context.Context, l *loop, outs []toExport, start time.T
 	if w.o.Flush != nil && l.sum.Executed > 0 {
 		err = errors.Join(err, w.o.Flush(context.WithoutCancel(ctx)))
 	}
-	if good() && w.o.Memo != nil {
+	if good() && w.o.Snapshot != nil {
 		keep()
 	}
-	w.notes.tell(w.o.Look)
-	if w.recalled && lost(err) {
+	w.notes.tell(w.o.OnRead)
+	if w.fromSnapshot && lost(err) {
 		return r, err // the long way follows
 	}
 	l.sum.Seconds = time.Since(start).Seconds()

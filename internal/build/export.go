@@ -73,8 +73,8 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
-	if w.ahead.holds(w.o.exportsID()) {
-		x.exports, x.there = w.ahead.exports, w.ahead.there
+	if w.exportCheck.holds(w.o.exportsID()) {
+		x.exports, x.there = w.exportCheck.exports, w.exportCheck.there
 	} else {
 		x.exports = knownExports(x.stateFile)
 		x.sweep = x.file == nil // who wrote there last, and whether to the end, is not known
@@ -89,7 +89,7 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 		err = perr // of an output before the one that could not be prepared
 	}
 	for _, it := range items {
-		if !it.stands {
+		if !it.inPlace {
 			return ready, err
 		}
 		out := event.OutputReady{Name: it.Name, Path: filepath.Join(w.o.Out, it.name), Show: it.Show}
@@ -105,11 +105,11 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 // item is an output that is being exported.
 type item struct {
 	*toExport
-	name   string // of its file in Out
-	entry  *merkle.Entry
-	stands bool // it is in its place
-	found  exported
-	err    error
+	name    string // of its file in Out
+	entry   *merkle.Entry
+	inPlace bool // it is in its place
+	found   exported
+	err     error
 }
 
 // prepare finds out what the outputs are called and are. It returns those before the first with which that fails, and all
@@ -183,11 +183,11 @@ func (x *exporter) put(ctx context.Context, items []*item) error {
 		return err
 	}
 	for i, it := range old {
-		it.stands = there[i]
+		it.inPlace = there[i]
 	}
 	var missing []*item
 	for _, it := range items {
-		if it.stands {
+		if it.inPlace {
 			continue
 		}
 		x.remove(it.name)
@@ -204,7 +204,7 @@ func (x *exporter) put(ctx context.Context, items []*item) error {
 		}
 	}
 	for _, it := range missing {
-		if it.stands {
+		if it.inPlace {
 			x.set(it.name, it.found)
 		}
 	}

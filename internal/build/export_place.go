@@ -89,7 +89,7 @@ func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) 
 	// Also after a failure: what could be exported is there. Another process, with another store, may have made the folder.
 	if err := os.Rename(next, x.o.Out); err != nil {
 		for _, it := range items {
-			it.stands, it.err = false, nil
+			it.inPlace, it.err = false, nil
 		}
 		return false, nil
 	}
@@ -136,7 +136,7 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 			if it.found, it.err = p.place(ctx, it); it.err != nil {
 				failed.Store(true)
 			} else {
-				it.stands = true
+				it.inPlace = true
 			}
 		}
 	}

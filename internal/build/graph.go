@@ -51,8 +51,8 @@ type unit struct {
 	out      outputs // when done
 	key      digest.Digest
 	root     digest.Digest // of its inputs
-	kept     int           // its number in the memo that the graph was made from
-	before   *before       // what came of it the last time; nil unless it may run in a graph that was made from a memo
+	number   int           // its number in the snapshot that the graph was made from
+	last     *lastResult   // what came of it the last time; nil unless it may run in a graph that was made from a snapshot
 
 	printed  *execute.Printed // of the action that runs
 	programs []*program       // of this machine that its action starts; a worker sets them

@@ -52,13 +52,13 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 	}
 	over := store.Overlay(o.Blobs, nil)
 	last := newLastRuns(o, p.Pipeline)
-	o.LogDir, o.State, o.Out, o.Memo = "", "", "", nil
+	o.LogDir, o.State, o.Out, o.Snapshot = "", "", "", nil
 	v := &previewer{
 		worker: newWorker(g, o),
 		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*instance]Previewed{},
 	}
 	v.last, v.blobs = last, over
-	l := &loop{g: g, work: v.do, sink: nowhere{}, jobs: max(1, o.Jobs), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
+	l := &loop{g: g, work: v.do, sink: discard{}, jobs: max(1, o.Jobs), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
 	if err := l.run(ctx, units); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (v *previewer) do(ctx context.Context, u *unit, _ func(message)) outcome {
 		o.err = nil
 		return o
 	}
-	p, out := v.look(ctx, u)
+	p, out := v.classify(ctx, u)
 	v.saw(u, p)
 	if p.Status != WillUse {
 		return outcome{kind: event.Skipped}
@@ -101,7 +101,7 @@ func (v *previewer) saw(u *unit, p Previewed) {
 	v.seen[u] = p
 }
 
-func (v *previewer) look(ctx context.Context, u *unit) (Previewed, outcome) {
+func (v *previewer) classify(ctx context.Context, u *unit) (Previewed, outcome) {
 	fail := func(err error) (Previewed, outcome) { return Previewed{Status: WillFail, Err: err}, outcome{} }
 	root, literals, err := v.root(ctx, u.instance, u.spec.Inputs)
 	if err != nil {
@@ -187,8 +187,8 @@ func waitsFor(g *graph, u *unit) []string {
 	return names
 }
 
-// nowhere is a sink for what nobody wants to know.
-type nowhere struct{}
+// discard is a sink for what nobody wants to know.
+type discard struct{}
 
 // Send implements event.Sink.
-func (nowhere) Send(event.Event) {}
+func (discard) Send(event.Event) {}

@@ -25,12 +25,12 @@ import (
 // worker does what a unit needs: it makes the action, looks for its result, has it executed.
 type worker struct {
 	*assembler
-	o        Options
-	ahead    *ahead // nil: nobody looks at the exports meanwhile
-	recalled bool   // the graph is made from a memo, and what is in the way of that is no failure
-	last     lastRuns
-	programs sync.Map // name and path list → *program
-	listings sync.Map // *tree.Dir → *listing: folders that count by what was read of them
+	o            Options
+	exportCheck  *exportCheck // nil: nobody looks at the exports meanwhile
+	fromSnapshot bool         // the graph is made from a snapshot, and what is in the way of that is no failure
+	last         lastRuns
+	programs     sync.Map // name and path list → *program
+	listings     sync.Map // *tree.Dir → *listing: folders that count by what was read of them
 }
 
 // do is called by many goroutines at once, each with a unit of its own.
@@ -272,7 +272,7 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	if ctx.Err() != nil {
 		return outcome{kind: event.Skipped}
 	}
-	if w.recalled && lost(err) {
+	if w.fromSnapshot && lost(err) {
 		return outcome{kind: event.Skipped, err: fmt.Errorf("%w: %w", err, ErrStale)}
 	}
 	f := w.failure(u, err.Error(), nil)

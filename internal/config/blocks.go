@@ -79,11 +79,11 @@ func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
 	case "toolchain":
 		t, diags := toolchain(blk)
 		b.p.Toolchains = append(b.p.Toolchains, t)
-		return append(diags, b.once(t.At.String(), t.Range)...)
+		return append(diags, b.unique(t.At.String(), t.Range)...)
 	case "step":
 		s, diags := stepBlock(blk)
 		b.p.Steps = append(b.p.Steps, s)
-		return append(diags, b.once(s.At.String(), s.Range)...)
+		return append(diags, b.unique(s.At.String(), s.Range)...)
 	case "output":
 		return b.output(blk)
 	}
@@ -91,7 +91,7 @@ func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
 }
 
 // once reports a second declaration of the same thing.
-func (b *builder) once(what string, r hcl.Range) hcl.Diagnostics {
+func (b *builder) unique(what string, r hcl.Range) hcl.Diagnostics {
 	if first, ok := b.first[what]; ok {
 		return duplicate(what, r, first)
 	}
@@ -101,7 +101,7 @@ func (b *builder) once(what string, r hcl.Range) hcl.Diagnostics {
 
 func (b *builder) pipeline(blk *hcl.Block) hcl.Diagnostics {
 	c, diags := content(blk.Body, attributes("description"), "the pipeline block")
-	diags = append(diags, b.once("The pipeline block", blk.DefRange)...)
+	diags = append(diags, b.unique("The pipeline block", blk.DefRange)...)
 	return append(diags, text(c, "description", &b.p.Description)...)
 }
 
@@ -110,7 +110,7 @@ func (b *builder) variable(blk *hcl.Block) hcl.Diagnostics {
 	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "validation"}}
 	c, diags := content(blk.Body, schema, "a variable block")
 	v := &Variable{Name: blk.Labels[0], Type: cty.DynamicPseudoType, Range: blk.DefRange}
-	diags = append(diags, b.once("var."+v.Name, v.Range)...)
+	diags = append(diags, b.unique("var."+v.Name, v.Range)...)
 	diags = append(diags, text(c, "description", &v.Description)...)
 	diags = append(diags, flag(c, "sensitive", &v.Sensitive)...)
 	if a := c.Attributes["type"]; a != nil {
@@ -139,7 +139,7 @@ func (b *builder) locals(blk *hcl.Block) hcl.Diagnostics {
 	attrs, diags := blk.Body.JustAttributes()
 	for _, a := range sortedAttributes(attrs) {
 		b.p.Locals = append(b.p.Locals, &Local{Name: a.Name, Expr: a.Expr, Range: a.Range})
-		diags = append(diags, b.once("local."+a.Name, a.NameRange)...)
+		diags = append(diags, b.unique("local."+a.Name, a.NameRange)...)
 	}
 	return diags
 }
@@ -149,11 +149,11 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "toolchain", LabelNames: []string{"name"}}}
 	c, diags := content(blk.Body, schema, "a profile block")
 	pr := &Profile{Name: blk.Labels[0], Range: blk.DefRange}
-	diags = append(diags, b.once("profile "+pr.Name, pr.Range)...)
+	diags = append(diags, b.unique("profile "+pr.Name, pr.Range)...)
 	diags = append(diags, text(c, "description", &pr.Description)...)
 	diags = append(diags, flag(c, "default", &pr.Default)...)
 	if pr.Default {
-		diags = append(diags, b.once("The default profile", pr.Range)...)
+		diags = append(diags, b.unique("The default profile", pr.Range)...)
 	}
 	if a := c.Attributes["variables"]; a != nil {
 		pr.Variables = a.Expr
@@ -161,7 +161,7 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	for _, tb := range c.Blocks {
 		t, ds := toolchain(tb)
 		diags = append(diags, ds...)
-		diags = append(diags, b.once(fmt.Sprintf("%s of profile %s", t.At, pr.Name), t.Range)...)
+		diags = append(diags, b.unique(fmt.Sprintf("%s of profile %s", t.At, pr.Name), t.Range)...)
 		pr.Toolchains = append(pr.Toolchains, t)
 	}
 	b.p.Profiles = append(b.p.Profiles, pr)
@@ -180,7 +180,7 @@ func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
 			t.Overrides[name] = a.Expr
 		}
 	}
-	diags = append(diags, b.once("The target block", t.Range)...)
+	diags = append(diags, b.unique("The target block", t.Range)...)
 	if t.SoC != nil {
 		b.p.Target = t
 	}
@@ -192,7 +192,7 @@ func (b *builder) output(blk *hcl.Block) hcl.Diagnostics {
 	schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: "value", Required: true})
 	c, diags := content(blk.Body, schema, "an output block")
 	o := &Output{Name: blk.Labels[0], Range: blk.DefRange}
-	diags = append(diags, b.once("output."+o.Name, o.Range)...)
+	diags = append(diags, b.unique("output."+o.Name, o.Range)...)
 	diags = append(diags, text(c, "description", &o.Description)...)
 	diags = append(diags, text(c, "show", &o.Show)...)
 	if a := c.Attributes["show"]; a != nil && o.Show != "table" && o.Show != "" {

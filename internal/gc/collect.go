@@ -64,7 +64,7 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 			return Collected{}, fmt.Errorf("collect garbage: %w", err)
 		}
 	}
-	s, err := look(ctx, root)
+	s, err := readSurvey(ctx, root)
 	if err != nil {
 		return Collected{}, err
 	}
@@ -186,7 +186,7 @@ func (p *plan) candidates() []candidate {
 	}
 	for _, it := range p.s.others {
 		switch it.kind {
-		case Downloads, Logs, History, Memos, Laid, Damaged:
+		case Downloads, Logs, RunLogs, Snapshots, DirPool, Damaged:
 			if it.kind != Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
 				add(it, func() { p.remove(it) })
 			}

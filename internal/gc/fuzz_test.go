@@ -12,7 +12,7 @@ import (
 
 // A cache may have any bytes anywhere: in results, blobs, messages, unpacked trees and files of state. Looking after it
 // crashes on none; a result and a blob that are damaged are found and, once repaired, gone.
-func FuzzUpkeep(f *testing.F) {
+func FuzzCache(f *testing.F) {
 	f.Add([]byte{}, uint8(0))
 	f.Add([]byte("\n\x02a\x12"), uint8(1))
 	f.Add([]byte("hexmage"), uint8(2))

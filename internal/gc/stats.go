@@ -57,7 +57,7 @@ const biggest = 10
 
 // Read counts what the cache folder holds. It changes nothing, and needs no lock.
 func Read(ctx context.Context, root string) (Stats, error) {
-	s, err := look(ctx, root)
+	s, err := readSurvey(ctx, root)
 	if err != nil {
 		return Stats{}, err
 	}

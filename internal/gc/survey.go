@@ -71,8 +71,8 @@ type unpacked struct {
 	holds    int           // folders that results name
 }
 
-// look reads the cache folder. Files that come or go meanwhile may be in the survey or not.
-func look(ctx context.Context, root string) (*survey, error) {
+// readSurvey reads the cache folder. Files that come or go meanwhile may be in the survey or not.
+func readSurvey(ctx context.Context, root string) (*survey, error) {
 	s := &survey{root: root, blobs: map[digest.Digest]*blob{}, trees: map[digest.Digest]*unpacked{}}
 	steps := []func(context.Context) error{s.readBlobs, s.readTrees, s.readOthers, s.readResults, s.readFolders}
 	for _, f := range steps {
@@ -176,7 +176,7 @@ func (s *survey) readOthers(ctx context.Context) error {
 	if err := s.readDownloads(filepath.Join(s.root, "downloads")); err != nil {
 		return err
 	}
-	if err := errors.Join(single(Logs, "state", "logs"), single(History, "state", "history"), single(Memos, "state", "memo"), single(Laid, "laid"), single(Damaged, "damaged"), single(Scratch, atomicfile.NewFolders), single(Scratch, atomicfile.NewFiles)); err != nil {
+	if err := errors.Join(single(Logs, "state", "logs"), single(RunLogs, "state", "history"), single(Snapshots, "state", "memo"), single(DirPool, "laid"), single(Damaged, "damaged"), single(Scratch, atomicfile.NewFolders), single(Scratch, atomicfile.NewFiles)); err != nil {
 		return err
 	}
 	if err := errors.Join(single(State, "state"), single(State, "shipped")); err != nil {

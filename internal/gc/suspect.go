@@ -18,7 +18,7 @@ import (
 
 // Settle deals with damage that is on record, whoever found it; where there is none it costs next to nothing. Files that were found
 // damaged and are still in their place are moved away, so that nothing reads them. Then what may have been made from damage goes:
-// results, memos, folders of inputs that are kept laid out. It returns how many results that were.
+// results, snapshots, folders of inputs that are kept laid out. It returns how many results that were.
 //
 // The second part must be alone. While a build runs, the records stay as they are: the build may be about to remember what it makes of a
 // damaged file. Whoever looks results up meanwhile leaves out those that rest on what is on record (execute.Undamaged).
@@ -58,7 +58,7 @@ func settle(ctx context.Context, root string, alone bool) (dropped int, err erro
 	if !alone {
 		return 0, nil
 	}
-	if v.s, err = look(ctx, root); err != nil {
+	if v.s, err = readSurvey(ctx, root); err != nil {
 		return 0, err
 	}
 	err = v.suspects(ctx)
@@ -119,7 +119,7 @@ func (v *verifier) suspects(ctx context.Context) error {
 		if r.bad != nil {
 			continue
 		}
-		why := v.s.why(ctx, r, &search, v.damaged)
+		why := v.s.reason(ctx, r, &search, v.damaged)
 		if why == "" {
 			continue
 		}
@@ -138,7 +138,7 @@ func (v *verifier) suspects(ctx context.Context) error {
 	if !v.o.Repair {
 		return nil
 	}
-	// A memo would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
+	// A snapshot would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
 	// has links to files, which a damaged one does not leave by being moved away.
 	for _, dir := range []string{filepath.Join("state", "memo"), "laid"} {
 		if err := os.RemoveAll(filepath.Join(v.s.root, dir)); err != nil {
@@ -157,8 +157,8 @@ func (v *verifier) suspects(ctx context.Context) error {
 	return nil
 }
 
-// why says why the result may be wrong, "" if it is not.
-func (s *survey) why(ctx context.Context, r *result, search *merkle.Search, damaged map[digest.Digest]bool) string {
+// reason says why the result may be wrong, "" if it is not.
+func (s *survey) reason(ctx context.Context, r *result, search *merkle.Search, damaged map[digest.Digest]bool) string {
 	const unknown = "something in the cache was damaged, and nobody knows whether this was made from it"
 	hit, err := s.inputs(ctx, r, search, func(d digest.Digest) bool { return damaged[d.Unsized()] })
 	switch {

@@ -61,7 +61,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 		return Verified{}, err
 	}
 	defer done()
-	s, err := look(ctx, root)
+	s, err := readSurvey(ctx, root)
 	if err != nil {
 		return Verified{}, err
 	}

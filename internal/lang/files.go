@@ -63,7 +63,7 @@ func (f *Files) read(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f.Look(name) // also what cannot be read: try() goes on without it
+	f.Note(name) // also what cannot be read: try() goes on without it
 	in, err := os.Open(host)
 	if err != nil {
 		return "", cannotRead(slash, err)
@@ -132,11 +132,11 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 	}
 	info, err := os.Stat(host)
 	if err != nil {
-		f.Look(dir)
+		f.Note(dir)
 		return nil, cannotRead(slash, err)
 	}
 	if !info.IsDir() {
-		f.Look(dir)
+		f.Note(dir)
 		return nil, fmt.Errorf("%s is not a folder: file reads files", slash)
 	}
 	seen := make(map[string]bool)

@@ -23,15 +23,15 @@ const (
 	folder
 )
 
-// Look remembers that planning depends on what is at a path: a file's content, a folder's list of names, or that there
+// Note remembers that planning depends on what is at a path: a file's content, a folder's list of names, or that there
 // is nothing. The path is absolute or relative to the workspace; any other is not remembered. A symbolic link counts as a
 // file, and what it leads to is remembered too, so that lstat of each tells whether anything changed.
-func (f *Files) Look(name string) {
+func (f *Files) Note(name string) {
 	_, host, err := f.place(name)
 	if err != nil {
 		return
 	}
-	f.look(host)
+	f.noteHost(host)
 	f.Follow(name)
 }
 
@@ -39,13 +39,13 @@ func (f *Files) Look(name string) {
 func (f *Files) Follow(name string) {
 	if _, host, err := f.place(name); err == nil {
 		for _, to := range hops(host) {
-			f.look(to)
+			f.noteHost(to)
 		}
 	}
 }
 
 // look remembers what lstat says of a path of this machine.
-func (f *Files) look(host string) {
+func (f *Files) noteHost(host string) {
 	is := file
 	if info, err := os.Lstat(host); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		is = absent

@@ -361,7 +361,7 @@ func (p *planner) assemble() *plan.Plan {
 
 // reads is all that was looked at.
 func (p *planner) reads() plan.Reads {
-	p.looked(p.o.Reads)
+	p.noteReads(p.o.Reads)
 	for _, name := range append(sortedKeys(p.cfg.Files), p.cfg.Dirs...) {
 		p.files.Follow(name)
 	}
@@ -373,9 +373,9 @@ func (p *planner) reads() plan.Reads {
 	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: r.Absent, Globs: r.Globs, Env: sortedKeys(p.env)}
 }
 
-func (p *planner) looked(r step.Reads) {
+func (p *planner) noteReads(r step.Reads) {
 	for _, name := range r.Paths {
-		p.files.Look(name)
+		p.files.Note(name)
 	}
 	for _, name := range r.Env {
 		p.env[name] = true

@@ -195,7 +195,7 @@ func (p *planner) staticAwaited(o *object) []addrs.Output {
 // place, when the kind accepts that.
 func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args []*argValue, env *argValue, n *plan.Instance) {
 	p, s := e.p, e.s
-	argsVal, envVal := e.both(args, env)
+	argsVal, envVal := e.values(args, env)
 	var words string
 	n.AwaitValues, words = p.awaited(s.object, append(lang.OutputMarks(argsVal), lang.OutputMarks(envVal)...))
 	n.Deferred = "waits for the value of " + words
@@ -213,7 +213,7 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args [
 	}
 	req.Args = placeholders(argsVal)
 	planned, ds := s.kind.Plan(req)
-	p.looked(planned.Reads)
+	p.noteReads(planned.Reads)
 	if !ds.HasErrors() {
 		n.Specs, n.Outputs = planned.Specs, planned.Outputs
 	}

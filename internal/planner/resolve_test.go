@@ -148,7 +148,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// Planning twice gives the same plan, so that a memo of it means something.
+// Planning twice gives the same plan, so that a snapshot of it means something.
 func TestSamePlan(t *testing.T) {
 	for _, name := range []string{"basic", "graph", "values", "vars"} {
 		a, b := jsonText(t, wholeJSON, golden(t, name)), jsonText(t, wholeJSON, golden(t, name))

@@ -202,7 +202,7 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 	}
 	planned, ds := s.kind.Plan(req)
 	if !resolving {
-		p.looked(planned.Reads)
+		p.noteReads(planned.Reads)
 	}
 	for _, d := range ds {
 		if d.Subject == nil {
@@ -354,7 +354,7 @@ func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *pl
 }
 
 // both is the object of all arguments, and env.
-func (e *evaluator) both(args []*argValue, env *argValue) (cty.Value, cty.Value) {
+func (e *evaluator) values(args []*argValue, env *argValue) (cty.Value, cty.Value) {
 	vals := make(map[string]cty.Value, len(args))
 	for i, v := range args {
 		vals[e.args[i].name] = v.val

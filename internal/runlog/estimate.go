@@ -229,7 +229,7 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 		if n.planned > 0 && n.ended >= n.planned {
 			continue
 		}
-		waiting, longest := n.ahead()
+		waiting, longest := n.remaining()
 		work += waiting
 		n.tail += max(busy[n], longest)
 		if len(n.took) > 0 || n.group.known > 0 {
@@ -250,7 +250,7 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 
 // ahead returns how much work of the instance has not begun, and how long the longest of it takes. Of actions that never
 // ran, it takes what others of the step took.
-func (n *estimate) ahead() (work, longest time.Duration) {
+func (n *estimate) remaining() (work, longest time.Duration) {
 	work = n.sum
 	for _, d := range n.took {
 		longest = max(longest, d)

@@ -88,11 +88,11 @@ func thin(dir string, l Limits) error {
 // at names an action.
 type at struct{ profile, step, name string }
 
-// told is what newer runs tell of an action.
-type told struct{ last, success, duration bool }
+// counted is what newer runs tell of an action.
+type counted struct{ last, success, duration bool }
 
 // tell adds what a says and tells whether any of it is new.
-func (t *told) tell(a *Action) bool {
+func (t *counted) tell(a *Action) bool {
 	before := *t
 	t.last = true
 	t.success = t.success || a.Outcome != event.Failed
@@ -102,7 +102,7 @@ func (t *told) tell(a *Action) bool {
 
 // thinOld removes from all but the newest keep runs what newer ones tell, and with the last of it the file.
 func thinOld(dir string, names []string, keep int) error {
-	known := map[at]told{}
+	known := map[at]counted{}
 	for i := len(names) - 1; i >= 0; i-- {
 		path := filepath.Join(dir, names[i])
 		run, err := read(path)

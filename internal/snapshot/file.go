@@ -152,8 +152,8 @@ func (r *Reader) decoder(s section, i int) *decoder {
 	return &decoder{statefile.Decode(r.record(s, i)), r}
 }
 
-// one reads a whole record.
-func one[T any](r *Reader, s section, i int, read func(*decoder) T) (T, error) {
+// record reads a whole record.
+func record[T any](r *Reader, s section, i int, read func(*decoder) T) (T, error) {
 	d := r.decoder(s, i)
 	v := read(d)
 	if !d.Done() {
@@ -166,7 +166,7 @@ func one[T any](r *Reader, s section, i int, read func(*decoder) T) (T, error) {
 func all[T any](r *Reader, s section, read func(*decoder) T) ([]T, error) {
 	l := make([]T, 0, r.len(s))
 	for i := range r.len(s) {
-		v, err := one(r, s, i, read)
+		v, err := record(r, s, i, read)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func all[T any](r *Reader, s section, read func(*decoder) T) ([]T, error) {
 func (r *Reader) Fn() digest.Function { return r.fn }
 
 // Title returns what there is to say of the whole build.
-func (r *Reader) Title() (Title, error) { return one(r, secTitle, 0, (*decoder).title) }
+func (r *Reader) Title() (Title, error) { return record(r, secTitle, 0, (*decoder).title) }
 
 // Reads returns what the plan was made from.
 func (r *Reader) Reads() ([]Read, error) { return all(r, secReads, (*decoder).read) }
@@ -194,7 +194,7 @@ func (r *Reader) Lookups() ([]Lookup, error) { return all(r, secLookups, (*decod
 func (r *Reader) Hosts() int { return r.len(secHosts) }
 
 // Host returns what was looked at for an input.
-func (r *Reader) Host(i int) (Host, error) { return one(r, secHosts, i, (*decoder).host) }
+func (r *Reader) Host(i int) (Host, error) { return record(r, secHosts, i, (*decoder).host) }
 
 // EachFile calls f with all Files of all Hosts, in order, and the number of the Host.
 func (r *Reader) EachFile(f func(host int, file File)) error {
@@ -216,7 +216,7 @@ func (r *Reader) EachFile(f func(host int, file File)) error {
 func (r *Reader) Exports() int { return r.len(secExports) }
 
 // Export returns an output of the pipeline.
-func (r *Reader) Export(i int) (Export, error) { return one(r, secExports, i, (*decoder).export) }
+func (r *Reader) Export(i int) (Export, error) { return record(r, secExports, i, (*decoder).export) }
 
 // ExportLinks returns how an output is called and shown, what it is and what it was made from, and nothing else of it.
 func (r *Reader) ExportLinks(i int) (Export, error) {
@@ -232,7 +232,7 @@ func (r *Reader) Instances() int { return r.len(secInstances) }
 
 // Instance returns one of them.
 func (r *Reader) Instance(i int) (Instance, error) {
-	return one(r, secInstances, i, (*decoder).instance)
+	return record(r, secInstances, i, (*decoder).instance)
 }
 
 // At returns an instance's address and what it comes after, and nothing else of it.
@@ -250,7 +250,7 @@ func (r *Reader) Units() int { return r.len(secUnits) }
 
 // Unit returns a unit.
 func (r *Reader) Unit(i int) (Unit, error) {
-	return one(r, secUnits, i, func(d *decoder) (u Unit) {
+	return record(r, secUnits, i, func(d *decoder) (u Unit) {
 		d.links(&u)
 		u.Spec = d.spec()
 		res := d.r.decoder(secResults, i)

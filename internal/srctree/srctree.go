@@ -63,13 +63,13 @@ type Tree struct {
 func New(base fs.FS) *Tree { return &Tree{base: base, changes: map[string]File{}} }
 
 // Of returns a tree of these files and no others.
-func Of(files map[string]File) *Tree { return &Tree{base: nothing{}, changes: maps.Clone(files)} }
+func Of(files map[string]File) *Tree { return &Tree{base: noFiles{}, changes: maps.Clone(files)} }
 
-// nothing is a file system without files.
-type nothing struct{}
+// noFiles is a file system without files.
+type noFiles struct{}
 
 // Open implements fs.FS.
-func (nothing) Open(name string) (fs.File, error) {
+func (noFiles) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 

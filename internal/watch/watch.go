@@ -188,7 +188,7 @@ func (w *Watcher) fallBack(why string) {
 
 func (w *Watcher) poll(why string) {
 	w.o.Note(fmt.Sprintf("no events of changed files: %s; looking at them every %v instead", why, w.o.Every))
-	w.over.Go(w.look)
+	w.over.Go(w.pollFiles)
 }
 
 // listen takes events until there are no more.
@@ -237,8 +237,8 @@ func (w *Watcher) tell(path string) {
 	}
 }
 
-// look polls until Close.
-func (w *Watcher) look() {
+// pollFiles polls until Close.
+func (w *Watcher) pollFiles() {
 	every, seen := w.o.Every, map[string]stat.Stamp{}
 	for {
 		select {

@@ -225,7 +225,7 @@ type diagnosing struct {
 
 // diagnosed returns a Sink that passes events on to next, failures with a diagnosis.
 func (a *app) diagnosed(workspace string, next event.Sink) event.Sink {
-	return &diagnosing{next: &once{next: next}, cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
+	return &diagnosing{next: &dedupFailures{next: next}, cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
 }
 
 // Send implements event.Sink.
@@ -275,15 +275,15 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 	return hints
 }
 
-// once has the errors of a source shown once, and not again for every target that it is compiled for: the failures after the
+// dedupFailures has the errors of a source shown once, and not again for every target that it is compiled for: the failures after the
 // first say only which they are.
-type once struct {
+type dedupFailures struct {
 	next  event.Sink
 	shown map[string]string // step and errors: the action that had them first
 }
 
 // Send implements event.Sink.
-func (o *once) Send(e event.Event) {
+func (o *dedupFailures) Send(e event.Event) {
 	if n, ok := e.(event.ActionFinished); ok && n.Failure != nil {
 		if errs := oppackage.Fingerprint(n.Failure.Output); errs != "" {
 			key := n.Step + "\n" + errs

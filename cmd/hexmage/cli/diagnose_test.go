@@ -11,11 +11,11 @@ type keep struct{ seen []event.ActionFinished }
 func (k *keep) Send(e event.Event) { k.seen = append(k.seen, e.(event.ActionFinished)) }
 
 // A source that does not compile for two targets says why once; another error, or another step's, is said in full.
-func TestOnce(t *testing.T) {
+func TestDedupFailures(t *testing.T) {
 	const first = "steps/patch/ops/dir/src/ops/SiLU.cpp:3:5: error: expected ';'\n    3 | int a\n      |     ^\n1 error generated.\n"
 	const second = "steps/patch/ops/dir/src/ops/RoPE.cpp:9:1: error: unknown type name 'foo'\n"
 	var k keep
-	o := &once{next: &k}
+	o := &dedupFailures{next: &k}
 	send := func(step, name, output string) event.Failure {
 		f := event.ActionFinished{Step: step, Name: name, Outcome: event.Failed, Failure: &event.Failure{Summary: "failed", Output: output, Hints: []string{"a hint"}}}
 		o.Send(f)

@@ -100,7 +100,7 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 	if err != nil || diags.HasErrors() {
 		return out
 	}
-	o, err := own.onlyLook(own.here())
+	o, err := own.lookupOnly(own.here())
 	if err != nil {
 		return out
 	}
@@ -162,7 +162,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 		case diags.HasErrors():
 			out = append(out, doctor.Pipeline{Name: name, Profile: profile, Err: diags.Error()})
 		default:
-			own.look(p)
+			own.checkMachine(p)
 			out = append(out, doctor.Pipeline{Name: name, Profile: p.Profile, Missing: p.Missing()})
 		}
 	}

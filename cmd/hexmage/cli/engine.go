@@ -203,7 +203,7 @@ func (e *engineParts) close() {
 }
 
 // onlyLook is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
-func (a *app) onlyLook(workspace string) (build.Options, error) {
+func (a *app) lookupOnly(workspace string) (build.Options, error) {
 	fn, err := a.digestFunction()
 	if err != nil {
 		return build.Options{}, err
@@ -212,7 +212,7 @@ func (a *app) onlyLook(workspace string) (build.Options, error) {
 		Hasher: statcache.Open(filepath.Join(a.cache, "state", "statcache-"+fn.String()), fn, time.Now)}
 	if _, err := os.Stat(filepath.Join(a.cache, "tmp")); err != nil {
 		o.Blobs = store.WithHostFiles(memory.NewBlobs())
-		o.Executor = execute.Cached(nothing{}, memory.NewResults(), o.Blobs, fn, nil)
+		o.Executor = execute.Cached(noExecutor{}, memory.NewResults(), o.Blobs, fn, nil)
 	} else {
 		blobs, err := disk.NewBlobs(a.cache)
 		if err != nil {
@@ -228,16 +228,16 @@ func (a *app) onlyLook(workspace string) (build.Options, error) {
 		if err != nil {
 			return o, engine(err)
 		}
-		o.Executor = execute.Undamaged(execute.Cached(nothing{}, results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
+		o.Executor = execute.Undamaged(execute.Cached(noExecutor{}, results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
 	}
 	return o, nil
 }
 
-// nothing is an Executor that executes nothing.
-type nothing struct{}
+// noExecutor is an Executor that executes nothing.
+type noExecutor struct{}
 
 // Execute implements execute.Executor.
-func (nothing) Execute(context.Context, *action.Action) (*action.Result, error) {
+func (noExecutor) Execute(context.Context, *action.Action) (*action.Result, error) {
 	return nil, errors.New("nothing is executed here")
 }
 

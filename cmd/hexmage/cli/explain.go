@@ -129,7 +129,7 @@ func (c *explainCmd) notThere(copies, names []string) error {
 	return usage("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
 }
 
-func (a *app) showExplained(w *why, found []*build.Previewed) error {
+func (a *app) showExplained(w *reasons, found []*build.Previewed) error {
 	// Those that are cached and nothing more to say of come last, counted when there are many.
 	var all []*explanation
 	cached, more := 0, 0
@@ -172,7 +172,7 @@ func (a *app) showExplained(w *why, found []*build.Previewed) error {
 }
 
 // explain finds out all there is to say about an action.
-func (w *why) explain(v *build.Previewed) (*explanation, error) {
+func (w *reasons) explain(v *build.Previewed) (*explanation, error) {
 	e := &explanation{Step: v.Instance.At.Short(), Status: v.Status, Reason: w.reason(v)}
 	if v.Spec != nil {
 		e.Name = v.Spec.Name
@@ -207,7 +207,7 @@ func (w *why) explain(v *build.Previewed) (*explanation, error) {
 	return e, err
 }
 
-func (w *why) then(run *runlog.Run, a *runlog.Action, v *build.Previewed) (*then, error) {
+func (w *reasons) then(run *runlog.Run, a *runlog.Action, v *build.Previewed) (*then, error) {
 	t := &then{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key}
 	t.Comp.Differences = []explain.Difference{}
 	if t.Same {
@@ -294,8 +294,8 @@ func (t *then) MarshalJSON() ([]byte, error) {
 	}{plain: (*plain)(t), Differences: t.Comp.Differences, More: t.Comp.More})
 }
 
-// why says why actions will run, from what earlier runs of the pipeline left.
-type why struct {
+// reasons says why actions will run, from what earlier runs of the pipeline left.
+type reasons struct {
 	ctx      context.Context
 	p        *plan.Plan
 	seen     *build.Previews
@@ -314,8 +314,8 @@ type loadedAction struct {
 
 // preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared although
 // they are cached.
-func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep func(step, spec string) bool) (*why, error) {
-	o, err := a.onlyLook(workspace)
+func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep func(step, spec string) bool) (*reasons, error) {
+	o, err := a.lookupOnly(workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -326,12 +326,12 @@ func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep 
 	if err != nil {
 		return nil, engine(err)
 	}
-	return &why{ctx: ctx, p: p, seen: seen, book: runlog.Open(a.historyOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+	return &reasons{ctx: ctx, p: p, seen: seen, book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
 		versions: toolchainVersions(p), loaded: map[string]loadedAction{}}, nil
 }
 
 // reason says in a few words why the action has its status.
-func (w *why) reason(v *build.Previewed) string {
+func (w *reasons) reason(v *build.Previewed) string {
 	switch v.Status {
 	case build.Deferred:
 		return "waits for " + some(v.Waits, 3)
@@ -365,7 +365,7 @@ func (w *why) reason(v *build.Previewed) string {
 }
 
 // compare compares what an action of a run was made of with what it would be made of now.
-func (w *why) compare(run *runlog.Run, then *runlog.Action, v *build.Previewed, limit int) (explain.Comparison, error) {
+func (w *reasons) compare(run *runlog.Run, then *runlog.Action, v *build.Previewed, limit int) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
 		old.action, old.blobs, old.err = explain.Load(w.ctx, w.seen.Store, w.results, then.Key)

@@ -40,7 +40,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 		}
 		if diags = append(diags, more...); !diags.HasErrors() {
 			a.printDiags(diags, cfg.Files)
-			a.look(p)
+			a.checkMachine(p)
 			if len(selection) > 0 {
 				if p, err = p.Select(selection...); err != nil {
 					return nil, "", &exitError{ExitUsage, err}
@@ -235,7 +235,7 @@ type actionStatus struct {
 const maxReasons = 1000
 
 // status works out why each action has the status it has.
-func (w *why) status() *planStatus {
+func (w *reasons) status() *planStatus {
 	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
@@ -347,7 +347,7 @@ func (s *planStatus) counts() string {
 }
 
 // look adds to the plan's instances what this machine lacks to run them: programs of the host, a phone.
-func (a *app) look(p *plan.Plan) {
+func (a *app) checkMachine(p *plan.Plan) {
 	phone := "unasked"
 	for _, n := range p.Instances {
 		for _, name := range n.Programs {

@@ -68,7 +68,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer r.close()
-	res, err := r.once(ctx)
+	res, err := r.attempt(ctx)
 	if r.over {
 		return err
 	}
@@ -90,7 +90,7 @@ type running struct {
 	workspace string
 	out       string
 	machine   build.Machine
-	memo      string // path of the memo; "" when none is of use
+	snapshot  string // path of the snapshot; "" when none is of use
 
 	engine   *engineParts
 	survive  func()
@@ -101,18 +101,18 @@ type running struct {
 	over     bool // the error is what the command ends with: no build began
 
 	show      event.Sink // of the build; nil: as usual
-	look      *looked    // nil: nobody asks what is looked at
+	watches   *watchSet  // nil: nobody asks what is looked at
 	unchanged bool       // there was nothing to do
 }
 
-// once builds: what changed since the last run, or all of it.
-func (r *running) once(ctx context.Context) (build.Result, error) {
-	res, err := r.recall(ctx)
+// attempt builds: what changed since the last run, or all of it.
+func (r *running) attempt(ctx context.Context) (build.Result, error) {
+	res, err := r.fromSnapshot(ctx)
 	if errors.Is(err, build.ErrStale) {
 		r.because(err)
 		res, err = r.build(ctx)
 	}
-	res, err = r.heal(ctx, res, err)
+	res, err = r.retryCorrupt(ctx, res, err)
 	r.done()
 	return res, err
 }
@@ -121,7 +121,7 @@ func (r *running) once(ctx context.Context) (build.Result, error) {
 const fewChanged = 64
 
 // recall does without a plan, if what the last run left still holds; else it returns build.ErrStale.
-func (r *running) recall(ctx context.Context) (build.Result, error) {
+func (r *running) fromSnapshot(ctx context.Context) (build.Result, error) {
 	c, a := r.c, r.a
 	if a.Fresh.on || c.Verify.on {
 		return build.Result{}, fmt.Errorf("as it was asked for: %w", build.ErrStale)
@@ -129,16 +129,16 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	began := time.Now()
 	fn, err := a.digestFunction()
 	if err != nil {
-		return r.not(err)
+		return r.unable(err)
 	}
 	r.machine = a.machineNow(r.workspace, fn)
-	r.memo = a.memoPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
+	r.snapshot = a.snapshotPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
 		EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial}, fn)
 	if records, err := disk.Damages(a.cache); err != nil || len(records) > 0 {
 		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 	}
 	end := r.phase("recall")
-	last, err := build.Recall(r.memo, r.machine)
+	last, err := build.Load(r.snapshot, r.machine)
 	end()
 	if err != nil && !errors.Is(err, build.ErrStale) {
 		err = fmt.Errorf("%w: %w", err, build.ErrStale)
@@ -146,22 +146,22 @@ func (r *running) recall(ctx context.Context) (build.Result, error) {
 	if err != nil {
 		return build.Result{}, err
 	}
-	if r.look != nil {
-		if err := last.Look(r.look.add); err != nil {
+	if r.watches != nil {
+		if err := last.EachRead(r.watches.add); err != nil {
 			return build.Result{}, fmt.Errorf("%w: %w", err, build.ErrStale)
 		}
 	}
-	o := build.Options{Fn: fn, State: filepath.Join(a.cache, "state"), Out: r.out, Prune: len(c.Steps) == 0, Memo: &build.Memo{Path: r.memo}}
+	o := build.Options{Fn: fn, State: filepath.Join(a.cache, "state"), Out: r.out, Prune: len(c.Steps) == 0, Snapshot: &build.Snapshot{Path: r.snapshot}}
 	if last.Unchanged(o) {
 		o.Sink, r.unchanged = r.watchers(), true
 		return last.Finish(o, began), nil
 	}
 	if err := r.open(ctx); err != nil {
-		return r.not(err)
+		return r.unable(err)
 	}
 	boundHeap(last.Units())
 	full := r.options()
-	full.Memo = o.Memo
+	full.Snapshot = o.Snapshot
 	if last.Changed() <= fewChanged {
 		full.Hasher = r.engine.stats.Direct()
 	}
@@ -187,39 +187,39 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 	p, _, err := r.a.plan(r.c.Pipeline, r.c.Steps)
 	end()
 	if err != nil {
-		return r.not(err)
+		return r.unable(err)
 	}
-	if r.look != nil {
-		r.look.plan(p.Reads)
+	if r.watches != nil {
+		r.watches.plan(p.Reads)
 	}
 	if missing := p.Missing(); len(missing) > 0 {
 		for _, m := range missing {
 			fmt.Fprintf(r.a.env.Stderr, "missing: %s\n", m)
 		}
-		return r.not(usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile))
+		return r.unable(usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile))
 	}
 	if err := r.open(ctx); err != nil {
-		return r.not(err)
+		return r.unable(err)
 	}
 	if r.verify, err = startVerifying(r.c.Verify, r.engine, p); err != nil {
-		return r.not(err)
+		return r.unable(err)
 	}
 	boundHeap(len(p.Instances))
 	o := r.options()
 	if o.Fresh, err = r.a.Fresh.choose("--fresh", p); err != nil {
-		return r.not(err)
+		return r.unable(err)
 	}
 	r.watching.plan(p)
-	o.Sink = r.verify.before(o.Sink)
-	if r.memo != "" {
-		o.Memo = r.a.remembering(r.memo, p.Reads, r.machine, began)
+	o.Sink = r.verify.wrap(o.Sink)
+	if r.snapshot != "" {
+		o.Snapshot = r.a.newSnapshot(r.snapshot, p.Reads, r.machine, began)
 	}
 	defer r.phase("build")()
 	return build.Run(ctx, p, o)
 }
 
 // not ends the command before a build began.
-func (r *running) not(err error) (build.Result, error) {
+func (r *running) unable(err error) (build.Result, error) {
 	r.over = true
 	return build.Result{}, err
 }
@@ -252,8 +252,8 @@ func (r *running) watchers() event.Sink {
 func (r *running) options() build.Options {
 	o := r.engine.options(r.a)
 	o.Sink, o.Workspace, o.KeepGoing, o.Prune, o.Out = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0, r.out
-	if r.look != nil {
-		o.Look = r.look.add
+	if r.watches != nil {
+		o.OnRead = r.watches.add
 	}
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)
@@ -328,7 +328,7 @@ type request struct {
 }
 
 // memoPath is where the memo of a request is kept. The name is a digest: values of variables may be secret.
-func (a *app) memoPath(r request, fn digest.Function) string {
+func (a *app) snapshotPath(r request, fn digest.Function) string {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return ""
@@ -398,8 +398,8 @@ const maxReadDigest = 4 << 20
 
 // remembering says where the build leaves a memo and what the plan was made from; nil if that may have changed since
 // planning began.
-func (a *app) remembering(path string, r plan.Reads, m build.Machine, planned time.Time) *build.Memo {
-	keep := &build.Memo{Path: path, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}
+func (a *app) newSnapshot(path string, r plan.Reads, m build.Machine, planned time.Time) *build.Snapshot {
+	keep := &build.Snapshot{Path: path, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}
 	for _, name := range r.Env {
 		keep.Lookups = append(keep.Lookups, snapshot.Lookup{Name: name, Value: m.Lookup(name)})
 	}
@@ -493,14 +493,14 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 	}, nil
 }
 
-// maxHeals is how often a build begins again because something in the cache was damaged. Each time at least one blob was
+// maxCorruptRetries is how often a build begins again because something in the cache was damaged. Each time at least one blob was
 // found and dropped; a disk that damages more than that needs more than hexmage.
-const maxHeals = 10
+const maxCorruptRetries = 10
 
 // heal builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
 // again. The engine is put together anew: what it knows to be in the store is no longer so.
-func (r *running) heal(ctx context.Context, res build.Result, err error) (build.Result, error) {
-	for range maxHeals {
+func (r *running) retryCorrupt(ctx context.Context, res build.Result, err error) (build.Result, error) {
+	for range maxCorruptRetries {
 		err = r.sound(err)
 		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) {
 			return res, err
@@ -568,7 +568,7 @@ func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, erro
 }
 
 // before returns a sink that passes events on to next, with those about verification in between.
-func (v *verifying) before(next event.Sink) event.Sink {
+func (v *verifying) wrap(next event.Sink) event.Sink {
 	if v == nil {
 		return next
 	}

@@ -239,7 +239,7 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 	if err := a.settle(ctx); err != nil {
 		return nil, false, err
 	}
-	o, err := a.onlyLook(workspace)
+	o, err := a.lookupOnly(workspace)
 	if err != nil {
 		return nil, false, err
 	}
@@ -579,7 +579,7 @@ func programsOf(ch *toolchains.Choice) (out []string) {
 
 // askStore finds out which of the releases are in the store.
 func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
-	o, err := a.onlyLook(a.here())
+	o, err := a.lookupOnly(a.here())
 	if err != nil {
 		return err
 	}

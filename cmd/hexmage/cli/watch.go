@@ -83,7 +83,7 @@ type viewer struct {
 
 	steps   []string // what is built; nil: all
 	chosen  bool     // steps is right, unless a pipeline file changes
-	looked  looked
+	watches watchSet
 	stopped int // builds in a row
 }
 
@@ -101,7 +101,7 @@ func (v *viewer) loop(ctx context.Context) error {
 		}
 		if !again {
 			if !started {
-				v.send(event.WatchStarted{Files: v.looked.len(), Polling: v.w.Polling()})
+				v.send(event.WatchStarted{Files: v.watches.len(), Polling: v.w.Polling()})
 				started = true
 			}
 			debug.FreeOSMemory() // it may be hours until the next save
@@ -148,7 +148,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 			newer <- false
 		}
 	}()
-	v.looked.clear()
+	v.watches.clear()
 	r, sum, ended := v.build(inner, first)
 	close(over)
 	again = <-newer
@@ -174,7 +174,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*running, event.BuildFinished, error) {
-	r := &running{c: &runCmd{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}, a: v.a, out: v.out, workspace: v.workspace, look: &v.looked}
+	r := &running{c: &runCmd{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}, a: v.a, out: v.out, workspace: v.workspace, watches: &v.watches}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
@@ -195,7 +195,7 @@ func (v *viewer) build(ctx context.Context, first bool) (*running, event.BuildFi
 	}
 	r.c.Steps = v.steps
 	defer r.close()
-	res, err := r.once(ctx)
+	res, err := r.attempt(ctx)
 	return r, res.BuildFinished, err
 }
 
@@ -236,23 +236,23 @@ func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
 	return keep, nil
 }
 
-// looked is what a run looked at, and so what may change what the next one does.
-type looked struct {
+// watchSet is what a run looked at, and so what may change what the next one does.
+type watchSet struct {
 	mu    sync.Mutex
 	files map[string]bool
 	dirs  map[string]bool // whose entries count
 
-	keptFiles, keptDirs map[string]bool // of the runs until now
+	lastFiles, lastDirs map[string]bool // of the runs until now
 }
 
-func (l *looked) clear() {
+func (l *watchSet) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files, l.dirs = map[string]bool{}, map[string]bool{}
 }
 
 // add notes a path, relative to the workspace or absolute.
-func (l *looked) add(path string, dir bool) {
+func (l *watchSet) add(path string, dir bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if dir {
@@ -263,7 +263,7 @@ func (l *looked) add(path string, dir bool) {
 }
 
 // plan notes what a plan was made from.
-func (l *looked) plan(r plan.Reads) {
+func (l *watchSet) plan(r plan.Reads) {
 	for _, p := range slices.Concat(r.Files, r.Absent) {
 		l.add(p, false)
 	}
@@ -277,7 +277,7 @@ func (l *looked) plan(r plan.Reads) {
 	}
 }
 
-func (l *looked) len() int {
+func (l *watchSet) len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.files) + len(l.dirs)
@@ -286,14 +286,14 @@ func (l *looked) len() int {
 // watch has the watcher watch what the last run looked at, and what any run would. One that failed has not come to the rest, which
 // therefore stays watched.
 func (v *viewer) watch(failed bool) bool {
-	l := &v.looked
+	l := &v.watches
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if failed {
-		maps.Copy(l.files, l.keptFiles)
-		maps.Copy(l.dirs, l.keptDirs)
+		maps.Copy(l.files, l.lastFiles)
+		maps.Copy(l.dirs, l.lastDirs)
 	}
-	l.keptFiles, l.keptDirs = maps.Clone(l.files), maps.Clone(l.dirs)
+	l.lastFiles, l.lastDirs = maps.Clone(l.files), maps.Clone(l.dirs)
 	s := watch.Set{Root: v.workspace}
 	for p := range l.files {
 		s.Files = append(s.Files, absolute(v.workspace, filepath.FromSlash(p)))
@@ -330,7 +330,7 @@ type watching struct {
 // watch has a run shown as usual, or by show if that is not nil.
 func (a *app) watch(workspace, pipeline string, shown event.Sink) *watching {
 	w := &watching{a: a, shown: func() {}}
-	dir := a.historyOf(workspace, pipeline)
+	dir := a.runLogOf(workspace, pipeline)
 	w.record = runlog.Record(dir, runlog.Info{Pipeline: pipeline, Variables: a.variables(), Version: binaryVersion(), Jobs: a.Jobs, Started: time.Now()}, runlog.Limits{})
 	var show event.Sink
 	switch {
@@ -377,7 +377,7 @@ func (w *watching) end() {
 }
 
 // historyOf is the folder with the runs of a workspace's pipeline.
-func (a *app) historyOf(workspace, pipeline string) string {
+func (a *app) runLogOf(workspace, pipeline string) string {
 	if filepath.Dir(workspace) == filepath.Join(a.cache, "shipped") { // its name changes with hexmage
 		workspace = "shipped"
 	}

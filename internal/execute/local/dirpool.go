@@ -12,7 +12,7 @@ import (
 // write to them once it changed their mode: the store notices. It also tells whether the folder is one that will be kept.
 func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string) (done, keep bool, err error) {
 	pool := l.x.o.Pool
-	if s := l.s.stands[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own {
+	if s := l.s.entries[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own {
 		return false, false, nil
 	}
 	if err := l.s.clear(rel); err != nil {
@@ -23,7 +23,7 @@ func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string) (don
 	key := fmt.Sprintf("%q %q %q", at, l.a.Command.Outputs, l.a.Command.Args[:min(len(l.a.Command.Args), 2)])
 	f := pool.Folder(key, dest, d.Files)
 	done, err = pool.Take(f, func(name string, f merkle.File) error {
-		if lent, err := l.borrow(f, rel+"/"+name); lent || err != nil {
+		if lent, err := l.useHostFile(f, rel+"/"+name); lent || err != nil {
 			return err
 		}
 		return l.file(ctx, f, filepath.Join(dest, name), false)
@@ -35,7 +35,7 @@ func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string) (don
 }
 
 // putBack gives the pool what came from it, and what is worth keeping.
-func (x *Executor) putBack(s *slot) {
+func (x *Executor) putBack(s *execRoot) {
 	for _, f := range s.pooled {
 		x.o.Pool.Give(f)
 	}

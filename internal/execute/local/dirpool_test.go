@@ -117,7 +117,7 @@ func (w *wide) folder() (string, stat.Stamp) {
 	return at, s
 }
 
-func TestKeptFolderIsUsedAgain(t *testing.T) {
+func TestPooledFolderIsUsedAgain(t *testing.T) {
 	w := newWide(t)
 	w.run("")
 	at, first := w.folder()
@@ -131,7 +131,7 @@ func TestKeptFolderIsUsedAgain(t *testing.T) {
 }
 
 // A folder that was laid out before something was found damaged may have links to the damaged file, which is out of the store only.
-func TestKeptFolderFromBeforeDamage(t *testing.T) {
+func TestPooledFolderFromBeforeDamage(t *testing.T) {
 	w := newWide(t)
 	w.run("")
 	at, _ := w.folder()
@@ -159,7 +159,7 @@ func TestKeptFolderFromBeforeDamage(t *testing.T) {
 }
 
 // Whatever happens to a kept folder, no command sees anything but its inputs.
-func TestKeptFolderThatIsNotAsItWas(t *testing.T) {
+func TestPooledFolderThatIsNotAsItWas(t *testing.T) {
 	file := func(w *wide, name string) string { at, _ := w.folder(); return filepath.Join(at, name) }
 	cases := map[string]func(t *testing.T, w *wide) error{
 		"a file more":  func(_ *testing.T, w *wide) error { return os.WriteFile(file(w, "more"), nil, 0o444) },
@@ -201,7 +201,7 @@ func TestKeptFolderThatIsNotAsItWas(t *testing.T) {
 }
 
 // A command that changes its own inputs, as one can that is not restricted, leaves nothing for the next.
-func TestKeptFolderAfterACommandThatWritesToIt(t *testing.T) {
+func TestPooledFolderAfterACommandThatWritesToIt(t *testing.T) {
 	for name, script := range map[string]string{
 		"renames": "mv in/f0001 x && mv in/f0002 in/f0001 && mv x in/f0002",
 		"removes": "rm in/f0005", "adds": "echo > in/more", "replaces": "rm in/f0005 && echo > in/f0005",

@@ -29,7 +29,7 @@ var (
 
 // hints say which undeclared files the command of a failed action wanted, as far as what it printed tells, and which
 // attribute would declare them.
-func (x *Executor) hints(a *action.Action, s *slot, res *action.Result) []string {
+func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []string {
 	restricted := s.worker != nil
 	if !restricted && x.o.Workspace == "" {
 		return nil
@@ -68,7 +68,7 @@ func (x *Executor) hints(a *action.Action, s *slot, res *action.Result) []string
 type hinter struct {
 	x          *Executor
 	a          *action.Action
-	s          *slot
+	s          *execRoot
 	restricted bool
 	seen       map[string]bool
 	dirs       []string // slash paths in which the command may have looked for files

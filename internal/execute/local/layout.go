@@ -19,11 +19,11 @@ import (
 // maxDepth is how many folders may be inside each other, as in package tree.
 const maxDepth = 256
 
-// layout puts the inputs of an action into a slot.
+// layout puts the inputs of an action into an execRoot.
 type layout struct {
 	x      *Executor
 	a      *action.Action
-	s      *slot
+	s      *execRoot
 	shared map[digest.Digest]string // toolchains that stand elsewhere
 	in     store.Blobs              // where the messages of the inputs are
 	open   []string                 // slash paths of folders in which a restricted command may write; nil: nothing is restricted
@@ -37,7 +37,7 @@ func (l *layout) inputs(ctx context.Context, root digest.Digest) error {
 	return l.s.drop()
 }
 
-// dir lays a folder out that is at a slash path of the exec root, and at rel below the slot's folder.
+// dir lays a folder out that is at a slash path of the exec root, and at rel below the execRoot's folder.
 func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("folders are more than %d deep", maxDepth)
@@ -53,7 +53,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	if done || err != nil {
 		return err
 	}
-	// Folders of the slot are the action's own and names are checked when a tree is read: nothing is written through a symlink.
+	// Folders of the execRoot are the action's own and names are checked when a tree is read: nothing is written through a symlink.
 	if keep {
 		if err := os.Mkdir(l.s.path(rel), 0o755); err != nil {
 			return err
@@ -64,12 +64,12 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	writable := l.writable(at)
 	for name, f := range d.Files {
 		p := rel + "/" + name
-		if lent, lerr := l.borrow(f, p); lent || lerr != nil {
+		if lent, lerr := l.useHostFile(f, p); lent || lerr != nil {
 			err = lerr
 		} else if keep {
 			err = l.file(ctx, f, l.s.path(p), false)
 		} else {
-			err = l.stands(p, stands{file: f, copy: l.copies(f, writable)}, func(to string) error { return l.file(ctx, f, to, writable) })
+			err = l.ensure(p, entry{file: f, copy: l.copies(f, writable)}, func(to string) error { return l.file(ctx, f, to, writable) })
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
@@ -102,11 +102,11 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 }
 
 func (l *layout) symlink(rel, target string) error {
-	return l.stands(rel, stands{link: target}, func(to string) error { return os.Symlink(target, to) })
+	return l.ensure(rel, entry{link: target}, func(to string) error { return os.Symlink(target, to) })
 }
 
-// stands sees to it that what is wanted is at the slash path, and has it made if the last action did not leave it there.
-func (l *layout) stands(rel string, want stands, put func(to string) error) error {
+// ensure sees to it that what is wanted is at the slash path, and has it made if the last action did not leave it there.
+func (l *layout) ensure(rel string, want entry, put func(to string) error) error {
 	there, err := l.s.has(rel, want)
 	if there || err != nil {
 		return err
@@ -161,7 +161,7 @@ func (l *layout) output(o string) error {
 	at := "root"
 	for _, name := range strings.Split(dir, "/") {
 		at += "/" + name
-		if k := l.s.stands[at]; k != nil && k.dir == nil {
+		if k := l.s.entries[at]; k != nil && k.dir == nil {
 			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
 		}
 		if _, err := l.s.folder(at, false); err != nil {

@@ -48,7 +48,7 @@ type Options struct {
 // Executor is an execute.Executor.
 type Executor struct {
 	o     Options
-	slots slots
+	roots execRoots
 
 	mark     string // in the names of exec roots
 	adopt    sync.Once
@@ -69,7 +69,7 @@ func New(o Options) *Executor {
 }
 
 // Close removes what is left of exec roots. Nothing is executed any more.
-func (x *Executor) Close() error { return x.slots.close() }
+func (x *Executor) Close() error { return x.roots.close() }
 
 // Execute runs the action's command in an exec root of its own.
 func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
@@ -125,14 +125,14 @@ func Collect(ctx context.Context, blobs store.Blobs, fn digest.Function, root st
 	return nil
 }
 
-// prepare returns a slot with the action's inputs, in which its command can start.
-func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error) {
+// prepare returns an execRoot with the action's inputs, in which its command can start.
+func (x *Executor) prepare(ctx context.Context, a *action.Action) (*execRoot, error) {
 	in := execute.Inputs(x.o.Store, a)
 	shared, err := x.toolchains(ctx, in, a.InputRoot)
 	if err != nil {
 		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
 	}
-	s, open, err := x.slot(a, shared)
+	s, open, err := x.root(a, shared)
 	if err != nil {
 		return nil, &execute.Error{Op: "make an exec root", Err: err}
 	}
@@ -160,9 +160,9 @@ func (x *Executor) prepare(ctx context.Context, a *action.Action) (*slot, error)
 	return s, nil
 }
 
-// done takes back a slot after an action.
-func (x *Executor) done(s *slot) {
-	s.endLoans(x.o.Keep)
+// done takes back an execRoot after an action.
+func (x *Executor) done(s *execRoot) {
+	s.endHostRefs(x.o.Keep)
 	if x.o.Keep {
 		s.release()
 		return
@@ -172,12 +172,12 @@ func (x *Executor) done(s *slot) {
 		_ = s.close() // it may only take room
 		return
 	}
-	x.slots.give(s)
+	x.roots.give(s)
 }
 
-// slot returns an empty slot that is fit for the action: one with a worker if the action is restricted, and then also the
+// root returns an empty execRoot that is fit for the action: one with a worker if the action is restricted, and then also the
 // slash paths of the folders in which its command may write.
-func (x *Executor) slot(a *action.Action, shared map[digest.Digest]string) (*slot, []string, error) {
+func (x *Executor) root(a *action.Action, shared map[digest.Digest]string) (*execRoot, []string, error) {
 	restricted := x.o.Base != nil && a.Command.Platform[action.PropertyHost] == ""
 	shape, network := "", a.Command.Platform[action.PropertyNetwork] == "true"
 	var open, read []string
@@ -186,12 +186,12 @@ func (x *Executor) slot(a *action.Action, shared map[digest.Digest]string) (*slo
 		read = readable(a, shared)
 		shape = strings.Join(slices.Concat(open, []string{"", a.Command.Platform[action.PropertyNetwork]}, read), "\x00")
 	}
-	s, n := x.slots.take(shape)
+	s, n := x.roots.take(shape)
 	if s != nil {
 		s.use++
 		return s, open, nil
 	}
-	s, err := newSlot(filepath.Join(x.o.Dir, "exec-"+x.mark+"-"+strconv.Itoa(n)), shape, open)
+	s, err := newExecRoot(filepath.Join(x.o.Dir, "exec-"+x.mark+"-"+strconv.Itoa(n)), shape, open)
 	if err != nil || !restricted {
 		return s, nil, err
 	}
@@ -268,7 +268,7 @@ func hostPaths(dir string) []string {
 	return paths
 }
 
-func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*action.Result, error) {
+func (x *Executor) start(ctx context.Context, a *action.Action, s *execRoot) (*action.Result, error) {
 	argv, root := a.Command.Args, s.root()
 	if len(argv) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
@@ -343,7 +343,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *slot) (*actio
 
 // environ is the command's whole environment: what the action says, the host's program path unless it says another, where
 // things are, and a home and a temporary folder of its own.
-func (x *Executor) environ(a *action.Action, s *slot) []string {
+func (x *Executor) environ(a *action.Action, s *execRoot) []string {
 	own := []string{"HEXMAGE_ROOT=" + s.root(), "HEXMAGE_SELF=" + x.o.Self, "HOME=" + s.home(), "TMPDIR=" + s.tmp()}
 	env := make([]string, 0, len(own)+len(a.Command.Env)+len(x.o.Extra)+2)
 	add := func(name, value string) {

@@ -21,7 +21,7 @@ func (s *Blobs) copyOut(d digest.Digest, path string, perm fs.FileMode) error {
 		return fmt.Errorf("copy %s: %w: %w", d, err, errors.ErrUnsupported)
 	}
 	defer src.Close()
-	if !s.untouched(d, src) {
+	if !s.unmodified(d, src) {
 		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
 	}
 	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -29,7 +29,7 @@ func (s *Blobs) copyOut(d digest.Digest, path string, perm fs.FileMode) error {
 		return err
 	}
 	err = s.contents(dst, src, d)
-	if err == nil && !s.untouched(d, src) { // something wrote to it meanwhile
+	if err == nil && !s.unmodified(d, src) { // something wrote to it meanwhile
 		err = errors.ErrUnsupported
 	}
 	if err == nil {
@@ -61,7 +61,7 @@ func (s *Blobs) contents(dst, src *os.File, d digest.Digest) error {
 }
 
 // untouched tells whether nothing wrote to the blob's file, open as f, since it was hashed.
-func (s *Blobs) untouched(d digest.Digest, f *os.File) bool {
+func (s *Blobs) unmodified(d digest.Digest, f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {
 		return false

@@ -7,17 +7,17 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// ahead looks at the exports while the actions run: of ten thousand outputs, few belong to actions that do.
-type ahead struct {
+// exportCheck looks at the exports while the actions run: of ten thousand outputs, few belong to actions that do.
+type exportCheck struct {
 	*exports
 	done  chan struct{}
 	of    digest.Digest   // what is remembered; what was found holds while it is the same
 	there map[string]bool // by file name: whether it stands as it was left
 }
 
-// lookAhead begins to look.
-func (o *Options) lookAhead() *ahead {
-	a := &ahead{done: make(chan struct{})}
+// checkExports begins to look.
+func (o *Options) checkExports() *exportCheck {
+	a := &exportCheck{done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
 		x := knownExports(o.exportsFile())
@@ -35,7 +35,7 @@ func (o *Options) lookAhead() *ahead {
 }
 
 // holds waits for what was found and tells whether it is of the file as it is now.
-func (a *ahead) holds(id digest.Digest) bool {
+func (a *exportCheck) holds(id digest.Digest) bool {
 	if a == nil {
 		return false
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// ErrStale says that a memo cannot be built from: the pipeline has to be planned and built the long way. It is no failure.
+// ErrStale says that a snapshot cannot be built from: the pipeline has to be planned and built the long way. It is no failure.
 var ErrStale = errors.New("what is remembered of the last build no longer holds")
 
 // Machine answers what a plan was made from, as it is now.
@@ -30,8 +30,8 @@ type Machine struct {
 	Glob      func(dir string, patterns []string) (found, listed []string, err error) // what fileset() finds
 }
 
-// Recalled is what the last build left, where the plan it was made from still holds. It is for one use.
-type Recalled struct {
+// Loaded is what the last build left, where the plan it was made from still holds. It is for one use.
+type Loaded struct {
 	m       *snapshot.Reader
 	machine Machine
 	title   snapshot.Title
@@ -39,14 +39,14 @@ type Recalled struct {
 	update  snapshot.Update
 }
 
-// Recall reads the memo at path and looks at every file that the plan or an action was made from, one stat each. The error
+// Load reads the snapshot at path and looks at every file that the plan or an action was made from, one stat each. The error
 // says why there is nothing to build from; it is no failure.
-func Recall(path string, machine Machine) (*Recalled, error) {
+func Load(path string, machine Machine) (*Loaded, error) {
 	m, err := snapshot.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recalled{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{}, Results: map[int]snapshot.Unit{}, Exports: map[int]snapshot.Export{}}}
+	r := &Loaded{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{}, Results: map[int]snapshot.Unit{}, Exports: map[int]snapshot.Export{}}}
 	var errs [4]error
 	var reads []snapshot.Read
 	var globs []snapshot.Glob
@@ -95,7 +95,7 @@ func Recall(path string, machine Machine) (*Recalled, error) {
 }
 
 // checkReads tells whether planning would read what it read then.
-func (r *Recalled) checkReads(reads []snapshot.Read, globs []snapshot.Glob, stamps []stat.Stamp) error {
+func (r *Loaded) checkReads(reads []snapshot.Read, globs []snapshot.Glob, stamps []stat.Stamp) error {
 	listed := map[int]bool{}
 	for _, g := range globs {
 		same := true
@@ -143,7 +143,7 @@ func (r *Recalled) checkReads(reads []snapshot.Read, globs []snapshot.Glob, stam
 	return nil
 }
 
-func (r *Recalled) path(p string) string {
+func (r *Loaded) path(p string) string {
 	if p = filepath.FromSlash(p); filepath.IsAbs(p) {
 		return p
 	}
@@ -152,15 +152,15 @@ func (r *Recalled) path(p string) string {
 
 // Unchanged tells whether nothing that the last build read or exported has changed, so that there is nothing to do. Of the
 // Options it needs Fn, State, Out and Prune.
-func (r *Recalled) Unchanged(o Options) bool {
+func (r *Loaded) Unchanged(o Options) bool {
 	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exports))
 }
 
 // Changed is how many of the files and folders that actions read have to be looked into again.
-func (r *Recalled) Changed() int { return len(r.changed) }
+func (r *Loaded) Changed() int { return len(r.changed) }
 
-// Look calls f with all that the last build's plan and actions looked at. dir tells of a folder that its entries count.
-func (r *Recalled) Look(f func(path string, dir bool)) error {
+// EachRead calls f with all that the last build's plan and actions looked at. dir tells of a folder that its entries count.
+func (r *Loaded) EachRead(f func(path string, dir bool)) error {
 	reads, err := r.m.Reads()
 	if err != nil {
 		return err
@@ -172,10 +172,10 @@ func (r *Recalled) Look(f func(path string, dir bool)) error {
 }
 
 // Units is how many actions the last build had.
-func (r *Recalled) Units() int { return r.m.Units() }
+func (r *Loaded) Units() int { return r.m.Units() }
 
 // Finish ends a run in which nothing had changed: it sends the events of a build in which every action was cached.
-func (r *Recalled) Finish(o Options, start time.Time) Result {
+func (r *Loaded) Finish(o Options, start time.Time) Result {
 	if len(r.update.Reads) > 0 {
 		r.save(o)
 	}
@@ -196,13 +196,13 @@ func (r *Recalled) Finish(o Options, start time.Time) Result {
 	return res
 }
 
-// save leaves the memo for the next run, with what changed.
-func (r *Recalled) save(o Options) {
-	_ = r.m.Save(o.Memo.Path, r.update) // without it, the next run takes longer
+// save leaves the snapshot for the next run, with what changed.
+func (r *Loaded) save(o Options) {
+	_ = r.m.Save(o.Snapshot.Path, r.update) // without it, the next run takes longer
 }
 
 // reread reads what changed of the machine's files again, and returns the hosts whose content is another.
-func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, error) {
+func (r *Loaded) reread(ctx context.Context, a *assembler) (map[int]bool, error) {
 	other := map[int]bool{}
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
@@ -239,7 +239,7 @@ func (r *Recalled) reread(ctx context.Context, a *assembler) (map[int]bool, erro
 
 // affected tells which units may have to run: those that read what changed, those that always run, and all that need them. It
 // also returns the instance of each unit.
-func (r *Recalled) affected(other map[int]bool) (hit map[int]bool, nodes []int, err error) {
+func (r *Loaded) affected(other map[int]bool) (hit map[int]bool, nodes []int, err error) {
 	n := r.m.Units()
 	nodes = make([]int, n)
 	var todo []int

@@ -17,26 +17,26 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// slot is a place where one action at a time runs: its exec root, a home and a temporary folder. It is used again for the
+// execRoot is where one action at a time runs: a folder with the root that it sees, a home and a temporary folder. It is used again for the
 // next action, and what that has in common with the last one stays where it is: to make and remove files costs more than to
 // look whether they are as they were.
-type slot struct {
-	dir    string             // absolute
-	shape  string             // what actions have in common that may use it
-	stands map[string]*stands // by slash path below dir: what was made, but for what the command made
-	use    int                // counts actions
-	pooled []*dirpool.Folder  // folders that are kept elsewhere when the action is done
-	outs   []string           // outputs of the action, absolute
-	pipes  pipes
-	worker *sandbox.Worker // where commands start when they are restricted; nil: anywhere
-	access sandbox.Access  // of the worker
+type execRoot struct {
+	dir     string            // absolute
+	shape   string            // what actions have in common that may use it
+	entries map[string]*entry // by slash path below dir: what was made, but for what the command made
+	use     int               // counts actions
+	pooled  []*dirpool.Folder // folders that are kept elsewhere when the action is done
+	outs    []string          // outputs of the action, absolute
+	pipes   pipes
+	worker  *sandbox.Worker // where commands start when they are restricted; nil: anywhere
+	access  sandbox.Access  // of the worker
 
-	loans   []borrowed      // of the action
-	mounted *sandbox.Worker // where its command starts instead, if it has any
+	hostRefs []hostRef       // of the action
+	mounted  *sandbox.Worker // where its command starts instead, if it has any
 }
 
-// stands is a file, symlink or folder of a slot.
-type stands struct {
+// entry is a file, symlink or folder of an execRoot.
+type entry struct {
 	use  int             // the last action that wanted it
 	is   stat.Stamp      // when it was made
 	file merkle.File     // of a file
@@ -44,20 +44,20 @@ type stands struct {
 	dir  *os.File        // of a folder
 	fd   int             // of dir: asking for it costs system calls
 	copy bool            // nothing else has the file's inode
-	own  bool            // it belongs to the slot and stays whatever the actions want
+	own  bool            // it belongs to the execRoot and stays whatever the actions want
 	has  map[string]bool // names of what stands in a folder
 }
 
-// maxStands is how many files and folders of inputs stay in a slot at most.
-const maxStands = 512
+// maxEntries is how many files and folders of inputs stay in an execRoot at most.
+const maxEntries = 512
 
-func (s *slot) root() string { return filepath.Join(s.dir, "root") }
-func (s *slot) home() string { return filepath.Join(s.dir, "home") }
-func (s *slot) tmp() string  { return filepath.Join(s.dir, "tmp") }
+func (s *execRoot) root() string { return filepath.Join(s.dir, "root") }
+func (s *execRoot) home() string { return filepath.Join(s.dir, "home") }
+func (s *execRoot) tmp() string  { return filepath.Join(s.dir, "tmp") }
 
-// newSlot makes a slot in a new folder dir, with these folders, slash paths below the exec root, that stay.
-func newSlot(dir, shape string, outputs []string) (*slot, error) {
-	s := &slot{dir: dir, shape: shape, stands: map[string]*stands{}}
+// newExecRoot makes one in a new folder dir, with these folders, slash paths below the root, that stay.
+func newExecRoot(dir, shape string, outputs []string) (*execRoot, error) {
+	s := &execRoot{dir: dir, shape: shape, entries: map[string]*entry{}}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -79,9 +79,9 @@ func newSlot(dir, shape string, outputs []string) (*slot, error) {
 	return s, nil
 }
 
-// folder makes a folder at the slash path below the slot's, and tells whether it was there already.
-func (s *slot) folder(rel string, own bool) (stood bool, err error) {
-	if k := s.stands[rel]; k != nil && k.dir != nil {
+// folder makes a folder at the slash path below the execRoot's, and tells whether it was there already.
+func (s *execRoot) folder(rel string, own bool) (stood bool, err error) {
+	if k := s.entries[rel]; k != nil && k.dir != nil {
 		k.use = s.use
 		return true, nil
 	}
@@ -101,18 +101,18 @@ func (s *slot) folder(rel string, own bool) (stood bool, err error) {
 		f.Close()
 		return false, err
 	}
-	s.add(rel, &stands{is: stat.Of(st), dir: f, fd: int(f.Fd()), own: own, has: map[string]bool{}})
+	s.add(rel, &entry{is: stat.Of(st), dir: f, fd: int(f.Fd()), own: own, has: map[string]bool{}})
 	return false, nil
 }
 
-func (s *slot) path(rel string) string {
+func (s *execRoot) path(rel string) string {
 	return s.dir + string(filepath.Separator) + filepath.FromSlash(rel)
 }
 
-func (s *slot) add(rel string, k *stands) {
+func (s *execRoot) add(rel string, k *entry) {
 	k.use = s.use
-	s.stands[rel] = k
-	if in := s.stands[folderOf(rel)]; in != nil {
+	s.entries[rel] = k
+	if in := s.entries[folderOf(rel)]; in != nil {
 		in.has[path.Base(rel)] = true
 	}
 }
@@ -124,13 +124,13 @@ func folderOf(rel string) string {
 
 // has tells whether the file or symlink that is wanted at the slash path stands there as it was made. If something else
 // does, it goes away.
-func (s *slot) has(rel string, want stands) (bool, error) {
-	k := s.stands[rel]
+func (s *execRoot) has(rel string, want entry) (bool, error) {
+	k := s.entries[rel]
 	if k == nil {
 		return false, nil
 	}
 	if k.dir == nil && k.file == want.file && k.link == want.link {
-		if now, err := stat.Lstat(s.path(rel)); err == nil && k.untouched(now) {
+		if now, err := stat.Lstat(s.path(rel)); err == nil && k.unmodified(now) {
 			k.use = s.use
 			return true, nil
 		}
@@ -138,8 +138,8 @@ func (s *slot) has(rel string, want stands) (bool, error) {
 	return false, s.clear(rel)
 }
 
-// untouched tells whether a file is as it was made. The change time of a link changes with each name that the file gets.
-func (k *stands) untouched(now stat.Stamp) bool {
+// unmodified tells whether a file is as it was made. The change time of a link changes with each name that the file gets.
+func (k *entry) unmodified(now stat.Stamp) bool {
 	was := k.is
 	if !k.copy {
 		was.CTime, now.CTime = 0, 0
@@ -148,8 +148,8 @@ func (k *stands) untouched(now stat.Stamp) bool {
 }
 
 // stays notes what was made at the slash path, for the next action.
-func (s *slot) stays(rel string, k stands) {
-	if len(s.stands) >= maxStands {
+func (s *execRoot) stays(rel string, k entry) {
+	if len(s.entries) >= maxEntries {
 		s.outs = append(s.outs, s.path(rel))
 		return
 	}
@@ -160,8 +160,8 @@ func (s *slot) stays(rel string, k stands) {
 }
 
 // clear removes what stands at the slash path, and below it.
-func (s *slot) clear(rel string) error {
-	k := s.stands[rel]
+func (s *execRoot) clear(rel string) error {
+	k := s.entries[rel]
 	if k == nil {
 		return nil
 	}
@@ -173,8 +173,8 @@ func (s *slot) clear(rel string) error {
 		}
 		k.dir.Close()
 	}
-	delete(s.stands, rel)
-	if in := s.stands[folderOf(rel)]; in != nil {
+	delete(s.entries, rel)
+	if in := s.entries[folderOf(rel)]; in != nil {
 		delete(in.has, path.Base(rel))
 	}
 	full := s.path(rel)
@@ -189,8 +189,8 @@ func (s *slot) clear(rel string) error {
 }
 
 // drop removes what the action does not want of what the last one left.
-func (s *slot) drop() error {
-	for rel, k := range s.stands {
+func (s *execRoot) drop() error {
+	for rel, k := range s.entries {
 		if k.use != s.use && !k.own {
 			if err := s.clear(rel); err != nil {
 				return err
@@ -200,14 +200,14 @@ func (s *slot) drop() error {
 	return nil
 }
 
-// clean removes what the command left, or fails: then nobody may use the slot again. Whether files are as they were is
+// clean removes what the command left, or fails: then nobody may use it again. Whether files are as they were is
 // looked at when the next action wants them.
-func (s *slot) clean() error {
+func (s *execRoot) clean() error {
 	for _, p := range s.outs {
 		_ = unlink(p) // what cannot be removed like this, or is not there any more, is seen below
 	}
 	s.outs = s.outs[:0]
-	for rel, k := range s.stands {
+	for rel, k := range s.entries {
 		if k.dir == nil {
 			continue
 		}
@@ -234,40 +234,40 @@ func (s *slot) clean() error {
 	return nil
 }
 
-// close removes the slot.
-func (s *slot) close() error {
+// close removes it.
+func (s *execRoot) close() error {
 	s.release()
 	return removeAll(s.dir)
 }
 
 // release lets go of everything but the folders.
-func (s *slot) release() {
-	s.endLoans(false)
+func (s *execRoot) release() {
+	s.endHostRefs(false)
 	if s.worker != nil {
 		s.worker.Close()
 		s.worker = nil
 	}
 	s.pipes.close()
-	for _, k := range s.stands {
+	for _, k := range s.entries {
 		if k.dir != nil {
 			k.dir.Close()
 		}
 	}
-	s.stands = nil
+	s.entries = nil
 }
 
-// slots are those that no action uses. The zero value has none.
-type slots struct {
+// execRoots are those that no action uses. The zero value has none.
+type execRoots struct {
 	mu   sync.Mutex
-	free []*slot
-	next int // number of the next slot
+	free []*execRoot
+	next int // number of the next one
 }
 
-// maxFree is how many slots wait at most. There are some shapes, and for each as many slots as actions run at once.
+// maxFree is how many wait at most. There are some shapes, and for each as many as actions run at once.
 const maxFree = 24
 
-// take returns a slot of the shape that waits, or nil and a number for a new one.
-func (l *slots) take(shape string) (*slot, int) {
+// take returns one of the shape that waits, or nil and a number for a new one.
+func (l *execRoots) take(shape string) (*execRoot, int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := len(l.free) - 1; i >= 0; i-- {
@@ -280,11 +280,11 @@ func (l *slots) take(shape string) (*slot, int) {
 	return nil, l.next
 }
 
-// give takes a clean slot back.
-func (l *slots) give(s *slot) {
+// give takes a clean one back.
+func (l *execRoots) give(s *execRoot) {
 	l.mu.Lock()
 	l.free = append(l.free, s)
-	var old *slot
+	var old *execRoot
 	if len(l.free) > maxFree {
 		old = l.free[0]
 		l.free = slices.Delete(l.free, 0, 1)
@@ -296,7 +296,7 @@ func (l *slots) give(s *slot) {
 }
 
 // close removes those that wait.
-func (l *slots) close() error {
+func (l *execRoots) close() error {
 	l.mu.Lock()
 	free := l.free
 	l.free = nil

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// library has the instances of a memo. Those that take part in a build are in its graph from the start; of others only outputs
+// library has the instances of a snapshot. Those that take part in a build are in its graph from the start; of others only outputs
 // are wanted, and they are read when somebody asks.
 type library struct {
 	m     *snapshot.Reader
@@ -83,12 +83,12 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
 		plan: &plan.Instance{At: kept.At, Description: kept.Description, Where: kept.Where, Source: kept.Source, Retries: kept.Retries,
 			Resources: kept.Resources, Cache: kept.Cache}}
 	for at := l.first[i]; at < l.first[i+1]; at++ {
-		u := &unit{instance: n, state: done, kept: at}
+		u := &unit{instance: n, state: done, number: at}
 		var k snapshot.Unit
 		if hit[at] {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
-				u.kept, u.before = at, &before{key: k.Key, root: k.Root, outs: outputsOf(k.Outs)}
+				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: outputsOf(k.Outs)}
 			}
 		} else if k, err = l.m.Result(at); err == nil {
 			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, outputsOf(k.Outs)
@@ -103,12 +103,12 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
 }
 
 // Run builds what changed. It returns ErrStale when that takes the long way; actions that ran until then are remembered.
-func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
+func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	w := newWorker(&graph{instances: map[addrs.Instance]*instance{}}, o)
 	w.notes = newNotes()
 	w.last = newLastRuns(o, r.title.Pipeline)
-	w.recalled, w.others = true, map[string]snapshot.Host{}
+	w.fromSnapshot, w.others = true, map[string]snapshot.Host{}
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale) // the long way says what is wrong, and where
@@ -136,8 +136,8 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 		}
 	}
 	if len(units) > 0 && o.Out != "" {
-		w.ahead = o.lookAhead()
-		defer func() { <-w.ahead.done }()
+		w.exportCheck = o.checkExports()
+		defer func() { <-w.exportCheck.done }()
 	}
 	l := w.loop()
 	l.sum.Actions, l.sum.Cached = len(nodes)-len(units), len(nodes)-len(units)
@@ -157,13 +157,13 @@ func (r *Recalled) Run(ctx context.Context, o Options) (Result, error) {
 }
 
 // export returns an output of the pipeline in full.
-func (r *Recalled) export(i int) (plan.Export, error) {
+func (r *Loaded) export(i int) (plan.Export, error) {
 	x, err := r.m.Export(i)
 	return plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, err
 }
 
 // graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
-func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) (units, gates []*unit, err error) {
+func (r *Loaded) graph(g *graph, hit, other map[int]bool, nodes []int) (units, gates []*unit, err error) {
 	if g.library, err = newLibrary(r.m, nodes); err != nil {
 		return nil, nil, err
 	}
@@ -205,7 +205,7 @@ func (r *Recalled) graph(g *graph, hit, other map[int]bool, nodes []int) (units,
 
 // gates does what graph.gates does, for the instances that take part in the build. What comes before one that does not, such as
 // the first of a chain of which the middle is as it was, comes before those that come after it.
-func (r *Recalled) gates(in map[int]*instance, after map[int][]int) ([]*unit, error) {
+func (r *Loaded) gates(in map[int]*instance, after map[int][]int) ([]*unit, error) {
 	var gates []*unit
 	known := map[[2]int]*unit{}
 	for i, n := range in {
@@ -226,7 +226,7 @@ func (r *Recalled) gates(in map[int]*instance, after map[int][]int) ([]*unit, er
 }
 
 // gated adds to the gate what is to be done in this build of the instances in the spans.
-func (r *Recalled) gated(gate *unit, spans []int, in map[int]*instance, seen map[int]bool) error {
+func (r *Loaded) gated(gate *unit, spans []int, in map[int]*instance, seen map[int]bool) error {
 	for ; len(spans) > 1; spans = spans[2:] {
 		for i := spans[0]; i <= spans[1]; i++ {
 			if seen[i] {
@@ -249,21 +249,21 @@ func (r *Recalled) gated(gate *unit, spans []int, in map[int]*instance, seen map
 	return nil
 }
 
-// keep leaves the memo with what this build found out.
-func (r *Recalled) keep(w *worker, outs []toExport) {
+// keep leaves the snapshot with what this build found out.
+func (r *Loaded) keep(w *worker, outs []toExport) {
 	for _, n := range w.g.order {
 		for _, u := range n.specs {
 			if u.state != done || u.key.IsZero() {
 				return
 			}
-			if u.before == nil {
+			if u.last == nil {
 				continue
 			}
-			outs, err := keptOuts(u.out)
+			outs, err := savedOuts(u.out)
 			if err != nil {
 				return
 			}
-			r.update.Results[u.kept] = snapshot.Unit{Key: u.key, Root: u.root, Outs: outs}
+			r.update.Results[u.number] = snapshot.Unit{Key: u.key, Root: u.root, Outs: outs}
 		}
 	}
 	for i := range outs {
@@ -281,7 +281,7 @@ func (r *Recalled) keep(w *worker, outs []toExport) {
 	r.save(w.o)
 }
 
-// lost tells whether something that the memo names is no longer in the store.
+// lost tells whether something that the snapshot names is no longer in the store.
 func lost(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }

@@ -23,16 +23,16 @@ import (
 // content. (It is a file, as folders tell the kind of what is in them without a look at what is mounted.) A symlink would do without mounts, but a command that packs or copies its inputs would take the link for
 // the content; and a hard link would let a command write to a file of the user's, and change what the file system says of it.
 
-// borrowed is an input that is a file of the host.
-type borrowed struct {
-	loan store.Ref
+// hostRef is an input that is a file of the host.
+type hostRef struct {
+	ref  store.Ref
 	file merkle.File
-	rel  string     // slash path below the slot's folder
+	rel  string     // slash path below the execRoot's folder
 	is   stat.Stamp // of what stands there instead
 }
 
-// borrow puts what stands for an input at the slash path below the slot's folder, if it is one that can be borrowed.
-func (l *layout) borrow(f merkle.File, rel string) (bool, error) {
+// useHostFile puts what stands for an input at the slash path below the execRoot's folder, if it is one that can be read in place.
+func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 	if f.Digest.Size() < store.MinRef || f.Executable || l.x.noMounts.Load() || l.isOutput(strings.TrimPrefix(rel, "root/")) {
 		return false, nil
 	}
@@ -61,7 +61,7 @@ func (l *layout) borrow(f merkle.File, rel string) (bool, error) {
 		return false, err
 	}
 	l.s.outs = append(l.s.outs, at) // goes when the action is done
-	l.s.loans = append(l.s.loans, borrowed{loan, f, rel, st})
+	l.s.hostRefs = append(l.s.hostRefs, hostRef{loan, f, rel, st})
 	return true, nil
 }
 
@@ -78,15 +78,15 @@ func (l *layout) isOutput(at string) bool {
 	return false
 }
 
-// mount has the command see what was borrowed. Where the system does not let us, the store's own copies are laid out instead.
+// mount has the command see what was read in place. Where the system does not let us, the store's own copies are laid out instead.
 func (l *layout) mount(ctx context.Context) error {
 	s := l.s
-	if len(s.loans) == 0 {
+	if len(s.hostRefs) == 0 {
 		return nil
 	}
-	mounts := make([]sandbox.Mount, len(s.loans))
-	for i, b := range s.loans {
-		mounts[i] = sandbox.Mount{File: b.loan.Path, At: s.path(b.rel), Stamp: b.loan.Stamp}
+	mounts := make([]sandbox.Mount, len(s.hostRefs))
+	for i, b := range s.hostRefs {
+		mounts[i] = sandbox.Mount{File: b.ref.Path, At: s.path(b.rel), Stamp: b.ref.Stamp}
 	}
 	var rules *sandbox.Ruleset
 	if s.worker != nil {
@@ -102,11 +102,11 @@ func (l *layout) mount(ctx context.Context) error {
 		return nil
 	}
 	s.mounted = nil
-	if lerr := s.checkLoans(); lerr != nil || errors.Is(err, sandbox.ErrMoved) {
+	if lerr := s.checkHostRefs(); lerr != nil || errors.Is(err, sandbox.ErrMoved) {
 		return errors.Join(lerr, err)
 	}
 	l.x.noMounts.Store(true)
-	for _, b := range s.loans {
+	for _, b := range s.hostRefs {
 		p := s.path(b.rel)
 		if err := os.Remove(p); err != nil {
 			return err
@@ -115,15 +115,15 @@ func (l *layout) mount(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", b.rel, err)
 		}
 	}
-	s.loans = nil
+	s.hostRefs = nil
 	return nil
 }
 
-// checkLoans returns an error if a file that was borrowed is not what it was.
-func (s *slot) checkLoans() error {
+// checkHostRefs returns an error if a file that was read in place is not what it was.
+func (s *execRoot) checkHostRefs() error {
 	var errs []error
-	for _, b := range s.loans {
-		if err := b.loan.Check(); err != nil {
+	for _, b := range s.hostRefs {
+		if err := b.ref.Check(); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -131,24 +131,24 @@ func (s *slot) checkLoans() error {
 }
 
 // host returns where hexmage itself, which does not see mounts, reads what the command sees at path in the exec root.
-func (s *slot) host(path string) string {
-	for _, b := range s.loans {
+func (s *execRoot) host(path string) string {
+	for _, b := range s.hostRefs {
 		if s.path(b.rel) == path {
-			return b.loan.Path
+			return b.ref.Path
 		}
 	}
 	return path
 }
 
-// giveBack ends a loan: the command ran. It fails if a file changed meanwhile: nobody knows what the command read.
-func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *slot, exitCode int) error {
-	if len(s.loans) == 0 {
+// giveBack is for after the command ran. It fails if a file changed meanwhile: nobody knows what the command read.
+func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, exitCode int) error {
+	if len(s.hostRefs) == 0 {
 		return nil
 	}
-	if err := s.checkLoans(); err != nil {
+	if err := s.checkHostRefs(); err != nil {
 		return &execute.Error{Op: "keep the inputs as they are", Err: err, Remedy: "let nothing write to the file while the step runs, which only reads its inputs; large files of the workspace are read where they are"}
 	}
-	for _, b := range s.loans {
+	for _, b := range s.hostRefs {
 		if exitCode != 0 && !slices.Contains(a.OKExitCodes, exitCode) {
 			break // of what failed no output counts, and what it printed says more
 		}
@@ -169,8 +169,8 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *slot, exit
 		if err != nil {
 			continue // it is not there, which Collect says
 		}
-		for i := range s.loans {
-			b := &s.loans[i]
+		for i := range s.hostRefs {
+			b := &s.hostRefs[i]
 			at := filepath.Join(root, filepath.FromSlash(b.rel))
 			if b.is == (stat.Stamp{}) || at != to && !strings.HasPrefix(at, to+string(filepath.Separator)) {
 				continue
@@ -188,15 +188,15 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *slot, exit
 }
 
 // endLoans removes what is left of them.
-func (s *slot) endLoans(keep bool) {
+func (s *execRoot) endHostRefs(keep bool) {
 	if s.mounted != nil {
 		s.mounted.Close()
 		s.mounted = nil
 	}
-	for _, b := range s.loans {
+	for _, b := range s.hostRefs {
 		if p := s.path(b.rel); keep && b.is.Exists() && os.Remove(p) == nil {
-			_ = os.Symlink(b.loan.Path, p) // for people to look at
+			_ = os.Symlink(b.ref.Path, p) // for people to look at
 		}
 	}
-	s.loans = nil
+	s.hostRefs = nil
 }

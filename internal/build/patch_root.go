@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// before is what came of a unit in the last build.
-type before struct {
+// lastResult is what came of a unit in the last build.
+type lastResult struct {
 	key  digest.Digest
 	root digest.Digest // of its inputs
 	outs outputs
@@ -31,8 +31,8 @@ func outputsOf(outs []snapshot.Out) outputs {
 // inputRoot merges the unit's inputs into the tree of an exec root, as root does. Where it is known what tree that was the
 // last time, only what is something else now is replaced in it: of ten thousand inputs that is mostly one.
 func (w *worker) inputRoot(ctx context.Context, u *unit) (*merkle.Dir, map[digest.Digest][]byte, error) {
-	if u.before != nil && len(u.spec.Inputs) >= rebaseFrom {
-		if root := w.rebase(ctx, u); root != nil {
+	if u.last != nil && len(u.spec.Inputs) >= patchFrom {
+		if root := w.patchInputRoot(ctx, u); root != nil {
 			return root, nil, nil
 		}
 	}
@@ -40,27 +40,27 @@ func (w *worker) inputRoot(ctx context.Context, u *unit) (*merkle.Dir, map[diges
 }
 
 const (
-	rebaseFrom = 64 // inputs, fewer of which are merged as quickly
-	maxMoved   = 64 // inputs, more of which are not worth it
+	patchFrom  = 64 // inputs, fewer of which are merged as quickly
+	maxChanged = 64 // inputs, more of which are not worth it
 )
 
-// moved is an input that is something else than the last time.
-type moved struct {
+// changedInput is an input that is something else than the last time.
+type changedInput struct {
 	path     string
 	old, now merkle.Entry
 }
 
 // rebase returns the last tree with what moved, or nil where it cannot tell what that is.
-func (w *worker) rebase(ctx context.Context, u *unit) *merkle.Dir {
-	var all []moved
+func (w *worker) patchInputRoot(ctx context.Context, u *unit) *merkle.Dir {
+	var all []changedInput
 	folders := map[string]bool{}
 	for i := range u.spec.Inputs {
 		in := &u.spec.Inputs[i]
 		for at := folderOf(in.Path); at != "" && !folders[at]; at = folderOf(at) {
 			folders[at] = true
 		}
-		m, ok := w.moved(ctx, u.instance, in)
-		if !ok || in.Path == "" || len(all) > maxMoved {
+		m, ok := w.changedInput(ctx, u.instance, in)
+		if !ok || in.Path == "" || len(all) > maxChanged {
 			return nil
 		}
 		if m.path != "" {
@@ -86,12 +86,12 @@ func (w *worker) rebase(ctx context.Context, u *unit) *merkle.Dir {
 	if w.o.Results == nil {
 		return nil
 	}
-	messages, err := w.o.Results.Messages(ctx, u.before.key)
+	messages, err := w.o.Results.Messages(ctx, u.last.key)
 	if err != nil {
 		return nil
 	}
 	blobs := store.Overlay(w.blobs, messages)
-	root, err := merkle.Ref(u.before.root).Open(ctx, blobs)
+	root, err := merkle.Ref(u.last.root).Open(ctx, blobs)
 	if err != nil {
 		return nil
 	}
@@ -162,7 +162,7 @@ func same(a, b merkle.Entry) bool {
 }
 
 // replaced puts what an input is now in the place of what it was, if that is there.
-func replaced(d *merkle.Dir, name string, m moved) bool {
+func replaced(d *merkle.Dir, name string, m changedInput) bool {
 	switch {
 	case m.old.File != nil && m.now.File != nil:
 		if have, ok := d.Files[name]; !ok || have != *m.old.File {
@@ -185,19 +185,19 @@ func replaced(d *merkle.Dir, name string, m moved) bool {
 	return true
 }
 
-// moved tells what an input was and is, if that is not the same: else the path is "". It returns false where it cannot tell.
-func (w *worker) moved(ctx context.Context, n *instance, in *action.Input) (moved, bool) {
+// changedInput tells what an input was and is, if that is not the same: else the path is "". It returns false where it cannot tell.
+func (w *worker) changedInput(ctx context.Context, n *instance, in *action.Input) (changedInput, bool) {
 	if in.Path != path.Clean(in.Path) {
-		return moved{}, false
+		return changedInput{}, false
 	}
 	from := in.Spec
 	if in.Artifact != nil {
 		if n = w.g.instances[in.Artifact.Instance]; n == nil {
-			return moved{}, true // it takes no part in this build
+			return changedInput{}, true // it takes no part in this build
 		}
 		parts := n.outputs[in.Artifact.Name].Parts
 		if len(parts) != 1 || parts[0].Path != "" || parts[0].Sub != "" || parts[0].Spec == nil {
-			return moved{}, false
+			return changedInput{}, false
 		}
 		from = parts[0].Spec
 	}
@@ -205,20 +205,20 @@ func (w *worker) moved(ctx context.Context, n *instance, in *action.Input) (move
 	case from != nil:
 		by := n.byName[from.Spec]
 		if by == nil || in.Sub != "" {
-			return moved{}, false
+			return changedInput{}, false
 		}
-		if by.before == nil || same(by.before.outs[from.Path], by.out[from.Path]) {
-			return moved{}, true
+		if by.last == nil || same(by.last.outs[from.Path], by.out[from.Path]) {
+			return changedInput{}, true
 		}
-		return moved{in.Path, by.before.outs[from.Path], by.out[from.Path]}, true
+		return changedInput{in.Path, by.last.outs[from.Path], by.out[from.Path]}, true
 	case in.Host != nil:
 		e, err := w.host(ctx, *in.Host) // also so that the file can be found by its digest
 		was, ok := w.others[hostKey(*in.Host)]
 		if !ok {
-			return moved{}, err == nil
+			return changedInput{}, err == nil
 		}
 		old := entryOf(snapshot.Out{Dir: was.Dir, Executable: was.Executable, Digest: was.Digest})
-		return moved{in.Path, old, e}, err == nil && in.Sub == ""
+		return changedInput{in.Path, old, e}, err == nil && in.Sub == ""
 	}
-	return moved{}, in.Content != nil
+	return changedInput{}, in.Content != nil
 }

@@ -28,16 +28,16 @@ const (
 	Trees      Kind = "trees"       // unpacked toolchains
 	Downloads  Kind = "downloads"
 	Logs       Kind = "logs"    // state/logs
-	History    Kind = "history" // state/history: the runs of a pipeline
-	Memos      Kind = "memos"   // state/memo: what the last run of each request found out
-	Laid       Kind = "laid"    // laid: large folders of inputs, kept from run to run
+	RunLogs    Kind = "history" // state/history: the runs of a pipeline
+	Snapshots  Kind = "memos"   // state/memo: what the last run of each request found out
+	DirPool    Kind = "laid"    // laid: large folders of inputs, kept from run to run
 	Damaged    Kind = "damaged" // what was moved away
 	Scratch    Kind = "scratch" // tmp
 	State      Kind = "state"   // all other files of the cache
 )
 
 func kinds() []Kind {
-	return []Kind{Results, Blobs, Executable, Trees, Downloads, Logs, History, Memos, Laid, Damaged, Scratch, State}
+	return []Kind{Results, Blobs, Executable, Trees, Downloads, Logs, RunLogs, Snapshots, DirPool, Damaged, Scratch, State}
 }
 
 // block is what files are counted in: a file takes whole blocks on the disk.

@@ -116,7 +116,7 @@ func (n lender) stored(t *testing.T) bool {
 	return len(missing) == 0
 }
 
-func TestLargeInputsAreBorrowed(t *testing.T) {
+func TestLargeInputsAreReadInPlace(t *testing.T) {
 	mounted := mounts(t)
 	for _, l := range levels(t) {
 		t.Run(l.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestLargeInputsAreBorrowed(t *testing.T) {
 	}
 }
 
-func TestBorrowedInputsInOtherRoles(t *testing.T) {
+func TestHostFilesInOtherRoles(t *testing.T) {
 	for _, l := range levels(t) {
 		t.Run(l.name, func(t *testing.T) {
 			n := newLender(t, l)
@@ -196,7 +196,7 @@ func TestBorrowedInputsInOtherRoles(t *testing.T) {
 	}
 }
 
-func TestBorrowedInputsThatChange(t *testing.T) {
+func TestHostFilesThatChange(t *testing.T) {
 	if !mounts(t) {
 		return // there is nothing that could
 	}
@@ -231,7 +231,7 @@ func TestBorrowedInputsThatChange(t *testing.T) {
 }
 
 // A command that takes a folder away in which one is gets no wrong output.
-func TestBorrowedInputsThatAreMoved(t *testing.T) {
+func TestHostFilesThatAreMoved(t *testing.T) {
 	for _, l := range levels(t) {
 		n := newLender(t, l)
 		res, err := n.x.Execute(t.Context(), n.action(t, "mv dir all; echo > o", "all"))
@@ -247,7 +247,7 @@ func TestBorrowedInputsThatAreMoved(t *testing.T) {
 }
 
 // A command that is not restricted can reach the workspace by its own path: what it does there is seen.
-func TestBorrowedInputsThatTheCommandWritesTo(t *testing.T) {
+func TestHostFilesThatTheCommandWritesTo(t *testing.T) {
 	if !mounts(t) {
 		return
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// wideMemo writes a workspace of n source files and the memo of a build with an action for each, and one that needs them all.
-func wideMemo(tb testing.TB, n int) (workspace, path string) {
+// wideSnapshot writes a workspace of n source files and the snapshot of a build with an action for each, and one that needs them all.
+func wideSnapshot(tb testing.TB, n int) (workspace, path string) {
 	workspace = tb.TempDir()
 	path = filepath.Join(workspace, "memo")
 	m := &snapshot.Build{Fn: digest.BLAKE3, Title: snapshot.Title{Pipeline: "wide"}}
@@ -52,10 +52,10 @@ func wideMemo(tb testing.TB, n int) (workspace, path string) {
 }
 
 func BenchmarkRecall10000(b *testing.B) {
-	workspace, path := wideMemo(b, 10_000)
+	workspace, path := wideSnapshot(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := build.Recall(path, build.Machine{Workspace: workspace}); err != nil {
+		if _, err := build.Load(path, build.Machine{Workspace: workspace}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Memo says where a build leaves what it found out, and what its plan was made from.
-type Memo struct {
+// Snapshot says where a build leaves what it found out, and what its plan was made from.
+type Snapshot struct {
 	Path    string // of the file
 	Reads   []snapshot.Read
 	Globs   []snapshot.Glob
@@ -130,8 +130,8 @@ func noteLink(at string, note func(string, fs.FileInfo)) func(string, fs.FileInf
 	return func(rel string, info fs.FileInfo) { note(path.Join(filepath.ToSlash(target), rel), info) }
 }
 
-// rememberer makes a memo of a build that succeeded.
-type rememberer struct {
+// snapshotter makes a snapshot of a build that succeeded.
+type snapshotter struct {
 	w         *worker
 	m         *snapshot.Build
 	hosts     map[string]int // by hostKey
@@ -156,13 +156,13 @@ func (l *links) compact() *links {
 	return l
 }
 
-var errNotKept = errors.New("a part of the build is not known")
+var errNotSaved = errors.New("a part of the build is not known")
 
-// remember returns the memo of the build, or an error when something of it cannot be kept.
+// remember returns the snapshot of the build, or an error when something of it cannot be kept.
 func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, error) {
 	o := &w.o
-	r := &rememberer{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
-		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsID()}, Reads: o.Memo.Reads, Globs: o.Memo.Globs, Lookups: o.Memo.Lookups}}
+	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
+		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
 	keys := make([]string, 0, len(w.notes.hosts))
 	for k := range w.notes.hosts {
 		keys = append(keys, k)
@@ -200,7 +200,7 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, er
 	return r.m, nil
 }
 
-func (r *rememberer) instance(n *instance) error {
+func (r *snapshotter) instance(n *instance) error {
 	p := n.plan
 	await := &links{}
 	if err := r.inputs(n, n.awaited, await, 0); err != nil {
@@ -211,7 +211,7 @@ func (r *rememberer) instance(n *instance) error {
 		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explain != nil, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
 	for _, u := range n.specs {
 		if u.key.IsZero() {
-			return errNotKept
+			return errNotSaved
 		}
 		l := &links{}
 		if err := r.inputs(n, u.spec.Inputs, l, 0); err != nil {
@@ -220,7 +220,7 @@ func (r *rememberer) instance(n *instance) error {
 		for _, p := range u.programs {
 			h, ok := r.hosts[hostKey(action.HostPath{Path: p.at})]
 			if !ok {
-				return errNotKept
+				return errNotSaved
 			}
 			l.hosts = append(l.hosts, h)
 		}
@@ -229,7 +229,7 @@ func (r *rememberer) instance(n *instance) error {
 		kept := snapshot.Unit{Instance: r.instances[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
 		r.m.Title.Always = r.m.Title.Always || kept.Always
 		var err error
-		if kept.Outs, err = keptOuts(u.out); err != nil {
+		if kept.Outs, err = savedOuts(u.out); err != nil {
 			return err
 		}
 		r.m.Units = append(r.m.Units, kept)
@@ -238,7 +238,7 @@ func (r *rememberer) instance(n *instance) error {
 }
 
 // after are the instances that have to be done before the instance's units. One without units is done when all that it depends on is.
-func (r *rememberer) after(n *instance) []int {
+func (r *snapshotter) after(n *instance) []int {
 	of := n.plan.After
 	if len(n.specs) == 0 {
 		of = n.plan.Needs()
@@ -264,8 +264,8 @@ func (r *rememberer) after(n *instance) []int {
 	return all
 }
 
-// keptOuts are a unit's outputs, sorted by path.
-func keptOuts(of outputs) ([]snapshot.Out, error) {
+// savedOuts are a unit's outputs, sorted by path.
+func savedOuts(of outputs) ([]snapshot.Out, error) {
 	var outs []snapshot.Out
 	for path, e := range of {
 		out := snapshot.Out{Path: path}
@@ -275,11 +275,11 @@ func keptOuts(of outputs) ([]snapshot.Out, error) {
 		case e.Dir != nil:
 			ref, ok := e.Dir.Ref()
 			if !ok {
-				return nil, errNotKept
+				return nil, errNotSaved
 			}
 			out.Dir, out.Digest = true, ref
 		default:
-			return nil, errNotKept
+			return nil, errNotSaved
 		}
 		outs = append(outs, out)
 	}
@@ -288,21 +288,21 @@ func keptOuts(of outputs) ([]snapshot.Out, error) {
 }
 
 // inputs adds what the inputs, seen from instance n, come from.
-func (r *rememberer) inputs(n *instance, inputs []action.Input, to *links, depth int) error {
+func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, depth int) error {
 	if depth > 100 {
-		return errNotKept
+		return errNotSaved
 	}
 	for i := range inputs {
 		switch in := &inputs[i]; {
 		case in.Host != nil:
 			h, ok := r.hosts[hostKey(*in.Host)]
 			if !ok {
-				return errNotKept
+				return errNotSaved
 			}
 			to.hosts = append(to.hosts, h)
 		case in.Spec != nil:
 			if n == nil || n.byName[in.Spec.Spec] == nil {
-				return errNotKept
+				return errNotSaved
 			}
 			to.units = append(to.units, r.units[n.byName[in.Spec.Spec]])
 		case in.Artifact != nil:
@@ -310,7 +310,7 @@ func (r *rememberer) inputs(n *instance, inputs []action.Input, to *links, depth
 			if l == nil {
 				m := r.w.g.instances[in.Artifact.Instance]
 				if m == nil {
-					return errNotKept
+					return errNotSaved
 				}
 				l = &links{}
 				if err := r.inputs(m, m.outputs[in.Artifact.Name].Parts, l, depth+1); err != nil {
@@ -336,12 +336,12 @@ func (x *toExport) from() []action.Input {
 	return in
 }
 
-// saveMemo leaves the memo for the next run. That it could not be is no failure: the next run takes the long way.
-func (w *worker) saveMemo(p *plan.Plan, exports []toExport) {
+// saveMemo leaves the snapshot for the next run. That it could not be is no failure: the next run takes the long way.
+func (w *worker) saveSnapshot(p *plan.Plan, exports []toExport) {
 	m, err := w.remember(p, exports)
 	if err != nil {
-		_ = os.Remove(w.o.Memo.Path)
+		_ = os.Remove(w.o.Snapshot.Path)
 		return
 	}
-	_ = m.Save(w.o.Memo.Path)
+	_ = m.Save(w.o.Snapshot.Path)
 }

@@ -10,8 +10,8 @@ const (
 	aheadSize    = 256 << 10
 )
 
-// ahead reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another writes.
-type ahead struct {
+// readAheader reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another writes.
+type readAheader struct {
 	full  chan piece
 	empty chan []byte
 	stop  chan struct{}
@@ -25,8 +25,8 @@ type piece struct {
 	err error
 }
 
-func readAhead(r io.Reader) *ahead {
-	a := &ahead{full: make(chan piece, aheadBuffers), empty: make(chan []byte, aheadBuffers), stop: make(chan struct{}), done: make(chan struct{})}
+func readAhead(r io.Reader) *readAheader {
+	a := &readAheader{full: make(chan piece, aheadBuffers), empty: make(chan []byte, aheadBuffers), stop: make(chan struct{}), done: make(chan struct{})}
 	for range aheadBuffers {
 		a.empty <- make([]byte, aheadSize)
 	}
@@ -34,7 +34,7 @@ func readAhead(r io.Reader) *ahead {
 	return a
 }
 
-func (a *ahead) fill(r io.Reader) {
+func (a *readAheader) fill(r io.Reader) {
 	defer close(a.done)
 	for {
 		var buf []byte
@@ -67,7 +67,7 @@ func fillBuffer(r io.Reader, buf []byte) (n int, err error) {
 }
 
 // Read implements io.Reader.
-func (a *ahead) Read(p []byte) (int, error) {
+func (a *readAheader) Read(p []byte) (int, error) {
 	for a.off == len(a.now.b) {
 		if a.now.err != nil {
 			return 0, a.now.err
@@ -83,7 +83,7 @@ func (a *ahead) Read(p []byte) (int, error) {
 }
 
 // Close ends the goroutine and waits for it: then nobody reads the stream.
-func (a *ahead) Close() {
+func (a *readAheader) Close() {
 	close(a.stop)
 	<-a.done
 }
