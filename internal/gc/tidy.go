@@ -8,8 +8,9 @@ import (
 )
 
 // Tidy removes the scratch folders that killed builds left in the cache folder, which may be large, unless another build
-// runs. A build calls it before Use; what cannot be removed does no harm.
-func Tidy(ctx context.Context, root string) {
+// runs. A build calls it before Use; what cannot be removed does no harm. end is called with the folders before: it ends processes that are
+// still at work in them.
+func Tidy(ctx context.Context, root string, end func(dirs ...string)) {
 	tmp := filepath.Join(root, "tmp")
 	var left []string
 	entries, _ := readDir(tmp)
@@ -29,6 +30,7 @@ func Tidy(ctx context.Context, root string) {
 		return
 	}
 	defer done()
+	end(left...)
 	for _, dir := range left {
 		_ = os.RemoveAll(dir)
 	}

@@ -11,12 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -79,9 +81,9 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 		where = "localfilesystem:" + address
 	}
 	cmd := exec.CommandContext(ctx, o.Path, "-L", where, "start-server")
-	cmd.Env = a.env.Vars
+	cmd.Env = append(slices.Clone(a.env.Vars), reaper.Outlives)
 	if o.LibraryPath != "" {
-		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "LD_LIBRARY_PATH="+o.LibraryPath)
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+o.LibraryPath)
 	}
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

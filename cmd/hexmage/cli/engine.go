@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
@@ -50,7 +52,8 @@ type engineParts struct {
 	emulated    int // and on emulated ones
 	host, other *local.Executor
 	damage      *disk.DamageWatch
-	scratch     string // folder of this process
+	reaper      *reaper.Reaper // nil until a command starts
+	scratch     string         // folder of this process
 	state       string
 	inUse       func() // nothing is collected before it is called
 }
@@ -86,7 +89,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	gc.Tidy(ctx, a.cache)
+	gc.Tidy(ctx, a.cache, reaper.End)
 	if err := a.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -120,6 +123,13 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if e.scratch, err = os.MkdirTemp(filepath.Join(a.cache, "tmp"), atomicfile.TempName("run")); err != nil {
 		return nil, engine(err)
 	}
+	begin := sync.OnceValues(func() (int, error) {
+		var err error
+		if e.reaper, err = reaper.New([]string{a.env.Self, "tool", reaperTool}, e.scratch); err != nil {
+			return 0, err
+		}
+		return e.reaper.Pid(), nil
+	})
 	extra := map[string]string{fetch.EnvDownloads: filepath.Join(a.cache, "downloads")}
 	if a.Offline {
 		extra[fetch.EnvOffline] = "1"
@@ -136,7 +146,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	folders := dirpool.New(filepath.Join(a.cache, "laid"), fn, store.Unmodified, disk.LastDamage(a.cache))
 	here := local.Options{
 		Dir: e.scratch, Pool: folders, Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
-		Base: base, Workspace: workspace, Private: a.private(),
+		Begin: begin, Base: base, Workspace: workspace, Private: a.private(),
 	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
 	e.host, e.other = local.New(here), local.New(here)
@@ -193,6 +203,10 @@ func (e *engineParts) options(a *app) build.Options {
 // close ends devices and writes what the next run can use. What fails here costs time later, nothing else.
 func (e *engineParts) close() {
 	_ = e.device.Close()
+	if e.reaper != nil { // no command runs any more
+		e.reaper.Stop()
+		defer e.reaper.Wait()
+	}
 	_ = errors.Join(e.host.Close(), e.other.Close())
 	for _, over := range e.alive {
 		over()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/phone"
@@ -43,7 +44,20 @@ func (a *app) private() map[string]map[string]string {
 func tools() map[string]tool.Func {
 	t := steps.Tools()
 	t["emulator-init"] = emulatorInit
+	t[reaperTool] = reap
 	return t
+}
+
+// reaperTool is the tool that ends what is left when hexmage was killed.
+const reaperTool = "reaper"
+
+// reap is a process that waits for the end of the hexmage that started it.
+func reap(_ context.Context, args []string, env tool.Env) int {
+	if len(args) != 1 {
+		return ExitUsage
+	}
+	reaper.Main(env.Stdin, args[0])
+	return ExitOK
 }
 
 // runTool is `hexmage tool NAME ARG…`: what the executor calls for an action of a built-in tool.

@@ -5,6 +5,9 @@ package faults_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
 // TestKilled kills hexmage, its process group, or one of the commands that it runs, at random points of a build: the next
@@ -199,4 +204,123 @@ output "own" { value = step.exec.own.outputs.own }
 			}
 		}
 	}
+}
+
+// background is a pipeline whose command leaves children behind in every way that there is, and waits. Each sleeps for as long as no other
+// process does.
+const background = `
+variable "mark" { type = string }
+step "exec" "long" {
+  argv = ["sh", "-c", join("\n", [
+    "sleep ${var.mark}1 &",
+    "setsid sleep ${var.mark}2 &",
+    "env -i sleep ${var.mark}3 &",
+    "(env -i setsid sh -c 'cd /; exec sleep ${var.mark}4 <&- >&- 2>&-' &)",
+    "(trap '' HUP INT TERM; setsid sh -c 'while :; do sleep ${var.mark}5; done' &)",
+    "sleep ${var.mark}6; touch o",
+  ])]
+  output "o" { file = "o" }
+}
+`
+
+// TestKilledWithChildren kills a hexmage whose command has children in the background: all of them are gone soon after, at every level of the
+// sandbox, as root and as a user; and if what sees to that is killed with it, those that can be told are gone when the next build begins.
+func TestKilledWithChildren(t *testing.T) {
+	users := []uint32{0}
+	if os.Getuid() == 0 {
+		users = append(users, 65534)
+	}
+	levels := []sandbox.Level{sandbox.Staged, sandbox.Off}
+	if _, err := sandbox.Open(); err == nil {
+		levels = append(levels, sandbox.Strict)
+	}
+	for _, user := range users {
+		for _, level := range levels {
+			for _, what := range []string{"hexmage", "group", "everything of hexmage"} {
+				t.Run(fmt.Sprintf("%s, user %d, %s", level, user, what), func(t *testing.T) {
+					w := newWorldIn(t, quick(), 0)
+					if w.user = user; user != 0 {
+						if err := filepath.WalkDir(w.base, func(p string, _ fs.DirEntry, err error) error {
+							return errors.Join(err, os.Lchown(p, int(user), int(user)))
+						}); err != nil {
+							t.Fatal(err)
+						}
+					}
+					mark := fmt.Sprint(1_000_000 + rand.IntN(1_000_000))
+					w.write(t, "pipelines/p.hcl", background)
+					ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+					defer cancel()
+					cmd := w.command(ctx, "run", "p", "--var", "mark="+mark, "--sandbox", level.String())
+					var out bytes.Buffer
+					cmd.Stdout, cmd.Stderr = &out, &out
+					if err := cmd.Start(); err != nil {
+						t.Fatal(err)
+					}
+					ended := make(chan error, 1)
+					go func() { ended <- cmd.Wait() }()
+					for len(sleepers(mark)) < 6 {
+						select {
+						case <-ended:
+							t.Fatalf("only %q started\n%s", sleepers(mark), &out)
+						case <-time.After(10 * time.Millisecond):
+						}
+					}
+					pids := []int{cmd.Process.Pid}
+					switch what {
+					case "group":
+						pids[0] = -pids[0]
+					case "everything of hexmage":
+						pids = append(hexmages(cmd.Process.Pid), pids...)
+						if len(pids) < 2 {
+							t.Fatal("there is nothing beside hexmage")
+						}
+					}
+					for _, pid := range pids {
+						_ = syscall.Kill(pid, syscall.SIGKILL)
+					}
+					<-ended
+					if what == "everything of hexmage" {
+						w.write(t, "pipelines/p.hcl", `
+step "exec" "short" {
+  argv = ["touch", "o"]
+  output "o" { file = "o" }
+}`)
+						if o := w.run(t, "--sandbox", level.String()); o.code != exitOK {
+							t.Errorf("the next build: %s", o)
+						}
+					}
+					for deadline := time.Now().Add(2 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+						left := sleepers(mark)
+						if len(left) == 0 {
+							break
+						}
+						if time.Now().After(deadline) {
+							t.Fatalf("%s was killed; still there: %q", what, left)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// sleepers are the processes that sleep for so long.
+func sleepers(mark string) (found []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		if b, _ := os.ReadFile(f); bytes.HasPrefix(b, []byte("sleep\x00"+mark)) {
+			found = append(found, strings.ReplaceAll(string(b), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// hexmages are the children of hexmage that are of its own.
+func hexmages(pid int) (found []int) {
+	for _, child := range descendants(pid) {
+		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)); bytes.Contains(b, []byte(shared.hexmage+"\x00tool\x00reaper")) {
+			found = append(found, child)
+		}
+	}
+	return found
 }

@@ -41,6 +41,10 @@ type Options struct {
 	Pool    *dirpool.Pool // large folders of inputs that are kept from run to run; nil: none are
 	Keep    bool          // leave exec roots behind, for people to look at
 
+	// Begin, if not nil, is called before the first command starts. It returns the id of a child of this process that belongs to no command,
+	// or 0.
+	Begin func() (child int, err error)
+
 	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
 	Workspace string        // where files are that a command that failed may have looked for; "": nowhere
 }
@@ -50,8 +54,9 @@ type Executor struct {
 	o     Options
 	roots execRoots
 
-	mark     string // in the names of exec roots
-	adopt    sync.Once
+	mark     string                        // in the names of exec roots
+	begin    func() (child int, err error) // once; the id of a child that belongs to no command
+	begun    atomic.Bool
 	programs sync.Map // of the host, by name: where they are
 
 	mu     sync.Mutex
@@ -65,7 +70,15 @@ type Executor struct {
 func New(o Options) *Executor {
 	// Several executors may have one folder.
 	mark := strconv.FormatUint(uint64(rand.Uint32()), 36)
-	return &Executor{o: o, mark: mark, groups: map[int]bool{}}
+	x := &Executor{o: o, mark: mark, groups: map[int]bool{}}
+	x.begin = sync.OnceValues(func() (int, error) {
+		adoptOrphans()
+		if o.Begin == nil {
+			return 0, nil
+		}
+		return o.Begin()
+	})
+	return x
 }
 
 // Close removes what is left of exec roots. Nothing is executed any more.
@@ -76,14 +89,18 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	x.adopt.Do(adoptOrphans)
+	begun := x.beginning()
 	end := execute.Span(ctx, "lay out inputs")
 	s, err := x.prepare(ctx, a)
 	end()
+	berr := begun()
 	if err != nil {
 		return nil, err
 	}
 	defer x.done(s)
+	if berr != nil {
+		return nil, &execute.Error{Op: "begin to run commands", Err: berr}
+	}
 	if limit := a.TimeLimit(); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
@@ -112,6 +129,20 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		res.Hints = x.hints(a, s, res)
 	}
 	return res, nil
+}
+
+// beginning does what has to be done before the first command starts, and returns what waits until it is done.
+func (x *Executor) beginning() func() error {
+	if x.begun.Load() {
+		return func() error { return nil }
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := x.begin()
+		x.begun.Store(err == nil)
+		done <- err
+	}()
+	return func() error { return <-done }
 }
 
 // Collect brings the action's outputs below root into the store and names them in res.
@@ -326,7 +357,8 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *execRoot) (*a
 	default:
 		do()
 	}
-	if endOrphans(root, x.alone()) {
+	child, _ := x.begin() // long ago
+	if endOrphans(root, x.alone(), child) {
 		s.pipes.close() // they may have them open
 	}
 	if err != nil {

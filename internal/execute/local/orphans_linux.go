@@ -19,14 +19,15 @@ func adoptOrphans() {
 // endOrphans kills the processes that a command left behind in groups of their own, and what they start meanwhile, and
 // tells whether there were any. They are children of this process's first thread, where the kernel puts orphans. A command's
 // own have its exec root in the environment that they started with; where one threw that away, and was restricted, it can
-// only be told from other commands' when the others are done: alone says that no other command runs.
-func endOrphans(root string, alone bool) bool {
+// only be told from other commands' when the others are done: alone says that no other command runs. spare is a child that is no command's.
+func endOrphans(root string, alone bool, spare int) bool {
 	found := false
 	var until time.Time
 	for {
 		left := false
 		for _, pid := range orphans() {
 			switch {
+			case pid == spare:
 			case endOrphan(pid, root, alone):
 				found, left = true, true
 			case restricted(pid):
