@@ -101,15 +101,6 @@ func (t *Tree) Write(name string, data []byte) error {
 // Set makes the file what f is; the name is Safe.
 func (t *Tree) Set(name string, f File) { t.changes[name] = f }
 
-// Put makes a file, in the place of one that may be there.
-func (t *Tree) Put(name string, data []byte) error {
-	if !Safe(name) {
-		return fmt.Errorf("%q is no path inside a source tree", name)
-	}
-	t.Set(name, File{Data: data, Mode: 0o644})
-	return nil
-}
-
 // Walk calls fn for each regular file of the tree with its changes, in order of path.
 func (t *Tree) Walk(fn func(name string) error) error {
 	var names []string
