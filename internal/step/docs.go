@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2/ext/typeexpr"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 )
@@ -20,23 +17,73 @@ const (
 	docsEnd   = "<!-- end of kinds -->"
 )
 
-// Markdown describes kinds by their schemas: a section for each, sorted by name, toolchain blocks last.
-func Markdown(kinds map[string]Kind) string {
-	var names []string
-	for name := range kinds {
-		if name != addrs.Toolchain {
-			names = append(names, name)
+// Description is what there is to say of a kind: for people, for editors that complete and check, and for the documentation.
+type Description struct {
+	Kind        string     `json:"kind"`
+	Summary     string     `json:"summary"`
+	Arguments   []Argument `json:"arguments"`
+	Outputs     []Output   `json:"outputs"`
+	OutputsFrom string     `json:"outputs_from,omitempty"` // an argument whose elements are outputs too
+	OwnOutputs  bool       `json:"own_outputs,omitempty"`  // it has those of its `output` blocks
+	Toolchains  []string   `json:"toolchains,omitempty"`   // that it uses without being told
+	Example     string     `json:"example,omitempty"`
+}
+
+// Output is an output that every step of a kind has.
+type Output struct {
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	Doc   string `json:"doc"`
+}
+
+// Describe describes kinds, sorted by name, toolchain blocks last.
+func Describe(kinds map[string]Kind) []Description {
+	var all []Description
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		s := kinds[name].Schema()
+		d := Description{name, s.Summary, s.Arguments, []Output{}, s.OutputsFrom, s.OwnOutputs, s.Toolchains, s.Example}
+		for _, o := range s.Outputs {
+			d.Outputs = append(d.Outputs, Output{o.Name, o.Class.String(), o.Doc})
 		}
+		all = append(all, d)
 	}
-	sort.Strings(names)
+	slices.SortStableFunc(all, func(a, b Description) int {
+		switch {
+		case a.Kind == addrs.Toolchain:
+			return 1
+		case b.Kind == addrs.Toolchain:
+			return -1
+		}
+		return 0
+	})
+	return all
+}
+
+// Block is how a step of the kind begins.
+func (d Description) Block() string {
+	if d.Kind == addrs.Toolchain {
+		return d.Kind
+	}
+	return fmt.Sprintf("step %q", d.Kind)
+}
+
+// Text is all that there is to say of an argument beside its name and its type.
+func (a Argument) Text() string {
+	s := a.Doc
+	if a.Values != "" {
+		s += " Values: " + a.Values + "."
+	}
+	if a.Default != "" {
+		s += " Default: " + a.Default + "."
+	}
+	return strings.TrimSpace(s)
+}
+
+// Markdown describes kinds: a section for each.
+func Markdown(kinds map[string]Kind) string {
 	var b strings.Builder
-	for _, name := range names {
-		fmt.Fprintf(&b, "### step \"%s\"\n\n", name)
-		markdownKind(&b, kinds[name].Schema())
-	}
-	if k, ok := kinds[addrs.Toolchain]; ok {
-		b.WriteString("### toolchain\n\n")
-		markdownKind(&b, k.Schema())
+	for _, d := range Describe(kinds) {
+		d.markdown(&b)
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
@@ -54,119 +101,38 @@ func UpdateDocs(doc []byte, kinds map[string]Kind) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func markdownKind(b *strings.Builder, s Schema) {
-	if s.Summary != "" {
-		fmt.Fprintf(b, "%s\n\n", cell(s.Summary))
-	}
-	if len(s.Arguments) > 0 {
+func (d Description) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "### %s\n\n%s\n\n", d.Block(), cell(d.Summary))
+	if len(d.Arguments) > 0 {
 		b.WriteString("| argument | type | |\n|---|---|---|\n")
-		for _, a := range s.Arguments {
-			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, cell(a.Type), cell(a.text()))
-		}
-		b.WriteString("\n")
-	} else if len(s.Args) > 0 {
-		b.WriteString("| argument | type | |\n|---|---|---|\n")
-		for _, name := range sortedNames(s.Args) {
-			ty, required := argument(s.Args[name])
-			doc := s.ArgDocs[name]
-			if required {
-				doc = strings.TrimSpace("**Required.** " + doc)
+		for _, a := range d.Arguments {
+			text := a.Text()
+			if a.Required {
+				text = strings.TrimSpace("**Required.** " + text)
 			}
-			fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, cell(ty), cell(doc))
+			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, cell(a.Type), cell(text))
 		}
 		b.WriteString("\n")
 	}
-	if len(s.Outputs) > 0 || s.OutputsFrom != "" {
+	if len(d.Outputs) > 0 || d.OutputsFrom != "" {
 		b.WriteString("| output | class | |\n|---|---|---|\n")
-		for _, o := range s.Outputs {
+		for _, o := range d.Outputs {
 			fmt.Fprintf(b, "| `%s` | %s | %s |\n", o.Name, o.Class, cell(o.Doc))
 		}
-		if s.OutputsFrom != "" {
-			fmt.Fprintf(b, "| one for each of `%s` | file | |\n", s.OutputsFrom)
+		if d.OutputsFrom != "" {
+			fmt.Fprintf(b, "| one for each of `%s` | file | |\n", d.OutputsFrom)
 		}
 		b.WriteString("\n")
 	}
-	if s.OwnOutputs {
+	if d.OwnOutputs {
 		b.WriteString("Its outputs are those of its own `output` blocks.\n\n")
 	}
-	if len(s.Toolchains) > 0 {
-		fmt.Fprintf(b, "It uses these toolchains, where the pipeline declares them, without being told: `%s`.\n\n", strings.Join(s.Toolchains, "`, `"))
+	if len(d.Toolchains) > 0 {
+		fmt.Fprintf(b, "It uses these toolchains, where the pipeline declares them, without being told: `%s`.\n\n", strings.Join(d.Toolchains, "`, `"))
 	}
-	if s.Example != "" {
-		fmt.Fprintf(b, "```hcl\n%s\n```\n\n", s.Example)
+	if d.Example != "" {
+		fmt.Fprintf(b, "```hcl\n%s\n```\n\n", d.Example)
 	}
-}
-
-// text is all that there is to say of an argument beside its type.
-func (a Argument) text() string {
-	s := a.Doc
-	if a.Required {
-		s = "**Required.** " + s
-	}
-	if a.Values != "" {
-		s += " Values: " + a.Values + "."
-	}
-	if a.Default != "" {
-		s += " Default: " + a.Default + "."
-	}
-	return strings.TrimSpace(s)
-}
-
-// argument returns the type of an argument as the language spells it, or what its blocks hold.
-func argument(spec hcldec.Spec) (ty string, required bool) {
-	switch s := spec.(type) {
-	case *hcldec.AttrSpec:
-		return typeexpr.TypeString(s.Type), s.Required
-	case *hcldec.DefaultSpec:
-		return argument(s.Primary)
-	case *hcldec.ValidateSpec:
-		return argument(s.Wrapped)
-	case *hcldec.RefineValueSpec:
-		return argument(s.Wrapped)
-	case *hcldec.BlockAttrsSpec:
-		return "block of " + typeexpr.TypeString(s.ElementType), s.Required
-	case *hcldec.BlockSpec:
-		return "block " + nested(s.Nested), s.Required
-	case *hcldec.BlockListSpec:
-		return "blocks " + nested(s.Nested), s.MinItems > 0
-	case *hcldec.BlockTupleSpec:
-		return "blocks " + nested(s.Nested), s.MinItems > 0
-	case *hcldec.BlockSetSpec:
-		return "blocks " + nested(s.Nested), s.MinItems > 0
-	case *hcldec.BlockMapSpec:
-		return "blocks \"" + strings.Join(s.LabelNames, "\" \"") + "\" " + nested(s.Nested), false
-	case *hcldec.BlockObjectSpec:
-		return "blocks \"" + strings.Join(s.LabelNames, "\" \"") + "\" " + nested(s.Nested), false
-	}
-	if ty := hcldec.ImpliedType(spec); ty != cty.NilType {
-		return typeexpr.TypeString(ty), false
-	}
-	return "", false
-}
-
-func nested(spec hcldec.Spec) string {
-	obj, ok := spec.(hcldec.ObjectSpec)
-	if !ok {
-		return "{ … }"
-	}
-	var parts []string
-	for _, name := range sortedNames(obj) {
-		ty, required := argument(obj[name])
-		if required {
-			ty += ", required"
-		}
-		parts = append(parts, fmt.Sprintf("%s (%s)", name, ty))
-	}
-	return "{ " + strings.Join(parts, ", ") + " }"
-}
-
-func sortedNames(m hcldec.ObjectSpec) []string {
-	names := make([]string, 0, len(m))
-	for n := range m {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
 }
 
 // cell spells text so that it stays in one cell of a table.

@@ -4,48 +4,46 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// documented is a kind with one of everything that a schema can hold.
-type documented struct{}
-
-func (documented) Schema() step.Schema {
-	source := &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true}
-	return step.Schema{
-		Summary: "Does <all>.",
-		Args: hcldec.ObjectSpec{
-			"source":  source,
-			"jobs":    &hcldec.DefaultSpec{Primary: &hcldec.AttrSpec{Name: "jobs", Type: cty.Number}, Default: &hcldec.LiteralSpec{Value: cty.NumberIntVal(1)}},
-			"opts":    &hcldec.AttrSpec{Name: "opts", Type: cty.Object(map[string]cty.Type{"a": cty.Bool})},
-			"rename":  &hcldec.BlockListSpec{TypeName: "rename", Nested: hcldec.ObjectSpec{"from": &hcldec.AttrSpec{Name: "from", Type: cty.String, Required: true}, "to": &hcldec.AttrSpec{Name: "to", Type: cty.String}}},
-			"defines": &hcldec.BlockAttrsSpec{TypeName: "defines", ElementType: cty.String},
-		},
-		ArgDocs:    map[string]string{"source": "a | b\nc"},
-		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "all"}},
-		OwnOutputs: true, OutputsFrom: "targets", Toolchains: []string{"llvm", "ndk"},
-	}
+// documented has one of everything that a kind can have.
+type documented struct {
+	Source  string            `arg:"source,required"`
+	Jobs    int               `arg:"jobs" default:"1" range:"1..64"`
+	Renames []renamed         `block:"rename"`
+	Defines map[string]string `arg:"defines"`
 }
 
-func (documented) Plan(step.Request) (step.Planned, hcl.Diagnostics) { return step.Planned{}, nil }
+type renamed struct {
+	Name string `arg:"name,label"`
+	From string `arg:"from,required"`
+	To   string `arg:"to"`
+}
+
+func documentedKind() step.Kind {
+	return step.New(step.Schema{
+		Summary:    "Does <all>.",
+		ArgDocs:    map[string]string{"source": "a | b\nc", "jobs": "How many."},
+		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "all"}},
+		OwnOutputs: true, OutputsFrom: "targets", Toolchains: []string{"llvm", "ndk"},
+		Example: "step \"b\" \"x\" {}",
+	}, func(documented, *step.Plan) {})
+}
 
 func TestMarkdown(t *testing.T) {
-	kinds := map[string]step.Kind{"b": documented{}}
+	kinds := map[string]step.Kind{addrs.Toolchain: step.New(step.Schema{Summary: "Takes one."}, func(struct{}, *step.Plan) {}), "b": documentedKind()}
 	want := `### step "b"
 
 Does &lt;all>.
 
 | argument | type | |
 |---|---|---|
-| ` + "`defines`" + ` | block of string |  |
-| ` + "`jobs`" + ` | number |  |
-| ` + "`opts`" + ` | object({a=bool}) |  |
-| ` + "`rename`" + ` | blocks { from (string, required), to (string) } |  |
+| ` + "`defines`" + ` | map(string) |  |
+| ` + "`jobs`" + ` | number | How many. Values: 1 to 64. Default: 1. |
+| ` + "`rename`" + ` | blocks "NAME" { from (string, required), to (string) } |  |
 | ` + "`source`" + ` | string | **Required.** a \| b c |
 
 | output | class | |
@@ -56,6 +54,12 @@ Does &lt;all>.
 Its outputs are those of its own ` + "`output`" + ` blocks.
 
 It uses these toolchains, where the pipeline declares them, without being told: ` + "`llvm`, `ndk`" + `.
+
+` + "```hcl\nstep \"b\" \"x\" {}\n```" + `
+
+### toolchain
+
+Takes one.
 `
 	if got := step.Markdown(kinds); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

@@ -212,6 +212,7 @@ type commands struct {
 	Patch     patchCmd     `cmd:"" help:"Patch op sources for an SDK: check, apply, diff, record, and list what will not compile."`
 	Makefile  makefileCmd  `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
 	IDE       ideCmd       `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
+	Kinds     kindsCmd     `cmd:"" help:"The kinds of step: what each takes and gives, an example, the pipelines that use it."`
 	Inspect   inspectCmd   `cmd:"" help:"Say what a library, context binary, model or SDK is."`
 	Toolchain toolchainCmd `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
 	Compat    compatCmd    `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/steps"
+)
+
+// kindsCmd is `hexmage kinds [KIND]`.
+type kindsCmd struct {
+	Kind string `arg:"" optional:"" help:"Only this kind: its arguments, its outputs, an example."`
+}
+
+// Help has the examples of `hexmage kinds --help`.
+func (*kindsCmd) Help() string {
+	return `Examples:
+
+    hexmage kinds                                      the kinds of step that there are
+    hexmage kinds oppackage                            what it takes and gives, an example, the pipelines that use it
+    hexmage kinds --json | jq -r .kind                 for editors: names, types, values and defaults of all arguments`
+}
+
+// Run lists the kinds, or describes one.
+func (c *kindsCmd) Run(_ context.Context, a *app) error {
+	return listKinds(a, steps.Workspace{}.Kinds(), c.Kind)
+}
+
+// usedKind is a kind with the pipelines that use it.
+type usedKind struct {
+	step.Description
+	Pipelines []string `json:"pipelines,omitempty"`
+}
+
+func listKinds(a *app, kinds map[string]step.Kind, only string) error {
+	if only != "" && kinds[only] == nil {
+		return usage("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))
+	}
+	users := a.kindUsers()
+	var rows [][]string
+	for _, d := range step.Describe(kinds) {
+		k := usedKind{d, users[d.Kind]}
+		switch {
+		case only != "" && d.Kind != only:
+		case a.JSON:
+			if err := a.printJSON(k); err != nil {
+				return err
+			}
+		case only != "":
+			k.print(a.env.Stdout)
+		default:
+			rows = append(rows, []string{d.Kind, d.Summary})
+		}
+	}
+	_, err := io.WriteString(a.env.Stdout, columns(rows))
+	return err
+}
+
+// orList says which name was meant, or else which there are.
+func orList(there, name string, names []string) string {
+	if near := nearest.Name(name, names); near != "" {
+		return fmt.Sprintf("Did you mean %s?", near)
+	}
+	return there + " " + strings.Join(names, ", ")
+}
+
+// kindUsers are the pipelines that use a kind, the workspace's and the shipped ones, by kind. One that cannot be read uses none.
+func (a *app) kindUsers() map[string][]string {
+	users := map[string][]string{}
+	for _, name := range a.pipelines() {
+		var from fs.FS = hexmage.Shipped
+		if a.root != "" {
+			if _, err := os.Stat(a.root + "/pipelines/" + name + ".hcl"); err == nil {
+				from = os.DirFS(a.root)
+			}
+		}
+		cfg, diags := config.Load(from, name)
+		if diags.HasErrors() {
+			continue
+		}
+		used := map[string]bool{addrs.Toolchain: len(cfg.Toolchains) > 0}
+		for _, s := range cfg.Steps {
+			used[s.At.Kind] = true
+		}
+		for kind, is := range used {
+			if is {
+				users[kind] = append(users[kind], name)
+			}
+		}
+	}
+	return users
+}
+
+// print writes what there is to know of a kind.
+func (k usedKind) print(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\n%s\n", k.Block(), paragraph(k.Summary, 0))
+	if len(k.Arguments) > 0 {
+		fmt.Fprintln(w, "\nArguments:")
+	}
+	for _, a := range k.Arguments {
+		required := ""
+		if a.Required {
+			required = ", required"
+		}
+		fmt.Fprintf(w, "\n  %s (%s%s)\n%s\n", a.Name, a.Type, required, paragraph(a.Text(), 4))
+	}
+	if len(k.Outputs) > 0 || k.OutputsFrom != "" || k.OwnOutputs {
+		fmt.Fprintln(w, "\nOutputs:")
+	}
+	for _, o := range k.Outputs {
+		fmt.Fprintf(w, "\n  %s (%s)\n%s\n", o.Name, o.Class, paragraph(o.Doc, 4))
+	}
+	if k.OutputsFrom != "" {
+		fmt.Fprintf(w, "\n  one for each of %s (file)\n", k.OutputsFrom)
+	}
+	if k.OwnOutputs {
+		fmt.Fprintln(w, "\n  those of its own output blocks")
+	}
+	if len(k.Toolchains) > 0 {
+		fmt.Fprintf(w, "\nToolchains that it uses, where they are declared: %s\n", strings.Join(k.Toolchains, ", "))
+	}
+	if k.Example != "" {
+		fmt.Fprintf(w, "\nExample:\n\n    %s\n", strings.ReplaceAll(k.Example, "\n", "\n    "))
+	}
+	if len(k.Pipelines) > 0 {
+		fmt.Fprintf(w, "\nUsed by: %s\n", strings.Join(k.Pipelines, ", "))
+	}
+}
+
+// paragraph wraps a text behind a margin of n blanks.
+func paragraph(text string, n int) string {
+	margin := strings.Repeat(" ", n)
+	return margin + strings.Join(wrap(text, 100-n), "\n"+margin)
+}
