@@ -94,7 +94,11 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		"step \"strip\" \"x\" { library = step.strip.y.outputs.libary }\nstep \"strip\" \"y\" { library = \"a.so\" }":  `Did you mean step.strip.y.outputs.library?`,
 	} {
 		fsys := fstest.MapFS{"pipelines/p.hcl": {Data: []byte("pipeline { description = \"x\" }\n" + step + "\n")}}
-		p, _, diags := planner.Load(fsys, "p", planner.Options{Kinds: kinds, Workspace: t.TempDir()})
+		cfg, diags := config.Load(fsys, "p")
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		p, diags := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: t.TempDir()})
 		if (want == "") == diags.HasErrors() || want != "" && !strings.Contains(diags.Error(), want) {
 			t.Errorf("%s: %v, want %q", step, diags, want)
 		}
