@@ -9,13 +9,17 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // ErrNotFound is what is returned, wrapped, for a blob or a result that the store does not have. A damaged result is
@@ -67,4 +71,50 @@ type Local interface {
 	// Ref returns a file outside the store that has the content, for those who can read it where it is without changing it.
 	// It reads nothing: who uses it asks the Ref whether the file is still what it was, before and after.
 	Ref(d digest.Digest) (Ref, bool)
+}
+
+// ReadBlob reads a blob that must not be larger than the limit.
+func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) ([]byte, error) {
+	if d.Size() > limit {
+		return nil, fmt.Errorf("blob %s: larger than the limit of %d bytes", d, limit)
+	}
+	r, err := blobs.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	// Grown as bytes come: what a store says it has may be a lie. The reader fails where more comes than the size.
+	b := bytes.NewBuffer(make([]byte, 0, min(d.Size(), 1<<20)+bytes.MinRead))
+	if _, err := b.ReadFrom(r); err != nil {
+		return nil, fmt.Errorf("blob %s: %w", d, err)
+	}
+	return b.Bytes(), nil
+}
+
+// MinRef is the size in bytes from which on a file of the host is read where it is rather than copied. Copying as much takes
+// longer than all that it takes to show a file at another place, and to look afterwards whether it is as it was.
+const MinRef = 8 << 20
+
+// Ref is a file of the host that has the content of a blob for as long as it has the Stamp.
+type Ref struct {
+	Path   string // absolute, without symlinks
+	Digest digest.Digest
+	Stamp  stat.Stamp // of when the digest was taken
+}
+
+// Check returns a *ChangedError unless the file is as it was when its digest was taken.
+func (r *Ref) Check() error {
+	now, err := stat.Lstat(r.Path)
+	if err != nil || now != r.Stamp {
+		return &ChangedError{Path: r.Path, Digest: r.Digest, Err: err}
+	}
+	return nil
+}
+
+// resolved is the Ref without symlinks in its path. One that leads nowhere stays: Check says that it is gone.
+func (r Ref) resolved() Ref {
+	if real, err := filepath.EvalSymlinks(r.Path); err == nil {
+		r.Path = real
+	}
+	return r
 }

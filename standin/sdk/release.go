@@ -1,9 +1,16 @@
 package sdk
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
+	"path"
+	"strconv"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/elffile"
+	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/qnn"
 )
 
 // ErrUnknown is the error for a name or version that is not among Releases.
@@ -69,3 +76,120 @@ func Find(name, version string) (Release, error) {
 
 // arches are the numbers of the Hexagon archs that the stand-in has libraries and folders for.
 func arches() []string { return []string{"68", "69", "73", "75", "79", "81"} }
+
+// qairtLibraries lists the shared libraries of a QAIRT tree.
+func qairtLibraries(r Release) []library {
+	var libs []library
+	add := func(dir, name string, m machine, flags uint32, provider string, functions ...string) {
+		libs = append(libs, library{
+			path: path.Join("lib", dir, name), machine: m, flags: flags, functions: functions,
+			strings: texts(r, name, provider),
+		})
+	}
+	const android, linux = "aarch64-android", "x86_64-linux-clang"
+	add(android, "libQnnHtp.so", aarch64(), 0, "HTP_QTI_AISW", "QnnInterface_getProviders")
+	add(android, "libQnnHtpPrepare.so", aarch64(), 0, "HTP_QTI_AISW")
+	add(android, "libQnnSystem.so", aarch64(), 0, "SYSTEM_QTI_AISW", "QnnSystemInterface_getProviders")
+	add(android, "libQnnHtpProfilingReader.so", aarch64(), 0, "")
+	add(android, "libQnnHtpOptraceProfilingReader.so", aarch64(), 0, "")
+	add(android, "libQnnHtpNetRunExtensions.so", aarch64(), 0, "")
+	for _, a := range arches() {
+		add(android, "libQnnHtpV"+a+"Stub.so", aarch64(), 0, "")
+		add(android, "libQnnHtpV"+a+"CalculatorStub.so", aarch64(), 0, "")
+		add("hexagon-v"+a+"/unsigned", "libQnnHtpV"+a+"Skel.so", hexagon(), qnn.HexagonFlags(a), "")
+		add("hexagon-v"+a+"/unsigned", "libQnnHtpV"+a+".so", hexagon(), qnn.HexagonFlags(a), "")
+		add("hexagon-v"+a+"/unsigned", "libCalculator_skel.so", hexagon(), qnn.HexagonFlags(a), "")
+	}
+	add(linux, "libQnnHtp.so", x8664(), 0, "HTP_QTI_AISW", "QnnInterface_getProviders")
+	add(linux, "libHtpPrepare.so", x8664(), 0, "HTP_QTI_AISW")
+	add(linux, "libQnnSystem.so", x8664(), 0, "SYSTEM_QTI_AISW", "QnnSystemInterface_getProviders")
+	return libs
+}
+
+// texts are what a library says of itself. The first line is what a person sees who looks for strings in the file.
+func texts(r Release, name, provider string) []string {
+	s := []string{
+		"hexmage open stand-in of " + name + ": no vendor code, does nothing",
+		r.BuildID,
+		"AISW_VERSION: " + shortVersion(r.Version),
+	}
+	if provider != "" {
+		s = append(s, provider)
+	}
+	if name == "libQnnHtp.so" {
+		s = append(s, knows(r)...)
+	}
+	return s
+}
+
+// knows are the SoCs and the options of a device's configuration that a release's backend takes, by QNN's numbers. The compiler and the runner of
+// the stand-in look for them in the library that they are given, so an older library on a newer phone fails as a vendor's does.
+func knows(r Release) []string {
+	list := func(key string, all []since) string {
+		var known []string
+		for _, a := range all {
+			if !version.Older(r.Version, a.release) {
+				known = append(known, strconv.Itoa(a.number))
+			}
+		}
+		return key + strings.Join(known, ",") + ";"
+	}
+	return []string{list("open_socs=", socs()), list("open_device_options=", deviceOptions())}
+}
+
+// since is a number that backends know from a release on.
+type since struct {
+	number  int
+	release string
+}
+
+// socs are the soc_model numbers of the SoCs whose first release is known, as the catalogue has them, and SM7325's.
+func socs() []since {
+	return []since{
+		{30, "2.14"}, {35, "2.14"}, {36, "2.14"}, {42, "2.14"}, {39, "2.14"}, {43, "2.23"}, {57, "2.23"}, {93, "2.37"}, {53, "2.37"}, {52, "2.37"}, {77, "2.37"},
+		{46, "2.37"}, {58, "2.37"}, {45, "2.37"}, {69, "2.37"}, {75, "2.37"}, {87, "2.42"}, {97, "2.42"}, {72, "2.42"}, {95, "2.42"}, {96, "2.42"},
+	}
+}
+
+// deviceOptions are SoC, arch, and the signed protection domain, which upstream's users met as unsupported in older releases.
+func deviceOptions() []since { return []since{{0, "2.0"}, {1, "2.0"}, {2, "2.34"}} }
+
+// A library is a shared library that says what it stands for and whose functions all return 1, an error to every
+// caller there is.
+type library struct {
+	path      string // its base is the soname
+	machine   machine
+	flags     uint32 // e_flags
+	functions []string
+	strings   []string // of .rodata; the first one has the symbol hexmage_open_stand_in
+}
+
+// A machine is what differs between targets.
+type machine struct {
+	class elf.Class
+	id    elf.Machine
+	page  uint64 // alignment of segments
+	code  string // a function that returns 1
+}
+
+// The code was made with LLVM's assembler; page sizes are the largest the system of the target uses.
+
+func aarch64() machine {
+	return machine{elf.ELFCLASS64, elf.EM_AARCH64, 0x4000, "\x20\x00\x80\x52\xc0\x03\x5f\xd6"} // mov w0, #1; ret
+}
+
+func x8664() machine {
+	return machine{elf.ELFCLASS64, elf.EM_X86_64, 0x1000, "\xb8\x01\x00\x00\x00\xc3\xcc\xcc"} // mov eax, 1; ret
+}
+
+func hexagon() machine {
+	return machine{elf.ELFCLASS32, qnn.MachineHexagon, 0x10000, "\xc0\x3f\x10\x48"} // { r0 = #1; jumpr r31 }
+}
+
+// elf returns the library's file.
+func (l library) elf() []byte {
+	return elffile.Library{
+		Class: l.machine.class, Machine: l.machine.id, Flags: l.flags, Page: l.machine.page, Soname: path.Base(l.path),
+		Texts: l.strings, Label: "hexmage_open_stand_in", Functions: l.functions, Code: l.machine.code, Comment: "hexmage open stand-in",
+	}.Bytes()
+}

@@ -6,6 +6,3 @@
 //
 // It does not know how weights are quantised (standin/mllm/quantizer), what a context binary is, or what a device is.
 package qwen3
-
-// ArithmeticVersion is the version of docs/design/0002 that the reference implements.
-const ArithmeticVersion = 1
