@@ -1,7 +1,7 @@
 // Package oppackage has how a QNN HTP op package is built: per target the compiler, its flags, and the lines that compile
 // and link, as a Makefile and as actions.
 //
-// Both come from one table (arches.hcl) through one function (Lines), so that `make htp_v79` and a pipeline issue the same
+// Both come from one table (targets.hcl, and the records of Hexagon archs) through one function (Lines), so that `make htp_v79` and a pipeline issue the same
 // commands. It knows nothing of what ops compute, which SDKs a machine has, or how actions run.
 package oppackage
 
@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/gohcl"
@@ -16,20 +17,23 @@ import (
 
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/qnn"
 )
 
-//go:embed arches.hcl
-var archTable []byte
+//go:embed targets.hcl
+var targetTable []byte
 
 // Arch is a target of an op package, with everything that its compile and link lines are made of. Flags may hold
-// $(NAME) references; see arches.hcl.
+// $(NAME) references; see targets.hcl.
 type Arch struct {
 	Target   string   // "htp_v79": the goal of make, the element of a step's targets
 	Family   string   // "hexagon", "android" or "host"
 	Version  string   // "v79"; "" unless the family is hexagon
+	Compiled string   // the arch that the compiler is asked for; mostly Version
 	Folder   string   // output folder under the build folder: "hexagon-v79"
 	Asm      string   // folder of the arch's assembly sources under src/ops
 	MinTools string   // the oldest version of the Hexagon tools that knows the arch; "" if any will do
+	Doubtful bool     // that is inferred only
 	Needs    []string // toolchains: "qairt", "hexagon", "ndk"
 
 	CXX       []string // compiler with the flags that both compiling and linking need
@@ -43,7 +47,7 @@ type Arch struct {
 type tableFile struct {
 	Common   commonBlock   `hcl:"common,block"`
 	Families []familyBlock `hcl:"family,block"`
-	Arches   []archBlock   `hcl:"arch,block"`
+	Targets  []targetBlock `hcl:"target,block"`
 }
 
 type commonBlock struct {
@@ -63,19 +67,28 @@ type familyBlock struct {
 	Libs      []string `hcl:"libs,optional"`
 }
 
-type archBlock struct {
-	Target   string `hcl:"target,label"`
-	Family   string `hcl:"family"`
-	Version  string `hcl:"version,optional"`
-	Folder   string `hcl:"folder"`
-	Asm      string `hcl:"asm"`
-	MinTools string `hcl:"min_tools,optional"`
+type targetBlock struct {
+	Target string `hcl:"target,label"`
+	Family string `hcl:"family"`
+	Folder string `hcl:"folder"`
+	Asm    string `hcl:"asm"`
 }
 
-// Arches returns the table of targets that comes with hexmage, in its order.
-func Arches() ([]Arch, error) { return decodeArches("arches.hcl", archTable) }
+// hexagon is the family of targets that are made of the archs' records.
+const hexagon = "hexagon"
 
-func decodeArches(file string, data []byte) ([]Arch, error) {
+// Targets are what op packages can be built for: the records of Hexagon archs, and what the table adds to them.
+type Targets []*qnn.Arch
+
+// Arches returns all targets: those of the table, then the archs that have an HTP.
+func (t Targets) Arches() ([]Arch, error) { return t.decode("targets.hcl", targetTable) }
+
+// Default returns the targets that are meant when none is named: all but those of which it is not sure that compilers know them.
+func (t Targets) Default() ([]Arch, error) {
+	return slices.DeleteFunc(slices.Clone(t), func(a *qnn.Arch) bool { return a.Doubtful }).Arches()
+}
+
+func (t Targets) decode(file string, data []byte) ([]Arch, error) {
 	body, diags := hclparse.NewParser().ParseHCL(data, file)
 	var table tableFile
 	if !diags.HasErrors() {
@@ -84,42 +97,41 @@ func decodeArches(file string, data []byte) ([]Arch, error) {
 	if diags.HasErrors() {
 		return nil, errors.Join(diags.Errs()...)
 	}
-	families := map[string]familyBlock{}
-	for _, f := range table.Families {
-		families[f.Name] = f
-	}
 	var arches []Arch
-	for _, a := range table.Arches {
-		f, ok := families[a.Family]
-		if !ok {
-			return nil, fmt.Errorf("%s: arch %q: there is no family %q", file, a.Target, a.Family)
+	for _, b := range table.Targets {
+		arches = append(arches, Arch{Target: b.Target, Family: b.Family, Folder: b.Folder, Asm: b.Asm})
+	}
+	for _, a := range t {
+		if a.HasHTP() {
+			arches = append(arches, Arch{Target: "htp_" + a.Name, Family: hexagon, Version: a.Name, Compiled: a.Compiled(),
+				Folder: "hexagon-" + a.Name, Asm: a.Name + "_asm", MinTools: a.Since["tools"], Doubtful: a.Doubtful})
 		}
-		if (a.Version == "") == (a.Family == "hexagon") {
-			return nil, fmt.Errorf("%s: arch %q: a version is what a hexagon arch has, and only that", file, a.Target)
+	}
+	c := table.Common
+	for i := range arches {
+		a := &arches[i]
+		f := slices.IndexFunc(table.Families, func(f familyBlock) bool { return f.Name == a.Family })
+		if f < 0 {
+			return nil, fmt.Errorf("%s: target %q: there is no family %q", file, a.Target, a.Family)
 		}
-		c := table.Common
 		fill := func(lists ...[]string) []string {
 			var out []string
-			for _, list := range lists {
-				for _, s := range list {
-					out = append(out, strings.ReplaceAll(s, "$(ARCH)", a.Version))
-				}
+			for _, s := range slices.Concat(lists...) {
+				out = append(out, strings.ReplaceAll(s, "$(ARCH)", a.Compiled))
 			}
 			return out
 		}
-		arches = append(arches, Arch{
-			Target: a.Target, Family: a.Family, Version: a.Version, Folder: a.Folder, Asm: a.Asm, MinTools: a.MinTools, Needs: f.Needs,
-			CXX: fill(f.CXX), Common: fill(c.CXXFlags), Flags: fill(f.Flags, c.MapFlags), OpFlags: fill(c.OpFlags, f.OpFlags),
-			LinkFlags: fill(c.LinkFlags, f.LinkFlags), Libs: fill(f.Libs),
-		})
+		family := table.Families[f]
+		a.Needs, a.CXX, a.Common, a.Flags = family.Needs, fill(family.CXX), fill(c.CXXFlags), fill(family.Flags, c.MapFlags)
+		a.OpFlags, a.LinkFlags, a.Libs = fill(c.OpFlags, family.OpFlags), fill(c.LinkFlags, family.LinkFlags), fill(family.Libs)
 	}
 	return arches, nil
 }
 
-// Select returns the arches of the targets, in the targets' order. An unknown or repeated target is an error that lists
+// Select returns the arches of the targets of these names, in the names' order. An unknown or repeated target is an error that lists
 // the known ones.
-func Select(targets []string) ([]Arch, error) {
-	all, err := Arches()
+func (t Targets) Select(names []string) ([]Arch, error) {
+	all, err := t.Arches()
 	if err != nil {
 		return nil, err
 	}
@@ -129,33 +141,50 @@ func Select(targets []string) ([]Arch, error) {
 		byTarget[a.Target] = a
 		known = append(known, a.Target)
 	}
-	if len(targets) == 0 {
+	if len(names) == 0 {
 		return nil, fmt.Errorf("no target is given; there is %s", strings.Join(known, ", "))
 	}
 	var out []Arch
 	seen := map[string]bool{}
-	for _, t := range targets {
-		a, ok := byTarget[t]
+	for _, name := range names {
+		a, ok := byTarget[name]
 		if !ok {
-			near := nearest.Name(t, known)
+			near := nearest.Name(name, known)
 			if near != "" {
 				near = " (did you mean " + near + "?)"
 			}
-			return nil, fmt.Errorf("op packages have no target %q%s; there is %s", t, near, strings.Join(known, ", "))
+			return nil, fmt.Errorf("op packages have no target %q%s; there is %s", name, near, strings.Join(known, ", "))
 		}
-		if seen[t] {
-			return nil, fmt.Errorf("target %s is given twice", t)
+		if seen[name] {
+			return nil, fmt.Errorf("target %s is given twice", name)
 		}
-		seen[t] = true
+		seen[name] = true
 		out = append(out, a)
 	}
 	return out, nil
 }
 
+// CheckHVX refuses what is neither an HVX version that compilers know, nor compiler flags, nor "".
+func (t Targets) CheckHVX(hvx string) error {
+	if hvx == "" || strings.HasPrefix(hvx, "-") {
+		return nil
+	}
+	var known []string
+	for _, a := range t {
+		if a.CompileAs == "" {
+			known = append(known, a.Name)
+		}
+	}
+	if slices.Contains(known, hvx) {
+		return nil
+	}
+	return fmt.Errorf("there is no HVX version %q; there is %s; anything else is written as a compiler flag: \"-mhvx=%s\"", hvx, strings.Join(known, ", "), hvx)
+}
+
 // CheckTools says whether a version of the Hexagon tools, such as "8.8.06", can build for the arch; the error names what to
 // take instead.
 func (a Arch) CheckTools(tools string) error {
-	if !version.Older(tools, a.MinTools) {
+	if a.Doubtful || !version.Older(tools, a.MinTools) {
 		return nil
 	}
 	return fmt.Errorf("%s needs Hexagon tools %s or newer, not %s: take a newer Hexagon SDK (6.2 has 8.8.06, 6.4 has 19.0.04)", a.Target, a.MinTools, tools)

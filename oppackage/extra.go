@@ -101,13 +101,8 @@ func (p Package) validateExtras() error {
 	return nil
 }
 
-// Validate checks what can be checked without the package's files.
+// Validate checks what can be checked without the package's files and the table of targets.
 func (e Extra) Validate() error {
-	if len(e.Targets) > 0 {
-		if _, err := Select(e.Targets); err != nil {
-			return err
-		}
-	}
 	for _, s := range e.Sources {
 		if _, err := path.Match(s, ""); err != nil {
 			return fmt.Errorf("source %q is no path and no pattern: %w", s, err)

@@ -21,7 +21,7 @@ import (
 // makefile writes the Makefile of TestPackage for all targets.
 func makefile(t *testing.T, dir string, extras ...oppackage.Extra) {
 	t.Helper()
-	arches, err := oppackage.Arches()
+	arches, err := sdktest.Targets(t).Default()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestMakeCompileCommands(t *testing.T) {
 		}
 		got[e.Output] = words(e.Command)
 	}
-	arches, err := oppackage.Arches()
+	arches, err := sdktest.Targets(t).Default()
 	if err != nil {
 		t.Fatal(err)
 	}

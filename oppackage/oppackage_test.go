@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 var files = []string{
@@ -21,7 +22,7 @@ func roots() oppackage.Roots { return oppackage.ExecRoots("19.0.04") }
 
 func arch(t *testing.T, target string) oppackage.Arch {
 	t.Helper()
-	arches, err := oppackage.Select([]string{target})
+	arches, err := sdktest.Targets(t).Select([]string{target})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func arch(t *testing.T, target string) oppackage.Arch {
 }
 
 func TestArches(t *testing.T) {
-	arches, err := oppackage.Arches()
+	arches, err := sdktest.Targets(t).Default()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +47,15 @@ func TestArches(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arches (-want +got):\n%s", diff)
 	}
-	for _, bad := range [][]string{{}, {"htp_v77"}, {"htp_v79", "htp_v79"}} {
-		if _, err := oppackage.Select(bad); err == nil {
+	if a := arch(t, "htp_v85"); a.MinTools != "21.0" {
+		t.Errorf("htp_v85: %+v; it is there for who asks for it", a)
+	}
+	like := oppackage.Targets{{Name: "v98", CompileAs: "v81"}, {Name: "v60", HTP: new(bool)}}
+	if a, err := like.Select([]string{"htp_v98"}); err != nil || a[0].Compiled != "v81" || a[0].Version != "v98" || a[0].Folder != "hexagon-v98" || !slices.Contains(a[0].Flags, "-mv81") {
+		t.Errorf("an arch that is compiled as another: %+v, %v", a, err)
+	}
+	for _, bad := range [][]string{{}, {"htp_v60"}, {"htp_v77"}, {"htp_v79", "htp_v79"}} {
+		if _, err := sdktest.Targets(t).Select(bad); err == nil {
 			t.Errorf("Select(%q) succeeded", bad)
 		}
 	}
@@ -106,7 +114,7 @@ func TestLines(t *testing.T) {
 // TestOpFlags has every family compile ops, and only ops, with the includes that the HVX branch needs.
 func TestOpFlags(t *testing.T) {
 	const internal = "-Itoolchains/hexagon/libs/qhl_hvx/inc/internal"
-	arches, err := oppackage.Arches()
+	arches, err := sdktest.Targets(t).Default()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +163,6 @@ func TestPackage(t *testing.T) {
 
 func TestExtras(t *testing.T) {
 	for want, e := range map[string]oppackage.Extra{
-		"no target":                  {Targets: []string{"htp_v99"}},
 		"no such source":             {Sources: []string{"src/ops/Gone.cpp"}},
 		"no path and no pattern":     {Sources: []string{"src/ops/[.cpp"}},
 		"is not NAME":                {Defines: []string{"-DX"}},

@@ -15,13 +15,20 @@ import (
 )
 
 func TestRun(t *testing.T) {
+	arches := func(targets ...string) []oppackage.Arch {
+		all, err := sdktest.Targets(t).Select(targets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
 	out := t.TempDir()
 	sdktest.Write(t, out, map[string]string{"src/TestPackageInterface.cpp": "", "src/ops/A.cpp": "", "Makefile": "their own"})
 	run := func(s oppackage.Spec) (int, string) {
 		_, stderr, code := tooltest.Run(t, oppackage.Tool, oppackage.Run, s)
 		return code, stderr
 	}
-	if code, text := run(oppackage.Spec{Package: "TestPackage", Targets: []string{"htp_aarch64", "htp_v79"}, HVX: "v66", Out: out}); code != 0 {
+	if code, text := run(oppackage.Spec{Package: "TestPackage", Arches: arches("htp_aarch64", "htp_v79"), HVX: "v66", Out: out}); code != 0 {
 		t.Fatalf("exit %d: %s", code, text)
 	}
 	data, err := os.ReadFile(filepath.Join(out, "Makefile"))
@@ -31,14 +38,14 @@ func TestRun(t *testing.T) {
 	if text, err := runMake(t, out, fakeRoots(t, out), "-n"); err != nil || strings.Count(text, " -c ") != 4 {
 		t.Errorf("make -n: %v\n%s", err, text)
 	}
-	if code, text := run(oppackage.Spec{Package: "P", Out: filepath.Join(out, "new", "folder")}); code != 0 {
+	if code, text := run(oppackage.Spec{Package: "P", Arches: arches("htp_x86"), Out: filepath.Join(out, "new", "folder")}); code != 0 {
 		t.Errorf("exit %d: %s", code, text)
 	}
 	for want, s := range map[string]oppackage.Spec{
-		"out is needed":        {Package: "P"},
-		"no target \"htp_v7\"": {Package: "P", Out: out, Targets: []string{"htp_v7"}},
-		"not a C++ name":       {Package: "a b", Out: out},
-		"only compiler flags":  {Package: "P", Out: out, HVX: "$(shell x)"},
+		"out is needed":       {Package: "P"},
+		"no target is given":  {Package: "P", Out: out},
+		"not a C++ name":      {Package: "a b", Arches: arches("htp_v79"), Out: out},
+		"only compiler flags": {Package: "P", Arches: arches("htp_v79"), Out: out, HVX: "$(shell x)"},
 	} {
 		if code, text := run(s); code != 1 || !strings.Contains(text, want) {
 			t.Errorf("%+v: exit %d: %s", s, code, text)
@@ -60,7 +67,7 @@ func TestFindName(t *testing.T) {
 // TestToolVersion ties the tool's behaviour version to what it writes. When it fails because the Makefile changed on
 // purpose, raise the version and take the new digest.
 func TestToolVersion(t *testing.T) {
-	arches, err := oppackage.Arches()
+	arches, err := sdktest.Targets(t).Default()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ variable "block_size" {
 profile "open" { default = true } # our stand-ins for what cannot be downloaded by everybody; real compilers, an emulated phone
 profile "device" {}               # the real SDKs, upstream's programs, a real phone
 
-target { soc = "SM8750" }
+target "SM8750" {}
 
 locals {
   open     = profile.name == "open"

@@ -19,10 +19,11 @@ type Finding struct {
 	Reason   string `json:"reason"`           // what does not go together, and what comes of it
 	Remedy   string `json:"remedy"`           // what to do
 	Source   string `json:"source,omitempty"` // where that is known from
+	Sure     string `json:"sure,omitempty"`   // and how sure it is: Documented, Observed, Inferred
 	Argument string `json:"argument,omitempty"`
 }
 
-// Text is the finding in one paragraph: reason, remedy, rule and source.
+// Text is the finding in one paragraph: reason, remedy, rule, and on what it rests.
 func (f Finding) Text() string {
 	var b strings.Builder
 	b.WriteString(sentence(f.Reason))
@@ -31,8 +32,8 @@ func (f Finding) Text() string {
 		b.WriteString(sentence(f.Remedy))
 	}
 	b.WriteString(" [compat " + f.Rule)
-	if f.Source != "" {
-		b.WriteString("; " + f.Source)
+	if said := strings.Trim(f.Sure+": "+f.Source, ": "); said != "" {
+		b.WriteString("; " + said)
 	}
 	b.WriteString("]")
 	return b.String()
@@ -52,18 +53,18 @@ func sentence(s string) string {
 
 // Info describes a rule that is code; rules that are data describe themselves.
 type Info struct {
-	ID, Severity, Summary, Source string
+	ID, Severity, Summary, Source, Sure string
 }
 
 // Coded are the rules that are code, in the order of their ids.
 func Coded() []Info {
 	return []Info{
-		{"context-arch", SeverityError, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad},
-		{"context-newer", SeverityError, "a context binary is not newer than the runtime that loads it", sourceLoad},
-		{"context-soc", SeverityWarning, "a context binary is run on the SoC that it was compiled for", sourceLoad},
-		{"context-vtcm", SeverityError, "a context binary wants no more VTCM than the SoC has", "executorch#9084"},
-		{"push-arch", SeverityError, "DSP libraries of a push set are for the target's Hexagon arch", "QNN: errors 0x80000406, 1009"},
-		{"push-one-sdk", SeverityError, "all QNN libraries of a push set come from one SDK", "QNN: stub and skel compare build ids"},
+		{"context-arch", SeverityError, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad, Documented},
+		{"context-newer", SeverityError, "a context binary is not newer than the runtime that loads it", sourceLoad, Documented},
+		{"context-soc", SeverityWarning, "a context binary is run on the SoC that it was compiled for", sourceLoad, Documented},
+		{"context-vtcm", SeverityError, "a context binary wants no more VTCM than the SoC has", "executorch#9084", Observed},
+		{"push-arch", SeverityError, "DSP libraries of a push set are for the target's Hexagon arch", "QNN: errors 0x80000406, 1009", Observed},
+		{"push-one-sdk", SeverityError, "all QNN libraries of a push set come from one SDK", "QNN: stub and skel compare build ids", Observed},
 	}
 }
 
@@ -72,7 +73,7 @@ const sourceLoad = "QNN: order of checks when a context is loaded"
 func coded(id, argument, reason, remedy string) Finding {
 	for _, i := range Coded() {
 		if i.ID == id {
-			return Finding{Rule: id, Severity: i.Severity, Source: i.Source, Argument: argument, Reason: reason, Remedy: remedy}
+			return Finding{Rule: id, Severity: i.Severity, Source: i.Source, Sure: i.Sure, Argument: argument, Reason: reason, Remedy: remedy}
 		}
 	}
 	return Finding{Rule: id, Severity: SeverityError, Argument: argument, Reason: reason, Remedy: remedy}

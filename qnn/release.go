@@ -2,7 +2,6 @@ package qnn
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/version"
 )
@@ -10,7 +9,7 @@ import (
 // SDK is the record of an SDK or tool with its releases.
 type SDK struct {
 	Name     string
-	Tools    []*Tools // which archs each version of the compilers knows; a release that names no archs takes them from here
+	Tools    []*Tools // what somebody has found out of versions of its compilers; of others the archs' records say it
 	Releases []*Release
 }
 
@@ -25,7 +24,7 @@ type Release struct {
 	Version      string   `hcl:"version,label"`
 	BuildID      string   `hcl:"build_id,optional"`      // the whole build id, where it is known
 	ToolsVersion string   `hcl:"tools_version,optional"` // of the compilers in it
-	Arches       []string `hcl:"arches,optional"`        // Hexagon archs it can build for, or has libraries for: "v79"
+	Arches       []string `hcl:"arches,optional"`        // Hexagon archs it can build for, or has libraries for: "v79"; where nobody has said it, what the archs' records say
 	Revision     string   `hcl:"revision,optional"`      // another name of the release that its own files use
 
 	// Versions of the interfaces in it, as far as they are known: "2.32.0".
@@ -34,7 +33,9 @@ type Release struct {
 	ContextBlob string `hcl:"context_blob,optional"` // newest format of context binaries it reads and writes
 	SystemAPI   string `hcl:"system_api,optional"`
 
-	Open bool // it can be had without an account of the vendor; set by who knows its sources
+	Sure  []string // of Arches: those that it has for sure
+	Exact bool     // Arches is what is in it: it has no other
+	Open  bool     // it can be had without an account of the vendor; set by who knows its sources
 }
 
 // Known is what is known of a release that is used: what its record says, or what an installed copy says of itself.
@@ -46,31 +47,6 @@ type Known struct {
 
 // Known returns what the record of a release says.
 func (s *SDK) Known(r *Release) Known { return Known{Name: s.Name, Release: *r} }
-
-// ToolsArches returns the Hexagon archs that a version of the SDK's compilers can build for, nil when that is not known.
-func (s *SDK) ToolsArches(tools string) []string {
-	var best *Tools
-	for _, x := range s.Tools {
-		if (tools == x.Series || strings.HasPrefix(tools, x.Series+".")) && (best == nil || len(x.Series) > len(best.Series)) {
-			best = x
-		}
-	}
-	if best == nil {
-		return nil
-	}
-	return best.Arches
-}
-
-// FirstTools returns the oldest series of compilers that knows the arch, "" when none does.
-func (s *SDK) FirstTools(arch string) string {
-	best := ""
-	for _, x := range s.Tools {
-		if slices.Contains(x.Arches, arch) && (best == "" || version.Older(x.Series, best)) {
-			best = x.Series
-		}
-	}
-	return best
-}
 
 // First returns the version of the oldest release that is is true of, "" when there is none.
 func (s *SDK) First(is func(*Release) bool) string {

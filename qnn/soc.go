@@ -1,6 +1,7 @@
 package qnn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -17,6 +18,8 @@ type Facts struct {
 	Arches []*Arch
 	Others OtherSoCs
 	SDKs   []*SDK
+	// Grounds are what shipped records stand on that do not say it themselves.
+	Grounds []*Ground
 }
 
 // SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and
@@ -33,15 +36,29 @@ type SoC struct {
 	Lacks      []string `hcl:"lacks,optional"`   // features of its arch that it does not have
 	LPAI       string   `hcl:"lpai,optional"`    // version of its low-power AI core, where it has one
 	Note       string   `hcl:"note,optional"`    // what is not sure
+	Facts      []*Fact  `hcl:"fact,block"`
+	From       string   // file of the workspace that has it; "" when it is shipped
 }
 
-// Arch is a record of a Hexagon arch: what its HTP can do, whatever the SDK. Which releases can build for it and which have
-// libraries for it is in the records of those.
+// Arch is a record of a Hexagon arch: what its HTP can do, whatever the SDK, and which compilers and SDKs know it.
 type Arch struct {
-	Name     string   `hcl:"name,label"` // "v79"
-	Features []string `hcl:"features,optional"`
-	Note     string   `hcl:"note,optional"`
+	Name      string            `hcl:"name,label"`          // "v79"
+	HTP       *bool             `hcl:"htp,optional"`        // false: none; ask HasHTP
+	CompileAs string            `hcl:"compile_as,optional"` // an arch of which compilers know more: code for it is compiled for that one
+	Features  []string          `hcl:"features,optional"`   // of its HTP
+	Since     map[string]string `hcl:"since,optional"`      // first version said to know it, of "tools" (the Hexagon compilers), or of an SDK such as "qairt"
+	Seen      map[string]string `hcl:"seen,optional"`       // oldest version in which somebody has seen it, where that is a later one
+	Note      string            `hcl:"note,optional"`       // what is not sure
+	Facts     []*Fact           `hcl:"fact,block"`
+	From      string            // file of the workspace that has it; "" when it is shipped
+	Doubtful  bool              // that compilers know it is inferred only; set by Settle
 }
+
+// HasHTP tells whether the arch has an HTP: QNN reaches older ones through another backend.
+func (a *Arch) HasHTP() bool { return a.HTP == nil || *a.HTP }
+
+// Compiled is the arch that compilers are asked for.
+func (a *Arch) Compiled() string { return cmp.Or(a.CompileAs, a.Name) }
 
 // OtherSoCs are numbers of SoCs of which no more is known: enough to say what a number is.
 type OtherSoCs struct {

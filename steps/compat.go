@@ -53,7 +53,7 @@ func (k checkedToolchain) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if known.Version == "" {
 		return planned, diags
 	}
-	found, ds := k.catalogue.Ask(facts.Subject{Target: target(r), Toolchains: []qnn.Known{known}}, r.At.Name)
+	found, ds := k.catalogue.Ask(facts.Subject{Target: facts.TargetOf(r.Target), Toolchains: []qnn.Known{known}}, r.At.Name)
 	ds = append(ds, k.catalogue.Diagnostics(found, r.ArgRange)...)
 	return planned, append(ds, diags...)
 }
@@ -76,7 +76,7 @@ func (k checked) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if l.silent {
 		return k.Kind.Plan(r)
 	}
-	found, diags := k.catalogue.Ask(facts.Subject{Target: target(r), Toolchains: l.toolchains(), Step: l.facts}, "step")
+	found, diags := k.catalogue.Ask(facts.Subject{Target: facts.TargetOf(r.Target), Toolchains: l.toolchains(), Step: l.facts}, "step")
 	found = append(found, k.catalogue.Judge(l.found)...)
 	diags = append(diags, k.catalogue.Diagnostics(distinct(found), r.ArgRange)...)
 	if diags.HasErrors() {
@@ -154,8 +154,8 @@ func knownRelease(c *toolchains.Catalogue, name, version string, attrs cty.Value
 	}
 	came := k.ToolsVersion
 	if learn(&k, attrs); err == nil && k.ToolsVersion != came {
-		if arches := t.ToolsArches(k.ToolsVersion); len(arches) > 0 {
-			k.Arches = arches
+		if arches, exact := c.ToolsArches(k.ToolsVersion); len(arches) > 0 {
+			k.Arches, k.Exact = arches, exact
 		}
 	}
 	return k
@@ -187,13 +187,4 @@ func (l *inquiry) toolchains() []qnn.Known {
 		}
 	}
 	return out
-}
-
-// target is what the pipeline builds for, nil when it does not say.
-func target(r step.Request) *qnn.Target {
-	if r.Target == cty.NilVal || r.Target.IsNull() || !r.Target.IsWhollyKnown() || !r.Target.Type().IsObjectType() {
-		return nil
-	}
-	t := step.Request{Args: r.Target}
-	return &qnn.Target{SoC: t.String("soc"), Arch: t.String("arch"), SoCModel: t.Int("soc_model", 0), VTCMMB: t.Int("vtcm_mb", 0)}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
@@ -38,7 +39,7 @@ func (l *inquiry) run() {
 		files = append(files, f)
 	}
 	arch := ""
-	if t := target(l.r); t != nil {
+	if t := facts.TargetOf(l.r.Target); t != nil {
 		arch = t.Arch
 	}
 	l.found = append(l.found, qnn.PushSet(files, arch)...)
@@ -102,7 +103,7 @@ func (l *inquiry) contextBinary(name string, c qnnctx.Info) {
 	if k, ok := l.known("qairt"); ok {
 		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
 	}
-	if t := target(l.r); t != nil {
+	if t := facts.TargetOf(l.r.Target); t != nil {
 		r.SoC, r.Arch, r.SoCModel, r.VTCMMB = t.SoC, t.Arch, t.SoCModel, t.VTCMMB
 	}
 	l.found = append(l.found, qnn.CheckContext(Describe(name, c), r)...)

@@ -49,7 +49,7 @@ func TestSteps(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	target, diags := c.Targets("SM8750")
+	target, diags := c.Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -139,7 +139,7 @@ func TestToolchain(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	target, _ := c.Targets("SM8850")
+	target, _ := c.Target("SM8850", nil)
 	none := 0
 	missing := hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Toolchain not available", Detail: "no copy."}}
 	for name, x := range map[string]struct {

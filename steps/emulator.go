@@ -5,6 +5,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/cdsp"
@@ -24,8 +25,8 @@ func emulatorSchema() step.Schema {
 
 // Plan has the DSP's protection domain compiled from the sources that hexmage carries, then the image put together.
 func (Emulator) Plan(p *step.Plan) {
-	if target(p.Request) == nil {
-		p.Fail("", "No target", "The emulated phone has the target's SoC. Add a block `target { soc = \"SM8750\" }` to the pipeline.")
+	if facts.TargetOf(p.Target) == nil {
+		p.Fail("", "No target", "The emulated phone has the target's SoC. Add a block `target \"SM8750\" {}` to the pipeline.")
 		return
 	}
 	llvm, qemu, busybox := p.Toolchain("llvm"), p.Toolchain("qemu"), p.Toolchain("busybox")

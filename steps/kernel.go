@@ -18,7 +18,7 @@ import (
 // KernelTest are the arguments of kind kernel_test.
 type KernelTest struct {
 	opSource
-	Archs   []string          `arg:"archs" default:"v73 v75 v79 v81"`
+	Archs   []string          `arg:"archs"`
 	Sources []string          `arg:"sources"`
 	Tools   string            `arg:"tools_version"`
 	Cases   []kerneltest.Case `block:"case,required"`
@@ -36,7 +36,7 @@ func kernelTestSchema() step.Schema {
 		Summary: "Runs ops' Hexagon code on an emulated DSP, and compares it with the ops' reference branches.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source":        "Folder of the package: an output of another step, or a folder of the workspace.",
-			"archs":         "Hexagon archs to build for and to emulate.",
+			"archs":         "Hexagon archs to build for and to emulate. Default: those whose HTP can run weights of 4 bits in blocks.",
 			"sources":       "Only these sources of ops (paths in the package, which may have * and ?), with an interface made for them. Default: the whole package.",
 			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
 			"case":          "A call of the op that the label names, once for each of seeds (default: [1]); parameters are inputs after the others. A tensor has stored numbers: data (all of them, or one for all), a file (little-endian), or made up ones whose real values are between low and high. An element of an output may differ from the reference by max_abs, or by max_ulp steps of its type (default: 0, not at all).",
@@ -72,16 +72,25 @@ type kernels struct {
 }
 
 // Plan checks the cases, and leaves the rest to when the sources are there.
-func (t KernelTest) Plan(p *step.Plan) {
+func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
+	var quantised []string // those on which LLMs run
+	for _, a := range all {
+		if slices.Contains(a.Features, "lpbq") {
+			quantised = append(quantised, a.Name)
+		}
+	}
 	targets := []string{reference}
+	if len(t.Archs) == 0 {
+		t.Archs = quantised
+	}
 	for _, a := range t.Archs {
 		targets = append(targets, "htp_"+strings.TrimPrefix(a, "htp_"))
 	}
-	k := kernels{opBuild: newBuild(p, t.opSource, targets, "archs", t.Tools), only: t.Sources, qemu: p.Toolchain("qemu").Input(), llvm: p.Toolchain("llvm").Input()}
+	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools), only: t.Sources, qemu: p.Toolchain("qemu").Input(), llvm: p.Toolchain("llvm").Input()}
 	k.hvx = emulatedHVX
 	for _, a := range k.arches[min(1, len(k.arches)):] {
 		if a.Family != "hexagon" {
-			p.Fail("archs", "Not a Hexagon arch", "%s is no arch of a DSP: say v73, v75, v79 or v81.", a.Target)
+			p.Fail("archs", "Not a Hexagon arch", "%s is no arch of a DSP: say %s.", a.Target, strings.Join(quantised, ", "))
 		}
 	}
 	k.place(p, t.Cases)
@@ -236,7 +245,7 @@ func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
 func (k kernels) test(a oppackage.Arch, lib, shell, program action.Input) []action.Input {
 	out := path.Join(k.p.At.Dir(), "report", a.Version)
 	lib.Path, program.Path = lib.Spec.Path, program.Spec.Path
-	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, kerneltest.Spec{Cases: k.cases, Arch: a.Version,
+	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, kerneltest.Spec{Cases: k.cases, Arch: a.Compiled,
 		Library: lib.Path, Shell: shell.Path, Reference: program.Path, Qemu: k.qemu.Path + "/usr/bin", Out: out})
 	test.In(lib, shell, program, k.qemu).In(k.files...).SetEnv(k.p.Env)
 	return []action.Input{test.Out(out + ".json").As(a.Version + ".json"), test.Out(out + ".txt").As(a.Version + ".txt")}

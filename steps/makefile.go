@@ -27,7 +27,7 @@ func makefileSchema() step.Schema {
 		Summary: "Writes a standalone Makefile for an op package, beside a copy of its sources.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source":  "Folder of the package: an output of another step, or a folder of the workspace.",
-			"targets": "Targets of the Makefile. Default: all that are known.",
+			"targets": "Targets of the Makefile. Default: all that compilers are known to build for.",
 			"hvx":     "The Makefile's default of its variable HVX: an HVX version, such as v66, or compiler flags.",
 			"config":  "Path of the op config in the package, for the interface of one without src/*.cpp. Default: the one in config/, or the one there that says HTP.",
 		}),
@@ -40,17 +40,19 @@ func makefileSchema() step.Schema {
 
 // Plan leaves the rest to when the source is there. The action reads no file: of the source only names matter, so an edited op writes no
 // Makefile again.
-func (m Makefile) Plan(p *step.Plan) {
-	if err := oppackage.CheckHVX(m.HVX); err != nil {
+func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
+	if err := all.CheckHVX(m.HVX); err != nil {
 		p.Fail("hvx", "Unknown HVX version", "%v.", err)
 	}
-	if len(m.Targets) > 0 {
-		if _, err := oppackage.Select(m.Targets); err != nil {
-			p.Fail("targets", "Unknown target", "%v.", err)
-		}
+	arches, err := all.Default()
+	if err == nil && len(m.Targets) > 0 {
+		arches, err = all.Select(m.Targets)
+	}
+	if err != nil {
+		p.Fail("targets", "Unknown target", "%v.", err)
 	}
 	m.validate(p)
-	extras, _ := m.extras(p)
+	extras, _ := m.extras(p, all)
 	if p.Failed() {
 		return
 	}
@@ -58,7 +60,7 @@ func (m Makefile) Plan(p *step.Plan) {
 	if name == "" {
 		name = "*"
 	}
-	m.write(p, oppackage.Package{Name: name, Extras: extras})
+	m.write(p, oppackage.Package{Name: name, Extras: extras}, arches)
 	p.Await([]action.Input{m.Source.Input()}, func(p *step.Plan, l action.Listing) error {
 		pkg, m := oppackage.Package{Files: listed(m.Source, l), Extras: extras}, m
 		var err error
@@ -70,15 +72,15 @@ func (m Makefile) Plan(p *step.Plan) {
 		if pkg.Name, err = oppackage.FindName(m.Package, pkg.Files); err != nil {
 			return err
 		}
-		m.write(p, pkg)
+		m.write(p, pkg, arches)
 		return nil
 	})
 }
 
 // write plans the actions, and the output: the source with the Makefile put in.
-func (m Makefile) write(p *step.Plan, pkg oppackage.Package) {
+func (m Makefile) write(p *step.Plan, pkg oppackage.Package, arches []oppackage.Arch) {
 	at := addrs.Output{Instance: p.At, Name: "dir"}.Path()
-	a := step.Tool(p, makefileName, "write the Makefile", oppackage.Tool, oppackage.Spec{Package: pkg.Name, Targets: m.Targets, HVX: m.HVX, Extras: pkg.Exact(), Out: at})
+	a := step.Tool(p, makefileName, "write the Makefile", oppackage.Tool, oppackage.Spec{Package: pkg.Name, Arches: arches, HVX: m.HVX, Extras: pkg.Exact(), Out: at})
 	made := a.SetEnv(p.Env).Out(path.Join(at, makefileName))
 	parts := append(m.sources(pkg.Files), made.As(makefileName))
 	if m.Config != "" && pkg.Files != nil && !oppackage.HasInterface(pkg.Files) {

@@ -53,12 +53,12 @@ func opPackageSchema() step.Schema {
 }
 
 // Plan checks what can be checked without the sources, and leaves the rest to when they are there.
-func (o OpPackage) Plan(p *step.Plan) {
-	if err := oppackage.CheckHVX(o.HVX); err != nil {
+func (o OpPackage) Plan(p *step.Plan, all oppackage.Targets) {
+	if err := all.CheckHVX(o.HVX); err != nil {
 		p.Fail("hvx", "Unknown HVX version", "%v.", err)
 		return
 	}
-	b := newBuild(p, o.opSource, o.Targets, "targets", o.Tools)
+	b := newBuild(p, all, o.opSource, o.Targets, "targets", o.Tools)
 	if p.Failed() {
 		return
 	}
@@ -122,7 +122,7 @@ func (b opBuild) libraries(pkg oppackage.Package) error {
 // check makes sure that what was linked is what backends load, and reports on it.
 func (b opBuild) check(a oppackage.Arch, pkg oppackage.Package, lib action.Input) []action.Input {
 	lib.Path = lib.Spec.Path
-	s := libcheck.Spec{Library: lib.Path, Target: a.Target, Package: pkg.Name, Header: path.Join(b.roots.QAIRT, "include/QNN/QnnSdkBuildId.h"),
+	s := libcheck.Spec{Library: lib.Path, Arch: a, Package: pkg.Name, Header: path.Join(b.roots.QAIRT, "include/QNN/QnnSdkBuildId.h"),
 		Out: path.Join(b.p.At.Dir(), "report", a.Target), Provider: b.provider}
 	inputs := append([]action.Input{lib}, b.toolchains[a.Target]...)
 	if b.config != nil && *b.config != "" {
@@ -168,7 +168,7 @@ func (s opSource) validate(p *step.Plan) {
 }
 
 // extras are the flags, and the outputs that they refer to.
-func (s opSource) extras(p *step.Plan) ([]oppackage.Extra, []action.Input) {
+func (s opSource) extras(p *step.Plan, all oppackage.Targets) ([]oppackage.Extra, []action.Input) {
 	var rooted []string
 	var inputs []action.Input
 	for _, name := range []string{"includes", "defines", "flags", "link_flags", "extra"} {
@@ -184,8 +184,13 @@ func (s opSource) extras(p *step.Plan) ([]oppackage.Extra, []action.Input) {
 		if len(e.Includes)+len(e.Defines)+len(e.Flags)+len(e.LinkFlags) == 0 {
 			return
 		}
-		if e.Rooted = rooted; e.Validate() != nil {
-			p.Fail(argument, "Not flags of an op package", "%v.", e.Validate())
+		e.Rooted = rooted
+		err := e.Validate()
+		if err == nil && len(e.Targets) > 0 {
+			_, err = all.Select(e.Targets)
+		}
+		if err != nil {
+			p.Fail(argument, "Not flags of an op package", "%v.", err)
 		}
 		out = append(out, e)
 	}

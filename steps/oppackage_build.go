@@ -28,14 +28,14 @@ type opBuild struct {
 }
 
 // newBuild makes what all kinds that build have. argument is what the targets come from.
-func newBuild(p *step.Plan, s opSource, targets []string, argument, tools string) opBuild {
+func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string, argument, tools string) opBuild {
 	b := opBuild{p: p, source: s.Source, name: s.Package, toolchains: map[string][]action.Input{}}
 	var err error
-	if b.arches, err = oppackage.Select(targets); err != nil {
+	if b.arches, err = all.Select(targets); err != nil {
 		p.Fail(argument, "Unknown target", "%v.", err)
 	}
 	s.validate(p)
-	b.extras, b.more = s.extras(p)
+	b.extras, b.more = s.extras(p, all)
 	names := []string{"hexagon"} // its layout is part of every line
 	for _, a := range b.arches {
 		names = append(names, a.Needs...)

@@ -151,7 +151,7 @@ func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}
-	kinds := steps.Table()
+	kinds := steps.Table(sdktest.Targets(w.t))
 	kinds[addrs.Toolchain] = sdkKind{w.sdks, w.tools}
 	return planner.Build(planner.Options{Config: cfg, Workspace: w.dir, Kinds: kinds})
 }
@@ -299,6 +299,7 @@ func TestHints(t *testing.T) {
 func TestPackagePlanErrors(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"unknown target", `"htp_v79"`, `"htp_v99"`, `no target "htp_v99" (did you mean htp_v69?)`},
+		{"unknown target of flags", `hvx     = "v66"`, "extra {\n    targets = [\"htp_v7\"]\n    flags = [\"-g\"]\n  }", `no target "htp_v7"`},
 		{"unknown HVX", `"v66"`, `"v99"`, `no HVX version "v99"`},
 		{"unknown series", `"mllm"`, `"llama"`, `no patch series "llama"`},
 		{"not a name", `hvx     = "v66"`, `package = "a b"`, "not a C++ name"},

@@ -57,7 +57,7 @@ func TestPlan(t *testing.T) {
 		{"a series of the workspace", "./patches/own", "own=in/series/own", map[string]string{"in/series/own": "host ./patches/own"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			planned, diags := steps.Table()["patch"].Plan(patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal(tt.series)}))
+			planned, diags := steps.Table(nil)["patch"].Plan(patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal(tt.series)}))
 			if diags.HasErrors() || len(planned.Specs) != 1 {
 				t.Fatal(diags)
 			}
@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 	}
 	r := patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal("mllm")})
 	r.Toolchains = nil
-	if _, diags := steps.Table()["patch"].Plan(r); !diags.HasErrors() {
+	if _, diags := steps.Table(nil)["patch"].Plan(r); !diags.HasErrors() {
 		t.Error("planned without an SDK")
 	}
 }

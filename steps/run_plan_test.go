@@ -49,7 +49,7 @@ func strs(s ...string) cty.Value {
 }
 
 func TestRunOnAPhone(t *testing.T) {
-	p, diags := steps.Table()["run"].Plan(request(nil))
+	p, diags := steps.Table(nil)["run"].Plan(request(nil))
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v, %d specs", diags, len(p.Specs))
 	}
@@ -108,20 +108,20 @@ func TestMoreMistakes(t *testing.T) {
 		"one place twice":      {map[string]cty.Value{"push": push("a", "./a")}, "the same place"},
 		"all at the top, fine": {map[string]cty.Value{"push": push("./")}, ""},
 	} {
-		_, diags := steps.Table()["run"].Plan(request(c.args))
+		_, diags := steps.Table(nil)["run"].Plan(request(c.args))
 		if diags.HasErrors() != (c.want != "") || c.want != "" && !strings.Contains(diags.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, diags, c.want)
 		}
 	}
 	r := request(nil)
 	delete(r.Toolchains, "adb")
-	if _, diags := steps.Table()["run"].Plan(r); !strings.Contains(diags.Error(), `toolchain "adb"`) {
+	if _, diags := steps.Table(nil)["run"].Plan(r); !strings.Contains(diags.Error(), `toolchain "adb"`) {
 		t.Errorf("no adb: %v", diags)
 	}
 }
 
 func TestEmulator(t *testing.T) {
-	p, diags := steps.Table()["emulator"].Plan(request(nil))
+	p, diags := steps.Table(nil)["emulator"].Plan(request(nil))
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v", diags)
 	}
@@ -131,12 +131,12 @@ func TestEmulator(t *testing.T) {
 	}
 	r := request(nil)
 	r.Target = cty.NullVal(cty.DynamicPseudoType)
-	if _, diags := steps.Table()["emulator"].Plan(r); !strings.Contains(diags.Error(), "target") {
+	if _, diags := steps.Table(nil)["emulator"].Plan(r); !strings.Contains(diags.Error(), "target") {
 		t.Errorf("no target: %v", diags)
 	}
 	r = request(nil)
 	delete(r.Toolchains, "qemu")
-	if _, diags := steps.Table()["emulator"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
+	if _, diags := steps.Table(nil)["emulator"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
 		t.Errorf("no qemu: %v", diags)
 	}
 }

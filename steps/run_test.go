@@ -32,7 +32,7 @@ func TestRunMistakes(t *testing.T) {
 				"pull": cty.ListVal([]cty.Value{cty.StringVal(tt.pull)}),
 			}),
 		}
-		_, diags := steps.Table()["run"].Plan(r)
+		_, diags := steps.Table(nil)["run"].Plan(r)
 		if (tt.want == "") == diags.HasErrors() || tt.want != "" && !strings.Contains(diags.Error(), tt.want) {
 			t.Errorf("%s: diagnostics %v, want %q", tt.name, diags, tt.want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -38,13 +39,18 @@ type Workspace struct {
 // Kinds is the table of kinds that the planner gets, the one of `toolchain` blocks under addrs.Toolchain: each asks the rules of what goes
 // together before it plans.
 func (w Workspace) Kinds() map[string]step.Kind {
-	all := Table()
+	var targets oppackage.Targets
+	if w.Catalogue != nil {
+		targets = w.Catalogue.Arches
+	}
+	all := Table(targets)
 	all[addrs.Toolchain] = step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) })
 	return Checked(all, w.Catalogue, w.Dir)
 }
 
-// Table is the table of kinds by the name that follows `step`, before any rule is asked.
-func Table() map[string]step.Kind {
+// Table is the table of kinds by the name that follows `step`, before any rule is asked. targets are what op packages
+// can be built for.
+func Table(targets oppackage.Targets) map[string]step.Kind {
 	return map[string]step.Kind{
 		"context":     step.New(contextSchema(), Context.Plan),
 		"convert":     step.New(convertSchema(), Convert.Plan),
@@ -52,10 +58,10 @@ func Table() map[string]step.Kind {
 		"exec":        step.New(execSchema(), Exec.Plan),
 		"fetch":       step.New(fetchSchema(), Fetch.Plan),
 		"git":         step.New(gitSchema(), Git.Plan),
-		"kernel_test": step.New(kernelTestSchema(), KernelTest.Plan),
-		"makefile":    step.New(makefileSchema(), Makefile.Plan),
+		"kernel_test": step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets) }),
+		"makefile":    step.New(makefileSchema(), func(m Makefile, p *step.Plan) { m.Plan(p, targets) }),
 		"model":       step.New(modelSchema(), Model.Plan),
-		"oppackage":   step.New(opPackageSchema(), OpPackage.Plan),
+		"oppackage":   step.New(opPackageSchema(), func(o OpPackage, p *step.Plan) { o.Plan(p, targets) }),
 		"patch":       step.New(patchSchema(), Patch.Plan),
 		"quantize":    step.New(quantizeSchema(), Quantize.Plan),
 		"reference":   step.New(referenceSchema(), Reference.Plan),

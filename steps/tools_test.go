@@ -3,7 +3,6 @@ package steps_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -135,12 +134,8 @@ func outputsAreVaried(t *testing.T, dir string) {
 	seen := map[string]bool{}
 	for i, prompt := range []string{"The model has layers", "hello", "In the winter the river freezes", "1 2 3"} {
 		runTool(t, dir, "reference", referenceSpec("model.mllm", "quantized", prompt, "t.json"))
-		raw, err := os.ReadFile(filepath.Join(dir, "t.json"))
+		r, err := qwen3.ReadResult(filepath.Join(dir, "t.json"))
 		if err != nil {
-			t.Fatal(err)
-		}
-		var r qwen3.Result
-		if err := json.Unmarshal(raw, &r); err != nil {
 			t.Fatal(err)
 		}
 		distinct := map[int]bool{}

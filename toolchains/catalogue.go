@@ -62,7 +62,7 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded catalogue", Detail: err.Error()}}
 		}
 		own[e.Name()] = string(b)
-		all = append(all, facts.File{Name: "<hexmage>/toolchains/" + e.Name(), Content: b})
+		all = append(all, facts.File{Name: "<hexmage>/toolchains/" + e.Name(), Content: b, Shipped: true})
 	}
 	changed := false // in hexmage's own repository the two are mostly the same, and the same on top changes nothing
 	for n, b := range files {

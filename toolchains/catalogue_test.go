@@ -164,7 +164,7 @@ func TestSchemaIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for at, x := range map[string]any{"toolchain": toolchains.Toolchain{}, "release": toolchains.Release{}, "release of facts": qnn.Release{}, "tools": qnn.Tools{}, "soc": qnn.SoC{}, "arch": qnn.Arch{}, "other_socs": qnn.OtherSoCs{}, "compat": facts.Rule{}} {
+	for at, x := range map[string]any{"toolchain": toolchains.Toolchain{}, "release": toolchains.Release{}, "release of facts": qnn.Release{}, "tools": qnn.Tools{}, "soc": qnn.SoC{}, "arch": qnn.Arch{}, "fact": qnn.Ground{}, "other_socs": qnn.OtherSoCs{}, "compat": facts.Rule{}} {
 		schema(at, reflect.TypeOf(x))
 	}
 	c, _ := builtin(t)
@@ -195,8 +195,8 @@ func TestShippedRules(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range c.Rules {
 		seen[r.ID] = true
-		if !coded[r.ID] && r.Source == "" {
-			t.Errorf("compat %q does not say where it is known from", r.ID)
+		if source, sure := r.KnownFrom(); source == "" || sure == "" {
+			t.Errorf("compat %q does not say where it is known from, and how sure it is", r.ID)
 		}
 		if !coded[r.ID] && r.Severity != qnn.SeverityNote && (r.Remedy == nil || r.Summary == "") {
 			t.Errorf("compat %q has no remedy, or no heading", r.ID)

@@ -7,36 +7,6 @@ toolchain "hexagon" {
   default     = "6.4.0.2"
 
   # What setup_sdk_env.source sets, and HEXAGON_TOOLS_ROOT, which many makefiles want beside it.
-  # Which archs a series of tools knows, by the vendor's table of releases (80-N3040-23). A release takes its archs from here.
-  # Older ones know archs before v68 too, which have no HTP.
-  tools "8.3" {
-    arches = []
-  }
-  tools "8.4" {
-    arches = ["v68"]
-  }
-  tools "8.5" {
-    arches = ["v68", "v69"]
-  }
-  tools "8.6" {
-    arches = ["v68", "v69", "v73"]
-  }
-  tools "8.7" {
-    arches = ["v68", "v69", "v73", "v75"]
-  }
-  tools "8.8" {
-    arches = ["v68", "v69", "v73", "v75", "v79"]
-  }
-  tools "19.0" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-  }
-  tools "21.0" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81", "v85"] # v85: makefiles pair them; the table is cut off there
-  }
-  tools "23.0" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81", "v85"] # known to exist; taken for no less than 21.0
-  }
-
   env "HEXAGON_SDK_ROOT" {
     value = "${root}"
   }

@@ -19,7 +19,6 @@ toolchain "llvm" {
   }
 
   release "22" {
-    arches = ["v68", "v69", "v71", "v73", "v75", "v79", "v81"]
     source "deb" {
       only = ["usr/bin/**", "usr/lib/**", "usr/share/doc/**"]
       packages = ["clang-22", "lld-22", "libclang-cpp22", "libllvm22", "libclang-common-22-dev",

@@ -118,9 +118,8 @@ toolchain "qairt" {
   }
 
   # All full versions that are known to have been published; there may be others. Version numbers of interfaces are those of the SDK's
-  # headers, as far as somebody has published them. From which release on an arch has libraries: v75 after 2.13 and
-  # taken to be in 2.20, v79 from 2.37, v81 from 2.42, by what executorch says it needs; nobody says it for each release. 2.51.40 is only known from the
-  # version of a Python package, and is not here. A ".40" is an additional build of a release.
+  # headers, as far as somebody has published them. Arches stand where somebody has listed what is in a release; for the others the archs'
+  # records say it. 2.51.40 is only known from the version of a Python package, and is not here. A ".40" is an additional build of a release.
 
   release "2.13.0.230725" {
     arches       = ["v68", "v69", "v73"]
@@ -132,13 +131,11 @@ toolchain "qairt" {
 
   release "2.20.0.240223" {
     # HTP API: by the rule that its minor is the SDK's
-    arches   = ["v68", "v69", "v73", "v75"]
     core_api = "2.14.0"
     htp_api  = "5.20.0"
   }
 
   release "2.22.6.240515" {
-    arches       = ["v68", "v69", "v73", "v75"]
     core_api     = "2.15.0"
     htp_api      = "5.22.0"
     context_blob = "3.1.1"
@@ -154,38 +151,28 @@ toolchain "qairt" {
 
   release "2.25.5.240807" {
     # taken from 2.25.0
-    arches       = ["v68", "v69", "v73", "v75"]
     core_api     = "2.18.0"
     htp_api      = "5.25.0"
     context_blob = "3.2.0"
   }
 
-  release "2.26.0.240828" {
-    arches = ["v68", "v69", "v73", "v75"]
-  }
+  release "2.26.0.240828" {}
 
   release "2.28.0.241029" {
     # 5.27 in the vendor's history, not 5.28
-    arches  = ["v68", "v69", "v73", "v75"]
     htp_api = "5.27.0"
   }
 
-  release "2.28.2.241116" {
-    arches = ["v68", "v69", "v73", "v75"]
-  }
+  release "2.28.2.241116" {}
 
-  release "2.29.0.241129" {
-    arches = ["v68", "v69", "v73", "v75"]
-  }
+  release "2.29.0.241129" {}
 
   release "2.31.0.250130" {
-    arches = ["v68", "v69", "v73", "v75"]
     source "embedded" {}
   }
 
   release "2.33.0.250327" {
     # 5.32, an exception from the rule
-    arches       = ["v68", "v69", "v73", "v75"]
     core_api     = "2.24.0"
     htp_api      = "5.32.0"
     context_blob = "3.2.2"
@@ -193,58 +180,41 @@ toolchain "qairt" {
 
   release "2.34.0.250424" {
     build_id     = "v2.34.0.250424201103_119471"
-    arches       = ["v68", "v69", "v73", "v75"]
     core_api     = "2.25.0"
     htp_api      = "5.34.0"
     context_blob = "3.2.3"
   }
 
-  release "2.35.0.250530" {
-    arches = ["v68", "v69", "v73", "v75"]
-  }
+  release "2.35.0.250530" {}
 
-  release "2.36.0.250627" {
-    arches = ["v68", "v69", "v73", "v75"]
-  }
+  release "2.36.0.250627" {}
 
   release "2.36.1.250708" {
-    arches       = ["v68", "v69", "v73", "v75"]
     core_api     = "2.27.0"
     htp_api      = "5.36.0"
     context_blob = "3.2.3"
     system_api   = "1.4.0"
   }
 
-  release "2.37.0.250724" {
-    arches = ["v68", "v69", "v73", "v75", "v79"]
-  }
+  release "2.37.0.250724" {}
 
-  release "2.37.1.250807" {
-    arches = ["v68", "v69", "v73", "v75", "v79"]
-  }
+  release "2.37.1.250807" {}
 
-  release "2.38.0.250901" {
-    arches = ["v68", "v69", "v73", "v75", "v79"]
-  }
+  release "2.38.0.250901" {}
 
   release "2.39.0.250926" {
-    arches  = ["v68", "v69", "v73", "v75", "v79"]
     htp_api = "5.39.0"
   }
 
-  release "2.40.0.251030" {
-    arches = ["v68", "v69", "v73", "v75", "v79"]
-  }
+  release "2.40.0.251030" {}
 
   release "2.41.0.251128" {
-    arches = ["v68", "v69", "v73", "v75", "v79"]
     source "embedded" {}
   }
 
   release "2.42.0.251225" {
     # 5.41, an exception from the rule
     build_id = "v2.42.0.251225135753_193295"
-    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
     core_api = "2.32.0"
     htp_api  = "5.41.0"
     source "archive" {
@@ -254,8 +224,7 @@ toolchain "qairt" {
   }
 
   release "2.44.0.260225" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-    note   = "changed the binary interface of libQnnSystem.so by mistake"
+    note = "changed the binary interface of libQnnSystem.so by mistake"
     source "archive" {
       size   = 1560450667
       sha256 = "52a5b0cc051eb2896848c9fd46e704612b1dc06e7d2f5d0d9a79fd8bcdd344bb"
@@ -264,31 +233,23 @@ toolchain "qairt" {
 
   release "2.45.0.260326" {
     build_id = "v2.45.0.260326154327"
-    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
   }
 
-  release "2.45.40.260406" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-  }
+  release "2.45.40.260406" {}
 
   release "2.46.0.260424" {
-    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
     core_api = "2.35.0"
     htp_api  = "5.46.0"
   }
 
   release "2.47.0.260601" {
-    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
     core_api = "2.36.0"
     htp_api  = "5.47.0"
   }
 
-  release "2.48.0.260626" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-  }
+  release "2.48.0.260626" {}
 
   release "2.48.40.260702" {
-    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
     core_api = "2.37.0"
     htp_api  = "5.48.0"
     source "archive" {
@@ -299,14 +260,9 @@ toolchain "qairt" {
 
   release "2.49.0.260730" {
     build_id = "v2.49.0.260730134355"
-    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
   }
 
-  release "2.49.40.260810" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-  }
+  release "2.49.40.260810" {}
 
-  release "2.50.0.260828" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
-  }
+  release "2.50.0.260828" {}
 }

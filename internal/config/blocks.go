@@ -26,7 +26,6 @@ func fileSchema() *hcl.BodySchema {
 		{Type: "variable", LabelNames: []string{"name"}},
 		{Type: "locals"},
 		{Type: "profile", LabelNames: []string{"name"}},
-		{Type: "target"},
 		{Type: "toolchain", LabelNames: []string{"name"}},
 		{Type: "step", LabelNames: []string{"kind", "name"}},
 		{Type: "output", LabelNames: []string{"name"}},
@@ -48,10 +47,11 @@ func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 	if b.first == nil {
 		b.first = make(map[string]hcl.Range)
 	}
-	c, diags := content(body, fileSchema(), "a pipeline file")
-	for _, blk := range c.Blocks {
+	body, targets := splitTargets(body)
+	c, diags := content(body, fileSchema(), "a pipeline file", "target")
+	for _, blk := range append(c.Blocks, targets...) {
 		for i, l := range blk.Labels {
-			if blk.Type == "output" && fileName(l) { // an output's name is the name of what is exported
+			if blk.Type == "output" && fileName(l) || blk.Type == "target" { // an output's name is the name of what is exported; of targets others say which there are
 				continue
 			}
 			if !hclsyntax.ValidIdentifier(l) {
@@ -62,6 +62,24 @@ func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 		diags = append(diags, b.block(blk)...)
 	}
 	return diags
+}
+
+// splitTargets takes the target blocks out of a body: they may have a label or none, which no schema can say.
+func splitTargets(body hcl.Body) (rest hcl.Body, targets []*hcl.Block) {
+	whole, ok := body.(*hclsyntax.Body)
+	if !ok {
+		return body, nil
+	}
+	own := *whole
+	own.Blocks = nil
+	for _, b := range whole.Blocks {
+		if b.Type == "target" {
+			targets = append(targets, b.AsHCLBlock())
+		} else {
+			own.Blocks = append(own.Blocks, b)
+		}
+	}
+	return &own, targets
 }
 
 func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
@@ -169,22 +187,16 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 }
 
 func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
-	schema := attributes("arch", "soc_model", "vtcm_mb")
-	schema.Attributes = append([]hcl.AttributeSchema{{Name: "soc", Required: true}}, schema.Attributes...)
-	c, diags := content(blk.Body, schema, "the target block")
-	t := &Target{Overrides: make(map[string]hcl.Expression), Range: blk.DefRange}
-	for name, a := range c.Attributes {
-		if name == "soc" {
-			t.SoC = a.Expr
-		} else {
-			t.Overrides[name] = a.Expr
-		}
+	attrs, diags := blk.Body.JustAttributes()
+	t := &Target{Arguments: attrs, Range: blk.DefRange}
+	if len(blk.Labels) > 0 {
+		t.Name = blk.Labels[0]
 	}
-	diags = append(diags, b.unique("The target block", t.Range)...)
-	if t.SoC != nil {
-		b.p.Target = t
+	if len(blk.Labels) > 1 {
+		diags = append(diags, errorf(&blk.LabelRanges[1], "Too many labels", "A target has one name: target %q { }.", t.Name)...)
 	}
-	return diags
+	b.p.Target = t
+	return append(diags, b.unique("The target block", t.Range)...)
 }
 
 func (b *builder) output(blk *hcl.Block) hcl.Diagnostics {

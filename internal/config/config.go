@@ -68,10 +68,10 @@ type Profile struct {
 	Range       hcl.Range
 }
 
-// Target is the `target` block. Overrides are the arguments beside soc.
+// Target is the `target` block.
 type Target struct {
-	SoC       hcl.Expression
-	Overrides map[string]hcl.Expression
+	Name      string // "" when the block has no label
+	Arguments hcl.Attributes
 	Range     hcl.Range
 }
 

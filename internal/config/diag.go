@@ -52,7 +52,7 @@ func source(files map[string]*hcl.File, r hcl.Range) []string {
 }
 
 // content decodes a body by the schema, with a did-you-mean for names that the schema does not have.
-func content(body hcl.Body, schema *hcl.BodySchema, what string) (*hcl.BodyContent, hcl.Diagnostics) {
+func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string) (*hcl.BodyContent, hcl.Diagnostics) {
 	c, _, diags := body.PartialContent(schema)
 	var args, blocks []string
 	for _, a := range schema.Attributes {
@@ -61,6 +61,7 @@ func content(body hcl.Body, schema *hcl.BodySchema, what string) (*hcl.BodyConte
 	for _, b := range schema.Blocks {
 		blocks = append(blocks, b.Type)
 	}
+	blocks = append(blocks, more...)
 	return c, append(diags, Unexpected(names(body, schema), args, blocks, what)...)
 }
 

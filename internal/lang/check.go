@@ -54,7 +54,7 @@ func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 		return d.attribute(r, []string{"name"})
 	case Target:
 		if !d.HasTarget {
-			return errorf(r.Range, "There is no target", "The pipeline does not say for which SoC it builds. Add: target { soc = \"SM8750\" }.")
+			return errorf(r.Range, "There is no target", "The pipeline does not say what it builds for. Add a block: target \"NAME\" {}.")
 		}
 	case Each:
 		if !each {

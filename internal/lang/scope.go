@@ -14,6 +14,13 @@ type Mark string
 // Sensitive is the mark of a value that must not be shown, and must not become part of a command or a key.
 const Sensitive Mark = "sensitive"
 
+// Argument is an evaluated argument of a block, for who decides what the block means.
+type Argument struct {
+	Value    cty.Value
+	Range    hcl.Range // of its expression
+	Constant bool      // it refers to nothing
+}
+
 // Scope has the values that expressions can see. Every value is there before an expression that refers to it is
 // evaluated; what is not referred to may be missing.
 type Scope struct {

@@ -1,9 +1,3 @@
-// Package planner makes plans: from a pipeline's skeleton, its kinds and the values of its variables it decides what has
-// to be done.
-//
-// Build is where HCL ends: it checks every reference before it evaluates anything, expands for_each, decodes each step's
-// arguments, and asks the step's kind for Specs. What comes out is a plan.Plan, which knows no HCL. The package runs
-// nothing, hashes nothing and does not know what carries a plan out, nor whether a result is cached.
 package planner
 
 import (
@@ -31,9 +25,9 @@ type Options struct {
 	Workspace string               // absolute path of the folder that relative paths start in
 	Profile   string               // "" chooses the default profile
 
-	// Targets gives the record of a SoC: an object with soc, arch, soc_model and vtcm_mb, and what else is known of it.
-	// Nil when there is no catalogue: then a target block must give arch, soc_model and vtcm_mb itself.
-	Targets func(soc string) (cty.Value, hcl.Diagnostics)
+	// Targets makes the object that `target` is of a target block: of its label, "" when it has none, and its arguments. It may find that one is
+	// not what is meant; a known object with errors is used to go on. Nil when nobody knows targets: then the arguments, and name, are its attributes.
+	Targets func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics)
 
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
 	FlagVars map[string]string // values of variables from the command line

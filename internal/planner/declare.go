@@ -82,9 +82,9 @@ func (p *planner) declare() hcl.Diagnostics {
 	p.declareNames()
 
 	if t := p.cfg.Target; t != nil {
-		exprs := []hcl.Expression{t.SoC}
-		for _, n := range sortedKeys(t.Overrides) {
-			exprs = append(exprs, t.Overrides[n])
+		var exprs []hcl.Expression
+		for _, n := range sortedKeys(t.Arguments) {
+			exprs = append(exprs, t.Arguments[n].Expr)
 		}
 		o := p.add(&object{name: lang.Target, rng: t.Range, eval: p.evalTarget})
 		diags = append(diags, p.refer(o, false, variables(exprs...))...)

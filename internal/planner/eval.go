@@ -66,47 +66,37 @@ func (p *planner) evalLocal(l *config.Local) hcl.Diagnostics {
 	return diags
 }
 
-// evalTarget makes the target's object: the catalogue's record, and what the block overrides.
+// evalTarget makes the target's object: what whoever knows targets makes of the block, or what it says.
 func (p *planner) evalTarget() hcl.Diagnostics {
 	t := p.cfg.Target
-	soc, diags := evalTo(&p.scope, t.SoC, cty.String, "soc of the target")
+	var diags hcl.Diagnostics
+	args := make(map[string]lang.Argument, len(t.Arguments))
+	attrs := map[string]cty.Value{"name": cty.StringVal(t.Name)}
+	for _, name := range sortedKeys(t.Arguments) {
+		a := t.Arguments[name]
+		v, ds := evalTo(&p.scope, a.Expr, cty.DynamicPseudoType, name+" of the target")
+		if diags = append(diags, ds...); !ds.HasErrors() {
+			args[name] = lang.Argument{Value: v, Range: a.Expr.Range(), Constant: len(a.Expr.Variables()) == 0}
+			attrs[name] = v
+		}
+	}
 	if diags.HasErrors() {
 		return diags
 	}
-	r := t.SoC.Range()
-	if soc.IsNull() || soc.AsString() == "" {
-		return errorf(&r, "The target has no SoC", "Set soc, such as soc = \"SM8750\".")
-	}
-	attrs := map[string]cty.Value{
-		"soc": soc, "arch": cty.NullVal(cty.String), "soc_model": cty.NullVal(cty.Number), "vtcm_mb": cty.NullVal(cty.Number),
-	}
-	if p.o.Targets != nil && len(t.Overrides) < 3 {
-		record, ds := p.o.Targets(soc.AsString())
+	target := cty.ObjectVal(attrs)
+	if p.o.Targets != nil {
+		var ds hcl.Diagnostics
+		target, ds = p.o.Targets(t.Name, args)
 		for _, d := range ds {
 			if d.Subject == nil {
-				d.Subject = &r
+				d.Subject = t.Range.Ptr()
 			}
 		}
 		diags = append(diags, ds...)
-		if ds.HasErrors() {
-			return diags
-		}
-		for name, v := range record.AsValueMap() {
-			attrs[name] = v
-		}
 	}
-	for _, name := range sortedKeys(t.Overrides) {
-		ty := cty.Number
-		if name == "arch" {
-			ty = cty.String
-		}
-		v, ds := evalTo(&p.scope, t.Overrides[name], ty, name+" of the target")
-		diags = append(diags, ds...)
-		if !ds.HasErrors() && !v.IsNull() {
-			attrs[name] = v
-		}
+	if target != cty.NilVal && target.IsWhollyKnown() {
+		p.scope.Target = target
 	}
-	p.scope.Target = cty.ObjectVal(attrs)
 	return diags
 }
 

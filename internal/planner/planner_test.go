@@ -2,7 +2,6 @@ package planner_test
 
 import (
 	"flag"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/step"
@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write what came out into testdata")
 
 // kindsForTest are the real exec and three kinds that stand for those of other packages.
 func kindsForTest() map[string]step.Kind {
-	return map[string]step.Kind{"exec": steps.Table()["exec"], addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
+	return map[string]step.Kind{"exec": steps.Table(nil)["exec"], addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
 }
 
 // sdk is a toolchain of which the version is known at plan time.
@@ -127,12 +127,15 @@ func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		Expand: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return make1(l["src"]) }}, nil
 }
 
-func socs(soc string) (cty.Value, hcl.Diagnostics) {
-	if soc != "SM8750" {
-		return cty.NilVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown SoC", Detail: "There is no " + soc + ". Did you mean SM8750?"}}
+func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
+	if name != "Alpha7" {
+		return cty.UnknownVal(cty.DynamicPseudoType), hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown board", Detail: "There is no " + name + ". Did you mean Alpha7?"}}
 	}
-	return cty.ObjectVal(map[string]cty.Value{
-		"soc": cty.StringVal(soc), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}), nil
+	attrs := map[string]cty.Value{"core": cty.StringVal("v79"), "number": cty.NumberIntVal(69)}
+	for argument, v := range args {
+		attrs[argument] = v.Value
+	}
+	return cty.ObjectVal(attrs), nil
 }
 
 // load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1" lines.
@@ -151,7 +154,7 @@ func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.
 			t.Fatal(err)
 		}
 	}
-	o := planner.Options{Kinds: kindsForTest(), Targets: socs, Workspace: dir, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
+	o := planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
 	for _, line := range strings.Split(string(a.Comment), "\n") {
 		key, value, _ := strings.Cut(line, "=")
 		switch word, name, _ := strings.Cut(key, " "); word {
@@ -210,17 +213,6 @@ func TestGolden(t *testing.T) {
 			compare(t, file, a, got)
 		})
 	}
-}
-
-// loadAndBuild plans a pipeline that is not read yet.
-func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *config.Pipeline, hcl.Diagnostics) {
-	cfg, diags := config.Load(workspace, name)
-	if diags.HasErrors() {
-		return nil, cfg, diags
-	}
-	o.Config = cfg
-	p, ds := planner.Build(o)
-	return p, cfg, append(diags, ds...)
 }
 
 func wholeJSON(p *plan.Plan) ([]byte, error) { return plan.JSON(p, nil) }

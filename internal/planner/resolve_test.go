@@ -80,12 +80,12 @@ func TestResolve(t *testing.T) {
 
 func TestExpand(t *testing.T) {
 	p := golden(t, "basic")
-	n := p.Instance(at("compile.llama"))
+	n := p.Instance(at("compile.demo"))
 	if len(n.Await) != 1 || n.Await[0].Artifact.String() != "step.patch.ops.outputs.dir" {
 		t.Fatalf("awaits %v", n.Await)
 	}
 	specs, outs, err := n.Expand(action.Listing{"src": {"a.cpp", "b.cpp"}})
-	if err != nil || len(specs) != 4 || outs["htp_v79"].Class != action.File {
+	if err != nil || len(specs) != 4 || outs["app_v79"].Class != action.File {
 		t.Errorf("expanded to %v, %v, %v", specs, outs, err)
 	}
 	if n := p.Instance(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v73", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
@@ -99,7 +99,7 @@ func TestSelect(t *testing.T) {
 		{"patch.ops", "patch.ops", "header n"},
 		{"toolchain.llvm", "toolchain.llvm", "n"},
 		{"exec.gen", `exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c n"},
-		{"compile.llama exec.gen", `toolchain.llvm patch.ops compile.llama exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c header n"},
+		{"compile.demo exec.gen", `toolchain.llvm patch.ops compile.demo exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c header n"},
 	} {
 		var steps []addrs.Step
 		for _, s := range strings.Fields(tt.steps) {

@@ -55,9 +55,9 @@ func (p *planner) checkStatic() hcl.Diagnostics {
 		}
 	}
 	if t := p.cfg.Target; t != nil {
-		exprs := []hcl.Expression{t.SoC}
-		for _, n := range sortedKeys(t.Overrides) {
-			exprs = append(exprs, t.Overrides[n])
+		var exprs []hcl.Expression
+		for _, n := range sortedKeys(t.Arguments) {
+			exprs = append(exprs, t.Arguments[n].Expr)
 		}
 		check(p.objects[lang.Target], "The target", variables(exprs...))
 	}

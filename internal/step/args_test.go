@@ -1,7 +1,6 @@
 package step_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,7 +62,7 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-func TestPathInRoot(t *testing.T) {
+func TestPlace(t *testing.T) {
 	a, b := out("a"), out("ab")
 	for _, c := range []struct {
 		value string
@@ -81,21 +80,27 @@ func TestPathInRoot(t *testing.T) {
 		{"../up", nil, "in/arg/up", "../up"},
 		{"", nil, "", ""},
 	} {
-		p := request("arg", cty.StringVal(c.value), c.used...).Path("arg", c.value)
-		at, in, from := p.InRoot(), p.Input(), ""
-		switch {
-		case in.Artifact != nil:
-			from = in.Artifact.String()
-		case in.Host != nil:
-			from = in.Host.Path
+		at, in := request("arg", cty.StringVal(c.value), c.used...).Place("arg")
+		from := ""
+		for _, i := range in {
+			if i.Artifact != nil {
+				from = i.Artifact.String()
+			} else {
+				from = i.Host.Path
+			}
 		}
-		if at != c.at || from != c.from || p.IsSet() && !strings.HasPrefix(at, in.Path) {
-			t.Errorf("%q: at %q from %q as %+v, want %q from %q", c.value, at, from, in, c.at, c.from)
+		if at != c.at || from != c.from || len(in) > 1 {
+			t.Errorf("%q: at %q from %q (%d inputs), want %q from %q", c.value, at, from, len(in), c.at, c.from)
 		}
+	}
+	all := cty.ListVal([]cty.Value{cty.StringVal("a/x"), cty.StringVal("b/x"), cty.StringVal(a.Path())})
+	paths, in := request("arg", all, a).PlaceAll("arg")
+	if d := cmp.Diff([]string{"in/arg/0/x", "in/arg/1/x", "steps/patch/a/dir"}, paths); d != "" || len(in) != 3 {
+		t.Errorf("%s, %d inputs", d, len(in))
 	}
 }
 
-func TestPathAs(t *testing.T) {
+func TestInput(t *testing.T) {
 	a := out("a")
 	for _, c := range []struct{ value, artifact, sub, host string }{
 		{a.Path(), a.String(), "", ""},
@@ -103,7 +108,7 @@ func TestPathAs(t *testing.T) {
 		{a.Path() + "/", a.String(), ".", ""},
 		{"libs", "", "", "libs"},
 	} {
-		in := request("arg", cty.StringVal(c.value), a).Path("arg", c.value).As("push/x")
+		in := request("arg", cty.StringVal(c.value), a).Input("arg", c.value, "push/x")
 		artifact, host := "", ""
 		if in.Artifact != nil {
 			artifact = in.Artifact.String()

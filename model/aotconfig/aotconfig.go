@@ -158,7 +158,8 @@ func SoCModel(chipset string) (uint32, bool) {
 	return n, ok
 }
 
-// SoCModels is upstream's table of chips.
+// SoCModels is upstream's table of chips: what upstream believes, which is not always true (of SM8350, QNN's number is 30). The rules of
+// what goes together say where it contradicts the facts.
 func SoCModels() map[string]uint32 {
 	return map[string]uint32{
 		"UNKNOWN_SM": 0, "SA8295": 39, "SM8350": 35, "SM8450": 36, "SM8475": 42, "SM8550": 43, "SM8650": 57, "SM8750": 69, "SM8850": 87,

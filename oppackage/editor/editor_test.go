@@ -21,7 +21,7 @@ func TestCommands(t *testing.T) {
 	sdktest.SDKs(t, filepath.Join(base, "sdk"))
 	dir := filepath.Join(base, "pkg")
 	sdktest.Write(t, dir, sdktest.Package())
-	arches, err := oppackage.Select([]string{"htp_aarch64", "htp_v73", "htp_v79"})
+	arches, err := sdktest.Targets(t).Select([]string{"htp_aarch64", "htp_v73", "htp_v79"})
 	if err != nil {
 		t.Fatal(err)
 	}

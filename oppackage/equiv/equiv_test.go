@@ -10,6 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/equiv"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -84,7 +85,7 @@ func TestSynthetic(t *testing.T) {
 	write("src/PInterface.cpp", "")
 	write("src/ops/A.cpp", "")
 	p := packageOf(t, dir)
-	arches, err := oppackage.Select([]string{"htp_v75", "htp_v79"})
+	arches, err := sdktest.Targets(t).Select([]string{"htp_v75", "htp_v79"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	p := packageOf(t, dir)
-	arches, err := oppackage.Arches()
+	arches, err := sdktest.Targets(t).Default()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
@@ -31,9 +32,12 @@ type Make struct {
 type sdks struct {
 	root                string
 	qairt, hexagon, ndk string
+	variables           []string // variables for an SDK that the makefile has for one target each, such as HEXAGON_SDK_ROOT_V79
 }
 
 var versions = lazyregexp.New(`(?m)^\s*HEXAGON_TOOLS_VERSION_?\w*\s*[:?]?=\s*([0-9][0-9A-Za-z.]*)\s*$`)
+
+var targetRoot = lazyregexp.New(`HEXAGON_SDK_ROOT_[A-Z0-9]+`)
 
 // newestTools is what the SDK has beside the versions that a makefile names.
 const newestTools = "19.0.04"
@@ -41,7 +45,12 @@ const newestTools = "19.0.04"
 // newSDKs makes the folders below root for a makefile. The Hexagon SDK's folder has a version for a name, since some
 // makefiles look at it.
 func newSDKs(root string, makefile []byte) (sdks, error) {
-	s := sdks{root, filepath.Join(root, "qairt"), filepath.Join(root, "6.4.0.2"), filepath.Join(root, "ndk")}
+	s := sdks{root: root, qairt: filepath.Join(root, "qairt"), hexagon: filepath.Join(root, "6.4.0.2"), ndk: filepath.Join(root, "ndk")}
+	for _, name := range targetRoot.Get().FindAll(makefile, 100) {
+		s.variables = append(s.variables, string(name))
+	}
+	slices.Sort(s.variables)
+	s.variables = slices.Compact(s.variables)
 	tools := []string{newestTools}
 	for _, m := range versions.Get().FindAllSubmatch(makefile, 100) {
 		tools = append(tools, string(m[1]))
@@ -79,8 +88,8 @@ var ErrNoTarget = errors.New("the makefile has no such target")
 // lines returns the words of what `make -n` prints for the targets, of compilers only, in order.
 func (m Make) lines(ctx context.Context, makefile string, s sdks, targets ...string) ([][]string, error) {
 	args := append([]string{"-n", "--no-print-directory", "-C", m.Dir, "-f", makefile}, targets...)
-	for _, a := range []string{"V68", "V69", "V73", "V75", "V79", "V81", "X86"} { // some makefiles look for them beside the SDK
-		args = append(args, "HEXAGON_SDK_ROOT_"+a+"="+s.hexagon)
+	for _, name := range s.variables {
+		args = append(args, name+"="+s.hexagon)
 	}
 	cmd := exec.CommandContext(ctx, m.Program, args...)
 	cmd.Env = append([]string{

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/equiv"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 // EnvMakefile names a Makefile of upstream, in the folder of its package: the comparison is printed, and fails for a
@@ -20,7 +20,7 @@ func TestUpstream(t *testing.T) {
 		return
 	}
 	p := packageOf(t, filepath.Dir(makefile))
-	arches, err := oppackage.Arches()
+	arches, err := sdktest.Targets(t).Default()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func machine(a oppackage.Arch) (elf.Machine, uint32) {
 	case "host":
 		return elf.EM_X86_64, 0
 	}
-	return qnn.MachineHexagon, qnn.HexagonFlags(a.Version)
+	return qnn.MachineHexagon, qnn.HexagonFlags(a.Compiled)
 }
 
 // Check reads the library. An error means that it cannot be read; what is wrong with one that can is in Problems.

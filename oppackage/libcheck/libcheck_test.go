@@ -10,6 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -40,7 +41,7 @@ func library(t *testing.T, target string, flags ...string) string {
 
 func arch(t *testing.T, target string) oppackage.Arch {
 	t.Helper()
-	a, err := oppackage.Select([]string{target})
+	a, err := sdktest.Targets(t).Select([]string{target})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestHeaderBuildID(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte("\x7fELF\x01\x01\x01"))
 	file := filepath.Join(f.TempDir(), "lib.so")
-	arches, err := oppackage.Select([]string{"htp_v79"})
+	arches, err := sdktest.Targets(f).Select([]string{"htp_v79"})
 	if err != nil {
 		f.Fatal(err)
 	}

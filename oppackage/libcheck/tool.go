@@ -18,22 +18,18 @@ const Tool tool.Name[Spec] = "oppackage-check/1"
 
 // Spec says which library to check.
 type Spec struct {
-	Library  string `json:"library"`
-	Target   string `json:"target"`
-	Package  string `json:"package"`
-	Provider string `json:"provider,omitempty"` // the symbol by which backends know the package
-	Header   string `json:"header,omitempty"`   // the SDK's QnnSdkBuildId.h
-	Config   string `json:"config,omitempty"`   // the op config, an XML file
-	Out      string `json:"out"`                // file for the report: .json and .txt are appended
+	Library  string         `json:"library"`
+	Arch     oppackage.Arch `json:"arch"`
+	Package  string         `json:"package"`
+	Provider string         `json:"provider,omitempty"` // the symbol by which backends know the package
+	Header   string         `json:"header,omitempty"`   // the SDK's QnnSdkBuildId.h
+	Config   string         `json:"config,omitempty"`   // the op config, an XML file
+	Out      string         `json:"out"`                // file for the report: .json and .txt are appended
 }
 
 // Run is the tool: it checks a library and reports on it.
 func Run(_ context.Context, s Spec, env tool.Env) error {
-	arches, err := oppackage.Select([]string{s.Target})
-	if err != nil {
-		return err
-	}
-	w := Want{Arch: arches[0], Package: s.Package, Provider: s.Provider}
+	w := Want{Arch: s.Arch, Package: s.Package, Provider: s.Provider}
 	if s.Header != "" {
 		text, err := os.ReadFile(s.Header)
 		if err != nil {

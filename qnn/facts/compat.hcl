@@ -10,10 +10,11 @@
 compat "qairt-arch" {
   summary  = "The SDK does not know the target"
   argument = "version"
-  when     = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch) && target.arch != "v66"
+  when     = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch) && has_htp(target.arch)
   reason   = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)} and none for ${target.arch}, the Hexagon arch of ${target.soc}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\", or finds no skel (0x80000406)"
   remedy   = first_with("qairt", target.arch) == "" ? "no release of the catalogue has ${target.arch}: add a newer one in toolchains/*.hcl of the workspace" : "take QAIRT ${first_with("qairt", target.arch)} or newer: ${target.arch} is first in that"
-  source   = "llm.npu reproduction report; executorch: devices and versions"
+  sure     = sure_without("qairt", target.arch)
+  source   = source_without("qairt", target.arch)
 }
 
 compat "qairt-soc" {
@@ -22,60 +23,67 @@ compat "qairt-soc" {
   when     = older(qairt.version, soc.min_sdk) && (length(qairt.arches) == 0 || contains(qairt.arches, target.arch))
   reason   = "QAIRT ${qairt.version} does not know ${soc.name}${soc.marketing == "" ? "" : " (${soc.marketing})"}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\""
   remedy   = "take QAIRT ${or(first_since("qairt", soc.min_sdk), soc.min_sdk)} or newer: ${soc.min_sdk} is the first said to know it"
-  source   = "executorch: devices and versions"
+  sure     = sure("soc", soc.name, "min_sdk")
+  source   = source("soc", soc.name, "min_sdk")
 }
 
 compat "soc-id-as-model" {
   summary  = "An Android soc_id is used as soc_model"
-  argument = "version"
-  when     = qairt.version != "" && target.soc_model != soc.soc_model && soc_with_id(target.soc_model) != ""
+  argument = "soc_model"
+  when     = target.soc_model != soc.soc_model && soc_with_id(target.soc_model) != ""
   reason   = "the target's soc_model is ${target.soc_model}, which is what Android calls ${soc_with_id(target.soc_model)} in /sys/devices/soc0/soc_id; QNN counts differently and refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
   remedy   = "leave soc_model out of the target block: for ${soc.name} it is ${soc.soc_model}"
+  sure     = "observed"
   source   = "qairt-builder: socmodel-debug-brief"
 }
 
 compat "soc-model" {
   summary  = "soc_model is that of another SoC"
-  argument = "version"
-  when     = qairt.version != "" && target.soc_model != soc.soc_model && soc_with_id(target.soc_model) == ""
+  argument = "soc_model"
+  when     = target.soc_model != soc.soc_model && soc_with_id(target.soc_model) == ""
   reason   = "the target's soc_model is ${target.soc_model}${soc_with_model(target.soc_model) == "" ? ", which the catalogue does not have" : ", which is ${soc_with_model(target.soc_model)}"}; that of ${soc.name} is ${soc.soc_model}"
   remedy   = "leave soc_model out of the target block, or correct the SoC's record in toolchains/*.hcl of the workspace"
-  source   = "QNN: Qnn_SocModel_t"
+  sure     = sure("soc", soc.name, "soc_model")
+  source   = source("soc", soc.name, "soc_model")
 }
 
 compat "target-arch" {
   severity = "warning" # sources disagree about a few
   summary  = "The target's arch is not the SoC's"
-  argument = "version"
-  when     = qairt.version != "" && target.arch != soc.arch
+  argument = "arch"
+  when     = target.arch != soc.arch
   reason   = "the target says ${target.arch}, the catalogue says ${soc.arch} for ${soc.name}${soc.note == "" ? "" : " (${soc.note})"}: what is built for another arch does not load (0x80000406)"
   remedy   = "leave arch out of the target block, unless you know better"
-  source   = "QNN: supported devices"
+  sure     = sure("soc", soc.name, "arch")
+  source   = source("soc", soc.name, "arch")
 }
 
 compat "target-vtcm" {
   summary  = "The target has less VTCM"
-  argument = "version"
-  when     = qairt.version != "" && soc.vtcm_mb > 0 && target.vtcm_mb > soc.vtcm_mb
+  argument = "vtcm_mb"
+  when     = soc.vtcm_mb > 0 && target.vtcm_mb > soc.vtcm_mb
   reason   = "the target says ${target.vtcm_mb} MB of VTCM, ${soc.name} has ${soc.vtcm_mb}: a context for more does not load (\"Request feature vtcm size … unsupported\", error 5005)"
   remedy   = "leave vtcm_mb out of the target block, or set at most ${soc.vtcm_mb}"
-  source   = "executorch#9084"
+  sure     = sure("soc", soc.name, "vtcm_mb")
+  source   = source("soc", soc.name, "vtcm_mb")
 }
 
 compat "soc-htp" {
   summary  = "The target has no HTP"
-  argument = "version"
-  when     = qairt.version != "" && target.arch == "v66"
-  reason   = "${target.soc} has Hexagon v66, which has no HTP: QNN reaches it through another backend (DSP), for which nothing here is built"
+  argument = "soc"
+  when     = !has_htp(target.arch)
+  reason   = "${target.soc} has Hexagon ${target.arch}, which has no HTP: QNN reaches it through another backend (DSP), for which nothing here is built"
   remedy   = "choose a SoC with v68 or newer: `hexmage compat` lists them"
+  sure     = "documented"
   source   = "QNN: supported devices"
 }
 
 compat "soc-first-sdk" {
   severity = "note"
-  when     = qairt.version != "" && soc.min_sdk == "" && target.arch != "v66"
+  when     = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch)
   reason   = "nobody has published which QAIRT is the first that knows ${soc.name}: here only its arch counts"
   remedy   = "take a recent one"
+  sure     = "inferred"
   source   = "catalogue"
 }
 
@@ -83,7 +91,27 @@ compat "soc-unsure" {
   severity = "note"
   when     = soc.note != ""
   reason   = "${soc.name}: ${soc.note}"
+  sure     = "inferred"
   source   = "catalogue"
+}
+
+compat "upstream-chipset" {
+  severity = "note"
+  when     = !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
+  reason   = "upstream's table of chips takes htp_chipset ${soc.name} for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}: what its compiler makes for it is for the other one"
+  remedy   = "compile with another compiler, or mend its table"
+  sure     = "observed"
+  source   = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
+}
+
+compat "context-chipset" {
+  severity = "warning"
+  summary  = "Upstream's compiler takes the SoC for another"
+  when     = step.kind == "context" && !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
+  reason   = "context ${step.name} names ${soc.name} to upstream's compiler, whose table of chips takes that for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}"
+  remedy   = "mend its table, or see that what it makes loads on the phone"
+  sure     = "observed"
+  source   = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
 }
 
 # --- the Hexagon SDK and its tools ----------------------------------------------------------------------------------------
@@ -91,10 +119,11 @@ compat "soc-unsure" {
 compat "hexagon-arch" {
   summary  = "The Hexagon SDK cannot build for the target"
   argument = "version"
-  when     = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch) && target.arch != "v66"
+  when     = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch) && has_htp(target.arch)
   reason   = "Hexagon SDK ${hexagon.version}${hexagon.tools_version == "" ? "" : " has tools ${hexagon.tools_version}, which"} can build for ${join(", ", hexagon.arches)} and not for ${target.arch}, the arch of ${target.soc}"
   remedy   = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer${first_open("hexagon", target.arch) == "" ? "" : " (${first_open("hexagon", target.arch)} is the first that needs no account)"}: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
-  source   = "Qualcomm 80-N3040-23: tools releases"
+  sure     = sure_without("hexagon", target.arch)
+  source   = source_without("hexagon", target.arch)
 }
 
 compat "op-tools-arch" {
@@ -104,7 +133,8 @@ compat "op-tools-arch" {
   when     = !can_build(step.tools_version == "" ? hexagon.tools_version : step.tools_version, each.value)
   reason   = "${step.kind} ${step.name} wants htp_${each.value}; the Hexagon tools ${step.tools_version == "" ? "${hexagon.tools_version} of Hexagon SDK ${hexagon.version}" : step.tools_version} cannot compile for ${each.value}"
   remedy   = "take Hexagon SDK ${or(first_with("hexagon", each.value), "with newer tools")} or newer${first_open("hexagon", each.value) == "" ? "" : " (${first_open("hexagon", each.value)} is the first that needs no account)"}: ${each.value} needs tools ${or(first_tools(each.value), "that the catalogue does not know")} or newer"
-  source   = "Qualcomm 80-N3040-23: tools releases"
+  sure     = sure("arch", each.value, "since.tools")
+  source   = source("arch", each.value, "since.tools")
 }
 
 compat "hexagon-tools-folder" {
@@ -114,6 +144,7 @@ compat "hexagon-tools-folder" {
   when     = hexagon.tools_version != "" && each.value != hexagon.tools_version && !hexagon.installed
   reason   = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, Hexagon SDK ${hexagon.version} has it in tools/HEXAGON_Tools/${hexagon.tools_version}: make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
   remedy   = "${with_tools(each.value) == "" ? "" : "take Hexagon SDK ${with_tools(each.value)}, which has ${each.value}, or "}leave the version out, as steps \"oppackage\" and \"makefile\" do: they take the tools that the SDK has"
+  sure     = "observed"
   source   = "mllm: op package Makefile, issues; llm.npu reproduction report"
 }
 
@@ -125,6 +156,7 @@ compat "hexagon-tools-other" {
   when     = hexagon.tools_version != "" && each.value != hexagon.tools_version && hexagon.installed
   reason   = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, the installed Hexagon SDK ${hexagon.version} says that its own is ${hexagon.tools_version}: unless the other one was added, make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
   remedy   = "leave the version out, or add the tools with `qpm-cli --extract`"
+  sure     = "observed"
   source   = "mllm: op package Makefile, issues"
 }
 
@@ -134,6 +166,7 @@ compat "make-sdk-root" {
   each     = step.unset_roots
   reason   = "${step.kind} ${step.name} runs upstream's make for htp_${lower(replace(each.value, "HEXAGON_SDK_ROOT_", ""))}, whose rules use ${each.value}; nothing sets it, and make ends with \"${each.value} is set incorrectly. Cannot retrieve\""
   remedy   = "build with a step \"oppackage\", or write the Makefile with a step \"makefile\": both know every arch; or pass ${each.value}=$HEXAGON_SDK_ROOT to make"
+  sure     = "observed"
   source   = "mllm: op package Makefile on main; llm.npu reproduction report"
 }
 
@@ -145,6 +178,7 @@ compat "op-renamed" {
   each     = step.renamed
   reason   = "${each.value.at} calls ${each.value.from}(), which the headers of QAIRT ${qairt.version} no longer declare; it is ${each.value.to}() now: compiling ends with \"no member named '${each.value.from}' in '${each.value.receiver}'\""
   remedy   = "put a step \"patch\" with series = \"${each.value.series}\" before the op package and take its output as the source: rename rule \"${each.value.rule}\" rewrites it"
+  sure     = "observed"
   source   = "patch series mllm; llm.npu reproduction report"
 }
 
@@ -155,6 +189,7 @@ compat "op-target" {
   when     = step.kind == "oppackage" && length(step.arches) > 0 && !contains(step.arches, target.arch)
   reason   = "${step.kind} ${step.name} is built for ${join(", ", step.arches)} and not for ${target.arch}, the Hexagon arch of ${target.soc}: it will not load there"
   remedy   = "add htp_${target.arch} to targets"
+  sure     = "documented"
   source   = "QNN: op packages"
 }
 
@@ -166,7 +201,8 @@ compat "op-runtime" {
   when     = length(qairt.arches) > 0 && !contains(qairt.arches, each.value)
   reason   = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)}: the op package for ${each.value} compiles and can be loaded by none of them"
   remedy   = first_with("qairt", each.value) == "" ? "leave htp_${each.value} out" : "take QAIRT ${first_with("qairt", each.value)} or newer, or leave htp_${each.value} out"
-  source   = "executorch: devices and versions"
+  sure     = sure_without("qairt", each.value)
+  source   = source_without("qairt", each.value)
 }
 
 # --- contexts and runs ----------------------------------------------------------------------------------------------------
@@ -177,6 +213,7 @@ compat "signed-pd" {
   when     = step.signed_pd && older(qairt.version, "2.34")
   reason   = "${step.kind} ${step.name} asks for a signed protection domain, which QAIRT ${qairt.version} does not take: \"Unsupported config option 2\""
   remedy   = "use the unsigned one: signed_pd = false, in a config of upstream's compiler \"HtpUnsignedPd\"; QAIRT 2.34 is the oldest that upstream supports"
+  sure     = "observed"
   source   = "mllm: AOT documentation; llm.npu reproduction report"
 }
 
@@ -187,6 +224,7 @@ compat "signed-pd-skel" {
   when     = step.signed_pd && qairt.version != "" && !older(qairt.version, "2.34")
   reason   = "${step.kind} ${step.name} asks for a signed protection domain: the SDK's skel and your op packages are not signed, and a phone without a test signature refuses them (0x80000481)"
   remedy   = "use the unsigned one, or sign the libraries with the Hexagon SDK's elfsigner.py"
+  sure     = "observed"
   source   = "fastrpc: AEEStdErr"
 }
 
@@ -196,6 +234,7 @@ compat "aot-config" {
   when     = step.aot_arch != "" && (step.aot_arch != target.arch || step.aot_soc != "" && step.aot_soc != target.soc)
   reason   = "${step.kind} ${step.name} compiles with a config for ${or(step.aot_soc, "another SoC")}, ${step.aot_arch}; the target is ${target.soc}, ${target.arch}: the context does not load there (\"Request feature arch with value … unsupported\")"
   remedy   = "set htp_chipset to \"${target.soc}\" and htp_arch to \"${upper(target.arch)}\" in the config, or have a step \"context\" write it"
+  sure     = "observed"
   source   = "executorch#11100"
 }
 
@@ -205,6 +244,7 @@ compat "lpbq" {
   when     = step.kind == "quantize" && length(soc.features) > 0 && !contains(soc.features, "lpbq")
   reason   = "quantize ${step.name} makes weights of 4 bits with scales for blocks (LPBQ), which need Hexagon v73 or newer; ${soc.name} has ${soc.arch}: \"QnnBackend_validateOpConfig failed 3110\""
   remedy   = "choose a SoC with v73 or newer, or another quantisation"
+  sure     = "observed"
   source   = "executorch: feature matrix, #17296"
 }
 
@@ -215,6 +255,7 @@ compat "soc-id-in-command" {
   when     = soc_with_model(each.value) == "" && soc_with_id(each.value) != ""
   reason   = "${step.kind} ${step.name} passes soc_model ${each.value}, which is what Android calls ${soc_with_id(each.value)} in /sys/devices/soc0/soc_id; QNN refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
   remedy   = "pass ${model_of(soc_with_id(each.value))}, the soc_model of ${soc_with_id(each.value)}: $${target.soc_model} has the target's"
+  sure     = "observed"
   source   = "qairt-builder: socmodel-debug-brief"
 }
 
@@ -224,6 +265,7 @@ compat "run-vendor-libraries" {
   when     = step.vendor_first != ""
   reason   = "run ${step.name} pushes QNN libraries and sets LD_LIBRARY_PATH so that ${step.vendor_first} of the phone is searched before them: a stub of another SDK is loaded (\"Stub lib id mismatch\", \"Unable to find a valid interface\")"
   remedy   = "put the run's folder first, or leave the vendor's folder out"
+  sure     = "observed"
   source   = "executorch#8762, qai-appbuilder#14; llm.npu reproduction report"
 }
 
@@ -263,6 +305,7 @@ compat "qairt-system-abi" {
   when     = !older(qairt.version, "2.44.0") && older(qairt.version, "2.44.1")
   reason   = "QAIRT ${qairt.version} changed the binary interface of libQnnSystem.so by mistake: programs that were built with another release and use it crash"
   remedy   = "build everything that uses QnnSystemInterface.h with this release, or take 2.45 or newer, where it is mended"
+  sure     = "documented"
   source   = "Qualcomm 80-63442-10: API version history"
 }
 
@@ -271,6 +314,7 @@ compat "qairt-quantizer" {
   when     = !older(qairt.version, "2.22.6") && older(qairt.version, "2.23")
   reason   = "the quantizer of QAIRT ${qairt.version} is known to crash on large transformers"
   remedy   = "take a newer release"
+  sure     = "observed"
   source   = "users' reports"
 }
 
@@ -279,6 +323,7 @@ compat "qairt-skel-symbol" {
   when     = qairt.version != "" && !older(qairt.version, "2.49")
   reason   = "from 2.49 on the skel's entry has the version in its name: a skel of the phone's own firmware does not answer (0x80000442)"
   remedy   = "push the SDK's own skel and put its folder first in ADSP_LIBRARY_PATH"
+  sure     = "observed"
   source   = "fastrpc#379"
 }
 
@@ -287,5 +332,6 @@ compat "ndk-pages" {
   when     = older(ndk.version, "r28")
   reason   = "NDK ${ndk.version} links for pages of 4 KB: phones with 16 KB pages refuse its libraries"
   remedy   = "take r28 or newer, or link with -Wl,-z,max-page-size=16384"
+  sure     = "observed"
   source   = "executorch#11518"
 }

@@ -7,6 +7,7 @@
 package facts
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -28,12 +29,16 @@ var builtin embed.FS
 type Set struct {
 	qnn.Facts
 	Rules []*Rule
+	// Upstream is the table of chips of upstream's compiler, soc_model by name, which rules may compare with the records; nil when whoever
+	// asks does not have it.
+	Upstream map[string]uint32
 }
 
 // File is a file to read.
 type File struct {
 	Name    string // for diagnostics
 	Content []byte
+	Shipped bool // it is part of hexmage, and no workspace's
 }
 
 // Toolchain is what of a toolchain block is no fact: how its releases are had. It is to be decoded by who knows that, strictly: here no
@@ -56,6 +61,7 @@ type content struct {
 	SoCs       []*qnn.SoC        `hcl:"soc,block"`
 	Arches     []*qnn.Arch       `hcl:"arch,block"`
 	Others     []*qnn.OtherSoCs  `hcl:"other_socs,block"`
+	Grounds    []*qnn.Ground     `hcl:"fact,block"`
 	Rules      []*Rule           `hcl:"compat,block"`
 }
 
@@ -98,7 +104,7 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 		if err != nil {
 			return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded facts", Detail: err.Error()}}
 		}
-		all = append(all, File{"<hexmage>/qnn/facts/" + e.Name(), b})
+		all = append(all, File{"<hexmage>/qnn/facts/" + e.Name(), b, true})
 	}
 	all = append(all, files...)
 	contents, problems := make([]content, len(all)), make([]hcl.Diagnostics, len(all))
@@ -115,14 +121,11 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 			continue
 		}
 		rest = append(rest, s.addToolchains(contents[i].Toolchains, f.Name)...)
-		diags = append(diags, s.add(contents[i], f.Name)...)
+		diags = append(diags, s.add(contents[i], f)...)
 	}
-	for _, sdk := range s.SDKs {
-		for _, r := range sdk.Releases {
-			if len(r.Arches) == 0 {
-				r.Arches = sdk.ToolsArches(r.ToolsVersion)
-			}
-		}
+	if !diags.HasErrors() {
+		diags = append(diags, s.check()...)
+		s.Settle()
 	}
 	return s, rest, diags
 }
@@ -158,12 +161,17 @@ func (s *Set) addToolchains(blocks []*toolchainBlock, file string) []Toolchain {
 	return rest
 }
 
-func (s *Set) add(c content, file string) (diags hcl.Diagnostics) {
+func (s *Set) add(c content, file File) (diags hcl.Diagnostics) {
+	from := ""
+	if !file.Shipped {
+		from = file.Name
+	}
 	for _, soc := range c.SoCs {
-		diags = append(diags, checkSoC(soc, file)...)
+		soc.From = from
 		s.SoCs = replace(s.SoCs, soc, func(have *qnn.SoC) bool { return have.Name == soc.Name })
 	}
 	for _, a := range c.Arches {
+		a.From = from
 		s.Arches = replace(s.Arches, a, func(have *qnn.Arch) bool { return have.Name == a.Name })
 	}
 	for _, o := range c.Others {
@@ -174,6 +182,7 @@ func (s *Set) add(c content, file string) (diags hcl.Diagnostics) {
 			maps.Copy(*m.to, *m.from)
 		}
 	}
+	s.Grounds = append(s.Grounds, c.Grounds...)
 	return append(diags, s.addRules(c.Rules, file)...)
 }
 
@@ -186,10 +195,37 @@ func replace[T any](all []*T, x *T, is func(*T) bool) []*T {
 	return append(all, x)
 }
 
-func checkSoC(s *qnn.SoC, file string) hcl.Diagnostics {
-	if regexp.MustCompile(`^v\d{2}$`).MatchString(s.Arch) && s.SoCModel >= 0 && s.VTCMMB >= 0 {
-		return nil
+// check says what no record may say, and what of one is not there that another names.
+func (s *Set) check() (diags hcl.Diagnostics) {
+	bad := func(kind, name, from, format string, args ...any) {
+		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Catalogue of SoCs",
+			Detail: fmt.Sprintf("%s: %s %q: ", cmp.Or(from, "<hexmage>"), kind, name) + fmt.Sprintf(format, args...)})
 	}
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Catalogue of SoCs",
-		Detail: fmt.Sprintf("%s: soc %q: arch is %q, want a Hexagon arch such as \"v79\"; soc_model and vtcm_mb are not negative.", file, s.Name, s.Arch)}}
+	arch := regexp.MustCompile(`^v\d{2,3}$`)
+	facts := func(kind, name, from string, all []*qnn.Fact) {
+		for _, f := range all {
+			if !slices.Contains([]string{qnn.Documented, qnn.Observed, qnn.Inferred}, f.Sure) || f.Source == "" {
+				bad(kind, name, from, "fact %q: sure is %q, want documented, observed or inferred; and a source.", f.Attribute, f.Sure)
+			}
+		}
+	}
+	for _, soc := range s.SoCs {
+		if !arch.MatchString(soc.Arch) || soc.SoCModel < 0 || soc.VTCMMB < 0 {
+			bad("soc", soc.Name, soc.From, "arch is %q, want a Hexagon arch such as \"v79\"; soc_model and vtcm_mb are not negative.", soc.Arch)
+		}
+		facts("soc", soc.Name, soc.From, soc.Facts)
+	}
+	for _, a := range s.Arches {
+		if !arch.MatchString(a.Name) {
+			bad("arch", a.Name, a.From, "want the name of a Hexagon arch, such as \"v79\".")
+		}
+		if like := s.FindArch(a.CompileAs); a.CompileAs != "" && (like == nil || like.CompileAs != "") {
+			bad("arch", a.Name, a.From, "compile_as is %q, want an arch that has a record, and that compilers know.", a.CompileAs)
+		}
+		facts("arch", a.Name, a.From, a.Facts)
+	}
+	for _, g := range s.Grounds {
+		facts("fact", g.Kind, "", []*qnn.Fact{{Attribute: g.Attribute, Sure: g.Sure, Source: g.Source}})
+	}
+	return diags
 }

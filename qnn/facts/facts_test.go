@@ -12,7 +12,7 @@ func TestTargets(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	v, diags := s.Targets("SM8750")
+	v, diags := s.Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -25,7 +25,7 @@ func TestTargets(t *testing.T) {
 	if !v.Type().Equals(facts.TargetType()) {
 		t.Errorf("type %s", v.Type().FriendlyName())
 	}
-	if _, diags := s.Targets("SM8751"); !diags.HasErrors() || !strings.Contains(diags.Error(), `did you mean "SM8750"`) {
+	if _, diags := s.Target("SM8751", nil); !diags.HasErrors() || !strings.Contains(diags.Error(), `did you mean "SM8750"`) {
 		t.Errorf("diagnostics %v", diags)
 	}
 	if s.WithAndroidID(639) != "SM8750" || s.WithAndroidID(4711) != "" {

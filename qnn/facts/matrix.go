@@ -1,8 +1,6 @@
 package facts
 
 import (
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/qnn"
@@ -10,7 +8,8 @@ import (
 
 // Verdict is what the rules say of a release, or of releases together, for a SoC.
 type Verdict struct {
-	Works    bool          `json:"works"` // no rule says that it will fail
+	Works    bool          `json:"works"`              // no rule says that it will fail
+	Doubtful bool          `json:"doubtful,omitempty"` // a rule says so, on grounds that are inferred only
 	Findings []qnn.Finding `json:"findings,omitempty"`
 }
 
@@ -31,6 +30,7 @@ type PairVerdict struct {
 // Matrix says what of the catalogue works with what for a SoC. Releases are newest first.
 type Matrix struct {
 	SoC     *qnn.SoC         `json:"-"`
+	Target  []qnn.Finding    `json:"target,omitempty"` // of the SoC itself, whatever is used
 	QAIRT   []ReleaseVerdict `json:"qairt"`
 	Hexagon []ReleaseVerdict `json:"hexagon"`
 	NDK     []ReleaseVerdict `json:"ndk"`
@@ -38,7 +38,12 @@ type Matrix struct {
 }
 
 func verdict(found []qnn.Finding) Verdict {
-	return Verdict{Works: !slices.ContainsFunc(found, func(f qnn.Finding) bool { return f.Severity == qnn.SeverityError }), Findings: found}
+	v := Verdict{Works: true, Findings: found}
+	for _, f := range found {
+		v.Works = v.Works && f.Severity != qnn.SeverityError
+		v.Doubtful = v.Doubtful || f.Severity == qnn.SeverityWarning && f.Sure == qnn.Inferred
+	}
+	return v
 }
 
 // Matrix asks the rules about the SoC with all releases of qairt, hexagon and ndk, one by one and in pairs.
@@ -50,6 +55,7 @@ func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
 		diags = append(diags, ds...)
 		return verdict(found)
 	}
+	m.Target = ask(AtTarget).Findings
 	known := map[string][]qnn.Known{}
 	for name, to := range map[string]*[]ReleaseVerdict{"qairt": &m.QAIRT, "hexagon": &m.Hexagon, "ndk": &m.NDK} {
 		t := s.SDK(name)
@@ -64,8 +70,8 @@ func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
 	}
 	for i, q := range m.QAIRT {
 		for j, h := range m.Hexagon {
-			both := ask("step", known["qairt"][i], known["hexagon"][j])
-			both.Works = both.Works && q.Works && h.Works
+			both := ask(AtStep, known["qairt"][i], known["hexagon"][j])
+			both.Works, both.Doubtful = both.Works && q.Works && h.Works, both.Doubtful || q.Doubtful || h.Doubtful
 			m.Pairs = append(m.Pairs, PairVerdict{q.Version, h.Version, both})
 		}
 	}
@@ -75,12 +81,12 @@ func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
 // Needs is the least that a SoC needs, as far as the catalogue knows.
 type Needs struct {
 	SoC     string `json:"soc"`
-	QAIRT   string `json:"qairt,omitempty"`   // the first release that works
+	QAIRT   string `json:"qairt,omitempty"`   // the first release of which no rule doubts that it works
 	Hexagon string `json:"hexagon,omitempty"` // the first Hexagon SDK whose tools can build for its arch
 	Tools   string `json:"tools,omitempty"`   // the first series of tools that can
 }
 
-// Needs asks the rules for the oldest releases that work for the SoC.
+// Needs asks the rules for the oldest releases that work for the SoC beyond doubt.
 func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 	n := Needs{SoC: soc.Name}
 	var diags hcl.Diagnostics
@@ -93,15 +99,15 @@ func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 		for _, r := range t.Sorted() {
 			found, ds := s.Ask(Subject{Target: soc.Target(), Toolchains: []qnn.Known{t.Known(r)}}, name)
 			diags = append(diags, ds...)
-			if verdict(found).Works {
+			if v := verdict(found); v.Works && !v.Doubtful {
 				best = r.Version
 			}
 		}
 		return best
 	}
 	n.QAIRT, n.Hexagon = oldest("qairt"), oldest("hexagon")
-	if t := s.SDK("hexagon"); t != nil {
-		n.Tools = t.FirstTools(soc.Arch)
+	if a := s.FindArch(soc.Arch); a != nil {
+		n.Tools = a.Since["tools"]
 	}
 	if n.Tools == "" {
 		n.Hexagon = ""

@@ -18,30 +18,33 @@ type Rule struct {
 	ID       string         `hcl:"id,label"`
 	Severity string         `hcl:"severity,optional"` // error (default), warning, note, off
 	Summary  string         `hcl:"summary,optional"`  // the heading of a diagnostic
-	Source   string         `hcl:"source,optional"`   // where it is known from
+	Source   *hcl.Attribute `hcl:"source,optional"`   // where it is known from
+	Sure     *hcl.Attribute `hcl:"sure,optional"`     // documented, observed or inferred: an inferred one only warns
 	Argument string         `hcl:"argument,optional"` // of the block that the diagnostic points at
 	Each     *hcl.Attribute `hcl:"each,optional"`     // a list: the rule is asked for each element, each.value
 	When     *hcl.Attribute `hcl:"when,optional"`     // true: the rule is broken; without it each element breaks it
 	Reason   *hcl.Attribute `hcl:"reason,optional"`   // what does not go together, and what comes of it
 	Remedy   *hcl.Attribute `hcl:"remedy,optional"`   // what to do
 
-	needs []string // objects that it mentions
+	needs   []string // objects that it mentions
+	insists bool     // a workspace wants it to be an error, however sure it is
 }
 
 // addRules puts rules in, or on top of those of the same id: what a later one does not say stays as it was.
-func (s *Set) addRules(rules []*Rule, file string) (diags hcl.Diagnostics) {
+func (s *Set) addRules(rules []*Rule, file File) (diags hcl.Diagnostics) {
 	for _, r := range rules {
+		insists := r.Severity == qnn.SeverityError && !file.Shipped
 		i := slices.IndexFunc(s.Rules, func(h *Rule) bool { return h.ID == r.ID })
 		if i < 0 {
 			s.Rules = append(s.Rules, r)
 		} else {
 			over := *s.Rules[i]
-			for _, x := range []struct{ to, from *string }{{&over.Severity, &r.Severity}, {&over.Summary, &r.Summary}, {&over.Source, &r.Source}, {&over.Argument, &r.Argument}} {
+			for _, x := range []struct{ to, from *string }{{&over.Severity, &r.Severity}, {&over.Summary, &r.Summary}, {&over.Argument, &r.Argument}} {
 				if *x.from != "" {
 					*x.to = *x.from
 				}
 			}
-			for _, x := range []struct{ to, from **hcl.Attribute }{{&over.Each, &r.Each}, {&over.When, &r.When}, {&over.Reason, &r.Reason}, {&over.Remedy, &r.Remedy}} {
+			for _, x := range []struct{ to, from **hcl.Attribute }{{&over.Source, &r.Source}, {&over.Sure, &r.Sure}, {&over.Each, &r.Each}, {&over.When, &r.When}, {&over.Reason, &r.Reason}, {&over.Remedy, &r.Remedy}} {
 				if *x.from != nil {
 					*x.to = *x.from
 				}
@@ -49,7 +52,8 @@ func (s *Set) addRules(rules []*Rule, file string) (diags hcl.Diagnostics) {
 			r = &over
 			s.Rules[i] = r
 		}
-		diags = append(diags, r.check(file)...)
+		r.insists = r.insists || insists
+		diags = append(diags, r.check(file.Name)...)
 	}
 	return diags
 }
@@ -74,7 +78,7 @@ func (r *Rule) check(file string) hcl.Diagnostics {
 		return bad("a rule needs reason, and when or each.")
 	}
 	r.needs = nil
-	for _, a := range []*hcl.Attribute{r.Each, r.When, r.Reason, r.Remedy} {
+	for _, a := range []*hcl.Attribute{r.Each, r.When, r.Reason, r.Remedy, r.Source, r.Sure} {
 		if a == nil {
 			continue
 		}
@@ -91,31 +95,43 @@ func (r *Rule) isCoded() bool {
 	return slices.ContainsFunc(qnn.Coded(), func(i qnn.Info) bool { return i.ID == r.ID })
 }
 
-// askedAt tells whether the rule is asked at a block: at a toolchain block, when it mentions that and no other; at a step,
-// when it mentions the step, or several toolchains.
+// askedAt tells whether the rule is asked at a block: at the target, when it mentions nothing but that and its SoC; at a toolchain block, when
+// it mentions that and no other; at a step, when it mentions the step, or several toolchains.
 func (r *Rule) askedAt(block string) bool {
 	n := 0
 	for _, name := range r.needs {
 		switch name {
 		case "target", "soc":
 		case "step":
-			return block == "step"
+			return block == AtStep
 		default:
 			n++
-			if block != "step" && name != block {
+			if block != AtStep && name != block {
 				return false
 			}
 		}
 	}
-	return block == "step" && n > 1 || block != "step" && n == 1
+	switch block {
+	case AtTarget:
+		return n == 0
+	case AtStep:
+		return n > 1
+	}
+	return n == 1
 }
 
-// Ask asks the rules. at is the block at which they are asked: the name of a toolchain, or "step"; "" asks
-// all rules for which the facts are known. What is wrong with a rule itself comes as diagnostics.
+// AtTarget and AtStep are the blocks, beside toolchains, at which rules are asked.
+const (
+	AtTarget = "target"
+	AtStep   = "step"
+)
+
+// Ask asks the rules. at is the block at which they are asked: AtTarget, AtStep or the name of a toolchain; "" asks all rules for which the
+// facts are known. What is wrong with a rule itself comes as diagnostics.
 func (s *Set) Ask(about Subject, at string) ([]qnn.Finding, hcl.Diagnostics) {
 	var out []qnn.Finding
 	var diags hcl.Diagnostics
-	vars, functions := s.variables(about), s.functions()
+	vars, functions := s.variables(about), s.functions(about)
 	for _, r := range s.Rules {
 		if r.Severity == qnn.SeverityOff || r.isCoded() || at != "" && !r.askedAt(at) {
 			continue
@@ -166,20 +182,48 @@ func (r *Rule) one(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	} else if v.False() {
 		return nil, nil
 	}
-	f := qnn.Finding{Rule: r.ID, Severity: r.Severity, Source: r.Source, Argument: r.Argument}
-	for to, a := range map[*string]*hcl.Attribute{&f.Reason: r.Reason, &f.Remedy: r.Remedy} {
-		if a == nil {
-			continue
-		}
-		text, ds := a.Expr.Value(ctx)
-		if diags = append(diags, ds...); ds.HasErrors() {
-			continue
-		}
-		if text, err := convert.Convert(text, cty.String); err == nil && !text.IsNull() {
-			*to = strings.TrimSpace(text.AsString())
-		}
+	f := qnn.Finding{Rule: r.ID, Severity: r.Severity, Argument: r.Argument}
+	for to, a := range map[*string]*hcl.Attribute{&f.Reason: r.Reason, &f.Remedy: r.Remedy, &f.Source: r.Source, &f.Sure: r.Sure} {
+		text, ds := textOf(a, ctx)
+		diags = append(diags, ds...)
+		*to = text
+	}
+	if f.Sure == qnn.Inferred && f.Severity == qnn.SeverityError && !r.insists {
+		f.Severity = qnn.SeverityWarning
 	}
 	return []qnn.Finding{f}, diags
+}
+
+// textOf is what an attribute says, "" when it is not there or no text.
+func textOf(a *hcl.Attribute, ctx *hcl.EvalContext) (string, hcl.Diagnostics) {
+	if a == nil {
+		return "", nil
+	}
+	v, diags := a.Expr.Value(ctx)
+	if diags.HasErrors() {
+		return "", diags
+	}
+	if v, err := convert.Convert(v, cty.String); err == nil && !v.IsNull() && v.IsKnown() {
+		return strings.TrimSpace(v.AsString()), diags
+	}
+	return "", diags
+}
+
+// KnownFrom says where the rule is known from and how sure that is, of one that rests on records: that it does.
+func (r *Rule) KnownFrom() (source, sure string) {
+	for _, i := range qnn.Coded() {
+		if i.ID == r.ID {
+			return i.Source, i.Sure
+		}
+	}
+	static := func(a *hcl.Attribute) string {
+		if a != nil && len(a.Expr.Variables()) > 0 {
+			return "the record"
+		}
+		text, _ := textOf(a, nil)
+		return text
+	}
+	return static(r.Source), static(r.Sure)
 }
 
 // Judge gives the findings of rules that are code the severities that the catalogue has for them, and drops those that nobody

@@ -2,6 +2,26 @@
 # /sys/devices/soc0/soc_id: never the same number. vtcm_mb 0: not published. min_sdk: the first QAIRT SDK said to know it, by
 # executorch's list; the vendor says it of none. lpai: version of the low-power AI core.
 
+fact "soc" "soc_model" {
+  sure   = "documented"
+  source = "QNN: Qnn_SocModel_t"
+}
+
+fact "soc" "arch" {
+  sure   = "documented"
+  source = "QNN: supported devices"
+}
+
+fact "soc" "vtcm_mb" {
+  sure   = "observed"
+  source = "executorch#9084; executorch: devices and versions"
+}
+
+fact "soc" "min_sdk" {
+  sure   = "inferred"
+  source = "executorch: devices and versions"
+}
+
 soc "SM8350" {
   marketing = "Snapdragon 888"
   arch      = "v68"

@@ -76,7 +76,13 @@ func numbers(ns []int) cty.Value {
 
 // functions are what rules can call: some of the language's, and questions to the records. Those return "" when there is no
 // answer.
-func (s *Set) functions() map[string]function.Function {
+func (s *Set) functions(f Subject) map[string]function.Function {
+	without := func(toolchain, arch string) qnn.Fact {
+		if i := slices.IndexFunc(f.Toolchains, func(k qnn.Known) bool { return k.Name == toolchain }); i >= 0 {
+			return s.Without(f.Toolchains[i], arch)
+		}
+		return qnn.Fact{}
+	}
 	text := func(answer func(a ...string) string, params ...string) function.Function {
 		return answering(cty.String, func(a ...string) cty.Value { return cty.StringVal(answer(a...)) }, params)
 	}
@@ -106,12 +112,10 @@ func (s *Set) functions() map[string]function.Function {
 		"older": truth(func(a ...string) bool { return version.Older(a[0], a[1]) }, "version", "than"),
 		// can_build(tools, arch): whether that version of the Hexagon tools knows the arch, or is not known itself.
 		"can_build": truth(func(a ...string) bool {
-			var arches []string
-			if sdk := s.SDK("hexagon"); sdk != nil {
-				arches = sdk.ToolsArches(a[0])
-			}
+			arches, _ := s.ToolsArches(a[0])
 			return len(arches) == 0 || slices.Contains(arches, a[1])
 		}, "tools_version", "arch"),
+		"has_htp": truth(func(a ...string) bool { return s.HasHTP(a[0]) }, "arch"),
 		"first_with": text(func(a ...string) string {
 			return first(a[0], func(r *qnn.Release) bool { return slices.Contains(r.Arches, a[1]) })
 		}, "toolchain", "arch"),
@@ -123,8 +127,8 @@ func (s *Set) functions() map[string]function.Function {
 			return first(a[0], func(r *qnn.Release) bool { return !version.Older(r.Version, a[1]) })
 		}, "toolchain", "version"),
 		"first_tools": text(func(a ...string) string {
-			if sdk := s.SDK("hexagon"); sdk != nil {
-				return sdk.FirstTools(a[0])
+			if arch := s.FindArch(a[0]); arch != nil {
+				return arch.Since["tools"]
 			}
 			return ""
 		}, "arch"),
@@ -141,6 +145,19 @@ func (s *Set) functions() map[string]function.Function {
 		}, "tools_version"),
 		"soc_with_id":    text(func(a ...string) string { return numbered(a[0], s.WithAndroidID) }, "soc_id"),
 		"soc_with_model": text(func(a ...string) string { return numbered(a[0], s.WithModel) }, "soc_model"),
+		// sure and source say how an attribute of a record is known: sure("soc", "SM8750", "min_sdk").
+		"sure":   text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Sure }, "kind", "name", "attribute"),
+		"source": text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Source }, "kind", "name", "attribute"),
+		// sure_without(toolchain, arch) and source_without say on what it rests that the release has no such arch.
+		"sure_without":   text(func(a ...string) string { return without(a[0], a[1]).Sure }, "toolchain", "arch"),
+		"source_without": text(func(a ...string) string { return without(a[0], a[1]).Source }, "toolchain", "arch"),
+		// upstream_model(soc): the soc_model that upstream's compiler takes the SoC's name for.
+		"upstream_model": text(func(a ...string) string {
+			if n, ok := s.Upstream[a[0]]; ok {
+				return strconv.FormatUint(uint64(n), 10)
+			}
+			return ""
+		}, "soc"),
 		"model_of": text(func(a ...string) string {
 			if soc, err := s.FindSoC(a[0]); err == nil {
 				return strconv.Itoa(soc.SoCModel)
@@ -148,6 +165,18 @@ func (s *Set) functions() map[string]function.Function {
 			return ""
 		}, "soc"),
 	}
+}
+
+// factOf is how an attribute of the record of a SoC or an arch is known.
+func (s *Set) factOf(kind, name, attribute string) qnn.Fact {
+	if kind == "arch" {
+		if a := s.FindArch(name); a != nil {
+			return a.Fact(&s.Facts, attribute)
+		}
+	} else if soc, err := s.FindSoC(name); err == nil {
+		return soc.Fact(&s.Facts, attribute)
+	}
+	return qnn.Fact{Sure: qnn.Inferred, Source: "no record"}
 }
 
 // answering is a function of texts.

@@ -1,25 +1,108 @@
 package facts
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/gocty"
+
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/qnn"
 )
 
-// TargetType is the type of what Targets returns.
+// TargetType is the type of what Target returns.
 func TargetType() cty.Type {
 	return cty.Object(map[string]cty.Type{"soc": cty.String, "arch": cty.String, "soc_model": cty.Number, "vtcm_mb": cty.Number, "soc_id": cty.Number})
 }
 
-// Targets returns what the language knows as `target`: {soc, arch, soc_model, vtcm_mb, soc_id (the first that Android knows; 0: not known)}.
-func (s *Set) Targets(soc string) (cty.Value, hcl.Diagnostics) {
-	r, err := s.FindSoC(soc)
+// Target returns what the language knows as `target` for a block `target "NAME" {}`: {soc, arch, soc_model, vtcm_mb, soc_id (the first that
+// Android knows; 0: not known)} of the SoC of that name, with the block's arguments on top, and what the rules say of it. In a block without
+// a name the SoC is an argument, as it once was in all.
+func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	say := func(severity hcl.DiagnosticSeverity, argument, summary, format string, a ...any) {
+		d := &hcl.Diagnostic{Severity: severity, Summary: summary, Detail: fmt.Sprintf(format, a...)}
+		if x, ok := args[argument]; ok {
+			d.Subject = &x.Range
+		}
+		diags = append(diags, d)
+	}
+	asked := name
+	if soc, ok := args["soc"]; ok && name == "" {
+		if v, err := convert.Convert(soc.Value, cty.String); err == nil && !v.IsNull() {
+			asked = v.AsString()
+		}
+		if asked != "" && soc.Constant {
+			say(hcl.DiagWarning, "soc", "The old spelling of a target", "The SoC is the name of the block now: write target %q {} for target { soc = %q }.", asked, asked)
+		}
+	}
+	if asked == "" {
+		say(hcl.DiagError, "soc", "The target has no SoC", "Name it: target \"SM8750\" {}.")
+		return cty.UnknownVal(TargetType()), diags
+	}
+	settable := []string{"arch", "soc_model", "vtcm_mb"}
+	record, err := s.FindSoC(asked)
+	if err != nil && !slices.ContainsFunc(settable, func(name string) bool {
+		x, ok := args[name]
+		return !ok || x.Value.IsNull()
+	}) {
+		record, err = &qnn.SoC{Name: asked}, nil // the block has all that a record would have
+	}
 	if err != nil {
-		return cty.UnknownVal(TargetType()), hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown SoC", Detail: err.Error() + "."}}
+		say(hcl.DiagError, "soc", "Unknown SoC", "%v.", err)
+		return cty.UnknownVal(TargetType()), diags
 	}
-	id := 0
-	if len(r.AndroidIDs) > 0 {
-		id = r.AndroidIDs[0]
+	attrs := map[string]cty.Value{"soc": cty.StringVal(record.Name), "arch": cty.StringVal(record.Arch), "soc_model": number(record.SoCModel),
+		"vtcm_mb": number(record.VTCMMB), "soc_id": number(0)}
+	if len(record.AndroidIDs) > 0 {
+		attrs["soc_id"] = number(record.AndroidIDs[0])
 	}
-	return cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal(r.Name), "arch": cty.StringVal(r.Arch), "soc_model": number(r.SoCModel),
-		"vtcm_mb": number(r.VTCMMB), "soc_id": number(id)}), nil
+	for _, argument := range slices.Sorted(maps.Keys(args)) {
+		if !slices.Contains(settable, argument) {
+			if argument == "soc" && name == "" {
+				continue
+			}
+			hint := "There are: " + strings.Join(settable, ", ") + "."
+			if near := nearest.Name(argument, settable); near != "" {
+				hint = "Did you mean " + near + "?"
+			}
+			say(hcl.DiagError, argument, "Unknown argument", "There is no argument %s in a target block. %s", argument, hint)
+			continue
+		}
+		v, err := convert.Convert(args[argument].Value, attrs[argument].Type())
+		if err != nil {
+			say(hcl.DiagError, argument, "Wrong type", "%s of the target: %v.", argument, err)
+		} else if !v.IsNull() {
+			attrs[argument] = v
+		}
+	}
+	target := cty.ObjectVal(attrs)
+	found, ds := s.Ask(Subject{Target: TargetOf(target)}, AtTarget)
+	diags = append(diags, ds...)
+	return target, append(diags, s.Diagnostics(found, func(argument string) *hcl.Range {
+		if x, ok := args[argument]; ok {
+			return &x.Range
+		}
+		return nil
+	})...)
+}
+
+// TargetOf is what the language knows as `target`, nil when it is not known.
+func TargetOf(v cty.Value) *qnn.Target {
+	if v == cty.NilVal || v.IsNull() || !v.IsWhollyKnown() || !v.Type().IsObjectType() {
+		return nil
+	}
+	t := &qnn.Target{}
+	for name, to := range map[string]any{"soc": &t.SoC, "arch": &t.Arch, "soc_model": &t.SoCModel, "vtcm_mb": &t.VTCMMB} {
+		if v.Type().HasAttribute(name) && gocty.FromCtyValue(v.GetAttr(name), to) != nil {
+			return nil
+		}
+	}
+	return t
 }

@@ -34,7 +34,7 @@ func CheckDevice(have Info, want Wanted) error {
 	var all []error
 	// A variant of a SoC has a longer name: SM8750P is built for as SM8750.
 	if want.SoC != "" && have.SoC != "" && !strings.HasPrefix(strings.ToUpper(have.SoC), strings.ToUpper(want.SoC)) {
-		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, the target is %s", have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target { soc = %q } or choose another device with --serial", have.SoC)})
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, the target is %s", have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target %q {} or choose another device with --serial", have.SoC)})
 	}
 	if want.Arch != "" && have.Arch != "" && have.Arch != want.Arch {
 		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has Hexagon %s, the target is %s", have.Serial, have.Arch, want.Arch), Remedy: "set the target's soc to the device's, or choose another device with --serial"})

@@ -18,7 +18,7 @@ failure "soc-id-as-model" {
   where    = ["device", "tool"]
   patterns = ["Unknown config socModel (?P<model>[0-9]+)", "CREATE_DEVICE: 11"]
   cause    = "The kernel's soc_id was given where QNN wants its own soc_model; they are two different lists of numbers."
-  remedy   = "Give QNN's number: SM8750 is soc_model 69 (its soc_id is 618), SM8850 is 87 (660). In a pipeline write target { soc = \"SM8750\" } and use target.soc_model."
+  remedy   = "Give QNN's number: SM8750 is soc_model 69 (its soc_id is 618), SM8850 is 87 (660). In a pipeline write target \"SM8750\" {} and use target.soc_model."
   source   = "wyanzhao/qairt-builder"
   explains = ["device-create"]
   examples = ["Unknown config socModel 0\nCREATE_DEVICE: 11"]

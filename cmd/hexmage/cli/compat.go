@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -123,23 +124,20 @@ func (a *app) compatRules(c *toolchains.Catalogue) error {
 		Severity string `json:"severity"`
 		Summary  string `json:"summary,omitempty"`
 		Source   string `json:"source,omitempty"`
+		Sure     string `json:"sure,omitempty"`
 	}
 	var all []rule
 	for _, r := range c.Rules {
-		x := rule{r.ID, r.Severity, r.Summary, r.Source}
-		for _, i := range qnn.Coded() {
-			if i.ID == r.ID && x.Source == "" {
-				x.Source = i.Source
-			}
-		}
+		x := rule{ID: r.ID, Severity: r.Severity, Summary: r.Summary}
+		x.Source, x.Sure = r.KnownFrom()
 		all = append(all, x)
 	}
 	if a.JSON {
 		return a.printJSON(all)
 	}
-	rows := [][]string{{"rule", "severity", "", "known from"}}
+	rows := [][]string{{"rule", "severity", "", "sure", "known from"}}
 	for _, r := range all {
-		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Source})
+		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Sure, r.Source})
 	}
 	fmt.Fprint(a.env.Stdout, columns(rows))
 	return nil
@@ -149,7 +147,7 @@ func (a *app) compatRules(c *toolchains.Catalogue) error {
 type band struct {
 	versions []string
 	tools    []string
-	works    bool
+	verdict  facts.Verdict
 	notes    []int // footnotes
 	first    int   // index of its first release
 }
@@ -177,7 +175,7 @@ func (f *footnotes) number(x qnn.Finding) int {
 // bands puts neighbours together of which the same rules say the same, apart from the version in it.
 func bands(releases []facts.ReleaseVerdict, byTools bool, notes *footnotes) []band {
 	signature := func(r facts.ReleaseVerdict) string {
-		s := strconv.FormatBool(r.Works)
+		s := fmt.Sprint(r.Works, r.Doubtful)
 		for _, f := range r.Findings {
 			s += " " + f.Rule + " " + f.Remedy
 		}
@@ -190,7 +188,7 @@ func bands(releases []facts.ReleaseVerdict, byTools bool, notes *footnotes) []ba
 	last := ""
 	for i, r := range releases {
 		if sig := signature(r); len(out) == 0 || sig != last {
-			out = append(out, band{works: r.Works, first: i})
+			out = append(out, band{verdict: r.Verdict, first: i})
 			last = sig
 		}
 		b := &out[len(out)-1]
@@ -201,9 +199,7 @@ func bands(releases []facts.ReleaseVerdict, byTools bool, notes *footnotes) []ba
 	}
 	for i := range out {
 		for _, f := range releases[out[i].first].Findings {
-			if f.Rule != "soc-unsure" {
-				out[i].notes = append(out[i].notes, notes.number(f))
-			}
+			out[i].notes = append(out[i].notes, notes.number(f))
 		}
 	}
 	return out
@@ -227,8 +223,8 @@ func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 	if len(s.Features) > 0 {
 		fmt.Fprintf(&b, "its HTP can: %s\n", strings.Join(s.Features, ", "))
 	}
-	if s.Note != "" {
-		fmt.Fprintf(&b, "not sure: %s\n", s.Note)
+	for _, f := range m.Target {
+		fmt.Fprintf(&b, "%s\n", strings.Join(wrap(f.Text(), a.width()), "\n"))
 	}
 	notes := &footnotes{}
 	qairt, hexagon := bands(m.QAIRT, false, notes), bands(m.Hexagon, true, notes)
@@ -245,7 +241,7 @@ func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 			for _, f := range pair.Findings {
 				said = append(said, notes.number(f))
 			}
-			row = append(row, mark(a, pair.Works, said))
+			row = append(row, mark(a, pair.Verdict, said))
 		}
 		rows = append(rows, row)
 	}
@@ -254,28 +250,27 @@ func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 	rows = [][]string{{"NDK"}, {""}}
 	for _, n := range slices.Backward(bands(m.NDK, false, notes)) {
 		rows[0] = append(rows[0], n.label())
-		rows[1] = append(rows[1], mark(a, n.works, n.notes))
+		rows[1] = append(rows[1], mark(a, n.verdict, n.notes))
 	}
 	b.WriteString(columns(rows))
 	if len(notes.said) > 0 {
 		b.WriteString("\n")
 	}
-	width := a.env.Width
-	if width == 0 {
-		width = 120
-	}
 	for i, f := range notes.said {
-		fmt.Fprintf(&b, "%3d  %s\n", i+1, strings.Join(wrap(f.Text(), max(40, width-5)), "\n     "))
+		fmt.Fprintf(&b, "%3d  %s\n", i+1, strings.Join(wrap(f.Text(), max(40, a.width()-5)), "\n     "))
 	}
 	return b.String()
 }
 
-// mark is "yes", "yes 3" or "no 1 2": whether it works, and what is to be said of it.
-func mark(a *app, works bool, notes []int) string {
+// mark is "yes", "yes 3", "maybe 3" or "no 1 2": whether it works, as far as is known, and what is to be said of it.
+func mark(a *app, v facts.Verdict, notes []int) string {
 	text, colour := "yes", "32"
-	if !works {
+	switch {
+	case !v.Works:
 		text, colour = "no", "31"
-	} else if len(notes) > 0 {
+	case v.Doubtful:
+		text, colour = "maybe", "33"
+	case len(notes) > 0:
 		colour = "33"
 	}
 	slices.Sort(notes)
@@ -284,6 +279,9 @@ func mark(a *app, works bool, notes []int) string {
 	}
 	return a.painted(colour, text)
 }
+
+// width is how many columns a line of text may take.
+func (a *app) width() int { return cmp.Or(a.env.Width, 120) }
 
 // columns aligns rows; two blanks between columns, none at the end of a line.
 func columns(rows [][]string) string {

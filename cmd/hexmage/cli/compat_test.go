@@ -38,7 +38,7 @@ func toolchainsOf(soc, qairt, hexagon string) string {
 	return `
 profile "open" { default = true }
 profile "device" {}
-target { soc = "` + soc + `" }
+target "` + soc + `" {}
 toolchain "qairt" { version = "` + qairt + `" }
 toolchain "hexagon" { version = "` + hexagon + `" }
 toolchain "ndk" { version = "r28b" }
@@ -116,10 +116,7 @@ output "context" { value = step.context.qwen3.outputs.context }
 	}{
 		// The report's own, and those of upstream's Makefile.
 		"SoC unknown": {toolchainsOf("SM8750", "2.25.0.240728", "6.4.0.2") + opPackage, opSources("interface_scale"),
-			[]string{"compat qairt-arch", "SoC model (SnapdragonModel) is unknown", "v79, the Hexagon arch of SM8750", "take QAIRT 2.37.0.250724 or newer"}},
-		"SoC unknown, arch known": {toolchainsOf("SM8750", "2.36.9.250701", "6.4.0.2") + opPackage,
-			map[string]string{"toolchains/ours.hcl": "toolchain \"qairt\" {\n  release \"2.36.9.250701\" {\n    arches = [\"v79\"]\n  }\n}\n"},
-			[]string{"compat qairt-soc", "does not know SM8750 (Snapdragon 8 Elite)", "SoC model (SnapdragonModel) is unknown", "take QAIRT 2.37.0.250724 or newer"}},
+			[]string{"compat qairt-arch", "SoC model (SnapdragonModel) is unknown", "v79, the Hexagon arch of SM8750", "take QAIRT 2.31.0.250130 or newer", "[compat qairt-arch; observed: what is in qairt 2.25.0.240728]"}},
 		"SoC unknown, no copy of the SDK": {toolchainsOf("SM8850", "2.41.0.251128", "6.3.0.0") + opPackage, nil,
 			[]string{"compat qairt-arch", "take QAIRT 2.42.0.251225 or newer", "compat hexagon-arch", "take Hexagon SDK 6.4"}},
 		"stub id mismatch": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"libQnnHtpV79Stub.so" = "libs/libQnnHtpV79Stub.so"`),
@@ -175,7 +172,7 @@ output "so" { value = step.exec.llama.outputs.so }
 		"tools for one arch of several": {toolchainsOf("SM8650", "2.42.0.251225", "6.2.0.1") + strings.Replace(opPackage, `"htp_aarch64"`, `"htp_v81"`, 1),
 			map[string]string{"toolchains/ours.hcl": "toolchain \"hexagon\" {\n  release \"6.2.0.1\" {\n    tools_version = \"8.8.06\"\n    source \"archive\" {\n      urls   = [\"https://files.example/h.zip\"]\n      sha256 = \"" + strings.Repeat("a", 64) + "\"\n    }\n  }\n}\n"},
 			[]string{"compat op-tools-arch", "8.8.06 of Hexagon SDK 6.2.0.1 cannot compile for v81", "take Hexagon SDK 6.4"}},
-		"soc_id as soc_model": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `{ soc = "SM8750" }`, "{\n  soc = \"SM8750\"\n  soc_model = 618\n}", 1) + opPackage, nil,
+		"soc_id as soc_model": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `"SM8750" {}`, `"SM8750" { soc_model = 618 }`, 1) + opPackage, nil,
 			[]string{"compat soc-id-as-model", "618, which is what Android calls SM8750", "for SM8750 it is 69"}},
 		"soc_id as SoC": {toolchainsOf("660", "2.42.0.251225", "6.4.0.2") + opPackage, nil, []string{"660 is the Android soc_id of SM8850 (soc_model 87)"}},
 		"soc_id in a command": {toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2") + `
@@ -185,9 +182,9 @@ step "exec" "prepare" {
 }
 output "o" { value = step.exec.prepare.outputs.o }
 `, nil, []string{"compat soc-id-in-command", "soc_model 660, which is what Android calls SM8850", "pass 87"}},
-		"soc_model of another": {strings.Replace(toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2"), `{ soc = "SM8850" }`, "{\n  soc = \"SM8850\"\n  soc_model = 88\n}", 1) + opPackage, nil,
+		"soc_model of another": {strings.Replace(toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2"), `"SM8850" {}`, `"SM8850" { soc_model = 88 }`, 1) + opPackage, nil,
 			[]string{"compat soc-model", "88, which is SC8480XP; that of SM8850 is 87"}},
-		"VTCM": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `{ soc = "SM8750" }`, "{\n  soc = \"SM8750\"\n  vtcm_mb = 16\n}", 1) + opPackage, nil,
+		"VTCM": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `"SM8750" {}`, `"SM8750" { vtcm_mb = 16 }`, 1) + opPackage, nil,
 			[]string{"compat target-vtcm", "16 MB of VTCM, SM8750 has 8"}},
 		"context newer than the runtime": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"context.bin" = "context.bin"`),
 			map[string]string{"context.bin": contextBinary(t, qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: "v2.44.0.260225000000_1", SoCModel: 69, Arch: 79, SoC: "SM8750", VTCM: 8 << 20})},
@@ -262,6 +259,79 @@ compat "ours" {
 	}
 }
 
+// TestCompatWarns: what rests on something inferred is said, and refuses nothing; what a workspace says itself counts.
+func TestCompatWarns(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		pipeline string
+		ours     string // toolchains/ours.hcl
+		code     int
+		says     []string
+		not      string
+	}{
+		// An engineer of the vendor says that V79 is there from 2.30 on; executorch's list begins with 2.37.
+		"v79 before 2.37": {pipeline: toolchainsOf("SM8750", "2.34.0.250424", "6.4.0.2"), not: "compat qairt-arch",
+			says: []string{"Warning: The SDK does not know the target", "does not know SM8750", "take QAIRT 2.37.0.250724 or newer", "[compat qairt-soc; inferred: executorch: devices and versions]"}},
+		"v79 before 2.30": {pipeline: toolchainsOf("SM8750", "2.29.0.241129", "6.4.0.2"), code: ExitUsage,
+			says: []string{"compat qairt-arch; documented: an engineer of the vendor, executorch#7550"}},
+		"v81 before 2.42": {pipeline: toolchainsOf("SM8850", "2.41.0.251128", "6.4.0.2"),
+			says: []string{"Warning: The SDK does not know the target", "none for v81", "[compat qairt-arch; inferred: executorch: devices and versions]"}},
+		"v81 in what somebody has seen": {pipeline: toolchainsOf("SM8850", "2.25.0.240728", "6.4.0.2"), code: ExitUsage, says: []string{"compat qairt-arch; observed"}},
+		"a workspace that insists": {pipeline: toolchainsOf("SM8750", "2.34.0.250424", "6.4.0.2"), ours: "compat \"qairt-soc\" {\n  severity = \"error\"\n}\n", code: ExitUsage,
+			says: []string{"Error: The SDK does not know the target", "compat qairt-soc; inferred"}},
+		"a workspace's own record": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"), ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n}\n", code: ExitUsage,
+			says: []string{"compat qairt-soc; documented", "ours.hcl"}},
+		"a workspace's own record that is not sure": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"),
+			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n  fact \"min_sdk\" {\n    sure = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",
+			says: []string{"Warning: ", "compat qairt-soc; inferred: a rumour"}},
+		// Rules that mention nothing but the target are asked at its block, whatever else there is.
+		"soc_id as soc_model": {pipeline: "target \"SM8750\" { soc_model = 618 }\n" + oneStep, code: ExitUsage,
+			says: []string{"compat soc-id-as-model; observed", "soc_model = 618", "for SM8750 it is 69"}},
+		"too much VTCM": {pipeline: "target \"SM8750\" { vtcm_mb = 16 }\n" + oneStep, code: ExitUsage, says: []string{"compat target-vtcm; observed", "vtcm_mb = 16"}},
+		"no HTP":        {pipeline: "target \"SM8250\" {}\n" + oneStep, code: ExitUsage, says: []string{"compat soc-htp; documented", "SM8250 has Hexagon v66"}},
+		"a rule of the SoC's": {pipeline: "target \"SM8650\" {}\n" + oneStep, ours: "compat \"ours\" {\n  when = soc.arch == \"v75\" && target.vtcm_mb == 8\n  reason = \"we have no ${soc.name} here\"\n}\n", code: ExitUsage,
+			says: []string{"we have no SM8650 here", "compat ours"}},
+		"an argument that is none":       {pipeline: "target \"SM8650\" { vtcm_b = 8 }\n" + oneStep, code: ExitUsage, says: []string{"There is no argument vtcm_b in a target block. Did you mean vtcm_mb?"}},
+		"the old spelling":               {pipeline: "target { soc = \"SM8650\" }\n" + oneStep, says: []string{"Warning: The old spelling of a target", `write target "SM8650" {} for target { soc = "SM8650" }`}},
+		"the old spelling, chosen":       {pipeline: "variable \"soc\" {\n  default = \"SM8650\"\n}\ntarget { soc = var.soc }\n" + oneStep, not: "Warning"},
+		"a SoC without a record":         {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  soc_model = 199\n  vtcm_mb = 8\n}\n" + oneStep},
+		"a SoC of which not all is said": {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  vtcm_mb = 8\n}\n" + oneStep, code: ExitUsage, says: []string{`SoC "SM9999" is not in the catalogue`}},
+		"the name twice":                 {pipeline: "target \"SM8650\" { soc = \"SM8650\" }\n" + oneStep, code: ExitUsage, says: []string{"There is no argument soc in a target block"}},
+		"no name":                        {pipeline: "target {}\n" + oneStep, code: ExitUsage, says: []string{"The target has no SoC", `target "SM8750" {}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for at, text := range map[string]string{"pipelines/p.hcl": x.pipeline, "toolchains/ours.hcl": x.ours} {
+				at = filepath.Join(dir, at)
+				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var stdout, stderr bytes.Buffer
+			code := Main([]string{"hexmage", "plan", "--profile", "device", "p"}, Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
+				Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Self: os.Args[0], Width: 4000})
+			if code != x.code || x.not != "" && strings.Contains(stderr.String(), x.not) {
+				t.Errorf("exit code %d, want %d, without %q\n%s", code, x.code, x.not, stderr.String())
+			}
+			for _, says := range x.says {
+				if text := stderr.String(); !strings.Contains(strings.ToLower(text), strings.ToLower(says)) {
+					t.Errorf("no %q in\n%s", says, text)
+				}
+			}
+			if n := strings.Count(stderr.String(), "The old spelling"); n > 1 {
+				t.Errorf("said %d times\n%s", n, stderr.String())
+			}
+		})
+	}
+}
+
+// oneStep is a step that the rules have nothing to say of.
+const oneStep = "profile \"device\" {}\nstep \"exec\" \"a\" {\n  argv = [\"true\"]\n  output \"o\" { file = \"o\" }\n}\noutput \"o\" { value = step.exec.a.outputs.o }\n"
+
 // TestCompatCommand asks for a SoC that one old SDK knows nothing of.
 func TestCompatCommand(t *testing.T) {
 	t.Parallel()
@@ -280,9 +350,10 @@ func TestCompatCommand(t *testing.T) {
 		`(?m)^Hexagon v79 · soc_model 69 · Android soc_id 618, 639 · 8 MB VTCM`,
 		`(?m)^ +tools 8\.7\.06 +tools 8\.7\.08 +tools 8\.8\.06 +tools 19\.0\.04`,
 		`(?m)^2\.37\.0\.250724 – 2\.42\.0\.251225 +no \d+ +no \d+ +yes +yes +yes$`,
-		`(?m)^2\.25\.0\.240728 – 2\.36\.1\.250708( +no( \d+)+){5}$`,
+		`(?m)^2\.31\.0\.250130 – 2\.36\.1\.250708( +no( \d+)+){2}( +maybe( \d+)+){3}$`,
+		`(?m)^2\.25\.0\.240728 – 2\.29\.0\.241129( +no( \d+)+){5}$`,
 		`(?m)^NDK +r25c – r27d +r28b – r29\n +yes \d+ +yes$`,
-		`(?m)^ +\d+  QAIRT 2\.36\.1\.250708 has libraries`, `Take\s+QAIRT\s+2\.37\.0\.250724\s+or\s+newer`, `\[compat\s+qairt-arch;`,
+		`(?m)^ +\d+  QAIRT 2\.29\.0\.241129 has libraries`, `Take\s+QAIRT\s+2\.37\.0\.250724\s+or\s+newer`, `\[compat\s+qairt-arch;\s+documented:`, `\[compat\s+qairt-soc;\s+inferred:`,
 	} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -300,6 +371,7 @@ func TestCompatCommand(t *testing.T) {
 		Pairs []struct {
 			QAIRT, Hexagon string
 			Works          bool
+			Doubtful       bool
 		}
 	}
 	if err := json.Unmarshal([]byte(run("--soc", "SM8850", "--json")), &m); err != nil {
@@ -308,8 +380,8 @@ func TestCompatCommand(t *testing.T) {
 	works := 0
 	for _, p := range m.Pairs {
 		want := version.Compare(p.QAIRT, "2.42") > 0 && version.Compare(p.Hexagon, "6.4") > 0
-		if p.Works != want {
-			t.Errorf("%s with %s for SM8850: %v", p.QAIRT, p.Hexagon, p.Works)
+		if (p.Works && !p.Doubtful) != want {
+			t.Errorf("%s with %s for SM8850: %+v", p.QAIRT, p.Hexagon, p)
 		}
 		if p.Works {
 			works++
@@ -325,6 +397,12 @@ func TestCompatCommand(t *testing.T) {
 	}
 	if all := run(); !regexp.MustCompile(`(?m)^SM8850 +Snapdragon 8 Elite Gen 5 +v81 +87 +660, 661, .* +8 MB +2\.42\.0\.251225 +6\.4\.0\.0 +19\.0\+$`).MatchString(all) {
 		t.Errorf("all SoCs:\n%s", all)
+	}
+	if strings.Contains(text, "htp_chipset") {
+		t.Errorf("what upstream believes of SM8750 is contradicted:\n%s", text)
+	}
+	if text := strings.Join(strings.Fields(run("--soc", "SM8350")), " "); !strings.Contains(text, "htp_chipset SM8350 for soc_model 35, which is SM7325; SM8350 is 30") {
+		t.Errorf("what upstream believes of SM8350 is not contradicted:\n%s", text)
 	}
 	if rules := run("--rules"); !strings.Contains(rules, "push-one-sdk") || !strings.Contains(rules, "qairt-arch") {
 		t.Errorf("rules:\n%s", rules)

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -20,7 +20,6 @@ import (
 // domain is what the engine is told of Qualcomm's world for one workspace.
 type domain struct {
 	kinds     map[string]step.Kind
-	targets   func(soc string) (cty.Value, hcl.Diagnostics)
 	catalogue *toolchains.Catalogue
 	lock      *toolchains.Lock
 	machine   toolchains.Machine
@@ -58,7 +57,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &domain{targets: cat.Targets, catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
+	d := &domain{catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
 	d.kinds = steps.Workspace{Catalogue: cat, Lock: lock, Machine: d.machine, Dir: workspace}.Kinds()
 	if a.serial != "" {
 		d.kinds["run"] = onSerial{d.kinds["run"], a.serial}
@@ -78,6 +77,7 @@ func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.D
 	}
 	cat, diags := steps.Catalogue(files)
 	if !diags.HasErrors() {
+		cat.Upstream = aotconfig.SoCModels()
 		c.files, c.cat = files, cat
 	}
 	return cat, diags

@@ -27,7 +27,7 @@ type ideCmd struct {
 // Run fetches the toolchains if they are not there, and writes.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	dir := absolute(a.dir, c.Folder)
-	p, arches, err := c.read(dir)
+	p, arches, err := c.read(a, dir)
 	if err != nil {
 		return err
 	}

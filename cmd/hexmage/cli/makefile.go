@@ -26,13 +26,18 @@ type packageFlags struct {
 	Flag    []string `sep:"none" placeholder:"FLAG" help:"One more flag of the compiler: --flag=-O3. May be repeated."`
 }
 
-// read reads which files a folder has, as an op package, and which targets are meant.
-func (f packageFlags) read(dir string) (oppackage.Package, []oppackage.Arch, error) {
-	p, arches, err := packageAt(dir, f.Package, f.Arch)
+// read reads which files a folder has, as an op package, and which targets are meant: of those that the workspace knows.
+func (f packageFlags) read(a *app, dir string) (oppackage.Package, []oppackage.Arch, error) {
+	d, err := a.domain(a.here())
+	if err != nil {
+		return oppackage.Package{}, nil, err
+	}
+	table := oppackage.Targets(d.catalogue.Arches)
+	p, arches, err := packageAt(table, dir, f.Package, f.Arch)
 	if err != nil {
 		return p, nil, err
 	}
-	if err := oppackage.CheckHVX(f.HVX); err != nil {
+	if err := table.CheckHVX(f.HVX); err != nil {
 		return p, nil, usage("%w", err)
 	}
 	p.HVX = oppackage.HVXFlags(f.HVX)
@@ -64,7 +69,7 @@ const maxPackageFiles = 20000
 // Run writes the Makefile, or compares.
 func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	dir := absolute(a.dir, c.Folder)
-	p, arches, err := c.read(dir)
+	p, arches, err := c.read(a, dir)
 	if err != nil {
 		return err
 	}
@@ -126,10 +131,10 @@ func (a *app) writeInterface(dir string, p oppackage.Package) error {
 }
 
 // packageAt reads which files a folder has, as an op package, and which targets are meant.
-func packageAt(dir, name string, targets []string) (oppackage.Package, []oppackage.Arch, error) {
-	arches, err := oppackage.Arches()
+func packageAt(table oppackage.Targets, dir, name string, targets []string) (oppackage.Package, []oppackage.Arch, error) {
+	arches, err := table.Default()
 	if err == nil && len(targets) > 0 {
-		arches, err = oppackage.Select(targets)
+		arches, err = table.Select(targets)
 	}
 	if err != nil {
 		return oppackage.Package{}, nil, usage("%w", err)

@@ -39,7 +39,7 @@ void run(long *stack) {
 
 const phonesPipeline = `
 pipeline {}
-target { soc = "SM8750" }
+target "SM8750" {}
 toolchain "adb" {}
 step "run" "bench" {
   push   = { bench = "bench" }
@@ -56,7 +56,7 @@ output "table" {
 
 const onePipeline = `
 pipeline {}
-target { soc = "SM8750" }
+target "SM8750" {}
 toolchain "adb" {}
 step "run" "one" {
   push = { bench = "bench" }

@@ -48,7 +48,7 @@ void run(long *stack) {
 const timedPipeline = `
 variable "long" { default = "1024" }
 profile "open" { default = true }
-target { soc = "SM8750" }
+target "SM8750" {}
 toolchain "adb" {}
 toolchain "llvm" {}
 toolchain "qemu" {}

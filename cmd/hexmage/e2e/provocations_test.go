@@ -35,7 +35,7 @@ func runtimeMistakes() []provocation {
 		{id: "stub-mismatch", in: onPhone, mistake: "the stub is another SDK's", plan: "compat push-one-sdk",
 			before: swap(otherID, "libQnnHtpV79Stub.so"), says: "it wants 2.41.0.251128000000_0 and found " + otherID[1:]},
 		{id: "stub-mismatch", in: onPhone, mistake: "libQnnHtp.so alone is another SDK's", plan: "compat push-one-sdk", before: swap(otherID, "libQnnHtp.so")},
-		{id: "soc-unknown", in: onPhone, mistake: "libQnnHtp.so is of QAIRT 2.31, which is older than the phone's SoC", plan: "compat qairt-arch",
+		{id: "soc-unknown", in: onPhone, mistake: "libQnnHtp.so is of QAIRT 2.31, which is older than the phone's SoC", plan: "compat qairt-soc",
 			push: map[string]string{"older.gz": "older/libQnnHtp.gz"}, before: "rm libQnnHtp.so; gunzip -c older.gz > libQnnHtp.so"},
 		{id: "skel-mismatch", in: onPhone, mistake: "the skel is another SDK's", before: swap(otherID, "libQnnHtpV79Skel.so")},
 		{id: "prepare-mismatch", in: onPhone, mistake: "libQnnHtpPrepare.so is another SDK's", before: swap(otherID, "libQnnHtpPrepare.so")},
@@ -96,10 +96,10 @@ func contextMistakes() []provocation {
 // compilerMistakes are found by the context compiler and the quantiser.
 func compilerMistakes() []provocation {
 	const config = "${step.quantize.qwen3.outputs.dir}/config.json"
-	older := []string{`version = "2.41.0.251128"`, `version = "2.31.0.250130"`, `soc = "SM8750"`, `soc = "SM8650"`}
+	older := []string{`version = "2.41.0.251128"`, `version = "2.31.0.250130"`, `target "SM8750"`, `target "SM8650"`}
 	const in = "the context compiler"
 	return []provocation{
-		{id: "soc-unknown", in: in, mistake: "QAIRT 2.31 for SM8750", plan: "compat qairt-arch", edits: older, script: compiled(`"soc":"SM8750","arch":"v79"`)},
+		{id: "soc-unknown", in: in, mistake: "QAIRT 2.31 for SM8750", plan: "compat qairt-soc", edits: older, script: compiled(`"soc":"SM8750","arch":"v79"`)},
 		{id: "config-option-2", in: in, mistake: "QAIRT 2.31 and a signed protection domain", plan: "compat signed-pd", edits: older, script: compiled(`"soc":"SM8650","arch":"v75","signed_pd":true`)},
 		{id: "soc-id-as-model", in: in, mistake: "Android's soc_id in the place of the SoC", plan: "compat soc-id-in-command",
 			script: aotConfig(`"soc":"SM8750","arch":"v79"`, "c.json") + busybox + " sed s/SM8750/618/ c.json > cfg.json\n" + compiler},

@@ -2,7 +2,7 @@ pipeline {
   description = "An op package with one op, for the phone's processor and its NPU"
 }
 
-target { soc = "SM8750" }
+target "SM8750" {}
 
 profile "open" { default = true } # stand-ins with real compilers behind them
 profile "device" {}               # the real SDKs

@@ -1,4 +1,4 @@
-// Package oppackagetest has what tests of op package builds share: SDKs with compilers that work, and a small package.
+// Package sdktest has what tests of op package builds share: SDKs with compilers that work, and a small package.
 //
 // It knows nothing of how packages are built.
 package sdktest
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -33,6 +35,16 @@ func Write(t testing.TB, dir string, files map[string]string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Targets are those of the shipped archs.
+func Targets(t testing.TB) oppackage.Targets {
+	t.Helper()
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return s.Arches
 }
 
 // SDKs unpacks the open stand-ins as dir/qairt, dir/hexagon and dir/ndk. It returns the variables that make needs, and the

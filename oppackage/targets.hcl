@@ -1,12 +1,13 @@
 # What differs between the targets of an op package, and what does not. Both the generated Makefile and hexmage's own
-# compile and link actions are made from this table, so a new arch is one block here.
+# compile and link actions are made from this table. Each Hexagon arch that has an HTP is a target of the family hexagon: a new one is a
+# block arch in qnn/facts/arches.hcl, or in toolchains/*.hcl of a workspace.
 #
 # $(NAME) is a variable of the Makefile; in an action it is a path in the exec root:
 #   HEXAGON  NDK          roots of the SDKs
 #   QNN_INCLUDE           the QAIRT SDK's include/QNN
 #   QNN_TARGET_LIB        its libraries for the phone's processor
 #   TOOLS                 the Tools folder of the Hexagon compiler's version
-#   ARCH                  the arch block's version, such as v79
+#   ARCH                  the arch that the compiler is asked for, such as v79
 #   HVX                   which HVX instructions the compiler may use
 #   PACKAGE_NAME  HOST_CXX
 
@@ -96,62 +97,14 @@ family "host" {
   libs     = ["-Wl,--whole-archive", "-L$(TOOLS)/libnative/lib", "-lnative", "-Wl,--no-whole-archive", "-lpthread"]
 }
 
-arch "htp_x86" {
+target "htp_x86" {
   family = "host"
   folder = "x86_64-linux-clang"
   asm    = "x86_asm"
 }
 
-arch "htp_aarch64" {
+target "htp_aarch64" {
   family = "android"
   folder = "aarch64-android"
   asm    = "android_asm"
-}
-
-arch "htp_v68" {
-  family    = "hexagon"
-  version   = "v68"
-  folder    = "hexagon-v68"
-  asm       = "v68_asm"
-  min_tools = "8.4"
-}
-
-arch "htp_v69" {
-  family    = "hexagon"
-  version   = "v69"
-  folder    = "hexagon-v69"
-  asm       = "v69_asm"
-  min_tools = "8.5"
-}
-
-arch "htp_v73" {
-  family    = "hexagon"
-  version   = "v73"
-  folder    = "hexagon-v73"
-  asm       = "v73_asm"
-  min_tools = "8.6"
-}
-
-arch "htp_v75" {
-  family    = "hexagon"
-  version   = "v75"
-  folder    = "hexagon-v75"
-  asm       = "v75_asm"
-  min_tools = "8.7"
-}
-
-arch "htp_v79" {
-  family    = "hexagon"
-  version   = "v79"
-  folder    = "hexagon-v79"
-  asm       = "v79_asm"
-  min_tools = "8.8"
-}
-
-arch "htp_v81" {
-  family    = "hexagon"
-  version   = "v81"
-  folder    = "hexagon-v81"
-  asm       = "v81_asm"
-  min_tools = "19.0"
 }
