@@ -177,20 +177,20 @@ func suspicious() []string {
 
 // doubtful is a failed run that may be its phone's fault.
 type doubtful struct {
-	lent   *pool.Lease
+	lease  *pool.Lease
 	result *action.Result
 	word   string // of those that are suspicious
 }
 
 // suspect returns the run if it failed in a way that may be the fault of the phone, one of a pool of several; else nil.
 func suspect(a *action.Action, r *action.Result, u *inUse) *doubtful {
-	if u.lent == nil || !u.lent.OfSeveral() || a.Succeeded(r.ExitCode) {
+	if u.lease == nil || !u.lease.OfSeveral() || a.Succeeded(r.ExitCode) {
 		return nil
 	}
 	printed := slices.Concat(r.Stdout, r.Stderr)
 	for _, word := range suspicious() {
 		if bytes.Contains(printed, []byte(word)) {
-			return &doubtful{u.lent, r, word}
+			return &doubtful{u.lease, r, word}
 		}
 	}
 	return nil
@@ -201,7 +201,7 @@ func (d *doubtful) compare(a *action.Action, r *action.Result, u *inUse, n *note
 	if !a.Succeeded(r.ExitCode) {
 		return d.result
 	}
-	l := d.lent
+	l := d.lease
 	why := fmt.Errorf("what failed on it with %s works on %s: boot it again", d.word, u.info.Name)
 	l.Blame(why, n.add)
 	return r

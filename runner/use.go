@@ -25,9 +25,9 @@ type inUse struct {
 	held    *lease.Lease // nil: nobody else knows it
 	release func()
 	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
-	lost func(err error)
-	lent *pool.Lease   // of a pool; else nil
-	wait time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
+	lost  func(err error)
+	lease *pool.Lease   // of a pool; else nil
+	wait  time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
 }
 
 // othersWait is inUse.wait where there are other phones to go on with.
@@ -79,10 +79,10 @@ func (d *Device) onOne(ctx context.Context, a *action.Action, f func(context.Con
 			return nil, e
 		}
 		var r *action.Result
-		if u.lent == nil {
+		if u.lease == nil {
 			r, err = f(ctx, u)
 		} else {
-			u.lent.Watched(ctx, func(ctx context.Context) { r, err = f(ctx, u) })
+			u.lease.Watched(ctx, func(ctx context.Context) { r, err = f(ctx, u) })
 		}
 		switch {
 		case err == nil && first != nil:
@@ -126,7 +126,7 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *do
 			}
 			w := pool.Want{Serial: serial, SoC: soc}
 			if before != nil {
-				w.Except = before.lent.Info.Name
+				w.Except = before.lease.Info.Name
 			}
 			return d.useOfPool(ctx, a, w, n)
 		}
@@ -168,7 +168,7 @@ func (d *Device) useOfPool(ctx context.Context, a *action.Action, w pool.Want, n
 	if err != nil {
 		return nil, err
 	}
-	u := &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }, lent: l}
+	u := &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }, lease: l}
 	if d.o.Pool.Len() > 1 {
 		u.wait = othersWait
 	}

@@ -277,16 +277,16 @@ func (p *plan) sort() {
 // readOnce reads, of what is about to go, that on which results rest that stay, and which a command may have been given unread. If it is
 // damaged, that goes on record: with the file, the last trace would go of why those results are wrong.
 func (p *plan) readOnce(ctx context.Context) error {
-	type one struct {
+	type copyOf struct {
 		place disk.Place
 		item  *item
 	}
-	unread := map[digest.Digest][]one{}
+	unread := map[digest.Digest][]copyOf{}
 	for _, it := range p.going {
 		switch name, err := digest.New(it.fn, filepath.Base(it.path), 0); {
 		case it.kind == Trees:
 			if u := p.s.trees[p.trees[it]]; u.complete {
-				unread[u.name] = append(unread[u.name], one{disk.Unpacked, it})
+				unread[u.name] = append(unread[u.name], copyOf{disk.Unpacked, it})
 			}
 		case err != nil || it.kind != Blobs && it.kind != Executable:
 		default:
@@ -297,7 +297,7 @@ func (p *plan) readOnce(ctx context.Context) error {
 			if it.kind == Executable {
 				place = disk.Executable
 			}
-			unread[name] = append(unread[name], one{place, it})
+			unread[name] = append(unread[name], copyOf{place, it})
 		}
 	}
 	wanted := map[digest.Digest]bool{}

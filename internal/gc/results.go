@@ -60,16 +60,16 @@ func (s *survey) readResults(ctx context.Context) error {
 
 // readFolders reads the trees that results name, each once.
 func (s *survey) readFolders(ctx context.Context) error {
-	type both struct{ tree, root digest.Digest }
-	index := map[both]*folder{}
-	var wanted []both
+	type treeRoot struct{ tree, root digest.Digest }
+	index := map[treeRoot]*folder{}
+	var wanted []treeRoot
 	var folders []*folder
 	for _, r := range s.results {
 		if r.bad != nil {
 			continue
 		}
 		for _, d := range r.value.Dirs {
-			k := both{d.Tree, d.Root}
+			k := treeRoot{d.Tree, d.Root}
 			if index[k] == nil {
 				index[k] = &folder{root: d.Root}
 				wanted, folders = append(wanted, k), append(folders, index[k])

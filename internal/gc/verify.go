@@ -109,20 +109,20 @@ type verifier struct {
 
 // blobs hashes all blobs and their copies.
 func (v *verifier) blobs(ctx context.Context) error {
-	type one struct {
+	type toCheck struct {
 		it   *item
 		want digest.Digest // without size
 	}
-	var all []one
+	var all []toCheck
 	for name, b := range v.s.blobs {
-		all = append(all, one{b.item, name})
+		all = append(all, toCheck{b.item, name})
 		if b.exec != nil {
-			all = append(all, one{b.exec, name})
+			all = append(all, toCheck{b.exec, name})
 		}
 	}
 	for _, it := range v.s.copies {
 		if d, err := digest.New(it.fn, filepath.Base(it.path), 0); err == nil {
-			all = append(all, one{it, d})
+			all = append(all, toCheck{it, d})
 		}
 	}
 	err := v.s.each(ctx, len(all), func(i int) error {

@@ -107,7 +107,7 @@ func New(state string, devices []Device) *Pool {
 	p.ask = p.lease
 	for _, d := range devices {
 		ph := &poolPhone{Device: d}
-		ph.recall(p.memory(d))
+		ph.reload(p.memory(d))
 		p.phones = append(p.phones, ph)
 	}
 	return p
@@ -385,8 +385,8 @@ func (p *Pool) memory(d Device) string {
 	return filepath.Join(p.state, "pool", lease.FileName(d.key()))
 }
 
-// recall reads what remember wrote, also in other processes.
-func (ph *poolPhone) recall(file string) {
+// reload reads what remember wrote, also in other processes.
+func (ph *poolPhone) reload(file string) {
 	st, err := os.Stat(file)
 	if err != nil || st.Size() > 64<<10 {
 		return

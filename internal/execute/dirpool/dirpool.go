@@ -145,13 +145,13 @@ func missing(files map[string]merkle.File, has []listed) (names []string) {
 	return names
 }
 
-// laidOut is the modification time of a folder that was laid out. Whatever comes, goes or changes places in it later sets another, however
+// watchedTime is the modification time of a folder that was laid out. Whatever comes, goes or changes places in it later sets another, however
 // short the time between.
-func laidOut() time.Time { return time.Unix(1_000_000_001, 0) }
+func watchedTime() time.Time { return time.Unix(1_000_000_001, 0) }
 
 // Watch begins to watch the folder, which is laid out.
 func (f *Folder) Watch() (err error) {
-	if err = os.Chtimes(f.Path, time.Time{}, laidOut()); err == nil {
+	if err = os.Chtimes(f.Path, time.Time{}, watchedTime()); err == nil {
 		f.stamp, err = stat.Lstat(f.Path)
 	}
 	return err
@@ -196,19 +196,19 @@ func (p *Pool) bound() {
 	if err != nil {
 		return
 	}
-	type one struct {
+	type listed struct {
 		name string
 		used time.Time
 	}
-	var lists []one
+	var lists []listed
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), listSuffix); ok {
 			if info, err := e.Info(); err == nil {
-				lists = append(lists, one{name, info.ModTime()})
+				lists = append(lists, listed{name, info.ModTime()})
 			}
 		}
 	}
-	slices.SortFunc(lists, func(a, b one) int { return b.used.Compare(a.used) })
+	slices.SortFunc(lists, func(a, b listed) int { return b.used.Compare(a.used) })
 	for i, o := range lists {
 		if i >= maxFolders {
 			_ = os.Remove(filepath.Join(p.dir, o.name+listSuffix))
