@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/statefile"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // exporter puts a pipeline's outputs under Options.Out. Of processes that share a state folder, one does so at a time.
@@ -30,7 +31,7 @@ type exporter struct {
 
 // exportsFile is where it is remembered what stands in the folder of outputs.
 func (o *Options) exportsFile() string {
-	return filepath.Join(o.State, "exports-"+o.Fn.Bytes([]byte(o.Out)).Hex()[:16])
+	return layout.StateDir(o.State).Exports(o.Fn.Bytes([]byte(o.Out)).Hex()[:16])
 }
 
 // exportsID names what is remembered now of what stands there.
@@ -65,7 +66,7 @@ type toExport struct {
 // export puts the pipeline's outputs in their place. It fills in what it finds out about each of outs.
 func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.OutputReady, err error) {
 	x := &exporter{worker: w, stateFile: w.o.exportsFile()}
-	if err := os.MkdirAll(w.o.State, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(x.stateFile), 0o755); err != nil {
 		return nil, err
 	}
 	unlock, err := atomicfile.Lock(ctx, x.stateFile+".lock")

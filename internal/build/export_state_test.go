@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -72,7 +73,7 @@ func TestDamagedExportsDoNotStand(t *testing.T) {
 	good := (&exports{known: map[string]exported{"out": {id: "x", files: []fileStamp{{"", stat.Stamp{Inode: 7}}}}}}).whole()
 	write := func(b []byte) {
 		t.Helper()
-		if err := os.WriteFile(o.exportsFile(), b, 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(o.exportsFile()), 0o700), os.WriteFile(o.exportsFile(), b, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

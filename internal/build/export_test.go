@@ -78,7 +78,7 @@ func TestExportMendsWhatWasChanged(t *testing.T) {
 		},
 		"state lost": func(string) error { return os.RemoveAll(w.State) },
 		"state damaged": func(string) error {
-			files, err := filepath.Glob(filepath.Join(w.State, "exports-????????????????"))
+			files, err := filepath.Glob(filepath.Join(w.State, "exports", "????????????????"))
 			if err == nil {
 				err = os.WriteFile(files[0], []byte(`{"f": 1`), 0o644)
 			}
@@ -149,7 +149,7 @@ func TestPrune(t *testing.T) {
 		t.Error(d)
 	}
 	// What a state file says is not trusted with anything outside of the folder.
-	files, _ := filepath.Glob(filepath.Join(w.State, "exports-????????????????"))
+	files, _ := filepath.Glob(filepath.Join(w.State, "exports", "????????????????"))
 	if err := os.WriteFile(files[0], []byte(`{"..":{"dir":true,"files":null},"../..":{"dir":true},"":{"dir":true},"/etc":{"dir":true},".":{"dir":true}}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -201,10 +201,10 @@ func TestExportTidiesUp(t *testing.T) {
 		}
 	}
 	// It was killed while it wrote outputs.
-	if err := os.MkdirAll(w.State, 0o755); err != nil {
+	marker := filepath.Join(w.State, "exports", w.Fn.Bytes([]byte(w.Out)).Hex()[:16]+".writing")
+	if err := os.MkdirAll(filepath.Dir(marker), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	marker := filepath.Join(w.State, "exports-"+w.Fn.Bytes([]byte(w.Out)).Hex()[:16]+".writing")
 	if err := os.WriteFile(marker, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/statefile"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // lastRuns remembers, for steps with cache = "inputs", the key with which each action last ran here, if it succeeded. Such
@@ -24,7 +26,7 @@ type lastRuns struct {
 func newLastRuns(o Options, pipeline string) lastRuns {
 	l := lastRuns{pipeline: o.Workspace + "\x00" + pipeline, fn: o.Fn}
 	if o.State != "" {
-		l.dir = filepath.Join(o.State, "last-runs")
+		l.dir = layout.StateDir(o.State).LastRuns()
 	}
 	return l
 }
@@ -36,7 +38,10 @@ func (l lastRuns) name(u *unit) string {
 
 func (l lastRuns) path(u *unit) string { return filepath.Join(l.dir, l.name(u)) }
 
-func lastRun(key digest.Digest) []byte { return []byte("hexmage last run 1\n" + key.String() + "\n") }
+// lastRunKind is of the file of an action, which has its key.
+func lastRunKind() statefile.Kind {
+	return statefile.Kind{Name: "last-run", Version: 1, Max: 1 << 10, Shared: true}
+}
 
 // counts tells whether a remembered result of the unit may be used.
 func (l lastRuns) counts(u *unit, key digest.Digest) bool {
@@ -46,8 +51,12 @@ func (l lastRuns) counts(u *unit, key digest.Digest) bool {
 	if l.dir == "" {
 		return false
 	}
-	b, err := os.ReadFile(l.path(u))
-	return err == nil && string(b) == string(lastRun(key))
+	f, err := statefile.Read(l.path(u), lastRunKind())
+	if err != nil {
+		return false
+	}
+	d := statefile.Decode(f.Blocks[0])
+	return d.Digest() == key && d.Done()
 }
 
 // begin forgets the last run, before the next one has any effect.
@@ -69,8 +78,7 @@ func (l lastRuns) end(u *unit, key digest.Digest) error {
 	if u.instance.plan.Cache != plan.CacheInputs || l.dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(l.dir, 0o755); err != nil {
-		return err
-	}
-	return atomicfile.WriteFile(l.dir, l.path(u), lastRun(key), 0o644)
+	var e statefile.Encoder
+	e.Digest(key)
+	return statefile.Commit(l.path(u), lastRunKind(), e.Block)
 }

@@ -17,7 +17,7 @@ import (
 // wideSnapshot writes a workspace of n source files and the snapshot of a build with an action for each, and one that needs them all.
 func wideSnapshot(tb testing.TB, n int) (workspace, path string) {
 	workspace = tb.TempDir()
-	path = filepath.Join(workspace, "memo")
+	path = filepath.Join(workspace, "snapshot")
 	m := &snapshot.Build{Fn: digest.BLAKE3, Title: snapshot.Title{Pipeline: "wide"}}
 	if err := os.Mkdir(filepath.Join(workspace, "src"), 0o755); err != nil {
 		tb.Fatal(err)
@@ -51,7 +51,7 @@ func wideSnapshot(tb testing.TB, n int) (workspace, path string) {
 	return workspace, path
 }
 
-func BenchmarkRecall10000(b *testing.B) {
+func BenchmarkLoad10000(b *testing.B) {
 	workspace, path := wideSnapshot(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // reads is the action.Reads of a unit with a depfile. Of its inputs, folders count by their names and by what was read of
@@ -232,7 +233,7 @@ func (r *reads) inside(name string, roots []string) (string, bool) {
 // workspace returns where in the workspace the host path is, if it is there. The cache may be in the workspace too; what is
 // there was put there by hexmage.
 func (r *reads) workspace(p string) (string, bool) {
-	if r.w.o.State != "" && strings.HasPrefix(p, filepath.ToSlash(filepath.Dir(r.w.o.State))+"/") {
+	if r.w.o.State != "" && strings.HasPrefix(p, filepath.ToSlash(string(layout.StateDir(r.w.o.State).Root()))+"/") {
 		return "", false
 	}
 	return strings.CutPrefix(p, filepath.ToSlash(filepath.Clean(r.w.workspace))+"/")

@@ -208,6 +208,12 @@ func (d Digest) Unsized() Digest {
 	return d
 }
 
+// Sized returns the digest with the size, which is not negative.
+func (d Digest) Sized(size int64) Digest {
+	d.size = size
+	return d
+}
+
 // IsZero tells whether d names nothing.
 func (d Digest) IsZero() bool { return d.fn == 0 }
 

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // CollectOptions say what may stay.
@@ -38,7 +38,7 @@ type Collected struct {
 
 // Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what was not used for
 // longest. A result goes with the blobs and the unpacked tree that no other result names. Results that cannot be used,
-// as they are damaged or name what is not there, go at any age. Nothing else does: what no result names stays, too, until
+// as they are damaged or name what is not there, go at any age; so does what earlier versions of hexmage remembered. Nothing else does: what no result names stays, too, until
 // it is old or the space is wanted, as the next build may use it again.
 //
 // What is known of damage is settled first, and what was never read is read before it goes (see readOnce): no collection makes anybody
@@ -85,10 +85,8 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 		if err != nil {
 			return p.sum, fmt.Errorf("collect garbage: %w", err)
 		}
-		for _, name := range []string{atomicfile.NewFolders, atomicfile.NewFiles} {
-			if err := atomicfile.Sweep(filepath.Join(root, name), time.Hour); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return p.sum, fmt.Errorf("collect garbage: %w", err)
-			}
+		if err := s.root.Sweep(time.Hour); err != nil {
+			return p.sum, fmt.Errorf("collect garbage: %w", err)
 		}
 	}
 	return p.sum, nil
@@ -100,7 +98,6 @@ type plan struct {
 	ledger *ledger
 	going  []*item
 	gone   map[*item]bool
-	trees  map[*item]digest.Digest
 	sum    Collected
 }
 
@@ -112,9 +109,14 @@ type candidate struct {
 }
 
 func (s *survey) plan(o CollectOptions) *plan {
-	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}, trees: map[*item]digest.Digest{}}
+	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}}
 	s.items(func(it *item) { p.ledger.add(it) })
 	p.sum.Before = p.ledger.total
+	for _, it := range s.others {
+		if it.kind == layout.Obsolete {
+			p.remove(it)
+		}
+	}
 	for _, r := range s.results {
 		if r.bad != nil {
 			p.sum.Broken++
@@ -181,13 +183,13 @@ func (p *plan) candidates() []candidate {
 	}
 	for _, u := range p.s.trees {
 		if u.holds == 0 {
-			add(u.item, func() { p.removeTree(u) })
+			add(u.item, func() { p.remove(u.item) })
 		}
 	}
 	for _, it := range p.s.others {
 		switch it.kind {
-		case Downloads, Logs, RunLogs, Snapshots, DirPool, Damaged:
-			if it.kind != Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
+		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Snapshots, layout.DirPool, layout.Damaged:
+			if it.kind != layout.Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
 				add(it, func() { p.remove(it) })
 			}
 		}
@@ -228,7 +230,7 @@ func (p *plan) drop(r *result) {
 		}
 		if f.tree != nil {
 			if f.tree.holds--; f.tree.holds == 0 {
-				p.removeTree(f.tree)
+				p.remove(f.tree.item)
 			}
 		}
 	}
@@ -244,12 +246,6 @@ func (p *plan) removeBlob(b *blob) {
 	}
 }
 
-func (p *plan) removeTree(u *unpacked) {
-	if p.remove(u.item) {
-		p.trees[u.item] = u.name
-	}
-}
-
 func (p *plan) remove(it *item) bool {
 	if p.gone[it] {
 		return false
@@ -262,8 +258,8 @@ func (p *plan) remove(it *item) bool {
 
 // sort puts what is to go into the order in which it goes, and counts it.
 func (p *plan) sort() {
-	order := map[Kind]int{}
-	for i, k := range kinds() {
+	order := map[layout.Kind]int{}
+	for i, k := range layout.Kinds() {
 		order[k] = i
 	}
 	slices.SortStableFunc(p.going, func(a, b *item) int { return order[a.kind] - order[b.kind] })
@@ -283,21 +279,20 @@ func (p *plan) readOnce(ctx context.Context) error {
 	}
 	unread := map[digest.Digest][]copyOf{}
 	for _, it := range p.going {
-		switch name, err := digest.New(it.fn, filepath.Base(it.path), 0); {
-		case it.kind == Trees:
-			if u := p.s.trees[p.trees[it]]; u.complete {
-				unread[u.name] = append(unread[u.name], copyOf{disk.Unpacked, it})
+		switch it.kind {
+		case layout.Trees:
+			if p.s.trees[it.name].complete {
+				unread[it.name] = append(unread[it.name], copyOf{disk.Unpacked, it})
 			}
-		case err != nil || it.kind != Blobs && it.kind != Executable:
-		default:
+		case layout.Blobs, layout.Executables:
 			if st, err := stat.Lstat(it.path); err != nil || !disk.LinkedUnread(st) {
 				continue
 			}
 			place := disk.InStore
-			if it.kind == Executable {
+			if it.kind == layout.Executables {
 				place = disk.Executable
 			}
-			unread[name] = append(unread[name], copyOf{place, it})
+			unread[it.name] = append(unread[it.name], copyOf{place, it})
 		}
 	}
 	wanted := map[digest.Digest]bool{}
@@ -324,7 +319,7 @@ func (p *plan) readOnce(ctx context.Context) error {
 		for _, x := range unread[d] {
 			right, err := v.right(ctx, d, x.place, x.item)
 			if err == nil && !right {
-				err = disk.NoteDamage(p.s.root, x.place, d)
+				err = disk.NoteDamage(string(p.s.root), x.place, d)
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -344,21 +339,21 @@ func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place,
 	if err != nil {
 		return false, err
 	}
-	is, err := v.hash(ctx, it.path, info, it.fn)
+	is, err := v.hash(ctx, it.path, info, d.Function())
 	return is.Unsized() == d, err
 }
 
 func (p *plan) carryOut(ctx context.Context) error {
-	trees := merkle.NewTrees(p.s.root)
+	trees := merkle.NewTrees(string(p.s.root))
 	for _, it := range p.going {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		var err error
 		switch it.kind {
-		case Trees:
-			err = trees.Remove(ctx, p.trees[it])
-		case Results, Blobs, Executable:
+		case layout.Trees:
+			err = trees.Remove(ctx, it.name)
+		case layout.Results, layout.Blobs, layout.Executables:
 			err = removeUnused(it)
 		default:
 			err = os.RemoveAll(it.path)
@@ -380,9 +375,9 @@ func removeUnused(it *item) error {
 	if err != nil {
 		return err
 	}
-	now := fileItem(it.kind, it.fn, it.path, st)
-	if now.inodes[0].id != it.inodes[0].id || it.kind == Results && !now.used.Equal(it.used) {
-		return nil
+	now, err := newItem(layout.Item{Kind: it.kind, Path: it.path, Digest: it.name, Info: st})
+	if err != nil || len(now.inodes) != 1 || now.inodes[0].id != it.inodes[0].id || it.kind == layout.Results && !now.used.Equal(it.used) {
+		return err
 	}
 	if err := os.Remove(it.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

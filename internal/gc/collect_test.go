@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 const day = 24 * time.Hour
@@ -37,7 +38,7 @@ func TestCollectByAge(t *testing.T) {
 		write(t, filepath.Join(c.root, "downloads", name), used)
 	}
 	write(t, filepath.Join(c.root, "state/logs/old.log"), now)
-	write(t, filepath.Join(c.root, "state/statcache-blake3"), now)
+	write(t, filepath.Join(c.root, "state/statcache/blake3"), now)
 	for _, dir := range []string{"downloads/git/old/objects", "downloads/git/old"} {
 		if err := os.Chtimes(filepath.Join(c.root, dir), now, now); err != nil {
 			t.Fatal(err)
@@ -66,7 +67,7 @@ func TestCollectByAge(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"downloads/old.zip": false, "downloads/young.zip": true, "downloads/deb/old.deb": false, "downloads/git/old": false, "downloads/deb/lock": true,
-		"state/logs/old.log": false, "state/statcache-blake3": true} {
+		"state/logs/old.log": false, "state/statcache/blake3": true} {
 		if _, err := os.Lstat(filepath.Join(c.root, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -108,7 +109,7 @@ func TestCollectBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range s.Groups {
-		if g.Kind != gc.State {
+		if g.Kind != layout.State {
 			t.Errorf("all was to go, and there is %+v", g)
 		}
 	}

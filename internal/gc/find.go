@@ -10,12 +10,13 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // Found is where something with a digest is.
 type Found struct {
-	Kind Kind   `json:"kind"` // Blobs, Trees or Results
-	Path string `json:"path"`
+	Kind layout.Kind `json:"kind"` // layout.Blobs, Trees or Results
+	Path string      `json:"path"`
 }
 
 // ErrDigest is what Find returns, wrapped, for text that is no digest.
@@ -24,7 +25,7 @@ var ErrDigest = errors.New("want 64 hexadecimal digits, alone or as function:dig
 // Find returns what the cache folder has under a digest: a blob, an unpacked tree of which it is the root, the result of
 // an action whose key it is. Without a function, text is looked for under each.
 func Find(root, text string) ([]Found, error) {
-	fns := functions()
+	fns := layout.Functions()
 	rest := text
 	if name, after, ok := strings.Cut(text, ":"); ok {
 		fn, err := digest.ParseFunction(name)
@@ -47,18 +48,18 @@ func Find(root, text string) ([]Found, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", text, ErrDigest)
 		}
-		path := blobPath(root, d, "cas")
+		path := layout.Root(root).File(layout.Blobs, d)
 		st, err := os.Lstat(path)
 		there := err == nil && st.Mode().IsRegular()
 		if there && (!sized || st.Size() == size) {
-			found = append(found, Found{Blobs, path})
+			found = append(found, Found{layout.Blobs, path})
 		}
 		if dir, ok := merkle.NewTrees(root).Find(d); ok {
-			found = append(found, Found{Trees, dir})
+			found = append(found, Found{layout.Trees, dir})
 		}
-		path = blobPath(root, d, "ac")
+		path = layout.Root(root).File(layout.Results, d)
 		if _, err := os.Lstat(path); err == nil {
-			found = append(found, Found{Results, path})
+			found = append(found, Found{layout.Results, path})
 		}
 	}
 	return found, nil

@@ -44,7 +44,7 @@ func FuzzCache(f *testing.F) {
 		if err := errors.Join(os.Chmod(p, 0o644), os.WriteFile(p, b, 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"trees/blake3-" + strings.Repeat("ab", 32) + ".ok", "state/exports-1.json", "downloads/x", "blake3/ac/zz/zz", "blake3/exec/00/x"} {
+		for _, name := range []string{"trees/blake3-" + strings.Repeat("ab", 32) + ".ok", "state/exports/1", "state/exports-1", "downloads/x", "blake3/ac/zz/zz", "blake3/exec/00/x"} {
 			at := filepath.Join(c.root, name)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, b, 0o644)); err != nil {
 				t.Fatal(err)

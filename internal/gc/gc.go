@@ -1,44 +1,20 @@
-// Package upkeep looks after a cache folder: it counts what is there, finds damage, and collects what nobody used for
+// Package gc looks after a cache folder: it counts what is there, finds damage, and collects what nobody used for
 // long.
 //
-// It knows the layout of the folder and which blobs a result names. It does not know pipelines, workspaces or which
-// toolchain a tree is; it prints nothing, and runs nothing.
+// It knows which blobs a result names, and what may go before what. Where things are, store/layout tells it. It does not know
+// pipelines, workspaces or which toolchain a tree is; it prints nothing, and runs nothing.
 package gc
 
 import (
-	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
-
-// Kind is what a file of the cache is.
-type Kind string
-
-// The kinds, in the order in which they are listed, and in which they are removed: what names others goes first.
-const (
-	Results    Kind = "results"     // <function>/ac
-	Blobs      Kind = "blobs"       // <function>/cas
-	Executable Kind = "executables" // <function>/exec: copies of blobs with another mode
-	Trees      Kind = "trees"       // unpacked toolchains
-	Downloads  Kind = "downloads"
-	Logs       Kind = "logs"    // state/logs
-	RunLogs    Kind = "history" // state/history: the runs of a pipeline
-	Snapshots  Kind = "memos"   // state/memo: what the last run of each request found out
-	DirPool    Kind = "laid"    // laid: large folders of inputs, kept from run to run
-	Damaged    Kind = "damaged" // what was moved away
-	Scratch    Kind = "scratch" // tmp
-	State      Kind = "state"   // all other files of the cache
-)
-
-func kinds() []Kind {
-	return []Kind{Results, Blobs, Executable, Trees, Downloads, Logs, RunLogs, Snapshots, DirPool, Damaged, Scratch, State}
-}
 
 // block is what files are counted in: a file takes whole blocks on the disk.
 const block = 4096
@@ -48,13 +24,20 @@ func onDisk(size int64) int64 { return (size + block - 1) / block * block }
 
 // item is what lives and goes as one: a file, or a folder with all that is in it.
 type item struct {
-	kind   Kind
-	fn     digest.Function // 0: not named by a digest
+	kind   layout.Kind
+	name   digest.Digest // without size; zero: not named by a digest
 	path   string
 	used   time.Time // when it was last used, as far as its times tell
 	files  int
 	inodes []inode
 }
+
+// fileID names a file on this machine. The zero fileID is of a file that cannot be told from others.
+type fileID struct{ dev, inode uint64 }
+
+func (id fileID) known() bool { return id != fileID{} }
+
+func identify(s stat.Stamp) fileID { return fileID{s.Dev, s.Inode} }
 
 // inode is one file in an item. Files with one id are one file with several names.
 type inode struct {
@@ -94,19 +77,14 @@ func (l *ledger) remove(it *item) (freed int64) {
 	return freed
 }
 
-// fileItem returns the item of one file.
-func fileItem(kind Kind, fn digest.Function, path string, info fs.FileInfo) *item {
-	used := info.ModTime()
-	if kind == Blobs || kind == Executable {
-		used = changed(info) // the modification time of blobs is fixed
+// newItem returns the item that is at a place, with all that is in it.
+func newItem(at layout.Item) (*item, error) {
+	it := &item{kind: at.Kind, name: at.Digest, path: at.Path}
+	if !at.Info.IsDir() {
+		it.add(at.Info)
+		return it, nil
 	}
-	return &item{kind: kind, fn: fn, path: path, used: used, files: 1, inodes: []inode{{identify(info), onDisk(info.Size())}}}
-}
-
-// folderItem returns the item of a folder and all in it; used is the newest time of its files.
-func folderItem(kind Kind, fn digest.Function, path string) (*item, error) {
-	it := &item{kind: kind, fn: fn, path: path}
-	err := filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+	return it, filepath.WalkDir(at.Path, func(_ string, d fs.DirEntry, err error) error {
 		var info fs.FileInfo
 		if err == nil {
 			info, err = d.Info()
@@ -114,88 +92,32 @@ func folderItem(kind Kind, fn digest.Function, path string) (*item, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // it went away meanwhile
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			it.add(info)
 		}
-		used := info.ModTime()
-		if kind == Damaged {
-			used = changed(info) // when it was moved there: its own time is that of a blob, or a result's
-		}
-		if used.After(it.used) {
-			it.used = used
-		}
-		if !d.IsDir() {
-			it.files++
-			it.inodes = append(it.inodes, inode{identify(info), onDisk(info.Size())})
-		}
-		return nil
-	})
-	return it, err
-}
-
-// shards calls f for every file <root>/[blake3/]<kind>/ab/<64 digits> of the function. Other names are not hexmage's.
-func shards(ctx context.Context, root string, fn digest.Function, kind string, f func(hex, path string, info fs.FileInfo) error) error {
-	base := part(root, fn, kind)
-	tops, err := readDir(base)
-	if err != nil {
 		return err
-	}
-	for _, top := range tops {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if len(top.Name()) != 2 || !top.IsDir() {
-			continue
-		}
-		dir := filepath.Join(base, top.Name())
-		entries, err := readDir(dir)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if len(e.Name()) != 64 || !strings.HasPrefix(e.Name(), top.Name()) {
-				continue
-			}
-			info, err := e.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if !info.Mode().IsRegular() {
-				continue
-			}
-			if err := f(e.Name(), filepath.Join(dir, e.Name()), info); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	})
 }
 
-// part is the folder of the store that has what is of the function and kind.
-func part(root string, fn digest.Function, kind string) string {
-	if fn == digest.SHA256 {
-		return filepath.Join(root, kind)
+// add counts a file or folder in the item, which was used when the newest of them was.
+func (it *item) add(info fs.FileInfo) {
+	s := stat.Of(info)
+	used := info.ModTime()
+	switch it.kind {
+	case layout.Blobs, layout.Executables, layout.Damaged:
+		// The modification time of blobs is fixed, and that of what was moved away is a blob's. The inode changed when the file was last
+		// linked, unlinked, moved or made. Where that is not known, a blob is as old as the newest result that names it, and others
+		// were just used.
+		used = time.Unix(0, s.CTime)
+		if s.CTime == 0 {
+			used = time.Now()
+		}
 	}
-	return filepath.Join(root, fn.String(), kind)
-}
-
-// blobPath is where the file of that name is in a part of the store.
-func blobPath(root string, d digest.Digest, kind string) string {
-	h := d.Hex()
-	return filepath.Join(part(root, d.Function(), kind), h[:2], h)
-}
-
-// readDir is os.ReadDir, for which a folder that is not there is empty.
-func readDir(dir string) ([]fs.DirEntry, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if used.After(it.used) {
+		it.used = used
 	}
-	return entries, err
+	if !info.IsDir() {
+		it.files++
+		it.inodes = append(it.inodes, inode{identify(s), onDisk(info.Size())})
+	}
 }
-
-// functions are those that have a part of the store.
-func functions() []digest.Function { return []digest.Function{digest.BLAKE3, digest.SHA256} }

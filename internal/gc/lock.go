@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // Who may be at work in a cache folder at once.
@@ -32,7 +31,7 @@ var ErrInUse = errors.New("the cache is in use")
 // soon is how long a lock may take before it counts as held by somebody. A free lock is had within microseconds.
 const soon = 300 * time.Millisecond
 
-func lockFile(root string) string { return filepath.Join(root, "state", "in-use.lock") }
+func lockFile(root string) string { return layout.Root(root).State().InUseLock() }
 
 // Use says that the calling process relies on what is in the cache folder, until it calls done or ends. It waits while a
 // collection runs, and calls waiting, if not nil, once when it has to. On file systems without locks it returns at once.
@@ -125,19 +124,14 @@ func (l locked) result() (func(), error) {
 	return func() { l.file.Close() }, nil
 }
 
-// running returns the processes, other than this one, that have a scratch folder tmp/run-PID-… and live.
+// running returns the processes, other than this one, that have a scratch folder and live.
 func running(root string) ([]int, error) {
-	entries, err := readDir(filepath.Join(root, "tmp"))
-	if err != nil {
-		return nil, err
-	}
+	runs, err := layout.Root(root).Runs()
 	var pids []int
-	for _, e := range entries {
-		text, ok := strings.CutPrefix(e.Name(), "run-")
-		text, _, _ = strings.Cut(text, "-")
-		if pid, err := strconv.Atoi(text); ok && err == nil && pid > 0 && pid != os.Getpid() && atomicfile.Alive(pid) {
-			pids = append(pids, pid)
+	for _, r := range runs {
+		if r.PID != os.Getpid() && atomicfile.Alive(r.PID) {
+			pids = append(pids, r.PID)
 		}
 	}
-	return pids, nil
+	return pids, err
 }

@@ -16,21 +16,11 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // readResults reads every result, and checks it as far as its key is known.
 func (s *survey) readResults(ctx context.Context) error {
-	for _, fn := range functions() {
-		err := shards(ctx, s.root, fn, "ac", func(hex, path string, info fs.FileInfo) error {
-			if d, err := digest.New(fn, hex, 0); err == nil {
-				s.results = append(s.results, &result{item: fileItem(Results, fn, path, info), name: d})
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
 	return s.each(ctx, len(s.results), func(i int) error {
 		r := s.results[i]
 		b, err := os.ReadFile(r.path)
@@ -45,11 +35,11 @@ func (s *survey) readResults(ctx context.Context) error {
 		if a := s.action(r); a != nil {
 			r.key = a.digest
 			r.value, err = disk.Decode(r.key, b)
-		} else if key, ok := disk.KeyOf(r.fn, r.name.Hex(), b); ok {
+		} else if key, ok := disk.KeyOf(r.name.Function(), r.name.Hex(), b); ok {
 			r.key = key
 			r.value, err = disk.Decode(key, b)
 		} else {
-			r.value, err = action.DecodeResult(b, r.fn)
+			r.value, err = action.DecodeResult(b, r.name.Function())
 		}
 		if err != nil {
 			r.bad, r.torn = err, true
@@ -137,10 +127,14 @@ func (s *survey) blob(d digest.Digest) (*blob, error) {
 	if b := s.blobs[d.Unsized()]; b != nil && b.digest == d {
 		return b, nil
 	}
-	path := blobPath(s.root, d, "cas")
+	path := s.root.File(layout.Blobs, d)
 	if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && st.Size() == d.Size() {
-		b := &blob{item: fileItem(Blobs, d.Function(), path, st), digest: d}
-		s.blobs[d.Unsized()] = b
+		it, err := newItem(layout.Item{Kind: layout.Blobs, Path: path, Digest: d.Unsized(), Info: st})
+		if err != nil {
+			return nil, err
+		}
+		b := &blob{item: it, digest: d}
+		s.blobs[it.name] = b
 		return b, nil
 	}
 	return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
@@ -213,7 +207,7 @@ func (s *survey) command(a *blob) *blob {
 	var found *blob
 	_ = action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
 		if num == 1 && found == nil {
-			if d, err := action.DecodeDigest(m, a.fn); err == nil {
+			if d, err := action.DecodeDigest(m, a.digest.Function()); err == nil {
 				found, _ = s.blob(d)
 			}
 		}

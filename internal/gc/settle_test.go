@@ -68,7 +68,7 @@ func TestSettle(t *testing.T) {
 	right := c.remember(t, "3", "beside", map[string]string{"a": "fine"}, "right")
 	root, dir := c.unpack(t, "bin", "in a tree")
 	sound, _ := c.unpack(t, "bin", "in another tree")
-	kept := filepath.Join(c.root, "laid", "folder", "a")
+	kept := filepath.Join(c.root, "dirpool", "folder", "a")
 	write(t, kept, time.Now())
 	blob := c.fn.Bytes([]byte(large("damaged")))
 	flip(t, c.blobs.Path(blob))

@@ -11,14 +11,15 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // Group counts what is of one kind and digest function.
 type Group struct {
-	Kind     Kind   `json:"kind"`
-	Function string `json:"function,omitempty"`
-	Count    int    `json:"count"` // of what lives and goes as one: files, for trees and downloads also folders
-	Bytes    int64  `json:"bytes"` // on the disk, each file by itself
+	Kind     layout.Kind `json:"kind"`
+	Function string      `json:"function,omitempty"`
+	Count    int         `json:"count"` // of what lives and goes as one: files, for trees and downloads also folders
+	Bytes    int64       `json:"bytes"` // on the disk, each file by itself
 }
 
 // Age counts what was last used less than so many days ago, and not in a younger Age.
@@ -80,18 +81,19 @@ func Read(ctx context.Context, root string) (Stats, error) {
 // groups counts items by kind and function, in the order of both.
 func groups(each func(func(*item))) []Group {
 	type key struct {
-		kind Kind
+		kind layout.Kind
 		fn   digest.Function
 	}
 	count := map[key]*Group{}
 	each(func(it *item) {
-		g := count[key{it.kind, it.fn}]
+		k := key{it.kind, it.name.Function()}
+		g := count[k]
 		if g == nil {
-			g = &Group{Kind: it.kind}
-			if it.fn != 0 {
-				g.Function = it.fn.String()
+			g = &Group{Kind: k.kind}
+			if k.fn != 0 {
+				g.Function = k.fn.String()
 			}
-			count[key{it.kind, it.fn}] = g
+			count[k] = g
 		}
 		g.Count++
 		for _, n := range it.inodes {
@@ -99,8 +101,8 @@ func groups(each func(func(*item))) []Group {
 		}
 	})
 	all := []Group{}
-	for _, k := range kinds() {
-		for _, fn := range append(functions(), 0) {
+	for _, k := range layout.Kinds() {
+		for _, fn := range append(layout.Functions(), 0) {
 			if g := count[key{k, fn}]; g != nil {
 				all = append(all, *g)
 			}
@@ -187,14 +189,14 @@ func (s *survey) args(r *result) []string {
 	}
 	beside := map[digest.Digest][]byte{}
 	for _, m := range disk.Messages(file) {
-		beside[r.fn.Bytes(m)] = m
+		beside[r.name.Function().Bytes(m)] = m
 	}
 	blobs := store.Overlay(&reader{s}, beside)
 	b, err := store.ReadBlob(context.Background(), blobs, r.key, 1<<20)
 	if err != nil {
 		return nil
 	}
-	_, command, err := action.DecodeAction(b, r.fn)
+	_, command, err := action.DecodeAction(b, r.name.Function())
 	if err != nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -14,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // Settle deals with damage that is on record, whoever found it; where there is none it costs next to nothing. Files that were found
@@ -48,7 +48,7 @@ func settle(ctx context.Context, root string, alone bool) (dropped int, err erro
 	if err != nil {
 		return 0, err
 	}
-	v := newVerifier(&survey{root: root}, VerifyOptions{Repair: true})
+	v := newVerifier(newSurvey(root), VerifyOptions{Repair: true})
 	v.repair = blobs
 	for _, d := range records {
 		if err := v.outOfTheWay(ctx, d); err != nil {
@@ -67,19 +67,19 @@ func settle(ctx context.Context, root string, alone bool) (dropped int, err erro
 
 // outOfTheWay sees to it that nothing reads what was found damaged. What is in its place may have been made anew since.
 func (v *verifier) outOfTheWay(ctx context.Context, d disk.Damage) error {
-	path := blobPath(v.s.root, d.Of, "cas")
+	path := v.s.root.File(layout.Blobs, d.Of)
 	switch d.Place {
 	case disk.Executable: // nobody misses it
-		if err := os.Remove(blobPath(v.s.root, d.Of, "exec")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(v.s.root.File(layout.Executables, d.Of)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	case disk.Unpacked:
-		trees := merkle.NewTrees(v.s.root)
+		trees := merkle.NewTrees(string(v.s.root))
 		dir, ok := trees.Find(d.Of)
 		if !ok {
 			return nil
 		}
-		text, err := v.tree(ctx, &unpacked{item: &item{path: dir, fn: d.Of.Function()}, name: d.Of})
+		text, err := v.tree(ctx, &unpacked{item: &item{path: dir}, name: d.Of})
 		if err == nil && text != "" {
 			err = trees.Remove(ctx, d.Of)
 		}
@@ -101,7 +101,7 @@ func (v *verifier) outOfTheWay(ctx context.Context, d disk.Damage) error {
 // suspect if its inputs hold a blob or a tree that was found damaged, now or since the last repair; and if nobody knows its inputs any
 // more. Results made from wrong outputs are right: their keys are of these outputs, which nothing asks for once the suspect one is gone.
 func (v *verifier) suspects(ctx context.Context) error {
-	records, err := disk.Damages(v.s.root)
+	records, err := disk.Damages(string(v.s.root))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (v *verifier) suspects(ctx context.Context) error {
 			continue
 		}
 		v.found.Suspect++
-		err := v.add(Problem{Kind: Results, Path: r.path, Text: why}, func() (string, error) {
+		err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: why}, func() (string, error) {
 			err := os.Remove(r.path) // nothing is to be seen in it
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil
@@ -140,13 +140,13 @@ func (v *verifier) suspects(ctx context.Context) error {
 	}
 	// A snapshot would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
 	// has links to files, which a damaged one does not leave by being moved away.
-	for _, dir := range []string{filepath.Join("state", "memo"), "laid"} {
-		if err := os.RemoveAll(filepath.Join(v.s.root, dir)); err != nil {
+	for _, dir := range []string{v.s.root.State().Snapshots(), v.s.root.DirPool()} {
+		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("forget what may be wrong: %w", err)
 		}
 	}
 	// No crash may take back what was done and leave the word that it was done.
-	if err := atomicfile.SyncTree(v.s.root); err != nil {
+	if err := atomicfile.SyncTree(string(v.s.root)); err != nil {
 		return err
 	}
 	for _, d := range records {
@@ -188,7 +188,7 @@ func (s *survey) inputs(ctx context.Context, r *result, search *merkle.Search, f
 	}
 	messages := map[digest.Digest][]byte{}
 	for _, m := range disk.Messages(b) {
-		messages[r.fn.Bytes(m)] = m
+		messages[r.name.Function().Bytes(m)] = m
 	}
 	m, ok := messages[r.key]
 	if !ok {
@@ -196,7 +196,7 @@ func (s *survey) inputs(ctx context.Context, r *result, search *merkle.Search, f
 			return false, err
 		}
 	}
-	a, _, err := action.DecodeAction(m, r.fn)
+	a, _, err := action.DecodeAction(m, r.name.Function())
 	if err != nil {
 		return false, err
 	}

@@ -65,7 +65,7 @@ func TestRepairDropsWhatMayBeWrong(t *testing.T) {
 			// What was made from the wrong output is right for that: its key is of it.
 			right = append(right, c.remember(t, "next", "beside", map[string]string{"o": "wrong"}, "right for this"))
 			unknown := c.remember(t, "unknown", "nowhere", with, "wrong")
-			memo := filepath.Join(c.root, "state", "memo", "x")
+			memo := filepath.Join(c.root, "state", "snapshot", "x")
 			if err := errors.Join(os.MkdirAll(filepath.Dir(memo), 0o755), os.WriteFile(memo, nil, 0o644)); err != nil {
 				t.Fatal(err)
 			}

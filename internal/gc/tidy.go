@@ -3,35 +3,36 @@ package gc
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"strings"
+
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Tidy removes the scratch folders that killed builds left in the cache folder, which may be large, unless another build
-// runs. A build calls it before Use; what cannot be removed does no harm. end is called with the folders before: it ends processes that are
-// still at work in them.
-func Tidy(ctx context.Context, root string, end func(dirs ...string)) {
-	tmp := filepath.Join(root, "tmp")
-	var left []string
-	entries, _ := readDir(tmp)
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "run-") {
-			left = append(left, filepath.Join(tmp, e.Name()))
-		}
-	}
-	if len(left) == 0 {
-		return
+// Tidy removes from the cache folder the scratch folders that killed builds left, which may be large, and what earlier versions of
+// hexmage remembered, unless another build runs. It tells whether there was any of the latter. A build calls it before Use; what cannot
+// be removed does no harm. end is called with the scratch folders before: it ends processes that are still at work in them.
+func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete bool) {
+	r := layout.Root(root)
+	runs, _ := r.Runs()
+	if obsolete, _ = r.HasObsolete(); len(runs) == 0 && !obsolete {
+		return false
 	}
 	if pids, err := running(root); err != nil || len(pids) > 0 {
-		return // without asking for the lock, which would take a while
+		return false // without asking for the lock, which would take a while
 	}
 	done, err := Alone(ctx, root)
 	if err != nil {
-		return
+		return false
 	}
 	defer done()
-	end(left...)
+	var left []string
+	for _, run := range runs {
+		left = append(left, run.Path)
+	}
+	if len(left) > 0 {
+		end(left...)
+	}
 	for _, dir := range left {
 		_ = os.RemoveAll(dir)
 	}
+	return obsolete && r.RemoveObsolete() == nil
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,9 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // VerifyOptions say how to verify.
@@ -26,10 +29,10 @@ type VerifyOptions struct {
 
 // Problem is something in the cache that is not as it should be.
 type Problem struct {
-	Kind     Kind   `json:"kind"`
-	Path     string `json:"path"`
-	Text     string `json:"text"`               // what is wrong
-	Repaired string `json:"repaired,omitempty"` // what was done about it
+	Kind     layout.Kind `json:"kind"`
+	Path     string      `json:"path"`
+	Text     string      `json:"text"`               // what is wrong
+	Repaired string      `json:"repaired,omitempty"` // what was done about it
 }
 
 // Verified is what came of a verification.
@@ -73,7 +76,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	}
 	l := newLedger()
 	s.items(func(it *item) {
-		if it.kind == Blobs || it.kind == Executable || it.kind == Trees {
+		if it.kind == layout.Blobs || it.kind == layout.Executables || it.kind == layout.Trees {
 			l.add(it)
 		}
 	})
@@ -109,47 +112,38 @@ type verifier struct {
 
 // blobs hashes all blobs and their copies.
 func (v *verifier) blobs(ctx context.Context) error {
-	type toCheck struct {
-		it   *item
-		want digest.Digest // without size
-	}
-	var all []toCheck
-	for name, b := range v.s.blobs {
-		all = append(all, toCheck{b.item, name})
+	all := slices.Clone(v.s.copies)
+	for _, b := range v.s.blobs {
+		all = append(all, b.item)
 		if b.exec != nil {
-			all = append(all, toCheck{b.exec, name})
-		}
-	}
-	for _, it := range v.s.copies {
-		if d, err := digest.New(it.fn, filepath.Base(it.path), 0); err == nil {
-			all = append(all, toCheck{it, d})
+			all = append(all, b.exec)
 		}
 	}
 	err := v.s.each(ctx, len(all), func(i int) error {
-		x := all[i]
-		info, err := os.Lstat(x.it.path)
+		it := all[i]
+		info, err := os.Lstat(it.path)
 		if err != nil {
 			return v.cannot(err)
 		}
-		is, err := v.hash(ctx, x.it.path, info, x.it.fn)
+		is, err := v.hash(ctx, it.path, info, it.name.Function())
 		if err != nil {
 			return v.cannot(err)
 		}
-		if is.Unsized() == x.want {
+		if is.Unsized() == it.name {
 			return nil
 		}
-		p := Problem{Kind: x.it.kind, Path: x.it.path, Text: fmt.Sprintf("its content is %s", is)}
-		if x.it.kind == Blobs {
-			return v.note(disk.InStore, x.want, p, func() (string, error) { return v.blobAway(ctx, x.want, info.Size()) })
+		p := Problem{Kind: it.kind, Path: it.path, Text: fmt.Sprintf("its content is %s", is)}
+		if it.kind == layout.Blobs {
+			return v.note(disk.InStore, it.name, p, func() (string, error) { return v.blobAway(ctx, it.name, info.Size()) })
 		}
-		return v.note(disk.Executable, x.want, p, func() (string, error) { return v.away(x.it.path, string(disk.Executable)+x.it.fn.String()) })
+		return v.note(disk.Executable, it.name, p, func() (string, error) { return v.away(it, string(disk.Executable)) })
 	})
 	return errors.Join(err, errors.Join(v.take()...))
 }
 
 // hash returns the digest of the file. One that has several names is read once.
 func (v *verifier) hash(ctx context.Context, path string, info fs.FileInfo, fn digest.Function) (digest.Digest, error) {
-	id := identify(info)
+	id := identify(stat.Of(info))
 	v.mu.Lock()
 	d, ok := v.hashed[id]
 	v.mu.Unlock()
@@ -205,7 +199,7 @@ func (v *verifier) results(context.Context) error {
 		if !r.torn {
 			text = "it names what is not there: " + text
 		}
-		err := v.add(Problem{Kind: Results, Path: r.path, Text: text}, func() (string, error) { return v.away(r.path, "ac-"+r.fn.String()) })
+		err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, func() (string, error) { return v.away(r.item, "ac-") })
 		if err != nil {
 			return err
 		}
@@ -230,8 +224,8 @@ func (v *verifier) trees(ctx context.Context) error {
 		if text == "" {
 			continue
 		}
-		err = v.note(disk.Unpacked, u.name, Problem{Kind: Trees, Path: u.path, Text: text}, func() (string, error) {
-			return "removed", merkle.NewTrees(v.s.root).Remove(ctx, u.name)
+		err = v.note(disk.Unpacked, u.name, Problem{Kind: layout.Trees, Path: u.path, Text: text}, func() (string, error) {
+			return "removed", merkle.NewTrees(string(v.s.root)).Remove(ctx, u.name)
 		})
 		if err != nil {
 			return err
@@ -242,14 +236,14 @@ func (v *verifier) trees(ctx context.Context) error {
 
 // tree says what is wrong with the tree, "" for nothing.
 func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
-	is, err := merkle.Scan(ctx, treeHasher{ctx, v, u.fn}, u.path, merkle.ScanOptions{})
+	is, err := merkle.Scan(ctx, treeHasher{ctx, v, u.name.Function()}, u.path, merkle.ScanOptions{})
 	if err != nil {
 		if unreadable(err) || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
 		return err.Error(), nil // a symlink that leads out, a device
 	}
-	root, _ := is.Encode(u.fn)
+	root, _ := is.Encode(u.name.Function())
 	if root.Unsized() == u.name {
 		return "", nil
 	}
@@ -317,7 +311,7 @@ func (v *verifier) note(place disk.Place, d digest.Digest, p Problem, repair fun
 	v.mu.Lock()
 	v.damaged[d] = true
 	v.mu.Unlock()
-	if err := disk.NoteDamage(v.s.root, place, d); err != nil {
+	if err := disk.NoteDamage(string(v.s.root), place, d); err != nil {
 		return errors.Join(err, v.add(p, func() (string, error) { return "", nil }))
 	}
 	return v.add(p, repair)
@@ -337,10 +331,7 @@ func (v *verifier) add(p Problem, repair func() (string, error)) error {
 
 // blobAway has the store move a blob away, together with its copy: it looks again first.
 func (v *verifier) blobAway(ctx context.Context, name digest.Digest, size int64) (string, error) {
-	d, err := digest.New(name.Function(), name.Hex(), size)
-	if err != nil {
-		return "", err
-	}
+	d := name.Sized(size)
 	rc, err := v.repair.Open(ctx, d)
 	if err != nil {
 		return "", err
@@ -353,9 +344,10 @@ func (v *verifier) blobAway(ctx context.Context, name digest.Digest, size int64)
 	return "", err
 }
 
-// away moves a file to damaged/.
-func (v *verifier) away(path, as string) (string, error) {
-	if err := atomicfile.Rename(path, filepath.Join(v.s.root, "damaged", as+"-"+filepath.Base(path))); err != nil {
+// away moves a file to the folder for what is damaged, where its name begins as is said.
+func (v *verifier) away(it *item, as string) (string, error) {
+	to := as + it.name.Function().String() + "-" + it.name.Hex()
+	if err := atomicfile.Rename(it.path, filepath.Join(v.s.root.Damaged(), to)); err != nil {
 		return "", err
 	}
 	return "moved to damaged/", nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 func TestVerify(t *testing.T) {
@@ -167,7 +168,7 @@ func TestReadAndFind(t *testing.T) {
 	}
 
 	d := r.Files[0].Digest
-	blob := gc.Found{Kind: gc.Blobs, Path: c.blobs.Path(d)}
+	blob := gc.Found{Kind: layout.Blobs, Path: c.blobs.Path(d)}
 	root, key := r.Dirs[0].Root, a.Key(c.fn)
 	for _, test := range []struct {
 		text string
@@ -178,8 +179,8 @@ func TestReadAndFind(t *testing.T) {
 		{"blake3:" + d.Hex(), []gc.Found{blob}},
 		{"blake3:" + d.Hex() + "/4", nil},
 		{"sha256:" + d.Hex(), nil},
-		{root.String(), []gc.Found{{Kind: gc.Blobs, Path: c.blobs.Path(root)}, {Kind: gc.Trees, Path: dir}}},
-		{key.Hex(), []gc.Found{{Kind: gc.Blobs, Path: c.blobs.Path(key)}, {Kind: gc.Results, Path: c.results.Path(key)}}},
+		{root.String(), []gc.Found{{Kind: layout.Blobs, Path: c.blobs.Path(root)}, {Kind: layout.Trees, Path: dir}}},
+		{key.Hex(), []gc.Found{{Kind: layout.Blobs, Path: c.blobs.Path(key)}, {Kind: layout.Results, Path: c.results.Path(key)}}},
 		{strings.Repeat("0", 64), nil},
 	} {
 		if got, err := gc.Find(c.root, test.text); err != nil || !slices.Equal(got, test.want) {

@@ -11,26 +11,23 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Trees keeps whole trees unpacked and read-only, for exec roots to link to: <root>/trees/<function>-<hash>/, where hash is
-// that of the root Directory message. Beside a tree that is complete lies <function>-<hash>.ok, written last; a folder
-// without it does not count. Many processes may use one root.
-type Trees struct{ root string }
+// Trees keeps whole trees unpacked and read-only, for exec roots to link to, each in a folder that is named by the digest of its root
+// Directory message. Beside a tree that is complete lies its marker, written last; a folder without it does not count. Many
+// processes may use one root.
+type Trees struct{ root layout.Root }
 
 // NewTrees returns the trees in the store's folder root, given as an absolute path. It touches nothing yet.
-func NewTrees(root string) *Trees { return &Trees{root: root} }
+func NewTrees(root string) *Trees { return &Trees{root: layout.Root(root)} }
 
 // Dir returns where the tree is, or would be.
-func (t *Trees) Dir(root digest.Digest) string {
-	return filepath.Join(t.root, "trees", root.Function().String()+"-"+root.Hex())
-}
-
-func (t *Trees) marker(root digest.Digest) string { return t.Dir(root) + ".ok" }
+func (t *Trees) Dir(root digest.Digest) string { return t.root.Tree(root) }
 
 // Find returns the tree's folder if the tree is there, complete. It fits MaterialiseOptions.Shared.
 func (t *Trees) Find(root digest.Digest) (string, bool) {
-	if _, err := os.Lstat(t.marker(root)); err != nil {
+	if _, err := os.Lstat(t.root.TreeMarker(root)); err != nil {
 		return "", false
 	}
 	dir := t.Dir(root)
@@ -49,12 +46,12 @@ func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest)
 	if dir, ok := t.Find(root); ok {
 		return dir, nil
 	}
-	for _, sub := range []string{"trees", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(t.root, sub), 0o755); err != nil {
+	for _, dir := range []string{t.root.Trees(), t.root.Scratch()} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return "", fmt.Errorf("tree %s: %w", root, err)
 		}
 	}
-	unlock, err := atomicfile.Lock(ctx, t.Dir(root)+".lock")
+	unlock, err := atomicfile.Lock(ctx, t.root.TreeLock(root))
 	if err != nil {
 		return "", fmt.Errorf("tree %s: wait for its lock: %w", root, err)
 	}
@@ -71,7 +68,7 @@ func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest)
 // install writes the tree under the lock. A crash before the last step leaves a folder in tmp, which opening the store
 // removes later, or a folder without its marker, which the next install removes.
 func (t *Trees) install(ctx context.Context, blobs store.Blobs, root digest.Digest) error {
-	tmp, err := os.MkdirTemp(filepath.Join(t.root, "tmp"), atomicfile.TempName("tree")+"*")
+	tmp, err := os.MkdirTemp(t.root.Scratch(), atomicfile.TempName("tree")+"*")
 	if err != nil {
 		return err
 	}
@@ -95,21 +92,21 @@ func (t *Trees) install(ctx context.Context, blobs store.Blobs, root digest.Dige
 	if err := atomicfile.SyncDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(tmp, t.marker(root), []byte(root.String()+"\n"), 0o444)
+	return atomicfile.WriteFile(tmp, t.root.TreeMarker(root), []byte(root.String()+"\n"), 0o444)
 }
 
 // Remove removes the tree, if it is there. Exec roots that link to it break: the caller knows that there are none.
 func (t *Trees) Remove(ctx context.Context, root digest.Digest) error {
-	unlock, err := atomicfile.Lock(ctx, t.Dir(root)+".lock")
+	unlock, err := atomicfile.Lock(ctx, t.root.TreeLock(root))
 	if err != nil {
 		return fmt.Errorf("tree %s: wait for its lock: %w", root, err)
 	}
 	defer unlock()
 	// The marker first, and surely: a folder that is half removed must not count.
-	if err := os.Remove(t.marker(root)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(t.root.TreeMarker(root)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("tree %s: %w", root, err)
 	}
-	if err := atomicfile.SyncDir(filepath.Join(t.root, "trees")); err != nil {
+	if err := atomicfile.SyncDir(t.root.Trees()); err != nil {
 		return fmt.Errorf("tree %s: %w", root, err)
 	}
 	if err := os.RemoveAll(t.Dir(root)); err != nil {

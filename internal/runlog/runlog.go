@@ -59,8 +59,8 @@ type Run struct {
 	fingerprint uint64
 }
 
-// Folder returns where the runs of a workspace's pipeline are, below the cache's state folder.
-func Folder(state, workspace, pipeline string) string {
+// Folder returns where the runs of a workspace's pipeline are, below the folder for those of all.
+func Folder(runs, workspace, pipeline string) string {
 	sum := blake3.Sum256([]byte(workspace + "\x00" + pipeline))
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -68,5 +68,5 @@ func Folder(state, workspace, pipeline string) string {
 		}
 		return '_'
 	}, pipeline)
-	return filepath.Join(state, "history", name[:min(len(name), 60)]+"-"+hex.EncodeToString(sum[:8]))
+	return filepath.Join(runs, name[:min(len(name), 60)]+"-"+hex.EncodeToString(sum[:8]))
 }

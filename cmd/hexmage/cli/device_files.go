@@ -152,11 +152,11 @@ func (p pushSet) add(from, name string) error {
 }
 
 func (a *app) statCache() *statcache.Cache {
-	return statcache.Open(filepath.Join(a.cache, "state", "statcache-"+digest.BLAKE3.String()), digest.BLAKE3, time.Now)
+	return statcache.Open(a.places().State().StatCache(digest.BLAKE3), digest.BLAKE3, time.Now)
 }
 
 // deviceState is where runs on devices keep what they know between runs.
-func (a *app) deviceState() string { return filepath.Join(a.cache, "state", "devices") }
+func (a *app) deviceState() string { return a.places().State().Devices() }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
 func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*lease.Lease, error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -29,6 +27,7 @@ import (
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
 	"github.com/hexmage/hexmage/internal/store/memory"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -54,7 +53,7 @@ type engineParts struct {
 	damage      *disk.DamageWatch
 	reaper      *reaper.Reaper // nil until a command starts
 	scratch     string         // folder of this process
-	state       string
+	state       layout.StateDir
 	inUse       func() // nothing is collected before it is called
 }
 
@@ -89,7 +88,9 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	gc.Tidy(ctx, a.cache, reaper.End)
+	if gc.Tidy(ctx, a.cache, reaper.End) {
+		fmt.Fprintln(a.env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs is thrown away; results stay, as far as their actions are the same")
+	}
 	if err := a.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -114,13 +115,12 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, engine(err)
 	}
-	e := &engineParts{fn: fn, inUse: inUse, damage: damage, blobs: store.WithHostFiles(blobs), results: results, trees: merkle.NewTrees(a.cache), state: filepath.Join(a.cache, "state")}
-	e.stats = statcache.Open(filepath.Join(e.state, "statcache-"+fn.String()), fn, time.Now)
-	if err := os.MkdirAll(e.state, 0o755); err != nil {
+	e := &engineParts{fn: fn, inUse: inUse, damage: damage, blobs: store.WithHostFiles(blobs), results: results, trees: merkle.NewTrees(a.cache), state: a.places().State()}
+	e.stats = statcache.Open(e.state.StatCache(fn), fn, time.Now)
+	if err := os.MkdirAll(string(e.state), 0o755); err != nil {
 		return nil, engine(err)
 	}
-	// Its name has our process id, which a process in another container may have too, and so not only that.
-	if e.scratch, err = os.MkdirTemp(filepath.Join(a.cache, "tmp"), atomicfile.TempName("run")); err != nil {
+	if e.scratch, err = a.places().NewRun(); err != nil {
 		return nil, engine(err)
 	}
 	begin := sync.OnceValues(func() (int, error) {
@@ -130,7 +130,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		}
 		return e.reaper.Pid(), nil
 	})
-	extra := map[string]string{fetch.EnvDownloads: filepath.Join(a.cache, "downloads")}
+	extra := map[string]string{fetch.EnvDownloads: a.places().Downloads()}
 	if a.Offline {
 		extra[fetch.EnvOffline] = "1"
 	}
@@ -143,7 +143,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	folders := dirpool.New(filepath.Join(a.cache, "laid"), fn, store.Unmodified, disk.LastDamage(a.cache))
+	folders := dirpool.New(a.places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.cache))
 	here := local.Options{
 		Dir: e.scratch, Pool: folders, Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
 		Begin: begin, Base: base, Workspace: workspace, Private: a.private(),
@@ -152,7 +152,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	e.host, e.other = local.New(here), local.New(here)
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
 	devices := runner.Options{
-		Store: e.blobs, Trees: e.trees, Fn: fn, Dir: e.scratch, State: filepath.Join(e.state, "devices"),
+		Store: e.blobs, Trees: e.trees, Fn: fn, Dir: e.scratch, State: e.state.Devices(),
 		Emulate: steps.EmulatePhone(a.env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
 		Phones: listed.Emulated,
 	}
@@ -166,9 +166,9 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}
 	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, runner.Executor: e.device})
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, runner.Executor: e.device})
-	e.roots = filepath.Join(a.cache, "tmp")
+	e.roots = a.places().Scratch()
 	cached := execute.Undamaged(execute.Cached(route, results, e.blobs, fn, e.trees.Has), e.blobs, damage)
-	e.executor = execute.Exclusive(cached, filepath.Join(e.state, "actions.lock"), fn)
+	e.executor = execute.Exclusive(cached, e.state.ActionsLock(), fn)
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.
 		if err := blobs.Flush(ctx); err != nil {
@@ -195,7 +195,7 @@ func (a *app) settle(ctx context.Context) error {
 func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
 		Executor: e.executor, Blobs: e.blobs, Results: e.results, Hasher: e.stats, Fn: e.fn,
-		State: e.state, LogDir: filepath.Join(e.state, "logs"), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
+		State: string(e.state), LogDir: e.state.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		Pools: map[string]int{runner.Executor: e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
 	}
 }
@@ -222,9 +222,9 @@ func (a *app) lookupOnly(workspace string) (build.Options, error) {
 	if err != nil {
 		return build.Options{}, err
 	}
-	o := build.Options{Fn: fn, Workspace: workspace, State: filepath.Join(a.cache, "state"), Jobs: a.Jobs, Fresh: a.Fresh.everything(),
-		Hasher: statcache.Open(filepath.Join(a.cache, "state", "statcache-"+fn.String()), fn, time.Now)}
-	if _, err := os.Stat(filepath.Join(a.cache, "tmp")); err != nil {
+	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, Fresh: a.Fresh.everything(),
+		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
+	if _, err := os.Stat(a.places().Scratch()); err != nil {
 		o.Blobs = store.WithHostFiles(memory.NewBlobs())
 		o.Executor = execute.Cached(noExecutor{}, memory.NewResults(), o.Blobs, fn, nil)
 	} else {

@@ -130,7 +130,7 @@ func (a *app) lockOptions() (relock.Options, error) {
 	vars := a.envVars()
 	maps.Copy(vars, a.Set)
 	o := relock.Options{Options: sources.Options{
-		Downloads: filepath.Join(a.cache, "downloads"), Offline: a.Offline,
+		Downloads: a.places().Downloads(), Offline: a.Offline,
 		Warn:   func(text string) { fmt.Fprintln(a.env.Stderr, "note:", text) },
 		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Vendor: qpm.Client{Home: a.env.Var("HOME"), Search: filepath.SplitList(a.env.Var("PATH"))},

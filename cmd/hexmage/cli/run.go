@@ -151,7 +151,7 @@ func (r *running) fromSnapshot(ctx context.Context) (build.Result, error) {
 			return build.Result{}, fmt.Errorf("%w: %w", err, build.ErrStale)
 		}
 	}
-	o := build.Options{Fn: fn, State: filepath.Join(a.cache, "state"), Out: r.out, Prune: len(c.Steps) == 0, Snapshot: &build.Snapshot{Path: r.snapshot}}
+	o := build.Options{Fn: fn, State: string(a.places().State()), Out: r.out, Prune: len(c.Steps) == 0, Snapshot: &build.Snapshot{Path: r.snapshot}}
 	if last.Unchanged(o) {
 		o.Sink, r.unchanged = r.watchers(), true
 		return last.Finish(o, began), nil
@@ -333,7 +333,7 @@ func (a *app) snapshotPath(r request, fn digest.Function) string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(a.cache, "state", "memo", fn.Bytes(b).Hex()[:32])
+	return filepath.Join(a.places().State().Snapshots(), fn.Bytes(b).Hex()[:32])
 }
 
 // binaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalogue are part of it.

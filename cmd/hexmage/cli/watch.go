@@ -378,10 +378,10 @@ func (w *watching) end() {
 
 // historyOf is the folder with the runs of a workspace's pipeline.
 func (a *app) runLogOf(workspace, pipeline string) string {
-	if filepath.Dir(workspace) == filepath.Join(a.cache, "shipped") { // its name changes with hexmage
+	if filepath.Dir(workspace) == a.places().Shipped() { // its name changes with hexmage
 		workspace = "shipped"
 	}
-	return runlog.Folder(filepath.Join(a.cache, "state"), workspace, pipeline)
+	return runlog.Folder(a.places().State().RunLogs(), workspace, pipeline)
 }
 
 // variables is a short digest of the values that the command line and the environment give to variables: enough to see that

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage"
 
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // app is what every command needs: where it works, what it was told, how it shows things.
@@ -31,6 +32,9 @@ type app struct {
 	interrupts *interrupts
 	catalogues catalogues
 }
+
+// places is the cache folder, with a method for each place in it.
+func (a *app) places() layout.Root { return layout.Root(a.cache) }
 
 func newApp(g Global, env Env) (*app, error) {
 	a := &app{Global: g, env: env, dir: env.Dir}
@@ -139,7 +143,7 @@ func (a *app) shipped() (string, error) {
 	if err != nil {
 		return "", engine(err)
 	}
-	dir := filepath.Join(a.cache, "shipped", hex.EncodeToString(h.Sum(nil))[:16])
+	dir := filepath.Join(a.places().Shipped(), hex.EncodeToString(h.Sum(nil))[:16])
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}

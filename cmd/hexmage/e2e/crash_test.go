@@ -163,7 +163,7 @@ func TestKilled(t *testing.T) {
 // come as far as that yet.
 func (w *world) interruptedExport(t *testing.T) bool {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(w.cache, "state", "exports-????????????????"))
+	found, err := filepath.Glob(filepath.Join(w.cache, "state", "exports", "????????????????"))
 	if err != nil || len(found) > 1 {
 		t.Fatalf("%q, %v", found, err)
 	}

@@ -196,7 +196,7 @@ func TestRepair(t *testing.T) {
 			for i, command := range order {
 				if command == found {
 					w.version(t, "third")
-					if err := os.Remove(filepath.Join(w.cache, "state", "verified")); err != nil { // as after a week
+					if err := os.Remove(filepath.Join(w.cache, "state", "proofs")); err != nil { // as after a week
 						t.Fatal(err)
 					}
 					if o := w.builds(t, want); !strings.Contains(o.stderr, "damaged and is dropped") {
@@ -235,7 +235,7 @@ func TestDamageFoundByALookup(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	remove(filepath.Join(w.cache, "state", "memo"))
+	remove(filepath.Join(w.cache, "state", "snapshot"))
 	if o := w.builds(t, want); !strings.Contains(o.stderr, "building again") {
 		t.Errorf("it has found nothing: %s", o)
 	}

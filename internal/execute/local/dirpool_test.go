@@ -36,7 +36,7 @@ func newWide(t *testing.T) *wide {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wide{t: t, blobs: blobs, kept: filepath.Join(root, "laid"), files: map[string]merkle.File{}}
+	w := &wide{t: t, blobs: blobs, kept: filepath.Join(root, "dirpool"), files: map[string]merkle.File{}}
 	if err := os.MkdirAll(filepath.Join(root, "tmp", "run"), 0o755); err != nil {
 		t.Fatal(err)
 	}

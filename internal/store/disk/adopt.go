@@ -11,6 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it has
@@ -47,7 +48,7 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	defer r.Close()
-	return d, s.write(ctx, d, r, "cas", 0o444)
+	return d, s.write(ctx, d, r, layout.Blobs, 0o444)
 }
 
 // Ref implements store.Local: what the store has is in it.
@@ -96,7 +97,7 @@ func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regul
 	if f.Set(0o444, unsynced()) != nil {
 		return false, nil // somebody else's
 	}
-	to := name(d, "cas")
+	to := layout.Name(layout.Blobs, d)
 	err := s.dir.RenameNew(f.Path, to)
 	if errors.Is(err, fs.ErrExist) {
 		if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
@@ -107,6 +108,6 @@ func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regul
 	if err != nil {
 		return false, nil
 	}
-	s.placed(d, "cas")
+	s.placed(d, layout.Blobs)
 	return true, nil
 }

@@ -47,6 +47,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // staleAge is how old a temporary file of a dead process must be before NewBlobs removes it.
@@ -77,7 +78,7 @@ func NewBlobs(root string) (*Blobs, error) {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
 	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
-	if err := atomicfile.Scratch(root, staleAge); err != nil {
+	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
 	if s.dir, err = atomicfile.OpenDir(root); err != nil {
@@ -91,21 +92,7 @@ func NewBlobs(root string) (*Blobs, error) {
 func (s *Blobs) Root() string { return s.root }
 
 // Path returns where the blob is, or would be. Nobody may write there.
-func (s *Blobs) Path(d digest.Digest) string { return s.dir.Path(name(d, "cas")) }
-
-// name returns the slash path below the root of the blob's file of a kind: cas or exec.
-func name(d digest.Digest, kind string) string {
-	var b [96]byte
-	p := b[:0]
-	if d.Function() != digest.SHA256 {
-		p = append(append(p, d.Function().String()...), '/')
-	}
-	var hash [64]byte
-	h := d.AppendHex(hash[:0])
-	p = append(append(p, kind...), '/')
-	p = append(append(p, h[:2]...), '/')
-	return string(append(p, h...))
-}
+func (s *Blobs) Path(d digest.Digest) string { return s.dir.Path(layout.Name(layout.Blobs, d)) }
 
 // Missing implements store.Blobs. A blob whose file is damaged, as far as its size and time tell, is missing.
 func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
@@ -124,7 +111,7 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 // Open implements store.Blobs. A blob that turns out to be damaged is moved away, so that it is missing from then on.
 func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
 	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
-		b, _, err := s.dir.Read(name(d, "cas"), int(d.Size()), d.Size())
+		b, _, err := s.dir.Read(layout.Name(layout.Blobs, d), int(d.Size()), d.Size())
 		if err == nil && d.Function().Bytes(b) == d {
 			return io.NopCloser(bytes.NewReader(b)), nil
 		}
@@ -176,7 +163,7 @@ func (s *Blobs) damaged(d digest.Digest, f *os.File) error {
 	if err != nil || !os.SameFile(mine, now) {
 		return nil
 	}
-	_ = s.dir.Remove(name(d, "exec"))
+	_ = s.dir.Remove(layout.Name(layout.Executables, d))
 	s.proofs.drop(d)
 	if err := atomicfile.Rename(path, damagePath(s.root, InStore, d)); err != nil {
 		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, store.ErrCorrupt, err)
@@ -189,12 +176,12 @@ func (s *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	return s.write(ctx, d, r, "cas", 0o444)
+	return s.write(ctx, d, r, layout.Blobs, 0o444)
 }
 
 // write makes the blob's file of a kind, with the content of r, which must be d.
-func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind string, perm fs.FileMode) error {
-	to := name(d, kind)
+func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind layout.Kind, perm fs.FileMode) error {
+	to := layout.Name(kind, d)
 	tmp, err := s.writeTemp(ctx, d, r, perm)
 	if err == nil {
 		if err = s.dir.Rename(tmp, to); err != nil {
@@ -210,7 +197,7 @@ func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind st
 
 // writeTemp makes a file in tmp with the content of r, which must be d, and returns its name.
 func (s *Blobs) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, perm fs.FileMode) (string, error) {
-	tmp := s.dir.TempName(atomicfile.NewFiles, "put")
+	tmp := s.dir.TempName(layout.NewFiles, "put")
 	if d.Size() <= smallSize {
 		b := s.buffers.Get().(*[]byte)
 		defer s.buffers.Put(b)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // copyOut is Link for who wants to write to the file: by reflink, else by a copy that the kernel makes.
@@ -67,5 +68,5 @@ func (s *Blobs) unmodified(d digest.Digest, f *os.File) bool {
 		return false
 	}
 	st := stat.Of(info)
-	return st.IsRegular() && st.Size == d.Size() && s.trusted(name(d, "cas"), st)
+	return st.IsRegular() && st.Size == d.Size() && s.trusted(layout.Name(layout.Blobs, d), st)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // A command may have read a damaged file before anybody found out, and what it made of it is whole and wrong. So damage stays on record
@@ -41,7 +42,7 @@ type Damage struct {
 
 // Damages returns what is on record in the store's folder.
 func Damages(root string) ([]Damage, error) {
-	dir := filepath.Join(root, "damaged")
+	dir := layout.Root(root).Damaged()
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("look for what was found damaged: %w", err)
@@ -60,7 +61,7 @@ func Damages(root string) ([]Damage, error) {
 
 // LastDamage returns when something in the store's folder was last found damaged, or was settled; zero if that never was.
 func LastDamage(root string) time.Time {
-	st, err := os.Lstat(filepath.Join(root, "damaged"))
+	st, err := os.Lstat(layout.Root(root).Damaged())
 	if err != nil {
 		return time.Time{}
 	}
@@ -90,7 +91,7 @@ func parseDamage(name string) (Damage, bool) {
 }
 
 func damagePath(root string, p Place, d digest.Digest) string {
-	return filepath.Join(root, "damaged", string(p)+d.Function().String()+"-"+d.Hex())
+	return filepath.Join(layout.Root(root).Damaged(), string(p)+d.Function().String()+"-"+d.Hex())
 }
 
 // NoteDamage puts damage on record. It returns when no crash can take the record away.
@@ -148,7 +149,7 @@ func (w *DamageWatch) Found() ([]digest.Digest, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	st, err := stat.Lstat(filepath.Join(w.root, "damaged"))
+	st, err := stat.Lstat(layout.Root(w.root).Damaged())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && st == w.stamp && !st.Racy(w.at) {
 		return w.found, nil
 	}

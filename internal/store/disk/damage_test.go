@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store/layout"
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
@@ -63,9 +64,9 @@ func TestDamageIsOnRecord(t *testing.T) {
 	}
 	want := []string{flipped.Hex()}
 	// An executable copy that was written to is replaced, and what was read from it is wrong even so. One that has only lost its time is right.
-	if copied := s.dir.Path(name(written, "exec")); exists(copied) {
+	if copied := s.dir.Path(layout.Name(layout.Executables, written)); exists(copied) {
 		flipBit(t, copied)
-		if err := errors.Join(os.Chtimes(copied, time.Time{}, time.Now()), os.Chtimes(s.dir.Path(name(right, "exec")), time.Time{}, time.Now())); err != nil {
+		if err := errors.Join(os.Chtimes(copied, time.Time{}, time.Now()), os.Chtimes(s.dir.Path(layout.Name(layout.Executables, right)), time.Time{}, time.Now())); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, "exec-"+written.Hex())
@@ -164,7 +165,7 @@ func TestWatchDamageReadsSeldom(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "damaged", "blake3-"+first.Hex())); err != nil {
 		t.Fatal(err)
 	}
-	if w.stamp, err = stat.Lstat(filepath.Join(root, "damaged")); err != nil {
+	if w.stamp, err = stat.Lstat(layout.Root(root).Damaged()); err != nil {
 		t.Fatal(err)
 	}
 	finds(second.Unsized())

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // Link implements store.Local. A blob whose file is damaged, by its size or by its content (which is read as
@@ -71,9 +72,9 @@ func (s *Blobs) link(from, path string) error {
 // source returns the name of the file to hard-link from.
 func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (string, error) {
 	if !executable {
-		return name(d, "cas"), s.proven(ctx, d)
+		return layout.Name(layout.Blobs, d), s.proven(ctx, d)
 	}
-	file := name(d, "exec")
+	file := layout.Name(layout.Executables, d)
 	if ok, err := s.copyRight(ctx, d); ok || err != nil {
 		return file, errors.Join(err, s.check(ctx, d))
 	}
@@ -82,7 +83,7 @@ func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (s
 		return "", err
 	}
 	defer f.Close()
-	err = s.write(ctx, d, f, "exec", 0o555)
+	err = s.write(ctx, d, f, layout.Executables, 0o555)
 	if errors.Is(err, store.ErrCorrupt) {
 		if err = s.damaged(d, f); err == nil {
 			err = lost(d)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // What a file's time cannot tell is a bit that changed under it: on the disk, in a controller. So before a file is linked, this
@@ -29,9 +29,9 @@ const (
 	maxProofs = 1 << 16 // large files that are remembered
 )
 
-// proofKind is of the state file <root>/state/verified. Its block has 8 bytes of each file's hash and the day.
+// proofKind is of the state file. Its block has 8 bytes of each file's hash and the day.
 func proofKind() statefile.Kind {
-	return statefile.Kind{Name: "verified", Version: 1, Max: 32 * maxProofs, Shared: true}
+	return statefile.Kind{Name: "proofs", Version: 1, Max: 32 * maxProofs, Shared: true}
 }
 
 // proofs knows which files were right when they were read, by this process or, of large ones, by any. Without the state file they
@@ -47,14 +47,14 @@ type proofs struct {
 }
 
 func newProofs(root string) *proofs {
-	return &proofs{path: filepath.Join(root, "state", "verified"), now: time.Now, seen: map[uint64]struct{}{}}
+	return &proofs{path: layout.Root(root).State().Proofs(), now: time.Now, seen: map[uint64]struct{}{}}
 }
 
 // proofKey stands for a file of the blob. Two blobs with the same key would only be read less often.
-func proofKey(d digest.Digest, kind string) uint64 {
+func proofKey(d digest.Digest, kind layout.Kind) uint64 {
 	var hash [32]byte
 	k := binary.LittleEndian.Uint64(d.AppendHash(hash[:0]))
-	if kind == "exec" {
+	if kind == layout.Executables {
 		k ^= 1
 	}
 	return k
@@ -63,7 +63,7 @@ func proofKey(d digest.Digest, kind string) uint64 {
 func (p *proofs) today() uint32 { return uint32(max(0, p.now().Unix()) / (24 * 60 * 60)) }
 
 // has tells whether the file need not be read.
-func (p *proofs) has(d digest.Digest, kind string) bool {
+func (p *proofs) has(d digest.Digest, kind layout.Kind) bool {
 	k := proofKey(d, kind)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *proofs) has(d digest.Digest, kind string) bool {
 func (p *proofs) own(d digest.Digest) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, ok := p.seen[proofKey(d, "cas")]
+	_, ok := p.seen[proofKey(d, layout.Blobs)]
 	return ok
 }
 
@@ -92,7 +92,7 @@ func (p *proofs) fresh(day uint32) bool {
 }
 
 // add notes that the file is right.
-func (p *proofs) add(d digest.Digest, kind string) {
+func (p *proofs) add(d digest.Digest, kind layout.Kind) {
 	k := proofKey(d, kind)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +112,7 @@ func (p *proofs) add(d digest.Digest, kind string) {
 func (p *proofs) drop(d digest.Digest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, kind := range []string{"cas", "exec"} {
+	for _, kind := range []layout.Kind{layout.Blobs, layout.Executables} {
 		k := proofKey(d, kind)
 		delete(p.seen, k)
 		if _, ok := p.days[k]; ok {
@@ -163,10 +163,10 @@ func LinkedUnread(st stat.Stamp) bool {
 
 // proven is check for a blob whose file is about to be linked: its content counts, too.
 func (s *Blobs) proven(ctx context.Context, d digest.Digest) error {
-	if s.proofs.has(d, "cas") {
+	if s.proofs.has(d, layout.Blobs) {
 		return s.check(ctx, d)
 	}
-	if s.rightSmall(d, "cas") {
+	if s.rightSmall(d, layout.Blobs) {
 		return nil
 	}
 	f, err := s.sound(ctx, d, true)
@@ -177,15 +177,15 @@ func (s *Blobs) proven(ctx context.Context, d digest.Digest) error {
 }
 
 // rightSmall tells whether a small file is there, trusted and right.
-func (s *Blobs) rightSmall(d digest.Digest, kind string) bool {
+func (s *Blobs) rightSmall(d digest.Digest, kind layout.Kind) bool {
 	if d.Size() > smallSize {
 		return false
 	}
 	buf := s.buffers.Get().(*[]byte)
 	defer s.buffers.Put(buf)
-	file := name(d, kind)
+	file := layout.Name(kind, d)
 	b, st, err := s.dir.ReadInto(file, (*buf)[:d.Size()+1])
-	if err != nil || !s.trusted(file, st) || kind == "exec" && st.Mode&0o7777 != 0o555 || d.Function().Bytes(b) != d {
+	if err != nil || !s.trusted(file, st) || kind == layout.Executables && st.Mode&0o7777 != 0o555 || d.Function().Bytes(b) != d {
 		return false
 	}
 	s.proofs.add(d, kind)
@@ -194,8 +194,8 @@ func (s *Blobs) rightSmall(d digest.Digest, kind string) bool {
 
 // copyRight tells whether the blob's executable copy is there and right. One that is damaged goes away, and on record.
 func (s *Blobs) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
-	file := name(d, "exec")
-	if !s.proofs.has(d, "exec") && s.rightSmall(d, "exec") {
+	file := layout.Name(layout.Executables, d)
+	if !s.proofs.has(d, layout.Executables) && s.rightSmall(d, layout.Executables) {
 		return true, nil
 	}
 	st, err := s.dir.Stat(file)
@@ -203,7 +203,7 @@ func (s *Blobs) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 		return false, nil
 	}
 	trusted := st.Mode&0o7777 == 0o555 && st.Size == d.Size() && s.trusted(file, st)
-	if trusted && s.proofs.has(d, "exec") {
+	if trusted && s.proofs.has(d, layout.Executables) {
 		return true, nil
 	}
 	f, err := os.Open(s.dir.Path(file))
@@ -222,7 +222,7 @@ func (s *Blobs) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 		return false, nil
 	}
 	if err == nil && trusted {
-		s.proofs.add(d, "exec")
+		s.proofs.add(d, layout.Executables)
 	}
 	return err == nil && trusted, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
@@ -62,7 +63,7 @@ func TestFlippedBitIsNotLinked(t *testing.T) {
 					}
 				}
 				flipBit(t, before.Path(d))
-				exec := before.dir.Path(name(d, "exec"))
+				exec := before.dir.Path(layout.Name(layout.Executables, d))
 				if _, err := os.Stat(exec); err == nil {
 					flipBit(t, exec)
 				}
@@ -71,7 +72,7 @@ func TestFlippedBitIsNotLinked(t *testing.T) {
 				if !errors.Is(err, store.ErrNotFound) || !errors.Is(err, store.ErrCorrupt) {
 					t.Fatalf("linked, or %v", err)
 				}
-				if left, _ := os.ReadDir(filepath.Join(root, "damaged")); len(left) != 1 {
+				if left, _ := os.ReadDir(layout.Root(root).Damaged()); len(left) != 1 {
 					t.Errorf("damaged/ has %v", left)
 				}
 				if err := errors.Join(after.Put(t.Context(), d, bytes.NewReader(b)), after.Link(t.Context(), d, filepath.Join(out, "2"), map[bool]fs.FileMode{false: 0o444, true: 0o555}[executable])); err != nil {
@@ -95,7 +96,7 @@ func TestFlippedBitInTheCopy(t *testing.T) {
 		if err := errors.Join(before.Put(t.Context(), d, bytes.NewReader(b)), before.Link(t.Context(), d, filepath.Join(out, "0"), 0o555), before.Flush(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		exec := before.dir.Path(name(d, "exec"))
+		exec := before.dir.Path(layout.Name(layout.Executables, d))
 		if _, err := os.Stat(exec); err != nil {
 			continue // files are cloned here
 		}
@@ -130,13 +131,13 @@ func TestLargeFilesAreReadInAWhile(t *testing.T) {
 		read bool
 	}{{made, false}, {made.Add(6 * day), false}, {made.Add(7 * day), true}, {made.Add(13 * day), false}, {made.Add(12 * day), false}, {made.Add(-day), true}, {made.Add(20 * day), true}} {
 		s := at(c.now)
-		if has := s.proofs.has(d, "cas"); has == c.read {
+		if has := s.proofs.has(d, layout.Blobs); has == c.read {
 			t.Errorf("step %d: known to be right: %v", i, has)
 		}
 		if err := errors.Join(s.Link(t.Context(), d, filepath.Join(out, fmt.Sprint(i)), 0o444), s.Flush(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		if !at(c.now).proofs.has(d, "cas") {
+		if !at(c.now).proofs.has(d, layout.Blobs) {
 			t.Errorf("step %d: what was read is not remembered", i)
 		}
 	}
@@ -150,8 +151,8 @@ func TestLargeFilesAreReadInAWhile(t *testing.T) {
 func TestProofsFile(t *testing.T) {
 	p := newProofs(t.TempDir())
 	d := digest.BLAKE3.Bytes(make([]byte, proofSize+1))
-	p.add(d, "cas")
-	p.add(d, "exec")
+	p.add(d, layout.Blobs)
+	p.add(d, layout.Executables)
 	p.save()
 	good, err := os.ReadFile(p.path)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 const (
@@ -43,7 +44,7 @@ func NewResults(root string) (*Results, error) {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
 	c := &Results{root: root, sync: atomicfile.NewSyncer(root)}
-	if err := atomicfile.Scratch(root, staleAge); err != nil {
+	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
 	if c.dir, err = atomicfile.OpenDir(root); err != nil {
@@ -53,14 +54,14 @@ func NewResults(root string) (*Results, error) {
 }
 
 // Path returns where the result for key is, or would be.
-func (c *Results) Path(key digest.Digest) string { return c.dir.Path(name(key, "ac")) }
+func (c *Results) Path(key digest.Digest) string { return c.dir.Path(layout.Name(layout.Results, key)) }
 
 // usual is a size in bytes that most results do not exceed: they are read in one go.
 const usual = 4 << 10
 
 // Get implements store.Results.
 func (c *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
-	file := name(key, "ac")
+	file := layout.Name(layout.Results, key)
 	b, st, err := c.read(key)
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func (c *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, e
 }
 
 func (c *Results) read(key digest.Digest) ([]byte, stat.Stamp, error) {
-	b, st, err := c.dir.Read(name(key, "ac"), usual, maxEntry+1)
+	b, st, err := c.dir.Read(layout.Name(layout.Results, key), usual, maxEntry+1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = store.ErrNotFound
@@ -120,7 +121,7 @@ func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result, 
 	if len(b) > maxEntry {
 		return fmt.Errorf("action %s: a result of %d bytes is too large to remember", key, len(b))
 	}
-	tmp, file := c.dir.TempName(atomicfile.NewFiles, "result"), name(key, "ac")
+	tmp, file := c.dir.TempName(layout.NewFiles, "result"), layout.Name(layout.Results, key)
 	err := c.dir.Create(tmp, b, 0o644, time.Time{})
 	if err == nil {
 		if err = c.dir.Rename(tmp, file); err != nil {

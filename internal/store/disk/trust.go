@@ -12,14 +12,15 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // unsynced is the modification time of blobs until they are synced.
 func unsynced() time.Time { return store.LinkTime().Add(10 * time.Second) }
 
 // placed notes that the blob's file of a kind, cas or exec, is right, and has it synced later, which its time then tells.
-func (s *Blobs) placed(d digest.Digest, kind string) {
-	file := name(d, kind)
+func (s *Blobs) placed(d digest.Digest, kind layout.Kind) {
+	file := layout.Name(kind, d)
 	s.proofs.add(d, kind)
 	s.mu.Lock()
 	s.fresh[file] = true
@@ -48,7 +49,7 @@ func (s *Blobs) trusted(file string, st stat.Stamp) bool {
 
 // check tells whether the blob is there: nil, or ErrNotFound, wrapped, or what kept it from finding out.
 func (s *Blobs) check(ctx context.Context, d digest.Digest) error {
-	file := name(d, "cas")
+	file := layout.Name(layout.Blobs, d)
 	st, err := s.dir.Stat(file)
 	if err == nil && st.IsRegular() && st.Size == d.Size() && s.trusted(file, st) {
 		return nil
@@ -78,13 +79,13 @@ func (s *Blobs) sound(ctx context.Context, d digest.Digest, prove bool) (*os.Fil
 }
 
 func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File, prove bool) error {
-	file := name(d, "cas")
+	file := layout.Name(layout.Blobs, d)
 	st, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("blob %s: %w", d, err)
 	}
 	trusted := s.trusted(file, stat.Of(st))
-	if trusted && (!prove || s.proofs.has(d, "cas")) {
+	if trusted && (!prove || s.proofs.has(d, layout.Blobs)) {
 		return nil
 	}
 	err = store.Copy(ctx, io.Discard, f, d)
@@ -97,10 +98,10 @@ func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File, prove b
 	if err != nil {
 		return fmt.Errorf("blob %s: %w", d, err)
 	}
-	s.proofs.add(d, "cas")
+	s.proofs.add(d, layout.Blobs)
 	// It is right, but perhaps only in memory.
 	if now, err := f.Stat(); !trusted && err == nil && now.ModTime().Equal(st.ModTime()) && s.dir.SetTime(file, unsynced()) == nil {
-		s.placed(d, "cas")
+		s.placed(d, layout.Blobs)
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return err

@@ -1,0 +1,402 @@
+// Package layout knows where things are in a cache folder, and what they are called there: the layout of Bazel's disk cache for blobs
+// and results, and beside it what hexmage keeps of its own.
+//
+// One enters it with a Root, which has a method for each place; Each goes through all there is. The package does not know what is in a
+// file, nor who may remove it.
+package layout
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/digest"
+)
+
+// Kind is what a file or folder of the cache is, as `hexmage cache stats` calls it.
+type Kind string
+
+// The kinds, those first that name others: what is removed goes in this order.
+const (
+	Results     Kind = "results"     // of actions, by their keys
+	Blobs       Kind = "blobs"       //
+	Executables Kind = "executables" // copies of blobs with another mode
+	Trees       Kind = "trees"       // that stand unpacked, for exec roots to link to
+	Downloads   Kind = "downloads"   //
+	Logs        Kind = "logs"        // what actions printed
+	RunLogs     Kind = "runlogs"     // what the runs of a pipeline did
+	Snapshots   Kind = "snapshots"   // what the last run of each request found out
+	DirPool     Kind = "dirpool"     // large folders of inputs, and lists of what is in them
+	Damaged     Kind = "damaged"     // what was moved away, and records of damage
+	Scratch     Kind = "scratch"     // what is not done yet
+	State       Kind = "state"       // all else that is remembered, and locks
+	Obsolete    Kind = "obsolete"    // what earlier versions of hexmage remembered
+)
+
+// Kinds returns all, in order.
+func Kinds() []Kind {
+	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Snapshots, DirPool, Damaged, Scratch, State, Obsolete}
+}
+
+// Functions are the digest functions. Each has its own part of the store.
+func Functions() []digest.Function { return []digest.Function{digest.BLAKE3, digest.SHA256} }
+
+// Root is a cache folder, as an absolute path.
+type Root string
+
+func (r Root) in(parts ...string) string {
+	return filepath.Join(append([]string{string(r)}, parts...)...)
+}
+
+// part is the name of the folder for files of the kind, which are named by digests.
+func (k Kind) part() string {
+	switch k {
+	case Results:
+		return "ac"
+	case Blobs:
+		return "cas"
+	}
+	return "exec"
+}
+
+// Name returns the slash path below the root of the Result, Blob or Executable with the digest: for SHA-256 where Bazel has it, for other
+// functions in a folder of the function.
+func Name(k Kind, d digest.Digest) string {
+	var b [96]byte
+	p := b[:0]
+	if d.Function() != digest.SHA256 {
+		p = append(append(p, d.Function().String()...), '/')
+	}
+	var hash [64]byte
+	h := d.AppendHex(hash[:0])
+	p = append(append(p, k.part()...), '/')
+	p = append(append(p, h[:2]...), '/')
+	return string(append(p, h...))
+}
+
+// File returns where the Result, Blob or Executable with the digest is, or would be.
+func (r Root) File(k Kind, d digest.Digest) string { return r.in(filepath.FromSlash(Name(k, d))) }
+
+const (
+	treesDir     = "trees"
+	markerSuffix = ".ok"
+)
+
+// Trees returns the folder that all trees are in.
+func (r Root) Trees() string { return r.in(treesDir) }
+
+// Tree returns where the tree with that root stands unpacked, or would.
+func (r Root) Tree(d digest.Digest) string {
+	return r.in(treesDir, d.Function().String()+"-"+d.Hex())
+}
+
+// TreeMarker returns the file that is there when the tree is complete.
+func (r Root) TreeMarker(d digest.Digest) string { return r.Tree(d) + markerSuffix }
+
+// TreeLock returns the file whose lock has who writes or removes the tree.
+func (r Root) TreeLock(d digest.Digest) string { return r.Tree(d) + ".lock" }
+
+// Downloads returns the folder for what comes from elsewhere, whole or in part.
+func (r Root) Downloads() string { return r.in("downloads") }
+
+// Shipped returns the folder for workspaces that hexmage has in itself.
+func (r Root) Shipped() string { return r.in("shipped") }
+
+// DirPool returns the folder for large folders of inputs that are kept.
+func (r Root) DirPool() string { return r.in("dirpool") }
+
+// Damaged returns the folder for what was found damaged.
+func (r Root) Damaged() string { return r.in("damaged") }
+
+// The two folders for what is not done yet, below the root.
+const (
+	NewFiles   = "new" // files that are being written: they keep to themselves, see atomicfile.Spread
+	NewFolders = "tmp" // exec roots, trees
+)
+
+// Scratch returns the folder that all exec roots are below.
+func (r Root) Scratch() string { return r.in(NewFolders) }
+
+// Prepare makes the folder, if it is not there, with its folders for what is not done yet, and removes from them what dead
+// processes left there more than age ago. In a cache that cannot be written to, whose folders are there, it does nothing.
+func (r Root) Prepare(age time.Duration) error {
+	if err := os.MkdirAll(string(r), 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{NewFiles, NewFolders} {
+		dir := r.in(name)
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			atomicfile.Spread(string(r)) // so that dir has a place of its own
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+			atomicfile.Spread(dir)
+		}
+	}
+	return r.Sweep(age)
+}
+
+// Sweep removes what dead processes left undone more than age ago.
+func (r Root) Sweep(age time.Duration) error {
+	for _, name := range []string{NewFiles, NewFolders} {
+		if err := atomicfile.Sweep(r.in(name), age); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return &fs.PathError{Op: "clean", Path: r.in(name), Err: err}
+		}
+	}
+	return nil
+}
+
+const runPrefix = "run"
+
+// NewRun makes a scratch folder for this process. Its name has the process's id, which a process in another container may have too, and so
+// not only that.
+func (r Root) NewRun() (string, error) {
+	return os.MkdirTemp(r.Scratch(), atomicfile.TempName(runPrefix))
+}
+
+// Run is the scratch folder of a process, which may be dead.
+type Run struct {
+	Path string
+	PID  int
+}
+
+// Runs returns the folders that NewRun made and nobody has removed.
+func (r Root) Runs() ([]Run, error) {
+	entries, err := readDir(r.Scratch())
+	var runs []Run
+	for _, e := range entries {
+		text, ok := strings.CutPrefix(e.Name(), runPrefix+"-")
+		text, _, _ = strings.Cut(text, "-")
+		if pid, err := strconv.Atoi(text); ok && err == nil && pid > 0 {
+			runs = append(runs, Run{filepath.Join(r.Scratch(), e.Name()), pid})
+		}
+	}
+	return runs, err
+}
+
+const stateDir = "state"
+
+// State returns the folder for what is remembered.
+func (r Root) State() StateDir { return StateDir(r.in(stateDir)) }
+
+// StateDir is the folder for what is remembered from run to run.
+type StateDir string
+
+// Root returns the cache folder that the folder is in.
+func (s StateDir) Root() Root { return Root(filepath.Dir(string(s))) }
+
+func (s StateDir) in(parts ...string) string {
+	return filepath.Join(append([]string{string(s)}, parts...)...)
+}
+
+// Logs returns the folder for what actions printed.
+func (s StateDir) Logs() string { return s.in("logs") }
+
+// RunLogs returns the folder for what runs did.
+func (s StateDir) RunLogs() string { return s.in("runlog") }
+
+// Snapshots returns the folder for what the last run of each request found out.
+func (s StateDir) Snapshots() string { return s.in("snapshot") }
+
+// StatCache returns the file of what is known of the host's files.
+func (s StateDir) StatCache(fn digest.Function) string { return s.in("statcache", fn.String()) }
+
+// Proofs returns the file of when large blobs were last read.
+func (s StateDir) Proofs() string { return s.in("proofs") }
+
+// Exports returns the file of what stands in the folder of outputs with the id.
+func (s StateDir) Exports(id string) string { return s.in("exports", id) }
+
+// LastRuns returns the folder for the keys with which steps with effects last ran.
+func (s StateDir) LastRuns() string { return s.in("last-runs") }
+
+// Devices returns the folder for leases of devices, and what is known of them.
+func (s StateDir) Devices() string { return s.in("devices") }
+
+// ActionsLock returns the file in which an action is locked while it runs.
+func (s StateDir) ActionsLock() string { return s.in("actions.lock") }
+
+// InUseLock returns the file whose lock has who uses the cache.
+func (s StateDir) InUseLock() string { return s.in("in-use.lock") }
+
+// old are the patterns of what earlier versions of hexmage remembered under other names, below the root.
+func old() []string {
+	return []string{"state/memo", "state/history", "state/statcache-*", "state/verified", "state/exports-*", "laid"} // until 2026-11
+}
+
+func isObsolete(name string) bool {
+	return slices.ContainsFunc(old(), func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
+}
+
+// Item is what lives and goes as one: a file, or a folder with all that is in it.
+type Item struct {
+	Kind   Kind
+	Path   string
+	Digest digest.Digest // of Results, Blobs, Executables and Trees: what the name tells, which has no size
+	Info   fs.FileInfo
+}
+
+// Each calls f with all that is in the folder, kind by kind. What comes or goes meanwhile may be told of or not. What has no name that
+// anything of ours has is passed over.
+func (r Root) Each(ctx context.Context, f func(Item) error) error {
+	for _, fn := range Functions() {
+		for _, k := range []Kind{Results, Blobs, Executables} { // an executable after its blob
+			if err := r.eachShard(ctx, fn, k, f); err != nil {
+				return err
+			}
+		}
+	}
+	tree := func(it Item) error {
+		function, hex, _ := strings.Cut(filepath.Base(it.Path), "-")
+		fn, err := digest.ParseFunction(function)
+		if err != nil || !it.Info.IsDir() {
+			return nil
+		}
+		if it.Digest, err = digest.New(fn, hex, 0); err != nil {
+			return nil // its marker, its lock
+		}
+		return f(it)
+	}
+	// An archive, a package, a clone are below a folder for their way to be fetched. Lock files stay: removed while one is held, it
+	// would let a second process in.
+	download := func(it Item) error {
+		if name := filepath.Base(it.Path); name == "lock" || strings.HasSuffix(name, ".lock") {
+			it.Kind = State
+		}
+		return f(it)
+	}
+	way := func(it Item) error {
+		if !it.Info.IsDir() {
+			return download(it)
+		}
+		return eachIn(ctx, Downloads, it.Path, download)
+	}
+	s := r.State()
+	folders := []struct {
+		kind Kind
+		dir  string
+		each func(Item) error
+	}{
+		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), f}, {RunLogs, s.RunLogs(), f}, {Snapshots, s.Snapshots(), f},
+		{DirPool, r.DirPool(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
+	}
+	for _, d := range folders {
+		if err := eachIn(ctx, d.kind, d.dir, d.each); err != nil {
+			return err
+		}
+	}
+	err := eachIn(ctx, State, string(s), func(it Item) error {
+		for _, d := range folders { // these were listed by themselves
+			if it.Path == d.dir {
+				return nil
+			}
+		}
+		if isObsolete(stateDir + "/" + filepath.Base(it.Path)) {
+			it.Kind = Obsolete
+		}
+		return f(it)
+	})
+	if err != nil {
+		return err
+	}
+	return eachIn(ctx, Obsolete, string(r), func(it Item) error {
+		if isObsolete(filepath.Base(it.Path)) {
+			return f(it)
+		}
+		return nil
+	})
+}
+
+// obsolete returns the paths of what earlier versions of hexmage remembered.
+func (r Root) obsolete() (found []string, err error) {
+	for _, dir := range []string{"", stateDir} {
+		entries, err := readDir(r.in(dir))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if isObsolete(path.Join(dir, e.Name())) {
+				found = append(found, r.in(dir, e.Name()))
+			}
+		}
+	}
+	return found, nil
+}
+
+// HasObsolete tells whether there is something that an earlier version of hexmage remembered.
+func (r Root) HasObsolete() (bool, error) {
+	found, err := r.obsolete()
+	return len(found) > 0, err
+}
+
+// RemoveObsolete removes what earlier versions of hexmage remembered. Nobody may use the folder meanwhile.
+func (r Root) RemoveObsolete() error {
+	found, err := r.obsolete()
+	for _, p := range found {
+		err = errors.Join(err, os.RemoveAll(p))
+	}
+	return err
+}
+
+// eachIn calls f with what is in a folder.
+func eachIn(ctx context.Context, kind Kind, dir string, f func(Item) error) error {
+	entries, err := readDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = f(Item{Kind: kind, Path: filepath.Join(dir, e.Name()), Info: info})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachShard calls f with the files of a kind that are named by digests of the function.
+func (r Root) eachShard(ctx context.Context, fn digest.Function, kind Kind, f func(Item) error) error {
+	base := r.in(kind.part())
+	if fn != digest.SHA256 {
+		base = r.in(fn.String(), kind.part())
+	}
+	return eachIn(ctx, kind, base, func(top Item) error {
+		prefix := filepath.Base(top.Path)
+		if len(prefix) != 2 || !top.Info.IsDir() {
+			return nil
+		}
+		return eachIn(ctx, kind, top.Path, func(it Item) error {
+			hex := filepath.Base(it.Path)
+			var err error
+			if it.Digest, err = digest.New(fn, hex, 0); err != nil || !strings.HasPrefix(hex, prefix) || !it.Info.Mode().IsRegular() {
+				return nil
+			}
+			return f(it)
+		})
+	})
+}
+
+// readDir is os.ReadDir, for which a folder that is not there is empty.
+func readDir(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return entries, err
+}

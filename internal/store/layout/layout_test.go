@@ -1,0 +1,223 @@
+package layout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store/layout"
+)
+
+func b3() digest.Digest  { return digest.BLAKE3.Bytes([]byte("x")) }
+func sha() digest.Digest { return digest.SHA256.Bytes([]byte("x")) }
+
+// all are a place of each kind, as methods give it, by the name below the root. The names are what other programs, older and newer
+// versions of hexmage go by.
+func all(r layout.Root) map[string]string {
+	h, s := b3().Hex(), sha().Hex()
+	st := r.State()
+	return map[string]string{
+		"blake3/cas/" + h[:2] + "/" + h:  r.File(layout.Blobs, b3()),
+		"blake3/ac/" + h[:2] + "/" + h:   r.File(layout.Results, b3()),
+		"blake3/exec/" + h[:2] + "/" + h: r.File(layout.Executables, b3()),
+		"cas/" + s[:2] + "/" + s:         r.File(layout.Blobs, sha()), // as Bazel has it
+		"ac/" + s[:2] + "/" + s:          r.File(layout.Results, sha()),
+		"exec/" + s[:2] + "/" + s:        r.File(layout.Executables, sha()),
+		"trees/blake3-" + h:              r.Tree(b3()),
+		"trees/sha256-" + s:              r.Tree(sha()),
+		"downloads/deb/x.deb":            filepath.Join(r.Downloads(), "deb", "x.deb"),
+		"downloads/x.zip":                filepath.Join(r.Downloads(), "x.zip"),
+		"dirpool/x":                      filepath.Join(r.DirPool(), "x"),
+		"damaged/x":                      filepath.Join(r.Damaged(), "x"),
+		"shipped/x":                      filepath.Join(r.Shipped(), "x"),
+		"tmp/x":                          filepath.Join(r.Scratch(), "x"),
+		"state/logs/x":                   filepath.Join(st.Logs(), "x"),
+		"state/runlog/x":                 filepath.Join(st.RunLogs(), "x"),
+		"state/snapshot/x":               filepath.Join(st.Snapshots(), "x"),
+		"state/statcache/blake3":         st.StatCache(digest.BLAKE3),
+		"state/proofs":                   st.Proofs(),
+		"state/exports/x":                st.Exports("x"),
+		"state/last-runs/x":              filepath.Join(st.LastRuns(), "x"),
+		"state/devices/x":                filepath.Join(st.Devices(), "x"),
+		"state/actions.lock":             st.ActionsLock(),
+		"state/in-use.lock":              st.InUseLock(),
+	}
+}
+
+func TestNames(t *testing.T) {
+	r := layout.Root(t.TempDir())
+	for name, path := range all(r) {
+		if want := filepath.Join(string(r), filepath.FromSlash(name)); path != want {
+			t.Errorf("%s, want %s", path, want)
+		}
+	}
+	if r.State().Root() != r {
+		t.Errorf("the state folder is in %s", r.State().Root())
+	}
+	tree := r.Tree(b3())
+	if r.TreeMarker(b3()) != tree+".ok" || r.TreeLock(b3()) != tree+".lock" || filepath.Dir(tree) != r.Trees() {
+		t.Errorf("beside %s are %s and %s", tree, r.TreeMarker(b3()), r.TreeLock(b3()))
+	}
+}
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// each lists what Each finds, as kind, digest and name below the root.
+func each(t *testing.T, r layout.Root) []string {
+	t.Helper()
+	var found []string
+	err := r.Each(t.Context(), func(it layout.Item) error {
+		rel, err := filepath.Rel(string(r), it.Path)
+		if it.Info.Name() != filepath.Base(it.Path) {
+			t.Errorf("%s has the info of %s", rel, it.Info.Name())
+		}
+		line := string(it.Kind) + " " + filepath.ToSlash(rel)
+		if !it.Digest.IsZero() {
+			line += " " + it.Digest.String()
+		}
+		found = append(found, line)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestEach(t *testing.T) {
+	r := layout.Root(t.TempDir())
+	if got := each(t, r); len(got) > 0 {
+		t.Fatalf("in an empty folder is %q", got)
+	}
+	for _, path := range all(r) {
+		if strings.HasPrefix(path, r.Trees()) {
+			write(t, filepath.Join(path, "bin", "cc"))
+			continue
+		}
+		write(t, path)
+	}
+	h, s := b3().Hex(), sha().Hex()
+	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "dirpool/x.list", "state/devices/y",
+		// Nothing of ours has such names.
+		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h), "trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
+		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
+		// Earlier versions had these.
+		"state/memo/x", "state/history/p-0123/x.run", "state/statcache-blake3", "state/statcache-blake3-12-34", "state/verified", "state/exports-0123456789abcdef",
+		"state/exports-0123456789abcdef.lock", "laid/x/a", "laid/x.list"} {
+		write(t, filepath.Join(string(r), name))
+	}
+	if err := os.MkdirAll(r.File(layout.Blobs, digest.BLAKE3.Bytes(nil)), 0o755); err != nil { // a folder is no blob
+		t.Fatal(err)
+	}
+	bare, baresha := "blake3:"+h+"/0", "sha256:"+s+"/0"
+	want := []string{
+		"results blake3/ac/" + h[:2] + "/" + h + " " + bare, "blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
+		"results ac/" + s[:2] + "/" + s + " " + baresha, "blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
+		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
+		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
+		"dirpool dirpool/x", "dirpool dirpool/x.list", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
+		"logs state/logs/x", "runlogs state/runlog/x", "snapshots state/snapshot/x",
+		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/devices", "state state/actions.lock", "state state/in-use.lock",
+		"obsolete state/memo", "obsolete state/history", "obsolete state/statcache-blake3", "obsolete state/statcache-blake3-12-34", "obsolete state/verified",
+		"obsolete state/exports-0123456789abcdef", "obsolete state/exports-0123456789abcdef.lock", "obsolete laid",
+	}
+	got := each(t, r)
+	for kinds := layout.Kinds(); len(kinds) > 0; kinds = kinds[1:] {
+		if !slices.ContainsFunc(got, func(l string) bool { return strings.HasPrefix(l, string(kinds[0])+" ") }) {
+			t.Errorf("there is nothing of kind %s", kinds[0])
+		}
+	}
+	if e, b := slices.Index(got, want[2]), slices.Index(got, want[1]); e < b {
+		t.Error("an executable comes before its blob")
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	if has, err := r.HasObsolete(); !has || err != nil {
+		t.Errorf("obsolete: %v, %v", has, err)
+	}
+	if err := r.RemoveObsolete(); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := r.HasObsolete(); has || err != nil {
+		t.Errorf("still obsolete: %v, %v", has, err)
+	}
+	want = slices.DeleteFunc(want, func(l string) bool { return strings.HasPrefix(l, "obsolete ") })
+	if got := each(t, r); len(got) != len(want) {
+		t.Errorf("what is not obsolete went, too: %q", got)
+	}
+
+	stop := errors.New("stop")
+	n := 0
+	if err := r.Each(t.Context(), func(layout.Item) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
+		t.Errorf("%v after %d", err, n)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	if err := r.Each(ctx, func(layout.Item) error { return nil }); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	r := layout.Root(filepath.Join(t.TempDir(), "a[b", "cache"))
+	if err := r.Prepare(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	run, err := r.NewRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-48 * time.Hour)
+	dead := []string{filepath.Join(string(r), "new", "put-4194304-1"), filepath.Join(r.Scratch(), "run-4194304-1")} // no process has this id
+	for _, p := range dead {
+		if err := errors.Join(os.MkdirAll(p, 0o755), os.Chtimes(p, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := r.Runs()
+	if err != nil || len(runs) != 2 || !slices.Contains(runs, layout.Run{Path: run, PID: os.Getpid()}) || !slices.Contains(runs, layout.Run{Path: dead[1], PID: 4194304}) {
+		t.Errorf("runs %v, %v", runs, err)
+	}
+	if err := r.Prepare(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range dead {
+		if _, err := os.Stat(p); err == nil {
+			t.Errorf("%s is still there", p)
+		}
+	}
+	if _, err := os.Stat(run); err != nil {
+		t.Error(err)
+	}
+	write(t, filepath.Join(string(r), "laid", "x"))
+	if has, err := r.HasObsolete(); !has || err != nil {
+		t.Errorf("below a folder with a bracket in its name: %v, %v", has, err)
+	}
+	if runs, err := layout.Root(filepath.Join(t.TempDir(), "none")).Runs(); err != nil || len(runs) != 0 {
+		t.Errorf("where nothing is are %v, %v", runs, err)
+	}
+}
+
+func BenchmarkName(b *testing.B) {
+	d := digest.BLAKE3.Bytes(fmt.Append(nil, 1))
+	b.ReportAllocs()
+	for b.Loop() {
+		layout.Name(layout.Blobs, d)
+	}
+}
