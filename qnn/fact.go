@@ -75,12 +75,22 @@ func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 	if best != nil {
 		return best.Arches, true
 	}
+	return f.Since("tools", tools), false
+}
+
+// Since returns the archs that a version of something that archs' records name ("tools", "qairt") is said to know.
+func (f *Facts) Since(of, version string) []string {
+	var arches []string
 	for _, a := range f.Arches {
-		if since := a.Since["tools"]; since != "" && !version.Older(tools, since) {
+		if a.knownTo(of, version) {
 			arches = append(arches, a.Name)
 		}
 	}
-	return arches, false
+	return arches
+}
+
+func (a *Arch) knownTo(of, at string) bool {
+	return a.Since[of] != "" && at != "" && !version.Older(at, a.Since[of])
 }
 
 // Settle fills in what releases have from the archs' records, where nobody has said what is in them.
@@ -122,8 +132,7 @@ func (f *Facts) Settle() {
 func (f *Facts) settle(s *SDK, r *Release) {
 	key, at := r.since(s.Name)
 	for _, a := range f.Arches {
-		since := a.Since[key]
-		if since == "" || version.Older(at, since) {
+		if !a.knownTo(key, at) {
 			continue
 		}
 		r.Arches = append(r.Arches, a.Name)

@@ -182,14 +182,14 @@ locked "ninja" "1.11.1" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 92038
-  sha256 = "a40b4e25a3306a10408ef3a4c6a906451c12935ca1a848d8a4e8f0b878c74898"
+  size   = 84998
+  sha256 = "8fb53064a92d6690cbe7f36cde237dea23b10b39775e9065d2da173a7b29e92f"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 92094
-  sha256 = "9528f7b8dad194adf06586b6fbed9bfc70f67563ee8f32242d93d4c7d3f548c0"
+  size   = 85054
+  sha256 = "75b35e2b22a876fe42b6292cf5ed6b406e15647fe252a988ff900cbf7b4e35a8"
 }
 
 locked "qemu" "7.2" {

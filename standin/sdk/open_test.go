@@ -148,7 +148,7 @@ func TestLayout(t *testing.T) {
 			"lib/aarch64-android/libQnnHtp.so", "lib/aarch64-android/libQnnHtpPrepare.so", "lib/aarch64-android/libQnnHtpV79Stub.so",
 			"lib/aarch64-android/libQnnSystem.so", "lib/hexagon-v73/unsigned/libQnnHtpV73Skel.so",
 			"lib/hexagon-v75/unsigned/libQnnHtpV75Skel.so", "lib/hexagon-v79/unsigned/libQnnHtpV79Skel.so",
-			"lib/hexagon-v81/unsigned/libQnnHtpV81Skel.so", "lib/x86_64-linux-clang/libQnnHtp.so",
+			"lib/x86_64-linux-clang/libQnnHtp.so",
 		},
 		"hexagon": {
 			"setup_sdk_env.source", "hexagon_sdk.json", "tools/HEXAGON_Tools/19.0.04/Tools/bin/hexagon-clang",
@@ -176,6 +176,9 @@ func TestLayout(t *testing.T) {
 			} else if strings.Contains(p, "bin/") && info.Mode()&0o111 == 0 && p != "bin/envsetup.sh" {
 				t.Errorf("%s: %s cannot be run", r.File(), p)
 			}
+		}
+		if _, err := os.Stat(filepath.Join(root, "lib/hexagon-v81")); err == nil {
+			t.Errorf("%s: it has libraries for v81, which is first in 2.42", r.File())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,16 +75,26 @@ func Find(name, version string) (Release, error) {
 	return Release{}, fmt.Errorf("%s %s: %w; there are %s", name, version, ErrUnknown, strings.Join(have, ", "))
 }
 
-// arches are the numbers of the Hexagon archs that the stand-in has libraries and folders for.
-func arches() []string { return []string{"68", "69", "73", "75", "79", "81"} }
+// arches are the numbers of the Hexagon archs that the stand-in has libraries and folders for: those that the vendor's release has.
+func (r Release) arches(world *qnn.Facts) []string {
+	known := world.Since("qairt", r.Version)
+	if r.tools != "" {
+		known = world.Since("tools", r.tools)
+	}
+	var out []string
+	for _, a := range known {
+		out = append(out, strings.TrimPrefix(a, "v"))
+	}
+	return out
+}
 
 // qairtLibraries lists the shared libraries of a QAIRT tree.
-func qairtLibraries(r Release) []library {
+func qairtLibraries(r Release, world *qnn.Facts) []library {
 	var libs []library
 	add := func(dir, name string, m machine, flags uint32, provider string, functions ...string) {
 		libs = append(libs, library{
 			path: path.Join("lib", dir, name), machine: m, flags: flags, functions: functions,
-			strings: texts(r, name, provider),
+			strings: r.texts(world, name, provider),
 		})
 	}
 	const android, linux = "aarch64-android", "x86_64-linux-clang"
@@ -93,7 +104,7 @@ func qairtLibraries(r Release) []library {
 	add(android, "libQnnHtpProfilingReader.so", aarch64(), 0, "")
 	add(android, "libQnnHtpOptraceProfilingReader.so", aarch64(), 0, "")
 	add(android, "libQnnHtpNetRunExtensions.so", aarch64(), 0, "")
-	for _, a := range arches() {
+	for _, a := range r.arches(world) {
 		add(android, "libQnnHtpV"+a+"Stub.so", aarch64(), 0, "")
 		add(android, "libQnnHtpV"+a+"CalculatorStub.so", aarch64(), 0, "")
 		add("hexagon-v"+a+"/unsigned", "libQnnHtpV"+a+"Skel.so", hexagon(), qnn.HexagonFlags(a), "")
@@ -107,7 +118,7 @@ func qairtLibraries(r Release) []library {
 }
 
 // texts are what a library says of itself. The first line is what a person sees who looks for strings in the file.
-func texts(r Release, name, provider string) []string {
+func (r Release) texts(world *qnn.Facts, name, provider string) []string {
 	s := []string{
 		"hexmage open stand-in of " + name + ": no vendor code, does nothing",
 		r.BuildID,
@@ -117,42 +128,37 @@ func texts(r Release, name, provider string) []string {
 		s = append(s, provider)
 	}
 	if name == "libQnnHtp.so" {
-		s = append(s, knows(r)...)
+		s = append(s, r.knows(world)...)
 	}
 	return s
 }
 
 // knows are the SoCs and the options of a device's configuration that a release's backend takes, by QNN's numbers. The compiler and the runner of
 // the stand-in look for them in the library that they are given, so an older library on a newer phone fails as a vendor's does.
-func knows(r Release) []string {
-	list := func(key string, all []since) string {
-		var known []string
-		for _, a := range all {
-			if !version.Older(r.Version, a.release) {
-				known = append(known, strconv.Itoa(a.number))
-			}
+func (r Release) knows(world *qnn.Facts) []string {
+	return []string{"open_socs=" + strings.Join(r.socs(world), ",") + ";", "open_device_options=" + strings.Join(r.deviceOptions(), ",") + ";"}
+}
+
+// socs are the soc_model numbers of the SoCs that the release is said to know; of one of which nobody has said which is the first that does,
+// its arch decides.
+func (r Release) socs(world *qnn.Facts) []string {
+	var out []string
+	for _, s := range world.SoCs {
+		if version.Older(r.Version, s.MinSDK) || s.MinSDK == "" && !slices.Contains(world.Since("qairt", r.Version), s.Arch) {
+			continue
 		}
-		return key + strings.Join(known, ",") + ";"
+		out = append(out, strconv.Itoa(s.SoCModel))
 	}
-	return []string{list("open_socs=", socs()), list("open_device_options=", deviceOptions())}
-}
-
-// since is a number that backends know from a release on.
-type since struct {
-	number  int
-	release string
-}
-
-// socs are the soc_model numbers of the SoCs whose first release is known, as the catalogue has them, and SM7325's.
-func socs() []since {
-	return []since{
-		{30, "2.14"}, {35, "2.14"}, {36, "2.14"}, {42, "2.14"}, {39, "2.14"}, {43, "2.23"}, {57, "2.23"}, {93, "2.37"}, {53, "2.37"}, {52, "2.37"}, {77, "2.37"},
-		{46, "2.37"}, {58, "2.37"}, {45, "2.37"}, {69, "2.37"}, {75, "2.37"}, {87, "2.42"}, {97, "2.42"}, {72, "2.42"}, {95, "2.42"}, {96, "2.42"},
-	}
+	return out
 }
 
 // deviceOptions are SoC, arch, and the signed protection domain, which upstream's users met as unsupported in older releases.
-func deviceOptions() []since { return []since{{0, "2.0"}, {1, "2.0"}, {2, "2.34"}} }
+func (r Release) deviceOptions() []string {
+	if version.Older(r.Version, "2.34") {
+		return []string{"0", "1"}
+	}
+	return []string{"0", "1", "2"}
+}
 
 // A library is a shared library that says what it stands for and whose functions all return 1, an error to every
 // caller there is.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
 	devrunner "github.com/hexmage/hexmage/standin/mllm/runner"
 )
 
@@ -123,9 +125,19 @@ func (t *tree) qairt(r Release) {
 		}
 		return tensorNames.ReplaceAllString(text, "get_$1")
 	})
-	for _, lib := range qairtLibraries(r) {
+	for _, lib := range qairtLibraries(r, t.world()) {
 		t.add(lib.path, lib.elf(), plainFile)
 	}
+}
+
+// world is what is true of the vendor's releases.
+func (t *tree) world() *qnn.Facts {
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.fail(diags)
+		return &qnn.Facts{}
+	}
+	return &s.Facts
 }
 
 // tensorNames are the members of Tensor that had a get_ in front before SDK 2.34.
@@ -142,7 +154,7 @@ func (t *tree) hexagon(r Release) {
 	t.copy(tools+"/libnative/bin", "hexagon/tools/libnative/bin")
 	t.add(tools+"/libnative/lib/libnative.a", []byte("!<arch>\n"), plainFile) // an archive of nothing
 	t.copy(tools+"/target/hexagon/include", "freestanding")
-	for _, a := range arches() {
+	for _, a := range r.arches(t.world()) {
 		t.copy("rtos/qurt/computev"+a+"/include", "hexagon/rtos")
 	}
 }
