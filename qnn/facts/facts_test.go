@@ -1,9 +1,18 @@
 package facts_test
 
 import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
 )
 
@@ -42,6 +51,81 @@ func TestTargets(t *testing.T) {
 				t.Errorf("%s and %s have the same soc_id", s.Name, ids[id])
 			}
 			ids[id] = s.Name
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden file")
+
+// TestVendorsCompiler holds the records against what the vendor's compiler writes for each soc_model. Where they differ, the differences are
+// written down: a new one is either a mistake here, or news.
+func TestVendorsCompiler(t *testing.T) {
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	table, err := os.ReadFile("testdata/htp-socs-2.51.0.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	lines := regexp.MustCompile(`(?m)^(\d+) ;arch=(\d+) hvx_threads=\d+ soc_type=(\S+) vtcm_size=(\d+)`).FindAllStringSubmatch(string(table), -1)
+	if len(lines) < 100 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for _, m := range lines {
+		model, _ := strconv.Atoi(m[1])
+		vtcm, _ := strconv.Atoi(m[4])
+		vtcm >>= 20
+		name := strings.ToUpper(m[3])
+		i := slices.IndexFunc(s.SoCs, func(soc *qnn.SoC) bool { return soc.SoCModel == model })
+		other, numbered := s.Others.Models[name]
+		switch {
+		case i >= 0:
+			soc := s.SoCs[i]
+			if !strings.EqualFold(soc.Name, name) && !slices.Contains(soc.Aliases, name) {
+				fmt.Fprintf(&out, "%d: %s here, %s there\n", model, soc.Name, name)
+			}
+			if soc.Arch != "v"+m[2] && s.HasHTP(soc.Arch) {
+				fmt.Fprintf(&out, "%s: %s here, v%s there\n", soc.Name, soc.Arch, m[2])
+			}
+			if soc.VTCMMB != vtcm && s.HasHTP(soc.Arch) {
+				fmt.Fprintf(&out, "%s: %d MB of VTCM here, %d there\n", soc.Name, soc.VTCMMB, vtcm)
+			}
+		case numbered && other != model:
+			fmt.Fprintf(&out, "%s: soc_model %d here, %d there\n", name, other, model)
+		case m[2] != "68": // of v68 it may be that the compiler does not know the chip
+			fmt.Fprintf(&out, "%d: no record here, %s v%s with %d MB of VTCM there\n", model, name, m[2], vtcm)
+		}
+	}
+	const golden = "testdata/htp-socs-2.51.0.differences"
+	if *update {
+		if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != out.String() {
+		t.Errorf("%v; differences to what the vendor's compiler says are not those that are known; got\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
+// TestFormatted keeps the files in the canonical format.
+func TestFormatted(t *testing.T) {
+	for _, name := range []string{"arches.hcl", "compat.hcl", "socs.hcl"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := hclwrite.Format(b)
+		if string(b) == string(want) {
+			continue
+		}
+		if *update {
+			err = os.WriteFile(name, want, 0o644)
+		}
+		if !*update || err != nil {
+			t.Errorf("%s is not formatted (%v): run go test ./qnn/facts -run Formatted -update", name, err)
 		}
 	}
 }

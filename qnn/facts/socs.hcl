@@ -97,6 +97,7 @@ soc "SM8475" {
   vtcm_mb   = 8
   soc_ids   = [530]
   min_sdk   = "2.14"
+  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SM7450" {
@@ -104,6 +105,7 @@ soc "SM7450" {
   arch      = "v69"
   soc_model = 41
   soc_ids   = [506]
+  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SM7475" {
@@ -111,6 +113,7 @@ soc "SM7475" {
   arch      = "v69"
   soc_model = 54
   soc_ids   = [591]
+  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SXR2230P" {
@@ -143,8 +146,12 @@ soc "SM8635" {
   marketing = "Snapdragon 8s Gen 3"
   arch      = "v73"
   soc_model = 68
-  vtcm_mb   = 8                          # of a draft (executorch#19216)
+  vtcm_mb   = 8
   lacks     = ["fp16_relaxed_precision"] # rwkv-qualcomm
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "a draft, executorch#19216; the compiler of QAIRT 2.51 targets 4 MB"
+  }
 }
 
 soc "SM7675" {
@@ -158,6 +165,7 @@ soc "SM6450" {
   arch      = "v73"
   soc_model = 50
   soc_ids   = [537]
+  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SM7635" {
@@ -205,6 +213,7 @@ soc "SSG2115P" {
   soc_ids   = [554]
   min_sdk   = "2.37"
   aliases   = ["SAR2130P"]
+  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SSG2125P" {
@@ -215,6 +224,7 @@ soc "SSG2125P" {
   soc_ids   = [579]
   min_sdk   = "2.37"
   aliases   = ["SAR1130P"]
+  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SXR1230P" {
@@ -223,6 +233,7 @@ soc "SXR1230P" {
   vtcm_mb   = 2
   soc_ids   = [525]
   min_sdk   = "2.37"
+  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SM8650" {
