@@ -25,6 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -293,7 +294,7 @@ func TestNotPinned(t *testing.T) {
 
 func TestOverrideArchive(t *testing.T) {
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, "ndk", ""); err != nil {
+	if err := sdktest.Archive(&b, "ndk", ""); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "ndk.zip")
@@ -313,7 +314,7 @@ func TestOverrideArchive(t *testing.T) {
 
 func TestFetch(t *testing.T) {
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, "mllm", ""); err != nil {
+	if err := sdktest.Archive(&b, "mllm", ""); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(b.Bytes())

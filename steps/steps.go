@@ -12,6 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -20,7 +22,13 @@ import (
 func Catalogue(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
 	c, diags := toolchains.Load(files)
 	if c != nil {
-		c.Embedded = sdk.Embedded{}
+		c.Embedded = sdk.Embedded{World: func() (*qnn.Facts, error) {
+			s, diags := facts.Builtin()
+			if diags.HasErrors() {
+				return nil, diags
+			}
+			return &s.Facts, nil
+		}}
 	}
 	return c, diags
 }

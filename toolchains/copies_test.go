@@ -9,6 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -20,7 +21,7 @@ func standIn(t *testing.T, dir, name, version string) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, name, version); err != nil {
+	if err := sdktest.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
 	file, root := filepath.Join(t.TempDir(), "a.zip"), filepath.Join(dir, release.Version)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -26,7 +27,7 @@ func TestStandInKnowsItsSoCs(t *testing.T) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := sdk.Archive(&b, r.Name, r.Version); err != nil {
+		if err := sdktest.Archive(&b, r.Name, r.Version); err != nil {
 			t.Fatal(err)
 		}
 		z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))

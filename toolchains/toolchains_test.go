@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
@@ -25,7 +26,7 @@ func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c.Embedded = sdk.Embedded{}
+	c.Embedded = sdk.Embedded{World: sdktest.World}
 	l, diags := toolchains.BuiltinLock()
 	if diags.HasErrors() {
 		t.Fatal(diags)

@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 // libraries unpacks libraries of the open stand-in's QAIRT: real ELF files of several machines.
@@ -27,7 +28,7 @@ func libraries(t testing.TB) (dir string, buildID string) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, "qairt", ""); err != nil {
+	if err := sdktest.Archive(&b, "qairt", ""); err != nil {
 		t.Fatal(err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))

@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/model/inspect"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 // standIn writes an SDK's archive, and returns its path and its release.
@@ -22,7 +23,7 @@ func standIn(t *testing.T, name string) (string, sdk.Release) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, name, ""); err != nil {
+	if err := sdktest.Archive(&b, name, ""); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "download")

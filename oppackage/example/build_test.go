@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/oppackage/example"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -36,7 +37,7 @@ func install(t testing.TB, qairt string) sdks {
 			t.Fatal(err)
 		}
 		var zip bytes.Buffer
-		if err := sdk.Archive(&zip, r.Name, r.Version); err != nil {
+		if err := sdktest.Archive(&zip, r.Name, r.Version); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(root, r.File())

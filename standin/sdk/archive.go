@@ -8,16 +8,18 @@ import (
 	"io"
 	"io/fs"
 	"math"
+
+	"github.com/hexmage/hexmage/qnn"
 )
 
-// Archive writes the archive of a release, a zip file, to w. The bytes depend on the sources of this package alone.
-// version "" means the default release of that name.
-func Archive(w io.Writer, name, version string) error {
+// Archive writes the archive of a release, a zip file, to w. The bytes depend on the sources of this package, and on what of the world is true
+// of the vendor's release. version "" means the default release of that name.
+func Archive(w io.Writer, world *qnn.Facts, name, version string) error {
 	r, err := Find(name, version)
 	if err != nil {
 		return err
 	}
-	entries, err := r.entries()
+	entries, err := r.entries(world)
 	if err != nil {
 		return fmt.Errorf("packing %s %s: %w", r.Name, r.Version, err)
 	}

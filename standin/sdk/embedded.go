@@ -1,9 +1,15 @@
 package sdk
 
-import "io"
+import (
+	"io"
+
+	"github.com/hexmage/hexmage/qnn"
+)
 
 // Embedded hands the releases to a catalogue of toolchains: it is what toolchains.Embedded asks for, which this package does not know.
-type Embedded struct{}
+type Embedded struct {
+	World func() (*qnn.Facts, error) // what is true of the vendor's releases: the shipped facts, since archives are pinned
+}
 
 // Versions are those of the releases of that name, the default one first.
 func (Embedded) Versions(name string) []string {
@@ -23,4 +29,10 @@ func (Embedded) Root(name, version string) (prefix, buildID string, err error) {
 }
 
 // Archive is the function Archive.
-func (Embedded) Archive(w io.Writer, name, version string) error { return Archive(w, name, version) }
+func (e Embedded) Archive(w io.Writer, name, version string) error {
+	world, err := e.World()
+	if err != nil {
+		return err
+	}
+	return Archive(w, world, name, version)
+}

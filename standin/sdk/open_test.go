@@ -17,12 +17,13 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 func packed(t testing.TB, name, version string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, name, version); err != nil {
+	if err := sdktest.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -131,7 +132,7 @@ func TestUnzip(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	for _, c := range [][2]string{{"qairt", "2.40.0.251030"}, {"snpe", ""}} {
-		if err := sdk.Archive(io.Discard, c[0], c[1]); !errors.Is(err, sdk.ErrUnknown) || !strings.Contains(err.Error(), "2.41.0.251128") {
+		if err := sdktest.Archive(io.Discard, c[0], c[1]); !errors.Is(err, sdk.ErrUnknown) || !strings.Contains(err.Error(), "2.41.0.251128") {
 			t.Errorf("%v: %v", c, err)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/qnn/facts"
 	devrunner "github.com/hexmage/hexmage/standin/mllm/runner"
 )
 
@@ -20,8 +19,8 @@ import (
 var sources embed.FS
 
 // entries returns all files of a release, sorted by path, below its prefix.
-func (r Release) entries() ([]entry, error) {
-	t := &tree{values: strings.NewReplacer(
+func (r Release) entries(world *qnn.Facts) ([]entry, error) {
+	t := &tree{world: world, values: strings.NewReplacer(
 		"@BUILD_ID@", r.BuildID,
 		"@VERSION@", r.Version,
 		"@SHORT_VERSION@", shortVersion(r.Version),
@@ -68,6 +67,7 @@ func shortVersion(v string) string {
 // A tree collects entries and the first error.
 type tree struct {
 	entries []entry
+	world   *qnn.Facts
 	values  *strings.Replacer
 	err     error
 }
@@ -125,19 +125,9 @@ func (t *tree) qairt(r Release) {
 		}
 		return tensorNames.ReplaceAllString(text, "get_$1")
 	})
-	for _, lib := range qairtLibraries(r, t.world()) {
+	for _, lib := range qairtLibraries(r, t.world) {
 		t.add(lib.path, lib.elf(), plainFile)
 	}
-}
-
-// world is what is true of the vendor's releases.
-func (t *tree) world() *qnn.Facts {
-	s, diags := facts.Builtin()
-	if diags.HasErrors() {
-		t.fail(diags)
-		return &qnn.Facts{}
-	}
-	return &s.Facts
 }
 
 // tensorNames are the members of Tensor that had a get_ in front before SDK 2.34.
@@ -154,7 +144,7 @@ func (t *tree) hexagon(r Release) {
 	t.copy(tools+"/libnative/bin", "hexagon/tools/libnative/bin")
 	t.add(tools+"/libnative/lib/libnative.a", []byte("!<arch>\n"), plainFile) // an archive of nothing
 	t.copy(tools+"/target/hexagon/include", "freestanding")
-	for _, a := range r.arches(t.world()) {
+	for _, a := range r.arches(t.world) {
 		t.copy("rtos/qurt/computev"+a+"/include", "hexagon/rtos")
 	}
 }

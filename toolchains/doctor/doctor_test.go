@@ -16,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -29,7 +30,7 @@ func options(t *testing.T) doctor.Options {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c.Embedded = sdk.Embedded{}
+	c.Embedded = sdk.Embedded{World: sdktest.World}
 	l, diags := toolchains.BuiltinLock()
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -107,7 +108,7 @@ func (f *fake) sdk(dir, name, version string) {
 		f.t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, name, version); err != nil {
+	if err := sdktest.Archive(&b, name, version); err != nil {
 		f.t.Fatal(err)
 	}
 	f.write(dir+".zip", b.String())

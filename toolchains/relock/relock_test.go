@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/relock"
 	"github.com/hexmage/hexmage/toolchains/sources"
@@ -46,7 +47,7 @@ func serve(t *testing.T, files map[string][]byte) *server {
 func archive(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, "mllm", ""); err != nil {
+	if err := sdktest.Archive(&b, "mllm", ""); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -68,7 +69,7 @@ func load(t *testing.T, src string) *toolchains.Catalogue {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c.Embedded = sdk.Embedded{}
+	c.Embedded = sdk.Embedded{World: sdktest.World}
 	return c
 }
 

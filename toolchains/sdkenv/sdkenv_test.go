@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 	qnnsdk "github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sdkenv"
 )
@@ -29,7 +30,7 @@ func unpack(t *testing.T, dir, name, version string) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, name, version); err != nil {
+	if err := sdktest.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), release.File())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 	"github.com/hexmage/hexmage/toolchains/verify"
@@ -30,7 +31,7 @@ func unpacked(t *testing.T, name, version string) *sdkTree {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, name, version); err != nil {
+	if err := sdktest.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

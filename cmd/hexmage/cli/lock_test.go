@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
 // TestLockCommand pins a workspace's toolchains from a server, checks the lock, and pins one anew.
 func TestLockCommand(t *testing.T) {
 	t.Parallel()
 	var archive bytes.Buffer
-	if err := sdk.Archive(&archive, "mllm", ""); err != nil {
+	if err := sdktest.Archive(&archive, "mllm", ""); err != nil {
 		t.Fatal(err)
 	}
 	var asked atomic.Int32

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/runner/diagnose"
-	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps/failures"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -214,7 +214,7 @@ func maker(t *testing.T, w *world) {
 func olderSDK(t *testing.T, w *world) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, "qairt", "2.31.0.250130"); err != nil {
+	if err := sdktest.Archive(&b, "qairt", "2.31.0.250130"); err != nil {
 		t.Fatal(err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))

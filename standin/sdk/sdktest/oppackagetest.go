@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -47,6 +48,20 @@ func Targets(t testing.TB) oppackage.Targets {
 	return s.Arches
 }
 
+// World are the shipped facts.
+func World() (*qnn.Facts, error) {
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return &s.Facts, nil
+}
+
+// Archive is sdk.Archive with the shipped facts.
+func Archive(w io.Writer, name, version string) error {
+	return sdk.Embedded{World: World}.Archive(w, name, version)
+}
+
 // SDKs unpacks the open stand-ins as dir/qairt, dir/hexagon and dir/ndk. It returns the variables that make needs, and the
 // folder of the compiler behind them, which their wrappers want in HEXMAGE_LLVM.
 func SDKs(t testing.TB, dir string) (env []string, llvm string) {
@@ -68,7 +83,7 @@ func unpack(name, root string) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := sdk.Archive(&b, name, release.Version); err != nil {
+	if err := Archive(&b, name, release.Version); err != nil {
 		return err
 	}
 	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
