@@ -4,6 +4,8 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
@@ -74,6 +76,12 @@ func (c Context) Plan(p *step.Plan) {
 	}
 	p.File("context", compile.Out("context.bin"))
 	p.File("aot_config", aotConfig)
+}
+
+// facts says what the rules have to know.
+func (c Context) facts(q *question) bool {
+	q.say("signed_pd", cty.BoolVal(c.SignedPD))
+	return true
 }
 
 // standIn tells whether the compiler is the stand-in's: in a toolchain that is one.

@@ -18,7 +18,7 @@ import (
 // request fills in the arguments that are not given, as decoding does.
 func execRequest(args map[string]cty.Value) step.Request {
 	all := make(map[string]cty.Value)
-	for name, spec := range steps.Table(nil)["exec"].Schema().Args {
+	for name, spec := range table()["exec"].Schema().Args {
 		all[name] = cty.NullVal(spec.(*hcldec.AttrSpec).Type)
 	}
 	for name, v := range args {
@@ -51,7 +51,7 @@ func TestExec(t *testing.T) {
 	r.Env = map[string]string{"A": "b"}
 	r.Outputs = []step.DeclaredOutput{{Name: "o", Class: action.File, Path: "a.o"}, {Name: "t", Class: action.Tree, Path: "out"}, {Name: "v", Class: action.Value, Path: "v.json"}}
 
-	got, diags := steps.Table(nil)["exec"].Plan(r)
+	got, diags := table()["exec"].Plan(r)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -104,7 +104,7 @@ func TestExecRefuses(t *testing.T) {
 		{map[string]cty.Value{"argv": execTexts("x"), "ok_exit_codes": number(256)}, "from 0 to 255"},
 		{map[string]cty.Value{"argv": execTexts("x"), "ok_exit_codes": number(-1)}, "from 0 to 255"},
 	} {
-		_, diags := steps.Table(nil)["exec"].Plan(execRequest(tt.args))
+		_, diags := table()["exec"].Plan(execRequest(tt.args))
 		if !diags.HasErrors() || !strings.Contains(diags[0].Detail, tt.want) || diags[0].Subject == nil {
 			t.Errorf("%#v: %v, want %s", tt.args, diags, tt.want)
 		}
@@ -118,7 +118,7 @@ func TestExecRefuses(t *testing.T) {
 		{"argv": execTexts("./my tools/gen")},
 		{"argv": execTexts("echo hi > x"), "shell": cty.True},
 	} {
-		if _, diags := steps.Table(nil)["exec"].Plan(execRequest(args)); diags.HasErrors() {
+		if _, diags := table()["exec"].Plan(execRequest(args)); diags.HasErrors() {
 			t.Errorf("%#v: %v", args, diags)
 		}
 	}
@@ -126,7 +126,7 @@ func TestExecRefuses(t *testing.T) {
 
 // Every argument has a line of documentation, and no line is about an argument that is not there.
 func TestExecDocs(t *testing.T) {
-	s := steps.Table(nil)["exec"].Schema()
+	s := table()["exec"].Schema()
 	for name := range s.Args {
 		if s.ArgDocs[name] == "" {
 			t.Errorf("argument %s is not documented", name)
@@ -156,7 +156,7 @@ func TestExecProgram(t *testing.T) {
 		if c.inputs != nil {
 			args["inputs"] = execTexts(c.inputs...)
 		}
-		got, diags := steps.Table(nil)["exec"].Plan(execRequest(args))
+		got, diags := table()["exec"].Plan(execRequest(args))
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
@@ -167,7 +167,7 @@ func TestExecProgram(t *testing.T) {
 }
 
 func TestExecShell(t *testing.T) {
-	got, diags := steps.Table(nil)["exec"].Plan(execRequest(map[string]cty.Value{"argv": execTexts("echo hi > x"), "shell": cty.True, "depfile": cty.StringVal("./x.d")}))
+	got, diags := table()["exec"].Plan(execRequest(map[string]cty.Value{"argv": execTexts("echo hi > x"), "shell": cty.True, "depfile": cty.StringVal("./x.d")}))
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

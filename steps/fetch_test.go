@@ -320,7 +320,7 @@ func TestFetch(t *testing.T) {
 	sum := sha256.Sum256(b.Bytes())
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b.Bytes()) }))
 	defer srv.Close()
-	k := steps.Table(nil)["fetch"]
+	k := table()["fetch"]
 	args := map[string]cty.Value{"url": cty.StringVal(srv.URL + "/dl/tools.zip"), "sha256": cty.StringVal(hex.EncodeToString(sum[:]))}
 	p, diags := k.Plan(fetchRequest(k, "fetch", "x", "", args))
 	if diags.HasErrors() {
@@ -374,7 +374,7 @@ func TestGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := steps.Table(nil)["git"]
+	k := table()["git"]
 	p, diags := k.Plan(fetchRequest(k, "git", "x", "", map[string]cty.Value{"url": cty.StringVal(dir), "commit": cty.StringVal(commit.String())}))
 	if diags.HasErrors() {
 		t.Fatal(diags)

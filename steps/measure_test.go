@@ -55,7 +55,7 @@ func TestBaselines(t *testing.T) {
 // plan plans a run step whose body has the given lines beside argv, and push where they have none.
 func planRun(t *testing.T, body string) (step.Planned, hcl.Diagnostics) {
 	t.Helper()
-	kind := steps.Table(nil)["run"]
+	kind := table()["run"]
 	body = "argv = [\"./p\"]\n" + body
 	if !strings.Contains(body, "push ") {
 		body = "push = { a = \"a\" }\n" + body

@@ -11,7 +11,6 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
-	"github.com/hexmage/hexmage/steps"
 )
 
 func TestModelMistakes(t *testing.T) {
@@ -31,7 +30,7 @@ func TestModelMistakes(t *testing.T) {
 		{"context", map[string]cty.Value{"model": str("m"), "config": str("c"), "compiler": str("x")}, "Add a block `target"},
 	} {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: tt.kind, Name: "x"}}, Args: cty.ObjectVal(tt.args), Target: cty.NullVal(cty.DynamicPseudoType)}
-		_, diags := steps.Table(nil)[tt.kind].Plan(r)
+		_, diags := table()[tt.kind].Plan(r)
 		if (tt.want == "") == diags.HasErrors() || tt.want != "" && !strings.Contains(diags.Error(), tt.want) {
 			t.Errorf("%s %v: diagnostics %v, want %q", tt.kind, tt.args, diags, tt.want)
 		}
@@ -63,7 +62,7 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 			Uses:       []step.Use{{Path: cty.GetAttrPath("compiler"), Output: mllm}, {Path: cty.GetAttrPath("compiler"), Output: built}},
 			Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}),
 			Toolchains: map[string]step.Toolchain{"qairt": toolchain("qairt"), "mllm": c.mllm}}
-		p, diags := steps.Table(nil)["context"].Plan(r)
+		p, diags := table()["context"].Plan(r)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

@@ -151,7 +151,7 @@ func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}
-	kinds := steps.Table(sdktest.Targets(w.t))
+	kinds := fetchWorkspace(w.t).Kinds()
 	kinds[addrs.Toolchain] = sdkKind{w.sdks, w.tools}
 	return planner.Build(planner.Options{Config: cfg, Workspace: w.dir, Kinds: kinds})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/steps"
 )
 
 func instance(kind, name string) addrs.Instance {
@@ -57,7 +56,7 @@ func TestPlan(t *testing.T) {
 		{"a series of the workspace", "./patches/own", "own=in/series/own", map[string]string{"in/series/own": "host ./patches/own"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			planned, diags := steps.Table(nil)["patch"].Plan(patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal(tt.series)}))
+			planned, diags := table()["patch"].Plan(patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal(tt.series)}))
 			if diags.HasErrors() || len(planned.Specs) != 1 {
 				t.Fatal(diags)
 			}
@@ -80,7 +79,7 @@ func TestPlan(t *testing.T) {
 	}
 	r := patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal("mllm")})
 	r.Toolchains = nil
-	if _, diags := steps.Table(nil)["patch"].Plan(r); !diags.HasErrors() {
+	if _, diags := table()["patch"].Plan(r); !diags.HasErrors() {
 		t.Error("planned without an SDK")
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/steps"
 )
 
 func toolchain(name string) step.Toolchain {
@@ -49,7 +48,7 @@ func strs(s ...string) cty.Value {
 }
 
 func TestRunOnAPhone(t *testing.T) {
-	p, diags := steps.Table(nil)["run"].Plan(request(nil))
+	p, diags := table()["run"].Plan(request(nil))
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v, %d specs", diags, len(p.Specs))
 	}
@@ -108,20 +107,20 @@ func TestMoreMistakes(t *testing.T) {
 		"one place twice":      {map[string]cty.Value{"push": push("a", "./a")}, "the same place"},
 		"all at the top, fine": {map[string]cty.Value{"push": push("./")}, ""},
 	} {
-		_, diags := steps.Table(nil)["run"].Plan(request(c.args))
+		_, diags := table()["run"].Plan(request(c.args))
 		if diags.HasErrors() != (c.want != "") || c.want != "" && !strings.Contains(diags.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, diags, c.want)
 		}
 	}
 	r := request(nil)
 	delete(r.Toolchains, "adb")
-	if _, diags := steps.Table(nil)["run"].Plan(r); !strings.Contains(diags.Error(), `toolchain "adb"`) {
+	if _, diags := table()["run"].Plan(r); !strings.Contains(diags.Error(), `toolchain "adb"`) {
 		t.Errorf("no adb: %v", diags)
 	}
 }
 
 func TestEmulator(t *testing.T) {
-	p, diags := steps.Table(nil)["emulator"].Plan(request(nil))
+	p, diags := table()["emulator"].Plan(request(nil))
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v", diags)
 	}
@@ -131,12 +130,12 @@ func TestEmulator(t *testing.T) {
 	}
 	r := request(nil)
 	r.Target = cty.NullVal(cty.DynamicPseudoType)
-	if _, diags := steps.Table(nil)["emulator"].Plan(r); !strings.Contains(diags.Error(), "target") {
+	if _, diags := table()["emulator"].Plan(r); !strings.Contains(diags.Error(), "target") {
 		t.Errorf("no target: %v", diags)
 	}
 	r = request(nil)
 	delete(r.Toolchains, "qemu")
-	if _, diags := steps.Table(nil)["emulator"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
+	if _, diags := table()["emulator"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
 		t.Errorf("no qemu: %v", diags)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/steps"
 )
 
 func TestRunMistakes(t *testing.T) {
@@ -32,7 +31,7 @@ func TestRunMistakes(t *testing.T) {
 				"pull": cty.ListVal([]cty.Value{cty.StringVal(tt.pull)}),
 			}),
 		}
-		_, diags := steps.Table(nil)["run"].Plan(r)
+		_, diags := table()["run"].Plan(r)
 		if (tt.want == "") == diags.HasErrors() || tt.want != "" && !strings.Contains(diags.Error(), tt.want) {
 			t.Errorf("%s: diagnostics %v, want %q", tt.name, diags, tt.want)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/steps"
 )
 
 func TestSampleArguments(t *testing.T) {
@@ -25,7 +24,7 @@ func TestSampleArguments(t *testing.T) {
 		{cty.NumberFloatVal(12.5), "?sample_ms is 12.5"},
 		{cty.NumberIntVal(-100), "?sample_ms is -100"},
 	} {
-		p, diags := steps.Table(nil)["run"].Plan(request(map[string]cty.Value{"sample_ms": c.ms}))
+		p, diags := table()["run"].Plan(request(map[string]cty.Value{"sample_ms": c.ms}))
 		if message, bad := strings.CutPrefix(c.want, "?"); bad {
 			if !diags.HasErrors() || !strings.Contains(diags.Error(), message) {
 				t.Errorf("%#v: %v", c.ms, diags)
@@ -48,7 +47,7 @@ func TestSampleArguments(t *testing.T) {
 
 // Every run of a matrix has samples of its own.
 func TestSamplesOfSeveralRuns(t *testing.T) {
-	p, diags := steps.Table(nil)["run"].Plan(request(map[string]cty.Value{
+	p, diags := table()["run"].Plan(request(map[string]cty.Value{
 		"argv": strs("./p", "{seq}"), "repeat": cty.NumberIntVal(2), "matrix": cty.MapVal(map[string]cty.Value{"seq": cty.ListVal([]cty.Value{cty.StringVal("64"), cty.StringVal("256")})}),
 	}))
 	if diags.HasErrors() {

@@ -44,35 +44,28 @@ type Workspace struct {
 	Asked func(toolchains.Request)
 }
 
-// Kinds is the table of kinds that the planner gets, the one of `toolchain` blocks under addrs.Toolchain: each asks the rules of what goes
-// together before it plans.
+// Kinds is the table of kinds that the planner gets, by the name that follows `step`; that of `toolchain` blocks is under addrs.Toolchain. Where
+// there is a catalogue, its rules of what goes together are asked before a step is planned.
 func (w Workspace) Kinds() map[string]step.Kind {
-	var targets oppackage.Targets
+	var targets oppackage.Targets // that op packages can be built for
 	if w.Catalogue != nil {
 		targets = w.Catalogue.Arches
 	}
-	all := Table(targets)
-	all[addrs.Toolchain] = step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) })
-	return Checked(all, w.Catalogue, w.Dir)
-}
-
-// Table is the table of kinds by the name that follows `step`, before any rule is asked. targets are what op packages
-// can be built for.
-func Table(targets oppackage.Targets) map[string]step.Kind {
 	return map[string]step.Kind{
-		"context":     step.New(contextSchema(), Context.Plan),
-		"convert":     step.New(convertSchema(), Convert.Plan),
-		"emulator":    step.New(emulatorSchema(), Emulator.Plan),
-		"exec":        step.New(execSchema(), Exec.Plan),
-		"fetch":       step.New(fetchSchema(), Fetch.Plan),
-		"git":         step.New(gitSchema(), Git.Plan),
-		"kernel_test": step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets) }),
-		"makefile":    step.New(makefileSchema(), func(m Makefile, p *step.Plan) { m.Plan(p, targets) }),
-		"model":       step.New(modelSchema(), Model.Plan),
-		"oppackage":   step.New(opPackageSchema(), func(o OpPackage, p *step.Plan) { o.Plan(p, targets) }),
-		"patch":       step.New(patchSchema(), Patch.Plan),
-		"quantize":    step.New(quantizeSchema(), Quantize.Plan),
-		"reference":   step.New(referenceSchema(), Reference.Plan),
-		"run":         step.New(runSchema(), Run.Plan),
+		"context":       step.New(contextSchema(), asked(w, Context.facts, Context.Plan)),
+		"convert":       step.New(convertSchema(), Convert.Plan),
+		"emulator":      step.New(emulatorSchema(), Emulator.Plan),
+		"exec":          step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
+		"fetch":         step.New(fetchSchema(), Fetch.Plan),
+		"git":           step.New(gitSchema(), Git.Plan),
+		"kernel_test":   step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets) }),
+		"makefile":      step.New(makefileSchema(), asked(w, Makefile.facts, func(m Makefile, p *step.Plan) { m.Plan(p, targets) })),
+		"model":         step.New(modelSchema(), Model.Plan),
+		"oppackage":     step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets) })),
+		"patch":         step.New(patchSchema(), Patch.Plan),
+		"quantize":      step.New(quantizeSchema(), asked(w, nothingMore, Quantize.Plan)),
+		"reference":     step.New(referenceSchema(), Reference.Plan),
+		"run":           step.New(runSchema(), asked(w, Run.facts, Run.Plan)),
+		addrs.Toolchain: step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) }),
 	}
 }

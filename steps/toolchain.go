@@ -60,6 +60,11 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	cat, q := t.request(p, w, w.Machine.Recording(&reads.Paths, &reads.Env))
 	ch, missing, err := choose(cat, q)
 	p.Read(reads)
+	var attrs map[string]cty.Value
+	if err == nil {
+		attrs = toolchainAttrs(ch)
+	}
+	w.askToolchain(p, t.Version, attrs)
 	if err != nil {
 		summary := "Toolchain not available"
 		if _, _, unknown := cat.Find(q.Name, q.Version); unknown != nil {
@@ -72,7 +77,7 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	if err := take(p, ch); err != nil {
 		p.Fail("", "Toolchain", "%s.", err)
 	}
-	p.Attrs(toolchainAttrs(ch))
+	p.Attrs(attrs)
 	p.Missing(missing...)
 }
 
@@ -88,9 +93,11 @@ func (t Toolchain) ask(p *step.Plan, w Workspace) {
 		w.Asked(q)
 	}
 	null := cty.NullVal(cty.String)
+	attrs := map[string]cty.Value{"version": cty.StringVal(r.Version), "build_id": null, "tools_version": cty.StringVal(r.ToolsVersion),
+		"arches": cty.ListValEmpty(cty.String), "source": null, "stand_in": cty.False}
+	w.askToolchain(p, t.Version, attrs)
 	p.Tree("dir")
-	p.Attrs(map[string]cty.Value{"version": cty.StringVal(r.Version), "build_id": null, "tools_version": cty.StringVal(r.ToolsVersion),
-		"arches": cty.ListValEmpty(cty.String), "source": null, "stand_in": cty.False})
+	p.Attrs(attrs)
 }
 
 // choose settles where the release comes from. A real release that nobody has pinned yet, or that is not on this machine,

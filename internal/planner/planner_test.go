@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write what came out into testdata")
 
 // kindsForTest are the real exec and three kinds that stand for those of other packages.
 func kindsForTest() map[string]step.Kind {
-	return map[string]step.Kind{"exec": steps.Table(nil)["exec"], addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
+	return map[string]step.Kind{"exec": steps.Workspace{}.Kinds()["exec"], addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
 }
 
 // sdk is a toolchain of which the version is known at plan time.
@@ -89,7 +89,7 @@ func (aim) Schema() step.Schema { return step.Schema{Args: hcldec.ObjectSpec{}} 
 
 func (aim) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if r.Target.IsNull() {
-		return step.Planned{}, hcl.Diagnostics{r.Errorf("No target", "Add a target block.")}
+		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No target", Detail: "Add a target block.", Subject: &r.Range}}
 	}
 	return step.Planned{}, nil
 }

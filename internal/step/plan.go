@@ -99,9 +99,9 @@ func (p *Plan) Failed() bool { return p.diags.HasErrors() }
 
 // Toolchain returns a toolchain that the kind cannot do without; that it is not there is an error, which says which block to add.
 func (p *Plan) Toolchain(name string) Toolchain {
-	t, diag := p.Request.Toolchain(name)
-	if diag != nil {
-		p.Report(diag)
+	t, ok := p.Toolchains[name]
+	if !ok {
+		p.Fail("", "Toolchain not declared", "A step of kind %q needs toolchain %q. Add a block `toolchain %q { version = \"…\" }` to the pipeline.", p.At.Kind, name, name)
 	}
 	return t
 }

@@ -79,6 +79,20 @@ func (r Request) ArgRange(name string) *hcl.Range {
 	return &at
 }
 
+// Used returns the outputs that the argument was made from, sorted.
+func (r Request) Used(name string) []addrs.Output {
+	var out []addrs.Output
+	for _, u := range r.Uses {
+		if len(u.Path) == 0 {
+			continue
+		}
+		if a, ok := u.Path[0].(cty.GetAttrStep); ok && a.Name == name {
+			out = append(out, u.Output)
+		}
+	}
+	return addrs.SortOutputs(out)
+}
+
 // Use says that what is at Path was made from Output. The string value there holds Output.Path(); for a list of strings
 // it is one of them, and Path leads to the list.
 type Use struct {

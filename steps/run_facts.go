@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/qnn"
@@ -22,30 +19,28 @@ import (
 // maxLibrary is the largest library that is searched for a build id; the largest of the vendor's are some tens of megabytes.
 const maxLibrary = 256 << 20
 
-// run looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace are opened.
-func (l *inquiry) run() {
-	push := l.r.Map("push")
+// facts looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace are opened.
+func (r Run) facts(q *question) bool {
 	var files []qnn.File
-	for _, name := range slices.Sorted(maps.Keys(push)) {
-		value := push[name]
-		f := qnn.File{Name: name, From: value}
-		if at := l.host("push", value); at != "" {
-			if !l.open(at, &f) {
-				continue
-			}
-		} else {
-			l.made(value, &f)
+	for _, name := range slices.Sorted(maps.Keys(r.Push)) {
+		from := r.Push[name]
+		f := qnn.File{Name: name, From: from.String()}
+		if from.Host() == "" {
+			q.made(from.String(), &f)
+		} else if !q.look(from.Host(), &f) {
+			continue
 		}
 		files = append(files, f)
 	}
 	arch := ""
-	if t := facts.TargetOf(l.r.Target); t != nil {
+	if t := facts.TargetOf(q.p.Target); t != nil {
 		arch = t.Arch
 	}
-	l.found = append(l.found, qnn.PushSet(files, arch)...)
+	q.found = append(q.found, qnn.PushSet(files, arch)...)
 	if slices.ContainsFunc(files, func(f qnn.File) bool { return isQNN(f.Name) }) {
-		l.facts["vendor_first"] = cty.StringVal(vendorFirst(l.r.Env["LD_LIBRARY_PATH"]))
+		q.text("vendor_first", vendorFirst(q.p.Env["LD_LIBRARY_PATH"]))
 	}
+	return true
 }
 
 // isQNN tells whether the name is that of a library of the QNN runtime.
@@ -55,15 +50,15 @@ func isQNN(name string) bool {
 }
 
 // made fills in what the path of an output says.
-func (l *inquiry) made(value string, f *qnn.File) {
-	for _, t := range l.r.Toolchains {
-		if p := t.Output.Path(); strings.HasPrefix(value, p+"/") && isQNN(value) {
-			if k, ok := l.known(t.Output.Step.Name); ok {
+func (q *question) made(value string, f *qnn.File) {
+	for name, t := range q.p.Toolchains {
+		if strings.HasPrefix(value, t.Output.Path()+"/") && isQNN(value) {
+			if k, ok := q.known(name); ok {
 				if f.BuildID = k.BuildID; f.BuildID == "" && k.Name == "qairt" {
 					f.BuildID = "v" + k.Version
 				}
 			}
-			f.From = "toolchain." + t.Output.Step.Name + " (" + path.Base(path.Dir(value)) + ")"
+			f.From = "toolchain." + name + " (" + path.Base(path.Dir(value)) + ")"
 		}
 	}
 	if m := regexp.MustCompile(`/(?:hexagon-|htp_)(v\d\d)/`).FindStringSubmatch(value); m != nil && strings.HasSuffix(value, ".so") {
@@ -71,46 +66,40 @@ func (l *inquiry) made(value string, f *qnn.File) {
 	}
 }
 
-// open looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the
-// runtime at once.
-func (l *inquiry) open(at string, f *qnn.File) bool {
-	file, err := os.Open(at)
-	if err != nil {
+// look looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the runtime at once.
+func (q *question) look(at string, f *qnn.File) bool {
+	opened, size := q.file(at)
+	if opened == nil {
 		return false
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	defer opened.Close()
+	file, ok := opened.(io.ReaderAt)
+	if !ok {
 		return false
 	}
-	if e, err := elffile.Open(file, info.Size()); err == nil {
+	if e, err := elffile.Open(file, size); err == nil {
 		if e.Machine == qnn.MachineHexagon {
 			f.Arch = qnn.HexagonArch(e.Flags)
 		}
-		if ids, err := buildid.Find(io.NewSectionReader(file, 0, min(info.Size(), maxLibrary))); err == nil && len(ids) == 1 {
+		if ids, err := buildid.Find(io.NewSectionReader(file, 0, min(size, maxLibrary))); err == nil && len(ids) == 1 {
 			f.BuildID = ids[0]
 		}
 		return true
 	}
-	if c, err := qnnctx.Parse(file, info.Size()); err == nil {
-		l.contextBinary(f.Name, c)
+	if c, err := qnnctx.Parse(file, size); err == nil {
+		q.contextBinary(f.Name, c)
 	}
 	return false
 }
 
-func (l *inquiry) contextBinary(name string, c qnnctx.Info) {
+func (q *question) contextBinary(name string, c qnnctx.Info) {
 	var r qnn.Runtime
-	if k, ok := l.known("qairt"); ok {
+	if k, ok := q.known("qairt"); ok {
 		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
 	}
-	if t := facts.TargetOf(l.r.Target); t != nil {
+	if t := facts.TargetOf(q.p.Target); t != nil {
 		r.SoC, r.Arch, r.SoCModel, r.VTCMMB = t.SoC, t.Arch, t.SoCModel, t.VTCMMB
 	}
-	l.found = append(l.found, qnn.CheckContext(Describe(name, c), r)...)
-}
-
-// Describe says in the terms of the rules what the header of a context binary says.
-func Describe(name string, c qnnctx.Info) qnn.ContextBinary {
 	version := func(v qnnctx.Version) string {
 		if v == (qnnctx.Version{}) {
 			return ""
@@ -122,7 +111,7 @@ func Describe(name string, c qnnctx.Info) qnn.ContextBinary {
 	if c.Arch > 0 {
 		b.Arch = fmt.Sprintf("v%d", c.Arch)
 	}
-	return b
+	q.found = append(q.found, qnn.CheckContext(b, r)...)
 }
 
 // vendorFirst returns the folder of the phone's own libraries that a search path has before any that is the run's.

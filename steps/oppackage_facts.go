@@ -1,0 +1,88 @@
+package steps
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/patches"
+)
+
+// What is looked at of the sources of an op package, at most.
+const (
+	maxSources = 500     // files of a folder
+	maxSource  = 4 << 20 // bytes of a file
+)
+
+// facts says what an op package is built for, and which names in its sources the SDK no longer has.
+func (o OpPackage) facts(q *question) bool {
+	q.opTargets(o.Targets)
+	if o.Tools != "" {
+		q.text("tools_version", o.Tools)
+		q.texts("tools_wanted", []string{o.Tools})
+	}
+	if qairt, ok := q.known("qairt"); ok && o.Source.Host() != "" {
+		q.renamed(o.Source, qairt.Version)
+	}
+	return true
+}
+
+// facts says what a Makefile is for.
+func (m Makefile) facts(q *question) bool {
+	q.opTargets(m.Targets)
+	return true
+}
+
+func (q *question) opTargets(targets []string) {
+	var arches []string
+	for _, t := range targets {
+		if a, ok := strings.CutPrefix(t, "htp_"); ok && strings.HasPrefix(a, "v") {
+			arches = append(arches, a)
+		}
+	}
+	q.texts("arches", arches)
+}
+
+// renamed looks in the sources of a workspace for names that the shipped patch series replaces for an SDK of the version.
+func (q *question) renamed(source step.Path, version string) {
+	const series = "mllm"
+	rules, err := patches.Newer(series, version)
+	if err != nil {
+		q.p.Fail("", "Shipped patch series", "%v.", err)
+	}
+	if len(rules) == 0 {
+		return
+	}
+	said := map[string]bool{}
+	var out []cty.Value
+	for _, sub := range []string{"src", "src/ops", "include"} {
+		for _, name := range q.list(path.Join(source.Host(), sub), maxSources) {
+			switch path.Ext(name) {
+			case ".cpp", ".h", ".hpp", ".cc":
+			default:
+				continue
+			}
+			src := q.read(name, maxSource)
+			for _, r := range rules {
+				if said[r.From] || !strings.Contains(string(src), r.From) {
+					continue
+				}
+				line := patches.FirstLine(src, r)
+				if line == 0 {
+					continue
+				}
+				said[r.From] = true
+				out = append(out, cty.ObjectVal(map[string]cty.Value{
+					"at": cty.StringVal(fmt.Sprintf("%s:%d", path.Join(sub, path.Base(name)), line)), "from": cty.StringVal(r.From), "to": cty.StringVal(r.To),
+					"receiver": cty.StringVal(r.Receiver), "rule": cty.StringVal(r.Name), "series": cty.StringVal(series),
+				}))
+			}
+		}
+	}
+	if len(out) > 0 {
+		q.say("renamed", cty.TupleVal(out))
+	}
+}
