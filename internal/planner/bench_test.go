@@ -83,7 +83,7 @@ func benchPlan(b *testing.B, pipeline, workspace string, nodes int) {
 	b.Helper()
 	files := fstest.MapFS{"pipelines/x.hcl": {Data: []byte(pipeline)}}
 	load := func() *plan.Plan {
-		p, _, diags := planner.Load(files, "x", planner.Options{Kinds: kindsForTest(), Workspace: workspace})
+		p, _, diags := loadAndBuild(files, "x", planner.Options{Kinds: kindsForTest(), Workspace: workspace})
 		if diags.HasErrors() || len(p.Instances) != nodes {
 			b.Fatalf("%v", diags)
 		}

@@ -1,3 +1,9 @@
+// Package planner makes plans: from a pipeline's skeleton, its kinds and the values of its variables it decides what has
+// to be done.
+//
+// Build is where HCL ends: it checks every reference before it evaluates anything, expands for_each, decodes each step's
+// arguments, and asks the step's kind for Specs. What comes out is a plan.Plan, which knows no HCL. The package runs
+// nothing, hashes nothing and does not know what carries a plan out, nor whether a result is cached.
 package planner
 
 import (

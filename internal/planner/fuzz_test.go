@@ -30,7 +30,7 @@ func FuzzBuild(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}
-		p, cfg, diags := planner.Load(fsys, "p", planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir})
+		p, cfg, diags := loadAndBuild(fsys, "p", planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir})
 		config.Render(diags, cfg.Files, 80, true)
 		if p == nil {
 			if !diags.HasErrors() {

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -213,6 +214,17 @@ func TestGolden(t *testing.T) {
 			compare(t, file, a, got)
 		})
 	}
+}
+
+// loadAndBuild plans a pipeline that is not read yet.
+func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *config.Pipeline, hcl.Diagnostics) {
+	cfg, diags := config.Load(workspace, name)
+	if diags.HasErrors() {
+		return nil, cfg, diags
+	}
+	o.Config = cfg
+	p, ds := planner.Build(o)
+	return p, cfg, append(diags, ds...)
 }
 
 func wholeJSON(p *plan.Plan) ([]byte, error) { return plan.JSON(p, nil) }
