@@ -36,6 +36,8 @@ type Description struct {
 	PE       *PE          `json:"pe,omitempty"`
 	Context  *qnnctx.Info `json:"context,omitempty"`
 	Contents *Contents    `json:"contents,omitempty"`
+
+	SoC string `json:"soc,omitempty"` // of a context: the SoC that the facts have for its soc_model
 }
 
 // Tensors describes a model file.
@@ -215,6 +217,8 @@ type Printer struct {
 	JSON     bool   // one object a line
 	Dir      string // that paths are relative to
 
+	SoC func(model int) string // the SoC of a soc_model, "" when nobody knows it; may be nil
+
 	some, failure bool
 }
 
@@ -276,6 +280,9 @@ func (p *Printer) failed(path string, err error) {
 
 func (p *Printer) description(d Description) {
 	var err error
+	if d.Context != nil && p.SoC != nil {
+		d.SoC = p.SoC(int(d.Context.SoCModel))
+	}
 	if p.JSON {
 		err = json.NewEncoder(p.Out).Encode(d)
 	} else {

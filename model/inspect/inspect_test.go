@@ -133,6 +133,11 @@ func TestPrinter(t *testing.T) {
 	if out, _, ok := run(text, path); !ok || !strings.Contains(out, "SM8750 (model 69)") || !strings.Contains(out, "v79") {
 		t.Errorf("%v, %s", ok, out)
 	}
+	for name, says := range map[string]string{"SM9950": "SM8750 (model 69, which is SM9950)", "sm8750": "SM8750 (model 69)\n", "": "SM8750 (model 69)\n"} {
+		if out, _, ok := run(inspect.Printer{SoC: func(int) string { return name }}, path); !ok || !strings.Contains(out, says) {
+			t.Errorf("%q: %v, %s", name, ok, out)
+		}
+	}
 	if out, msg, ok := run(inspect.Printer{Dir: dir}, "ctx", "none"); ok || !strings.HasPrefix(out, "ctx\n") || msg != "inspect: none: no such file or directory\n" {
 		t.Errorf("%v, %s%s", ok, out, msg)
 	}

@@ -41,7 +41,7 @@ func (d Description) String() string {
 		l.add("QNN version", d.PE.Versions...)
 		l.add("QNN interface", d.PE.Providers...)
 	case d.Context != nil:
-		contextText(l, d.Context)
+		contextText(l, d.Context, d.SoC)
 	case d.Tensors != nil:
 		d.Tensors.text(l)
 	case d.Contents != nil:
@@ -145,11 +145,15 @@ func pageText(n uint64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-func contextText(l *lines, c *qnnctx.Info) {
+func contextText(l *lines, c *qnnctx.Info, known string) {
 	l.add("made by QNN", c.BuildID)
 	switch {
+	case c.SoC != "" && c.SoCModel != 0 && known != "" && !strings.EqualFold(known, c.SoC):
+		l.add("SoC", fmt.Sprintf("%s (model %d, which is %s)", c.SoC, c.SoCModel, known))
 	case c.SoC != "" && c.SoCModel != 0:
 		l.add("SoC", fmt.Sprintf("%s (model %d)", c.SoC, c.SoCModel))
+	case c.SoCModel != 0 && known != "":
+		l.add("SoC", fmt.Sprintf("model %d, which is %s", c.SoCModel, known))
 	case c.SoCModel != 0:
 		l.add("SoC", fmt.Sprintf("model %d", c.SoCModel))
 	default:

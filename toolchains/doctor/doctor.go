@@ -62,6 +62,7 @@ type Options struct {
 // Pipeline is what one pipeline lacks in one profile.
 type Pipeline struct {
 	Name, Profile string
+	SoC           string   // what it builds for, "" when it does not say
 	Missing       []string // "step.run.qwen3: No phone is attached: connect one …"
 	Err           string   // why it can't be planned
 }

@@ -220,7 +220,7 @@ func TestFullMachine(t *testing.T) {
 		return []doctor.Device{{Serial: "1b2c3d4e", State: "device", Model: "Pineapple 8", SoC: "SM8750"}}, nil
 	}
 	o.Probes.Reach = func(context.Context, string) error { return nil }
-	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", Profile: "open"}, {Name: "qwen3-aot-v79", Profile: "device"}}
+	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "open"}, {Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device"}}
 	found := doctor.Examine(t.Context(), o)
 	for _, x := range found {
 		if x.Status != doctor.OK {
@@ -274,7 +274,7 @@ func TestPoorMachine(t *testing.T) {
 		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized"}, {Serial: "10.0.0.7:5555", State: "offline"}}, nil
 	}
 	o.Probes.Reach = func(_ context.Context, host string) error { return errors.New("connection refused") }
-	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", Profile: "device", Missing: []string{
+	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device", Missing: []string{
 		"step.exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "step.exec.android: The program cmake is not in PATH: apt-get install cmake.",
 		"step.exec.android: The program ninja is not in PATH: apt-get install ninja-build.",
 		"toolchain.hexagon: Hexagon 6.4.0.2: its digest is not known: run `hexmage lock hexagon 6.4.0.2 --profile device`, which pins it."}},

@@ -178,7 +178,10 @@ func (e *examination) soc(name string) string {
 	if err != nil {
 		return name + ", which the catalogue does not know"
 	}
-	return fmt.Sprintf("%s, Hexagon %s, QNN %s and newer", s.Name, s.Arch, orUnknown(s.MinSDK))
+	if s.MinSDK == "" {
+		return fmt.Sprintf("%s, Hexagon %s", s.Name, s.Arch)
+	}
+	return fmt.Sprintf("%s, Hexagon %s, QNN %s and newer", s.Name, s.Arch, s.MinSDK)
 }
 
 // network says which hosts of the catalogue answer, when that was asked for.
@@ -269,6 +272,9 @@ func (e *examination) pipelines() {
 		if p.Err != "" {
 			e.add(Finding{Name: "plan", Status: e.unless(p.Profile), Detail: "it can't be planned: " + p.Err, Remedy: fmt.Sprintf("Run `hexmage validate %s --profile %s`.", p.Name, p.Profile)})
 			continue
+		}
+		if p.SoC != "" {
+			e.ok("target", "%s", e.soc(p.SoC))
 		}
 		if len(p.Missing) == 0 {
 			e.add(Finding{Name: "ready", Status: OK, Detail: fmt.Sprintf("hexmage run %s --profile %s", p.Name, p.Profile)})

@@ -150,6 +150,10 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 	if len(cfg.Profiles) == 0 {
 		profiles = []string{""}
 	}
+	soc := ""
+	if cfg.Target != nil {
+		soc = cfg.Target.Name
+	}
 	var out []doctor.Pipeline
 	for _, profile := range profiles {
 		own := *a
@@ -163,7 +167,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 			out = append(out, doctor.Pipeline{Name: name, Profile: profile, Err: diags.Error()})
 		default:
 			own.checkMachine(p)
-			out = append(out, doctor.Pipeline{Name: name, Profile: p.Profile, Missing: p.Missing()})
+			out = append(out, doctor.Pipeline{Name: name, Profile: p.Profile, SoC: soc, Missing: p.Missing()})
 		}
 	}
 	return out, nil

@@ -27,6 +27,9 @@ Examples:
 // Run describes each file. One that can't be described is an error of its own; the others are described all the same.
 func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 	p := inspect.Printer{Out: a.env.Stdout, Err: a.env.Stderr, JSON: a.JSON, Dir: a.dir}
+	if d, err := a.domain(a.here()); err == nil { // files can be described without
+		p.SoC = d.catalogue.WithModel
+	}
 	if !p.Print(ctx, c.Files...) {
 		return &exitError{code: ExitFailed}
 	}
