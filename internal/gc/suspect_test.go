@@ -65,8 +65,8 @@ func TestRepairDropsWhatMayBeWrong(t *testing.T) {
 			// What was made from the wrong output is right for that: its key is of it.
 			right = append(right, c.remember(t, "next", "beside", map[string]string{"o": "wrong"}, "right for this"))
 			unknown := c.remember(t, "unknown", "nowhere", with, "wrong")
-			memo := filepath.Join(c.root, "state", "snapshot", "x")
-			if err := errors.Join(os.MkdirAll(filepath.Dir(memo), 0o755), os.WriteFile(memo, nil, 0o644)); err != nil {
+			snapshot := filepath.Join(c.root, "state", "snapshot", "x")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(snapshot), 0o755), os.WriteFile(snapshot, nil, 0o644)); err != nil {
 				t.Fatal(err)
 			}
 
@@ -129,8 +129,8 @@ func TestRepairDropsWhatMayBeWrong(t *testing.T) {
 					t.Errorf("the result of %q is gone", a.Command.Args)
 				}
 			}
-			if _, err := os.Lstat(memo); err == nil {
-				t.Error("the memo is still there")
+			if _, err := os.Lstat(snapshot); err == nil {
+				t.Error("the snapshot is still there")
 			}
 			// What is made anew is right, and stays.
 			again := c.remember(t, "1 beside", "beside", with, "right now")

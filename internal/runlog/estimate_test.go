@@ -15,7 +15,7 @@ type sink []event.Event
 
 func (s *sink) Send(e event.Event) { *s = append(*s, e) }
 
-// TestEstimate goes through builds of this history: a, b and c are independent, 10 s each; d needs a and takes 30 s; e is
+// TestEstimate goes through builds of this run log: a, b and c are independent, 10 s each; d needs a and takes 30 s; e is
 // three actions of 6 s.
 func TestEstimate(t *testing.T) {
 	nodes := []runlog.Instance{{Step: "exec.a"}, {Step: "exec.b"}, {Step: "exec.c"}, {Step: "exec.d", Needs: []string{"exec.a", "no.such"}}, {Step: "exec.e"}}

@@ -174,7 +174,7 @@ func (r *running) because(err error) {
 	if r.a.Verbose {
 		why := strings.ReplaceAll(err.Error(), ": "+build.ErrStale.Error(), "")
 		if errors.Is(err, fs.ErrNotExist) {
-			why = "there is no memo of an earlier run"
+			why = "there is no snapshot of an earlier run"
 		}
 		fmt.Fprintf(r.a.env.Stderr, "hexmage: planned: %s\n", why)
 	}
@@ -319,7 +319,7 @@ func selected(steps []string) ([]addrs.Step, error) {
 	return out, nil
 }
 
-// request is what `hexmage run` was asked for, as far as it decides which memo is of use (docs/design/0003).
+// request is what `hexmage run` was asked for, as far as it decides which snapshot is of use (docs/design/0003).
 type request struct {
 	Workspace, Pipeline, Profile, Out string
 	Steps                             []string
@@ -327,7 +327,7 @@ type request struct {
 	Serial                            string
 }
 
-// memoPath is where the memo of a request is kept. The name is a digest: values of variables may be secret.
+// snapshotPath is where the snapshot of a request is kept. The name is a digest: values of variables may be secret.
 func (a *app) snapshotPath(r request, fn digest.Function) string {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -396,7 +396,7 @@ func identity(self string) string {
 // of the host, of which planning looked at the stat only.
 const maxReadDigest = 4 << 20
 
-// remembering says where the build leaves a memo and what the plan was made from; nil if that may have changed since
+// remembering says where the build leaves a snapshot and what the plan was made from; nil if that may have changed since
 // planning began.
 func (a *app) newSnapshot(path string, r plan.Reads, m build.Machine, planned time.Time) *build.Snapshot {
 	keep := &build.Snapshot{Path: path, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}

@@ -372,7 +372,7 @@ func (w *watching) plan(p *plan.Plan) {
 func (w *watching) end() {
 	w.shown()
 	if err := w.record.Err(); err != nil && w.a.Verbose {
-		fmt.Fprintf(w.a.env.Stderr, "hexmage: this run is not in the history: %v\n", err)
+		fmt.Fprintf(w.a.env.Stderr, "hexmage: this run is not in the run log: %v\n", err)
 	}
 }
 

@@ -155,7 +155,7 @@ func damagedWorlds(t *testing.T, n int) (all []*world, want map[string]string) {
 		w.version(t, "second")
 		all = append(all, w)
 	}
-	time.Sleep(settled) // there is a memo only of a pipeline file that has not just changed
+	time.Sleep(settled) // there is a snapshot only of a pipeline file that has not just changed
 	for _, w := range all {
 		if o := w.run(t); o.code != exitOK || differ(want, w.outputs(t)) == "" {
 			t.Fatalf("the limit is not as docs/cache.md says: %s", o)
