@@ -141,7 +141,7 @@ func declares(t *testing.T, file, name string) bool {
 // Each word of docs/glossary.md stands there once, with the package that it lives in.
 func TestGlossary(t *testing.T) {
 	seen := map[string]bool{}
-	rows := regexp.MustCompile("(?m)^\\| \\*\\*(.+?)\\*\\* \\| (.+?) \\| (.+?) \\|$").FindAllStringSubmatch(page(t, "docs", "glossary.md"), -1)
+	rows := regexp.MustCompile(`(?m)^\| \*\*(.+?)\*\* \| (.+?) \| (.+?) \|$`).FindAllStringSubmatch(page(t, "docs", "glossary.md"), -1)
 	if len(rows) < 40 {
 		t.Errorf("the glossary has %d words", len(rows))
 	}

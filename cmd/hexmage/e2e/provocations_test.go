@@ -95,7 +95,6 @@ func contextMistakes() []provocation {
 
 // compilerMistakes are found by the context compiler and the quantiser.
 func compilerMistakes() []provocation {
-	const config = "${step.quantize.qwen3.outputs.dir}/config.json"
 	older := []string{`version = "2.41.0.251128"`, `version = "2.31.0.250130"`, `target "SM8750"`, `target "SM8650"`}
 	const in = "the context compiler"
 	return []provocation{
