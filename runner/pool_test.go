@@ -201,7 +201,7 @@ func TestPoolsOfOneLab(t *testing.T) {
 		}
 		third <- l
 	}()
-	if text := <-said; !strings.Contains(text, "phone1 is used by another process") || !strings.Contains(text, "phone2 is used by hexmage on ") {
+	if text := <-said; !strings.Contains(text, "phone1 is used by another part of this process") || !strings.Contains(text, "phone2 is used by hexmage on ") {
 		t.Errorf("%q", text)
 	}
 	second.Return()
