@@ -236,3 +236,42 @@ func headings(text string) []string {
 	}
 	return all
 }
+
+// Each row of "to add X, touch Y" names a test or a script that exists.
+func TestToAddTable(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| an? ([^|]+) \\| ([^|]+) \\| `([^`]+)` \\|$").FindAllStringSubmatch(page(t, "CONTRIBUTING.md"), -1)
+	if len(rows) < 8 {
+		t.Errorf("the table has %d rows", len(rows))
+	}
+	for _, r := range rows {
+		if !shown(t, r[3]) {
+			t.Errorf("CONTRIBUTING.md: to add a %s is shown by %s, which does not exist", r[1], r[3])
+		}
+	}
+}
+
+// shown tells whether there is a test or a script of that name.
+func shown(t *testing.T, name string) bool {
+	if strings.HasSuffix(name, ".txtar") {
+		_, err := os.Stat(root("cmd", "hexmage", "cli", "testdata", "script", name))
+		return err == nil
+	}
+	found := false
+	err := filepath.WalkDir(root(), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || found || d.IsDir() && d.Name() == ".git" {
+			return err
+		}
+		if strings.HasSuffix(p, "_test.go") {
+			b, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			found = strings.Contains(string(b), "\nfunc "+name+"(t *testing.T")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
