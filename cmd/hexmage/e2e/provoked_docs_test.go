@@ -26,8 +26,8 @@ func TestProvokedTable(t *testing.T) {
 	add := func(id, mistake, in, plan string) {
 		if plan != "" {
 			rule := strings.TrimPrefix(plan, "compat ")
-			if !strings.Contains(rules, "compat \""+rule+"\" {") || !strings.Contains(planned, "\"compat "+rule+"\"") {
-				t.Errorf("%s: %s: TestVersionFailures plans nothing that rule %q refuses", id, mistake, rule)
+			if !strings.Contains(rules, "compat \""+rule+"\" {") || !regexp.MustCompile("compat "+rule+`["; ]`).MatchString(planned) {
+				t.Errorf("%s: %s: no test of the plan has rule %q refuse or warn", id, mistake, rule)
 			}
 			plan = "`" + rule + "`"
 		}
@@ -75,7 +75,7 @@ func TestProvokedTable(t *testing.T) {
 		t.Errorf("no failure has the name %q", id)
 	}
 	text := fmt.Sprintf("%d mistakes, which come out as %d failures, %d of them from the reproduction of llm.npu (●).\n\n", mistakes, failures, seeds) +
-		"| comes out as | what is wrong | who finds it | the plan refuses it by rule |\n|---|---|---|---|\n" + b.String()
+		"| comes out as | what is wrong | who finds it | the plan refuses it, or warns, by rule |\n|---|---|---|---|\n" + b.String()
 	path := filepath.Join(shared.repo, "docs", "diagnosis.md")
 	doc := []byte(read(t, path))
 	i, j := bytes.Index(doc, []byte(begin)), bytes.Index(doc, []byte(end))
