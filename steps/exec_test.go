@@ -109,6 +109,11 @@ func TestExecRefuses(t *testing.T) {
 			t.Errorf("%#v: %v, want %s", tt.args, diags, tt.want)
 		}
 	}
+	twice := execRequest(map[string]cty.Value{"argv": execTexts("x")})
+	twice.Outputs = []step.DeclaredOutput{{Name: "a", Class: action.File, Path: "x"}, {Name: "b", Class: action.File, Path: "x"}}
+	if _, diags := table()["exec"].Plan(twice); !diags.HasErrors() || diags[0].Detail != `Outputs a and b of step.exec.a are both "x".` {
+		t.Errorf("two outputs at one path: %v", diags)
+	}
 	for _, args := range []map[string]cty.Value{
 		{"argv": execTexts("./prepare"), "inputs": execTexts("prepare")},
 		{"argv": execTexts("tools/x"), "inputs": execTexts("tools")},

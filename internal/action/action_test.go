@@ -36,7 +36,7 @@ func TestKey(t *testing.T) {
 		"variable":          func(a *action.Action) { a.Command.Env["A"] = "2" },
 		"empty variable":    func(a *action.Action) { delete(a.Command.Env, "EMPTY") },
 		"output":            func(a *action.Action) { a.Command.Outputs[0] = "out/c.o" },
-		"platform":          func(a *action.Action) { a.Command.Platform["executor"] = "device" },
+		"platform":          func(a *action.Action) { a.Command.Platform["executor"] = "elsewhere" },
 		"inputs":            func(a *action.Action) { a.InputRoot = digest.BLAKE3.Bytes([]byte("x")) },
 		"timeout":           func(a *action.Action) { a.Timeout++ },
 		"no timeout":        func(a *action.Action) { a.Timeout = 0 },
@@ -86,7 +86,7 @@ func results(fn digest.Function) map[string]*action.Result {
 		"full": {
 			Files:    []action.OutputFile{{Path: "a", Digest: d}, {Path: "b/c", Digest: fn.Bytes(nil), Executable: true}},
 			Dirs:     []action.OutputDir{{Path: "d", Tree: d, Root: d}, {Path: "no tree", Root: d}},
-			ExitCode: 255, Stdout: []byte("\x00\xff"), Stderr: []byte("e"), Worker: "emulator SM8750", Duration: 3*time.Hour + 1,
+			ExitCode: 255, Stdout: []byte("\x00\xff"), Stderr: []byte("e"), Worker: "board Alpha7", Duration: 3*time.Hour + 1,
 		},
 	}
 }

@@ -18,7 +18,7 @@ type Result struct {
 	ExitCode int
 	Stdout   []byte // at most MaxInline bytes: the head and the tail, with a line between that says what was cut
 	Stderr   []byte
-	Worker   string        // where it ran: "local", "emulator SM8750", …
+	Worker   string        // where it ran: "local", "board 7", …
 	Duration time.Duration // of the command itself
 
 	// Root is the host path of the exec root in which the command ran just now, "" where nobody knows. Paths that the command

@@ -10,8 +10,8 @@ import (
 // Spec is an action whose inputs are not there yet: it says where each input will come from. It is pure data, made at
 // plan time; build turns it into an Action when its inputs have digests.
 type Spec struct {
-	Name        string // unique within the step's instance; "" when the step is one action; e.g. "htp_v79/ops/RMSNorm.o"
-	Description string // a few words for people: "compile src/ops/RMSNorm.cpp for htp_v79"
+	Name        string // unique within the step's instance; "" when the step is one action; e.g. "debug/src/a.o"
+	Description string // a few words for people: "compile src/a.cpp for debug"
 
 	Args     []string          // argv; relative paths are relative to the exec root, where the command starts
 	Env      map[string]string // the whole environment, beside what the executor adds (HEXMAGE_ROOT, TMPDIR, HOME)
@@ -121,7 +121,7 @@ const HostFile = ".hexmage/host"
 
 // Names of Platform properties that executors and routing understand.
 const (
-	PropertyExecutor = "executor" // ExecutorLocal (the default) or "device"
+	PropertyExecutor = "executor" // ExecutorLocal (the default), or the name of another
 	PropertyTool     = "tool"     // "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
 	PropertyNetwork  = "network"  // "true": the action may use the network
 	PropertyStdin    = "stdin"    // path of the input that is standard input; set by build from Spec.Stdin

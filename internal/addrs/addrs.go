@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Toolchain is the Kind of the implicit step behind every toolchain block: toolchain.qairt is an instance like any other.
+// Toolchain is the Kind of the implicit step behind every toolchain block: toolchain.llvm is an instance like any other.
 const Toolchain = "toolchain"
 
 // Step is the address of a step block: `step "patch" "ops"` is {patch, ops}.
@@ -19,7 +19,7 @@ type Step struct {
 	Kind, Name string
 }
 
-// String returns "step.patch.ops", or "toolchain.qairt" for a toolchain: the way a reference spells it.
+// String returns "step.patch.ops", or "toolchain.llvm" for a toolchain: the way a reference spells it.
 func (s Step) String() string {
 	if s.Kind == Toolchain {
 		return "toolchain." + s.Name
@@ -37,10 +37,10 @@ type Instance struct {
 	Keyed bool   // false for a step without for_each
 }
 
-// String returns `step.exec.gen["v75"]`.
+// String returns `step.exec.gen["v12"]`.
 func (i Instance) String() string { return i.Step.String() + i.suffix() }
 
-// Short returns `exec.gen["v75"]`.
+// Short returns `exec.gen["v12"]`.
 func (i Instance) Short() string { return i.Step.Short() + i.suffix() }
 
 func (i Instance) suffix() string {
@@ -50,8 +50,8 @@ func (i Instance) suffix() string {
 	return "[" + strconv.Quote(i.Key) + "]"
 }
 
-// Dir returns a slash path of an exec root that is the instance's own: "toolchains/qairt", "steps/patch/ops",
-// "steps/exec/gen/+v75". No other instance has it, and no output of another is below it.
+// Dir returns a slash path of an exec root that is the instance's own: "toolchains/llvm", "steps/patch/ops",
+// "steps/exec/gen/+v12". No other instance has it, and no output of another is below it.
 func (i Instance) Dir() string {
 	if i.Kind == Toolchain {
 		return "toolchains/" + i.Name
@@ -94,7 +94,7 @@ type Output struct {
 	Name string
 }
 
-// String returns "step.patch.ops.outputs.dir"; a toolchain's only output is "toolchain.qairt".
+// String returns "step.patch.ops.outputs.dir"; a toolchain's only output is "toolchain.llvm".
 func (o Output) String() string {
 	if o.Kind == Toolchain {
 		return o.Instance.String()
@@ -102,8 +102,8 @@ func (o Output) String() string {
 	return o.Instance.String() + ".outputs." + o.Name
 }
 
-// Path returns the output's slash path in an exec root: "toolchains/qairt", "steps/patch/ops/dir", and
-// "steps/exec/gen/so/v75" for one of many copies. These stand together in one folder: to use the outputs of ten thousand copies then takes
+// Path returns the output's slash path in an exec root: "toolchains/llvm", "steps/patch/ops/dir", and
+// "steps/exec/gen/so/v12" for one of many copies. These stand together in one folder: to use the outputs of ten thousand copies then takes
 // one folder, not ten thousand.
 func (o Output) Path() string {
 	if o.Kind == Toolchain {
@@ -116,7 +116,7 @@ func (o Output) Path() string {
 	return path
 }
 
-// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.qairt".
+// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.llvm".
 func ParseStep(s string) (Step, error) {
 	parts := strings.Split(strings.TrimPrefix(s, "step."), ".")
 	if len(parts) != 2 || !identifier(parts[0]) || !identifier(parts[1]) {

@@ -29,10 +29,9 @@ func TestCaseMatters(t *testing.T) {
 
 // TestProgress: what is told only grows, is of the archives' size, and ends there.
 func TestProgress(t *testing.T) {
-	sdk := filepath.Join(t.TempDir(), "sdk.zip")
-	syntheticSDK(t, sdk, 100, 24<<20)
-	plain := tarBytes(t, samplesLarge()...)
-	for name, in := range map[string][]string{"zip": {sdk}, "tar.gz": {file(t, compress(t, archives.Gz{CompressionLevel: 1}, plain))}, "tar": {file(t, plain)}, "two": {sdk, file(t, plain)}} {
+	plain := tarBytes(t, samplesLarge("t/")...)
+	zipped := file(t, zipBytes(t, samplesLarge("z/")...))
+	for name, in := range map[string][]string{"zip": {zipped}, "tar.gz": {file(t, compress(t, archives.Gz{CompressionLevel: 1}, plain))}, "tar": {file(t, plain)}, "two": {zipped, file(t, plain)}} {
 		t.Run(name, func(t *testing.T) {
 			want := int64(0)
 			for _, f := range in {
@@ -62,12 +61,12 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func samplesLarge() []item {
+func samplesLarge(dir string) []item {
 	noise := make([]byte, 3<<20)
 	x := uint32(1)
 	for i := range noise {
 		x = x*1664525 + 1013904223
 		noise[i] = byte(x >> 24)
 	}
-	return []item{{name: "a", body: string(noise)}, {name: "b", body: string(noise) + "b"}, {name: "c", body: string(noise) + "c"}}
+	return []item{{name: dir + "a", body: string(noise)}, {name: dir + "b", body: string(noise) + "b"}, {name: dir + "c", body: string(noise) + "c"}}
 }

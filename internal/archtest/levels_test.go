@@ -92,26 +92,8 @@ func advice(from, to room) string {
 }
 
 func TestArrows(t *testing.T) {
-	wrong := arrows(packages(t))
-	exceptions := arrowExceptions()
-	for _, w := range wrong {
-		i := slices.IndexFunc(exceptions, func(e string) bool { return strings.HasPrefix(w, e+": ") })
-		if i < 0 {
-			t.Error(w)
-			continue
-		}
-		exceptions = slices.Delete(exceptions, i, i+1)
-	}
-	for _, e := range exceptions {
-		t.Errorf("the exception %q is of no use any more: take it out", e)
-	}
-}
-
-// arrowExceptions are arrows that wait for something; each says for what.
-func arrowExceptions() []string {
-	return []string{
-		"a test of internal/archive imports toolchains/toolchaintest",
-		"a test of internal/planner imports steps",
+	for _, w := range arrows(packages(t)) {
+		t.Error(w)
 	}
 }
 

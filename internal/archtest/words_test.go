@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // slang are words that only their author knew. No name has one as a part; docs/glossary.md has the words to take.
@@ -22,11 +23,26 @@ func bare() []string {
 	return []string{"look", "looked", "once", "both", "one", "ahead", "told", "moved", "before", "why", "kept", "nothing", "not"}
 }
 
-var part = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+var runs = regexp.MustCompile(`[\p{L}\p{N}]+`)
+
+// words splits a name: QNNContext and qnn_context are two.
+func words(name string) (all []string) {
+	for _, run := range runs.FindAllString(name, -1) {
+		r := []rune(run)
+		start := 0
+		for i := 1; i < len(r); i++ {
+			if unicode.IsUpper(r[i]) && (!unicode.IsUpper(r[i-1]) || i+1 < len(r) && unicode.IsLower(r[i+1])) {
+				all, start = append(all, string(r[start:i])), i
+			}
+		}
+		all = append(all, string(r[start:]))
+	}
+	return all
+}
 
 // slangIn returns the first word of the name that is slang, or "".
 func slangIn(name string) string {
-	for _, w := range part.FindAllString(name, -1) {
+	for _, w := range words(name) {
 		if w = strings.ToLower(w); slices.Contains(slang(), w) {
 			return w
 		}

@@ -51,7 +51,7 @@ type Result struct {
 	Roots   map[addrs.Output]digest.Digest // of Options.Roots; their Directory messages are in the store
 }
 
-// Run carries out the plan. The error is about the engine (no space, no device, interrupted); actions that ran and failed
+// Run carries out the plan. The error is about the engine (no space, no machine to run on, interrupted); actions that ran and failed
 // are counted in the Result. The last event is BuildFinished in any case.
 func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	start := time.Now()

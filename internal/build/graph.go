@@ -309,7 +309,7 @@ func (g *graph) queue(u *unit) *readyHeap {
 	return &g.ready
 }
 
-// away tells whether an executor other than this machine's does the unit's work: a phone does not use our processors.
+// away tells whether an executor other than this machine's does the unit's work, which then takes none of our processors.
 func (u *unit) away() bool {
 	if u.spec == nil {
 		return false

@@ -128,7 +128,7 @@ func TestCriticalPathFirst(t *testing.T) {
 	}
 }
 
-// TestAway: what runs on phones takes no slot of this machine, and phones no more than there are; of one step the first actions go first.
+// TestAway: what runs elsewhere takes no slot of this machine, and no more of a pool than there is; of one step the first actions go first.
 func TestAway(t *testing.T) {
 	f := &fakeWork{took: map[string]time.Duration{"compile": 3 * time.Second, "compile2": time.Second}}
 	run := newNode("run")
@@ -136,10 +136,10 @@ func TestAway(t *testing.T) {
 	for i := range 6 {
 		name := fmt.Sprint("run#", i)
 		f.took[name] = time.Second
-		run.Specs = append(run.Specs, action.Spec{Name: name, Platform: map[string]string{action.PropertyExecutor: "device", action.PropertyPool: "device=1"}})
+		run.Specs = append(run.Specs, action.Spec{Name: name, Platform: map[string]string{action.PropertyExecutor: "elsewhere", action.PropertyPool: "board=1"}})
 	}
 	run.Outputs = nil
-	r, _, took, err := runFake(t, 1, false, f, map[string]int{"device": 3}, newNode("compile"), newNode("compile2"), run)
+	r, _, took, err := runFake(t, 1, false, f, map[string]int{"board": 3}, newNode("compile"), newNode("compile2"), run)
 	if err != nil || took != 4*time.Second || f.max != 4 {
 		t.Errorf("%d at once in %v, %v", f.max, took, err)
 	}
@@ -311,22 +311,22 @@ func TestPools(t *testing.T) {
 	var nodes []*plan.Instance
 	for i := range 4 {
 		n := newNode(fmt.Sprint("n", i))
-		n.Specs[0].Platform = map[string]string{action.PropertyPool: "device=1"}
+		n.Specs[0].Platform = map[string]string{action.PropertyPool: "board=1"}
 		f.took[n.Specs[0].Name] = time.Second
 		nodes = append(nodes, n)
 	}
 	_, sum, took, err := runFake(t, 4, false, f, nil, nodes...)
 	if err != nil || sum.Executed != 4 || took != 4*time.Second || f.max != 1 {
-		t.Errorf("one device: %d at once in %v, %v", f.max, took, err)
+		t.Errorf("one board: %d at once in %v, %v", f.max, took, err)
 	}
 	f.max = 0
-	if _, _, took, _ = runFake(t, 4, false, f, map[string]int{"device": 2}, nodes...); took != 2*time.Second || f.max != 2 {
-		t.Errorf("two devices: %d at once in %v", f.max, took)
+	if _, _, took, _ = runFake(t, 4, false, f, map[string]int{"board": 2}, nodes...); took != 2*time.Second || f.max != 2 {
+		t.Errorf("two boards: %d at once in %v", f.max, took)
 	}
 	for _, n := range nodes {
-		n.Specs[0].Platform[action.PropertyPool] = "device=9"
+		n.Specs[0].Platform[action.PropertyPool] = "board=9"
 	}
-	if _, sum, _, err = runFake(t, 4, false, f, map[string]int{"device": 2}, nodes...); err != nil || sum.Executed != 4 {
+	if _, sum, _, err = runFake(t, 4, false, f, map[string]int{"board": 2}, nodes...); err != nil || sum.Executed != 4 {
 		t.Errorf("more wanted than there is: %+v, %v", sum, err)
 	}
 }

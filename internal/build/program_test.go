@@ -64,12 +64,12 @@ func TestHostPrograms(t *testing.T) {
 	}
 }
 
-// Programs of a device, and hexmage's own tools, are not looked for on this machine.
+// Programs of another machine, and hexmage's own tools, are not looked for on this machine.
 func TestOtherPrograms(t *testing.T) {
 	w := newWorld(t)
 	n := sh("a", "")
 	n.Specs[0].Args = []string{"no-such-program"}
-	n.Specs[0].Platform = map[string]string{action.PropertyExecutor: "device"}
+	n.Specs[0].Platform = map[string]string{action.PropertyExecutor: "elsewhere"}
 	if _, err := w.run(planOf(nil, n)); err == nil || strings.Contains(err.Error(), "find a program") {
 		t.Errorf("%v", err)
 	}

@@ -133,7 +133,7 @@ func FuzzLoad(f *testing.F) {
 	for _, s := range []string{
 		"step \"exec\" \"a\" {\n  argv = [\"x\"]\n  output \"o\" { file = \"x\" }\n  depends_on = [step.exec.b]\n}",
 		"variable \"x\" {\n  type = list(string)\n  validation {\n    condition = true\n    error_message = \"\"\n  }\n}",
-		"profile \"a\" {\n  variables = { x = 1 }\n  toolchain \"b\" {}\n}\ntarget { soc = \"\" }\noutput \"x\" { value = 1 }",
+		"profile \"a\" {\n  variables = { x = 1 }\n  toolchain \"b\" {}\n}\ntarget { core = \"\" }\noutput \"x\" { value = 1 }",
 		"step {} step \"a\" {} output \"x\" \"y\" {} locals { a = a } pipeline \"x\" {}",
 		"toolchain \"\" { output {} when = when }", "\xff", "step \"exec\" \"a\" {\n  output {\n    file = \n  }\n}",
 	} {

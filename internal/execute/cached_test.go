@@ -45,7 +45,7 @@ func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 		},
 		"fail":    func(context.Context, *executetest.Call) (int, error) { return 1, nil },
 		"forgets": func(context.Context, *executetest.Call) (int, error) { return 0, nil },
-		"broken":  func(context.Context, *executetest.Call) (int, error) { return 0, errors.New("no device") },
+		"broken":  func(context.Context, *executetest.Call) (int, error) { return 0, errors.New("no worker") },
 	}}
 	results := memory.NewResults()
 	return world{blobs, results, fake, execute.Cached(fake, results, blobs, fn, installed), root}

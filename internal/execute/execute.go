@@ -25,7 +25,7 @@ import (
 
 // Executor runs actions. Execute may be called from many goroutines at once.
 type Executor interface {
-	// Execute returns an error only for what kept the action from running (no such program, no device, no space). A
+	// Execute returns an error only for what kept the action from running (no such program, no machine, no space). A
 	// command that ran and failed is a Result with its exit code, one that ran out of time a *TimeoutError. The outputs
 	// named in the command that exist are in the store and in the Result; one that is missing is just not in the Result.
 	Execute(ctx context.Context, a *action.Action) (*action.Result, error)
@@ -44,7 +44,7 @@ func (e *TimeoutError) Error() string {
 
 // Error says what kept an action from running.
 type Error struct {
-	Op        string // what was being done: "start clang-22", "push model.bin"
+	Op        string // what was being done: "start clang-22", "upload a.bin"
 	Retryable bool   // the same action may succeed when tried again
 	Refused   bool   // a check of what the step brought found it cannot work: the step failed, nothing is wrong with the engine
 	Remedy    string // what the user can do, if known

@@ -300,8 +300,8 @@ func TestVerifyLeavesOut(t *testing.T) {
 	v := newVerifier(t, func(step string) bool { return step == "exec.chosen" })
 	never := v.sh("date +%N > o", "o")
 	never.DoNotCache = true
-	device := v.sh("date +%N > o", "o")
-	device.Command.Platform = map[string]string{action.PropertyExecutor: "device"}
+	elsewhere := v.sh("date +%N > o", "o")
+	elsewhere.Command.Platform = map[string]string{action.PropertyExecutor: "elsewhere"}
 	effects := v.sh("date +%N > o", "o")
 	effects.Command.Platform = map[string]string{action.PropertyEffects: "x"}
 	silent := v.sh("true", "o")
@@ -315,7 +315,7 @@ func TestVerifyLeavesOut(t *testing.T) {
 		"another step": {"exec.other", v.sh("date +%N > o", "o"), ""},
 		"no cache":     {"exec.chosen", never, "cache = false"},
 		"effects":      {"exec.chosen", effects, "effects beside"},
-		"device":       {"exec.chosen", device, "device"},
+		"elsewhere":    {"exec.chosen", elsewhere, "elsewhere"},
 		"no outputs":   {"exec.chosen", silent, "no outputs"},
 		"failed":       {"exec.chosen", failing, "exit code 4"},
 	} {
@@ -330,7 +330,7 @@ func TestVerifyLeavesOut(t *testing.T) {
 	}
 	// A known result of what cannot be verified is found as ever.
 	ctx := execute.WithStep(t.Context(), "exec.chosen", "")
-	if _, ok, err := v.Lookup(ctx, device); !ok || err != nil {
+	if _, ok, err := v.Lookup(ctx, elsewhere); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	if e, ok := v.Take("exec.chosen", ""); !ok || e.Verdict != event.Unverified {

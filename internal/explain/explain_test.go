@@ -51,7 +51,7 @@ func put(t *testing.T, blobs store.Blobs, d digest.Digest, b []byte) {
 }
 
 func TestCompare(t *testing.T) {
-	files := map[string]string{"a.c": "1", "src/x/b.c": "2", "src/y/c.c": "3", "toolchains/llvm/bin/cc": "cc", "toolchains/qairt/lib": "q"}
+	files := map[string]string{"a.c": "1", "src/x/b.c": "2", "src/y/c.c": "3", "toolchains/llvm/bin/cc": "cc", "toolchains/sdk/lib": "q"}
 	with := func(more map[string]string, without ...string) map[string]string {
 		all := map[string]string{}
 		for p, c := range files {
@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 		"a file gone":  {files: with(nil, "a.c"), want: []string{"input a.c is gone: " + short("1") + " (1 bytes)   from step.gen.code.outputs.c"}, reason: "a.c is gone"},
 		"executable":   {files: with(map[string]string{"a.c*": "1"}, "a.c"), want: []string{"input a.c changed: " + short("1") + " (1 bytes) → " + short("1") + " (1 bytes), executable   from step.gen.code.outputs.c"}, reason: "a.c changed"},
 		"a toolchain":  {files: with(map[string]string{"toolchains/llvm/bin/cc": "new", "a.c": "x"}), reason: "toolchain llvm changed, and 1 more"},
-		"no toolchain": {files: with(nil, "toolchains/llvm/bin/cc", "toolchains/qairt/lib"), reason: "toolchain llvm is gone, and 1 more"},
+		"no toolchain": {files: with(nil, "toolchains/llvm/bin/cc", "toolchains/sdk/lib"), reason: "toolchain llvm is gone, and 1 more"},
 		"arguments": {files: files, change: func(a *action.Action) { a.Command.Args = []string{"cc", "-O2", "-g", "a.c"} },
 			want: []string{"argument 1 changed: -c → -O2", "argument 2 is new: -g"}, reason: "argument -c is now -O2, and 1 more"},
 		"fewer arguments": {files: files, change: func(a *action.Action) { a.Command.Args = a.Command.Args[:1] },
@@ -86,7 +86,7 @@ func TestCompare(t *testing.T) {
 		"variables": {files: files, change: func(a *action.Action) { a.Command.Env = map[string]string{"A": "", "C": "3"} },
 			want: []string{"variable A changed: 1 → ", "variable B is gone: 2", "variable C is new: 3"}, reason: "variable A changed, and 2 more"},
 		"outputs":  {files: files, change: func(a *action.Action) { a.Command.Outputs = []string{"b.o"} }, want: []string{"output a.o is gone", "output b.o is new"}, reason: "output a.o is gone, and 1 more"},
-		"property": {files: files, change: func(a *action.Action) { a.Command.Platform["executor"] = "device" }, want: []string{"property executor changed: local → device"}, reason: "property executor changed"},
+		"property": {files: files, change: func(a *action.Action) { a.Command.Platform["executor"] = "elsewhere" }, want: []string{"property executor changed: local → elsewhere"}, reason: "property executor changed"},
 		"program": {files: files, change: func(a *action.Action) {
 			a.Command.Platform[action.PropertyProgram+"cc"] = fn.Bytes([]byte("new cc")).String()
 		}, want: []string{"program cc changed: " + short("cc") + " → " + short("new cc")}, reason: "program cc changed"},

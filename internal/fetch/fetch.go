@@ -32,7 +32,7 @@ type Source struct {
 
 	Archive bool // the file must start as an archive does; a page of text is then recognised as such
 
-	// Sidecars are what to put after the address for a file with its digest (".sha256", ".sha1"), as Maven repositories have
+	// Sidecars are what to put after the address for a file with its digest (".sha256", ".sha1"), as some repositories have
 	// it. Those that are there are checked, the first one that is found.
 	Sidecars []string
 

@@ -306,7 +306,7 @@ func TestLogins(t *testing.T) {
 		serve(w, r, b)
 	}))
 	defer elsewhere.Close()
-	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Token") != "s3cr3t-key" || r.Header.Get("Authorization") != token {
 			w.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprintf(w, `{"message": "no such token: %s"}`, r.Header.Get("Authorization"))
@@ -314,19 +314,19 @@ func TestLogins(t *testing.T) {
 		}
 		http.Redirect(w, r, elsewhere.URL+"/file?signed=abc", http.StatusFound)
 	}))
-	defer vendor.Close()
-	host := strings.TrimPrefix(vendor.URL, "http://")
+	defer site.Close()
+	host := strings.TrimPrefix(site.URL, "http://")
 	c := client()
 	c.Logins = []fetch.Login{{Host: host, Header: "X-Token", Value: "s3cr3t-key"}, {Host: host, Header: "Authorization", Value: token},
 		{Host: "127.0.0.1", Header: "Authorization", Value: "Basic not the first"}}
-	if _, err := c.Fetch(t.Context(), pinned(b, vendor.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x")); err != nil {
+	if _, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x")); err != nil {
 		t.Error(err)
 	}
 	if len(leaks) > 0 {
 		t.Errorf("another host was told %v", leaks)
 	}
 	c.Logins = c.Logins[1:]
-	_, err := c.Fetch(t.Context(), pinned(b, vendor.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x"))
+	_, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x"))
 	if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "no such token: (sensitive)") || !strings.Contains(err.Error(), "netrc") {
 		t.Errorf("error %v", err)
 	}

@@ -149,7 +149,7 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 }
 
 // transient wraps an error of the network. One that HTTP/2 alone can have makes the next requests use HTTP/1.1: the
-// servers of some vendors reset long streams.
+// some servers reset long streams.
 func (d *download) transient(err error) error {
 	if t := (*transientError)(nil); errors.As(err, &t) {
 		return t

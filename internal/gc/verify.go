@@ -241,7 +241,7 @@ func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
 		if unreadable(err) || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		return err.Error(), nil // a symlink that leads out, a device
+		return err.Error(), nil // a symlink that leads out, a pipe
 	}
 	root, _ := is.Encode(u.name.Function())
 	if root.Unsized() == u.name {

@@ -35,7 +35,7 @@ func Roots() []string {
 	return []string{Each, Local, Path, Profile, StepRoot, Target, Toolchain, Var}
 }
 
-// Ref is a typed reference: what of the pipeline an expression means by a traversal such as step.exec.gen["v75"].outputs.so[0].
+// Ref is a typed reference: what of the pipeline an expression means by a traversal such as step.exec.gen["v12"].outputs.so[0].
 type Ref struct {
 	Root string     // one of Roots
 	Name string     // of the variable, local or toolchain; the attribute of path, profile, target and each
@@ -53,7 +53,7 @@ type Ref struct {
 	OutputRange hcl.Range
 }
 
-// Object returns the address of the declared thing: "var.x", "local.x", "target", "toolchain.qairt", "step.patch.ops".
+// Object returns the address of the declared thing: "var.x", "local.x", "target", "toolchain.llvm", "step.patch.ops".
 func (r Ref) Object() string {
 	switch r.Root {
 	case Var, Local:

@@ -12,16 +12,16 @@ func TestName(t *testing.T) {
 		from []string
 		want string
 	}{
-		{"opz", []string{"ops", "llama"}, "ops"},
+		{"opz", []string{"ops", "llvm"}, "ops"},
 		{"patc", []string{"fetch", "patch"}, "patch"},
 		{"agrv", []string{"args", "argv"}, "argv"},
 		{"verion", []string{"version"}, "version"},
 		{"step.patch.opz", []string{"step.patch.ops", "step.patch.oz"}, "step.patch.ops"},
-		{"zebra", []string{"ops", "llama"}, ""},
+		{"zebra", []string{"ops", "llvm"}, ""},
 		{"x", []string{"y"}, ""},
-		{"v75", []string{"v99", "v73"}, "v73"},
-		{"OPZ", []string{"llama", "ops"}, "ops"},
-		{"nkd", []string{"qairt", "ndk"}, "ndk"},
+		{"v12", []string{"v99", "v11"}, "v11"},
+		{"OPZ", []string{"llvm", "ops"}, "ops"},
+		{"gti", []string{"make", "git"}, "git"},
 		{"", []string{"ops"}, ""},
 		{"x", nil, ""},
 	} {

@@ -18,7 +18,7 @@ import (
 
 // Plan is what a pipeline will do. Nothing changes it once it is made; Select returns another.
 type Plan struct {
-	Pipeline    string // its name: "qwen3-aot-v79"
+	Pipeline    string // its name: "demo"
 	Description string
 	Profile     string      // the chosen profile, "" when the pipeline has none
 	Instances   []*Instance // in topological order: an instance comes after all of its Deps

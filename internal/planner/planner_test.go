@@ -20,14 +20,47 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/steps"
 )
 
 var update = flag.Bool("update", false, "write what came out into testdata")
 
-// kindsForTest are the real exec and three kinds that stand for those of other packages.
 func kindsForTest() map[string]step.Kind {
-	return map[string]step.Kind{"exec": steps.Workspace{}.Kinds()["exec"], addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
+	return map[string]step.Kind{"exec": step.New(step.Schema{OwnOutputs: true}, command.plan), addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
+}
+
+// command makes one action, whose inputs are what the arguments refer to, and files.
+type command struct {
+	Argv    []string `arg:"argv,required,nonull"`
+	Inputs  []string `arg:"inputs"`
+	Stdin   string   `arg:"stdin"`
+	Network bool     `arg:"network"`
+}
+
+func (c command) plan(p *step.Plan) {
+	a := p.Action("", "", c.Argv...)
+	a.Env, a.Stdin = p.Env, c.Stdin
+	seen := make(map[string]bool)
+	add := func(in action.Input) {
+		if !seen[in.Path] {
+			seen[in.Path] = true
+			a.Inputs = append(a.Inputs, in)
+		}
+	}
+	for _, u := range p.Uses {
+		add(action.Input{Path: u.Output.Path(), Artifact: &u.Output, Shared: u.Output.Kind == addrs.Toolchain})
+	}
+	for _, name := range append(c.Inputs, c.Stdin) {
+		if name != "" && !strings.HasPrefix(name, "steps/") { // there are the outputs
+			add(action.Input{Path: strings.TrimPrefix(name, "/"), Host: &action.HostPath{Path: name}})
+		}
+	}
+	if c.Network {
+		a.Set(action.PropertyNetwork, "true")
+	}
+	for _, o := range p.Outputs {
+		a.Outputs = append(a.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})
+		p.Output(o.Name, o.Class, action.Input{Spec: &action.SpecOutput{Path: o.Path}})
+	}
 }
 
 // sdk is a toolchain of which the version is known at plan time.
@@ -132,7 +165,7 @@ func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnost
 	if name != "Alpha7" {
 		return cty.UnknownVal(cty.DynamicPseudoType), hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown board", Detail: "There is no " + name + ". Did you mean Alpha7?"}}
 	}
-	attrs := map[string]cty.Value{"core": cty.StringVal("v79"), "number": cty.NumberIntVal(69)}
+	attrs := map[string]cty.Value{"core": cty.StringVal("v15"), "number": cty.NumberIntVal(69)}
 	for argument, v := range args {
 		attrs[argument] = v.Value
 	}

@@ -85,10 +85,10 @@ func TestExpand(t *testing.T) {
 		t.Fatalf("awaits %v", n.Await)
 	}
 	specs, outs, err := n.Expand(action.Listing{"src": {"a.cpp", "b.cpp"}})
-	if err != nil || len(specs) != 4 || outs["app_v79"].Class != action.File {
+	if err != nil || len(specs) != 4 || outs["app_v15"].Class != action.File {
 		t.Errorf("expanded to %v, %v, %v", specs, outs, err)
 	}
-	if n := p.Instance(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v73", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
+	if n := p.Instance(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v11", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
 		t.Errorf("the step's timeout is not in its spec: %v", n.Specs[0].Timeout)
 	}
 }

@@ -170,7 +170,7 @@ func fromText(g given, ty cty.Type) (cty.Value, hcl.Diagnostics) {
 	if ty.IsPrimitiveType() { // convert says what is wrong
 		return g.val, nil
 	}
-	return cty.NilVal, errorf(g.rng, "A value cannot be read", "%s must be %s, written as in a pipeline file, such as [\"v75\", \"v79\"]: %s.",
+	return cty.NilVal, errorf(g.rng, "A value cannot be read", "%s must be %s, written as in a pipeline file, such as [\"a\", \"b\"]: %s.",
 		g.from, ty.FriendlyName(), strings.TrimSuffix(diags[0].Detail, "."))
 }
 

@@ -77,7 +77,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 	return b.String()
 }
 
-// stepLine is the line of a step that ended: "  ok       oppackage.llama          14 actions (3 cached)   2.1 s".
+// stepLine is the line of a step that ended: "  ok       compile.library          14 actions (3 cached)   2.1 s".
 func (l *lines) stepLine(st *stepState) string {
 	word, paint := "ok", l.green
 	switch {
@@ -100,7 +100,7 @@ func (l *lines) stepLine(st *stepState) string {
 	case n == 1:
 		notes = append(notes, "on "+st.workers[0])
 	case n > 1:
-		notes = append(notes, fmt.Sprintf("on %d devices", n))
+		notes = append(notes, fmt.Sprintf("on %d machines", n))
 	}
 	if st.busy > 0 {
 		notes = append(notes, seconds(st.busy))

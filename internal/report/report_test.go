@@ -21,18 +21,18 @@ import (
 // story is a build with a bit of everything.
 func story() []event.Event {
 	return []event.Event{
-		event.BuildStarted{Pipeline: "qwen3", Profile: "open", Actions: 3},
+		event.BuildStarted{Pipeline: "bench", Profile: "open", Actions: 3},
 		event.ActionsPlanned{Step: "patch.ops", Actions: 1},
-		event.ActionsPlanned{Step: "oppackage.llama", Actions: 2},
-		event.ActionsPlanned{Step: "run.qwen3", Actions: 1},
+		event.ActionsPlanned{Step: "compile.library", Actions: 2},
+		event.ActionsPlanned{Step: "run.bench", Actions: 1},
 		event.ActionFinished{ID: 1, Step: "patch.ops", Outcome: event.Cached, Key: "ab"},
-		event.ActionStarted{ID: 2, Step: "oppackage.llama", Name: "a.o", Description: "compile a.cpp"},
+		event.ActionStarted{ID: 2, Step: "compile.library", Name: "a.o", Description: "compile a.cpp"},
 		event.ActionProgress{ID: 2, Done: 1 << 20, Total: 4 << 20, Unit: "bytes", Text: "half way"},
-		event.ActionFinished{ID: 2, Step: "oppackage.llama", Name: "a.o", Outcome: event.Executed, Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold NDK"},
-		event.ActionFinished{ID: 3, Step: "oppackage.llama", Name: "b.o", Outcome: event.Cached},
-		event.ActionStarted{ID: 4, Step: "run.qwen3", Name: "run"},
-		event.ActionFinished{ID: 4, Step: "run.qwen3", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second, Worker: "emulator-5554", Failure: &event.Failure{
-			Summary: "exit code 3", Where: "pipelines/qwen3.hcl:7", Source: []string{`step "run" "qwen3" {`, "}"}, Command: []string{"./run", "it's", "", "-m"},
+		event.ActionFinished{ID: 2, Step: "compile.library", Name: "a.o", Outcome: event.Executed, Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold libc"},
+		event.ActionFinished{ID: 3, Step: "compile.library", Name: "b.o", Outcome: event.Cached},
+		event.ActionStarted{ID: 4, Step: "run.bench", Name: "run"},
+		event.ActionFinished{ID: 4, Step: "run.bench", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second, Worker: "board-7", Failure: &event.Failure{
+			Summary: "exit code 3", Where: "pipelines/bench.hcl:7", Source: []string{`step "run" "bench" {`, "}"}, Command: []string{"./run", "it's", "", "-m"},
 			ExitCode: 3, Output: "10%\r100%\nbad\x1b[31m red\x1b[0m\tend\x07\n\n", Log: "/c/run.log", Hints: []string{"turn it off\nand on"},
 		}},
 		event.ActionsPlanned{Step: "report.html", Actions: 1},
@@ -70,27 +70,27 @@ func TestLongBlock(t *testing.T) {
 	}
 }
 
-// TestManyDevices: where a step ran.
-func TestManyDevices(t *testing.T) {
+// TestManyMachines: where a step ran.
+func TestManyMachines(t *testing.T) {
 	events := []event.Event{event.ActionsPlanned{Step: "run.x", Actions: 4}}
-	for i, w := range []string{"phone1", "phone2", "phone1", "local"} {
+	for i, w := range []string{"board1", "board2", "board1", "local"} {
 		events = append(events, event.ActionFinished{ID: i + 1, Step: "run.x", Name: w, Outcome: event.Executed, Worker: w})
 	}
-	if got := show(report.Options{}, events...); !strings.Contains(got, "on 2 devices") {
+	if got := show(report.Options{}, events...); !strings.Contains(got, "on 2 machines") {
 		t.Error(got)
 	}
 }
 
 func TestLines(t *testing.T) {
-	want := `qwen3  profile: open
+	want := `bench  profile: open
   cached   patch.ops                    
-  note: oppackage.llama: old SDK
-  old NDK
-  ok       oppackage.llama              2 actions (1 cached), 1.5 s
+  note: compile.library: old SDK
+  old libc
+  ok       compile.library              2 actions (1 cached), 1.5 s
 
-✗ run.qwen3 run: failed: exit code 3
-  at pipelines/qwen3.hcl:7
-  │ step "run" "qwen3" {
+✗ run.bench run: failed: exit code 3
+  at pipelines/bench.hcl:7
+  │ step "run" "bench" {
   │ }
   command: ./run 'it'\''s' '' -m
   ▏ 100%
@@ -99,7 +99,7 @@ func TestLines(t *testing.T) {
   hint: turn it off
   and on
 
-  failed   run.qwen3                    on emulator-5554, 12 s
+  failed   run.bench                    on board-7, 12 s
   not run  report.html                  
 5 actions in 13.51 s: 1 executed, 2 cached, 1 failed, 1 not run
 `
@@ -108,7 +108,7 @@ func TestLines(t *testing.T) {
 		t.Error(d)
 	}
 	verbose := show(report.Options{Verbose: true}, story()...)
-	for _, line := range []string{"    executed oppackage.llama a.o  1.5 s\n", "    cached   oppackage.llama b.o  0 ms\n", "  output   lib → /o/lib\n"} {
+	for _, line := range []string{"    executed compile.library a.o  1.5 s\n", "    cached   compile.library b.o  0 ms\n", "  output   lib → /o/lib\n"} {
 		if !strings.Contains(verbose, line) {
 			t.Errorf("verbose lacks %q:\n%s", line, verbose)
 		}
@@ -146,12 +146,12 @@ func TestJSON(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for _, want := range []string{
-		0:  `{"event":"build_started","pipeline":"qwen3","profile":"open","nodes":3}`,
+		0:  `{"event":"build_started","pipeline":"bench","profile":"open","nodes":3}`,
 		1:  `{"event":"node_planned","step":"patch.ops","nodes":1}`,
 		4:  `{"event":"node_finished","id":1,"step":"patch.ops","outcome":"cached","key":"ab","duration_ns":0}`,
-		5:  `{"event":"node_started","id":2,"step":"oppackage.llama","name":"a.o","description":"compile a.cpp"}`,
+		5:  `{"event":"node_started","id":2,"step":"compile.library","name":"a.o","description":"compile a.cpp"}`,
 		6:  `{"event":"node_progress","id":2,"done":1048576,"total":4194304,"unit":"bytes","text":"half way"}`,
-		7:  `{"event":"node_finished","id":2,"step":"oppackage.llama","name":"a.o","outcome":"executed","duration_ns":1500000000,"worker":"local","warning":"old SDK\nold NDK"}`,
+		7:  `{"event":"node_finished","id":2,"step":"compile.library","name":"a.o","outcome":"executed","duration_ns":1500000000,"worker":"local","warning":"old SDK\nold libc"}`,
 		13: `{"event":"output_ready","name":"lib","path":"/o/lib"}`,
 		14: `{"event":"build_finished","nodes":5,"executed":1,"cached":2,"failed":1,"skipped":1,"seconds":13.507}`,
 		15: `{"event":"node_finished","id":5,"step":"exec.x","outcome":"failed","duration_ns":0,"failure":{"summary":"s","exit_code":0,"output":"\ufffd\ufffd bad \u0000"}}`,
@@ -171,7 +171,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	table, err := report.ParseTable([]byte(`{"title":"qwen3","profile":"open","note":"Not a phone.","rows":[
+	table, err := report.ParseTable([]byte(`{"title":"bench","profile":"open","note":"Not a board.","rows":[
 		{"name":"prefill","value":12.345,"unit":"tokens/s"},{"name":"tokens","value":32},{"name":"größe","value":"8 of 8","unit":"t"},
 		{"name":"big","value":1e300},{"name":"none","value":null},{"name":"list","value":[1]}]}`))
 	if err != nil {
@@ -179,12 +179,12 @@ func TestTable(t *testing.T) {
 	}
 	var b bytes.Buffer
 	table.Write(&b)
-	want := []string{"", "qwen3   profile: open", "─────────────────────"}
+	want := []string{"", "bench   profile: open", "─────────────────────"}
 	lines := strings.Split(b.String(), "\n")
 	if d := cmp.Diff(want, lines[:3]); d != "" {
 		t.Error(d)
 	}
-	for _, l := range []string{"prefill", "12.35 tokens/s", "32", "größe", "8 of 8 t", "[1]", "1e+300", "Not a phone."} {
+	for _, l := range []string{"prefill", "12.35 tokens/s", "32", "größe", "8 of 8 t", "[1]", "1e+300", "Not a board."} {
 		if !strings.Contains(b.String(), l) {
 			t.Errorf("no %q in\n%s", l, b.String())
 		}

@@ -12,7 +12,7 @@ import (
 // Table is what an output with show = "table" holds, as JSON: rows of a name, a value and a unit.
 type Table struct {
 	Title   string `json:"title"`
-	Profile string `json:"profile"` // shown with the title: numbers of the open stand-in are never taken for a phone's
+	Profile string `json:"profile"` // shown with the title: numbers of one profile are never taken for those of another
 	Note    string `json:"note,omitempty"`
 	Rows    []Row  `json:"rows"`
 

@@ -53,8 +53,8 @@ func TestRoundTrip(t *testing.T) {
 		want := []runlog.Action{
 			{Step: `exec.obj["a.c"]`, Key: key("a"), Outcome: event.Executed, Start: 0, Duration: 1500 * time.Millisecond, Worker: "local"},
 			{Step: `exec.obj["b.c"]`, Key: key("b"), Outcome: event.Cached, Start: 1500 * time.Millisecond, Worker: "local"},
-			{Step: "op.llama", Name: "x/ä.o", Key: key("c"), Outcome: event.Failed, Start: 1500 * time.Millisecond, Duration: time.Hour, Worker: "local"},
-			{Step: "op.llama", Outcome: event.Failed, Start: 1500*time.Millisecond + time.Hour, Worker: "local"},
+			{Step: "op.demo", Name: "x/ä.o", Key: key("c"), Outcome: event.Failed, Start: 1500 * time.Millisecond, Duration: time.Hour, Worker: "local"},
+			{Step: "op.demo", Outcome: event.Failed, Start: 1500*time.Millisecond + time.Hour, Worker: "local"},
 		}
 		r := runlog.Record(dir, info(), runlog.Limits{})
 		start := time.Now()
@@ -63,7 +63,7 @@ func TestRoundTrip(t *testing.T) {
 		r.Send(did(want[1].Step, "", event.Cached, "b", 0))
 		time.Sleep(time.Hour)
 		r.Send(did(want[2].Step, want[2].Name, event.Failed, "c", time.Hour))
-		r.Send(did("op.llama", "", event.Failed, "", 0))
+		r.Send(did("op.demo", "", event.Failed, "", 0))
 		r.Send(did("op.rest", "", event.Skipped, "", 0))
 		r.Send(event.BuildFinished{Actions: 5, Executed: 1, Cached: 1, Failed: 2, Skipped: 1, Seconds: 3601.5})
 		runs := runlog.Open(dir).Runs()
@@ -146,7 +146,7 @@ func TestFind(t *testing.T) {
 		if _, a := b.Last("open", "a", "x"); a != nil {
 			t.Errorf("there is %+v", a)
 		}
-		if _, a := b.Last("device", "a", ""); a != nil {
+		if _, a := b.Last("another", "a", ""); a != nil {
 			t.Errorf("of another profile there is %+v", a)
 		}
 	})

@@ -66,7 +66,7 @@ func fill(v reflect.Value, depth int, count *int) {
 // inputs are one of each kind: an Input has only one of its pointers.
 func inputs() []action.Input {
 	return []action.Input{
-		{Path: "a", Sub: "b/c", Shared: true, Artifact: &addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v75", Keyed: true}, Name: "o"}},
+		{Path: "a", Sub: "b/c", Shared: true, Artifact: &addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v12", Keyed: true}, Name: "o"}},
 		{Path: "b", Spec: &action.SpecOutput{Spec: "x", Path: "y"}},
 		{Path: "c", Host: &action.HostPath{Path: "src", Globs: []string{"*.c", "!x.c"}}},
 		{Path: "d", Content: &action.Content{Data: []byte("data"), Executable: true}},

@@ -28,7 +28,7 @@ func documentedKind() step.Kind {
 		Summary:    "Does <all>.",
 		ArgDocs:    map[string]string{"source": "a | b\nc", "jobs": "How many."},
 		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "all"}},
-		OwnOutputs: true, OutputsFrom: "targets", Toolchains: []string{"llvm", "ndk"},
+		OwnOutputs: true, OutputsFrom: "targets", Toolchains: []string{"llvm", "make"},
 		Example: "step \"b\" \"x\" {}",
 	}, func(documented, *step.Plan) {})
 }
@@ -53,7 +53,7 @@ Does &lt;all>.
 
 Its outputs are those of its own ` + "`output`" + ` blocks.
 
-It uses these toolchains, where the pipeline declares them, without being told: ` + "`llvm`, `ndk`" + `.
+It uses these toolchains, where the pipeline declares them, without being told: ` + "`llvm`, `make`" + `.
 
 ` + "```hcl\nstep \"b\" \"x\" {}\n```" + `
 

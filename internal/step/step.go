@@ -60,7 +60,7 @@ type Request struct {
 	Env     map[string]string // the `env` meta-argument
 
 	Profile    string
-	Target     cty.Value // the target block's object, or null: {soc, arch, soc_model, vtcm_mb}
+	Target     cty.Value // what whoever knows targets made of the target block: an object, or null
 	Toolchains map[string]Toolchain
 	Range      hcl.Range            // of the step block's header, for diagnostics
 	ArgRanges  map[string]hcl.Range // of the name of each argument and block that is set, "env" among them

@@ -3,7 +3,7 @@
 // The file is Chrome's Trace Event format: a JSON array of spans, in lanes. Lane 0 has the phases of the run, every other
 // one what one worker did, one action after the other. Whenever something was written the file is valid JSON, so that what
 // is there of a run that was stopped or killed can be looked at too. The package knows neither plans nor how actions run;
-// that part of its time which a built-in tool or a device spends inside is one span to it.
+// that part of its time which a built-in tool or another machine spends inside is one span to it.
 package trace
 
 import (

@@ -1,4 +1,4 @@
-// Package version orders versions of any shape: 2.37.0.250724, r28b, 19.0.04, v79. One enters it with Compare. It does not know
+// Package version orders versions of any shape: 2.37.0.250724, r28b, 19.0.04, v15. One enters it with Compare. It does not know
 // whose versions they are, nor what a valid one is: every text has its place.
 package version
 

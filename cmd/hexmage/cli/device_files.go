@@ -156,7 +156,7 @@ func (a *app) statCache() *statcache.Cache {
 }
 
 // deviceState is where runs on devices keep what they know between runs.
-func (a *app) deviceState() string { return a.places().State().Devices() }
+func (a *app) deviceState() string { return a.places().State().Runner() }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
 func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*lease.Lease, error) {

@@ -152,7 +152,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	e.host, e.other = local.New(here), local.New(here)
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
 	devices := runner.Options{
-		Store: e.blobs, Trees: e.trees, Fn: fn, Dir: e.scratch, State: e.state.Devices(),
+		Store: e.blobs, Trees: e.trees, Fn: fn, Dir: e.scratch, State: e.state.Runner(),
 		Emulate: steps.EmulatePhone(a.env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
 		Phones: listed.Emulated,
 	}

@@ -1,5 +1,5 @@
-// Package executetest is the conformance suite that every execute.Executor passes which runs POSIX shell commands: local,
-// remote and device executors, and decorators over them. It also has Fake, an Executor for tests of what uses one.
+// Package executetest is the conformance suite that every execute.Executor passes which runs POSIX shell commands: here
+// and elsewhere, and decorators over them. It also has Fake, an Executor for tests of what uses one.
 package executetest
 
 import (

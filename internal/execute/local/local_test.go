@@ -87,25 +87,6 @@ func TestToolchainsAreLinked(t *testing.T) {
 	}
 }
 
-func TestTimeoutEndsTheWholeGroup(t *testing.T) {
-	f := newFixture(t)
-	marker := filepath.Join(t.TempDir(), "late")
-	a := &action.Action{
-		Command:   action.Command{Args: []string{"sh", "-c", "(sleep 1; echo x > " + marker + ") & sleep 60"}},
-		InputRoot: f.root(t, nil),
-		Timeout:   100 * time.Millisecond,
-	}
-	start := time.Now()
-	_, err := f.x.Execute(t.Context(), a)
-	if err == nil || !strings.Contains(err.Error(), "timeout") || time.Since(start) > 30*time.Second {
-		t.Errorf("err = %v after %v, want the timeout", err, time.Since(start))
-	}
-	time.Sleep(1200 * time.Millisecond)
-	if _, err := os.Stat(marker); err == nil {
-		t.Error("a child of the command outlived it")
-	}
-}
-
 func TestProgressAndErrors(t *testing.T) {
 	f := newFixture(t)
 	var seen []string

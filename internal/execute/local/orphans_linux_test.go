@@ -12,7 +12,7 @@ import (
 )
 
 // A container may keep hexmage from gaining privileges. Restricted commands cannot be told from its other children by that
-// then, such as an adb server in the background: they stay.
+// then, such as a server that was started in the background: they stay.
 func TestOtherChildrenStay(t *testing.T) {
 	const within = "HEXMAGE_TEST_NO_NEW_PRIVS"
 	if os.Getenv(within) == "" {

@@ -218,8 +218,8 @@ func (s StateDir) Exports(id string) string { return s.in("exports", id) }
 // LastRuns returns the folder for the keys with which steps with effects last ran.
 func (s StateDir) LastRuns() string { return s.in("last-runs") }
 
-// Devices returns the folder for leases of devices, and what is known of them.
-func (s StateDir) Devices() string { return s.in("devices") }
+// Runner returns the folder for what executors that run actions elsewhere keep: leases, and what is known of the machines.
+func (s StateDir) Runner() string { return s.in("runner") }
 
 // ActionsLock returns the file in which an action is locked while it runs.
 func (s StateDir) ActionsLock() string { return s.in("actions.lock") }
@@ -229,7 +229,7 @@ func (s StateDir) InUseLock() string { return s.in("in-use.lock") }
 
 // old are the patterns of what earlier versions of hexmage remembered under other names, below the root.
 func old() []string {
-	return []string{"state/memo", "state/history", "state/statcache-*", "state/verified", "state/exports-*", "laid"} // until 2026-11
+	return []string{"state/memo", "state/history", "state/statcache-*", "state/verified", "state/exports-*", "state/devices", "laid"} // until 2026-11
 }
 
 func isObsolete(name string) bool {

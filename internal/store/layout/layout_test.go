@@ -45,7 +45,7 @@ func all(r layout.Root) map[string]string {
 		"state/proofs":                   st.Proofs(),
 		"state/exports/x":                st.Exports("x"),
 		"state/last-runs/x":              filepath.Join(st.LastRuns(), "x"),
-		"state/devices/x":                filepath.Join(st.Devices(), "x"),
+		"state/runner/x":                 filepath.Join(st.Runner(), "x"),
 		"state/actions.lock":             st.ActionsLock(),
 		"state/in-use.lock":              st.InUseLock(),
 	}
@@ -109,13 +109,13 @@ func TestEach(t *testing.T) {
 		write(t, path)
 	}
 	h, s := b3().Hex(), sha().Hex()
-	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "dirpool/x.list", "state/devices/y",
+	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "dirpool/x.list", "state/runner/y",
 		// Nothing of ours has such names.
 		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h), "trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
 		// Earlier versions had these.
 		"state/memo/x", "state/history/p-0123/x.run", "state/statcache-blake3", "state/statcache-blake3-12-34", "state/verified", "state/exports-0123456789abcdef",
-		"state/exports-0123456789abcdef.lock", "laid/x/a", "laid/x.list"} {
+		"state/exports-0123456789abcdef.lock", "state/devices/sums/x", "laid/x/a", "laid/x.list"} {
 		write(t, filepath.Join(string(r), name))
 	}
 	if err := os.MkdirAll(r.File(layout.Blobs, digest.BLAKE3.Bytes(nil)), 0o755); err != nil { // a folder is no blob
@@ -129,9 +129,9 @@ func TestEach(t *testing.T) {
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
 		"dirpool dirpool/x", "dirpool dirpool/x.list", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
 		"logs state/logs/x", "runlogs state/runlog/x", "snapshots state/snapshot/x",
-		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/devices", "state state/actions.lock", "state state/in-use.lock",
+		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock",
 		"obsolete state/memo", "obsolete state/history", "obsolete state/statcache-blake3", "obsolete state/statcache-blake3-12-34", "obsolete state/verified",
-		"obsolete state/exports-0123456789abcdef", "obsolete state/exports-0123456789abcdef.lock", "obsolete laid",
+		"obsolete state/exports-0123456789abcdef", "obsolete state/exports-0123456789abcdef.lock", "obsolete state/devices", "obsolete laid",
 	}
 	got := each(t, r)
 	for kinds := layout.Kinds(); len(kinds) > 0; kinds = kinds[1:] {

@@ -1,4 +1,4 @@
-package archive_test
+package unpack_test
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func syntheticSDK(t testing.TB, out string, files int, size int64) {
 	libraries, medium := max(files/500, 3), files/25
 	left := size
 	for i := range medium {
-		left -= s.add(fmt.Sprintf("sdk/1.0/lib/python/package%d/module%d.so", i%20, i), 0o755, s.code, max(left/int64(medium)/5, 1<<16))
+		left -= s.add(fmt.Sprintf("sdk/1.0/lib/plugins/package%d/module%d.so", i%20, i), 0o755, s.code, max(left/int64(medium)/5, 1<<16))
 	}
 	for i := range files - libraries - medium {
 		n := int64(s.rnd.IntN(24<<10) + 200)

@@ -1,4 +1,4 @@
-package archive_test
+package unpack_test
 
 import (
 	"context"
@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 
 const maxMemory = 100 << 20 // bytes of resident memory while unpacking
 
-// TestUnpackSDK unpacks the same zip with unzip and with this package, in turn, each in a process of its own. For the size
-// of a real SDK: go test ./internal/archive -run UnpackSDK -v -sdk.files 11000 -sdk.bytes 3500000000 -sdk.dir /dev/shm
+// TestUnpackSDK unpacks the same zip with unzip and with internal/archive, in turn, each in a process of its own. For the size
+// of a real SDK: go test ./toolchains/unpack -run UnpackSDK -v -sdk.files 11000 -sdk.bytes 3500000000 -sdk.dir /dev/shm
 func TestUnpackSDK(t *testing.T) {
 	dir := *sdkDir
 	if dir == "" {
