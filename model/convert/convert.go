@@ -73,33 +73,13 @@ func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mll
 }
 
 func dtypeV2(d safetensors.DType) (mllm.DType, bool) {
-	switch d {
-	case safetensors.F32:
-		return mllm.Float32, true
-	case safetensors.F16:
-		return mllm.Float16, true
-	case safetensors.BF16:
-		return mllm.BFloat16, true
-	case safetensors.I8:
-		return mllm.Int8, true
-	case safetensors.I16:
-		return mllm.Int16, true
-	case safetensors.I32:
-		return mllm.Int32, true
-	case safetensors.I64:
-		return mllm.Int64, true
-	case safetensors.U8, safetensors.Bool: // upstream stores booleans as bytes
-		return mllm.Uint8, true
-	case safetensors.U16:
-		return mllm.Uint16, true
-	case safetensors.U32:
-		return mllm.Uint32, true
-	case safetensors.U64:
-		return mllm.Uint64, true
-	case safetensors.C64:
-		return mllm.ComplexFloat32, true
-	}
-	return 0, false
+	v2, ok := map[safetensors.DType]mllm.DType{
+		safetensors.F32: mllm.Float32, safetensors.F16: mllm.Float16, safetensors.BF16: mllm.BFloat16, safetensors.C64: mllm.ComplexFloat32,
+		safetensors.I8: mllm.Int8, safetensors.I16: mllm.Int16, safetensors.I32: mllm.Int32, safetensors.I64: mllm.Int64,
+		safetensors.U8: mllm.Uint8, safetensors.U16: mllm.Uint16, safetensors.U32: mllm.Uint32, safetensors.U64: mllm.Uint64,
+		safetensors.Bool: mllm.Uint8, // upstream stores booleans as bytes
+	}[d]
+	return v2, ok
 }
 
 // copyRange copies n bytes at off. A destination that reads from files by itself (os.File: copy_file_range, reflinks) is left to do so.
