@@ -35,17 +35,9 @@ const maxRules = 1 << 20
 
 // RulesFile is what a range's rules.hcl may hold.
 type RulesFile struct {
-	Renames  []rename.Rule  `hcl:"rename,block"`
-	Includes []edit.Include `hcl:"include,block"`
-	Defines  []edit.Define  `hcl:"define,block"`
-	Inserts  []edit.Insert  `hcl:"insert,block"`
-	Guards   []edit.Guard   `hcl:"guard,block"`
-	Calls    []edit.Call    `hcl:"call,block"`
-	Patches  []PatchBlock   `hcl:"patch,block"`
-}
-
-func (f RulesFile) edits() []edit.Rule {
-	return edit.Blocks{Includes: f.Includes, Defines: f.Defines, Inserts: f.Inserts, Guards: f.Guards, Calls: f.Calls}.Rules()
+	Renames     []rename.Rule `hcl:"rename,block"`
+	Patches     []PatchBlock  `hcl:"patch,block"`
+	edit.Blocks `hcl:",remain"`
 }
 
 // PatchBlock says when a *.patch file is needed.
@@ -138,7 +130,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 	if err != nil {
 		return rg, err
 	}
-	rg.Renames, rg.Edits = rules.Renames, rules.edits()
+	rg.Renames, rg.Edits = rules.Renames, rules.Rules()
 	for _, p := range rules.Patches {
 		if !patches[p.File] {
 			return rg, fmt.Errorf("%s: patch %q is no file of %s", file, p.File, dir)
@@ -165,16 +157,13 @@ func decodeRules(file string, data []byte) (RulesFile, error) {
 			return rules, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	for _, r := range rules.edits() {
+	for _, r := range rules.Rules() {
 		if err := r.Validate(); err != nil {
 			return rules, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	for _, p := range rules.Patches {
-		if p.When == nil {
-			continue
-		}
-		if err := errors.Join(rename.CheckScope([]string{"*"}, rename.Expect{Max: 1}, p.When)...); err != nil {
+		if err := p.When.Check(); err != nil {
 			return rules, fmt.Errorf("%s: patch %q: %w", file, p.File, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/version"
-	"github.com/hexmage/hexmage/patches/cpptoken"
 	"github.com/hexmage/hexmage/patches/rename"
 )
 
@@ -28,22 +27,4 @@ func Newer(series, sdk string) ([]rename.Rule, error) {
 		}
 	}
 	return out, nil
-}
-
-// FirstLine returns the first line on which the program, not a comment or a text, has what the rule renames; 0 when there is none.
-func FirstLine(src []byte, r rename.Rule) int {
-	tokens, _ := cpptoken.Scan(src) // what is left open at the end of the file was scanned up to there
-	before := ""
-	for _, t := range tokens {
-		switch t.Kind {
-		case cpptoken.Space, cpptoken.Newline, cpptoken.Comment:
-			continue
-		case cpptoken.Identifier:
-			if t.Name == r.From && (r.Receiver == "" || before == "." || before == "->") {
-				return t.Line
-			}
-		}
-		before = t.Name
-	}
-	return 0
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/patches/rename"
 )
 
 func TestNewer(t *testing.T) {
@@ -28,17 +27,5 @@ func TestNewer(t *testing.T) {
 	}
 	if _, err := patches.Newer("none", "2.41"); err == nil {
 		t.Error("there is a series none")
-	}
-}
-
-func TestFirstLine(t *testing.T) {
-	const src = "// old()\nconst char *s = \"t.old()\";\nold();\nint x = t /* here */ . old();\nt.old();"
-	for r, want := range map[string]int{"": 3, "Tensor": 4} {
-		if got := patches.FirstLine([]byte(src), rename.Rule{From: "old", Receiver: r}); got != want {
-			t.Errorf("receiver %q: line %d, want %d", r, got, want)
-		}
-	}
-	if got := patches.FirstLine([]byte(src), rename.Rule{From: "older"}); got != 0 {
-		t.Errorf("line %d", got)
 	}
 }

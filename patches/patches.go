@@ -56,11 +56,11 @@ type Request struct {
 
 // Report says what was done to a tree. It is the same for the same sources, headers and series.
 type Report struct {
-	Series  string         `json:"series"`
-	Patches []PatchResult  `json:"patches"`
-	Renames []RenameResult `json:"renames"`
-	Edits   []EditResult   `json:"edits"`
-	Changed []string       `json:"changed"` // slash paths of the files that differ from the source, sorted
+	Series  string        `json:"series"`
+	Patches []PatchResult `json:"patches"`
+	Renames []RuleResult  `json:"renames"`
+	Edits   []RuleResult  `json:"edits"`
+	Changed []string      `json:"changed"` // slash paths of the files that differ from the source, sorted
 }
 
 // The states of a patch or rename in a Report.
@@ -84,30 +84,18 @@ type PatchResult struct {
 	Moved []series.Moved `json:"moved,omitempty"`
 }
 
-// RenameResult is what became of one rename rule.
-type RenameResult struct {
+// RuleResult is what became of one rule.
+type RuleResult struct {
 	Range   string         `json:"range"`
+	Sort    string         `json:"sort,omitempty"` // include, define, insert, guard or call; "" of a rename
 	Rule    string         `json:"rule"`
 	From    string         `json:"from"`
 	To      string         `json:"to"`
 	State   string         `json:"state"`
 	Reason  string         `json:"reason,omitempty"`
-	Changed []rename.Place `json:"changed"`        // places in the tree after its patches
-	Already []rename.Place `json:"already"`        // places spelled To before
+	Changed []rename.Place `json:"changed"`        // places in the tree after its patches and the rules before
+	Already []rename.Place `json:"already"`        // places that were To before
 	Left    []rename.Place `json:"left,omitempty"` // places spelled From that are of another class than the rule's receiver
-}
-
-// EditResult is what became of a rule of another sort than rename.
-type EditResult struct {
-	Range   string         `json:"range"`
-	Sort    string         `json:"sort"` // include, define, insert, guard or call
-	Rule    string         `json:"rule"`
-	From    string         `json:"from"`
-	To      string         `json:"to"`
-	State   string         `json:"state"`
-	Reason  string         `json:"reason,omitempty"`
-	Changed []rename.Place `json:"changed"` // places in the tree after its patches and the rules before
-	Already []rename.Place `json:"already"`
 }
 
 // Apply writes the patched copy of the source. An error says every rule that did not fit, or every hunk of the first patch that
@@ -147,7 +135,7 @@ func Diff(ctx context.Context, r Request) (diff []byte, report Report, err error
 
 // with computes the changes and calls do with them, if the series fits.
 func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report, error) {
-	report := Report{Series: r.Series, Patches: []PatchResult{}, Renames: []RenameResult{}, Edits: []EditResult{}, Changed: []string{}}
+	report := Report{Series: r.Series, Patches: []PatchResult{}, Renames: []RuleResult{}, Edits: []RuleResult{}, Changed: []string{}}
 	ranges, err := Load(r.SeriesFS)
 	if err != nil {
 		return report, fmt.Errorf("patch series %s: %w", r.Series, err)

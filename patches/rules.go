@@ -108,42 +108,33 @@ func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Head
 // neededRules asks the headers which rules are needed, and begins the report of all.
 func neededRules(ranges []Range, p *Headers, report *Report) ([]*ruleRun, error) {
 	var runs []*ruleRun
+	add := func(to *[]RuleResult, result RuleResult, r rule, when *rename.When) error {
+		needed, reason, err := p.needed(when)
+		if err != nil {
+			return fmt.Errorf("%s: %w", result.Range, err)
+		}
+		i := len(*to)
+		result.State, result.Reason, result.Changed, result.Already = StateNotNeeded, reason, []rename.Place{}, []rename.Place{}
+		*to = append(*to, result)
+		if needed {
+			runs = append(runs, &ruleRun{rule: r, rg: result.Range, publish: func(state string, found rename.Rewritten) {
+				at := &(*to)[i]
+				at.State, at.Left = state, found.Left
+				at.Changed, at.Already = append(at.Changed, found.Changed...), append(at.Already, found.Already...)
+			}})
+		}
+		return nil
+	}
 	for _, rg := range ranges {
 		for _, r := range rg.Renames {
-			needed, reason, err := p.needed(r.When)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", rg.Name, err)
-			}
-			i := len(report.Renames)
-			report.Renames = append(report.Renames, RenameResult{
-				Range: rg.Name, Rule: r.Name, From: r.From, To: r.To, State: StateNotNeeded, Reason: reason,
-				Changed: []rename.Place{}, Already: []rename.Place{},
-			})
-			if needed {
-				runs = append(runs, &ruleRun{rule: r, rg: rg.Name, publish: func(state string, found rename.Rewritten) {
-					to := &report.Renames[i]
-					to.State, to.Left = state, found.Left
-					to.Changed, to.Already = append(to.Changed, found.Changed...), append(to.Already, found.Already...)
-				}})
+			if err := add(&report.Renames, RuleResult{Range: rg.Name, Rule: r.Name, From: r.From, To: r.To}, r, r.When); err != nil {
+				return nil, err
 			}
 		}
 		for _, r := range rg.Edits {
-			needed, reason, err := p.needed(r.When)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", rg.Name, err)
-			}
-			i := len(report.Edits)
-			from, to := r.Editor.Of()
-			report.Edits = append(report.Edits, EditResult{
-				Range: rg.Name, Sort: r.Sort, Rule: r.Name, From: from, To: to, State: StateNotNeeded, Reason: reason,
-				Changed: []rename.Place{}, Already: []rename.Place{},
-			})
-			if needed {
-				runs = append(runs, &ruleRun{rule: r, rg: rg.Name, publish: func(state string, found rename.Rewritten) {
-					to := &report.Edits[i]
-					to.State = state
-					to.Changed, to.Already = append(to.Changed, found.Changed...), append(to.Already, found.Already...)
-				}})
+			from, to := r.Of()
+			if err := add(&report.Edits, RuleResult{Range: rg.Name, Sort: r.Sort, Rule: r.Name, From: from, To: to}, r, r.When); err != nil {
+				return nil, err
 			}
 		}
 	}

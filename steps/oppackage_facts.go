@@ -70,13 +70,13 @@ func (q *question) renamed(source step.Path, version string) {
 				if said[r.From] || !strings.Contains(string(src), r.From) {
 					continue
 				}
-				line := patches.FirstLine(src, r)
-				if line == 0 {
+				found, err := r.Rewrite(name, src)
+				if err != nil || len(found.Changed) == 0 {
 					continue
 				}
 				said[r.From] = true
 				out = append(out, cty.ObjectVal(map[string]cty.Value{
-					"at": cty.StringVal(fmt.Sprintf("%s:%d", path.Join(sub, path.Base(name)), line)), "from": cty.StringVal(r.From), "to": cty.StringVal(r.To),
+					"at": cty.StringVal(fmt.Sprintf("%s:%d", path.Join(sub, path.Base(name)), found.Changed[0].Line)), "from": cty.StringVal(r.From), "to": cty.StringVal(r.To),
 					"receiver": cty.StringVal(r.Receiver), "rule": cty.StringVal(r.Name), "series": cty.StringVal(series),
 				}))
 			}

@@ -124,50 +124,23 @@ func (r *Release) inherit(sources []*Source) {
 			r.Sources = append(r.Sources, &own)
 			continue
 		}
-		if len(s.URLs) == 0 {
-			s.URLs = from.URLs
-		}
-		if s.StripPrefix == "" {
-			s.StripPrefix = from.StripPrefix
-		}
-		if s.UserAgent == "" {
-			s.UserAgent = from.UserAgent
-		}
-		s.HTTP1 = s.HTTP1 || from.HTTP1
-		s.CaseMatters = s.CaseMatters || from.CaseMatters
-		if len(s.Env) == 0 {
-			s.Env = from.Env
-		}
-		if len(s.Paths) == 0 {
-			s.Paths = from.Paths
-		}
-		s.inheritRemote(from)
+		facts.Inherit(s, from)
 	}
 }
 
+// merge puts what o says over what t does. A release that o has stands in place of t's.
 func (t *Toolchain) merge(o *Toolchain) {
-	t.file = o.file
-	if len(o.Sources) > 0 {
-		t.Sources = o.Sources
-	}
-	for _, s := range []struct{ to, from *string }{{&t.Description, &o.Description}, {&t.Page, &o.Page}, {&t.Licence, &o.Licence}, {&t.Default, &o.Default}} {
-		if *s.from != "" {
-			*s.to = *s.from
-		}
-	}
-	if o.Checks != nil {
-		t.Checks = o.Checks
-	}
-	if len(o.EnvVars) > 0 {
-		t.EnvVars = o.EnvVars
-	}
+	releases := t.Releases
 	for _, r := range o.Releases {
-		if i := slices.IndexFunc(t.Releases, func(h *Release) bool { return h.Version == r.Version }); i >= 0 {
-			t.Releases[i] = r
+		if i := slices.IndexFunc(releases, func(h *Release) bool { return h.Version == r.Version }); i >= 0 {
+			releases[i] = r
 		} else {
-			t.Releases = append(t.Releases, r)
+			releases = append(releases, r)
 		}
 	}
+	o.Releases = releases
+	facts.Inherit(o, t)
+	*t = *o
 }
 
 func (t *Toolchain) check(file string) (diags hcl.Diagnostics) {

@@ -1,6 +1,7 @@
 package toolchains
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,83 +10,35 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Checks are what a release must hold; package verify says what each means.
-type Checks struct {
-	Layout   []string     `hcl:"layout,optional"`
-	Absent   []string     `hcl:"absent,optional"`   // patterns that nothing may match
-	Identity bool         `hcl:"identity,optional"` // version files, headers, tools and folder must agree about what the SDK is
-	Host     []string     `hcl:"host,optional"`     // patterns of programs that run on the host: doctor says what they lack
-	ELF      []*ELFCheck  `hcl:"elf,block"`
-	Text     []*TextCheck `hcl:"text,block"`
-	Run      []*RunCheck  `hcl:"run,block"`
-	Build    *BuildCheck  `hcl:"build_id,block"`
-}
-
-// ELFCheck says what ELF files of a pattern must be.
-type ELFCheck struct {
-	Pattern   string   `hcl:"pattern,label"`
-	Machine   int      `hcl:"machine"`
-	FlagsArg  string   `hcl:"flags,optional"`      // "folder": the number after "hexagon-v" in the path, read as hexadecimal
-	Soname    bool     `hcl:"soname,optional"`     // a library that says its name must have the file's
-	NotNeeded []string `hcl:"not_needed,optional"` // libraries, as patterns, that only a file for another system needs
-}
-
-// TextCheck says what a file must say.
-type TextCheck struct {
-	Path    string `hcl:"path,label"`
-	Pattern string `hcl:"pattern"` // regular expression with one group
-	Want    string `hcl:"want"`    // "${version}" and the like are filled in
-	Prefix  bool   `hcl:"prefix,optional"`
-}
-
-// RunCheck is a program that must run.
-type RunCheck struct {
-	Path  string            `hcl:"path,label"`
-	Args  []string          `hcl:"args,optional"`
-	Env   map[string]string `hcl:"env,optional"`
-	Match string            `hcl:"match,optional"` // regular expression for what it prints
-}
-
-// BuildCheck says where build ids are that must agree.
-type BuildCheck struct {
-	Files []string `hcl:"files"`
-}
-
 // Verify returns what a tree of the release must hold.
 func (t *Toolchain) Verify(r *Release) verify.Checks {
 	var v verify.Checks
-	for _, c := range []*Checks{t.Checks, r.Checks} {
+	for _, c := range []*verify.Checks{t.Checks, r.Checks} {
 		if c == nil {
 			continue
 		}
-		for _, l := range c.Layout {
-			v.Layout = append(v.Layout, r.fill(l))
-		}
-		for _, l := range c.Absent {
-			v.Absent = append(v.Absent, r.fill(l))
-		}
-		for _, h := range c.Host {
-			v.Host = append(v.Host, r.fill(h))
-		}
+		v.Layout = append(v.Layout, r.fillAll(c.Layout)...)
+		v.Absent = append(v.Absent, r.fillAll(c.Absent)...)
+		v.Host = append(v.Host, r.fillAll(c.Host)...)
 		v.Identity = v.Identity || c.Identity
 		for _, e := range c.ELF {
-			v.ELF = append(v.ELF, verify.ELF{Pattern: r.fill(e.Pattern), Machine: e.Machine, FlagsFromFolder: e.FlagsArg == "folder",
-				Soname: e.Soname, NotNeeded: e.NotNeeded})
+			e.Pattern = r.fill(e.Pattern)
+			v.ELF = append(v.ELF, e)
 		}
 		for _, x := range c.Text {
-			v.Text = append(v.Text, verify.Text{Path: r.fill(x.Path), Pattern: x.Pattern, Want: r.fill(x.Want), Prefix: x.Prefix})
+			x.Path, x.Want = r.fill(x.Path), r.fill(x.Want)
+			v.Text = append(v.Text, x)
 		}
 		for _, x := range c.Run {
-			v.Run = append(v.Run, verify.Run{Path: r.fill(x.Path), Args: x.Args, Env: x.Env, Match: x.Match})
+			x.Path = r.fill(x.Path)
+			v.Run = append(v.Run, x)
 		}
-		if c.Build != nil {
-			v.BuildID.Files = append(v.BuildID.Files, c.Build.Files...)
+		if c.BuildID != nil && v.BuildID == nil {
+			v.BuildID = &verify.BuildID{Want: cmp.Or(r.BuildID, "v"+r.Version)}
 		}
-	}
-	if len(v.BuildID.Files) > 0 && r.BuildID != "" {
-		v.BuildID.Want = r.BuildID
-	} else if len(v.BuildID.Files) > 0 {
-		v.BuildID.Want = "v" + r.Version
+		if c.BuildID != nil {
+			v.BuildID.Files = append(v.BuildID.Files, c.BuildID.Files...)
+		}
 	}
 	for _, a := range r.Arches {
 		v.Arches = append(v.Arches, strings.TrimPrefix(a, "v"))

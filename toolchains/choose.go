@@ -100,10 +100,7 @@ func order(r *Release, q Request) []string {
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
 func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
-	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Layout: unpack.Layout{Only: s.Only, Links: s.links(), Verify: t.Verify(r)}}
-	for _, w := range s.Wraps {
-		spec.Wraps = append(spec.Wraps, unpack.Wrap{Path: w.Path, Program: w.Program, Libraries: w.Libraries})
-	}
+	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Layout: unpack.Layout{Only: s.Only, Links: s.links(), Wraps: s.Wraps, Verify: t.Verify(r)}}
 	switch s.Kind {
 	case "embedded":
 		if spec.StripPrefix, ch.embeddedID, ch.Archive, err = c.takeEmbedded(t.Name, r.Version); err != nil {
@@ -262,5 +259,8 @@ func (ch *Choice) BuildID() string {
 	case ch.Release.BuildID != "":
 		return ch.Release.BuildID
 	}
-	return ch.Spec.Verify.BuildID.Want
+	if id := ch.Spec.Verify.BuildID; id != nil {
+		return id.Want
+	}
+	return ""
 }

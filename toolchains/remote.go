@@ -27,13 +27,12 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 	case "qpm", "qsc":
 		p := qpm.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
 		for _, a := range s.Adds {
-			p.Adds = append(p.Adds, qpm.Add{Name: a.Product, Version: r.fill(a.Version), Path: r.fill(a.Path)})
+			a.Version, a.Path = r.fill(a.Version), r.fill(a.Path)
+			p.Adds = append(p.Adds, a)
 		}
 		spec.Kind, spec.Vendor = sources.KindVendor, &sources.Vendor{Client: s.Kind, Product: p}
 	}
-	for _, h := range s.Headers {
-		spec.Headers = append(spec.Headers, sources.Header{Name: h.Name, Variable: h.Variable, Prefix: h.Prefix, Hosts: h.Hosts})
-	}
+	spec.Headers = s.Headers
 	if e := q.Lock.Find(ch.Toolchain.Name, r.Version, s.Kind); e != nil {
 		if err := s.agrees(e); err != nil {
 			return false, "", err

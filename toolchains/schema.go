@@ -6,7 +6,11 @@ import (
 
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/maven"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
+	"github.com/hexmage/hexmage/toolchains/unpack"
+	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // Toolchain is an SDK or tool, with how its releases are had.
@@ -17,8 +21,8 @@ type Toolchain struct {
 	Licence     string `hcl:"licence,optional"` // what has to be accepted
 	Default     string `hcl:"default,optional"` // release that is taken when a pipeline names none
 
-	Checks  *Checks   `hcl:"verify,block"`
-	EnvVars []*EnvVar `hcl:"env,block"`
+	Checks  *verify.Checks `hcl:"verify,block"`
+	EnvVars []*EnvVar      `hcl:"env,block"`
 	// Sources are of every release; a release's own source of a kind takes from here what it leaves out.
 	Sources  []*Source  `hcl:"source,block"`
 	Releases []*Release // those of SDK
@@ -39,32 +43,32 @@ type EnvVar struct {
 // Release is one version of a toolchain, with how it is had.
 type Release struct {
 	*qnn.Release
-	Note    string    `hcl:"note,optional"` // what is not sure, or to be known
-	Checks  *Checks   `hcl:"verify,block"`  // beside the toolchain's
-	Sources []*Source `hcl:"source,block"`
+	Note    string         `hcl:"note,optional"` // what is not sure, or to be known
+	Checks  *verify.Checks `hcl:"verify,block"`  // beside the toolchain's
+	Sources []*Source      `hcl:"source,block"`
 }
 
 // Source is one way to get a release.
 type Source struct {
 	Kind string `hcl:"kind,label"` // archive, deb, embedded, installed, manual, maven, qpm, qsc
 
-	URLs        []string  `hcl:"urls,optional"` // mirrors, tried in order
-	StripPrefix string    `hcl:"strip_prefix,optional"`
-	Only        []string  `hcl:"only,optional"` // patterns of the files to take; none takes all
-	Size        int64     `hcl:"size,optional"` // bytes
-	SHA256      string    `hcl:"sha256,optional"`
-	SHA1        string    `hcl:"sha1,optional"`
-	MD5         string    `hcl:"md5,optional"`
-	UserAgent   string    `hcl:"user_agent,optional"`
-	HTTP1       bool      `hcl:"http1,optional"`
-	Parts       bool      `hcl:"parts,optional"`        // of a zip archive: read only those members that Only names
-	CaseMatters bool      `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
-	Tree        string    `hcl:"tree,optional"`         // digest of the tree that comes of it, where the source itself has none: of parts, qpm, qsc
-	Headers     []*Header `hcl:"header,block"`          // what the servers want to know
+	URLs        []string         `hcl:"urls,optional"` // mirrors, tried in order
+	StripPrefix string           `hcl:"strip_prefix,optional"`
+	Only        []string         `hcl:"only,optional"` // patterns of the files to take; none takes all
+	Size        int64            `hcl:"size,optional"` // bytes
+	SHA256      string           `hcl:"sha256,optional"`
+	SHA1        string           `hcl:"sha1,optional"`
+	MD5         string           `hcl:"md5,optional"`
+	UserAgent   string           `hcl:"user_agent,optional"`
+	HTTP1       bool             `hcl:"http1,optional"`
+	Parts       bool             `hcl:"parts,optional"`        // of a zip archive: read only those members that Only names
+	CaseMatters bool             `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
+	Tree        string           `hcl:"tree,optional"`         // digest of the tree that comes of it, where the source itself has none: of parts, qpm, qsc
+	Headers     []sources.Header `hcl:"header,block"`          // what the servers want to know
 
-	Packages []string `hcl:"packages,optional"` // of a deb source
-	Links    []*Link  `hcl:"link,block"`
-	Wraps    []*Wrap  `hcl:"wrap,block"`
+	Packages []string      `hcl:"packages,optional"` // of a deb source
+	Links    []*Link       `hcl:"link,block"`
+	Wraps    []unpack.Wrap `hcl:"wrap,block"`
 
 	Env      []string   `hcl:"env,optional"`   // variables that may name an installed copy
 	Paths    []string   `hcl:"paths,optional"` // where installed copies are usual; "${version}" and "~/" are filled in
@@ -72,10 +76,10 @@ type Source struct {
 
 	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
 
-	Product  string `hcl:"product,optional"`  // of qpm and qsc: what the vendor's client calls it
-	Extract  bool   `hcl:"extract,optional"`  // of qpm: unpack it, rather than install it
-	Adds     []*Add `hcl:"add,block"`         // of qpm: products that belong into the tree, such as tools
-	Activate string `hcl:"activate,optional"` // of qpm: the licence to activate before; "" is product
+	Product  string    `hcl:"product,optional"`  // of qpm and qsc: what the vendor's client calls it
+	Extract  bool      `hcl:"extract,optional"`  // of qpm: unpack it, rather than install it
+	Adds     []qpm.Add `hcl:"add,block"`         // of qpm: products that belong into the tree, such as tools
+	Activate string    `hcl:"activate,optional"` // of qpm: the licence to activate before; "" is product
 
 	Coordinates  string   `hcl:"coordinates,optional"`  // of maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
 	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order
@@ -85,13 +89,6 @@ type Source struct {
 type Link struct {
 	Path string `hcl:"path,label"`
 	To   string `hcl:"to"`
-}
-
-// Wrap is a program to be started with libraries of the tree, where the machine may have none.
-type Wrap struct {
-	Path      string   `hcl:"path,label"`
-	Program   string   `hcl:"program"`   // path in the tree of what is started
-	Libraries []string `hcl:"libraries"` // folders of the tree
 }
 
 // Program is a program of the machine that stands for one of the toolchain.
@@ -114,41 +111,6 @@ func didYouMean(name string, have []string) string {
 		return ""
 	}
 	return ` (did you mean "` + near + `"?)`
-}
-
-// Header is a line of a request with a secret in it. The catalogue names the secret, a variable of the user
-// (HEXMAGE_VAR_name); its value is in no file, no key and no log, and goes to the named hosts only.
-type Header struct {
-	Name     string   `hcl:"name,label"`
-	Variable string   `hcl:"variable"`        // name of the variable that holds the secret
-	Prefix   string   `hcl:"prefix,optional"` // what comes before it: "Bearer "
-	Hosts    []string `hcl:"hosts,optional"`  // none: the host of the first address
-}
-
-// Add is a product of the vendor's client that is put below the root of another: a compiler that an SDK does not ship.
-type Add struct {
-	Product string `hcl:"product,label"`
-	Version string `hcl:"version"`
-	Path    string `hcl:"path"` // folder of the tree
-}
-
-// inheritRemote takes from a toolchain's source what a release's own leaves out of the attributes that getting it needs.
-func (s *Source) inheritRemote(from *Source) {
-	for _, t := range []struct{ to, from *string }{{&s.Product, &from.Product}, {&s.Activate, &from.Activate}, {&s.Coordinates, &from.Coordinates}} {
-		if *t.to == "" {
-			*t.to = *t.from
-		}
-	}
-	if len(s.Repositories) == 0 {
-		s.Repositories = from.Repositories
-	}
-	if len(s.Headers) == 0 {
-		s.Headers = from.Headers
-	}
-	if len(s.Adds) == 0 {
-		s.Adds = from.Adds
-	}
-	s.Extract = s.Extract || from.Extract
 }
 
 // checkRemote says what a source of kind maven, qpm or qsc lacks, "" when nothing.

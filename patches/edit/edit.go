@@ -18,13 +18,10 @@ import (
 
 // Rule is one change that a block of a rules file asks for.
 type Rule struct {
-	Sort        string // include, define, insert, guard or call: the block's type
-	Name        string
-	Description string
-	When        *rename.When
-	Files       []string // doublestar patterns of slash paths under the source root
-	Expect      rename.Expect
-	Editor      Editor
+	Sort string // include, define, insert, guard or call: the block's type
+	Name string
+	rename.Scope
+	Editor
 }
 
 // Editor changes one file.
@@ -42,7 +39,7 @@ func (r Rule) String() string { return fmt.Sprintf("%s %q", r.Sort, r.Name) }
 // Validate says what is wrong with a rule by itself.
 func (r Rule) Validate() error {
 	var errs []error
-	for _, err := range append(rename.CheckScope(r.Files, r.Expect, r.When), r.Editor.validate()...) {
+	for _, err := range append(r.Scope.Check(), r.validate()...) {
 		errs = append(errs, fmt.Errorf("%s: %w", r, err))
 	}
 	return errors.Join(errs...)
@@ -50,8 +47,8 @@ func (r Rule) Validate() error {
 
 // Count checks the number of places found in the files of a tree that the rule looks at.
 func (r Rule) Count(files []string, changed, already []rename.Place) error {
-	from, to := r.Editor.Of()
-	return rename.Named(r.Expect.Count(r.Files, files, changed, already), r.String(), from, to)
+	from, to := r.Of()
+	return r.Scope.Count(r.String(), from, to, files, changed, already)
 }
 
 // Blocks are the blocks of a rules file that this package knows.
@@ -67,80 +64,65 @@ type Blocks struct {
 func (b Blocks) Rules() []Rule {
 	var out []Rule
 	for _, r := range b.Includes {
-		out = append(out, Rule{"include", r.Name, r.Description, r.When, r.Files, r.Expect, r})
+		out = append(out, Rule{"include", r.Name, r.Scope, r})
 	}
 	for _, r := range b.Defines {
-		out = append(out, Rule{"define", r.Name, r.Description, r.When, r.Files, r.Expect, r})
+		out = append(out, Rule{"define", r.Name, r.Scope, r})
 	}
 	for _, r := range b.Inserts {
-		out = append(out, Rule{"insert", r.Name, r.Description, r.When, r.Files, r.Expect, r})
+		out = append(out, Rule{"insert", r.Name, r.Scope, r})
 	}
 	for _, r := range b.Guards {
-		out = append(out, Rule{"guard", r.Name, r.Description, r.When, r.Files, r.Expect, r})
+		out = append(out, Rule{"guard", r.Name, r.Scope, r})
 	}
 	for _, r := range b.Calls {
-		out = append(out, Rule{"call", r.Name, r.Description, r.When, r.Files, r.Expect, r})
+		out = append(out, Rule{"call", r.Name, r.Scope, r})
 	}
 	return out
 }
 
 // Include adds an #include line to each file that uses a name for which the header is needed.
 type Include struct {
-	Name        string        `hcl:"name,label"`
-	Description string        `hcl:"description,optional"`
-	Header      string        `hcl:"header"` // as it is written: HTP/core/x.h, or <x.h> with its brackets
-	Uses        []string      `hcl:"uses"`   // the names
-	When        *rename.When  `hcl:"when,block"`
-	Files       []string      `hcl:"files"`
-	Expect      rename.Expect `hcl:"expect,block"`
+	Name         string   `hcl:"name,label"`
+	Header       string   `hcl:"header"` // as it is written: HTP/core/x.h, or <x.h> with its brackets
+	Uses         []string `hcl:"uses"`   // the names
+	rename.Scope `hcl:",remain"`
 }
 
 // Define defines a macro, unless it is defined, before the first #include of each file that uses one of the names.
 type Define struct {
-	Name        string        `hcl:"name,label"`
-	Description string        `hcl:"description,optional"`
-	Macro       string        `hcl:"macro"`
-	Value       string        `hcl:"value,optional"` // what it is defined as
-	Uses        []string      `hcl:"uses"`
-	When        *rename.When  `hcl:"when,block"`
-	Files       []string      `hcl:"files"`
-	Expect      rename.Expect `hcl:"expect,block"`
+	Name         string   `hcl:"name,label"`
+	Macro        string   `hcl:"macro"`
+	Value        string   `hcl:"value,optional"` // what it is defined as
+	Uses         []string `hcl:"uses"`
+	rename.Scope `hcl:",remain"`
 }
 
 // Insert puts a line behind the first place in a file that has a shape.
 type Insert struct {
-	Name        string        `hcl:"name,label"`
-	Description string        `hcl:"description,optional"`
-	Text        string        `hcl:"text"`  // the line; a file that has its first name in code has it already
-	After       []string      `hcl:"after"` // shapes as of Call.From; the first that the file has counts
-	Uses        []string      `hcl:"uses"`  // only files with one of these names, which must then have one of the shapes
-	When        *rename.When  `hcl:"when,block"`
-	Files       []string      `hcl:"files"`
-	Expect      rename.Expect `hcl:"expect,block"`
+	Name         string   `hcl:"name,label"`
+	Text         string   `hcl:"text"`  // the line; a file that has its first name in code has it already
+	After        []string `hcl:"after"` // shapes as of Call.From; the first that the file has counts
+	Uses         []string `hcl:"uses"`  // only files with one of these names, which must then have one of the shapes
+	rename.Scope `hcl:",remain"`
 }
 
 // Guard puts #ifndef around functions of a file's outermost level that are used nowhere in the file but in arguments of
 // some macros, or by other such functions.
 type Guard struct {
-	Name        string        `hcl:"name,label"`
-	Description string        `hcl:"description,optional"`
-	Macro       string        `hcl:"macro"`
-	UsedBy      []string      `hcl:"used_by"` // names of macros
-	When        *rename.When  `hcl:"when,block"`
-	Files       []string      `hcl:"files"`
-	Expect      rename.Expect `hcl:"expect,block"`
+	Name         string   `hcl:"name,label"`
+	Macro        string   `hcl:"macro"`
+	UsedBy       []string `hcl:"used_by"` // names of macros
+	rename.Scope `hcl:",remain"`
 }
 
 // Call rewrites what has a shape. A shape is C++ text whose blanks and comments do not count, and in which $name stands for one
 // argument (anything with balanced brackets, without a comma outside of them) and $$name for any number of arguments.
 type Call struct {
-	Name        string        `hcl:"name,label"`
-	Description string        `hcl:"description,optional"`
-	From        string        `hcl:"from"`
-	To          string        `hcl:"to"` // "" drops it, with the semicolon behind it and the line if nothing else is on it
-	When        *rename.When  `hcl:"when,block"`
-	Files       []string      `hcl:"files"`
-	Expect      rename.Expect `hcl:"expect,block"`
+	Name         string `hcl:"name,label"`
+	From         string `hcl:"from"`
+	To           string `hcl:"to"` // "" drops it, with the semicolon behind it and the line if nothing else is on it
+	rename.Scope `hcl:",remain"`
 }
 
 // Of implements Editor.
@@ -259,12 +241,4 @@ func (r Call) validate() []error {
 		return []error{fmt.Errorf("to %q has the shape of from %q: it would never come to rest", r.To, r.From)}
 	}
 	return nil
-}
-
-// Matches says whether the rule applies to the file with this slash path under the source root.
-func (r Rule) Matches(path string) bool { return rename.Match(r.Files, path) }
-
-// Rewrite changes one file.
-func (r Rule) Rewrite(file string, src []byte) (rename.Rewritten, error) {
-	return r.Editor.Rewrite(file, src)
 }

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -23,17 +24,22 @@ import (
 
 // Rule is one rename, as a `rename` block of a rules file holds it.
 type Rule struct {
-	Name        string `hcl:"name,label"`
-	Description string `hcl:"description,optional"`
-	From        string `hcl:"from"`
-	To          string `hcl:"to"`
+	Name string `hcl:"name,label"`
+	From string `hcl:"from"`
+	To   string `hcl:"to"`
 	// Receiver is the class whose member From is. It limits places to member accesses and is what a compiler's message names.
 	Receiver string `hcl:"receiver,optional"`
 	// Except names classes that are declared elsewhere and have a member From of their own, which stays as it is.
 	Except []string `hcl:"except,optional"`
-	When   *When    `hcl:"when,block"`
-	Files  []string `hcl:"files"` // doublestar patterns of slash paths under the source root
-	Expect Expect   `hcl:"expect,block"`
+	Scope  `hcl:",remain"`
+}
+
+// Scope is what rules of all sorts have: where they look, how much they expect there, when they are needed.
+type Scope struct {
+	Description string   `hcl:"description,optional"`
+	When        *When    `hcl:"when,block"`
+	Files       []string `hcl:"files"` // doublestar patterns of slash paths under the source root
+	Expect      Expect   `hcl:"expect,block"`
 }
 
 // When says what an SDK's header must declare, and not declare, for a rule to be needed. Names are looked for among the
@@ -83,25 +89,25 @@ func (r Rule) Validate() error {
 	if len(r.Except) > 0 && r.Receiver == "" {
 		bad("except is of use only with a receiver")
 	}
-	for _, err := range CheckScope(r.Files, r.Expect, r.When) {
+	for _, err := range r.Scope.Check() {
 		bad("%w", err)
 	}
 	return errors.Join(errs...)
 }
 
-// CheckScope says what is wrong with the parts that rules of all sorts have: where they look, how much they expect, when they
-// are needed.
-func CheckScope(files []string, e Expect, w *When) []error {
+// Check says what is wrong with a scope.
+func (s Scope) Check() []error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if len(files) == 0 {
+	if len(s.Files) == 0 {
 		bad("files is empty; name the sources it applies to")
 	}
-	for _, f := range files {
+	for _, f := range s.Files {
 		if !doublestar.ValidatePattern(f) {
 			bad("files: %q is not a pattern", f)
 		}
 	}
+	e := s.Expect
 	if e.Min < 0 || e.Max < e.Min || e.Max == 0 {
 		bad("expect: min %d and max %d must satisfy 0 <= min <= max, 0 < max", e.Min, e.Max)
 	}
@@ -113,26 +119,27 @@ func CheckScope(files []string, e Expect, w *When) []error {
 			bad("expect: file %q: min %d and max %d must satisfy 0 <= min <= max", f.Pattern, f.Min, f.Max)
 		}
 	}
-	if w != nil && w.Lacks == "" && w.Declares == "" {
-		bad("when: say what %s lacks or declares", w.Header)
-	}
-	if w != nil && !doublestar.ValidatePattern(w.Header) {
-		bad("when: %q is not a pattern", w.Header)
+	if err := s.When.Check(); err != nil {
+		errs = append(errs, err)
 	}
 	return errs
 }
 
-// Matches says whether the rule applies to the file with this slash path under the source root.
-func (r Rule) Matches(path string) bool { return Match(r.Files, path) }
-
-// Match says whether one of the patterns, which are valid, matches a slash path.
-func Match(patterns []string, path string) bool {
-	for _, f := range patterns {
-		if doublestar.MatchUnvalidated(f, path) {
-			return true
-		}
+// Check says what is wrong with a condition; with none there is nothing.
+func (w *When) Check() error {
+	var errs []error
+	if w != nil && w.Lacks == "" && w.Declares == "" {
+		errs = append(errs, fmt.Errorf("when: say what %s lacks or declares", w.Header))
 	}
-	return false
+	if w != nil && !doublestar.ValidatePattern(w.Header) {
+		errs = append(errs, fmt.Errorf("when: %q is not a pattern", w.Header))
+	}
+	return errors.Join(errs...)
+}
+
+// Matches says whether a rule with the scope, which is valid, applies to the file with this slash path under the source root.
+func (s Scope) Matches(path string) bool {
+	return slices.ContainsFunc(s.Files, func(f string) bool { return doublestar.MatchUnvalidated(f, path) })
 }
 
 // Holds says whether a header with these names needs the rule, and why or why not.
@@ -330,14 +337,17 @@ func (e *CountError) Error() string {
 	return text
 }
 
-// Count checks the number of places found in a whole tree, and in each of the files that were looked at. What is wrong is a
-// *CountError, which has no Rule, Of and To yet.
-func (e Expect) Count(patterns, files []string, changed, already []Place) error {
-	if found := len(changed) + len(already); found < e.Min || found > e.Max {
-		return &CountError{Changed: changed, Already: already, Min: e.Min, Max: e.Max, In: fmt.Sprintf("%q", patterns)}
+// Count checks the number of places that a rule, which makes To of Of, found in a whole tree, and in each of the files that were looked at.
+// What is wrong is a *CountError.
+func (s Scope) Count(rule, of, to string, files []string, changed, already []Place) error {
+	wrong := func(c, a []Place, least, most int, in string) error {
+		if found := len(c) + len(a); found >= least && found <= most {
+			return nil
+		}
+		return &CountError{Rule: rule, Of: of, To: to, Changed: c, Already: a, Min: least, Max: most, In: in}
 	}
-	if len(e.Files) == 0 {
-		return nil
+	if err := wrong(changed, already, s.Expect.Min, s.Expect.Max, fmt.Sprintf("%q", s.Files)); err != nil {
+		return err
 	}
 	in := func(file string, all []Place) (own []Place) {
 		for _, p := range all {
@@ -347,14 +357,12 @@ func (e Expect) Count(patterns, files []string, changed, already []Place) error 
 		}
 		return own
 	}
-	for _, f := range e.Files {
+	for _, f := range s.Expect.Files {
 		for _, file := range files {
-			if !Match([]string{f.Pattern}, file) {
-				continue
-			}
-			c, a := in(file, changed), in(file, already)
-			if found := len(c) + len(a); found < f.Min || found > f.Max {
-				return &CountError{Changed: c, Already: a, Min: f.Min, Max: f.Max, In: file}
+			if doublestar.MatchUnvalidated(f.Pattern, file) {
+				if err := wrong(in(file, changed), in(file, already), f.Min, f.Max, file); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -363,13 +371,5 @@ func (e Expect) Count(patterns, files []string, changed, already []Place) error 
 
 // Count checks the number of places found in the files of a tree that the rule looks at.
 func (r Rule) Count(files []string, changed, already []Place) error {
-	return Named(r.Expect.Count(r.Files, files, changed, already), fmt.Sprintf("rename %q", r.Name), r.From, r.To)
-}
-
-// Named completes what Expect.Count returns.
-func Named(err error, rule, of, to string) error {
-	if c, ok := err.(*CountError); ok {
-		c.Rule, c.Of, c.To = rule, of, to
-	}
-	return err
+	return r.Scope.Count(fmt.Sprintf("rename %q", r.Name), r.From, r.To, files, changed, already)
 }

@@ -16,9 +16,11 @@ import (
 func scaleRule() rename.Rule {
 	return rename.Rule{
 		Name: "interface_scale", From: "get_interface_scale", To: "interface_scale", Receiver: "Tensor",
-		When:   &rename.When{Header: "HTP/core/tensor.h", Lacks: "get_interface_scale", Declares: "interface_scale"},
-		Files:  []string{"src/**/*.cpp"},
-		Expect: rename.Expect{Min: 1, Max: 3},
+		Scope: rename.Scope{
+			When:   &rename.When{Header: "HTP/core/tensor.h", Lacks: "get_interface_scale", Declares: "interface_scale"},
+			Files:  []string{"src/**/*.cpp"},
+			Expect: rename.Expect{Min: 1, Max: 3},
+		},
 	}
 }
 
@@ -243,7 +245,7 @@ func TestValidate(t *testing.T) {
 	if err := scaleRule().Validate(); err != nil {
 		t.Errorf("a good rule: %v", err)
 	}
-	bad := rename.Rule{Name: "x", From: "a-b", To: "a-b", Receiver: "q::T", Except: []string{"q::T"}, Files: []string{"[a"}, When: &rename.When{Header: "h["}, Expect: rename.Expect{Min: 3, Max: 2, Files: []rename.FileExpect{{Pattern: "x[", Max: -1}}}}
+	bad := rename.Rule{Name: "x", From: "a-b", To: "a-b", Receiver: "q::T", Except: []string{"q::T"}, Scope: rename.Scope{Files: []string{"[a"}, When: &rename.When{Header: "h["}, Expect: rename.Expect{Min: 3, Max: 2, Files: []rename.FileExpect{{Pattern: "x[", Max: -1}}}}}
 	err := bad.Validate()
 	for _, want := range []string{"must be C++ names", "are both", "receiver", "is not a pattern", "min 3 and max 2", "lacks or declares", "except: \"q::T\"", "\"h[\" is not", "file \"x[\" is not", "min 0 and max -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -11,6 +11,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"sync"
@@ -193,6 +194,16 @@ func replace[T any](all []*T, x *T, is func(*T) bool) []*T {
 		return all
 	}
 	return append(all, x)
+}
+
+// Inherit gives to, a struct, what from says where to says nothing.
+func Inherit[T any](to, from *T) {
+	a, b := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
+	for i := range a.NumField() {
+		if field := a.Field(i); field.CanSet() && field.IsZero() {
+			field.Set(b.Field(i))
+		}
+	}
 }
 
 // check says what no record may say, and what of one is not there that another names.

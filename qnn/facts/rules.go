@@ -38,18 +38,8 @@ func (s *Set) addRules(rules []*Rule, file File) (diags hcl.Diagnostics) {
 		if i < 0 {
 			s.Rules = append(s.Rules, r)
 		} else {
-			over := *s.Rules[i]
-			for _, x := range []struct{ to, from *string }{{&over.Severity, &r.Severity}, {&over.Summary, &r.Summary}, {&over.Argument, &r.Argument}} {
-				if *x.from != "" {
-					*x.to = *x.from
-				}
-			}
-			for _, x := range []struct{ to, from **hcl.Attribute }{{&over.Source, &r.Source}, {&over.Sure, &r.Sure}, {&over.Each, &r.Each}, {&over.When, &r.When}, {&over.Reason, &r.Reason}, {&over.Remedy, &r.Remedy}} {
-				if *x.from != nil {
-					*x.to = *x.from
-				}
-			}
-			r = &over
+			Inherit(r, s.Rules[i])
+			r.insists = s.Rules[i].insists
 			s.Rules[i] = r
 		}
 		r.insists = r.insists || insists

@@ -68,10 +68,10 @@ type Spec struct {
 // Header is a line of a request that holds a secret. The spec names the variable that holds it: its value is in no file,
 // key or log.
 type Header struct {
-	Name     string   `arg:"name,label" json:"name"` // "Authorization"
-	Variable string   `arg:"variable,required" json:"variable"`
-	Prefix   string   `arg:"prefix" json:"prefix,omitempty"` // "Bearer "
-	Hosts    []string `arg:"hosts" json:"hosts,omitempty"`   // that it is sent to; none: that of the first of URLs
+	Name     string   `arg:"name,label" hcl:"name,label" json:"name"` // "Authorization"
+	Variable string   `arg:"variable,required" hcl:"variable" json:"variable"`
+	Prefix   string   `arg:"prefix" hcl:"prefix,optional" json:"prefix,omitempty"` // "Bearer "
+	Hosts    []string `arg:"hosts" hcl:"hosts,optional" json:"hosts,omitempty"`    // that it is sent to; none: that of the first of URLs
 }
 
 // Vendor is a product that a client of the vendor gets.

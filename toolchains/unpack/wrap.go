@@ -12,9 +12,9 @@ import (
 // Wrap is a program that is started through a script, with folders of the tree as LD_LIBRARY_PATH: so it runs on machines
 // that do not have its libraries.
 type Wrap struct {
-	Path      string   `json:"path"`      // of the script; what is there is replaced
-	Program   string   `json:"program"`   // what it starts
-	Libraries []string `json:"libraries"` // folders
+	Path      string   `hcl:"path,label" json:"path"`     // of the script; what is there is replaced
+	Program   string   `hcl:"program" json:"program"`     // what it starts
+	Libraries []string `hcl:"libraries" json:"libraries"` // folders
 }
 
 // write puts the script in place of what is at its path. The script finds the tree by its own path, also through a link

@@ -16,6 +16,9 @@ import (
 // passed over; but where there is one it must be the SDK's, and somewhere there must be one.
 func (t *tree) buildIDs() {
 	want := t.checks.BuildID
+	if want == nil {
+		return
+	}
 	var files []string
 	for _, p := range want.Files {
 		for _, q := range t.patterns(p) {
@@ -40,7 +43,7 @@ func (t *tree) buildIDs() {
 			t.add(name, "build id "+id, "build id "+first+" as in "+firstFile, "the SDK is mixed of two releases; get one release whole")
 		}
 	}
-	if len(want.Files) > 0 && first == "" && len(t.report.Problems) == 0 {
+	if first == "" && len(t.report.Problems) == 0 {
 		t.add(strings.Join(want.Files, ", "), "no build id in any of them", "build id "+want.Want, again)
 	}
 }

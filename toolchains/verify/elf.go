@@ -76,7 +76,7 @@ func (t *tree) elfFile(c ELF, name string) {
 
 func (t *tree) flags(c ELF, name string, flags uint32) {
 	m := hexagonFolder.FindStringSubmatch(name)
-	if c.FlagsFromFolder && m != nil && qnn.HexagonFlags(m[1]) != flags {
+	if c.Flags == "folder" && m != nil && qnn.HexagonFlags(m[1]) != flags {
 		t.add(name, fmt.Sprintf("code for Hexagon v%x", flags), "code for Hexagon "+m[1], "the library is in another arch's folder: the SDK is mixed, get it again")
 	}
 }

@@ -20,7 +20,7 @@ func FuzzELF(f *testing.F) {
 		if err := os.WriteFile(file, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c := verify.Checks{ELF: []verify.ELF{{Pattern: "*.so", Machine: 183, Soname: true, NotNeeded: []string{"libc.so.6"}}}, BuildID: verify.BuildID{Files: []string{"*.so"}}}
+		c := verify.Checks{ELF: []verify.ELF{{Pattern: "*.so", Machine: 183, Soname: true, NotNeeded: []string{"libc.so.6"}}}, BuildID: &verify.BuildID{Files: []string{"*.so"}}}
 		if _, err := verify.Examine(t.Context(), dir, c); err != nil {
 			t.Error(err)
 		}

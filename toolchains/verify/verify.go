@@ -31,46 +31,46 @@ import (
 
 // Checks are what a tree must hold. Patterns and paths are slash paths from its root.
 type Checks struct {
-	Layout   []string `json:"layout,omitempty"` // patterns, each of which something must match
-	Absent   []string `json:"absent,omitempty"` // patterns that nothing may match
-	ELF      []ELF    `json:"elf,omitempty"`
-	Text     []Text   `json:"text,omitempty"`
-	BuildID  BuildID  `json:"build_id,omitzero"`
-	Identity bool     `json:"identity,omitempty"` // what the SDK's own files and its folder's name say of it must agree
-	Run      []Run    `json:"run,omitempty"`
-	Host     []string `json:"host,omitempty"`   // patterns of programs that run on the host; see HostNeeds
-	Arches   []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
+	Layout   []string `hcl:"layout,optional" json:"layout,omitempty"` // patterns, each of which something must match
+	Absent   []string `hcl:"absent,optional" json:"absent,omitempty"` // patterns that nothing may match
+	ELF      []ELF    `hcl:"elf,block" json:"elf,omitempty"`
+	Text     []Text   `hcl:"text,block" json:"text,omitempty"`
+	BuildID  *BuildID `hcl:"build_id,block" json:"build_id,omitempty"`
+	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files, headers, tools and the folder's name must agree about what the SDK is
+	Run      []Run    `hcl:"run,block" json:"run,omitempty"`
+	Host     []string `hcl:"host,optional" json:"host,omitempty"` // patterns of programs that run on the host; see HostNeeds
+	Arches   []string `json:"arches,omitempty"`                   // "79": a pattern with "{arch}" is checked for each
 }
 
 // ELF says what the ELF files that match Pattern must be. Each must be whole.
 type ELF struct {
-	Pattern         string   `json:"pattern"`
-	Machine         int      `json:"machine"`                     // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64
-	FlagsFromFolder bool     `json:"flags_from_folder,omitempty"` // e_flags is the number after "hexagon-v" in the path, as hexadecimal
-	Soname          bool     `json:"soname,omitempty"`            // one that says its name must have the file's
-	NotNeeded       []string `json:"not_needed,omitempty"`        // patterns of libraries that only files for another system need
+	Pattern   string   `hcl:"pattern,label" json:"pattern"`
+	Machine   int      `hcl:"machine" json:"machine"`                          // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64
+	Flags     string   `hcl:"flags,optional" json:"flags,omitempty"`           // "folder": e_flags is the number after "hexagon-v" in the path, as hexadecimal
+	Soname    bool     `hcl:"soname,optional" json:"soname,omitempty"`         // one that says its name must have the file's
+	NotNeeded []string `hcl:"not_needed,optional" json:"not_needed,omitempty"` // patterns of libraries that only files for another system need
 }
 
 // Text says what a file must say: the group of Pattern must be Want, or start with it.
 type Text struct {
-	Path    string `json:"path"`
-	Pattern string `json:"pattern"`
-	Want    string `json:"want"`
-	Prefix  bool   `json:"prefix,omitempty"`
+	Path    string `hcl:"path,label" json:"path"`
+	Pattern string `hcl:"pattern" json:"pattern"` // regular expression with one group
+	Want    string `hcl:"want" json:"want"`
+	Prefix  bool   `hcl:"prefix,optional" json:"prefix,omitempty"`
 }
 
 // BuildID says in which files the SDK's build id is. Where one is found it must start with Want, and all must agree.
 type BuildID struct {
-	Want  string   `json:"want,omitempty"`  // "v2.41.0.251128", or a whole id
-	Files []string `json:"files,omitempty"` // patterns
+	Want  string   `json:"want,omitempty"`              // "v2.41.0.251128", or a whole id
+	Files []string `hcl:"files" json:"files,omitempty"` // patterns
 }
 
 // Run is a program that must run and exit with 0.
 type Run struct {
-	Path  string            `json:"path"`
-	Args  []string          `json:"args,omitempty"`
-	Env   map[string]string `json:"env,omitempty"` // "${root}" is the tree's root
-	Match string            `json:"match,omitempty"`
+	Path  string            `hcl:"path,label" json:"path"`
+	Args  []string          `hcl:"args,optional" json:"args,omitempty"`
+	Env   map[string]string `hcl:"env,optional" json:"env,omitempty"`     // "${root}" is the tree's root
+	Match string            `hcl:"match,optional" json:"match,omitempty"` // regular expression for what it prints
 }
 
 // Problem is one thing that is not as it should be.

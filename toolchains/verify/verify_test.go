@@ -46,9 +46,9 @@ func checks() verify.Checks {
 		Layout: []string{"sdk.yaml", "lib/hexagon-v{arch}/unsigned/libQnnHtpV{arch}.so", "tools/HEXAGON_Tools/*/Tools/bin"},
 		Arches: []string{"79"},
 		ELF: []verify.ELF{{Pattern: "lib/aarch64-android/*.so", Machine: 183},
-			{Pattern: "lib/hexagon-v*/**/*.so", Machine: 164, FlagsFromFolder: true}},
+			{Pattern: "lib/hexagon-v*/**/*.so", Machine: 164, Flags: "folder"}},
 		Text:    []verify.Text{{Path: "sdk.yaml", Pattern: `(?m)^version: (\S+)`, Want: "2.41.0"}, {Path: "sdk.yaml", Pattern: `(?m)^build_id: (\S+)`, Want: "251128", Prefix: true}},
-		BuildID: verify.BuildID{Want: "v2.41.0.251128", Files: []string{"include/*.h", "lib/*/*.so", "lib/*/unsigned/*.so"}},
+		BuildID: &verify.BuildID{Want: "v2.41.0.251128", Files: []string{"include/*.h", "lib/*/*.so", "lib/*/unsigned/*.so"}},
 		Run:     []verify.Run{{Path: "bin/tool", Env: map[string]string{"WHERE": "${root}"}, Match: `version 2[0-9]\.`}},
 	}
 }

@@ -542,7 +542,7 @@ func (c *patchNewCmd) Run(ctx context.Context, a *app) error {
 	var when *rename.When
 	if c.Lacks != "" || c.Declares != "" {
 		when = &rename.When{Header: c.Header, Lacks: c.Lacks, Declares: c.Declares}
-		if err := errors.Join(rename.CheckScope([]string{"*"}, rename.Expect{Max: 1}, when)...); err != nil {
+		if err := when.Check(); err != nil {
 			return &exitError{ExitUsage, err}
 		}
 	}

@@ -33,9 +33,9 @@ type Product struct {
 
 // Add is a product that is unpacked below another.
 type Add struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Path    string `json:"path"` // slash path in the product's folder
+	Name    string `hcl:"product,label" json:"name"`
+	Version string `hcl:"version" json:"version"`
+	Path    string `hcl:"path" json:"path"` // slash path in the product's folder
 }
 
 // Client calls the vendor's clients.
