@@ -91,7 +91,7 @@ func unverifiable(a *action.Action) string {
 	executor := a.Command.Platform[action.PropertyExecutor]
 	switch {
 	case executor != "" && executor != action.ExecutorLocal:
-		return "it runs on a " + executor + ", where times and temperatures differ"
+		return "it runs on a " + executor + ", where no two runs are alike"
 	case a.DoNotCache:
 		return "it may do something else each time (cache = false)"
 	case a.Command.Platform[action.PropertyEffects] != "":

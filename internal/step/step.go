@@ -33,7 +33,7 @@ type Schema struct {
 	Outputs   []OutputSpec      // the outputs every step of this kind has
 
 	// OwnOutputs allows `output` blocks in the step. OutputsFrom names a list argument whose elements are also names of
-	// file outputs ("targets" of an op package).
+	// file outputs, such as "targets".
 	OwnOutputs  bool
 	OutputsFrom string
 
