@@ -10,7 +10,6 @@ package action
 import (
 	"context"
 	"slices"
-	"sort"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -134,7 +133,7 @@ func (c *Command) encode() []byte {
 		b = appendMessage(b, 5, encodeProperties(c.Platform))
 	}
 	outputs := append([]string(nil), c.Outputs...)
-	sort.Strings(outputs)
+	slices.Sort(outputs)
 	for i, s := range outputs {
 		if i == 0 || s != outputs[i-1] {
 			b = appendString(b, 7, s)
@@ -210,6 +209,6 @@ func sortedKeys(m map[string]string) []string {
 	for k := range m {
 		keys = append(keys, k)
 	}
-	sort.Strings(keys)
+	slices.Sort(keys)
 	return keys
 }

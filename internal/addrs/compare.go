@@ -2,7 +2,7 @@ package addrs
 
 import (
 	"cmp"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -32,9 +32,6 @@ func plainKey(k string) bool {
 	return true
 }
 
-// Less orders outputs by address.
-func Less(a, b Output) bool { return CompareOutputs(a, b) < 0 }
-
 // CompareOutputs orders outputs as their spellings are ordered.
 func CompareOutputs(a, b Output) int {
 	switch {
@@ -50,24 +47,12 @@ func CompareOutputs(a, b Output) int {
 
 // SortOutputs sorts os by address, in place, and returns it without duplicates.
 func SortOutputs(os []Output) []Output {
-	sort.Slice(os, func(i, j int) bool { return Less(os[i], os[j]) })
-	out := os[:0]
-	for i, o := range os {
-		if i == 0 || o != os[i-1] {
-			out = append(out, o)
-		}
-	}
-	return out
+	slices.SortFunc(os, CompareOutputs)
+	return slices.Compact(os)
 }
 
 // SortInstances sorts is by address, in place, and returns it without duplicates.
 func SortInstances(is []Instance) []Instance {
-	sort.Slice(is, func(i, j int) bool { return Compare(is[i], is[j]) < 0 })
-	out := is[:0]
-	for i, at := range is {
-		if i == 0 || at != is[i-1] {
-			out = append(out, at)
-		}
-	}
-	return out
+	slices.SortFunc(is, Compare)
+	return slices.Compact(is)
 }

@@ -27,7 +27,7 @@ func TestCompare(t *testing.T) {
 			}
 			for _, n := range []string{"o", "o2"} {
 				x, y := addrs.Output{Instance: a, Name: n}, addrs.Output{Instance: b, Name: "o"}
-				if got, want := addrs.Less(x, y), x.String() < y.String(); got != want {
+				if got, want := addrs.CompareOutputs(x, y) < 0, x.String() < y.String(); got != want {
 					t.Fatalf("%s less than %s: %v", x, y, got)
 				}
 			}

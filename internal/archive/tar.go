@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/mholt/archives"
@@ -175,13 +176,8 @@ func (s *source) checkPrefix(w *writer) error {
 	if s.matched || w.opt.StripPrefix == "" {
 		return nil
 	}
-	var seen []string
-	for n := range s.names {
-		seen = append(seen, n)
-	}
-	sort.Strings(seen)
 	return fmt.Errorf("nothing in it is below %q: it has %s; the archive is another one than expected, or the catalogue's strip_prefix is wrong",
-		w.opt.StripPrefix, strings.Join(seen, ", "))
+		w.opt.StripPrefix, strings.Join(slices.Sorted(maps.Keys(s.names)), ", "))
 }
 
 // damaged turns what the readers of the formats say about bad bytes into ErrTruncated.

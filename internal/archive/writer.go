@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
-	"sort"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -137,7 +138,7 @@ func (w *writer) folders() error {
 		}
 	}
 	w.mu.Unlock()
-	sort.Strings(names)
+	slices.Sort(names)
 	for _, name := range names {
 		if err := w.root.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("make folder %q: %w", name, err)
@@ -228,8 +229,8 @@ func (w *writer) finish() error {
 			soft = append(soft, name)
 		}
 	}
-	sort.Strings(hard)
-	sort.Strings(soft)
+	slices.Sort(hard)
+	slices.Sort(soft)
 	for _, name := range hard {
 		if err := w.hardLink(name, links, &soft); err != nil {
 			return err
@@ -287,12 +288,7 @@ func (w *writer) hardLink(name string, links map[string]string, soft *[]string) 
 // CheckLinks says whether any of the symbolic links of a tree (slash path → relative target) leads out of it, alone or
 // through others.
 func CheckLinks(links map[string]string) error {
-	names := make([]string, 0, len(links))
-	for name := range links {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(links)) {
 		if path.IsAbs(links[name]) {
 			return fmt.Errorf("%w: link %q points to the absolute path %q", ErrUnsafe, name, links[name])
 		}

@@ -3,7 +3,8 @@ package build
 import (
 	"context"
 	"errors"
-	"sort"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -179,12 +180,7 @@ func waitsFor(g *graph, u *unit) []string {
 			on[b.instance.plan.At.Short()] = true
 		}
 	})
-	names := make([]string, 0, len(on))
-	for n := range on {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(on))
 }
 
 // discard is a sink for what nobody wants to know.

@@ -3,6 +3,7 @@ package build
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -163,13 +164,8 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, er
 	o := &w.o
 	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
 		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
-	keys := make([]string, 0, len(w.notes.hosts))
-	for k := range w.notes.hosts {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	r.m.Hosts = make([]snapshot.Host, 0, len(keys))
-	for i, k := range keys {
+	r.m.Hosts = make([]snapshot.Host, 0, len(w.notes.hosts))
+	for i, k := range slices.Sorted(maps.Keys(w.notes.hosts)) {
 		h := w.notes.hosts[k]
 		slices.SortFunc(h.Files, func(a, b snapshot.File) int { return strings.Compare(a.Path, b.Path) })
 		r.hosts[k] = i

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -340,7 +339,7 @@ func (w *worker) list(ctx context.Context, d *merkle.Dir) ([]string, error) {
 		}
 		return nil
 	})
-	sort.Strings(files)
+	slices.Sort(files)
 	return files, err
 }
 

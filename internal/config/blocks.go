@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -243,15 +245,9 @@ func flag(c *hcl.BodyContent, name string, to *bool) hcl.Diagnostics {
 }
 
 func sortedAttributes(attrs hcl.Attributes) []*hcl.Attribute {
-	out := make([]*hcl.Attribute, 0, len(attrs))
-	for _, a := range attrs {
-		out = append(out, a)
-	}
-	sort.Slice(out, func(i, j int) bool {
-		a, b := out[i].Range, out[j].Range
-		return a.Filename < b.Filename || a.Filename == b.Filename && a.Start.Byte < b.Start.Byte
+	return slices.SortedFunc(maps.Values(attrs), func(a, b *hcl.Attribute) int {
+		return cmp.Or(cmp.Compare(a.Range.Filename, b.Range.Filename), cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte))
 	})
-	return out
 }
 
 func toolchain(blk *hcl.Block) (*Block, hcl.Diagnostics) {

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -74,14 +75,14 @@ func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostic
 		if n.Block {
 			known, others, word, otherWord = blocks, args, "block", "argument"
 		}
-		if contains(known, n.Name) {
+		if slices.Contains(known, n.Name) {
 			continue
 		}
 		advice := ""
 		switch near := nearest.Name(n.Name, known); {
-		case contains(others, n.Name) && n.Block:
+		case slices.Contains(others, n.Name) && n.Block:
 			advice = fmt.Sprintf(" %s is an argument: write %s = …", n.Name, n.Name)
-		case contains(others, n.Name):
+		case slices.Contains(others, n.Name):
 			advice = fmt.Sprintf(" %s is a block: write %s { … }", n.Name, n.Name)
 		case near != "":
 			advice = fmt.Sprintf(" Did you mean %s?", near)
@@ -94,13 +95,4 @@ func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostic
 		diags = append(diags, errorf(&r, "Unknown "+word, "There is no %s %s in %s.%s", word, n.Name, what, advice)...)
 	}
 	return diags
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

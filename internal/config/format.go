@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -86,10 +87,5 @@ func formatted(names []string) ([]string, error) {
 			return nil, fmt.Errorf("format: %w", err)
 		}
 	}
-	files := make([]string, 0, len(seen))
-	for f := range seen {
-		files = append(files, f)
-	}
-	sort.Strings(files)
-	return files, nil
+	return slices.Sorted(maps.Keys(seen)), nil
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -52,7 +51,7 @@ func list(workspace fs.FS) (names, dirs []string, err error) {
 			names = append(names, strings.TrimSuffix(name, ".hcl"))
 		}
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	return names, dirs, nil
 }
 

@@ -12,9 +12,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,12 +78,7 @@ func (r route) Execute(ctx context.Context, a *action.Action) (*action.Result, e
 	}
 	next, ok := r[name]
 	if !ok {
-		have := make([]string, 0, len(r))
-		for k := range r {
-			have = append(have, k)
-		}
-		sort.Strings(have)
-		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("no executor %q; there are: %s", name, strings.Join(have, ", "))}
+		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("no executor %q; there are: %s", name, strings.Join(slices.Sorted(maps.Keys(r)), ", "))}
 	}
 	return next.Execute(ctx, a)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 
@@ -59,17 +60,9 @@ func top(r *action.Result) map[string]merkle.Entry {
 }
 
 func (c *comparer) dirs(ctx context.Context, at string, first, second map[string]merkle.Entry) error {
-	names := make([]string, 0, len(first))
-	for name := range first {
-		names = append(names, name)
-	}
-	for name := range second {
-		if _, ok := first[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	all := maps.Clone(first)
+	maps.Copy(all, second)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		a, inFirst := first[name]
 		b, inSecond := second[name]
 		p := path.Join(at, name)

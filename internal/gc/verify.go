@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -88,7 +88,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	sort.Slice(v.found.Problems, func(i, j int) bool { return v.found.Problems[i].Path < v.found.Problems[j].Path })
+	slices.SortFunc(v.found.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
 	return v.found, err
 }
 

@@ -2,7 +2,7 @@ package lang
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -77,8 +77,8 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 				sameKind = append(sameKind, a.Name)
 			}
 		}
-		sort.Strings(all)
-		sort.Strings(sameKind)
+		slices.Sort(all)
+		slices.Sort(sameKind)
 		near := nearest.Name(r.Step.Name, sameKind)
 		if near != "" {
 			near = r.Step.Kind + "." + near
@@ -108,10 +108,8 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 
 // CheckOutput says whether the output that the reference names is among those of its step.
 func CheckOutput(r Ref, outputs []string) hcl.Diagnostics {
-	for _, o := range outputs {
-		if o == r.Output {
-			return nil
-		}
+	if slices.Contains(outputs, r.Output) {
+		return nil
 	}
 	at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}
 	if near := nearest.Name(r.Output, outputs); near != "" {
@@ -125,22 +123,17 @@ func CheckOutput(r Ref, outputs []string) hcl.Diagnostics {
 
 // CheckAttr says whether the attribute that a reference to a target or toolchain names is among those it has.
 func CheckAttr(r Ref, attr string, have []string) hcl.Diagnostics {
-	for _, h := range have {
-		if h == attr {
-			return nil
-		}
+	if attr == "" || slices.Contains(have, attr) {
+		return nil
 	}
 	at := r.OutputRange
 	if at == (hcl.Range{}) {
 		at = r.Range
 	}
-	if attr == "" {
-		return nil
-	}
 	if near := nearest.Name(attr, have); near != "" {
 		return errorf(at, "No such attribute", "There is no %s.%s. Did you mean %s.%s?", r.Object(), attr, r.Object(), near)
 	}
-	sort.Strings(have)
+	slices.Sort(have)
 	return errorf(at, "No such attribute", "There is no %s.%s. It has: %s.", r.Object(), attr, strings.Join(have, ", "))
 }
 
@@ -152,10 +145,8 @@ func (d *Declared) attribute(r Ref, have []string) hcl.Diagnostics {
 }
 
 func exists(r Ref, prefix string, names []string, advice string, args ...any) hcl.Diagnostics {
-	for _, n := range names {
-		if n == r.Name {
-			return nil
-		}
+	if slices.Contains(names, r.Name) {
+		return nil
 	}
 	if near := nearest.Name(r.Name, names); near != "" {
 		return errorf(r.Range, "Not declared", "There is no %s%s. Did you mean %s%s?", prefix, r.Name, prefix, near)

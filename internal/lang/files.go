@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -159,11 +158,7 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 			return nil, fmt.Errorf("%s cannot be listed: %w", slash, err)
 		}
 	}
-	found := make([]string, 0, len(seen))
-	for name := range seen {
-		found = append(found, name)
-	}
-	sort.Strings(found)
+	found := slices.Sorted(maps.Keys(seen))
 	g := plan.Glob{Dir: slash, Patterns: patterns, Found: found, Dirs: slices.Sorted(maps.Keys(watched.dirs))}
 	f.mu.Lock()
 	f.globs[globKey(g)] = g

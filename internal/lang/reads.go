@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"syscall"
 
@@ -106,9 +105,9 @@ func (f *Files) Reads() plan.Reads {
 			r.Dirs = append(r.Dirs, name)
 		}
 	}
-	sort.Strings(r.Absent)
-	sort.Strings(r.Files)
-	sort.Strings(r.Dirs)
+	slices.Sort(r.Absent)
+	slices.Sort(r.Files)
+	slices.Sort(r.Dirs)
 	for _, g := range f.globs {
 		r.Globs = append(r.Globs, g)
 	}

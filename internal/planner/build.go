@@ -9,7 +9,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -301,12 +300,7 @@ func attrNames(v cty.Value) []string {
 	if v == cty.NilVal || !v.Type().IsObjectType() {
 		return nil
 	}
-	var names []string
-	for n := range v.Type().AttributeTypes() {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+	return sortedKeys(v.Type().AttributeTypes())
 }
 
 // assemble makes the plan of what was evaluated, without the toolchains that nothing needs.

@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -56,7 +55,7 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 		k.args = append(k.args, config.MetaArguments()...)
 		k.blocks = append(k.blocks, "output")
 	}
-	sort.Strings(k.args)
+	slices.Sort(k.args)
 	return k
 }
 
@@ -195,7 +194,7 @@ func (p *planner) declareNames() {
 		}
 		d.Steps[at] = ds
 	}
-	sort.Strings(d.Toolchains)
+	slices.Sort(d.Toolchains)
 	p.declared = d
 }
 

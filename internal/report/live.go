@@ -2,7 +2,8 @@ package report
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -43,15 +44,10 @@ func (a *area) rows(s *steps, now time.Time) []string {
 	if len(s.running) == 0 {
 		return nil
 	}
-	ids := make([]int, 0, len(s.running))
-	for id := range s.running {
-		ids = append(ids, id)
-	}
-	sort.Ints(ids)
 	var rows []string
-	for i, id := range ids {
+	for i, id := range slices.Sorted(maps.Keys(s.running)) {
 		if i == maxLive {
-			rows = append(rows, a.cut(fmt.Sprintf("  … and %d more", len(ids)-maxLive)))
+			rows = append(rows, a.cut(fmt.Sprintf("  … and %d more", len(s.running)-maxLive)))
 			break
 		}
 		r := s.running[id]

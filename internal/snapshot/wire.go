@@ -2,8 +2,8 @@ package snapshot
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 
 	"github.com/hexmage/hexmage/internal/statefile"
 )
@@ -69,13 +69,8 @@ func (e *encoder) ints(l []int) {
 }
 
 func encodeMap[V any](e *encoder, m map[string]V, value func(V)) {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	e.Int(len(keys))
-	for _, k := range keys {
+	e.Int(len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		e.string(k)
 		value(m[k])
 	}
