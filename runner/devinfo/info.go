@@ -21,14 +21,14 @@ import (
 
 // Info is what a device says about itself. What it does not say is empty.
 type Info struct {
-	Serial   string
-	Name     string // what the pool calls it; the device does not know it
-	Model    string // for people: "Galaxy S25"
-	SoC      string // "SM8750"
-	SoCID    int    // the kernel's number, not QNN's
-	Arch     string // "v79"; only emulated devices say it
-	Emulated bool
-	User     string // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
+	Serial   string `json:"serial"`
+	Name     string // wh`json:"-"` // the pool calls it; the device does not know it
+	Model    string // f`json:"model,omitempty"` // people: "Galaxy S25"
+	SoC      string //`json:"soc,omitempty"` //SM8750"
+	SoCID    int    `json:"soc_id,omitempty"` // the kernel's number, not QNN's
+	Arch     string // "v7`json:"-"` //; only emulated devices say it
+	Emulated bool   `json:"emulated,omitempty"`
+	User     string `json:"-"` // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
 }
 
 // String names the device for people.
@@ -164,17 +164,17 @@ func PickSoC(ctx context.Context, c *adb.Client, all []adb.Info, soc string) (ad
 // Details are what is worth knowing of a device before something is built for it. What it does not say is empty or 0; sizes are in bytes.
 type Details struct {
 	Info
-	Android     string            // "15"
-	API         int               // 35
-	Fingerprint string            // of the build
-	ABI         string            // "arm64-v8a"
-	Memory      Space             // RAM; Free is what programs can have
-	Disk        Space             // of /data
-	Store       int64             // what hexmage keeps there
-	Battery     int               // percent
-	Charging    string            // "Charging", "Discharging", …
-	Thermal     []thermal.Reading // sensors, as the kernel orders them
-	Libraries   []VendorLib       // QNN libraries of the vendor's, which must not be mixed with those that are pushed
+	Android     string            `json:"android,omitempty"`          // "15"
+	API         int               `json:"api,omitempty"`              // 35
+	Fingerprint string            `json:"fingerprint,omitempty"`      // of the build
+	ABI         string            `json:"abi,omitempty"`              // "arm64-v8a"
+	Memory      Space             `json:"memory"`                     // RAM; Free is what programs can have
+	Disk        Space             `json:"disk"`                       // of /data
+	Store       int64             `json:"store"`                      // what hexmage keeps there
+	Battery     int               `json:"battery,omitempty"`          // percent
+	Charging    string            `json:"charging,omitempty"`         // "Charging", "Discharging", …
+	Thermal     []thermal.Reading `json:"thermal,omitempty"`          // sensors, as the kernel orders them
+	Libraries   []VendorLib       `json:"vendor_libraries,omitempty"` // QNN libraries of the vendor's, which must not be mixed with those that are pushed
 }
 
 // Space is what there is of something.

@@ -122,20 +122,9 @@ type cacheVerifyCmd struct {
 
 // Run verifies the cache.
 func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
-	o := gc.VerifyOptions{Repair: c.Repair}
-	if a.live {
-		var last time.Time
-		o.Progress = func(done, total int64) {
-			if now := time.Now(); now.Sub(last) > 100*time.Millisecond {
-				last = now
-				fmt.Fprintf(a.env.Stderr, "\r\x1b[K%s of %s", bytesize.Decimal(done), bytesize.Decimal(total))
-			}
-		}
-	}
-	v, err := gc.Verify(ctx, a.cache, o)
-	if a.live {
-		fmt.Fprint(a.env.Stderr, "\r\x1b[K")
-	}
+	line := a.progressLine(a.live, 0)
+	v, err := gc.Verify(ctx, a.cache, gc.VerifyOptions{Repair: c.Repair, Progress: line.bytes("")})
+	line.end()
 	if a.JSON {
 		if v.Problems == nil {
 			v.Problems = []gc.Problem{}

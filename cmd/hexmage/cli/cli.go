@@ -373,11 +373,8 @@ type versionCmd struct{}
 
 // Run prints what this binary is.
 func (*versionCmd) Run(_ context.Context, a *app) error {
-	version, revision := "(devel)", ""
+	version, revision := binaryVersion(), ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" {
-			version = v
-		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				revision = s.Value

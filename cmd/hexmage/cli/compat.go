@@ -33,11 +33,7 @@ func (*compatCmd) Help() string {
 
 // Run prints what of the catalogue works with what, and why the rest does not.
 func (c *compatCmd) Run(_ context.Context, a *app) error {
-	workspace := a.root
-	if workspace == "" {
-		workspace = a.dir
-	}
-	d, err := a.domain(workspace)
+	d, err := a.domain(a.here())
 	if err != nil {
 		return err
 	}
@@ -53,8 +49,7 @@ func (c *compatCmd) Run(_ context.Context, a *app) error {
 	}
 	m, diags := d.catalogue.Matrix(s)
 	if diags.HasErrors() {
-		a.printDiags(diags, nil)
-		return &exitError{code: ExitUsage}
+		return a.printDiags(diags, nil)
 	}
 	if a.JSON {
 		return a.printJSON(struct {
@@ -95,8 +90,7 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 	for _, s := range c.SortedSoCs() {
 		n, diags := c.Needs(s)
 		if diags.HasErrors() {
-			a.printDiags(diags, nil)
-			return &exitError{code: ExitUsage}
+			return a.printDiags(diags, nil)
 		}
 		all = append(all, entry{recordOf(c, s), n})
 		tools := ""

@@ -243,23 +243,8 @@ Examples:
 
 // deviceInfo is what is told of a device.
 type deviceInfo struct {
-	Serial      string              `json:"serial"`
-	Model       string              `json:"model,omitempty"`
-	Emulated    bool                `json:"emulated,omitempty"`
-	SoC         string              `json:"soc,omitempty"`
-	SoCID       int                 `json:"soc_id,omitempty"`
-	Target      *deviceTargetInfo   `json:"target,omitempty"` // nil: the catalogue does not know the SoC
-	Android     string              `json:"android,omitempty"`
-	API         int                 `json:"api,omitempty"`
-	ABI         string              `json:"abi,omitempty"`
-	Fingerprint string              `json:"fingerprint,omitempty"`
-	Memory      devinfo.Space       `json:"memory"`
-	Disk        devinfo.Space       `json:"disk"`
-	Store       int64               `json:"store"`
-	Battery     int                 `json:"battery,omitempty"`
-	Charging    string              `json:"charging,omitempty"`
-	Thermal     []thermal.Reading   `json:"thermal,omitempty"`
-	Libraries   []devinfo.VendorLib `json:"vendor_libraries,omitempty"`
+	devinfo.Details
+	Target *deviceTargetInfo `json:"target,omitempty"` // nil: the catalogue does not know the SoC
 }
 
 // deviceTargetInfo is the record of the SoC.
@@ -286,11 +271,7 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return engine(err)
 	}
-	i := deviceInfo{
-		Serial: h.Serial, Model: h.Model, Emulated: h.Emulated, SoC: h.SoC, SoCID: h.SoCID, Android: h.Android, API: h.API, ABI: h.ABI,
-		Fingerprint: h.Fingerprint, Memory: h.Memory, Disk: h.Disk, Store: h.Store, Battery: h.Battery, Charging: h.Charging,
-		Thermal: h.Thermal, Libraries: h.Libraries,
-	}
+	i := deviceInfo{Details: h}
 	if s := socOf(d.catalogue, h.Info); s != nil {
 		i.Target = &deviceTargetInfo{s.Name, s.Marketing, s.Arch, s.SoCModel, s.VTCMMB, s.MinSDK}
 	}

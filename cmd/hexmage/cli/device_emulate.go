@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,11 +17,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
@@ -231,9 +225,8 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	if err != nil {
 		return "", err
 	}
-	a.printDiags(plain(diags), nil)
-	if diags.HasErrors() {
-		return "", &exitError{code: ExitUsage}
+	if err := a.printDiags(plain(diags), nil); err != nil {
+		return "", err
 	}
 	if missing := p.Missing(); len(missing) > 0 {
 		return "", usage("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
@@ -244,37 +237,15 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 			out = n.Output("image")
 		}
 	}
-	root, err := c.build(ctx, a, e, p, out)
+	res, err := a.buildRoots(ctx, e, p, a.here(), []addrs.Output{out}, false)
 	if err != nil {
 		return "", err
 	}
-	dir, err := e.trees.Path(ctx, e.blobs, root)
+	dir, err := e.trees.Path(ctx, e.blobs, res.Roots[out])
 	if err != nil {
 		return "", engine(err)
 	}
 	return dir, nil
-}
-
-func (c *deviceEmulateCmd) build(ctx context.Context, a *app, e *engineParts, p *plan.Plan, out addrs.Output) (digest.Digest, error) {
-	var sink event.Sink = report.Lines(io.Discard, report.Options{})
-	done := func() {}
-	if a.live {
-		sink, done = a.display(nil)
-	}
-	failures := &failureSink{next: sink}
-	o := e.options(a)
-	o.Sink, o.Workspace, o.Roots = a.diagnosed(a.here(), failures), a.here(), []addrs.Output{out}
-	res, err := build.Run(ctx, p, o)
-	done()
-	if err := outcome(ctx, res, err); err != nil {
-		for _, f := range failures.seen {
-			if !a.live {
-				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.step, f.Summary, f.Output)
-			}
-		}
-		return digest.Digest{}, err
-	}
-	return res.Roots[out], nil
 }
 
 // tell says what was started.

@@ -75,9 +75,9 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 			return usage("%w", err)
 		}
 	}
-	start, bar := time.Now(), a.transfer("push")
+	start, bar := time.Now(), a.progressLine(a.live, 0)
 	s := &session.Session{Device: dev, Lease: held, Sums: push.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
-	done, err := s.Push(ctx, dir, p.files, bar.report)
+	done, err := s.Push(ctx, dir, p.files, bar.bytes("push "))
 	bar.end()
 	_ = p.stats.Save() // what is not remembered is read again
 	if err != nil {
@@ -219,8 +219,12 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 		return engine(err)
 	}
 	defer os.RemoveAll(tmp)
-	bar := a.transfer("pull")
-	name, err := session.Pull(ctx, dev, c.Remote, tmp, bar.report)
+	bar, pulled := a.progressLine(a.live, 0), int64(0)
+	show := bar.bytes("pull ")
+	name, err := session.Pull(ctx, dev, c.Remote, tmp, func(done, total int64) {
+		pulled = done
+		show(done, total)
+	})
 	bar.end()
 	if err != nil {
 		return engine(err)
@@ -233,38 +237,8 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 		return engine(err)
 	}
 	if a.JSON {
-		return a.printJSON(map[string]any{"path": to, "bytes": bar.done})
+		return a.printJSON(map[string]any{"path": to, "bytes": pulled})
 	}
-	fmt.Fprintf(a.env.Stdout, "%s, %s\n", to, bytesize.Decimal(bar.done))
+	fmt.Fprintf(a.env.Stdout, "%s, %s\n", to, bytesize.Decimal(pulled))
 	return nil
-}
-
-// transfer shows how far a transfer is, on a terminal.
-type transfer struct {
-	a     *app
-	what  string
-	last  time.Time
-	shown bool
-	done  int64
-}
-
-func (a *app) transfer(what string) *transfer { return &transfer{a: a, what: what, last: time.Now()} }
-
-func (t *transfer) report(done, total int64) {
-	t.done = done
-	if !t.a.live || time.Since(t.last) < 200*time.Millisecond {
-		return
-	}
-	t.last, t.shown = time.Now(), true
-	text := bytesize.Decimal(done)
-	if total > 0 {
-		text += " of " + bytesize.Decimal(total)
-	}
-	fmt.Fprintf(t.a.env.Stderr, "\r\x1b[K%s %s", t.what, text)
-}
-
-func (t *transfer) end() {
-	if t.shown {
-		fmt.Fprint(t.a.env.Stderr, "\r\x1b[K")
-	}
 }

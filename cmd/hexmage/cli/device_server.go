@@ -159,8 +159,7 @@ func (a *app) poolFile() (poolfile.File, error) {
 	}
 	f, diags := poolfile.Parse(src, path)
 	if diags.HasErrors() {
-		a.printDiags(diags, map[string]*hcl.File{path: {Bytes: src}})
-		return poolfile.File{}, &exitError{code: ExitUsage}
+		return poolfile.File{}, a.printDiags(diags, map[string]*hcl.File{path: {Bytes: src}})
 	}
 	return f, nil
 }

@@ -3,10 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,22 +161,13 @@ func btoi(b bool) int {
 
 // failures reads the catalogue of failures, with the workspace's own files on top.
 func (a *app) failures(workspace string) (*diagnose.Catalogue, error) {
-	files := map[string][]byte{}
-	names, err := filepath.Glob(filepath.Join(workspace, failures.Dir, "*.hcl"))
+	files, err := dataFiles(workspace, failures.Dir)
 	if err != nil {
-		return nil, engine(err)
-	}
-	for _, name := range names {
-		b, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, engine(err)
-		}
-		files[name] = b
+		return nil, err
 	}
 	cat, diags := failures.Load(files)
 	if diags.HasErrors() {
-		a.printDiags(diags, nil)
-		return nil, &exitError{code: ExitUsage}
+		return nil, a.printDiags(diags, nil)
 	}
 	return cat, nil
 }

@@ -31,27 +31,17 @@ func onDevice(kind string) bool { return kind == "run" }
 
 // domain reads the workspace's own catalogue and lock, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
-	files := map[string][]byte{}
-	reads := step.Reads{Paths: []string{"toolchains", toolchains.LockFile}}
-	names, err := filepath.Glob(filepath.Join(workspace, "toolchains", "*.hcl"))
+	files, err := dataFiles(workspace, "toolchains")
 	if err != nil {
-		return nil, engine(err)
+		return nil, err
 	}
-	for _, name := range names {
-		if filepath.Base(name) == toolchains.LockFile {
-			continue
-		}
-		b, err := os.ReadFile(name)
-		if err != nil {
-			return nil, engine(err)
-		}
-		files[name] = b
+	reads := step.Reads{Paths: []string{"toolchains", toolchains.LockFile}}
+	for name := range files {
 		reads.Paths = append(reads.Paths, "toolchains/"+filepath.Base(name))
 	}
 	cat, diags := a.catalogues.load(files)
 	if diags.HasErrors() {
-		a.printDiags(diags, nil)
-		return nil, &exitError{code: ExitUsage}
+		return nil, a.printDiags(diags, nil)
 	}
 	lock, err := a.lock(workspace)
 	if err != nil {
@@ -87,23 +77,47 @@ func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.D
 func (a *app) lock(workspace string) (*toolchains.Lock, error) {
 	shipped, diags := toolchains.BuiltinLock()
 	if diags.HasErrors() {
-		a.printDiags(diags, nil)
+		_ = a.printDiags(diags, nil)
 		return nil, &exitError{code: ExitEngine}
 	}
-	path := filepath.Join(workspace, toolchains.LockFile)
-	b, err := os.ReadFile(path)
+	own, err := a.ownLock(workspace)
+	if err != nil {
+		return nil, err
+	}
+	return own.Over(shipped), nil
+}
+
+// ownLock reads the workspace's lock file; without one, nothing is pinned.
+func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
+	b, err := os.ReadFile(filepath.Join(workspace, toolchains.LockFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return shipped, nil
+		return &toolchains.Lock{}, nil
 	}
 	if err != nil {
 		return nil, engine(err)
 	}
-	own, diags := toolchains.ParseLock(b, toolchains.LockFile)
+	l, diags := toolchains.ParseLock(b, toolchains.LockFile)
 	if diags.HasErrors() {
-		a.printDiags(diags, nil)
-		return nil, &exitError{code: ExitUsage}
+		return nil, a.printDiags(diags, nil)
 	}
-	return own.Over(shipped), nil
+	return l, nil
+}
+
+// dataFiles reads the files *.hcl of a folder of the workspace, but the lock, by path.
+func dataFiles(workspace, folder string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	names, err := filepath.Glob(filepath.Join(workspace, folder, "*.hcl"))
+	for _, name := range names {
+		if filepath.Base(name) == toolchains.LockFile {
+			continue
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, engine(err)
+		}
+		files[name] = b
+	}
+	return files, err
 }
 
 // machine answers what toolchains ask of this machine: variables and programs in the user's PATH.

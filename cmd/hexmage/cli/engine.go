@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -14,8 +15,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/local"
@@ -24,6 +27,8 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
@@ -103,15 +108,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 			inUse()
 		}
 	}()
-	damage, err := disk.WatchDamage(a.cache)
-	if err != nil {
-		return nil, engine(err)
-	}
-	blobs, err := disk.NewBlobs(a.cache)
-	if err != nil {
-		return nil, engine(err)
-	}
-	results, err := disk.NewResults(a.cache)
+	blobs, results, damage, err := a.stores()
 	if err != nil {
 		return nil, engine(err)
 	}
@@ -179,6 +176,20 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	return e, nil
 }
 
+// stores opens those of the cache folder. What is found damaged in it is known from then on.
+func (a *app) stores() (*disk.Blobs, *disk.Results, *disk.DamageWatch, error) {
+	damage, err := disk.WatchDamage(a.cache)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	blobs, err := disk.NewBlobs(a.cache)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	results, err := disk.NewResults(a.cache)
+	return blobs, results, damage, err
+}
+
 // settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
 func (a *app) settle(ctx context.Context) error {
 	dropped, err := gc.Settle(ctx, a.cache)
@@ -198,6 +209,45 @@ func (e *engineParts) options(a *app) build.Options {
 		State: string(e.state), LogDir: e.state.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		Pools: map[string]int{runner.Executor: e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
 	}
+}
+
+// buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks, or if show is true and a
+// program does not read it; where it is not shown, only what failed is.
+func (a *app) buildRoots(ctx context.Context, e *engineParts, p *plan.Plan, workspace string, roots []addrs.Output, show bool) (build.Result, error) {
+	var sink event.Sink = report.Lines(io.Discard, report.Options{})
+	done := func() {}
+	show = a.live || show && !a.JSON
+	if show {
+		sink, done = a.display(nil)
+	}
+	failures := &failureSink{next: sink}
+	o := e.options(a)
+	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
+	res, err := build.Run(ctx, p, o)
+	done()
+	if err = outcome(ctx, res, err); err != nil && !show {
+		for _, f := range failures.seen {
+			fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output)
+			for _, h := range f.Failure.Hints {
+				fmt.Fprintf(a.env.Stderr, "hint: %s\n", h)
+			}
+		}
+	}
+	return res, err
+}
+
+// failureSink keeps failures for a command that shows nothing else of a build.
+type failureSink struct {
+	next event.Sink
+	seen []event.ActionFinished
+}
+
+// Send passes the event on.
+func (s *failureSink) Send(e event.Event) {
+	if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
+		s.seen = append(s.seen, f)
+	}
+	s.next.Send(e)
 }
 
 // close ends devices and writes what the next run can use. What fails here costs time later, nothing else.
@@ -228,20 +278,12 @@ func (a *app) lookupOnly(workspace string) (build.Options, error) {
 		o.Blobs = store.WithHostFiles(memory.NewBlobs())
 		o.Executor = execute.Cached(noExecutor{}, memory.NewResults(), o.Blobs, fn, nil)
 	} else {
-		blobs, err := disk.NewBlobs(a.cache)
-		if err != nil {
-			return o, engine(err)
-		}
-		results, err := disk.NewResults(a.cache)
+		blobs, results, damage, err := a.stores()
 		if err != nil {
 			return o, engine(err)
 		}
 		o.Results = results
 		o.Blobs = store.WithHostFiles(blobs)
-		damage, err := disk.WatchDamage(a.cache)
-		if err != nil {
-			return o, engine(err)
-		}
 		o.Executor = execute.Undamaged(execute.Cached(noExecutor{}, results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
 	}
 	return o, nil

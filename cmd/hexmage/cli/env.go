@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/sdkenv"
@@ -66,16 +65,12 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		}
 		return a.printEnv(ctx, p, workspace, c.Shell)
 	}
-	p, err := a.toolchainsOf(names)
-	if err != nil {
-		return err
-	}
-	return a.printEnv(ctx, p, a.here(), c.Shell)
+	return (&toolchainEnvCmd{names, c.Shell}).Run(ctx, a)
 }
 
 // toolchainsOf plans toolchains of the command line, each in one release.
 func (a *app) toolchainsOf(names []string) (*plan.Plan, error) {
-	rs := rounds(names, "")
+	rs := rounds(wantedOf(names, ""), wantedName)
 	if len(rs) > 1 {
 		return nil, usage("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
 	}
@@ -135,23 +130,4 @@ func variable(name string) string {
 		}
 		return '_'
 	}, strings.ToUpper(name))
-}
-
-// failureSink keeps failures for a command that shows nothing else of a build.
-type failureSink struct {
-	next event.Sink
-	seen []stepFailure
-}
-
-type stepFailure struct {
-	step string
-	event.Failure
-}
-
-// Send passes the event on.
-func (s *failureSink) Send(e event.Event) {
-	if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
-		s.seen = append(s.seen, stepFailure{f.Step, *f.Failure})
-	}
-	s.next.Send(e)
 }

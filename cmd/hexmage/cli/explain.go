@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -38,14 +37,14 @@ Examples:
 
 // explanation is what there is to say about one action.
 type explanation struct {
-	Step        string       `json:"step"`
-	Name        string       `json:"name,omitempty"`
-	Status      build.Status `json:"status"`
-	Reason      string       `json:"reason,omitempty"`
-	Key         string       `json:"key,omitempty"`
-	Last        *then        `json:"last_run,omitempty"`
-	LastSuccess *then        `json:"last_success,omitempty"` // only when the last run failed
-	Waits       []*waiting   `json:"waits,omitempty"`
+	Step        string          `json:"step"`
+	Name        string          `json:"name,omitempty"`
+	Status      build.Status    `json:"status"`
+	Reason      string          `json:"reason,omitempty"`
+	Key         string          `json:"key,omitempty"`
+	Last        *then           `json:"last_run,omitempty"`
+	LastSuccess *then           `json:"last_success,omitempty"` // only when the last run failed
+	Waits       []*actionStatus `json:"waits,omitempty"`
 }
 
 // then is an earlier run of an action, and in what it differs.
@@ -57,15 +56,9 @@ type then struct {
 	Key     string        `json:"key"`
 	Same    bool          `json:"same"` // nothing differs
 	Notes   []string      `json:"notes,omitempty"`
-	Comp    explain.Comparison
-}
 
-// waiting is an action of a step that another waits for.
-type waiting struct {
-	Step   string       `json:"step"`
-	Name   string       `json:"name,omitempty"`
-	Status build.Status `json:"status"`
-	Reason string       `json:"reason,omitempty"`
+	Differences []explain.Difference `json:"differences"`
+	More        int                  `json:"more_differences,omitempty"`
 }
 
 const (
@@ -181,7 +174,7 @@ func (w *reasons) explain(v *build.Previewed) (*explanation, error) {
 		for i := range w.seen.Actions {
 			on := &w.seen.Actions[i]
 			if on.Instance.At.Short() == step && on.Status != build.WillUse {
-				x := &waiting{Step: step, Status: on.Status, Reason: w.reason(on)}
+				x := &actionStatus{Step: step, Status: on.Status, Reason: w.reason(on)}
 				if on.Spec != nil {
 					x.Name = on.Spec.Name
 				}
@@ -208,8 +201,7 @@ func (w *reasons) explain(v *build.Previewed) (*explanation, error) {
 }
 
 func (w *reasons) then(run *runlog.Run, a *runlog.Action, v *build.Previewed) (*then, error) {
-	t := &then{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key}
-	t.Comp.Differences = []explain.Difference{}
+	t := &then{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
 	if t.Same {
 		return t, nil
 	}
@@ -220,12 +212,8 @@ func (w *reasons) then(run *runlog.Run, a *runlog.Action, v *build.Previewed) (*
 	case err != nil:
 		return nil, err
 	default:
-		t.Comp = c
-		if c.Differences == nil {
-			t.Comp.Differences = []explain.Difference{}
-		}
+		t.Differences, t.More = append(t.Differences, c.Differences...), c.More
 		t.Notes = append(t.Notes, c.Unknown...)
-		t.Comp.Unknown = nil
 	}
 	return t, nil
 }
@@ -263,9 +251,9 @@ func (t *then) text(b *strings.Builder, what string) {
 	if t.Same {
 		b.WriteString("    nothing differs\n")
 	}
-	for i, d := range t.Comp.Differences {
+	for i, d := range t.Differences {
 		if i == shownFew {
-			fmt.Fprintf(b, "    and %d more (--json shows them)\n", len(t.Comp.Differences)-i+t.Comp.More)
+			fmt.Fprintf(b, "    and %d more (--json shows them)\n", len(t.Differences)-i+t.More)
 			break
 		}
 		fmt.Fprintf(b, "    %s\n", d)
@@ -281,17 +269,6 @@ func seconds(s float64) string {
 		return fmt.Sprintf("%.0f ms", 1000*s)
 	}
 	return fmt.Sprintf("%.1f s", s)
-}
-
-// MarshalJSON puts the differences beside what else is known of the run.
-func (t *then) MarshalJSON() ([]byte, error) {
-	type plain then
-	return json.Marshal(struct {
-		*plain
-		Comp        *struct{}            `json:"Comp,omitempty"`
-		Differences []explain.Difference `json:"differences"`
-		More        int                  `json:"more_differences,omitempty"`
-	}{plain: (*plain)(t), Differences: t.Comp.Differences, More: t.Comp.More})
 }
 
 // reasons says why actions will run, from what earlier runs of the pipeline left.

@@ -51,8 +51,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		fmt.Fprintln(a.env.Stdout, f)
 	}
 	if diags.HasErrors() {
-		a.printDiags(diags, nil)
-		return &exitError{code: ExitUsage}
+		return a.printDiags(diags, nil)
 	}
 	if c.Check && len(changed) > 0 {
 		return &exitError{code: ExitFailed}

@@ -2,19 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
-
-	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/config"
@@ -54,10 +47,7 @@ Examples:
 // Run asks the sources what there is and writes digests into the workspace's hexmage.lock.hcl. It is the only command
 // that downloads something whose digest is not known before.
 func (c *lockCmd) Run(ctx context.Context, a *app) error {
-	root := a.root
-	if root == "" {
-		root = a.dir
-	}
+	root := a.here()
 	d, err := a.domain(root)
 	if err != nil {
 		return err
@@ -70,15 +60,9 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		return a.checkLock(d, reqs)
 	}
 	path := filepath.Join(root, toolchains.LockFile)
-	lock := &toolchains.Lock{}
-	if b, err := os.ReadFile(path); err == nil {
-		var diags hcl.Diagnostics
-		if lock, diags = toolchains.ParseLock(b, toolchains.LockFile); diags.HasErrors() {
-			a.printDiags(diags, nil)
-			return &exitError{code: ExitUsage}
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return engine(err)
+	lock, err := a.ownLock(root)
+	if err != nil {
+		return err
 	}
 	if c.What == "" { // what the shipped lock pins is pinned; a release that is named is to be in the workspace's own
 		reqs = slices.DeleteFunc(reqs, func(q toolchains.Request) bool {
@@ -95,8 +79,8 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o.Upgrade = func(name string) bool { return slices.Contains(c.Upgrade, name) }
-	line := a.progressLine()
-	o.Progress = line.show
+	line := a.progressLine(a.env.Terminal, progressLines)
+	o.Progress = line.download
 	changes, err := relock.Update(ctx, d.catalogue, lock, reqs, o)
 	line.end()
 	changed := false
@@ -144,11 +128,7 @@ func (a *app) lockOptions() (relock.Options, error) {
 	if o.Mirrors, err = fetch.ParseMirrors(a.env.Var(fetch.EnvMirrors)); err != nil {
 		return o, usage("%s: %v", fetch.EnvMirrors, err)
 	}
-	netrc := a.env.Var("NETRC")
-	if home := a.env.Var("HOME"); netrc == "" && home != "" {
-		netrc = filepath.Join(home, ".netrc")
-	}
-	if o.Logins, err = fetch.NetrcFile(netrc); err != nil {
+	if o.Logins, err = fetch.NetrcFile(a.netrc()); err != nil {
 		return o, usage("%v", err)
 	}
 	return o, nil
@@ -248,72 +228,7 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 		diags = append(diags, more...)
 	}
 	if diags.HasErrors() {
-		a.printDiags(diags, cfg.Files)
-		return nil, &exitError{code: ExitUsage}
+		return nil, a.printDiags(diags, cfg.Files)
 	}
 	return asked, nil
-}
-
-// progressLine shows how far a download is, for commands that are no build: on a terminal one line that is drawn anew,
-// elsewhere a line at times.
-type progressLine struct {
-	w        io.Writer
-	terminal bool
-	width    int
-
-	mu    sync.Mutex
-	meter sources.Meter
-	last  time.Time
-	drawn bool
-}
-
-// How often something new is shown.
-const (
-	progressDrawn = 200 * time.Millisecond
-	progressLines = 15 * time.Second
-)
-
-func (a *app) progressLine() *progressLine {
-	return &progressLine{w: a.env.Stderr, terminal: a.env.Terminal, width: a.env.Width, last: time.Now()}
-}
-
-// show is a Progress of sources.Options.
-func (p *progressLine) show(done, total int64, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	text = p.meter.Text(now, done, total, text)
-	every := progressLines
-	if p.terminal {
-		every = progressDrawn
-	}
-	if now.Sub(p.last) < every {
-		return
-	}
-	p.last = now
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f {
-			return -1
-		}
-		return r
-	}, text)
-	if !p.terminal {
-		fmt.Fprintln(p.w, text)
-		return
-	}
-	if p.width > 1 && len(text) >= p.width { // one that wraps could not be drawn over
-		text = text[:p.width-1]
-	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
-	p.drawn = true
-}
-
-// end takes the line away.
-func (p *progressLine) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.drawn {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.drawn = false
-	}
 }

@@ -107,13 +107,9 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 
 // writeInterface writes the interface of a package that has none, from its op config.
 func (a *app) writeInterface(dir string, p oppackage.Package) error {
-	config, err := opconfig.File(p.Files)
-	if err != nil || config == "" || oppackage.HasInterface(p.Files) {
+	c, config, err := configOf(dir, p.Files)
+	if err != nil || config == "" {
 		return err
-	}
-	c, err := opconfig.ReadFile(filepath.Join(dir, filepath.FromSlash(config)))
-	if err != nil {
-		return usage("%w", err)
 	}
 	if c.Package != p.Name {
 		return usage("%s is the config of package %s, not %s", config, c.Package, p.Name)
@@ -128,6 +124,20 @@ func (a *app) writeInterface(dir string, p oppackage.Package) error {
 	}
 	fmt.Fprintf(a.env.Stdout, "wrote %s, which the package lacked, from %s\n", out, config)
 	return nil
+}
+
+// configOf reads the op config of a package that has no interface, and says which file that is: "" for none.
+func configOf(dir string, files []string) (c opconfig.Config, name string, err error) {
+	if oppackage.HasInterface(files) {
+		return c, "", nil
+	}
+	if name, err = opconfig.File(files); err == nil && name != "" {
+		c, err = opconfig.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	if err != nil {
+		err = usage("%w", err)
+	}
+	return c, name, err
 }
 
 // packageAt reads which files a folder has, as an op package, and which targets are meant.
@@ -160,18 +170,12 @@ func packageAt(table oppackage.Targets, dir, name string, targets []string) (opp
 	if err != nil {
 		return oppackage.Package{}, nil, usage("%w", err)
 	}
-	if name == "" && !oppackage.HasInterface(files) {
-		config, err := opconfig.File(files)
+	if name == "" {
+		c, _, err := configOf(dir, files)
 		if err != nil {
-			return oppackage.Package{}, nil, usage("%w", err)
+			return oppackage.Package{}, nil, err
 		}
-		if config != "" {
-			c, err := opconfig.ReadFile(filepath.Join(dir, filepath.FromSlash(config)))
-			if err != nil {
-				return oppackage.Package{}, nil, usage("%w", err)
-			}
-			name = c.Package
-		}
+		name = c.Package
 	}
 	if name, err = oppackage.FindName(name, files); err != nil {
 		return oppackage.Package{}, nil, usage("%s: %w", dir, err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -31,26 +32,24 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 		return nil, "", err
 	}
 	cfg, diags := config.Load(os.DirFS(workspace), pipeline)
+	var p *plan.Plan
 	if !diags.HasErrors() {
-		var p *plan.Plan
 		var more hcl.Diagnostics
-		p, more, err = a.planConfig(workspace, cfg)
-		if err != nil {
+		if p, more, err = a.planConfig(workspace, cfg); err != nil {
 			return nil, "", err
 		}
-		if diags = append(diags, more...); !diags.HasErrors() {
-			a.printDiags(diags, cfg.Files)
-			a.checkMachine(p)
-			if len(selection) > 0 {
-				if p, err = p.Select(selection...); err != nil {
-					return nil, "", &exitError{ExitUsage, err}
-				}
-			}
-			return p, workspace, nil
+		diags = append(diags, more...)
+	}
+	if err := a.printDiags(diags, cfg.Files); err != nil {
+		return nil, "", err
+	}
+	a.checkMachine(p)
+	if len(selection) > 0 {
+		if p, err = p.Select(selection...); err != nil {
+			return nil, "", &exitError{ExitUsage, err}
 		}
 	}
-	a.printDiags(diags, cfg.Files)
-	return nil, "", &exitError{code: ExitUsage}
+	return p, workspace, nil
 }
 
 func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hcl.Diagnostics, error) {
@@ -78,15 +77,15 @@ func (a *app) envVars() map[string]string {
 	return vars
 }
 
-func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) {
-	if len(diags) == 0 {
-		return
+// printDiags prints diagnostics. Its error has nothing more to say: one of them is an error.
+func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) error {
+	if len(diags) > 0 {
+		fmt.Fprint(a.env.Stderr, config.Render(diags, files, uint(cmp.Or(a.env.Width, 100)), a.colour()))
 	}
-	width := a.env.Width
-	if width == 0 {
-		width = 100
+	if diags.HasErrors() {
+		return &exitError{code: ExitUsage}
 	}
-	fmt.Fprint(a.env.Stderr, config.Render(diags, files, uint(width), a.colour()))
+	return nil
 }
 
 // planCmd is `hexmage plan PIPELINE [STEP…]`.

@@ -22,13 +22,10 @@ import (
 // where the user keeps logins and programs.
 func (a *app) private() map[string]map[string]string {
 	vars := map[string]string{}
-	for name, from := range map[string]string{fetch.EnvMirrors: fetch.EnvMirrors, sources.EnvHome: "HOME", sources.EnvSearch: "PATH", fetch.EnvNetrc: fetch.EnvNetrc} {
-		if v := a.env.Var(from); v != "" {
+	for name, v := range map[string]string{fetch.EnvMirrors: a.env.Var(fetch.EnvMirrors), sources.EnvHome: a.env.Var("HOME"), sources.EnvSearch: a.env.Var("PATH"), fetch.EnvNetrc: a.netrc()} {
+		if v != "" {
 			vars[name] = v
 		}
-	}
-	if home := a.env.Var("HOME"); home != "" && vars[fetch.EnvNetrc] == "" {
-		vars[fetch.EnvNetrc] = filepath.Join(home, ".netrc")
 	}
 	private := maps.Clone(vars)
 	for name, v := range a.envVars() {
@@ -38,6 +35,15 @@ func (a *app) private() map[string]map[string]string {
 		vars[sources.SecretPrefix+name] = v
 	}
 	return map[string]map[string]string{sources.Tool.String(): vars, git.Tool.String(): private}
+}
+
+// netrc is the file with the user's logins of hosts, "" for none.
+func (a *app) netrc() string {
+	name, home := a.env.Var(fetch.EnvNetrc), a.env.Var("HOME")
+	if name == "" && home != "" {
+		name = filepath.Join(home, ".netrc")
+	}
+	return name
 }
 
 // tools is the table of built-in tools, by the name that follows `hexmage tool`.

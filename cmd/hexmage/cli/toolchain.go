@@ -22,7 +22,6 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
@@ -83,9 +82,8 @@ func (a *app) toolchainPlan(ws []wanted) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.printDiags(plain(diags), nil)
-	if diags.HasErrors() {
-		return nil, &exitError{code: ExitUsage}
+	if err := a.printDiags(plain(diags), nil); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -210,26 +208,9 @@ func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bo
 		return nil, err
 	}
 	defer e.close()
-	o := e.options(a)
-	var sink event.Sink = report.Lines(io.Discard, report.Options{})
-	done := func() {}
-	if a.live || show && !a.JSON {
-		sink, done = a.display(nil)
-	}
-	failures := &failureSink{next: sink}
-	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, rootsOf(nodes)
-	res, err := build.Run(ctx, p, o)
-	done()
-	if err != nil || res.Failed > 0 {
-		for _, f := range failures.seen {
-			if !show || a.JSON {
-				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.step, f.Summary, f.Output)
-				for _, h := range f.Hints {
-					fmt.Fprintf(a.env.Stderr, "hint: %s\n", h)
-				}
-			}
-		}
-		return nil, outcome(ctx, res, err)
+	res, err := a.buildRoots(ctx, e, p, workspace, rootsOf(nodes), show)
+	if err != nil {
+		return nil, err
 	}
 	return a.locations(nodes, res, func(root digest.Digest) (string, error) { return e.trees.Path(ctx, e.blobs, root) })
 }
@@ -294,7 +275,7 @@ type toolchainFetchCmd struct {
 // Run fetches.
 func (c *toolchainFetchCmd) Run(ctx context.Context, a *app) error {
 	var all []located
-	for _, ws := range rounds(c.Names, c.Source) {
+	for _, ws := range rounds(wantedOf(c.Names, c.Source), wantedName) {
 		p, err := a.toolchainPlan(ws)
 		if err != nil {
 			return err
@@ -314,19 +295,27 @@ func (c *toolchainFetchCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// rounds splits what was asked for so that each name is in a round once: a pipeline has one release of a toolchain.
-func rounds(names []string, source string) (out [][]wanted) {
-next:
+func wantedOf(names []string, source string) (all []wanted) {
 	for _, s := range names {
 		w := parseWanted(s)
 		w.source = source
-		for i, r := range out {
-			if !slices.ContainsFunc(r, func(have wanted) bool { return have.name == w.name }) {
-				out[i] = append(r, w)
-				continue next
-			}
+		all = append(all, w)
+	}
+	return all
+}
+
+func wantedName(w wanted) string { return w.name }
+
+// rounds splits what was asked for so that each name is in a round once: a pipeline has one release of a toolchain.
+func rounds[T any](all []T, name func(T) string) (out [][]T) {
+	turn := map[string]int{}
+	for _, x := range all {
+		n := turn[name(x)]
+		turn[name(x)]++
+		if n == len(out) {
+			out = append(out, nil)
 		}
-		out = append(out, []wanted{w})
+		out[n] = append(out[n], x)
 	}
 	return out
 }
@@ -584,17 +573,11 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 		return err
 	}
 	o.Fresh = nil
-	for len(rows) > 0 {
+	for _, round := range rounds(rows, func(r *toolchainRow) string { return r.Name }) {
 		var ws []wanted
-		var round, rest []*toolchainRow
-		for _, r := range rows { // a pipeline has one release of a toolchain
-			if slices.ContainsFunc(ws, func(w wanted) bool { return w.name == r.Name }) {
-				rest = append(rest, r)
-				continue
-			}
-			ws, round = append(ws, wanted{name: r.Name, version: r.Version}), append(round, r)
+		for _, r := range round {
+			ws = append(ws, wanted{name: r.Name, version: r.Version})
 		}
-		rows = rest
 		p, diags, err := a.planToolchains(ws)
 		if err != nil {
 			return err
