@@ -21,8 +21,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// outputs are what a unit made, by slash path in the exec root.
-type outputs map[string]merkle.Entry
+// entries are what a unit made, by slash path in the exec root.
+type entries map[string]merkle.Entry
 
 // assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for the
 // length of one build.

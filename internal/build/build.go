@@ -66,9 +66,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	if o.Snapshot != nil || o.OnRead != nil {
 		w.notes = newNotes()
 	}
-	outs := make([]toExport, len(p.Exports))
-	for i, e := range p.Exports {
-		outs[i].Export = e
+	outs := make([]output, len(p.Outputs))
+	for i, out := range p.Outputs {
+		outs[i].Output = out
 	}
 	l := w.loop()
 	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Actions: g.units})
@@ -91,7 +91,7 @@ func (w *worker) loop() *loop {
 
 // end does what comes after a graph was carried out, which ended with err: it exports, makes what was stored safe, and has the
 // next run's snapshot kept.
-func (w *worker) end(ctx context.Context, l *loop, outs []toExport, start time.Time, err error, keep func()) (r Result, _ error) {
+func (w *worker) end(ctx context.Context, l *loop, outs []output, start time.Time, err error, keep func()) (r Result, _ error) {
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	if good() && w.o.Out != "" {
 		r.Outputs, err = w.export(ctx, outs)

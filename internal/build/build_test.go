@@ -162,12 +162,12 @@ func shTree(name, script string, inputs ...action.Input) *plan.Instance {
 	return n
 }
 
-func export(name, from, sub string) plan.Export {
-	return plan.Export{Name: name, Class: action.File, Artifact: action.Input{Artifact: out(from), Sub: sub}, Deps: []addrs.Instance{at(from)}}
+func output(name, from, sub string) plan.Output {
+	return plan.Output{Name: name, Class: action.File, Artifact: action.Input{Artifact: out(from), Sub: sub}, Deps: []addrs.Instance{at(from)}}
 }
 
-func planOf(exports []plan.Export, nodes ...*plan.Instance) *plan.Plan {
-	return &plan.Plan{Pipeline: "p", Instances: nodes, Exports: exports}
+func planOf(outs []plan.Output, nodes ...*plan.Instance) *plan.Plan {
+	return &plan.Plan{Pipeline: "p", Instances: nodes, Outputs: outs}
 }
 
 func TestInputsComeTogether(t *testing.T) {
@@ -181,7 +181,7 @@ func TestInputsComeTogether(t *testing.T) {
 		action.Input{Path: "run.sh", Content: &action.Content{Data: []byte("#!/bin/sh\necho ran\n"), Executable: true}},
 		action.Input{Path: "x.so", Artifact: out("gen"), Sub: "lib/x.so"},
 		action.Input{Path: "whole", Artifact: out("gen"), Sub: "."})
-	p := planOf([]plan.Export{export("o", "use", "")}, gen, use)
+	p := planOf([]plan.Output{output("o", "use", "")}, gen, use)
 	w.ok(p, 2)
 	got := list(t, w.Out)["o"]
 	want := "./abs\n./in/one\n./run.sh\n./src/a.c\n./src/sub/b.c\n./whole/lib64/x.so.1\n./x.so\ndeep\nran\n"
@@ -232,7 +232,7 @@ func TestInputMistakes(t *testing.T) {
 	}
 }
 
-// An artifact that names what is not there is a mistake of a kind: an error, not a panic, also when only an export needs it.
+// An artifact that names what is not there is a mistake of a kind: an error, not a panic, also when only an output needs it.
 func TestKindsThatLie(t *testing.T) {
 	for name, change := range map[string]func(*plan.Instance){
 		"no such action": func(n *plan.Instance) {
@@ -246,13 +246,13 @@ func TestKindsThatLie(t *testing.T) {
 		w := newWorld(t)
 		n := sh("a", "touch out")
 		change(n)
-		if _, err := w.run(planOf([]plan.Export{export("o", "a", "")}, n)); err == nil {
+		if _, err := w.run(planOf([]plan.Output{output("o", "a", "")}, n)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	w := newWorld(t)
-	if _, err := w.run(planOf([]plan.Export{export("o", "gone", "")})); err == nil {
-		t.Error("an export of a step that is not in the plan")
+	if _, err := w.run(planOf([]plan.Output{output("o", "gone", "")})); err == nil {
+		t.Error("an output of a step that is not in the plan")
 	}
 	if _, err := w.run(planOf(nil, &plan.Instance{At: at("twice"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}})); err == nil {
 		t.Error("two actions of one name")
@@ -289,10 +289,10 @@ func TestExpansionSeesTheFiles(t *testing.T) {
 			art.Parts = append(art.Parts, action.Input{Path: "note", Content: &action.Content{Data: []byte("n")}})
 			return specs, map[string]action.Artifact{"out": art}, nil
 		}}
-	e := export("o", "ex", "")
+	e := output("o", "ex", "")
 	e.Class = action.Tree
 	w.Roots = []addrs.Output{*out("ex")}
-	r := w.ok(planOf([]plan.Export{e}, shTree("gen", "mkdir -p out/d; echo a > out/d/a; echo b > out/b"), n), 3)
+	r := w.ok(planOf([]plan.Output{e}, shTree("gen", "mkdir -p out/d; echo a > out/d/a; echo b > out/b"), n), 3)
 	want := map[string]string{"o/": "", "o/d/": "", "o/d/a": "A\n", "o/b": "B\n", "o/note": "n"}
 	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 		t.Error(d)
@@ -312,10 +312,10 @@ func TestValues(t *testing.T) {
 		}
 		return sh("later", "echo 42 > out"), nil
 	}
-	e := plan.Export{Name: "sum", AwaitValues: []addrs.Output{*out("later")}, Resolve: func(v map[addrs.Output][]byte) (plan.Export, error) {
-		return plan.Export{Name: "sum", Literal: "it is " + string(v[*out("later")])}, nil
+	e := plan.Output{Name: "sum", AwaitValues: []addrs.Output{*out("later")}, Resolve: func(v map[addrs.Output][]byte) (plan.Output, error) {
+		return plan.Output{Name: "sum", Literal: "it is " + string(v[*out("later")])}, nil
 	}}
-	w.ok(planOf([]plan.Export{e}, value, later), 2)
+	w.ok(planOf([]plan.Output{e}, value, later), 2)
 	if got := list(t, w.Out)["sum"]; got != "it is 42\n\n" {
 		t.Errorf("got %q", got)
 	}

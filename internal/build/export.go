@@ -54,17 +54,22 @@ func (o *Options) standAsLeft(id digest.Digest) bool {
 	return err == nil && !slices.Contains(there, false)
 }
 
-// toExport is an output of the pipeline that has to stand at its place.
-type toExport struct {
-	plan.Export
+// output is an output of the pipeline on the way to its place.
+type output struct {
+	plan.Output
+	load    func() (plan.Output, error) // nil: Output has all; else only Name and Show
 	awaited []addrs.Output              // whose content the literal was made from
 	id      string                      // what it is, as identity says; "" when that has to be found out
 	was     string                      // its id in the last build, where that is known
-	load    func() (plan.Export, error) // nil: Export has all; else only Name and Show
+	name    string                      // of its file in Out
+	entry   *merkle.Entry
+	inPlace bool
+	found   exported
+	err     error
 }
 
 // export puts the pipeline's outputs in their place. It fills in what it finds out about each of outs.
-func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.OutputReady, err error) {
+func (w *worker) export(ctx context.Context, outs []output) (ready []event.OutputReady, err error) {
 	x := &exporter{worker: w, stateFile: w.o.exportsFile()}
 	if err := os.MkdirAll(filepath.Dir(x.stateFile), 0o755); err != nil {
 		return nil, err
@@ -85,17 +90,17 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 			err = errors.Join(err, x.write(x.stateFile))
 		}
 	}()
-	items, now, err := x.prepare(ctx, outs)
-	if perr := x.put(ctx, items); perr != nil {
+	known, now, err := x.prepare(ctx, outs)
+	if perr := x.put(ctx, known); perr != nil {
 		err = perr // of an output before the one that could not be prepared
 	}
-	for _, it := range items {
-		if !it.inPlace {
+	for _, out := range known {
+		if !out.inPlace {
 			return ready, err
 		}
-		out := event.OutputReady{Name: it.Name, Path: filepath.Join(w.o.Out, it.name), Show: it.Show}
-		w.o.Sink.Send(out)
-		ready = append(ready, out)
+		r := event.OutputReady{Name: out.Name, Path: filepath.Join(w.o.Out, out.name), Show: out.Show}
+		w.o.Sink.Send(r)
+		ready = append(ready, r)
 	}
 	if err == nil && w.o.Prune {
 		err = x.prune(now)
@@ -103,100 +108,87 @@ func (w *worker) export(ctx context.Context, outs []toExport) (ready []event.Out
 	return ready, err
 }
 
-// item is an output that is being exported.
-type item struct {
-	*toExport
-	name    string // of its file in Out
-	entry   *merkle.Entry
-	inPlace bool // it is in its place
-	found   exported
-	err     error
-}
-
 // prepare finds out what the outputs are called and are. It returns those before the first with which that fails, and all
 // names with the outputs that have them.
-func (x *exporter) prepare(ctx context.Context, outs []toExport) ([]*item, map[string]string, error) {
-	items, now := make([]*item, 0, len(outs)), make(map[string]string, len(outs))
-	all := make([]item, len(outs))
+func (x *exporter) prepare(ctx context.Context, outs []output) ([]*output, map[string]string, error) {
+	known, now := make([]*output, 0, len(outs)), make(map[string]string, len(outs))
 	for i := range outs {
-		it := &all[i]
-		it.toExport = &outs[i]
-		err := it.prepare(ctx, x, now)
-		if err != nil {
-			return items, now, fmt.Errorf("output %q: %w", it.Name, err)
+		out := &outs[i]
+		if err := out.prepare(ctx, x, now); err != nil {
+			return known, now, fmt.Errorf("output %q: %w", out.Name, err)
 		}
-		items = append(items, it)
+		known = append(known, out)
 	}
-	return items, now, nil
+	return known, now, nil
 }
 
-func (it *item) prepare(ctx context.Context, x *exporter, now map[string]string) (err error) {
-	if it.Resolve != nil {
-		it.awaited = it.AwaitValues
-		if it.Export, err = x.resolveExport(ctx, it.Export); err != nil {
+func (out *output) prepare(ctx context.Context, x *exporter, now map[string]string) (err error) {
+	if out.Resolve != nil {
+		out.awaited = out.AwaitValues
+		if out.Output, err = x.resolveOutput(ctx, out.Output); err != nil {
 			return err
 		}
 	}
-	if it.name, err = fileName(it.Name); err != nil {
+	if out.name, err = fileName(out.Name); err != nil {
 		return err
 	}
-	if other, ok := now[it.name]; ok {
+	if other, ok := now[out.name]; ok {
 		return fmt.Errorf("its place is that of output %q too: rename one of them", other)
 	}
-	now[it.name] = it.Name
-	if it.id == "" {
-		if err := it.find(ctx, x); err != nil {
+	now[out.name] = out.Name
+	if out.id == "" {
+		if err := out.find(ctx, x); err != nil {
 			return err
 		}
-		it.id = x.identity(*it.entry)
+		out.id = x.identity(*out.entry)
 	}
 	return nil
 }
 
 // find finds out what the output is.
-func (it *item) find(ctx context.Context, x *exporter) error {
-	if it.entry != nil {
+func (out *output) find(ctx context.Context, x *exporter) error {
+	if out.entry != nil {
 		return nil
 	}
-	if it.load != nil {
-		full, err := it.load()
+	if out.load != nil {
+		full, err := out.load()
 		if err != nil {
 			return err
 		}
-		it.Export, it.load = full, nil
+		out.Output, out.load = full, nil
 	}
-	e, err := x.exportEntry(ctx, it.Export)
-	it.entry = &e
+	e, err := x.outputEntry(ctx, out.Output)
+	out.entry = &e
 	return err
 }
 
 // put makes sure that the outputs stand in their places.
-func (x *exporter) put(ctx context.Context, items []*item) error {
-	var old []*item
+func (x *exporter) put(ctx context.Context, outs []*output) error {
+	var old []*output
 	var names []string
-	for _, it := range items {
-		if k, ok := x.known[it.name]; ok && k.id == it.id {
-			old, names = append(old, it), append(names, it.name)
+	for _, out := range outs {
+		if k, ok := x.known[out.name]; ok && k.id == out.id {
+			old, names = append(old, out), append(names, out.name)
 		}
 	}
 	there, err := x.standing(names)
 	if err != nil {
 		return err
 	}
-	for i, it := range old {
-		it.inPlace = there[i]
+	for i, out := range old {
+		out.inPlace = there[i]
 	}
-	var missing []*item
-	for _, it := range items {
-		if it.inPlace {
+	var missing []*output
+	for _, out := range outs {
+		if out.inPlace {
 			continue
 		}
-		x.remove(it.name)
-		if err = it.find(ctx, x); err != nil {
-			err = fmt.Errorf("output %q: %w", it.Name, err)
+		x.remove(out.name)
+		if err = out.find(ctx, x); err != nil {
+			err = fmt.Errorf("output %q: %w", out.Name, err)
 			break // those before it are put in place
 		}
-		missing = append(missing, it)
+		missing = append(missing, out)
 	}
 	_, merr := os.Lstat(x.stateFile + writing)
 	if len(missing) > 0 || merr == nil { // also when there is only something to tidy up
@@ -204,9 +196,9 @@ func (x *exporter) put(ctx context.Context, items []*item) error {
 			err = perr
 		}
 	}
-	for _, it := range missing {
-		if it.inPlace {
-			x.set(it.name, it.found)
+	for _, out := range missing {
+		if out.inPlace {
+			x.set(out.name, out.found)
 		}
 	}
 	return err
@@ -241,28 +233,28 @@ func fileName(output string) (string, error) {
 	return name, nil
 }
 
-func (w *worker) resolveExport(ctx context.Context, e plan.Export) (plan.Export, error) {
+func (w *worker) resolveOutput(ctx context.Context, out plan.Output) (plan.Output, error) {
 	values := map[addrs.Output][]byte{}
-	for _, v := range e.AwaitValues {
+	for _, v := range out.AwaitValues {
 		b, err := w.value(ctx, v)
 		if err != nil {
-			return e, err
+			return out, err
 		}
 		values[v] = b
 	}
-	return e.Resolve(values)
+	return out.Resolve(values)
 }
 
-// exportEntry returns what an output of the pipeline is.
-func (w *worker) exportEntry(ctx context.Context, e plan.Export) (merkle.Entry, error) {
+// outputEntry returns what an output of the pipeline is.
+func (w *worker) outputEntry(ctx context.Context, out plan.Output) (merkle.Entry, error) {
 	literals := map[digest.Digest][]byte{}
-	if e.Class == 0 {
-		b := []byte(e.Literal + "\n")
+	if out.Class == 0 {
+		b := []byte(out.Literal + "\n")
 		d := w.fn.Bytes(b)
 		literals[d] = b
 		return merkle.Entry{File: &merkle.File{Digest: d}}, w.keep(ctx, literals)
 	}
-	entry, err := w.entry(ctx, nil, e.Artifact, literals)
+	entry, err := w.entry(ctx, nil, out.Artifact, literals)
 	if err == nil && entry.File == nil && entry.Dir == nil {
 		err = errors.New("it is neither a file nor a folder")
 	}

@@ -16,11 +16,11 @@ func BenchmarkExport(b *testing.B) {
 	for _, kind := range []string{"restore", "empty", "no-op"} {
 		b.Run(fmt.Sprintf("%s/%d", kind, n), func(b *testing.B) {
 			w := newWorld(b)
-			var exports []plan.Export
+			var outs []plan.Output
 			for i := range n {
-				exports = append(exports, export(fmt.Sprintf("f%d", i), "d", fmt.Sprintf("f%d", i)))
+				outs = append(outs, output(fmt.Sprintf("f%d", i), "d", fmt.Sprintf("f%d", i)))
 			}
-			p := planOf(exports, shTree("d", fmt.Sprintf("mkdir out; for i in $(seq 0 %d); do head -c 4096 /dev/zero > out/f$i; echo $i >> out/f$i; done", n-1)))
+			p := planOf(outs, shTree("d", fmt.Sprintf("mkdir out; for i in $(seq 0 %d); do head -c 4096 /dev/zero > out/f$i; echo $i >> out/f$i; done", n-1)))
 			if r, err := build.Run(b.Context(), p, w.Options); err != nil || r.Failed > 0 {
 				b.Fatal(r, err)
 			}

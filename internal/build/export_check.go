@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// exportCheck looks at the exports while the actions run: of ten thousand outputs, few belong to actions that do.
+// exportCheck looks at the outputs that stand in their places while the actions run: of ten thousand outputs, few belong to actions that do.
 type exportCheck struct {
 	*exports
 	done  chan struct{}

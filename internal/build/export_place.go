@@ -21,7 +21,7 @@ import (
 // tempPrefix begins the names of files and folders in which outputs are made ready, beside their place.
 const tempPrefix = ".hexmage"
 
-// manyFiles is the number of files for which a folder of their own is made, see durable.Spread.
+// manyFiles is the number of files for which a folder of their own is made, see atomicfile.Spread.
 const manyFiles = 64
 
 // writing ends the name of the file, beside exportsFile, that is there while outputs are written.
@@ -32,7 +32,7 @@ const atOnce = 64 << 10
 
 // place puts outputs in their places, replacing what is there, so that no place ever holds a part of one. Several are
 // written at once. The error is that of the first, in their order, that failed.
-func (x *exporter) place(ctx context.Context, items []*item) error {
+func (x *exporter) place(ctx context.Context, outs []*output) error {
 	// A marker stands while outputs are written. One that stands already was left by a run that was killed, and so may be other things.
 	marker := x.stateFile + writing
 	f, err := os.OpenFile(marker, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -45,16 +45,16 @@ func (x *exporter) place(ctx context.Context, items []*item) error {
 		return err
 	}
 	defer os.Remove(marker)
-	fresh, err := x.placeFresh(ctx, items)
+	fresh, err := x.placeFresh(ctx, outs)
 	if err == nil && !fresh {
-		err = x.placeIn(ctx, items, x.o.Out, true)
+		err = x.placeIn(ctx, outs, x.o.Out, true)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
 	}
-	for _, it := range items {
-		if it.err != nil {
-			return fmt.Errorf("output %q: %w", it.Name, it.err)
+	for _, out := range outs {
+		if out.err != nil {
+			return fmt.Errorf("output %q: %w", out.Name, out.err)
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func (x *exporter) place(ctx context.Context, items []*item) error {
 
 // placeFresh makes the whole folder of outputs elsewhere and moves it to its place, if there is none yet: that saves a rename
 // for each output. It returns false when there is one.
-func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) {
+func (x *exporter) placeFresh(ctx context.Context, outs []*output) (bool, error) {
 	if _, err := os.Lstat(x.o.Out); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
@@ -83,13 +83,13 @@ func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) 
 	if err := os.Mkdir(next, 0o755); err != nil {
 		return false, err
 	}
-	if err := x.placeIn(ctx, items, next, false); err != nil {
+	if err := x.placeIn(ctx, outs, next, false); err != nil {
 		return false, err
 	}
 	// Also after a failure: what could be exported is there. Another process, with another store, may have made the folder.
 	if err := os.Rename(next, x.o.Out); err != nil {
-		for _, it := range items {
-			it.inPlace, it.err = false, nil
+		for _, out := range outs {
+			out.inPlace, out.err = false, nil
 		}
 		return false, nil
 	}
@@ -97,7 +97,7 @@ func (x *exporter) placeFresh(ctx context.Context, items []*item) (bool, error) 
 }
 
 // placeIn writes outputs to the folder, on several goroutines. Each is moved to its name when it is whole, if move is true.
-func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, move bool) error {
+func (x *exporter) placeIn(ctx context.Context, outs []*output, folder string, move bool) error {
 	if move {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 		}
 	}
 	temp := ""
-	if move && len(items) >= manyFiles {
+	if move && len(outs) >= manyFiles {
 		dir, err := os.MkdirTemp(folder, atomicfile.TempName(tempPrefix)+"*")
 		if err != nil {
 			return err
@@ -129,19 +129,19 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 		p := placer{worker: x.worker, dir: dir, move: move, temp: temp}
 		for !failed.Load() {
 			i := int(next.Add(1)) - 1
-			if i >= len(items) {
+			if i >= len(outs) {
 				return
 			}
-			it := items[i]
-			if it.found, it.err = p.place(ctx, it); it.err != nil {
+			out := outs[i]
+			if out.found, out.err = p.place(ctx, out); out.err != nil {
 				failed.Store(true)
 			} else {
-				it.inPlace = true
+				out.inPlace = true
 			}
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (len(items)+7)/8+large(items), len(items)) - 1 {
+	for range min(runtime.GOMAXPROCS(0), (len(outs)+7)/8+large(outs), len(outs)) - 1 {
 		wg.Go(work)
 	}
 	work()
@@ -150,9 +150,9 @@ func (x *exporter) placeIn(ctx context.Context, items []*item, folder string, mo
 }
 
 // large tells how many files there are of which each is worth a goroutine.
-func large(items []*item) (n int) {
-	for _, it := range items {
-		if f := it.entry.File; f != nil && f.Digest.Size() >= atOnce {
+func large(outs []*output) (n int) {
+	for _, out := range outs {
+		if f := out.entry.File; f != nil && f.Digest.Size() >= atOnce {
 			n++
 		}
 	}
@@ -168,21 +168,21 @@ type placer struct {
 	buf  []byte
 }
 
-func (p *placer) place(ctx context.Context, it *item) (exported, error) {
-	e := exported{id: it.id, dir: it.entry.Dir != nil}
-	to := p.dir.Path(it.name)
-	if f := it.entry.File; f != nil {
+func (p *placer) place(ctx context.Context, out *output) (exported, error) {
+	e := exported{id: out.id, dir: out.entry.Dir != nil}
+	to := p.dir.Path(out.name)
+	if f := out.entry.File; f != nil {
 		perm := fs.FileMode(0o644)
 		if f.Executable {
 			perm = 0o755
 		}
 		var err error
-		if e.files, err = p.file(ctx, f.Digest, it.name, perm); !errors.Is(err, errInTheWay) {
+		if e.files, err = p.file(ctx, f.Digest, out.name, perm); !errors.Is(err, errInTheWay) {
 			return e, err
 		}
 	}
 	var err error
-	e.files, err = p.replace(ctx, *it.entry, to)
+	e.files, err = p.replace(ctx, *out.entry, to)
 	return e, err
 }
 

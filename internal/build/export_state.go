@@ -15,7 +15,7 @@ func exportsKind() statefile.Kind {
 	return statefile.Kind{Name: "exports", Version: 1, Max: 1 << 30, Shared: true}
 }
 
-// exports is what is remembered, by file name, with what is needed to remember more.
+// exports is what is remembered of outputs that were exported, by file name, with what is needed to remember more.
 type exports struct {
 	known map[string]exported
 	file  *statefile.File // nil: there is none, or it has to be written anew

@@ -19,8 +19,8 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-func exportTree(name, from string) plan.Export {
-	e := export(name, from, "")
+func outputTree(name, from string) plan.Output {
+	e := output(name, from, "")
 	e.Class = action.Tree
 	return e
 }
@@ -28,9 +28,9 @@ func exportTree(name, from string) plan.Export {
 // An output takes whatever form it has now, whatever stood there before.
 func TestExportReplacesWhatIsThere(t *testing.T) {
 	w := newWorld(t)
-	file := planOf([]plan.Export{export("o", "f", "")}, sh("f", "echo file > out; chmod +x out"))
-	folder := planOf([]plan.Export{exportTree("o", "d")}, shTree("d", "mkdir -p out/sub/empty; echo x > out/sub/x; ln -s sub/x out/link"))
-	literal := planOf([]plan.Export{{Name: "o", Literal: "text"}})
+	file := planOf([]plan.Output{output("o", "f", "")}, sh("f", "echo file > out; chmod +x out"))
+	folder := planOf([]plan.Output{outputTree("o", "d")}, shTree("d", "mkdir -p out/sub/empty; echo x > out/sub/x; ln -s sub/x out/link"))
+	literal := planOf([]plan.Output{{Name: "o", Literal: "text"}})
 	wantFolder := map[string]string{"o/": "", "o/sub/": "", "o/sub/empty/": "", "o/sub/x": "x\n", "o/link": "x\n"}
 	steps := []struct {
 		p    *plan.Plan
@@ -56,7 +56,7 @@ func TestExportReplacesWhatIsThere(t *testing.T) {
 }
 
 func TestExportMendsWhatWasChanged(t *testing.T) {
-	p := planOf([]plan.Export{export("f", "f", ""), exportTree("d", "d"), exportTree("none", "none")},
+	p := planOf([]plan.Output{output("f", "f", ""), outputTree("d", "d"), outputTree("none", "none")},
 		sh("f", "echo file > out"), shTree("d", "mkdir -p out/sub; echo x > out/sub/x"), shTree("none", "mkdir out"))
 	w := newWorld(t)
 	w.ok(p, 3)
@@ -115,7 +115,7 @@ func TestExportAndSymlinks(t *testing.T) {
 	if err := os.Symlink(victim, filepath.Join(real, "f")); err != nil {
 		t.Fatal(err)
 	}
-	w.ok(planOf([]plan.Export{export("f", "f", ""), export("x", "d", "lib/x")}, sh("f", "echo file > out"),
+	w.ok(planOf([]plan.Output{output("f", "f", ""), output("x", "d", "lib/x")}, sh("f", "echo file > out"),
 		shTree("d", "mkdir -p out/lib64; echo x > out/lib64/x; ln -s lib64 out/lib")), 2)
 	if d := cmp.Diff(map[string]string{"f": "file\n", "x": "x\n"}, list(t, real)); d != "" {
 		t.Error(d)
@@ -128,7 +128,7 @@ func TestExportAndSymlinks(t *testing.T) {
 func TestPrune(t *testing.T) {
 	w := newWorld(t)
 	nodes := []*plan.Instance{sh("a", "echo a > out"), sh("b", "echo b > out"), shTree("d", "mkdir out; echo d > out/d")}
-	all := []plan.Export{export("a", "a", ""), export("b", "b", ""), exportTree("d", "d")}
+	all := []plan.Output{output("a", "a", ""), output("b", "b", ""), outputTree("d", "d")}
 	w.ok(planOf(all, nodes...), 3)
 	own := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(w.Out, name), []byte(text), 0o644); err != nil {
@@ -176,11 +176,11 @@ func TestExportNames(t *testing.T) {
 		{[]string{strings.Repeat("x", 300)}, "too long"},
 	} {
 		w := newWorld(t)
-		var exports []plan.Export
+		var outs []plan.Output
 		for _, n := range c.names {
-			exports = append(exports, export(n, "a", ""))
+			outs = append(outs, output(n, "a", ""))
 		}
-		_, err := w.run(planOf(exports, node))
+		_, err := w.run(planOf(outs, node))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: %v, want %q", c.names, err, c.want)
 		}
@@ -208,7 +208,7 @@ func TestExportTidiesUp(t *testing.T) {
 	if err := os.WriteFile(marker, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p := planOf([]plan.Export{export("a", "a", "")}, sh("a", "touch out"))
+	p := planOf([]plan.Output{output("a", "a", "")}, sh("a", "touch out"))
 	for i, executed := range []int{1, 0, 0} {
 		left := os.MkdirAll(filepath.Join(w.Out, fmt.Sprintf(".hexmage-%d-1/new", pid)), 0o755)
 		switch i {
@@ -242,7 +242,7 @@ func TestExportsAtOnce(t *testing.T) {
 		letter := string(rune('a' + i))
 		w := openWorld(t, cache, workspace, out)
 		w.State = filepath.Join(cache, "state")
-		p := planOf([]plan.Export{export("f", "f", ""), exportTree("d", "d")}, sh("f", "echo "+letter+" > out"),
+		p := planOf([]plan.Output{output("f", "f", ""), outputTree("d", "d")}, sh("f", "echo "+letter+" > out"),
 			shTree("d", "mkdir out; for i in 1 2 3 4 5; do echo "+letter+" > out/$i; done"))
 		wg.Go(func() {
 			for range 20 {

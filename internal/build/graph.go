@@ -48,7 +48,7 @@ type unit struct {
 	state    state
 	wait     int // blockers not gone yet
 	waiters  []*unit
-	out      outputs // when done
+	out      entries // when done
 	key      digest.Digest
 	root     digest.Digest // of its inputs
 	number   int           // its number in the snapshot that the graph was made from

@@ -46,7 +46,7 @@ func Load(path string, machine Machine) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Loaded{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{}, Results: map[int]snapshot.Unit{}, Exports: map[int]snapshot.Export{}}}
+	r := &Loaded{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{}, Results: map[int]snapshot.Unit{}, Outputs: map[int]snapshot.Output{}}}
 	var errs [4]error
 	var reads []snapshot.Read
 	var globs []snapshot.Glob
@@ -153,7 +153,7 @@ func (r *Loaded) path(p string) string {
 // Unchanged tells whether nothing that the last build read or exported has changed, so that there is nothing to do. Of the
 // Options it needs Fn, State, Out and Prune.
 func (r *Loaded) Unchanged(o Options) bool {
-	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exports))
+	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exported))
 }
 
 // Changed is how many of the files and folders that actions read have to be looked into again.
@@ -181,8 +181,8 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 	}
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: r.m.Units()})
 	var res Result
-	for i := range r.m.Exports() {
-		x, err := r.m.ExportLinks(i)
+	for i := range r.m.Outputs() {
+		x, err := r.m.OutputLinks(i)
 		if err != nil {
 			break // it has a right checksum, so this cannot be
 		}

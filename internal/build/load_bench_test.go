@@ -40,7 +40,7 @@ func wideSnapshot(tb testing.TB, n int) (workspace, path string) {
 		m.Units = append(m.Units, snapshot.Unit{Instance: i, Hosts: []int{i}, Key: d, Root: d, Outs: []snapshot.Out{{Path: "o", Digest: d}},
 			Spec: action.Spec{Args: []string{"cc", name}, Inputs: []action.Input{{Path: name, Host: &action.HostPath{Path: name}}}}})
 		last.Needs = append(last.Needs, i)
-		m.Exports = append(m.Exports, snapshot.Export{Name: fmt.Sprint("objs.", i), Class: action.File, Units: []int{i}, ID: d.String(),
+		m.Outputs = append(m.Outputs, snapshot.Output{Name: fmt.Sprint("objs.", i), Class: action.File, Units: []int{i}, ID: d.String(),
 			Artifact: action.Input{Artifact: &addrs.Output{Instance: at, Name: "o"}}})
 	}
 	m.Instances = append(m.Instances, snapshot.Instance{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})

@@ -88,10 +88,10 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
 		if hit[at] {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
-				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: outputsOf(k.Outs)}
+				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: entriesOf(k.Outs)}
 			}
 		} else if k, err = l.m.Result(at); err == nil {
-			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, outputsOf(k.Outs)
+			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, entriesOf(k.Outs)
 		}
 		if err != nil {
 			return nil, err
@@ -121,13 +121,13 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
-	outs := make([]toExport, r.m.Exports())
+	outs := make([]output, r.m.Outputs())
 	for i := range outs {
-		x, err := r.m.ExportLinks(i)
+		x, err := r.m.OutputLinks(i)
 		if err != nil {
 			return Result{}, ErrStale
 		}
-		outs[i] = toExport{Export: plan.Export{Name: x.Name, Show: x.Show}, id: x.ID, was: x.ID, load: func() (plan.Export, error) { return r.export(i) }}
+		outs[i] = output{Output: plan.Output{Name: x.Name, Show: x.Show}, id: x.ID, was: x.ID, load: func() (plan.Output, error) { return r.output(i) }}
 		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
 			if x.Values {
 				return Result{}, ErrStale
@@ -156,10 +156,10 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	return res, err
 }
 
-// export returns an output of the pipeline in full.
-func (r *Loaded) export(i int) (plan.Export, error) {
-	x, err := r.m.Export(i)
-	return plan.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, err
+// output returns an output of the pipeline in full.
+func (r *Loaded) output(i int) (plan.Output, error) {
+	x, err := r.m.Output(i)
+	return plan.Output{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, err
 }
 
 // graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
@@ -250,7 +250,7 @@ func (r *Loaded) gated(gate *unit, spans []int, in map[int]*instance, seen map[i
 }
 
 // keep leaves the snapshot with what this build found out.
-func (r *Loaded) keep(w *worker, outs []toExport) {
+func (r *Loaded) keep(w *worker, outs []output) {
 	for _, n := range w.g.order {
 		for _, u := range n.specs {
 			if u.state != done || u.key.IsZero() {
@@ -270,12 +270,12 @@ func (r *Loaded) keep(w *worker, outs []toExport) {
 		if outs[i].was == outs[i].id {
 			continue
 		}
-		x, err := r.m.Export(i)
+		x, err := r.m.Output(i)
 		if err != nil {
 			return
 		}
 		x.ID = outs[i].id
-		r.update.Exports[i] = x
+		r.update.Outputs[i] = x
 	}
 	r.update.Exported = w.o.exportsID()
 	r.save(w.o)

@@ -17,11 +17,11 @@ import (
 type lastResult struct {
 	key  digest.Digest
 	root digest.Digest // of its inputs
-	outs outputs
+	outs entries
 }
 
-func outputsOf(outs []snapshot.Out) outputs {
-	o := make(outputs, len(outs))
+func entriesOf(outs []snapshot.Out) entries {
+	o := make(entries, len(outs))
 	for _, out := range outs {
 		o[out.Path] = entryOf(out)
 	}

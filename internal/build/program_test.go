@@ -28,7 +28,7 @@ func TestHostPrograms(t *testing.T) {
 	n := sh("a", "hexmage-test-tool > out")
 	n.Specs[0].Env = map[string]string{"PATH": bin + ":/usr/bin:/bin"}
 	n.Specs[0].Programs = []string{"hexmage-test-tool"}
-	p := planOf([]plan.Export{export("o", "a", "")}, n)
+	p := planOf([]plan.Output{output("o", "a", "")}, n)
 	w.ok(p, 1)
 	w.ok(p, 0)
 	program(bin, "one")

@@ -32,7 +32,7 @@ func cProject(w *world) {
 func TestDepfile(t *testing.T) {
 	w := newWorld(t)
 	cProject(w)
-	p := planOf([]plan.Export{export("o", "cc", "")}, compile(""))
+	p := planOf([]plan.Output{output("o", "cc", "")}, compile(""))
 	w.ok(p, 1)
 	w.ok(p, 0)
 	if _, ok := list(t, w.Out)["o.d"]; ok {

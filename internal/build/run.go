@@ -48,7 +48,7 @@ type message struct {
 
 // outcome is how a unit ended.
 type outcome struct {
-	out     outputs
+	out     entries
 	root    digest.Digest // of the inputs
 	kind    event.Outcome
 	key     digest.Digest // of the Action; zero when there is none

@@ -160,10 +160,10 @@ func (l *links) compact() *links {
 var errNotSaved = errors.New("a part of the build is not known")
 
 // remember returns the snapshot of the build, or an error when something of it cannot be kept.
-func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, error) {
+func (w *worker) remember(p *plan.Plan, outs []output) (*snapshot.Build, error) {
 	o := &w.o
 	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
-		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exports: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
+		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exported: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
 	r.m.Hosts = make([]snapshot.Host, 0, len(w.notes.hosts))
 	for i, k := range slices.Sorted(maps.Keys(w.notes.hosts)) {
 		h := w.notes.hosts[k]
@@ -177,20 +177,20 @@ func (w *worker) remember(p *plan.Plan, exports []toExport) (*snapshot.Build, er
 			r.units[u] = len(r.units)
 		}
 	}
-	r.m.Instances, r.m.Units, r.m.Exports = make([]snapshot.Instance, 0, len(r.instances)), make([]snapshot.Unit, 0, len(r.units)), make([]snapshot.Export, 0, len(exports))
+	r.m.Instances, r.m.Units, r.m.Outputs = make([]snapshot.Instance, 0, len(r.instances)), make([]snapshot.Unit, 0, len(r.units)), make([]snapshot.Output, 0, len(outs))
 	for _, n := range w.g.order {
 		if err := r.instance(n); err != nil {
 			return nil, err
 		}
 	}
-	for i := range exports {
-		x := &exports[i]
+	for i := range outs {
+		x := &outs[i]
 		l := &links{}
 		if err := r.inputs(nil, x.from(), l, 0); err != nil {
 			return nil, err
 		}
 		l.compact()
-		r.m.Exports = append(r.m.Exports, snapshot.Export{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact,
+		r.m.Outputs = append(r.m.Outputs, snapshot.Output{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact,
 			Literal: x.Literal, Hosts: l.hosts, Units: l.units, Values: len(x.awaited) > 0, ID: x.id})
 	}
 	return r.m, nil
@@ -261,7 +261,7 @@ func (r *snapshotter) after(n *instance) []int {
 }
 
 // savedOuts are a unit's outputs, sorted by path.
-func savedOuts(of outputs) ([]snapshot.Out, error) {
+func savedOuts(of entries) ([]snapshot.Out, error) {
 	var outs []snapshot.Out
 	for path, e := range of {
 		out := snapshot.Out{Path: path}
@@ -321,7 +321,7 @@ func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, dept
 }
 
 // from are the inputs that the output was made from.
-func (x *toExport) from() []action.Input {
+func (x *output) from() []action.Input {
 	var in []action.Input
 	if x.Class != 0 {
 		in = append(in, x.Artifact)
@@ -332,9 +332,9 @@ func (x *toExport) from() []action.Input {
 	return in
 }
 
-// saveMemo leaves the snapshot for the next run. That it could not be is no failure: the next run takes the long way.
-func (w *worker) saveSnapshot(p *plan.Plan, exports []toExport) {
-	m, err := w.remember(p, exports)
+// saveSnapshot leaves the snapshot for the next run. That it could not be is no failure: the next run takes the long way.
+func (w *worker) saveSnapshot(p *plan.Plan, outs []output) {
+	m, err := w.remember(p, outs)
 	if err != nil {
 		_ = os.Remove(w.o.Snapshot.Path)
 		return

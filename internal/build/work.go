@@ -25,7 +25,7 @@ import (
 type worker struct {
 	*assembler
 	o            Options
-	exportCheck  *exportCheck // nil: nobody looks at the exports meanwhile
+	exportCheck  *exportCheck // nil: nobody looks at the outputs meanwhile
 	fromSnapshot bool         // the graph is made from a snapshot, and what is in the way of that is no failure
 	last         lastRuns
 	programs     sync.Map // name and path list → *program
@@ -210,7 +210,7 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		}
 		return o
 	}
-	o.out, o.root = outputs{}, a.InputRoot
+	o.out, o.root = entries{}, a.InputRoot
 	for _, f := range res.Files {
 		o.out[f.Path] = merkle.Entry{File: &merkle.File{Digest: f.Digest, Executable: f.Executable}}
 	}

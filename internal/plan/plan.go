@@ -22,7 +22,7 @@ type Plan struct {
 	Description string
 	Profile     string      // the chosen profile, "" when the pipeline has none
 	Instances   []*Instance // in topological order: an instance comes after all of its Deps
-	Exports     []Export
+	Outputs     []Output
 	Reads       Reads // what planning read: a plan is as fresh as these
 }
 
@@ -114,9 +114,9 @@ const (
 	CacheInputs = "inputs"
 )
 
-// Export is an `output` block of the pipeline. A block whose value is a collection of artifacts makes one Export for
+// Output is an `output` block of the pipeline. A block whose value is a collection of artifacts makes one Output for
 // each, named "name.key".
-type Export struct {
+type Output struct {
 	Name        string
 	Description string
 	Where       string // "pipelines/x.hcl:40"
@@ -127,7 +127,7 @@ type Export struct {
 	Literal  string       // text as it is, anything else as JSON; "(sensitive)" when the value is
 	// AwaitValues and Resolve are set when the literal depends on value outputs.
 	AwaitValues []addrs.Output
-	Resolve     func(values map[addrs.Output][]byte) (Export, error)
+	Resolve     func(values map[addrs.Output][]byte) (Output, error)
 	Deps        []addrs.Instance
 }
 
@@ -165,7 +165,7 @@ func (p *Plan) Instance(at addrs.Instance) *Instance {
 	return nil
 }
 
-// Select returns the plan restricted to the steps and all they need. Exports that need anything else are dropped. A step
+// Select returns the plan restricted to the steps and all they need. Outputs that need anything else are dropped. A step
 // that the plan does not have is an error.
 func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	by := p.named()
@@ -206,19 +206,19 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 		}
 	}
 	out := *p
-	out.Instances, out.Exports = nil, nil
+	out.Instances, out.Outputs = nil, nil
 	for _, n := range p.Instances {
 		if keep[n.At] {
 			out.Instances = append(out.Instances, n)
 		}
 	}
-	for _, e := range p.Exports {
+	for _, o := range p.Outputs {
 		have := true
-		for _, d := range e.Deps {
+		for _, d := range o.Deps {
 			have = have && keep[d]
 		}
 		if have {
-			out.Exports = append(out.Exports, e)
+			out.Outputs = append(out.Outputs, o)
 		}
 	}
 	return &out, nil

@@ -34,11 +34,11 @@ func Text(p *Plan, notes Notes) string {
 	for _, n := range p.Instances {
 		textInstance(&b, n, notes)
 	}
-	if len(p.Exports) > 0 {
+	if len(p.Outputs) > 0 {
 		b.WriteString("\noutputs\n")
 	}
-	for _, e := range p.Exports {
-		fmt.Fprintf(&b, "  %s = %s\n", e.Name, exportText(e))
+	for _, o := range p.Outputs {
+		fmt.Fprintf(&b, "  %s = %s\n", o.Name, outputText(o))
 	}
 	if missing := p.Missing(); len(missing) > 0 {
 		fmt.Fprintf(&b, "\nthis machine cannot run it yet\n")
@@ -52,20 +52,20 @@ func Text(p *Plan, notes Notes) string {
 	return b.String()
 }
 
-func exportText(e Export) string {
+func outputText(o Output) string {
 	switch {
-	case e.Artifact.Artifact != nil && e.Artifact.Sub != "":
-		return fmt.Sprintf("%s/%s (%s)", e.Artifact.Artifact, e.Artifact.Sub, e.Class)
-	case e.Artifact.Artifact != nil:
-		return fmt.Sprintf("%s (%s)", e.Artifact.Artifact, e.Class)
-	case e.Resolve != nil:
+	case o.Artifact.Artifact != nil && o.Artifact.Sub != "":
+		return fmt.Sprintf("%s/%s (%s)", o.Artifact.Artifact, o.Artifact.Sub, o.Class)
+	case o.Artifact.Artifact != nil:
+		return fmt.Sprintf("%s (%s)", o.Artifact.Artifact, o.Class)
+	case o.Resolve != nil:
 		var names []string
-		for _, o := range e.AwaitValues {
-			names = append(names, o.String())
+		for _, v := range o.AwaitValues {
+			names = append(names, v.String())
 		}
 		return "known once " + strings.Join(names, ", ") + " is"
 	}
-	return e.Literal
+	return o.Literal
 }
 
 func textInstance(b *strings.Builder, n *Instance, notes Notes) {
@@ -201,14 +201,14 @@ func artifactText(a action.Artifact) string {
 
 // The types below are the shape of JSON. They are apart from Plan so that either can change without the other.
 type jsonPlan struct {
-	Format      string         `json:"format"`
-	Pipeline    string         `json:"pipeline"`
-	Description string         `json:"description,omitempty"`
-	Profile     string         `json:"profile,omitempty"`
-	Steps       []jsonInstance `json:"steps"`
-	Outputs     []jsonExport   `json:"outputs"`
-	Reads       jsonReads      `json:"reads"`
-	Status      any            `json:"status,omitempty"`
+	Format      string               `json:"format"`
+	Pipeline    string               `json:"pipeline"`
+	Description string               `json:"description,omitempty"`
+	Profile     string               `json:"profile,omitempty"`
+	Steps       []jsonInstance       `json:"steps"`
+	Outputs     []jsonPipelineOutput `json:"outputs"`
+	Reads       jsonReads            `json:"reads"`
+	Status      any                  `json:"status,omitempty"`
 }
 
 type jsonInstance struct {
@@ -259,7 +259,7 @@ type jsonOutput struct {
 	Path  string `json:"path"` // in the exec root of a step that uses it
 }
 
-type jsonExport struct {
+type jsonPipelineOutput struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Where       string   `json:"where"`
@@ -286,12 +286,12 @@ type jsonGlob struct {
 // a build would do; nil for none.
 func JSON(p *Plan, status any) ([]byte, error) {
 	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Status: status,
-		Steps: []jsonInstance{}, Outputs: []jsonExport{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
+		Steps: []jsonInstance{}, Outputs: []jsonPipelineOutput{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
 	for _, n := range p.Instances {
 		out.Steps = append(out.Steps, instanceJSON(n))
 	}
-	for _, e := range p.Exports {
-		out.Outputs = append(out.Outputs, exportJSON(e))
+	for _, o := range p.Outputs {
+		out.Outputs = append(out.Outputs, outputJSON(o))
 	}
 	for _, g := range p.Reads.Globs {
 		out.Reads.Globs = append(out.Reads.Globs, jsonGlob{Dir: g.Dir, Patterns: append([]string{}, g.Patterns...), Found: len(g.Found)})
@@ -347,13 +347,13 @@ func specJSON(s action.Spec) jsonSpec {
 	return j
 }
 
-func exportJSON(e Export) jsonExport {
-	j := jsonExport{Name: e.Name, Description: e.Description, Where: e.Where, Show: e.Show, Class: "literal", Value: e.Literal}
-	if e.Artifact.Artifact != nil {
-		j.Class, j.Artifact, j.Sub = e.Class.String(), e.Artifact.Artifact.String(), e.Artifact.Sub
+func outputJSON(o Output) jsonPipelineOutput {
+	j := jsonPipelineOutput{Name: o.Name, Description: o.Description, Where: o.Where, Show: o.Show, Class: "literal", Value: o.Literal}
+	if o.Artifact.Artifact != nil {
+		j.Class, j.Artifact, j.Sub = o.Class.String(), o.Artifact.Artifact.String(), o.Artifact.Sub
 	}
-	for _, o := range e.AwaitValues {
-		j.WaitsFor = append(j.WaitsFor, o.String())
+	for _, v := range o.AwaitValues {
+		j.WaitsFor = append(j.WaitsFor, v.String())
 	}
 	return j
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 )
 
-// wide is a pipeline with a copy of a step for each of n files, a step that takes all of them, and an export of each.
+// wide is a pipeline with a copy of a step for each of n files, a step that takes all of them, and an output of each.
 func wide(b *testing.B, n int) (pipeline, workspace string) {
 	b.Helper()
 	workspace = b.TempDir()

@@ -80,7 +80,7 @@ type planner struct {
 	objects map[string]*object // by address
 	order   []string           // dependencies first
 	steps   map[addrs.Step]*stepState
-	exports []plan.Export
+	outputs []plan.Output
 	env     map[string]bool // variables of the environment that kinds looked at
 }
 
@@ -305,7 +305,7 @@ func attrNames(v cty.Value) []string {
 
 // assemble makes the plan of what was evaluated, without the toolchains that nothing needs.
 func (p *planner) assemble() *plan.Plan {
-	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Exports: p.exports}
+	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Outputs: p.outputs}
 	toolchains := make(map[addrs.Instance]*plan.Instance)
 	var needed []addrs.Instance // toolchains, by others than toolchains
 	note := func(deps []addrs.Instance) {
@@ -328,7 +328,7 @@ func (p *planner) assemble() *plan.Plan {
 			}
 		}
 	}
-	for _, e := range p.exports {
+	for _, e := range p.outputs {
 		note(e.Deps)
 	}
 	reached := dag.Reach(needed, func(at addrs.Instance) []addrs.Instance {

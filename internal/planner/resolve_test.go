@@ -67,7 +67,7 @@ func TestResolve(t *testing.T) {
 	if _, err := n.Resolve(map[addrs.Output][]byte{version: []byte("1"), info: []byte("no object")}); err == nil || !strings.Contains(err.Error(), "p.hcl") {
 		t.Errorf("a value of the wrong type: %v", err)
 	}
-	for _, e := range p.Exports {
+	for _, e := range p.Outputs {
 		if e.Name != "text" {
 			continue
 		}
@@ -95,7 +95,7 @@ func TestExpand(t *testing.T) {
 
 func TestSelect(t *testing.T) {
 	p := golden(t, "graph")
-	for _, tt := range []struct{ steps, nodes, exports string }{
+	for _, tt := range []struct{ steps, nodes, outputs string }{
 		{"patch.ops", "patch.ops", "header n"},
 		{"toolchain.llvm", "toolchain.llvm", "n"},
 		{"exec.gen", `exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c n"},
@@ -113,18 +113,18 @@ func TestSelect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var nodes, exports []string
+		var nodes, outputs []string
 		for _, n := range got.Instances {
 			nodes = append(nodes, n.At.Short())
 		}
-		for _, e := range got.Exports {
-			exports = append(exports, e.Name)
+		for _, e := range got.Outputs {
+			outputs = append(outputs, e.Name)
 		}
 		if g := strings.Join(nodes, " "); g != tt.nodes {
 			t.Errorf("%s: nodes %s, want %s", tt.steps, g, tt.nodes)
 		}
-		if g := strings.Join(exports, " "); g != tt.exports {
-			t.Errorf("%s: exports %s, want %s", tt.steps, g, tt.exports)
+		if g := strings.Join(outputs, " "); g != tt.outputs {
+			t.Errorf("%s: outputs %s, want %s", tt.steps, g, tt.outputs)
 		}
 	}
 	_, err := p.Select(addrs.Step{Kind: "patch", Name: "opz"})

@@ -25,7 +25,7 @@ const (
 	secInstances
 	secUnits
 	secResults // of the units
-	secExports
+	secOutputs
 	sections
 )
 
@@ -212,19 +212,19 @@ func (r *Reader) EachFile(f func(host int, file File)) error {
 	return nil
 }
 
-// Exports returns how many outputs the pipeline has.
-func (r *Reader) Exports() int { return r.len(secExports) }
+// Outputs returns how many outputs the pipeline has.
+func (r *Reader) Outputs() int { return r.len(secOutputs) }
 
-// Export returns an output of the pipeline.
-func (r *Reader) Export(i int) (Export, error) { return record(r, secExports, i, (*decoder).export) }
+// Output returns an output of the pipeline.
+func (r *Reader) Output(i int) (Output, error) { return record(r, secOutputs, i, (*decoder).output) }
 
-// ExportLinks returns how an output is called and shown, what it is and what it was made from, and nothing else of it.
-func (r *Reader) ExportLinks(i int) (Export, error) {
-	d := r.decoder(secExports, i)
-	if x := d.exportLinks(); !d.Bad() {
+// OutputLinks returns how an output is called and shown, what it is and what it was made from, and nothing else of it.
+func (r *Reader) OutputLinks(i int) (Output, error) {
+	d := r.decoder(secOutputs, i)
+	if x := d.outputLinks(); !d.Bad() {
 		return x, nil
 	}
-	return Export{}, errDamaged
+	return Output{}, errDamaged
 }
 
 // Instances returns how many there are.
@@ -318,7 +318,7 @@ func (m *Build) block() []byte {
 	each(w, secInstances, m.Instances, func(v *Instance) { w.instance(*v) })
 	each(w, secUnits, m.Units, w.unit)
 	each(w, secResults, m.Units, w.result)
-	each(w, secExports, m.Exports, w.export)
+	each(w, secOutputs, m.Outputs, w.output)
 	return w.first(m.Fn)
 }
 

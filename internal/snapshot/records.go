@@ -11,11 +11,11 @@ func (e *encoder) title(t Title) {
 	e.string(t.Pipeline)
 	e.string(t.Profile)
 	e.Bool(t.Always)
-	e.Digest(t.Exports)
+	e.Digest(t.Exported)
 }
 
 func (d *decoder) title() Title {
-	return Title{Pipeline: d.string(), Profile: d.string(), Always: d.Bool(), Exports: d.Digest()}
+	return Title{Pipeline: d.string(), Profile: d.string(), Always: d.Bool(), Exported: d.Digest()}
 }
 
 func (e *encoder) read(r Read) {
@@ -287,7 +287,7 @@ func (d *decoder) spec() action.Spec {
 	return s
 }
 
-func (e *encoder) export(x *Export) {
+func (e *encoder) output(x *Output) {
 	e.string(x.Name)
 	e.string(x.Show)
 	e.string(x.ID)
@@ -299,13 +299,13 @@ func (e *encoder) export(x *Export) {
 	e.string(x.Literal)
 }
 
-func (d *decoder) export() Export {
-	x := d.exportLinks()
+func (d *decoder) output() Output {
+	x := d.outputLinks()
 	x.Class, x.Artifact, x.Literal = action.Class(d.Below(256)), d.input(), d.string()
 	return x
 }
 
-// exportLinks reads what tells whether an export has to be made again.
-func (d *decoder) exportLinks() Export {
-	return Export{Name: d.string(), Show: d.string(), ID: d.string(), Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil), Values: d.Bool()}
+// outputLinks reads what tells whether an output has to be made again.
+func (d *decoder) outputLinks() Output {
+	return Output{Name: d.string(), Show: d.string(), ID: d.string(), Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil), Values: d.Bool()}
 }

@@ -25,7 +25,7 @@ type Build struct {
 	Hosts     []Host
 	Instances []Instance // in dependency order
 	Units     []Unit     // in dependency order; the units of one instance stand together
-	Exports   []Export   // in the order in which they are shown
+	Outputs   []Output   // in the order in which they are shown
 }
 
 // Title is what a snapshot says of the whole build.
@@ -33,7 +33,7 @@ type Title struct {
 	Pipeline string
 	Profile  string
 	Always   bool          // some unit runs every time
-	Exports  digest.Digest // of the file in which it is remembered what stands at the exports' places
+	Exported digest.Digest // of the file in which it is remembered what stands at the outputs' places
 }
 
 // Read is a file or folder that the plan was made from.
@@ -115,8 +115,8 @@ type Out struct {
 	Digest     digest.Digest // of the file, or of the folder's root Directory
 }
 
-// Export is an output of the pipeline.
-type Export struct {
+// Output is an output of the pipeline.
+type Output struct {
 	Name     string
 	Show     string
 	Class    action.Class

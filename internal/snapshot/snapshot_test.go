@@ -94,8 +94,8 @@ func full(t testing.TB) *snapshot.Build {
 		u := &m.Units[i]
 		u.Instance, u.Hosts, u.Needs, u.Spec.Inputs = i, []int{0, 1}, []int{0}, inputs()
 	}
-	for i := range m.Exports {
-		m.Exports[i].Artifact, m.Exports[i].Hosts, m.Exports[i].Units = inputs()[i], []int{i}, []int{1}
+	for i := range m.Outputs {
+		m.Outputs[i].Artifact, m.Outputs[i].Hosts, m.Outputs[i].Units = inputs()[i], []int{i}, []int{1}
 	}
 	return &m
 }
@@ -119,13 +119,13 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 		m.Hosts = append(m.Hosts, h)
 		err = errors.Join(err, e)
 	}
-	for i := range r.Exports() {
-		x, e := r.Export(i)
-		name, e2 := r.ExportLinks(i)
+	for i := range r.Outputs() {
+		x, e := r.Output(i)
+		name, e2 := r.OutputLinks(i)
 		if e == nil && (e2 != nil || name.Name != x.Name || name.ID != x.ID || name.Show != x.Show) {
-			e = fmt.Errorf("export %d is %v and %v, %v", i, x, name, e2)
+			e = fmt.Errorf("output %d is %v and %v, %v", i, x, name, e2)
 		}
-		m.Exports = append(m.Exports, x)
+		m.Outputs = append(m.Outputs, x)
 		err = errors.Join(err, e)
 	}
 	for i := range r.Instances() {

@@ -7,11 +7,11 @@ import (
 
 // Update is what changed since a snapshot was written, by index.
 type Update struct {
-	Exported digest.Digest // as Title.Exports; none: as it was
+	Exported digest.Digest // as Title.Exported; none: as it was
 	Reads    map[int]Read
 	Hosts    map[int]Host
 	Results  map[int]Unit // of which only Key, Root and Outs count
-	Exports  map[int]Export
+	Outputs  map[int]Output
 }
 
 // retitled is the title with what the update says of it, as a section of its own.
@@ -20,7 +20,7 @@ func (r *Reader) retitled(u Update) (map[int]Title, error) {
 		return nil, nil
 	}
 	t, err := r.Title()
-	t.Exports = u.Exported
+	t.Exported = u.Exported
 	return map[int]Title{0: t}, err
 }
 
@@ -46,7 +46,7 @@ func (r *Reader) updated(u Update) ([]byte, error) {
 	replace(w, r, secReads, u.Reads, func(v *Read) { w.read(*v) })
 	replace(w, r, secHosts, u.Hosts, func(v *Host) { w.host(*v) })
 	replace(w, r, secResults, u.Results, w.result)
-	replace(w, r, secExports, u.Exports, w.export)
+	replace(w, r, secOutputs, u.Outputs, w.output)
 	return w.first(r.fn), nil
 }
 
@@ -80,7 +80,7 @@ func (r *Reader) delta(u Update) ([]byte, error) {
 	n += changed(w, &records, secReads, u.Reads, func(v *Read) { w.read(*v) })
 	n += changed(w, &records, secHosts, u.Hosts, func(v *Host) { w.host(*v) })
 	n += changed(w, &records, secResults, u.Results, w.result)
-	n += changed(w, &records, secExports, u.Exports, w.export)
+	n += changed(w, &records, secOutputs, u.Outputs, w.output)
 	var b statefile.Encoder
 	added := w.all[r.strings():]
 	b.Int(len(added))

@@ -24,10 +24,10 @@ func large(t testing.TB) *snapshot.Build {
 // change changes something of everything that an update can change, and returns the update.
 func change(m *snapshot.Build, n int) snapshot.Update {
 	text := fmt.Sprint("edition ", n)
-	m.Reads[1].Path, m.Hosts[0].Path, m.Units[1].Outs[0].Path, m.Exports[0].ID = "read "+text, "host "+text, "out "+text, "id "+text
-	m.Title.Exports = digest.BLAKE3.Bytes([]byte(text))
-	return snapshot.Update{Exported: m.Title.Exports, Reads: map[int]snapshot.Read{1: m.Reads[1]}, Hosts: map[int]snapshot.Host{0: m.Hosts[0]},
-		Results: map[int]snapshot.Unit{1: {Key: m.Units[1].Key, Root: m.Units[1].Root, Outs: m.Units[1].Outs}}, Exports: map[int]snapshot.Export{0: m.Exports[0]}}
+	m.Reads[1].Path, m.Hosts[0].Path, m.Units[1].Outs[0].Path, m.Outputs[0].ID = "read "+text, "host "+text, "out "+text, "id "+text
+	m.Title.Exported = digest.BLAKE3.Bytes([]byte(text))
+	return snapshot.Update{Exported: m.Title.Exported, Reads: map[int]snapshot.Read{1: m.Reads[1]}, Hosts: map[int]snapshot.Host{0: m.Hosts[0]},
+		Results: map[int]snapshot.Unit{1: {Key: m.Units[1].Key, Root: m.Units[1].Root, Outs: m.Units[1].Outs}}, Outputs: map[int]snapshot.Output{0: m.Outputs[0]}}
 }
 
 func saved(t *testing.T, m *snapshot.Build) string {

@@ -24,28 +24,28 @@ func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	base := plan.Export{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
-	exports, ds := p.export(out, o, base, val)
-	p.exports = append(p.exports, exports...)
+	base := plan.Output{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
+	outputs, ds := p.outputsOf(out, o, base, val)
+	p.outputs = append(p.outputs, outputs...)
 	return append(diags, ds...)
 }
 
-// export makes the exports of a value: one, or one for each part of a collection that holds artifacts.
-func (p *planner) export(out *config.Output, o *object, base plan.Export, val cty.Value) ([]plan.Export, hcl.Diagnostics) {
+// outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
+func (p *planner) outputsOf(out *config.Output, o *object, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	if !traits.Sensitive {
 		if val.IsNull() {
 			return nil, nil // of a step that does not exist with this profile
 		}
 		if (val.Type() != cty.String || traits.Unknown) && lang.HasOutput(val, func(m addrs.Output) bool { return p.class(m) != action.Value }) {
-			return p.exportParts(out, o, base, val)
+			return p.partsOutputs(out, o, base, val)
 		}
 	}
 	marks := lang.OutputMarks(val)
 	if traits.Sensitive {
 		base.Literal = redacted
 		base.Deps = p.dependencies(o, instancesOf(marks), true)
-		return []plan.Export{base}, nil
+		return []plan.Output{base}, nil
 	}
 	artifacts := false
 	for _, m := range marks {
@@ -53,26 +53,26 @@ func (p *planner) export(out *config.Output, o *object, base plan.Export, val ct
 	}
 	switch {
 	case artifacts:
-		e, diags := p.exportArtifact(out, base, val, marks)
+		e, diags := p.artifactOutput(out, base, val, marks)
 		if diags.HasErrors() {
 			return nil, diags
 		}
-		return []plan.Export{e}, nil
+		return []plan.Output{e}, nil
 	case len(marks) == 1 && isWhole(out.Value, marks[0]):
 		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
 	case traits.Unknown:
 		base.AwaitValues, _ = p.awaited(o, marks)
-		base.Resolve = func(values map[addrs.Output][]byte) (plan.Export, error) { return p.resolveExport(out, base, values) }
+		base.Resolve = func(values map[addrs.Output][]byte) (plan.Output, error) { return p.resolveOutput(out, base, values) }
 	default:
 		plain, _ := val.UnmarkDeep()
 		base.Literal = literal(plain)
 	}
 	base.Deps = p.dependencies(o, instancesOf(marks), true)
-	return []plan.Export{base}, nil
+	return []plan.Output{base}, nil
 }
 
-// exportArtifact makes the export of a path: an output's, or one below it.
-func (p *planner) exportArtifact(out *config.Output, e plan.Export, val cty.Value, marks []addrs.Output) (plan.Export, hcl.Diagnostics) {
+// artifactOutput makes the output of a path: an output's, or one below it.
+func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value, marks []addrs.Output) (plan.Output, hcl.Diagnostics) {
 	plain, _ := val.Unmark()
 	for i := range marks {
 		m := &marks[i]
@@ -89,13 +89,13 @@ func (p *planner) exportArtifact(out *config.Output, e plan.Export, val cty.Valu
 		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
 }
 
-func (p *planner) exportParts(out *config.Output, o *object, base plan.Export, val cty.Value) ([]plan.Export, hcl.Diagnostics) {
+func (p *planner) partsOutputs(out *config.Output, o *object, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	r := out.Value.Range()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
 		return nil, errorf(&r, "An output is an artifact or a value", "The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
 	}
-	exports := make([]plan.Export, 0, shallow.LengthInt())
+	outputs := make([]plan.Output, 0, shallow.LengthInt())
 	var diags hcl.Diagnostics
 	i := 0
 	for it := shallow.ElementIterator(); it.Next(); i++ {
@@ -106,13 +106,13 @@ func (p *planner) exportParts(out *config.Output, o *object, base plan.Export, v
 		}
 		part := base
 		part.Name += "." + name
-		es, ds := p.export(out, o, part, v.WithMarks(marks))
-		exports = append(exports, es...)
+		es, ds := p.outputsOf(out, o, part, v.WithMarks(marks))
+		outputs = append(outputs, es...)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return nil, diags
 		}
 	}
-	return exports, diags
+	return outputs, diags
 }
 
 // isWhole says whether the expression is a reference to the output and nothing else.
@@ -125,7 +125,7 @@ func isWhole(e hcl.Expression, o addrs.Output) bool {
 	return !diags.HasErrors() && r.Step == o.Step && r.Output == o.Name && len(r.Rest) == 0
 }
 
-func (p *planner) resolveExport(out *config.Output, e plan.Export, values map[addrs.Output][]byte) (plan.Export, error) {
+func (p *planner) resolveOutput(out *config.Output, e plan.Output, values map[addrs.Output][]byte) (plan.Output, error) {
 	for _, o := range e.AwaitValues {
 		if _, ok := values[o]; !ok {
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
