@@ -81,7 +81,7 @@ type PatchResult struct {
 	Reason string   `json:"reason,omitempty"`
 	Files  []string `json:"files"` // slash paths it names
 	// Moved are the hunks that were found in another place than they say, or without some of their context.
-	Moved []series.Moved `json:"moved,omitempty"`
+	Moved []series.Shift `json:"moved,omitempty"`
 }
 
 // RuleResult is what became of one rule.

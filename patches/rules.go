@@ -31,9 +31,9 @@ type ruleRun struct {
 
 // done is what one rule made of one file.
 type done struct {
-	looked bool
-	found  rename.Rewritten
-	err    error
+	read  bool
+	found rename.Rewritten
+	err   error
 }
 
 // applyRules applies the rules to each file in their order. An error holds what is wrong with every rule.
@@ -66,7 +66,7 @@ func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Head
 	for i, name := range names {
 		for n, d := range results[i] {
 			run := runs[n]
-			if !d.looked {
+			if !d.read {
 				continue
 			}
 			run.files = append(run.files, name)
@@ -155,7 +155,7 @@ func applyTo(name string, tree *srctree.Tree, runs []*ruleRun) (results []done, 
 			}
 		}
 		d := &results[n]
-		d.looked = true
+		d.read = true
 		if d.found, d.err = run.Rewrite(name, src); d.err != nil || len(d.found.Changed) == 0 {
 			continue
 		}

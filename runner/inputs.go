@@ -109,9 +109,9 @@ func (s *streams) close() error {
 
 // lastLine reports the last line that was written to it as the action's progress. It is written to from one goroutine.
 type lastLine struct {
-	ctx  context.Context // of one Execute
-	line []byte          // the start of one that is not complete
-	told time.Time
+	ctx      context.Context // of one Execute
+	line     []byte          // the start of one that is not complete
+	reported time.Time
 }
 
 // Bounds of what lastLine does.
@@ -125,8 +125,8 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	n := len(p)
 	if end := bytes.LastIndexAny(p, "\r\n"); end >= 0 {
 		whole := append(l.line, p[:end]...)
-		if text := strings.TrimSpace(string(whole[bytes.LastIndexAny(bytes.TrimRight(whole, "\r\n"), "\r\n")+1:])); text != "" && time.Since(l.told) > lineEvery {
-			l.told = time.Now()
+		if text := strings.TrimSpace(string(whole[bytes.LastIndexAny(bytes.TrimRight(whole, "\r\n"), "\r\n")+1:])); text != "" && time.Since(l.reported) > lineEvery {
+			l.reported = time.Now()
 			execute.ReportProgress(l.ctx, 0, 0, strings.ToValidUTF8(text[:min(len(text), maxShownLine)], ""))
 		}
 		l.line, p = l.line[:0], p[end+1:]

@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/steps"
 )
 
-// request fills in the arguments that are not given, as decoding does.
+// execRequest fills in the arguments that are not given, as decoding does.
 func execRequest(args map[string]cty.Value) step.Request {
 	all := make(map[string]cty.Value)
 	for name, spec := range table()["exec"].Schema().Args {

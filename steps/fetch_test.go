@@ -45,7 +45,7 @@ func fetchWorkspace(t *testing.T) steps.Workspace {
 
 func toolchainKind(t *testing.T) step.Kind { return fetchWorkspace(t).Kinds()[addrs.Toolchain] }
 
-// request makes a request as plan does: arguments that are not set are null.
+// fetchRequest makes a request as plan does: arguments that are not set are null.
 func fetchRequest(k step.Kind, kind, name, profile string, args map[string]cty.Value) step.Request {
 	at := addrs.Instance{Step: addrs.Step{Kind: kind, Name: name}}
 	all := map[string]cty.Value{}

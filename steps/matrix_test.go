@@ -25,7 +25,7 @@ func specs(p step.Planned) (map[string]action.Spec, []string) {
 	return all, names
 }
 
-// read is what the tool metrics is told.
+// readSpec is what the tool metrics is told.
 func readSpec(t *testing.T, metrics action.Spec) (s measure.Spec) {
 	t.Helper()
 	for _, in := range metrics.Inputs {

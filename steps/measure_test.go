@@ -52,7 +52,7 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// plan plans a run step whose body has the given lines beside argv, and push where they have none.
+// planRun plans a run step whose body has the given lines beside argv, and push where they have none.
 func planRun(t *testing.T, body string) (step.Planned, hcl.Diagnostics) {
 	t.Helper()
 	kind := table()["run"]

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// sdk is a kind of toolchain that is a folder of this machine.
+// sdkKind is a kind of toolchain that is a folder of this machine.
 type sdkKind struct{ base, tools string }
 
 func (sdkKind) Schema() step.Schema {

@@ -29,7 +29,7 @@ func patchRequest(args map[string]cty.Value) step.Request {
 	}
 }
 
-// inputs maps each input's path to what it is.
+// patchInputs maps each input's path to what it is.
 func patchInputs(s action.Spec) map[string]string {
 	m := map[string]string{}
 	for _, in := range s.Inputs {

@@ -28,7 +28,7 @@ func out(kind, name string) addrs.Output {
 	return addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: kind, Name: name}}, Name: "dir"}
 }
 
-// toolchain is a toolchain as steps see it.
+// compatToolchain is a toolchain as steps see it.
 func compatToolchain(name, version, source string) step.Toolchain {
 	attrs := map[string]cty.Value{"version": cty.StringVal(version), "source": cty.StringVal(source), "build_id": cty.NullVal(cty.String), "tools_version": cty.NullVal(cty.String)}
 	if name == "hexagon" {

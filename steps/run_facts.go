@@ -27,7 +27,7 @@ func (r Run) facts(q *question) bool {
 		f := qnn.File{Name: name, From: from.String()}
 		if from.Host() == "" {
 			q.made(from.String(), &f)
-		} else if !q.look(from.Host(), &f) {
+		} else if !q.inspect(from.Host(), &f) {
 			continue
 		}
 		files = append(files, f)
@@ -66,8 +66,8 @@ func (q *question) made(value string, f *qnn.File) {
 	}
 }
 
-// look looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the runtime at once.
-func (q *question) look(at string, f *qnn.File) bool {
+// inspect looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the runtime at once.
+func (q *question) inspect(at string, f *qnn.File) bool {
 	opened, size := q.file(at)
 	if opened == nil {
 		return false

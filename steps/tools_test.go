@@ -61,7 +61,7 @@ func referenceSpec(model, config, prompt, out string) qwen3.ReferenceSpec {
 	return qwen3.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config + "/config.json", Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
 }
 
-// pipeline makes everything from a seed to a context and expected tokens in a new folder.
+// toolPipeline makes everything from a seed to a context and expected tokens in a new folder.
 func toolPipeline(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -38,9 +38,9 @@ func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
 	var out []Copy
 	at := map[string]int{} // by where the path leads to
 	for _, c := range s.candidates(r, m) {
-		m.looked(c.path)
+		m.looksAt(c.path)
 		for _, name := range sdk.FileNames() {
-			m.looked(filepath.Join(c.path, name))
+			m.looksAt(filepath.Join(c.path, name))
 		}
 		real, err := filepath.EvalSymlinks(c.path)
 		if err != nil {

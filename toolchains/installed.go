@@ -20,13 +20,13 @@ type Machine struct {
 	LookPath func(program string) (string, error)
 	Home     string
 	Dir      string            // relative values of variables are seen from here; "" is the process's working directory
-	Looked   func(path string) // told of each path that is looked at, there or not; may be nil
+	OnLook   func(path string) // told of each path that is looked at, there or not; may be nil
 }
 
 // Recording returns the machine that also keeps the paths that are looked at, there or not, and the names of the
 // variables that are asked for; each may be there several times.
 func (m Machine) Recording(paths, env *[]string) Machine {
-	out := Machine{Home: m.Home, Dir: m.Dir, Looked: func(path string) {
+	out := Machine{Home: m.Home, Dir: m.Dir, OnLook: func(path string) {
 		if abs, err := filepath.Abs(path); err == nil {
 			path = abs
 		}
@@ -43,7 +43,7 @@ func (m Machine) Recording(paths, env *[]string) Machine {
 		file, err := m.LookPath(program)
 		for _, dir := range filepath.SplitList(out.Getenv("PATH")) {
 			at := filepath.Join(dir, program)
-			out.Looked(at)
+			out.OnLook(at)
 			if at == file {
 				break
 			}
@@ -53,9 +53,9 @@ func (m Machine) Recording(paths, env *[]string) Machine {
 	return out
 }
 
-func (m Machine) looked(path string) {
-	if m.Looked != nil {
-		m.Looked(path)
+func (m Machine) looksAt(path string) {
+	if m.OnLook != nil {
+		m.OnLook(path)
 	}
 }
 

@@ -192,7 +192,10 @@ func TestLinks(t *testing.T) {
 }
 
 // pages are the Markdown files of the repository, by their paths in it.
-func pages(t *testing.T) []string {
+func pages(t *testing.T) []string { return filesEnding(t, ".md") }
+
+// filesEnding are the repository's files of that ending, by their path in it.
+func filesEnding(t *testing.T, ending string) []string {
 	t.Helper()
 	var all []string
 	err := filepath.WalkDir(root(), func(p string, d fs.DirEntry, err error) error {
@@ -202,7 +205,7 @@ func pages(t *testing.T) []string {
 		if d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "out" || d.Name() == "bin") {
 			return filepath.SkipDir
 		}
-		if rel, err := filepath.Rel(root(), p); err == nil && strings.HasSuffix(p, ".md") {
+		if rel, err := filepath.Rel(root(), p); err == nil && strings.HasSuffix(p, ending) {
 			all = append(all, rel)
 		}
 		return nil

@@ -12,16 +12,43 @@ import (
 	"unicode"
 )
 
-// slang are words that only their author knew. No name has one as a part; docs/glossary.md has the words to take.
+// slang are words that only their author knew, or that say nothing. No name has one as a part; docs/glossary.md has the words to take.
 func slang() []string {
 	return []string{"recall", "recalled", "heal", "heals", "larder", "laid", "stands", "lend", "lends", "lent", "borrow", "borrowed", "borrower",
-		"loan", "loans", "rebase", "upkeep", "memo", "memos", "durable", "remembering", "untouched"}
+		"loan", "loans", "rebase", "upkeep", "memo", "memos", "durable", "remembering", "untouched",
+		"task", "tasks", "job", "jobs", "manager", "managers", "helper", "helpers", "util", "utils"}
 }
 
-// bare are words that say nothing when they are the whole name of a type, a function or a package.
+// bare are words that say nothing when they are the whole name of a type, a function, a method, a field or a package.
 func bare() []string {
-	return []string{"look", "looked", "once", "both", "one", "ahead", "told", "moved", "before", "why", "kept", "nothing", "not"}
+	return []string{"look", "looked", "once", "both", "one", "ahead", "told", "moved", "before", "why", "kept", "nothing", "not", "context"}
 }
+
+// foreign are words that mean something else in the engine than there, or nothing: no name of internal/ has one as a part.
+func foreign() []string { return []string{"rule", "ruleset", "rules", "context"} }
+
+// meant are the names that are right all the same, by package: the word is that of the field.
+func meant() map[string]string {
+	return map[string]string{
+		"cmd/hexmage/cli Jobs":              "the flag -j, as of make and ninja",
+		"cmd/hexmage-bench/bench Jobs":      "the same",
+		"internal/build Jobs":               "the same",
+		"internal/runlog Jobs":              "the same",
+		"internal/depfile rule":             "make's rules",
+		"internal/execute/sandbox Ruleset":  "Landlock's rules",
+		"internal/execute/sandbox rules":    "the same",
+		"internal/build jobs":               "as -j",
+		"internal/runlog jobs":              "the same",
+		"internal/execute/sandbox baseRule": "the same",
+		"internal/lang EvalContext":         "HCL's",
+		"internal/planner evalContext":      "HCL's",
+		"internal/config ContextString":     "a method that HCL asks for",
+		"steps Context":                     "the kind `context`: a QNN context",
+	}
+}
+
+// inComments are words of ours that no sentence needs either.
+var inComments = regexp.MustCompile(`(?i)\b(recall(s|ed)?|heal(s|ed)?|larders?|upkeep|memos?|loans?|rebased?)\b`)
 
 var runs = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
@@ -40,10 +67,10 @@ func words(name string) (all []string) {
 	return all
 }
 
-// slangIn returns the first word of the name that is slang, or "".
-func slangIn(name string) string {
+// wordIn returns the first word of the name that is one of avoid, or "".
+func wordIn(name string, avoid []string) string {
 	for _, w := range words(name) {
-		if w = strings.ToLower(w); slices.Contains(slang(), w) {
+		if w = strings.ToLower(w); slices.Contains(avoid, w) {
 			return w
 		}
 	}
@@ -52,38 +79,75 @@ func slangIn(name string) string {
 
 // TestWords: names of packages, files, types, functions, methods, fields and package variables are words that others know.
 func TestWords(t *testing.T) {
+	used := map[string]bool{}
 	for _, p := range packages(t) {
-		if name := filepath.Base(p.Dir); slangIn(name) != "" || slices.Contains(bare(), name) {
+		avoid := slang()
+		if below(p.rel(), "internal") {
+			avoid = append(avoid, foreign()...)
+		}
+		if name := filepath.Base(p.Dir); wordIn(name, avoid) != "" || slices.Contains(bare(), name) {
 			t.Errorf("package %s: take a word that others know", p.rel())
 		}
 		for _, name := range p.GoFiles {
-			if w := slangIn(strings.TrimSuffix(name, ".go")); w != "" {
+			if w := wordIn(strings.TrimSuffix(name, ".go"), avoid); w != "" {
 				t.Errorf("%s/%s: %q is a word of our own", p.rel(), name, w)
 			}
 			fset := token.NewFileSet()
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, wrong := range wrongWords(f) {
-				t.Errorf("%s/%s:%d: %s: take a word that others know (docs/glossary.md)", p.rel(), name, fset.Position(wrong.Pos()).Line, wrong.Name)
+			for _, wrong := range wrongNames(f, avoid) {
+				key := p.rel() + " " + wrong.Name
+				if used[key] = true; meant()[key] == "" {
+					t.Errorf("%s/%s:%d: %s: take a word that others know (docs/glossary.md)", p.rel(), name, fset.Position(wrong.Pos()).Line, wrong.Name)
+				}
+			}
+			for _, c := range wrongComments(f) {
+				t.Errorf("%s/%s:%d: %q: take a word that others know, and the name of what the comment is about", p.rel(), name, fset.Position(c.Pos()).Line, c.Text)
 			}
 		}
 	}
-	f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\ntype once struct{ memoPath string }\nfunc (once) healAll() {}\nvar tookBefore, stand int\n", 0)
+	for key, why := range meant() {
+		if !used[key] {
+			t.Errorf("there is no %s any more (%s): take it out of meant", key, why)
+		}
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
+type once struct{ memoPath string; told int; once sync.Once }
+func (once) healAll() {} // it recalls nothing
+func (once) Look() {}
+// once is a call.
+func call() {}
+var tookBefore, stand, helperOf int
+`, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := wrongWords(f); len(got) != 3 {
-		t.Errorf("of planted words %v are found", got)
+	if names, comments := wrongNames(f, slang()), wrongComments(f); len(names) != 6 || len(comments) != 2 {
+		t.Errorf("of planted words %v and %d comments are found", names, len(comments))
 	}
 }
 
-// wrongWords returns the names that a file declares and that have a wrong word.
-func wrongWords(f *ast.File) (wrong []*ast.Ident) {
-	check := func(names ...*ast.Ident) {
+// TestWordsOfDocs: pages and catalogues do not use what no comment does.
+func TestWordsOfDocs(t *testing.T) {
+	for _, p := range append(pages(t), filesEnding(t, ".hcl")...) {
+		if p == "CHANGELOG.md" || p == "docs/glossary.md" {
+			continue // what things were called
+		}
+		for i, line := range strings.Split(page(t, filepath.FromSlash(p)), "\n") {
+			if w := inComments.FindString(line); w != "" {
+				t.Errorf("%s:%d: %q is a word of our own", p, i+1, w)
+			}
+		}
+	}
+}
+
+// wrongNames returns the names that a file declares and that have a wrong word.
+func wrongNames(f *ast.File, avoid []string) (wrong []*ast.Ident) {
+	check := func(whole bool, names ...*ast.Ident) {
 		for _, n := range names {
-			if slangIn(n.Name) != "" {
+			if wordIn(n.Name, avoid) != "" || whole && slices.Contains(bare(), n.Name) {
 				wrong = append(wrong, n)
 			}
 		}
@@ -91,22 +155,22 @@ func wrongWords(f *ast.File) (wrong []*ast.Ident) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			if n.Recv == nil && slices.Contains(bare(), n.Name.Name) {
+			check(false, n.Name)
+			if slices.Contains(bare(), strings.ToLower(n.Name.Name)) {
 				wrong = append(wrong, n.Name)
 			}
-			check(n.Name)
 		case *ast.TypeSpec:
-			if slices.Contains(bare(), n.Name.Name) {
+			check(false, n.Name)
+			if slices.Contains(bare(), strings.ToLower(n.Name.Name)) {
 				wrong = append(wrong, n.Name)
 			}
-			check(n.Name)
 		case *ast.StructType:
 			for _, field := range n.Fields.List {
-				check(field.Names...)
+				check(!isOnce(field.Type), field.Names...) // exported ones are the keys of formats
 			}
 		case *ast.InterfaceType:
 			for _, m := range n.Methods.List {
-				check(m.Names...)
+				check(true, m.Names...)
 			}
 		}
 		return true
@@ -115,8 +179,45 @@ func wrongWords(f *ast.File) (wrong []*ast.Ident) {
 		if g, ok := d.(*ast.GenDecl); ok {
 			for _, s := range g.Specs {
 				if v, ok := s.(*ast.ValueSpec); ok {
-					check(v.Names...)
+					check(false, v.Names...)
 				}
+			}
+		}
+	}
+	return wrong
+}
+
+// isOnce tells whether the type is sync.Once, of which once is a good name.
+func isOnce(e ast.Expr) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	return ok && s.Sel.Name == "Once"
+}
+
+// wrongComments returns the comments with a word of ours, and those that call a function or type by a name that says nothing and is not its own.
+func wrongComments(f *ast.File) (wrong []*ast.Comment) {
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			if inComments.MatchString(c.Text) {
+				wrong = append(wrong, c)
+			}
+		}
+	}
+	named := func(doc *ast.CommentGroup, name string) {
+		if doc == nil {
+			return
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(doc.List[0].Text, "// "), " ")
+		if first != name && slices.Contains(bare(), first) {
+			wrong = append(wrong, doc.List[0])
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			named(d.Doc, d.Name.Name)
+		case *ast.GenDecl:
+			if s, ok := d.Specs[0].(*ast.TypeSpec); ok {
+				named(d.Doc, s.Name.Name)
 			}
 		}
 	}

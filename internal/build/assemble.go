@@ -328,13 +328,13 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	return merkle.Entry{File: &f}, nil
 }
 
-// largeFiles are those of a folder that can be lent, with their stamps of before they were hashed.
+// largeFiles are those of a folder that can be read in place, with their stamps of before they were hashed.
 type largeFiles struct {
 	mu     sync.Mutex
 	stamps map[string]stat.Stamp // by slash path in the folder
 }
 
-// note returns a callback of tree.Scan that notes large files and calls next.
+// note returns a callback of merkle.Scan that notes large files and calls next.
 func (l *largeFiles) note(next func(string, fs.FileInfo)) func(string, fs.FileInfo) {
 	return func(p string, info fs.FileInfo) {
 		if next != nil {

@@ -19,7 +19,7 @@ func TestLargeInputs(t *testing.T) {
 	w := newWorld(t)
 	content := strings.Repeat("0123456789abcde\n", store.MinRef/16)
 	w.write(map[string]string{"big": content, "dir/sub/big": content + "more\n", "dir/small": "small"})
-	time.Sleep(2100 * time.Millisecond) // the change time cannot be set, and a file that has just changed is not lent
+	time.Sleep(2100 * time.Millisecond) // the change time cannot be set, and a file that has just changed is not read in place
 	inputs := []action.Input{
 		{Path: "big", Host: &action.HostPath{Path: "big"}},
 		{Path: "dir", Host: &action.HostPath{Path: "dir"}},
@@ -27,8 +27,8 @@ func TestLargeInputs(t *testing.T) {
 	p := planOf(nil, sh("sum", "cat big dir/sub/big dir/small | wc -c > out", inputs...))
 	w.ok(p, 1)
 	w.ok(p, 0)
-	lends := w.copied(t, content, content+"more\n") == 0
-	if !lends {
+	inPlace := w.copied(t, content, content+"more\n") == 0
+	if !inPlace {
 		t.Log("large inputs are copied here: the process may not mount")
 		if os.Geteuid() == 0 && w.copied(t, content, content+"more\n") == 1 {
 			t.Error("one of two large inputs was copied")
@@ -38,7 +38,7 @@ func TestLargeInputs(t *testing.T) {
 	own := filepath.Join(w.Workspace, "big")
 	bad := planOf(nil, sh("bad", "cp big out; echo x >> '"+own+"'", inputs...))
 	r, err := w.run(bad)
-	if lends {
+	if inPlace {
 		if r.Failed != 1 || !strings.Contains(w.failure().Summary, own+" changed during the build: run again") {
 			t.Fatalf("%+v, %v, %+v", r, err, w.failure())
 		}

@@ -50,7 +50,7 @@ type changedInput struct {
 	old, now merkle.Entry
 }
 
-// rebase returns the last tree with what moved, or nil where it cannot tell what that is.
+// patchInputRoot returns the last tree with what moved, or nil where it cannot tell what that is.
 func (w *worker) patchInputRoot(ctx context.Context, u *unit) *merkle.Dir {
 	var all []changedInput
 	folders := map[string]bool{}

@@ -29,7 +29,7 @@ type worker struct {
 	fromSnapshot bool         // the graph is made from a snapshot, and what is in the way of that is no failure
 	last         lastRuns
 	programs     sync.Map // name and path list → *program
-	listings     sync.Map // *tree.Dir → *listing: folders that count by what was read of them
+	listings     sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
 }
 
 // do is called by many goroutines at once, each with a unit of its own.

@@ -110,7 +110,7 @@ func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
 	return nil
 }
 
-// once reports a second declaration of the same thing.
+// unique reports a second declaration of the same thing.
 func (b *builder) unique(what string, r hcl.Range) hcl.Diagnostics {
 	if first, ok := b.first[what]; ok {
 		return duplicate(what, r, first)

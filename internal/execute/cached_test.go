@@ -158,7 +158,7 @@ func TestCachedIncomplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !w.hit(t, a) {
-			t.Errorf("without %s: running it again did not heal it", name)
+			t.Errorf("without %s: running it again did not mend it", name)
 		}
 	}
 	w.blobs.Damage(r.Dirs[0].Tree, []byte("damaged"))

@@ -207,9 +207,9 @@ func (p *Printed) CopyTo(w io.Writer, r *action.Result) error {
 	defer p.mu.Unlock()
 	for _, s := range []struct {
 		path string
-		kept []byte
+		head []byte
 	}{{p.path + stdoutName, r.Stdout}, {p.path + stderrName, r.Stderr}} {
-		var from io.Reader = bytes.NewReader(s.kept)
+		var from io.Reader = bytes.NewReader(s.head)
 		if len(p.files) > 0 {
 			f, err := os.Open(s.path)
 			if err == nil {

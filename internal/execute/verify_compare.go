@@ -161,7 +161,7 @@ type spans struct {
 	first  int64 // offset of the first difference; -1: none
 	bytes  int64 // how many differ, of those that both have
 	ranges int
-	kept   []span // at most maxRanges of them
+	head   []span // the first maxRanges of them
 	window [2][]byte
 }
 
@@ -245,13 +245,13 @@ func (s *spans) chunk(at int64, a, b []byte) {
 			s.first = p
 		}
 		s.bytes++
-		if k := len(s.kept); k > 0 && s.ranges == k && p-s.kept[k-1].to < joined {
-			s.kept[k-1].to = p + 1
+		if k := len(s.head); k > 0 && s.ranges == k && p-s.head[k-1].to < joined {
+			s.head[k-1].to = p + 1
 			continue
 		}
 		s.ranges++
-		if len(s.kept) < maxRanges {
-			s.kept = append(s.kept, span{p, p + 1})
+		if len(s.head) < maxRanges {
+			s.head = append(s.head, span{p, p + 1})
 		}
 	}
 }
@@ -315,7 +315,7 @@ func (s *spans) causes(a, b []byte, roots string) []string {
 	var hints []string
 	at := []int64{s.first}
 	if len(a) == len(b) {
-		for _, k := range s.kept[:min(len(s.kept), maxCauses)] {
+		for _, k := range s.head[:min(len(s.head), maxCauses)] {
 			at = append(at, k.from)
 		}
 	}

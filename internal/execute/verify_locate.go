@@ -156,7 +156,7 @@ func symbolAt(all []region, at int64) string {
 func spanParts(s spans, regions, syms []region) []string {
 	type sum struct{ bytes, ranges, first int64 }
 	sums := make([]sum, len(regions)+1)
-	for _, r := range s.kept {
+	for _, r := range s.head {
 		at := slices.IndexFunc(regions, func(x region) bool { return x.from <= r.from && r.from < x.to })
 		if at < 0 {
 			at = len(regions)

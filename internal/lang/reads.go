@@ -43,7 +43,7 @@ func (f *Files) Follow(name string) {
 	}
 }
 
-// look remembers what lstat says of a path of this machine.
+// noteHost remembers what lstat says of a path of this machine.
 func (f *Files) noteHost(host string) {
 	is := file
 	if info, err := os.Lstat(host); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -144,8 +144,8 @@ func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
 	return &known{expr: x, ty: ty, name: name, of: e.s.block.At, each: e.usesEach(x)}
 }
 
-// context is what HCL is given to evaluate an expression.
-func (c *copyOf) context() *hcl.EvalContext {
+// evalContext is what HCL is given to evaluate an expression.
+func (c *copyOf) evalContext() *hcl.EvalContext {
 	if c.key == cty.NilVal {
 		return c.e.ctx
 	}
@@ -163,7 +163,7 @@ func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if k.done {
 		return k.val, nil
 	}
-	v, diags := k.expr.Value(c.context())
+	v, diags := k.expr.Value(c.evalContext())
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
@@ -185,7 +185,7 @@ func (e *evaluator) value(a *argument, c *copyOf) (*argValue, hcl.Diagnostics) {
 	if a.texts != nil && text(c.value) {
 		return argValueOf(a.name, a.fill(c)), nil
 	}
-	v, diags := e.decode(a, c.context())
+	v, diags := e.decode(a, c.evalContext())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -237,7 +237,7 @@ func (e *evaluator) environment(c *copyOf) (*argValue, hcl.Diagnostics) {
 	if e.env.value != nil {
 		return e.env.value, nil
 	}
-	v, diags := x.Value(c.context())
+	v, diags := x.Value(c.evalContext())
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -226,7 +226,7 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 // arguments evaluates the arguments of the kind, in the order of e.args, and env.
 func (e *evaluator) arguments(c *copyOf) (args []*argValue, env *argValue, diags hcl.Diagnostics) {
 	if e.broken {
-		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, c.context())
+		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, c.evalContext())
 		return nil, nil, diags
 	}
 	args = make([]*argValue, len(e.args))
@@ -353,7 +353,7 @@ func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *pl
 	return req, known
 }
 
-// both is the object of all arguments, and env.
+// values is the object of all arguments, and env.
 func (e *evaluator) values(args []*argValue, env *argValue) (cty.Value, cty.Value) {
 	vals := make(map[string]cty.Value, len(args))
 	for i, v := range args {

@@ -248,7 +248,7 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 	return left, true
 }
 
-// ahead returns how much work of the instance has not begun, and how long the longest of it takes. Of actions that never
+// remaining returns how much work of the instance has not begun, and how long the longest of it takes. Of actions that never
 // ran, it takes what others of the step took.
 func (n *estimate) remaining() (work, longest time.Duration) {
 	work = n.sum

@@ -42,7 +42,7 @@ func (t *Tree) WriteBack(dir string) (err error) {
 		}
 	}()
 	for _, name := range names {
-		if old[name], err = base.Before(name); err != nil {
+		if old[name], err = base.Original(name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		perm[name] = 0o666 // before umask

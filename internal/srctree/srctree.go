@@ -149,8 +149,8 @@ func (t *Tree) File(name string) (File, error) {
 	return File{Data: data, Mode: Mode(info.Mode())}, plain(err)
 }
 
-// Before returns a file as it was before the changes: Deleted where there was none.
-func (t *Tree) Before(name string) (File, error) {
+// Original returns a file as it was before the changes: Deleted where there was none.
+func (t *Tree) Original(name string) (File, error) {
 	f, err := New(t.base).File(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return File{Deleted: true}, nil

@@ -73,10 +73,10 @@ func TestTree(t *testing.T) {
 	if names, _ := clone.Changes(); len(names) > 0 {
 		t.Errorf("the clone has the changes %q", names)
 	}
-	if before, err := tree.Before("src/run.sh"); err != nil || string(before.Data) != "#!/bin/sh" || before.Mode != 0o755 {
+	if before, err := tree.Original("src/run.sh"); err != nil || string(before.Data) != "#!/bin/sh" || before.Mode != 0o755 {
 		t.Errorf("before: %+v, %v", before, err)
 	}
-	if before, err := tree.Before("new/d.txt"); err != nil || !before.Deleted {
+	if before, err := tree.Original("new/d.txt"); err != nil || !before.Deleted {
 		t.Errorf("before there was none: %+v, %v", before, err)
 	}
 

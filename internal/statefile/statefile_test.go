@@ -100,7 +100,7 @@ func TestOtherKinds(t *testing.T) {
 			t.Errorf("%+v: %q, %v", k, blocks(f), err)
 		}
 	}
-	for _, b := range [][]byte{nil, []byte("hexmage memo 5\n"), bytes.SplitAfter(b, []byte("\n"))[0]} {
+	for _, b := range [][]byte{nil, []byte("hexmage snapshot 5\n"), bytes.SplitAfter(b, []byte("\n"))[0]} {
 		if f, err := statefile.Parse(b, kind()); f != nil || !errors.Is(err, statefile.ErrDamaged) {
 			t.Errorf("%q: %q, %v", b, blocks(f), err)
 		}

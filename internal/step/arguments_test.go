@@ -55,7 +55,7 @@ type everything struct {
 	Hidden string
 }
 
-// schema and plan of a kind with those arguments, which gives them to got.
+// kindOf and plan of a kind with those arguments, which gives them to got.
 func kindOf(got *everything) step.Kind {
 	return step.New(step.Schema{}, func(e everything, p *step.Plan) { *got = e })
 }

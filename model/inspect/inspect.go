@@ -128,7 +128,7 @@ func (d *Description) read(f *os.File) error {
 	case magic == 20012 || magic == 0x519A:
 		err = d.mllm(f)
 	case qnnctx.Is(head):
-		err = d.context(f, 0)
+		err = d.qnnContext(f, 0)
 	case magic == wrapMagic:
 		err = d.wrapped(f)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
@@ -160,13 +160,13 @@ func (d *Description) wrapped(r io.ReaderAt) error {
 	}
 	for at := 4; at+8 <= n; at++ {
 		if qnnctx.Is(b[at:n]) {
-			return d.context(r, int64(at))
+			return d.qnnContext(r, int64(at))
 		}
 	}
 	return fmt.Errorf("%w: it begins as ExecuTorch's wrapping of a context binary does, and has none", ErrUnknown)
 }
 
-func (d *Description) context(r io.ReaderAt, at int64) error {
+func (d *Description) qnnContext(r io.ReaderAt, at int64) error {
 	d.Format = "qnn-context"
 	info, err := qnnctx.Parse(io.NewSectionReader(r, at, d.Size-at), d.Size-at)
 	d.Context = &info

@@ -77,7 +77,7 @@ func Run(ctx context.Context, fsys fs.FS, d Data, sdk SDK) ([]Finding, error) {
 		return nil, err
 	}
 	for _, s := range sources {
-		if err := l.look(s); err != nil {
+		if err := l.check(s); err != nil {
 			return nil, err
 		}
 	}
@@ -219,7 +219,7 @@ func (l *linter) verdict(c Change, name string, removed bool) (missing, certain 
 	return false, false, ""
 }
 
-func (l *linter) look(s *source) error {
+func (l *linter) check(s *source) error {
 	said := map[int]bool{} // offsets
 	for _, set := range []struct {
 		changes []Change

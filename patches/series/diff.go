@@ -21,7 +21,7 @@ func DiffTree(t *srctree.Tree) ([]byte, error) {
 	names, changes := t.Changes()
 	var all []Change
 	for _, name := range names {
-		old, err := t.Before(name)
+		old, err := t.Original(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

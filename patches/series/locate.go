@@ -32,10 +32,10 @@ func splitLines(data []byte) []string {
 }
 
 // locate returns f with its hunks where they are found in a file's lines.
-func (p *Patch) locate(f *gitdiff.File, lines []string, s search) (*gitdiff.File, []Moved, error) {
+func (p *Patch) locate(f *gitdiff.File, lines []string, s search) (*gitdiff.File, []Shift, error) {
 	out := *f
 	out.TextFragments = nil
-	var moved []Moved
+	var moved []Shift
 	var errs []error
 	if len(f.TextFragments)*len(lines) > maxSearched {
 		s.anywhere = false // it would take too long to look through the file for each hunk
@@ -57,7 +57,7 @@ func (p *Patch) locate(f *gitdiff.File, lines []string, s search) (*gitdiff.File
 		}
 		if off := at - start(g); off != 0 || fuzz > 0 {
 			drift = off
-			moved = append(moved, Moved{File: name(f), Hunk: i + 1, Line: at + 1, Offset: off, Fuzz: fuzz})
+			moved = append(moved, Shift{File: name(f), Hunk: i + 1, Line: at + 1, Offset: off, Fuzz: fuzz})
 		}
 		// The library takes the position of a hunk without old lines for that of the line behind it.
 		g.OldPosition, g.NewPosition = int64(at+1), int64(at+delta+1)

@@ -188,11 +188,11 @@ type Options struct {
 // Result is what became of a patch.
 type Result struct {
 	State State
-	Moved []Moved // hunks that did not apply just as they say
+	Moved []Shift // hunks that did not apply just as they say
 }
 
-// Moved is a hunk that was found in another place than it says, or only without some of its context.
-type Moved struct {
+// Shift is a hunk that was found in another place than it says, or only without some of its context.
+type Shift struct {
 	File   string `json:"file"`
 	Hunk   int    `json:"hunk"`           // counts from 1
 	Line   int    `json:"line"`           // of the file, where it was found; counts from 1
@@ -246,13 +246,13 @@ func (p *Patch) accept(t, next *srctree.Tree, at *placed) (Result, error) {
 		}
 	}
 	*t = *next
-	return Result{State: Applied, Moved: at.moved}, nil
+	return Result{State: Applied, Moved: at.shifted}, nil
 }
 
 // placed is a patch with its hunks where they were found.
 type placed struct {
-	files []*gitdiff.File
-	moved []Moved
+	files   []*gitdiff.File
+	shifted []Shift
 }
 
 // try returns the tree with the patch applied, or a *Conflict for each hunk or file that does not fit.
@@ -297,7 +297,7 @@ func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File, s search, at *placed
 	if out.Len() > srctree.MaxFile {
 		return conflict(name(f), fmt.Errorf("it would be larger than %d bytes", srctree.MaxFile))
 	}
-	at.files, at.moved = append(at.files, located), append(at.moved, moved...)
+	at.files, at.shifted = append(at.files, located), append(at.shifted, moved...)
 	if f.OldName != "" && f.OldName != f.NewName {
 		t.Set(f.OldName, srctree.File{Deleted: true})
 	}

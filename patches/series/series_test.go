@@ -165,14 +165,14 @@ func TestMoved(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, patch, want string
 		fuzz                    int
-		moved                   []series.Moved
+		moved                   []series.Shift
 	}{
-		{"further down", "0\n00\n" + source, change, "0\n00\none\ntwo\n3\n3.5\nfour\nfive\nsix\n", 0, []series.Moved{{File: "src/a.cpp", Hunk: 1, Line: 4, Offset: 2}}},
-		{"further up", source[4:], change, "two\n3\n3.5\nfour\nfive\nsix\n", 0, []series.Moved{{File: "src/a.cpp", Hunk: 1, Line: 1, Offset: -1}}},
+		{"further down", "0\n00\n" + source, change, "0\n00\none\ntwo\n3\n3.5\nfour\nfive\nsix\n", 0, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 4, Offset: 2}}},
+		{"further up", source[4:], change, "two\n3\n3.5\nfour\nfive\nsix\n", 0, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 1, Offset: -1}}},
 		{"the second moves as the first", "0\n" + source + "six\nx\nsix\n", change + "@@ -6 +7,2 @@\n six\n+seven\n", "0\none\ntwo\n3\n3.5\nfour\nfive\nsix\nseven\nsix\nx\nsix\n", 0,
-			[]series.Moved{{File: "src/a.cpp", Hunk: 1, Line: 3, Offset: 1}, {File: "src/a.cpp", Hunk: 2, Line: 7, Offset: 1}}},
-		{"fuzz", strings.Replace(source, "two", "2", 1), change, "one\n2\n3\n3.5\nfour\nfive\nsix\n", 1, []series.Moved{{File: "src/a.cpp", Hunk: 1, Line: 3, Fuzz: 1}}},
-		{"fuzz and further down", "0\n" + strings.Replace(source, "four", "4", 1), change, "0\none\ntwo\n3\n3.5\n4\nfive\nsix\n", 2, []series.Moved{{File: "src/a.cpp", Hunk: 1, Line: 4, Offset: 1, Fuzz: 1}}},
+			[]series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 3, Offset: 1}, {File: "src/a.cpp", Hunk: 2, Line: 7, Offset: 1}}},
+		{"fuzz", strings.Replace(source, "two", "2", 1), change, "one\n2\n3\n3.5\nfour\nfive\nsix\n", 1, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 3, Fuzz: 1}}},
+		{"fuzz and further down", "0\n" + strings.Replace(source, "four", "4", 1), change, "0\none\ntwo\n3\n3.5\n4\nfive\nsix\n", 2, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 4, Offset: 1, Fuzz: 1}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tree, p := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}}), parse(t, tt.patch)

@@ -205,8 +205,8 @@ func sorted(set map[string]bool) []string {
 	return all
 }
 
-// One is the only build id in r. None is ErrNone; several are an error that names them.
-func One(r io.Reader) (string, error) {
+// Only is the only build id in r. None is ErrNone; several are an error that names them.
+func Only(r io.Reader) (string, error) {
 	ids, err := Find(r)
 	if err != nil {
 		return "", err

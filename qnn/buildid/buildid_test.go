@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 func TestEveryOffset(t *testing.T) {
 	for shift := range 60 {
 		text := strings.Repeat("x", 1<<20-shift) + id + " " + strings.Repeat("x", 200)
-		got, err := buildid.One(strings.NewReader(text))
+		got, err := buildid.Only(strings.NewReader(text))
 		if err != nil || got != id {
 			t.Fatalf("shift %d: %q, %v", shift, got, err)
 		}
@@ -51,10 +51,10 @@ func TestEveryOffset(t *testing.T) {
 }
 
 func TestOne(t *testing.T) {
-	if _, err := buildid.One(strings.NewReader("x")); !errors.Is(err, buildid.ErrNone) {
+	if _, err := buildid.Only(strings.NewReader("x")); !errors.Is(err, buildid.ErrNone) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := buildid.One(strings.NewReader(id + " v2.34.0.250424201103")); err == nil || !strings.Contains(err.Error(), "several") {
+	if _, err := buildid.Only(strings.NewReader(id + " v2.34.0.250424201103")); err == nil || !strings.Contains(err.Error(), "several") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -138,7 +138,7 @@ func (s *Set) Ask(about Subject, at string) ([]qnn.Finding, hcl.Diagnostics) {
 
 func (r *Rule) ask(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	if r.Each == nil {
-		return r.one(ctx)
+		return r.eval(ctx)
 	}
 	list, diags := r.Each.Expr.Value(ctx)
 	if diags.HasErrors() {
@@ -152,13 +152,13 @@ func (r *Rule) ask(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 		_, v := it.Element()
 		child := ctx.NewChild()
 		child.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{"value": v})}
-		found, ds := r.one(child)
+		found, ds := r.eval(child)
 		out, diags = append(out, found...), append(diags, ds...)
 	}
 	return out, diags
 }
 
-func (r *Rule) one(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
+func (r *Rule) eval(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	v := cty.True // each element of each breaks the rule
 	if r.When != nil {

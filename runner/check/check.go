@@ -46,7 +46,7 @@ func Files(ctx context.Context, q session.Request, want devinfo.Wanted, dev *adb
 	}
 	c.command(q)
 	c.sdk()
-	c.contexts()
+	c.contextBinaries()
 	c.lengths(q)
 	c.htp()
 	if err := c.libraries(ctx, dev); err != nil {
@@ -105,7 +105,7 @@ func (c *checker) file(p string, f push.File) error {
 				return err
 			}
 			if info, err := qnnctx.Parse(bytes.NewReader(append(head, rest...)), f.Size); err == nil {
-				c.context(p, info)
+				c.contextBinary(p, info)
 			}
 		}
 		return nil
@@ -188,7 +188,7 @@ func (c *checker) sdk() {
 }
 
 // contexts checks that the runtime that is pushed can load the context binaries.
-func (c *checker) contexts() {
+func (c *checker) contextBinaries() {
 	run := qnn.Runtime{Arch: c.want.Arch}
 	for id, files := range c.builds {
 		if slices.ContainsFunc(files, func(p string) bool { return path.Base(p) == "libQnnHtp.so" }) {
@@ -202,8 +202,8 @@ func (c *checker) contexts() {
 	}
 }
 
-// context notes what a context binary says, and checks that its graphs fit into the target's VTCM.
-func (c *checker) context(p string, info qnnctx.Info) {
+// contextBinary notes what a context binary says, and checks that its graphs fit into the target's VTCM.
+func (c *checker) contextBinary(p string, info qnnctx.Info) {
 	c.binaries = append(c.binaries, qnn.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
 	for _, g := range info.Graphs {
 		c.graphs = append(c.graphs, g.Name)

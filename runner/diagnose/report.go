@@ -161,12 +161,12 @@ type Line struct {
 
 // scanner collects what a Report is made of.
 type scanner struct {
-	c       *Catalogue
-	suspect *regexp.Regexp
-	words   [][]byte // one of them is in every line that suspect matches
-	nothing [][]byte // lines with one of them speak of errors that are none
-	low     []byte
-	try     []int // patterns that may match the line
+	c        *Catalogue
+	suspect  *regexp.Regexp
+	words    [][]byte // one of them is in every line that suspect matches
+	harmless [][]byte // lines with one of them speak of errors that are none
+	low      []byte
+	try      []int // patterns that may match the line
 
 	work    int // left of maxWork
 	lines   int // seen, also those that were skipped
@@ -199,8 +199,8 @@ func (c *Catalogue) read(r io.Reader, work int) (*Report, error) {
 		c: c, work: work, hits: make([]hit, len(c.Entries)), also: map[[2]int]bool{},
 		words: words("error", "fatal", "fail", "panic", "exception", "abort", "segmentation", "undefined", "denied", "killed", "unable", "cannot", "can't", "<e>",
 			"not found", "no such", "could not"),
-		nothing: words("0 error", "no error", "without error", "error: 0", "error=0", "error = 0", "errors: 0", "0 failed", "failed: 0", "error code: 0", "not an error"),
-		suspect: regexp.MustCompile(`(?i)(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|failed|failure|panic(?:ked)?|[a-z]*exception|abort(?:ed)?|segmentation fault|undefined (?:reference|symbol)|permission denied|killed|unable to|cannot|can't|could not|not found|no such)(?:[^a-z0-9_-]|$)|<E>`),
+		harmless: words("0 error", "no error", "without error", "error: 0", "error=0", "error = 0", "errors: 0", "0 failed", "failed: 0", "error code: 0", "not an error"),
+		suspect:  regexp.MustCompile(`(?i)(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|failed|failure|panic(?:ked)?|[a-z]*exception|abort(?:ed)?|segmentation fault|undefined (?:reference|symbol)|permission denied|killed|unable to|cannot|can't|could not|not found|no such)(?:[^a-z0-9_-]|$)|<E>`),
 	}
 	err := s.read(r)
 	return s.report(), err
@@ -223,7 +223,7 @@ func (s *scanner) read(r io.Reader) error {
 			s.lines++
 			switch {
 			case seen < headBytes:
-				s.look(s.lines, line)
+				s.match(s.lines, line)
 			default:
 				if len(now.text) >= tailBytes/2 {
 					s.skipped += old.lines
@@ -243,7 +243,7 @@ func (s *scanner) read(r io.Reader) error {
 			for _, c := range []chunk{old, now} {
 				n := c.first
 				for l := range bytes.Lines(c.text) {
-					s.look(n, l)
+					s.match(n, l)
 					n++
 				}
 			}
@@ -262,8 +262,8 @@ type chunk struct {
 	lines int
 }
 
-// look matches one line against the catalogue.
-func (s *scanner) look(number int, line []byte) {
+// match compares a line with the catalogue.
+func (s *scanner) match(number int, line []byte) {
 	if s.work <= 0 {
 		s.skipped++
 		return
@@ -307,7 +307,7 @@ func (s *scanner) look(number int, line []byte) {
 	for _, e := range found {
 		s.hits[e].count++
 	}
-	if len(found) == 0 && hasAny(s.low, s.words) && s.suspect.Match(line) && !hasAny(s.low, s.nothing) {
+	if len(found) == 0 && hasAny(s.low, s.words) && s.suspect.Match(line) && !hasAny(s.low, s.harmless) {
 		if len(s.unknown) < maxUnknown {
 			s.unknown = append(s.unknown, Line{number, text(line)})
 		} else {

@@ -155,8 +155,8 @@ type State struct {
 	Aside error        // why it would be set aside; nil: it works
 }
 
-// Look asks all phones at the same time whether they work. It lends none.
-func (p *Pool) Look(ctx context.Context, server func(context.Context) (*adb.Client, error)) []State {
+// States asks all phones at the same time whether they work. It lends none.
+func (p *Pool) States(ctx context.Context, server func(context.Context) (*adb.Client, error)) []State {
 	all := make([]State, len(p.phones))
 	now, cancel := context.WithCancel(ctx)
 	cancel() // no waiting
@@ -179,22 +179,22 @@ func (p *Pool) Look(ctx context.Context, server func(context.Context) (*adb.Clie
 }
 
 const (
-	lookEvery = 2 * time.Second // how old a server's list may be
-	lookWait  = time.Second     // for a server that should be near
+	listEvery = 2 * time.Second // how old a server's list may be
+	listWait  = time.Second     // for a server that should be near
 )
 
-// look notes which of the phones are there, as far as servers that answer at once list them.
-func (p *Pool) look(ctx context.Context, phones []*poolPhone, w Want) {
+// relist notes which of the phones are there, as far as servers that answer at once list them.
+func (p *Pool) relist(ctx context.Context, phones []*poolPhone, w Want) {
 	p.mu.Lock()
-	late := time.Since(p.looked) > lookEvery
+	late := time.Since(p.listed) > listEvery
 	if late {
-		p.looked = time.Now()
+		p.listed = time.Now()
 	}
 	p.mu.Unlock()
 	if !late || len(phones) < 2 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	ctx, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
 	at := map[Server][]*poolPhone{}
 	for _, ph := range phones {

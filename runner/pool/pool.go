@@ -64,7 +64,7 @@ type Pool struct {
 	mu      sync.Mutex
 	phones  []*poolPhone
 	changed chan struct{} // closed, and made anew, when something of a phone changes
-	looked  time.Time     // when the servers were asked what they list
+	listed  time.Time     // when the servers were asked what they list
 }
 
 // poolPhone is what the pool knows of a phone. What follows Device is guarded by Pool.mu.
@@ -155,7 +155,7 @@ type Lease struct {
 //
 // Of phones that do not answer at once several are asked, and the first that works is lent.
 func (p *Pool) Take(ctx context.Context, w Want) (*Lease, error) {
-	p.look(ctx, p.phones, w)
+	p.relist(ctx, p.phones, w)
 	ended, done := make(chan *Lease), make(chan struct{})
 	defer close(done)
 	try := func(ph *poolPhone) {
@@ -222,7 +222,7 @@ func (p *Pool) try(ctx context.Context, ph *poolPhone, w Want) *Lease {
 	l.pool, l.phone, l.want = p, ph, w
 	if b := p.blamed(ph, l.boot); b != nil {
 		l.release()
-		p.change(func() { p.putAside(ph, b.why, w, "") })
+		p.change(func() { p.putAside(ph, b.cause, w, "") })
 		return nil
 	}
 	fits := true
@@ -350,8 +350,8 @@ func (l *Lease) OfSeveral() bool { return l.pool.Len() > 1 }
 
 // blame is what is wrong with a phone until it is booted again.
 type blame struct {
-	why  error
-	boot string
+	cause error
+	boot  string
 }
 
 // Blame says that something is wrong with the phone until it is booted again. It may have been given back.

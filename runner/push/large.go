@@ -175,7 +175,7 @@ func (t *transfer) append(ctx context.Context, l *largeBlob, at, size int64) (in
 	defer cancel(nil)
 	stalled := time.AfterFunc(stallWait, func() { cancel(errStalled) })
 	defer stalled.Stop()
-	in.moved = func(sent int64) {
+	in.onRead = func(sent int64) {
 		stalled.Reset(stallWait)
 		t.report(at + sent)
 	}
@@ -194,7 +194,7 @@ var errStalled = errors.New("the transfer stalled")
 
 // portion is some bytes of a file on their way. It may still be read, by adb's side, when the command that wanted them is over.
 type portion struct {
-	moved func(sent int64) // called with the lock held
+	onRead func(sent int64) // called with the lock held
 
 	mu         sync.Mutex
 	r          io.ReadCloser // nil: closed
@@ -215,7 +215,7 @@ func (p *portion) Read(b []byte) (int, error) {
 			err = io.ErrUnexpectedEOF
 		}
 	}
-	p.moved(p.sent)
+	p.onRead(p.sent)
 	return n, err
 }
 

@@ -106,7 +106,7 @@ func (s *Store) repeat(ctx context.Context, t *transfer) error {
 	evicted := false
 	for failures := 0; len(t.left)+len(t.pushed)+len(t.large) > 0; {
 		before := t.arrived
-		err := t.once(ctx)
+		err := t.attempt(ctx)
 		switch {
 		case err == nil:
 		case errors.Is(err, lease.ErrLost) || ctx.Err() != nil:

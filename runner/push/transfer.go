@@ -62,8 +62,8 @@ func (t *transfer) dropped() {
 	})
 }
 
-// once pushes what is left until the end or the first error.
-func (t *transfer) once(ctx context.Context) error {
+// attempt pushes what is left until the end or the first error.
+func (t *transfer) attempt(ctx context.Context) error {
 	if err := t.small(ctx); err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ type sampleStream struct {
 
 	mu     sync.Mutex
 	parser agent.Parser
-	told   bool
+	closed bool // begun is
 }
 
 // Write implements io.Writer.
@@ -138,8 +138,8 @@ func (s *sampleStream) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, err := s.parser.Write(b)
-	if s.parser.Begun() && !s.told {
-		s.told = true
+	if s.parser.Begun() && !s.closed {
+		s.closed = true
 		close(s.begun)
 	}
 	return n, err

@@ -105,7 +105,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 		var out, errOut execute.Capped
 		w := q
 		w.Stdout, w.Stderr, w.Thermal, w.SampleEvery = &out, &errOut, false, 0
-		res, err := s.once(ctx, st, w, sums, false)
+		res, err := s.runOnce(ctx, st, w, sums, false)
 		if err != nil {
 			return res, fmt.Errorf("warm up: %w", err)
 		}
@@ -114,7 +114,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 			return res, errors.Join(giveTo(q.Stdout, out.Bytes()), giveTo(q.Stderr, errOut.Bytes()))
 		}
 	}
-	res, err := s.once(ctx, st, q, sums, true)
+	res, err := s.runOnce(ctx, st, q, sums, true)
 	res.Warmups, res.Pushed = warmups, st.Pushed()
 	return res, err
 }
@@ -127,8 +127,8 @@ func giveTo(w io.Writer, b []byte) error {
 	return err
 }
 
-// once runs the command in a folder of its own, and pulls what it wrote if that counts.
-func (s *Session) once(ctx context.Context, st *push.Store, q Request, sums map[string]string, counts bool) (res Result, err error) {
+// runOnce runs the command in a folder of its own, and pulls what it wrote if that counts.
+func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums map[string]string, counts bool) (res Result, err error) {
 	dir := layout.Runs + "/" + layout.NewID()
 	defer s.cleanUp(ctx, dir)
 	if err := st.Place(ctx, dir, q.placement(sums)); err != nil {

@@ -45,7 +45,7 @@ func (e *examination) python() string {
 		return "apt-get install python3.10 python3.10-venv"
 	}
 	for _, c := range [][2]string{{"uv", "uv python install 3.10"}, {"pyenv", "pyenv install 3.10"}} {
-		if _, err := e.look(c[0]); err == nil {
+		if _, err := e.lookPath(c[0]); err == nil {
 			return "Run `" + c[1] + "`"
 		}
 	}
@@ -67,7 +67,7 @@ func (e *examination) programs() {
 			f.Status = Optional
 		}
 		for _, name := range p.names {
-			path, err := e.look(name)
+			path, err := e.lookPath(name)
 			if err != nil {
 				continue
 			}
@@ -115,7 +115,7 @@ func (e *examination) packageLists() {
 	e.ok("package lists", "none in %s: hexmage keeps its own", lists)
 }
 
-func (e *examination) look(name string) (string, error) {
+func (e *examination) lookPath(name string) (string, error) {
 	if e.o.Machine.LookPath == nil {
 		return "", os.ErrNotExist
 	}
@@ -132,7 +132,7 @@ func (e *examination) devices() {
 	ds, err := e.p.Devices(e.ctx)
 	if err != nil {
 		f := Finding{Name: "adb server", Status: e.unless("device"), Detail: "none runs", Remedy: "Run `adb start-server`."}
-		if _, err := e.look("adb"); err != nil {
+		if _, err := e.lookPath("adb"); err != nil {
 			f.Remedy = "Run `apt-get install adb`, then `adb start-server`."
 			if t, r, err := e.o.Catalogue.Find("adb", ""); err == nil {
 				if _, ok := e.o.Stored(t.Name, r.Version, "device"); ok {

@@ -51,7 +51,7 @@ type graphRun struct {
 	res     *GraphResult
 	turn    int    // who begins: the order rotates
 	edition uint64 // of changed sources
-	moved   int    // folders aside
+	trashed int    // folders, so far
 }
 
 func measureGraph(ctx context.Context, o Options, g Graph, programs string) (*GraphResult, error) {
@@ -153,8 +153,8 @@ func (r *graphRun) aside(paths ...string) error {
 		return err
 	}
 	for _, p := range paths {
-		r.moved++
-		if err := os.Rename(p, filepath.Join(trash, strconv.Itoa(r.moved))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.trashed++
+		if err := os.Rename(p, filepath.Join(trash, strconv.Itoa(r.trashed))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -236,8 +236,8 @@ func (r *graphRun) check(ctx context.Context) error {
 	}
 	for _, c := range []struct {
 		Scenario
-		before func() error
-		want   int
+		prepare func() error
+		want    int
 	}{
 		{NoOp, func() error { return nil }, 0},
 		{Changed, write(r.edition + 1), r.g.affected(source)},
@@ -245,7 +245,7 @@ func (r *graphRun) check(ctx context.Context) error {
 		{Touched, write(0), 0},
 		{Restored, func() error { return remove(filepath.Dir(t.out)) }, 0},
 	} {
-		if err := c.before(); err != nil {
+		if err := c.prepare(); err != nil {
 			return err
 		}
 		got, err := t.executed(ctx)
@@ -289,7 +289,7 @@ func (r *graphRun) profiles(ctx context.Context) error {
 	source := filepath.Join(t.program.dir, r.g.Sources[0])
 	for _, c := range []struct {
 		Scenario
-		before func() error
+		prepare func() error
 	}{
 		{NoOp, func() error { return nil }},
 		{Changed, func() error { return writeSource(source, 0, r.edition+2) }},
@@ -297,7 +297,7 @@ func (r *graphRun) profiles(ctx context.Context) error {
 		{Restored, func() error { return remove(filepath.Dir(t.out)) }},
 		{Cold, func() error { return remove(t.state...) }},
 	} {
-		if err := c.before(); err != nil {
+		if err := c.prepare(); err != nil {
 			return err
 		}
 		if err := profile(ctx, t.program, r.Profiles, strings.ReplaceAll(r.g.Name+"-"+string(c.Scenario), " ", "-")); err != nil {

@@ -78,7 +78,7 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 	if failed != nil && len(listed.Devices) == 0 {
 		return failed
 	}
-	states := pool.New(a.deviceState(), listed.Devices).Look(ctx, func(context.Context) (*adb.Client, error) { return c, failed })
+	states := pool.New(a.deviceState(), listed.Devices).States(ctx, func(context.Context) (*adb.Client, error) { return c, failed })
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}

@@ -266,7 +266,7 @@ func (e *engineParts) close() {
 	e.inUse()
 }
 
-// onlyLook is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
+// lookupOnly is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
 func (a *app) lookupOnly(workspace string) (build.Options, error) {
 	fn, err := a.digestFunction()
 	if err != nil {

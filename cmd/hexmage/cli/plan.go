@@ -345,7 +345,7 @@ func (s *planStatus) counts() string {
 	return line
 }
 
-// look adds to the plan's instances what this machine lacks to run them: programs of the host, a phone.
+// checkMachine adds to the plan's instances what this machine lacks to run them: programs of the host, a phone.
 func (a *app) checkMachine(p *plan.Plan) {
 	phone := "unasked"
 	for _, n := range p.Instances {

@@ -120,7 +120,7 @@ func (r *running) attempt(ctx context.Context) (build.Result, error) {
 // fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
 const fewChanged = 64
 
-// recall does without a plan, if what the last run left still holds; else it returns build.ErrStale.
+// fromSnapshot does without a plan, if what the last run left still holds; else it returns build.ErrStale.
 func (r *running) fromSnapshot(ctx context.Context) (build.Result, error) {
 	c, a := r.c, r.a
 	if a.Fresh.on || c.Verify.on {
@@ -137,7 +137,7 @@ func (r *running) fromSnapshot(ctx context.Context) (build.Result, error) {
 	if records, err := disk.Damages(a.cache); err != nil || len(records) > 0 {
 		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 	}
-	end := r.phase("recall")
+	end := r.phase("load the snapshot")
 	last, err := build.Load(r.snapshot, r.machine)
 	end()
 	if err != nil && !errors.Is(err, build.ErrStale) {
@@ -218,7 +218,7 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 	return build.Run(ctx, p, o)
 }
 
-// not ends the command before a build began.
+// unable ends the command before a build began.
 func (r *running) unable(err error) (build.Result, error) {
 	r.over = true
 	return build.Result{}, err
@@ -396,7 +396,7 @@ func identity(self string) string {
 // of the host, of which planning looked at the stat only.
 const maxReadDigest = 4 << 20
 
-// remembering says where the build leaves a snapshot and what the plan was made from; nil if that may have changed since
+// newSnapshot says where the build leaves a snapshot and what the plan was made from; nil if that may have changed since
 // planning began.
 func (a *app) newSnapshot(path string, r plan.Reads, m build.Machine, planned time.Time) *build.Snapshot {
 	keep := &build.Snapshot{Path: path, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}
@@ -497,7 +497,7 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 // found and dropped; a disk that damages more than that needs more than hexmage.
 const maxCorruptRetries = 10
 
-// heal builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
+// retryCorrupt builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
 // again. The engine is put together anew: what it knows to be in the store is no longer so.
 func (r *running) retryCorrupt(ctx context.Context, res build.Result, err error) (build.Result, error) {
 	for range maxCorruptRetries {
@@ -567,7 +567,7 @@ func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, erro
 	return &verifying{verifier: v}, nil
 }
 
-// before returns a sink that passes events on to next, with those about verification in between.
+// wrap returns a sink that passes events on to next, with those about verification in between.
 func (v *verifying) wrap(next event.Sink) event.Sink {
 	if v == nil {
 		return next

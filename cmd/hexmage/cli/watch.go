@@ -376,7 +376,7 @@ func (w *watching) end() {
 	}
 }
 
-// historyOf is the folder with the runs of a workspace's pipeline.
+// runLogOf is the folder with the runs of a workspace's pipeline.
 func (a *app) runLogOf(workspace, pipeline string) string {
 	if filepath.Dir(workspace) == a.places().Shipped() { // its name changes with hexmage
 		workspace = "shipped"

@@ -16,7 +16,7 @@ func provocations() []provocation {
 	return all
 }
 
-// id is what a library of another SDK says of itself.
+// otherID is what a library of another SDK says of itself.
 const otherID = "v2.34.0.250424175746_119189"
 
 // swap puts libraries of another SDK in the place of pushed ones, whose content the device's store shares.

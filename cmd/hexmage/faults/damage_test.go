@@ -63,8 +63,8 @@ func TestDamage(t *testing.T) {
 	r, w := chance(t), pristine.clone(t)
 	time.Sleep(settled) // the stat cache remembers what has not just changed
 	w.builds(t, want[0])
-	kinds, healed, sly := map[string]int{}, 0, 0
-	for round := range rounds(80, 1500) { // in one world: what is not healed is found sooner or later
+	kinds, repaired, sly := map[string]int{}, 0, 0
+	for round := range rounds(80, 1500) { // in one world: what is not repaired is found sooner or later
 		file, damage := w.damage(t, r)
 		top := kindOf(file)
 		kinds[top]++
@@ -80,10 +80,10 @@ func TestDamage(t *testing.T) {
 		what := fmt.Sprintf("round %d: %s: %s; %s; variant %d", round, file, damage.name, did, v)
 		o := w.run(t)
 		if strings.Contains(o.stderr, "damaged and is dropped") {
-			healed++
+			repaired++
 		}
 		if o.code != exitOK {
-			t.Errorf("%s: it does not heal: %s", what, o)
+			t.Errorf("%s: it is not repaired: %s", what, o)
 		} else if all, err := snapshot(w.out()); err != nil {
 			t.Errorf("%s: %v: %s", what, err, o)
 		} else if d := differ(want[v], all); d != "" {
@@ -93,7 +93,7 @@ func TestDamage(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("damaged %v, %d of the blobs with their times kept; %d builds began again", kinds, sly, healed)
+	t.Logf("damaged %v, %d of the blobs with their times kept; %d builds began again", kinds, sly, repaired)
 }
 
 // large has a step that makes a large file, and one that reads it, which runs again when its comment is another.

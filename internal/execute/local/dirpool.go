@@ -23,7 +23,7 @@ func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string) (don
 	key := fmt.Sprintf("%q %q %q", at, l.a.Command.Outputs, l.a.Command.Args[:min(len(l.a.Command.Args), 2)])
 	f := pool.Folder(key, dest, d.Files)
 	done, err = pool.Take(f, func(name string, f merkle.File) error {
-		if lent, err := l.useHostFile(f, rel+"/"+name); lent || err != nil {
+		if done, err := l.useHostFile(f, rel+"/"+name); done || err != nil {
 			return err
 		}
 		return l.file(ctx, f, filepath.Join(dest, name), false)

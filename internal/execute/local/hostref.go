@@ -40,11 +40,11 @@ func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	loan, ok := files.Ref(f.Digest)
+	ref, ok := files.Ref(f.Digest)
 	if !ok {
 		return false, nil
 	}
-	if loan.Check() != nil {
+	if ref.Check() != nil {
 		return false, nil // whoever copies it finds out whether its content is another too
 	}
 	if err := l.s.clear(rel); err != nil {
@@ -61,7 +61,7 @@ func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 		return false, err
 	}
 	l.s.outs = append(l.s.outs, at) // goes when the action is done
-	l.s.hostRefs = append(l.s.hostRefs, hostRef{loan, f, rel, st})
+	l.s.hostRefs = append(l.s.hostRefs, hostRef{ref, f, rel, st})
 	return true, nil
 }
 
@@ -187,7 +187,7 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, 
 	return nil
 }
 
-// endLoans removes what is left of them.
+// endHostRefs removes what is left of them.
 func (s *execRoot) endHostRefs(keep bool) {
 	if s.mounted != nil {
 		s.mounted.Close()

@@ -35,8 +35,8 @@ func mounts(t *testing.T) bool {
 	return err == nil
 }
 
-// lender is a room with a large file in the workspace, big, and an executor that borrows it as the input dir/big.
-type lender struct {
+// hostRefRoom is a room with a large file in the workspace, big, and an executor that reads it in place as the input dir/big.
+type hostRefRoom struct {
 	room
 	next    store.Blobs
 	big     string
@@ -44,7 +44,7 @@ type lender struct {
 	digest  digest.Digest
 }
 
-func newLender(t *testing.T, l level) lender {
+func newHostRefRoom(t *testing.T, l level) hostRefRoom {
 	t.Helper()
 	r := newRoom(t, l)
 	if err := r.x.Close(); err != nil {
@@ -54,7 +54,7 @@ func newLender(t *testing.T, l level) lender {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := lender{room: r, big: filepath.Join(ws, "big"), content: bytes.Repeat([]byte("0123456789abcde\n"), store.MinRef/16+3)}
+	n := hostRefRoom{room: r, big: filepath.Join(ws, "big"), content: bytes.Repeat([]byte("0123456789abcde\n"), store.MinRef/16+3)}
 	n.digest = digest.BLAKE3.Bytes(n.content)
 	if err := os.WriteFile(n.big, n.content, 0o644); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func newLender(t *testing.T, l level) lender {
 }
 
 // action runs a shell script that has dir/big and dir/small, and writes o.
-func (n lender) action(t *testing.T, script string, outputs ...string) *action.Action {
+func (n hostRefRoom) action(t *testing.T, script string, outputs ...string) *action.Action {
 	t.Helper()
 	d := &merkle.Dir{}
 	small := digest.BLAKE3.Bytes([]byte("small"))
@@ -96,7 +96,7 @@ func (n lender) action(t *testing.T, script string, outputs ...string) *action.A
 	return &action.Action{Command: action.Command{Args: []string{"sh", "-c", script}, Outputs: append(outputs, "o"), Platform: map[string]string{}}, InputRoot: root}
 }
 
-func (n lender) output(t *testing.T, res *action.Result, path string) string {
+func (n hostRefRoom) output(t *testing.T, res *action.Result, path string) string {
 	t.Helper()
 	for _, f := range res.Files {
 		if f.Path == path {
@@ -107,7 +107,7 @@ func (n lender) output(t *testing.T, res *action.Result, path string) string {
 	return ""
 }
 
-func (n lender) stored(t *testing.T) bool {
+func (n hostRefRoom) stored(t *testing.T) bool {
 	t.Helper()
 	missing, err := n.next.Missing(t.Context(), []digest.Digest{n.digest})
 	if err != nil {
@@ -120,7 +120,7 @@ func TestLargeInputsAreReadInPlace(t *testing.T) {
 	mounted := mounts(t)
 	for _, l := range levels(t) {
 		t.Run(l.name, func(t *testing.T) {
-			n := newLender(t, l)
+			n := newHostRefRoom(t, l)
 			before, err := stat.Lstat(n.big)
 			if err != nil {
 				t.Fatal(err)
@@ -161,7 +161,7 @@ func TestLargeInputsAreReadInPlace(t *testing.T) {
 func TestHostFilesInOtherRoles(t *testing.T) {
 	for _, l := range levels(t) {
 		t.Run(l.name, func(t *testing.T) {
-			n := newLender(t, l)
+			n := newHostRefRoom(t, l)
 			a := n.action(t, "tail -c 16 > o")
 			a.Command.Platform[action.PropertyStdin] = "dir/big"
 			res, err := n.x.Execute(t.Context(), a)
@@ -203,7 +203,7 @@ func TestHostFilesThatChange(t *testing.T) {
 	for _, l := range levels(t) {
 		for _, what := range []string{"before", "meanwhile"} {
 			t.Run(l.name+"/"+what, func(t *testing.T) {
-				n := newLender(t, l)
+				n := newHostRefRoom(t, l)
 				change := func() {
 					f, err := os.OpenFile(n.big, os.O_WRONLY, 0)
 					if err == nil {
@@ -233,7 +233,7 @@ func TestHostFilesThatChange(t *testing.T) {
 // A command that takes a folder away in which one is gets no wrong output.
 func TestHostFilesThatAreMoved(t *testing.T) {
 	for _, l := range levels(t) {
-		n := newLender(t, l)
+		n := newHostRefRoom(t, l)
 		res, err := n.x.Execute(t.Context(), n.action(t, "mv dir all; echo > o", "all"))
 		if err == nil {
 			d, lerr := merkle.Load(t.Context(), n.blobs, res.Dirs[0].Root)
@@ -251,7 +251,7 @@ func TestHostFilesThatTheCommandWritesTo(t *testing.T) {
 	if !mounts(t) {
 		return
 	}
-	n := newLender(t, level{"staged", nil})
+	n := newHostRefRoom(t, level{"staged", nil})
 	_, err := n.x.Execute(t.Context(), n.action(t, "echo x >> '"+n.big+"'; echo done > o"))
 	if changed := (*store.ChangedError)(nil); !errors.As(err, &changed) || changed.Path != n.big {
 		t.Errorf("error %v, want one that names the file", err)

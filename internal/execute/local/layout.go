@@ -64,7 +64,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	writable := l.writable(at)
 	for name, f := range d.Files {
 		p := rel + "/" + name
-		if lent, lerr := l.useHostFile(f, p); lent || lerr != nil {
+		if done, lerr := l.useHostFile(f, p); done || lerr != nil {
 			err = lerr
 		} else if keep {
 			err = l.file(ctx, f, l.s.path(p), false)

@@ -19,9 +19,9 @@ import (
 
 // Reaper is a process that waits for the end of this one.
 type Reaper struct {
-	pid    int
-	alive  int         // the end of a pipe of which the reaper has the other, and waits for its end
-	before unix.Rlimit // without the mark
+	pid   int
+	alive int         // the end of a pipe of which the reaper has the other, and waits for its end
+	limit unix.Rlimit // this process's own, without the mark
 }
 
 // New starts a reaper for commands whose exec roots are below the folder: command is how it is started, and has to lead to Main with the
@@ -30,17 +30,17 @@ func New(command []string, dir string) (*Reaper, error) { return begin(shell, co
 
 func begin(shell string, command []string, dir string) (*Reaper, error) {
 	r := &Reaper{}
-	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &r.before); err != nil {
+	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &r.limit); err != nil {
 		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
-	marked := r.before
+	marked := r.limit
 	if marked.Cur = mark(dir); marked.Cur <= marked.Max { // else there is a limit, and the environment has to do
 		if err := unix.Setrlimit(unix.RLIMIT_RTTIME, &marked); err != nil {
 			return nil, fmt.Errorf("start the reaper: %w", err)
 		}
 	}
 	if err := r.start(shell, append(command[:len(command):len(command)], dir)); err != nil {
-		_ = unix.Setrlimit(unix.RLIMIT_RTTIME, &r.before)
+		_ = unix.Setrlimit(unix.RLIMIT_RTTIME, &r.limit)
 		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
 	return r, nil
@@ -88,7 +88,7 @@ func (r *Reaper) Pid() int { return r.pid }
 func (r *Reaper) Stop() {
 	_ = unix.Kill(r.pid, unix.SIGKILL) // rather than tell one that has not quite started
 	unix.Close(r.alive)
-	_ = unix.Setrlimit(unix.RLIMIT_RTTIME, &r.before)
+	_ = unix.Setrlimit(unix.RLIMIT_RTTIME, &r.limit)
 }
 
 // Wait returns when the reaper is gone.

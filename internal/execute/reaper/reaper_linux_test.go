@@ -202,7 +202,7 @@ func TestEnd(t *testing.T) {
 	r.Stop()
 	r.Wait()
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &limit); err != nil || limit != r.before || runs(r.Pid()) {
+	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &limit); err != nil || limit != r.limit || runs(r.Pid()) {
 		t.Errorf("the reaper has left its mark %+v, or itself: %v", limit, err)
 	}
 	if _, err := begin("/nowhere/sh", []string{"/nowhere/hexmage"}, dir); !errors.Is(err, os.ErrNotExist) {

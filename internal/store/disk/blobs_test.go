@@ -132,7 +132,7 @@ func TestWriteThroughLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(third); err != nil || !bytes.Equal(got, b) {
-			t.Fatalf("executable %v: not healed: %v", executable, err)
+			t.Fatalf("executable %v: not mended: %v", executable, err)
 		}
 	}
 }

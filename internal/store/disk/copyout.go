@@ -61,7 +61,7 @@ func (s *Blobs) contents(dst, src *os.File, d digest.Digest) error {
 	return err
 }
 
-// untouched tells whether nothing wrote to the blob's file, open as f, since it was hashed.
+// unmodified tells whether nothing wrote to the blob's file, open as f, since it was hashed.
 func (s *Blobs) unmodified(d digest.Digest, f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {

@@ -79,7 +79,7 @@ func TestFlippedBitIsNotLinked(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, err := os.ReadFile(filepath.Join(out, "2")); err != nil || !bytes.Equal(got, b) {
-					t.Errorf("it is not healed: %v", err)
+					t.Errorf("it is not mended: %v", err)
 				}
 			})
 		}

@@ -177,7 +177,7 @@ func dataType(t uint32) uint32 {
 	return 0x108
 }
 
-// strings collects the names of a blob, each once.
+// stringTable collects the names of a blob, each once.
 type stringTable struct {
 	buf  bytes.Buffer
 	seen map[string]uint32

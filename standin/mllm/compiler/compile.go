@@ -217,7 +217,7 @@ func openBackend(env string) (backend, error) {
 		// "Failed to open QNN libs" is upstream's message, which log rules look for.
 		return backend{}, fmt.Errorf("%s: Failed to open QNN libs: %w%s", path, err, hint)
 	}
-	id, err := buildid.One(bytes.NewReader(raw))
+	id, err := buildid.Only(bytes.NewReader(raw))
 	if err != nil {
 		return backend{}, fmt.Errorf("%s: %w; is it the library of an SDK?", path, err)
 	}

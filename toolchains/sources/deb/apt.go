@@ -215,7 +215,7 @@ func (c *Client) direct(ctx context.Context, a *apt, want []Package) ([]string, 
 		}
 		_, err := a.run(ctx, conf, dir, append([]string{"download"}, arguments(want)...)...)
 		c.adopt(want)
-		if files, ok := c.kept(want); ok {
+		if files, ok := c.cached(want); ok {
 			return files, true
 		}
 		if full(err) {
@@ -245,7 +245,7 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package) error {
 	var need []Package
 	var total int64
 	for _, p := range ps {
-		if _, ok := c.kept([]Package{p}); !ok {
+		if _, ok := c.cached([]Package{p}); !ok {
 			need = append(need, p)
 			total += p.Size
 		}

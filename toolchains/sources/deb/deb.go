@@ -63,7 +63,7 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if err := validate(want); err != nil {
 		return nil, err
 	}
-	if files, ok := c.kept(want); ok {
+	if files, ok := c.cached(want); ok {
 		return &Result{Files: files, Packages: want}, nil
 	}
 	if c.Offline {
@@ -79,7 +79,7 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	}
 	defer unlock()
 	c.adopt(want)
-	if files, ok := c.kept(want); ok {
+	if files, ok := c.cached(want); ok {
 		return &Result{Files: files, Packages: want}, nil
 	}
 	a, err := c.apt(ctx)
@@ -105,7 +105,7 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 			return nil, err
 		}
 	}
-	files, ok := c.kept(got)
+	files, ok := c.cached(got)
 	if !ok {
 		return nil, fmt.Errorf("packages %s: apt-get said it downloaded them, but what it wrote is something else than its index names", names(got))
 	}

@@ -15,8 +15,8 @@ func (c *Client) partial() string { return filepath.Join(c.Dir, "partial") }
 
 func (c *Client) path(sum string) string { return filepath.Join(c.Dir, sum+".deb") }
 
-// kept returns the files of the packages if all of them are pinned, there and whole.
-func (c *Client) kept(ps []Package) ([]string, bool) {
+// cached returns the files of the packages if all of them are pinned, there and whole.
+func (c *Client) cached(ps []Package) ([]string, bool) {
 	var files []string
 	for _, p := range ps {
 		if p.SHA256 == "" {

@@ -217,14 +217,14 @@ func empty(dir string) bool {
 	return err != nil || len(names) == 0
 }
 
-const keptOutput = 64 << 10 // bytes of what a client prints, the last ones
+const maxTail = 64 << 10 // bytes of what a client prints, the last ones
 
 // output keeps the end of what a client prints, and tells each line.
 type output struct {
 	mu   sync.Mutex
 	say  func(string)
 	name string
-	kept []byte
+	tail []byte
 	line []byte
 }
 
@@ -232,9 +232,9 @@ type output struct {
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.kept = append(o.kept, b...)
-	if over := len(o.kept) - keptOutput; over > 0 {
-		o.kept = o.kept[over:]
+	o.tail = append(o.tail, b...)
+	if over := len(o.tail) - maxTail; over > 0 {
+		o.tail = o.tail[over:]
 	}
 	o.line = append(o.line, b...)
 	for {
@@ -256,7 +256,7 @@ func (o *output) Write(b []byte) (int, error) {
 func (o *output) text() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return string(o.kept)
+	return string(o.tail)
 }
 
 const maxLine = 200
