@@ -13,10 +13,8 @@ import (
 // maxString is how long a step's name with its key, or an action's, may be, in bytes. Longer ones are not recorded.
 const maxString = 4 << 10
 
-// Decode reads what a run's file holds. Of one that is damaged it returns what was before the damage, and no error; an error if not
-// even the run's Info can be read.
-func Decode(b []byte) (*Run, error) { return decode(statefile.Parse(b, kind())) }
-
+// read reads a run's file. Of one that is damaged it returns what was before the damage, and no error; an error if not even the run's
+// Info can be read.
 func read(path string) (*Run, error) {
 	r, err := decode(statefile.Read(path, kind()))
 	if err != nil {

@@ -75,15 +75,6 @@ func Open(path string) (*Reader, error) {
 	return read(f)
 }
 
-// Parse reads what a snapshot's file holds. It keeps b.
-func Parse(b []byte) (*Reader, error) {
-	f, err := statefile.Parse(b, kind())
-	if err != nil {
-		return nil, err
-	}
-	return read(f)
-}
-
 func read(f *statefile.File) (*Reader, error) {
 	const head = 1 + int(sections)*8
 	b := f.Blocks[0]

@@ -45,23 +45,5 @@ func maxRSS(s *os.ProcessState) int64 {
 	return 0
 }
 
-// apart has ext4 put the folders that are made in dir far from each other, each among inodes of its own. For some minutes
-// ext4 gives an inode that was freed to no new file, and looks at each such one before it finds another: next to a
-// folder from which 60,000 files were just removed, making a file took 700 µs of CPU time instead of 23. No tool should pay
-// for what another one removed. Other file systems don't know the flag.
-func apart(dir string) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS)
-	if err == nil {
-		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|topdir)
-	}
-}
-
-const topdir = 0x20000 // FS_TOPDIR_FL
-
 // settle writes out what earlier runs left to be written, for which the next one should not pay.
 func settle() { unix.Sync() }

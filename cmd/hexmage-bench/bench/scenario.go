@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
 )
 
 // Scenario is what happened before a build.
@@ -61,7 +63,7 @@ func measureGraph(ctx context.Context, o Options, g Graph, programs string) (*Gr
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	apart(dir)
+	atomicfile.Spread(dir) // no tool is to pay for what another one removed
 	workspaces := []string{r.floor}
 	for _, t := range r.tools {
 		workspaces = append(workspaces, t.program.dir)
@@ -146,7 +148,7 @@ func (r *graphRun) cold(ctx context.Context) error {
 	return r.each(ctx, Cold, r.tools)
 }
 
-// aside takes files and folders away without freeing an inode (see apart). They are removed at the end.
+// aside takes files and folders away without freeing an inode (see atomicfile.Spread). They are removed at the end.
 func (r *graphRun) aside(paths ...string) error {
 	trash := filepath.Join(r.dir, "trash")
 	if err := os.MkdirAll(trash, 0o755); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -123,28 +124,8 @@ func (c Compiler) build(ctx context.Context, dir string) error {
 // measureExample builds every pipeline of a copy of the workspace, then measures building it again. The cache is the
 // user's own, so that toolchains that are there are not fetched again.
 func measureExample(ctx context.Context, o Options, ws, dir string) ([]Example, error) {
-	if err := os.CopyFS(filepath.Join(dir, "pipelines"), os.DirFS(filepath.Join(ws, "pipelines"))); err != nil {
+	if err := errors.Join(os.CopyFS(dir, os.DirFS(ws)), remove(filepath.Join(dir, "out"))); err != nil {
 		return nil, err
-	}
-	entries, err := os.ReadDir(ws)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		from, to := filepath.Join(ws, e.Name()), filepath.Join(dir, e.Name())
-		switch {
-		case e.Name() == "out" || e.Name() == "pipelines" || strings.HasPrefix(e.Name(), "."):
-		case e.IsDir():
-			err = os.CopyFS(to, os.DirFS(from))
-		case e.Type().IsRegular():
-			var b []byte
-			if b, err = os.ReadFile(from); err == nil {
-				err = os.WriteFile(to, b, 0o644)
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	pipelines, err := filepath.Glob(filepath.Join(dir, "pipelines", "*.hcl"))
 	if err != nil {

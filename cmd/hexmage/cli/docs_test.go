@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -19,7 +25,7 @@ func TestDocsAreFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := step.UpdateDocs(doc, steps.Workspace{}.Kinds())
+	want, err := updateDocs(doc, steps.Workspace{}.Kinds())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,5 +63,143 @@ func TestKindsAreComplete(t *testing.T) {
 				t.Errorf("kind %s: output %s is not documented", name, o.Name)
 			}
 		}
+	}
+}
+
+// The lines between which a document holds what markdown returns.
+const (
+	docsBegin = "<!-- kinds: generated, do not edit -->"
+	docsEnd   = "<!-- end of kinds -->"
+)
+
+// markdown describes kinds: a section for each.
+func markdown(kinds map[string]step.Kind) string {
+	var b strings.Builder
+	for _, d := range step.Describe(kinds) {
+		describe(&b, d)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// updateDocs returns the document with its generated section made anew.
+func updateDocs(doc []byte, kinds map[string]step.Kind) ([]byte, error) {
+	begin, end := bytes.Index(doc, []byte(docsBegin)), bytes.Index(doc, []byte(docsEnd))
+	if begin < 0 || end < begin {
+		return nil, errors.New("the document has no section for kinds: it needs the lines " + docsBegin + " and " + docsEnd)
+	}
+	var out bytes.Buffer
+	out.Write(doc[:begin+len(docsBegin)])
+	out.WriteString("\n\n" + markdown(kinds) + "\n")
+	out.Write(doc[end:])
+	return out.Bytes(), nil
+}
+
+func describe(b *strings.Builder, d step.Description) {
+	fmt.Fprintf(b, "### %s\n\n%s\n\n", d.Block(), cell(d.Summary))
+	if len(d.Arguments) > 0 {
+		b.WriteString("| argument | type | |\n|---|---|---|\n")
+		for _, a := range d.Arguments {
+			text := a.Text()
+			if a.Required {
+				text = strings.TrimSpace("**Required.** " + text)
+			}
+			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, cell(a.Type), cell(text))
+		}
+		b.WriteString("\n")
+	}
+	if len(d.Outputs) > 0 || d.OutputsFrom != "" {
+		b.WriteString("| output | class | |\n|---|---|---|\n")
+		for _, o := range d.Outputs {
+			fmt.Fprintf(b, "| `%s` | %s | %s |\n", o.Name, o.Class, cell(o.Doc))
+		}
+		if d.OutputsFrom != "" {
+			fmt.Fprintf(b, "| one for each of `%s` | file | |\n", d.OutputsFrom)
+		}
+		b.WriteString("\n")
+	}
+	if d.OwnOutputs {
+		b.WriteString("Its outputs are those of its own `output` blocks.\n\n")
+	}
+	if len(d.Toolchains) > 0 {
+		fmt.Fprintf(b, "It uses these toolchains, where the pipeline declares them, without being told: `%s`.\n\n", strings.Join(d.Toolchains, "`, `"))
+	}
+	if d.Example != "" {
+		fmt.Fprintf(b, "```hcl\n%s\n```\n\n", d.Example)
+	}
+}
+
+// cell spells text so that it stays in one cell of a table.
+func cell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s)
+}
+
+// documented has one of everything that a kind can have.
+type documented struct {
+	Source  string            `arg:"source,required"`
+	Jobs    int               `arg:"jobs" default:"1" range:"1..64"`
+	Renames []substituted     `block:"rename"`
+	Defines map[string]string `arg:"defines"`
+}
+
+type substituted struct {
+	Name string `arg:"name,label"`
+	From string `arg:"from,required"`
+	To   string `arg:"to"`
+}
+
+func documentedKind() step.Kind {
+	return step.New(step.Schema{
+		Summary:    "Does <all>.",
+		ArgDocs:    map[string]string{"source": "a | b\nc", "jobs": "How many."},
+		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "all"}},
+		OwnOutputs: true, OutputsFrom: "targets", Toolchains: []string{"llvm", "make"},
+		Example: "step \"b\" \"x\" {}",
+	}, func(documented, *step.Plan) {})
+}
+
+func TestMarkdown(t *testing.T) {
+	kinds := map[string]step.Kind{addrs.Toolchain: step.New(step.Schema{Summary: "Takes one."}, func(struct{}, *step.Plan) {}), "b": documentedKind()}
+	want := `### step "b"
+
+Does &lt;all>.
+
+| argument | type | |
+|---|---|---|
+| ` + "`defines`" + ` | map(string) |  |
+| ` + "`jobs`" + ` | number | How many. Values: 1 to 64. Default: 1. |
+| ` + "`rename`" + ` | blocks "NAME" { from (string, required), to (string) } |  |
+| ` + "`source`" + ` | string | **Required.** a \| b c |
+
+| output | class | |
+|---|---|---|
+| ` + "`dir`" + ` | tree | all |
+| one for each of ` + "`targets`" + ` | file | |
+
+Its outputs are those of its own ` + "`output`" + ` blocks.
+
+It uses these toolchains, where the pipeline declares them, without being told: ` + "`llvm`, `make`" + `.
+
+` + "```hcl\nstep \"b\" \"x\" {}\n```" + `
+
+### toolchain
+
+Takes one.
+`
+	if got := markdown(kinds); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+
+	doc := "# Title\n<!-- kinds: generated, do not edit -->\nstale\n<!-- end of kinds -->\nrest\n"
+	got, err := updateDocs([]byte(doc), kinds)
+	if err != nil || !strings.HasPrefix(string(got), "# Title\n") || !strings.HasSuffix(string(got), "<!-- end of kinds -->\nrest\n") ||
+		!strings.Contains(string(got), want) || strings.Contains(string(got), "stale") {
+		t.Errorf("updated to %q, %v", got, err)
+	}
+	again, err := updateDocs(got, kinds)
+	if err != nil || string(again) != string(got) {
+		t.Errorf("updating twice differs: %q, %v", again, err)
+	}
+	if _, err := updateDocs([]byte("# Title"), kinds); err == nil {
+		t.Error("a document without the section is accepted")
 	}
 }

@@ -82,8 +82,8 @@ func (a *app) kindUsers() map[string][]string {
 	for _, name := range a.pipelines() {
 		var from fs.FS = hexmage.Shipped
 		if a.root != "" {
-			if _, err := os.Stat(a.root + "/pipelines/" + name + ".hcl"); err == nil {
-				from = os.DirFS(a.root)
+			if own := os.DirFS(a.root); slices.Contains(names(own), name) {
+				from = own
 			}
 		}
 		cfg, diags := config.Load(from, name)

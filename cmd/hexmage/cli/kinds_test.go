@@ -77,7 +77,7 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err = step.UpdateDocs(doc, kinds)
+	doc, err = updateDocs(doc, kinds)
 	if err != nil || !strings.Contains(string(doc), "### step \"strip\"\n\nTakes out of a library what a phone does not need.\n\n| argument | type | |\n|---|---|---|\n| `keep` | string | What stays. Values: exports, lines or nothing. Default: exports. |\n| `library` | string | **Required.** The library. |\n") {
 		t.Errorf("the documentation does not have it (%v)", err)
 	}

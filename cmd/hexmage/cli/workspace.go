@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage"
 
+	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
@@ -96,36 +97,33 @@ func (a *app) workspace(pipeline string) (string, error) {
 	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
 		return "", usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl", pipeline)
 	}
-	if a.root != "" {
-		if _, err := os.Stat(filepath.Join(a.root, "pipelines", pipeline+".hcl")); err == nil {
-			return a.root, nil
-		}
-	}
-	if _, err := fs.Stat(hexmage.Shipped, "pipelines/"+pipeline+".hcl"); err == nil {
+	switch {
+	case a.root != "" && slices.Contains(names(os.DirFS(a.root)), pipeline):
+		return a.root, nil
+	case slices.Contains(names(hexmage.Shipped), pipeline):
 		return a.shipped()
 	}
 	return "", usage("there is no pipeline %q here. There are: %s", pipeline, strings.Join(a.pipelines(), ", "))
 }
 
+// names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.
+func names(workspace fs.FS) []string {
+	all, _ := config.Names(workspace)
+	return all
+}
+
 // pipelines returns the names of all pipelines, the workspace's and the shipped ones.
 func (a *app) pipelines() []string {
-	seen := map[string]bool{}
-	var names []string
-	add := func(fsys fs.FS) {
-		files, _ := fs.Glob(fsys, "pipelines/*.hcl")
-		for _, f := range files {
-			name := strings.TrimSuffix(path.Base(f), ".hcl")
-			if !seen[name] && !strings.HasSuffix(name, ".hexvars") {
-				seen[name] = true
-				names = append(names, name)
-			}
+	var own []string
+	if a.root != "" {
+		own = names(os.DirFS(a.root))
+	}
+	for _, name := range names(hexmage.Shipped) {
+		if !slices.Contains(own, name) {
+			own = append(own, name)
 		}
 	}
-	if a.root != "" {
-		add(os.DirFS(a.root))
-	}
-	add(hexmage.Shipped)
-	return names
+	return own
 }
 
 // shipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
