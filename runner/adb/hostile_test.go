@@ -95,6 +95,8 @@ func TestHostileServer(t *testing.T) {
 	list := sync(func(s *adb.Sync) error { _, err := s.List(t.Context(), "/x"); return err })
 	stat := sync(func(s *adb.Sync) error { _, err := s.Stat(t.Context(), "/x"); return err })
 	lstat := sync(func(s *adb.Sync) error { _, err := s.Lstat(t.Context(), "/x"); return err })
+	forward := func(c *adb.Client) error { _, err := c.Device("x").Forward(t.Context(), "tcp:0", "tcp:1"); return err }
+	forwards := func(c *adb.Client) error { _, err := c.Device("x").Forwards(t.Context()); return err }
 	track := func(c *adb.Client) (last error) {
 		n := 0
 		for _, err := range c.Track(t.Context()) {
@@ -147,6 +149,10 @@ func TestHostileServer(t *testing.T) {
 		{"more after what was packed", opened + data(append(packed.Bytes(), "more"...)) + frame("DONE", 0), pull, adb.ErrProtocol},
 		{"packed data that wants much memory", opened + data(wide) + frame("DONE", 0), pull, adb.ErrProtocol},
 		{"packed data, then another frame", opened + data(packed.Bytes()) + frame("WHAT", 0), pull, adb.ErrProtocol},
+		{"only one status", "OKAY", forward, adb.ErrDropped},
+		{"a port that is none", "OKAYOKAY0005x1234", forward, adb.ErrProtocol},
+		{"a huge port", "OKAYOKAY000599999", forward, adb.ErrProtocol},
+		{"half a list of forwards", "OKAY0010x tcp:1", forwards, adb.ErrDropped},
 		{"half a list of devices", "OKAY0000" + "0010x dev", track, adb.ErrDropped},
 		{"a list with no length", "OKAY0000" + "zzzz", track, adb.ErrProtocol},
 		{"half a stat", opened + frame("STA2", 0, 1, 2, 3), stat, adb.ErrDropped},
@@ -250,11 +256,13 @@ func FuzzReplies(f *testing.F) {
 	f.Add([]byte("OKAYOKAY"+frame("STAT", 0o100644, none[:8]...)), uint8(6), uint8(0))
 	f.Add([]byte("OKAYOKAY"+frame("LST2", 0, none[:64]...)), uint8(7), uint8(1))
 	f.Add([]byte("OKAY0000001cemulator-5554\tdevice x:y z:z0000"), uint8(8), uint8(0))
+	f.Add([]byte("OKAYOKAY00045000"), uint8(9), uint8(0))
+	f.Add([]byte("OKAY000ex tcp:1 tcp:2\n"), uint8(10), uint8(0))
 	f.Fuzz(func(t *testing.T, reply []byte, op, version uint8) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		features := [][]string{nil, {"stat_v2", "ls_v2"}, {"stat_v2", "ls_v2", "sendrecv_v2", "sendrecv_v2_zstd"}}[version%3]
-		if err := operate(ctx, liar(t, reply, features...), op%9); errors.Is(err, context.DeadlineExceeded) {
+		if err := operate(ctx, liar(t, reply, features...), op%11); errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("did not end: %v", err)
 		}
 	})
@@ -275,6 +283,12 @@ func operate(ctx context.Context, c *adb.Client, op uint8) (err error) {
 	case 8:
 		for _, err = range c.Track(ctx) {
 		}
+		return err
+	case 9:
+		_, err = c.Device("x").Forward(ctx, "tcp:0", "tcp:1")
+		return err
+	case 10:
+		_, err = c.Device("x").Forwards(ctx)
 		return err
 	}
 	s, err := c.Device("x").Sync(ctx)

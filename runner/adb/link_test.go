@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,6 +175,52 @@ func TestTrack(t *testing.T) {
 	}
 	if n < 2 || !errors.Is(last, adb.ErrDropped) {
 		t.Errorf("%d lists, the last with %v", n, last)
+	}
+}
+
+func TestForward(t *testing.T) {
+	t.Parallel()
+	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
+	if _, err := d.Output(t.Context(), "ifconfig lo up; nc -ll -p 4000 -e /system/bin/sh -c 'read -r x; echo got $x' >/dev/null 2>&1 </dev/null &", nil); err != nil {
+		t.Fatal(err)
+	}
+	at, err := d.Forward(t.Context(), "tcp:0", "tcp:4000")
+	if err != nil || !strings.HasPrefix(at, "tcp:") || at == "tcp:0" {
+		t.Fatalf("%q, %v", at, err)
+	}
+	if all, err := d.Forwards(t.Context()); err != nil || !slices.Equal(all, []adb.Forwarded{{Serial: d.Serial(), Local: at, Remote: "tcp:4000"}}) {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err := d.Forward(t.Context(), at, "tcp:4001"); err == nil || adb.Retryable(err) {
+		t.Errorf("over one that is there: %v", err)
+	}
+	said := ""
+	for end := time.Now().Add(10 * time.Second); said == "" && time.Now().Before(end); { // until nc listens
+		nc, err := net.Dial("tcp", "127.0.0.1:"+strings.TrimPrefix(at, "tcp:"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(nc, "hello")
+		b, _ := io.ReadAll(nc)
+		nc.Close()
+		said = string(b)
+	}
+	if said != "got hello\n" {
+		t.Errorf("through it came %q", said)
+	}
+	if err := d.KillForward(t.Context(), at); err != nil {
+		t.Error(err)
+	}
+	if err := d.KillForward(t.Context(), at); err == nil {
+		t.Error("it was there after its end")
+	}
+	if all, err := d.Forwards(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("at the end: %v, %v", all, err)
+	}
+	for _, end := range []string{"", "tcp", "tcp:", "tcp:1;tcp:2"} {
+		if _, err := d.Forward(t.Context(), end, "tcp:1"); err == nil {
+			t.Errorf("%q was taken for a socket", end)
+		}
 	}
 }
 

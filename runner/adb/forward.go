@@ -1,0 +1,92 @@
+package adb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Forwarded is a socket of this machine, or of the server's, behind which is one of a device.
+type Forwarded struct {
+	Serial string
+	Local  string // "tcp:5000", "localfilesystem:/run/x", …
+	Remote string // "tcp:5000", "localabstract:name", "localfilesystem:/dev/socket/x", "jdwp:PID", …
+}
+
+// Forward makes the server listen at local and connect whoever comes to remote on the device. Port 0 has the server choose one. It returns
+// local as it is then. It ends with the server, with the device's link, or by KillForward. One that is there already is an error.
+func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
+	for _, end := range []string{local, remote} {
+		if kind, at, ok := strings.Cut(end, ":"); !ok || kind == "" || at == "" || strings.ContainsAny(end, ";\n") {
+			return "", fmt.Errorf("adb: %w: %q is no socket: want for example tcp:5000 or localabstract:NAME", errLocal, end)
+		}
+	}
+	port, err := d.host(ctx, "forward:norebind:"+local+";"+remote)
+	if err != nil || port == "" {
+		return local, err
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || local != "tcp:0" {
+		return "", fmt.Errorf("adb: forward: %w: %q is no port", ErrProtocol, port)
+	}
+	return "tcp:" + strconv.FormatUint(n, 10), nil
+}
+
+// Forwards returns what the server forwards to this device.
+func (d *Device) Forwards(ctx context.Context) ([]Forwarded, error) {
+	s, err := d.client.ask(ctx, "host-serial:"+d.serial+":list-forward")
+	if err != nil {
+		return nil, err
+	}
+	all := parseForwards(s)
+	var mine []Forwarded
+	for _, f := range all { // the server lists those of every device
+		if f.Serial == d.serial {
+			mine = append(mine, f)
+		}
+	}
+	return mine, nil
+}
+
+// KillForward ends what Forward began, by its local socket.
+func (d *Device) KillForward(ctx context.Context, local string) error {
+	_, err := d.host(ctx, "killforward:"+local)
+	return err
+}
+
+// host asks the server for something about this device to which it says OKAY twice: that it heard, and that it did; and then, maybe, a text.
+func (d *Device) host(ctx context.Context, service string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	cn, err := dial(ctx, d.client.network, d.client.address)
+	if err != nil {
+		return "", err
+	}
+	defer cn.Close()
+	service = "host-serial:" + d.serial + ":" + service
+	err = cn.request(service)
+	if err == nil {
+		err = readStatus(cn.r, service)
+	}
+	if err != nil {
+		return "", wrap(ctx, err, "%s", serviceName(service))
+	}
+	if _, err := cn.r.Peek(1); err == io.EOF { // there is no text
+		return "", nil
+	}
+	s, err := readString(cn.r)
+	return s, wrap(ctx, err, "%s", serviceName(service))
+}
+
+// parseForwards reads "SERIAL LOCAL REMOTE" lines.
+func parseForwards(s string) []Forwarded {
+	var all []Forwarded
+	for line := range strings.Lines(s) {
+		if w := strings.Fields(line); len(w) == 3 {
+			all = append(all, Forwarded{w[0], w[1], w[2]})
+		}
+	}
+	return all
+}
