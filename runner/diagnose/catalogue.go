@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/literal"
 )
 
 // Rank says how near a failure is to the root: what names the cause comes before what only shows that something broke.
@@ -152,7 +154,7 @@ func (c *Catalogue) add(entry, also int, text string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w", text, err)
 	}
-	literals := required(text)
+	literals := literal.Of(text)
 	if len(literals) == 0 || slices.ContainsFunc(literals, func(s string) bool { return len(s) < minLiteral }) {
 		return nil, fmt.Errorf("pattern %q matches lines that have no text of %d bytes in common: write out more of the message", text, minLiteral)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/literal"
 )
 
 // Report is what was found in a text.
@@ -269,7 +270,7 @@ func (s *scanner) match(number int, line []byte) {
 		return
 	}
 	line = ansi.StripBytes(bytes.TrimRight(line, "\r\n"))
-	s.low = lower(s.low[:0], line)
+	s.low = literal.Lower(s.low[:0], line)
 	var found []int // entries, each once
 	s.try = s.c.words.owners(s.try[:0], s.low)
 	slices.Sort(s.try)
