@@ -1,59 +1,35 @@
 package steps
 
 import (
-	"embed"
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner/measure"
+	"github.com/hexmage/hexmage/steps/metrics"
 )
 
-//go:embed baselines.hcl
-var shippedBaselines embed.FS
-
-// Baselines returns the shipped tables of what others have measured.
-func Baselines() ([]measure.Baseline, hcl.Diagnostics) {
-	const name = "baselines.hcl"
-	src, err := shippedBaselines.ReadFile(name)
-	if err != nil {
-		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded baselines", Detail: err.Error()}}
-	}
-	f, diags := hclsyntax.ParseConfig(src, "<hexmage>/steps/"+name, hcl.InitialPos)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	c, diags := step.DecodeBody[struct {
-		Baselines []measure.Baseline `block:"baseline"`
-	}](f.Body)
-	return c.Baselines, diags
-}
-
-// measured is what the step says of measuring, checked, with the shipped baselines that it names.
-func (r Run) measured(p *step.Plan) measure.Spec {
+// measured is what the step says of measuring, checked, with what the workspace and hexmage know beside it.
+func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 	spec := r.Spec
-	for _, m := range spec.Patterns {
-		if !measure.IsName(m.Name) {
-			p.Fail("metric", "Not a name for a metric", "%q: use small letters, digits and '_'.", m.Name)
-		}
-		if _, err := measure.NewParser([]measure.Pattern{m}); err != nil {
-			p.Fail("metric", "Pattern cannot be used", "%s.", err)
+	for _, m := range known.Own {
+		if !slices.ContainsFunc(r.Patterns, func(o measure.Pattern) bool { return o.Name == m.Name }) { // which is in its place
+			spec.Patterns = append(spec.Patterns, m)
 		}
 	}
-	shipped, diags := Baselines()
-	p.Report(diags...)
+	spec.Known = known.Known
+	if _, err := measure.NewParser(spec.Patterns, nil); err != nil {
+		p.Fail("metric", "Metric cannot be used", "%s.", err)
+	}
 	var named []measure.Baseline
 	for _, name := range r.Shipped {
-		i := slices.IndexFunc(shipped, func(b measure.Baseline) bool { return b.Name == name })
+		i := slices.IndexFunc(known.Baselines, func(b measure.Baseline) bool { return b.Name == name })
 		if i >= 0 {
-			named = append(named, shipped[i])
+			named = append(named, known.Baselines[i])
 			continue
 		}
 		var have []string
-		for _, b := range shipped {
+		for _, b := range known.Baselines {
 			have = append(have, b.Name)
 		}
 		p.Fail("baselines", "No such baseline", "There is no baseline %q. There are %s; others can be blocks `baseline` of the step.", name, strings.Join(have, " and "))

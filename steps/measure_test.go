@@ -1,7 +1,6 @@
 package steps_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -19,43 +18,14 @@ import (
 	"github.com/hexmage/hexmage/steps"
 )
 
-// The shipped tables hold what the paper and its reproduction measured, with units and sources; the reproduction's times and speeds agree.
-func TestBaselines(t *testing.T) {
-	t.Parallel()
-	all, diags := steps.Baselines()
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	got := map[string]string{}
-	for _, b := range all {
-		if b.Source == "" {
-			t.Errorf("%s has no source", b.Name)
-		}
-		for _, n := range []float64{64, 256, 1024} {
-			stats := measure.Summarize([][]measure.Metric{{{Name: "prefill_tokens", Value: n, Unit: "tokens"}, {Name: "prefill_tokens_per_s", Value: 500, Unit: "tokens/s"}, {Name: "prefill_time_us", Value: 1, Unit: "us"}}})
-			speed := 0.0
-			for _, c := range measure.Compare(stats, b, 0.05) {
-				if c.Metric == "prefill_tokens_per_s" {
-					speed = c.Base
-					got[b.Name] += fmt.Sprint(" ", c.Base)
-				}
-			}
-			for _, c := range measure.Compare(stats, b, 0.05) {
-				if c.Metric == "prefill_time_us" && fmt.Sprintf("%.2f", n/c.Base*1e6) != fmt.Sprintf("%.2f", speed) {
-					t.Errorf("%s: %v tokens in %v us are not %v tokens/s", b.Name, n, c.Base, speed)
-				}
-			}
-		}
-	}
-	if got["llm.npu-paper"] != " 333 564 1106" || got["llm.npu-reproduction"] != " 318.27 524.79 1013.68" {
-		t.Errorf("%q", got)
-	}
-}
-
 // planRun plans a run step whose body has the given lines beside argv, and push where they have none.
 func planRun(t *testing.T, body string) (step.Planned, hcl.Diagnostics) {
 	t.Helper()
-	kind := table()["run"]
+	return planRunOf(t, table()["run"], body)
+}
+
+func planRunOf(t *testing.T, kind step.Kind, body string) (step.Planned, hcl.Diagnostics) {
+	t.Helper()
 	body = "argv = [\"./p\"]\n" + body
 	if !strings.Contains(body, "push ") {
 		body = "push = { a = \"a\" }\n" + body
@@ -125,6 +95,36 @@ limit "prefill_time_us" { baseline = "previous" }
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// What the workspace's files say is for all its runs; a block of a step is in place of theirs of that name.
+func TestMetricsOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	file := func(text string) map[string][]byte { return map[string][]byte{"metrics/ours.hcl": []byte(text)} }
+	run := steps.Workspace{Metrics: file(`
+metric "psnr" {
+  pattern = "PSNR={number}"
+  unit    = "dB"
+}
+metric "load" {
+  pattern = "loaded in {time}"
+  unit    = "ms"
+}
+baseline "ours" { source = "yesterday" }
+`)}.Kinds()["run"]
+	p, diags := planRunOf(t, run, "baselines = [\"ours\"]\nmetric \"psnr\" {\n pattern = \"psnr ([0-9.]+)\"\n unit = \"dB\"\n}")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	got := readSpec(t, p.Specs[1])
+	want := []measure.Pattern{{Name: "psnr", Pattern: "psnr ([0-9.]+)", Unit: "dB"}, {Name: "load", Pattern: "loaded in {time}", Unit: "ms"}}
+	if d := cmp.Diff(want, got.Patterns); d != "" || len(got.Baselines) != 1 {
+		t.Errorf("%+v\n%s", got.Baselines, d)
+	}
+	bad := steps.Workspace{Metrics: file("metric \"x\" {\n  pattern = \"(\"\n  unit = \"ms\"\n}")}.Kinds()["run"]
+	if _, diags := planRunOf(t, bad, ""); len(diags) != 1 || !strings.Contains(diags.Error(), "metrics/ours.hcl:1,1-11") {
+		t.Errorf("%v", diags)
 	}
 }
 

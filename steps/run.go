@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
@@ -16,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/thermal"
+	"github.com/hexmage/hexmage/steps/metrics"
 )
 
 // Run are the arguments of kind run.
@@ -61,10 +64,10 @@ func runSchema() step.Schema {
 			"sample_ms": "Milliseconds between two samples of memory, processors, clocks, temperatures and battery while the program runs; 0: no samples.",
 			"matrix":    "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. {seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the value; the axis `serial` chooses phones.",
 			"cooldown":  "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at most `timeout` (\"10m\"). Still hot: a warning in the results, or a failure with `required = true`. `zones` names the sensors that count, such as [\"cpu-*\"].",
-			"metric":    "A line to look for beside those of known runners: `pattern` (RE2) has the number in its first group, `unit` is such as ms, tokens/s or MB.",
+			"metric":    "A line to look for beside those of known runners: `pattern` (RE2) has the number in its first group ({number} and {time} are such groups), `unit` is such as ms, tokens/s or MB, `better` is more, less or neither where the unit does not say. Files metrics/*.hcl of the workspace have such blocks for all its steps.",
 			"facts":     "Metrics that are known and not printed, such as { prefill_tokens = 256 }; speeds are worked out from them.",
 			"columns":   "Metrics that the table of several variants shows, such as [\"prefill_tokens_per_s\"]; by default those that matter most of what was printed.",
-			"baselines": "Shipped tables to compare with: llm.npu-paper, llm.npu-reproduction. Runs on emulated phones are compared with none of them.",
+			"baselines": "Tables to compare with, shipped (llm.npu-paper, llm.npu-reproduction) or of the workspace's metrics/*.hcl. Runs on emulated phones are compared with none of them.",
 			"baseline":  "A table of one's own: `source` says who measured; `row \"METRIC\"` has a `value`, perhaps a `spread`, and `when` the values of other metrics that it is for. With `profile` it is for runs of that profile.",
 			"previous":  "metrics.json of an earlier run, as a baseline of the name previous.",
 			"tolerance": "Part of a baseline by which a value may differ and be within noise (0.05); twice the spread is noise in any case.",
@@ -104,14 +107,16 @@ const (
 )
 
 // Plan plans an action on the device for every run, then one on the host that reads what was measured and compares the tokens. So a better reading
-// of the same runs does not need the device again.
-func (r Run) Plan(p *step.Plan) {
+// of the same runs does not need the device again. known are metrics and baselines, asked for only here.
+func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	adb := p.Toolchain("adb")
 	if len(r.Argv) == 0 {
 		p.Fail("argv", "An empty command", "argv is empty. Its first element is the program.")
 	}
 	r.check(p)
-	spec := r.measured(p)
+	set, diags := known()
+	p.Report(diags...)
+	spec := r.measured(p, set)
 	if p.Failed() {
 		return
 	}
@@ -141,10 +146,10 @@ func (r Run) Plan(p *step.Plan) {
 		spec.Previous = "previous.json"
 		read = append(read, r.Previous.As(spec.Previous))
 	}
-	metrics := step.Tool(p, "metrics", "read what was measured", measure.Tool, spec).In(read...)
-	p.File("metrics", metrics.Out(spec.Out))
+	table := step.Tool(p, "metrics", "read what was measured", measure.Tool, spec).In(read...)
+	p.File("metrics", table.Out(spec.Out))
 	if r.several() {
-		stdout = metrics.Out(stdoutFile)
+		stdout = table.Out(stdoutFile)
 	}
 	p.File("stdout", stdout)
 	p.Tree("results", results...)

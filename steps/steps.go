@@ -7,6 +7,8 @@
 package steps
 
 import (
+	"sync"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -15,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/steps/metrics"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -38,7 +41,8 @@ type Workspace struct {
 	Catalogue *toolchains.Catalogue
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine
-	Dir       string // where paths of the workspace start
+	Dir       string            // where paths of the workspace start
+	Metrics   map[string][]byte // its files of metrics
 
 	// Asked, when set, is told what toolchain blocks ask of the catalogue, and nothing is chosen or planned for them.
 	Asked func(toolchains.Request)
@@ -51,6 +55,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	if w.Catalogue != nil {
 		targets = w.Catalogue.Arches
 	}
+	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
 		"context":       step.New(contextSchema(), asked(w, Context.facts, Context.Plan)),
 		"convert":       step.New(convertSchema(), Convert.Plan),
@@ -65,7 +70,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"patch":         step.New(patchSchema(), Patch.Plan),
 		"quantize":      step.New(quantizeSchema(), asked(w, nothingMore, Quantize.Plan)),
 		"reference":     step.New(referenceSchema(), Reference.Plan),
-		"run":           step.New(runSchema(), asked(w, Run.facts, Run.Plan)),
+		"run":           step.New(runSchema(), asked(w, Run.facts, func(r Run, p *step.Plan) { r.Plan(p, known) })),
 		addrs.Toolchain: step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) }),
 	}
 }

@@ -1,4 +1,4 @@
-# What others have measured. A run step names tables by `baselines = ["…"]`; a pipeline may have its own as blocks of the step.
+# What others have measured. A step run names tables by `baselines = ["…"]`; its workspace, or the step itself, may have more.
 
 baseline "llm.npu-paper" {
   source = "llm.npu (Xu et al., ASPLOS 2025): prefill of Qwen1.5-1.8B, INT8, on a phone's Hexagon NPU, as the reproduction quotes it"

@@ -3,12 +3,15 @@ package measure
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/literal"
 )
 
 // Metric is one measured value.
@@ -29,54 +32,152 @@ func Better(unit string) int {
 	return 0
 }
 
-// Pattern is a user's own: a regular expression (RE2) of a line whose first group is the value.
+// Pattern is a line that some program prints, and the metric that stands in it. Of pipelines and workspaces, and of what hexmage knows, it is the
+// same block: metric "NAME" { … }.
 type Pattern struct {
-	Name    string `arg:"name,label" json:"name"`
+	Name string `arg:"name,label" json:"name"` // of a time with or without "_us"
+	// RE2. The first group is the number; a group `unit` may hold a unit of time, which counts instead of Unit. {number} stands for a group
+	// with a number, {time} for one with a number and its unit.
 	Pattern string `arg:"pattern,required" json:"pattern"`
 	Unit    string `arg:"unit,required" json:"unit"`
+	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither", where the unit does not say; "": as the unit says
 }
 
-// Parser finds metrics in what runners print: the shipped formats, and patterns of the user.
-type Parser struct {
-	formats []format
-	own     []ownFormat
-}
+// MaxPatterns bounds the metrics that a step and its workspace may have, and those that are shipped.
+const MaxPatterns = 100
 
-type ownFormat struct {
-	Pattern
-	re *regexp.Regexp
-}
-
-// format is a line of a known runner. Each group names a quantity; the group NAME_unit, if there is one, its unit.
-type format struct {
-	words []byte // in each line that matches; a short cut
-	re    *regexp.Regexp
-}
-
-// Bounds of what is read from a line.
+// Bounds of a pattern, and of what is read from a line, in bytes.
 const (
 	maxMetricLine = 4 << 10
-	maxOwnMetrics = 100
+	maxPattern    = 400
+	maxUnit       = 20
 )
 
-// NewParser returns a Parser that knows the given patterns beside the shipped ones. What they find comes before what those do.
-func NewParser(own []Pattern) (*Parser, error) {
-	if len(own) > maxOwnMetrics {
-		return nil, fmt.Errorf("%d patterns of metrics are too many: at most %d", len(own), maxOwnMetrics)
+// Check says what is wrong with the block.
+func (p Pattern) Check() error {
+	_, err := p.compile()
+	return err
+}
+
+// KnowsUnit tells whether the unit is one of which it is known which way is better, or that neither is.
+func (p Pattern) KnowsUnit() bool {
+	return Better(p.Unit) != 0 || isTime(p.Unit) || slices.Contains([]string{"count", "tokens", "percent", "°C", "dB", "cores"}, p.Unit)
+}
+
+// metric is the name that the metric has in tables. Times are in microseconds, and their name says so.
+func (p Pattern) metric() string {
+	if isTime(p.Unit) && !strings.HasSuffix(p.Name, "_us") {
+		return p.Name + "_us"
+	}
+	return p.Name
+}
+
+// isTime tells whether a unit is one of time.
+func isTime(unit string) bool { return microseconds(unit) > 0 }
+
+// microseconds is how long a unit of time is, 0 if it is none.
+func microseconds(unit string) float64 {
+	switch unit {
+	case "us", "μs", "µs": // a Greek letter in some programs, the sign for micro in others
+		return 1
+	case "ms":
+		return 1e3
+	case "s", "sec":
+		return 1e6
+	}
+	return 0
+}
+
+// line is a Pattern, ready to be used.
+type line struct {
+	Pattern
+	re     *regexp.Regexp
+	words  [][]byte // in lower case; each line that matches has one of them; none: nothing is known
+	number int      // the group that is the number
+	unit   int      // the group that is its unit, or -1
+}
+
+func (p Pattern) compile() (*line, error) {
+	fail := func(format string, args ...any) (*line, error) {
+		return nil, fmt.Errorf("metric %q: "+format, append([]any{p.Name}, args...)...)
+	}
+	if len(p.Pattern) > maxPattern {
+		return fail("pattern %.40q… has more than %d bytes", p.Pattern, maxPattern)
+	}
+	re, err := regexp.Compile(strings.NewReplacer("{number}", `([0-9]+(?:\.[0-9]+)?)`, "{time}", `([0-9]+(?:\.[0-9]+)?) ?(?P<unit>[μµu]s|ms|sec|s)`).Replace(p.Pattern))
+	if err != nil {
+		return fail("%w", err)
+	}
+	l := &line{Pattern: p, re: re, unit: re.SubexpIndex("unit"), number: slices.IndexFunc(re.SubexpNames()[1:], func(name string) bool { return name != "unit" }) + 1}
+	switch {
+	case !IsName(p.Name):
+		return fail("not a name for a metric: use small letters, digits and '_'")
+	case l.number == 0:
+		return fail("pattern %q has no group: put parentheses around the number, or write {number}", p.Pattern)
+	case p.Unit == "" || len(p.Unit) > maxUnit || strings.ContainsFunc(p.Unit, func(r rune) bool { return !unicode.IsGraphic(r) }):
+		return fail("unit %.40q is none: say what is counted, such as ms, tokens/s or MB", p.Unit)
+	case l.unit >= 0 && !isTime(p.Unit):
+		return fail("unit is %q, and the pattern finds a unit of time: use us, ms or s", p.Unit)
+	case !slices.Contains([]string{"", "more", "less", "neither"}, p.Better):
+		return fail(`better is %q: there are "more", "less" and "neither"`, p.Better)
+	}
+	for _, w := range literal.Of(re.String()) {
+		l.words = append(l.words, []byte(w))
+	}
+	return l, nil
+}
+
+// find adds what the line says, and tells whether it said something. low is the line in lower case.
+func (l *line) find(found []Metric, text, low []byte) ([]Metric, bool) {
+	if len(l.words) > 0 && !slices.ContainsFunc(l.words, func(w []byte) bool { return bytes.Contains(low, w) }) {
+		return found, false
+	}
+	m := l.re.FindSubmatch(text)
+	if m == nil {
+		return found, false
+	}
+	v, err := strconv.ParseFloat(string(m[l.number]), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return found, true // too large for any measurement, or a group that holds no number
+	}
+	unit := l.Unit
+	if l.unit >= 0 && isTime(string(m[l.unit])) {
+		unit = string(m[l.unit])
+	}
+	if isTime(unit) {
+		v, unit = v*microseconds(unit), "us"
+	}
+	return put(found, Metric{Name: l.metric(), Value: v, Unit: unit}), true
+}
+
+// put sets a metric.
+func put(found []Metric, m Metric) []Metric {
+	if i := slices.IndexFunc(found, func(o Metric) bool { return o.Name == m.Name }); i >= 0 {
+		found[i] = m
+		return found
+	}
+	return append(found, m)
+}
+
+// Parser finds metrics in what programs print.
+type Parser struct{ own, known []*line }
+
+// NewParser returns a Parser of the given patterns. A line that one of own matches is not looked at for what is known.
+func NewParser(own, known []Pattern) (*Parser, error) {
+	if len(own) > MaxPatterns {
+		return nil, fmt.Errorf("%d patterns of metrics are too many: at most %d", len(own), MaxPatterns)
 	}
 	p := &Parser{}
-	for _, o := range own {
-		re, err := regexp.Compile(o.Pattern)
+	for i, x := range slices.Concat(own, known) {
+		l, err := x.compile()
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("metric %q: %w", o.Name, err)
-		case re.NumSubexp() == 0:
-			return nil, fmt.Errorf("metric %q: pattern %q has no group: put parentheses around the number", o.Name, o.Pattern)
+			return nil, err
+		case i < len(own):
+			p.own = append(p.own, l)
+		default:
+			p.known = append(p.known, l)
 		}
-		p.own = append(p.own, ownFormat{o, re})
-	}
-	for _, f := range knownFormats() {
-		p.formats = append(p.formats, format{[]byte(f.words), regexp.MustCompile(strings.ReplaceAll(f.pattern, "NUM", `[0-9]+(?:\.[0-9]+)?`))})
 	}
 	return p, nil
 }
@@ -85,43 +186,26 @@ func NewParser(own []Pattern) (*Parser, error) {
 // whatever was printed.
 func (p *Parser) Parse(stdout []byte) []Metric {
 	var found []Metric
-	for line := range bytes.Lines(stdout) {
-		line = ansi.StripBytes(line[:min(len(line), maxMetricLine)])
+	var low []byte
+	for text := range bytes.Lines(stdout) {
+		text = ansi.StripBytes(text[:min(len(text), maxMetricLine)])
 		// Progress that was overwritten on a terminal stays on the line before a carriage return.
-		line = bytes.TrimRight(line, "\r\n")
-		line = line[bytes.LastIndexByte(line, '\r')+1:]
-		taken := false
-		for _, o := range p.own {
-			if m := o.re.FindSubmatch(line); m != nil {
-				found, taken = put(found, o.Name, string(m[1]), o.Unit), true
-			}
+		text = bytes.TrimRight(text, "\r\n")
+		text = text[bytes.LastIndexByte(text, '\r')+1:]
+		low = literal.Lower(low[:0], text)
+		taken, matched := false, false
+		for _, l := range p.own {
+			found, matched = l.find(found, text, low)
+			taken = taken || matched
 		}
-		for _, f := range p.formats {
-			if taken || !bytes.Contains(line, f.words) {
-				continue
-			}
-			if m := f.re.FindSubmatch(line); m != nil {
-				found = f.values(found, m)
-				break
-			}
+		if taken {
+			continue
+		}
+		for _, l := range p.known {
+			found, _ = l.find(found, text, low)
 		}
 	}
 	return derive(found)
-}
-
-// values adds what the groups of a match say.
-func (f format) values(found []Metric, m [][]byte) []Metric {
-	for i, name := range f.re.SubexpNames() {
-		if name == "" || m[i] == nil || strings.HasSuffix(name, "_unit") {
-			continue
-		}
-		unit := unitOf(name)
-		if j := f.re.SubexpIndex(name + "_unit"); j >= 0 {
-			unit = string(m[j])
-		}
-		found = put(found, name, string(m[i]), unit)
-	}
-	return found
 }
 
 // unitOf is the unit that a quantity has where its line does not say.
@@ -135,28 +219,6 @@ func unitOf(name string) string {
 		}
 	}
 	return "count"
-}
-
-// put sets a metric. Times become microseconds, and their name says so.
-func put(found []Metric, name, digits, unit string) []Metric {
-	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil {
-		return found // too large for any measurement, or a user's group that holds no number
-	}
-	switch unit {
-	case "us", "μs", "µs", "ms", "s", "sec":
-		v *= map[string]float64{"ms": 1e3, "s": 1e6, "sec": 1e6, "us": 1, "μs": 1, "µs": 1}[unit]
-		unit = "us"
-		if !strings.HasSuffix(name, "_us") {
-			name += "_us"
-		}
-	}
-	m := Metric{Name: name, Value: v, Unit: unit}
-	if i := slices.IndexFunc(found, func(o Metric) bool { return o.Name == name }); i >= 0 {
-		found[i] = m
-		return found
-	}
-	return append(found, m)
 }
 
 // Value returns the metric's value.
@@ -214,61 +276,4 @@ func WithFacts(ms []Metric, facts map[string]float64) []Metric {
 		return 0
 	})
 	return derive(ms)
-}
-
-// knownFormat is a line that some runner prints. NUM stands for a number. Formats are tried in this order, and the first that matches a
-// line counts; words is in each line that matches.
-type knownFormat struct {
-	runner  string // whose line it is
-	words   string
-	pattern string
-}
-
-// knownFormats are the shipped formats.
-func knownFormats() []knownFormat {
-	// The sign for micro is a Greek letter in some builds and the micro sign in others.
-	timed := func(name string) string { return `(?P<` + name + `>NUM) ?(?P<` + name + `_unit>[μµu]s|ms|s|sec)` }
-	return []knownFormat{
-		// mllm, main branch: the block "Performance Summary", and what models on the processor print beyond it.
-		{"mllm", "Prefill time", `^\s*Prefill time\s*:\s*` + timed("prefill_time") + `(?: \(\s*(?P<prefill_tokens_per_s>NUM) tokens/s\))?`},
-		{"mllm", "Decode time", `^\s*Decode time\s*:\s*` + timed("decode_time") + `(?: \(\s*(?P<decode_tokens_per_s>NUM) tokens/s\))?`},
-		{"mllm", "Total time", `^\s*Total time\s*:\s*` + timed("total_time")},
-		{"mllm", "TTFT", `^\s*TTFT[^:]*:\s*` + timed("ttft")},
-		{"mllm", "Prefill tokens", `^\s*Prefill tokens\s*:\s*(?P<prefill_tokens>[0-9]+)\s*$`},
-		{"mllm", "Decode tokens", `^\s*Decode tokens\s*:\s*(?P<decode_tokens>[0-9]+)\s*$`},
-		{"mllm", "Decode steps", `^\s*Decode steps\s*:\s*(?P<decode_steps>[0-9]+)\s*$`},
-		{"mllm", "Avg decode time", `^\s*Avg decode time\s*:\s*(?P<decode_us_per_token>NUM) [μµu]s/token`},
-		{"mllm", "num_tokens:", `(?:^|[ \]])num_tokens: (?P<prefill_tokens>[0-9]+)\s*$`},
-		{"mllm", "Context binary file size", `Context binary file size: (?P<context_size>NUM) MB`},
-		// mllm, branch v1 and before.
-		{"mllm v1", "prefill time:", `(?:^|\s)prefill time: ?` + timed("prefill_time")},
-		{"mllm v1", "decode time:", `(?:^|\s)decode time: ?` + timed("decode_time")},
-		{"mllm v1", "Prefill:", `^\s*Prefill: ?` + timed("prefill_time") + `\s*$`},
-		{"mllm v1", "vit embedding time", `(?:^|\s)vit embedding time: ?` + timed("vision_time")},
-		{"mllm v1", "Load model:", `^\s*Load model: ?` + timed("load_time")},
-		{"mllm v1", "Load time:", `^\s*Load time: ?` + timed("load_time")},
-		{"mllm v1", "Prefilling speed", `^\s*Prefilling speed: ?(?P<prefill_tokens_per_s>NUM) tokens/s(?: ?, TTFT: ?` + timed("ttft") + `)?`},
-		{"mllm v1", "Decoding speed", `^\s*Decoding speed: ?(?P<decode_tokens_per_s>NUM) tokens/s`},
-		{"mllm v1", "real_seq_length", `real_seq_length: ?(?P<prefill_tokens>[0-9]+)\s*$`},
-		// llama.cpp: llama_print_timings, llama_perf_context_print, and the server.
-		{"llama.cpp", "prompt eval time =", `prompt eval time =\s*` + timed("prefill_time") + ` /\s*(?P<prefill_tokens>[0-9]+) tokens(?: \(\s*NUM ms per token,\s*(?P<prefill_tokens_per_s>NUM) tokens per second\))?`},
-		{"llama.cpp", "eval time =", `(?:^|[:\s])eval time =\s*` + timed("decode_time") + ` /\s*(?P<decode_tokens>[0-9]+) (?:runs|tokens)\s*(?:\(\s*NUM ms per token,\s*(?P<decode_tokens_per_s>NUM) tokens per second\))?`},
-		{"llama.cpp", "load time =", `(?:^|[:\s])load time =\s*` + timed("load_time")},
-		{"llama.cpp", "total time =", `(?:^|[:\s])total time =\s*` + timed("total_time")},
-		// genie-t2t-run: the block of KPIs.
-		{"genie", "Init Time:", `^\s*Init Time: ?` + timed("init_time")},
-		{"genie", "Prompt Processing Time", `Prompt Processing Time: ?` + timed("prefill_time") + `(?:, Prompt Processing Rate ?: ?(?P<prefill_tokens_per_s>NUM) tok)?`},
-		{"genie", "Token Generation Time", `Token Generation Time: ?` + timed("decode_time") + `(?:, Token Generation Rate ?: ?(?P<decode_tokens_per_s>NUM) tok)?`},
-		{"genie", "Time to First Token", `(?i)Time to First Token: ?` + timed("ttft")},
-		// qnn-net-run, as qnn-profile-viewer shows its profile.
-		{"qnn-net-run", "NetRun IPS", `NetRun IPS[^:]*: ?(?P<inferences_per_s>NUM) inf/s`},
-		{"qnn-net-run", "NetRun:", `^\s*NetRun: ?` + timed("netrun_time")},
-		{"qnn-net-run", "Accelerator (execute excluding wait) time", `Accelerator \(execute excluding wait\) time\)?: ?` + timed("accelerator_compute_time")},
-		{"qnn-net-run", "QNN accelerator (execute) time", `QNN accelerator \(execute\) time\)?: ?` + timed("qnn_accelerator_time")},
-		{"qnn-net-run", "Accelerator (execute) time (cycles)", `Accelerator \(execute\) time \(cycles\)\)?: ?(?P<accelerator_cycles>[0-9]+) cycles`},
-		{"qnn-net-run", "Accelerator (execute) time", `Accelerator \(execute\) time\)?: ?` + timed("accelerator_time")},
-		{"qnn-net-run", "RPC (execute) time", `RPC \(execute\) time\)?: ?` + timed("rpc_time")},
-		{"qnn-net-run", "QNN (execute) time", `QNN \(execute\) time\)?: ?` + timed("qnn_time")},
-		{"qnn-net-run", "Number of HVX threads used", `Number of HVX threads used\)?: ?(?P<hvx_threads>[0-9]+)`},
-	}
 }

@@ -25,7 +25,7 @@ const (
 // readRuns reads the runs and groups them by variant, in the order of each variant's first run. What they printed is also written to the file
 // Printed, if it has a name.
 func readRuns(spec Spec) (all []*variant, err error) {
-	p, err := NewParser(spec.Patterns)
+	p, err := NewParser(spec.Patterns, spec.Known)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func choose(all []*variant, spec Spec) []string {
 	}
 	want := []string{"prefill_tokens_per_s", "decode_tokens_per_s", "ttft_us", "inferences_per_s"}
 	for _, p := range spec.Patterns {
-		want = append(want, p.Name, p.Name+"_us")
+		want = append(want, p.metric())
 	}
 	for _, phase := range []string{"prefill", "decode"} {
 		if !slices.Contains(have, phase+"_tokens_per_s") { // else it says the same

@@ -16,7 +16,8 @@ import (
 type Spec struct {
 	Title     string     `json:"title,omitempty"` // of the table
 	Profile   string     `json:"profile,omitempty"`
-	Patterns  []Pattern  `block:"metric" json:"patterns,omitempty"`
+	Patterns  []Pattern  `block:"metric" json:"patterns,omitempty"` // of the step and its workspace
+	Known     []Pattern  `json:"known,omitempty"`                   // of everybody: what known runners print
 	Baselines []Baseline `block:"baseline" json:"baselines,omitempty"`
 	Limits    []Limit    `block:"limit" json:"limits,omitempty"`
 	Tolerance float64    `arg:"tolerance" range:"0..1" json:"tolerance,omitempty"` // 0: DefaultTolerance
@@ -27,6 +28,16 @@ type Spec struct {
 	Previous  string     `json:"previous,omitempty"` // what this tool wrote for an earlier run
 	Printed   string     `json:"printed,omitempty"`  // file to write what all runs printed to
 	Out       string     `json:"out"`                // file to write
+}
+
+// better is what the blocks of a metric say of which way is better.
+func (s Spec) better(metric string) string {
+	for _, p := range slices.Concat(s.Patterns, s.Known) {
+		if p.Better != "" && p.metric() == metric {
+			return p.Better
+		}
+	}
+	return ""
 }
 
 // Run is a run to read, with the files that are of it.
@@ -123,15 +134,15 @@ func previous(file string, of *variant) (Baseline, error) {
 		return Baseline{}, fmt.Errorf("%s: %w", file, err)
 	}
 	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Emulated: old.Emulated || old.Profile == openProfile}
-	add := func(name, unit string, value, spread float64) {
-		if Better(unit) != 0 {
+	add := func(name string, value, spread float64) {
+		if s := stat(of.Stats, name); s != nil && s.way() != 0 {
 			out.Rows = append(out.Rows, BaselineRow{Metric: name, Value: value, Spread: spread})
 		}
 	}
 	for _, v := range old.Variants {
 		if maps.Equal(v.Variant, of.Variant) {
 			for _, s := range v.Stats {
-				add(s.Name, s.Unit, s.Value, s.Spread)
+				add(s.Name, s.Value, s.Spread)
 			}
 			return out, nil
 		}
@@ -144,7 +155,7 @@ func previous(file string, of *variant) (Baseline, error) {
 					spread = s.Spread
 				}
 			}
-			add(r.Name, r.Unit, v, spread)
+			add(r.Name, v, spread)
 		}
 	}
 	return out, nil
@@ -169,6 +180,9 @@ func (t *table) measure(spec Spec) error {
 			silent = silent && !r.spoke(spec)
 		}
 		v.Stats = Summarize(runs)
+		for i := range v.Stats {
+			v.Stats[i].Better = spec.better(v.Stats[i].Name)
+		}
 		if err := t.compare(v, spec); err != nil {
 			return err
 		}

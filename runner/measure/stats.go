@@ -14,7 +14,21 @@ type Stat struct {
 	N      int     `json:"n"` // repetitions that have it
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
-	Spread float64 `json:"spread"` // robust standard deviation: 1.4826 × the median distance from the median; 0 for one repetition
+	Spread float64 `json:"spread"`           // robust standard deviation: 1.4826 × the median distance from the median; 0 for one repetition
+	Better string  `json:"better,omitempty"` // "more", "less" or "neither"; "": as the unit says
+}
+
+// way is 1 when more is better, -1 when less is, 0 when neither.
+func (s Stat) way() int {
+	switch s.Better {
+	case "more":
+		return 1
+	case "less":
+		return -1
+	case "neither":
+		return 0
+	}
+	return Better(s.Unit)
 }
 
 // madScale makes the median distance from the median an estimate of the standard deviation of normally distributed values.
@@ -112,7 +126,7 @@ func Compare(stats []Stat, b Baseline, tolerance float64) []Comparison {
 		c := Comparison{Baseline: b.Name, Metric: row.Metric, Value: s.Value, Base: row.Value, Ratio: s.Value / row.Value, Unit: s.Unit,
 			Noise: max(tolerance*math.Abs(row.Value), 2*max(s.Spread, row.Spread))}
 		diff := s.Value - row.Value
-		way := Better(s.Unit)
+		way := s.way()
 		switch {
 		case math.Abs(diff) <= c.Noise:
 			c.Verdict = WithinNoise
@@ -237,8 +251,8 @@ func (l Limit) against(comparisons []Comparison) []string {
 		return []string{fmt.Sprintf("%s has a limit against baseline %q, which has no value for such a run", l.Metric, l.Baseline)}
 	}
 	c := comparisons[i]
-	worse := (c.Base - c.Value) * float64(Better(c.Unit))
-	if c.Verdict == WithinNoise || worse <= l.Regression*math.Abs(c.Base) {
+	worse := math.Abs(c.Base - c.Value)
+	if c.Verdict != IsWorse || worse <= l.Regression*math.Abs(c.Base) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s is %s %s, worse than baseline %q (%s) by %.1f %%: more than the %.1f %% that are allowed",

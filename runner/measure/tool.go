@@ -15,7 +15,7 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version.
-const Tool tool.Name[Spec] = "metrics/8"
+const Tool tool.Name[Spec] = "metrics/9"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20

@@ -1,4 +1,4 @@
-package measure_test
+package metrics_test
 
 import (
 	"testing"
@@ -6,7 +6,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/runner/measure"
+	"github.com/hexmage/hexmage/steps/metrics"
 )
+
+func shipped(t testing.TB) metrics.Set {
+	t.Helper()
+	s, diags := metrics.Load(nil)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return s
+}
 
 const summary = "\x1b[32mQNN Backend Build Id: v2.41.0.251128145156\x1b[0m\nhello, decode time : soon\n" +
 	"============== Performance Summary ===============\n" +
@@ -17,9 +27,9 @@ const summary = "\x1b[32mQNN Backend Build Id: v2.41.0.251128145156\x1b[0m\nhell
 	"==================================================\n"
 
 // parse finds what known runners print.
-func parse(t *testing.T, stdout []byte) []measure.Metric {
+func parse(t testing.TB, stdout []byte) []measure.Metric {
 	t.Helper()
-	p, err := measure.NewParser(nil)
+	p, err := measure.NewParser(nil, shipped(t).Known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +68,12 @@ func TestParseMetrics(t *testing.T) {
 func FuzzParseMetrics(f *testing.F) {
 	f.Add([]byte(summary))
 	f.Add([]byte("Decode time : 1e999 us\x1b["))
+	p, err := measure.NewParser(nil, shipped(f).Known)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		for _, m := range parse(t, in) {
+		for _, m := range p.Parse(in) {
 			if m.Name == "" || m.Unit == "" || m.Value < 0 {
 				t.Errorf("%+v", m)
 			}

@@ -8,12 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/steps"
+	"github.com/hexmage/hexmage/steps/metrics"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -29,16 +32,17 @@ type domain struct {
 // onDevice tells whether steps of a kind run on a device.
 func onDevice(kind string) bool { return kind == "run" }
 
-// domain reads the workspace's own catalogue and lock, which come before the shipped ones.
+// domain reads the workspace's own catalogue, lock and metrics, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
 	files, err := dataFiles(workspace, "toolchains")
 	if err != nil {
 		return nil, err
 	}
-	reads := step.Reads{Paths: []string{"toolchains", toolchains.LockFile}}
-	for name := range files {
-		reads.Paths = append(reads.Paths, "toolchains/"+filepath.Base(name))
+	measured, err := dataFiles(workspace, metrics.Dir)
+	if err != nil {
+		return nil, err
 	}
+	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile}, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured)))}
 	cat, diags := a.catalogues.load(files)
 	if diags.HasErrors() {
 		return nil, a.printDiags(diags, nil)
@@ -48,7 +52,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 		return nil, err
 	}
 	d := &domain{catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
-	d.kinds = steps.Workspace{Catalogue: cat, Lock: lock, Machine: d.machine, Dir: workspace}.Kinds()
+	d.kinds = steps.Workspace{Catalogue: cat, Lock: lock, Machine: d.machine, Dir: workspace, Metrics: measured}.Kinds()
 	if a.serial != "" {
 		d.kinds["run"] = onSerial{d.kinds["run"], a.serial}
 	}
@@ -103,6 +107,9 @@ func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
 	return l, nil
 }
 
+// maxDataFile bounds a file of a workspace's own data, in bytes.
+const maxDataFile = 16 << 20
+
 // dataFiles reads the files *.hcl of a folder of the workspace, but the lock, by path.
 func dataFiles(workspace, folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
@@ -111,7 +118,7 @@ func dataFiles(workspace, folder string) (map[string][]byte, error) {
 		if filepath.Base(name) == toolchains.LockFile {
 			continue
 		}
-		b, err := os.ReadFile(name)
+		b, err := boundedfile.Read(name, maxDataFile)
 		if err != nil {
 			return nil, engine(err)
 		}

@@ -12,6 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 func TestMain(m *testing.M) {
@@ -46,8 +49,26 @@ func TestScript(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HEXMAGE_CACHE", filepath.Join(e.WorkDir, ".cache"))
+			e.Values["t"] = e.T().(testing.TB)
 			return nil
 		},
-		Condition: nil,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "phone": attachPhone},
 	})
+}
+
+// downloads is a command of scripts: the packages of real tools are in the cache, as if they had been downloaded.
+func downloads(ts *testscript.TestScript, _ bool, _ []string) {
+	t := ts.Value("t").(testing.TB)
+	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "downloads"), os.DirFS(toolchaintest.Downloads(t))))
+}
+
+// attachPhone is a command of scripts: an emulated phone is attached to the user's adb server, and the packages of adb are in the cache.
+func attachPhone(ts *testscript.TestScript, neg bool, args []string) {
+	t := ts.Value("t").(testing.TB)
+	self, err := os.Executable()
+	ts.Check(err)
+	e, server := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }), phonetest.Server(t)
+	ts.Check(server.Connect(t.Context(), e.Addr()))
+	ts.Setenv("ADB_SERVER_SOCKET", "localfilesystem:"+server.Address())
+	downloads(ts, neg, args)
 }
