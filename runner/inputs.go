@@ -76,7 +76,7 @@ func openStreams(ctx context.Context, blobs store.Blobs, a *action.Action, dir s
 		s.stdin = func() (io.ReadCloser, error) { return blobs.Open(ctx, e.File.Digest) }
 	}
 	s.outHead, s.errHead = execute.Outputs(ctx)
-	line := &lastLine{ctx: ctx}
+	line := &lastLine{report: func(text string) { execute.ReportProgress(ctx, 0, 0, text) }}
 	s.stdout, s.stderr = io.MultiWriter(s.outHead, line), io.MultiWriter(s.errHead, line)
 	if name := a.Command.Platform[action.PropertyStdout]; name != "" {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -109,8 +109,8 @@ func (s *streams) close() error {
 
 // lastLine reports the last line that was written to it as the action's progress. It is written to from one goroutine.
 type lastLine struct {
-	ctx      context.Context // of one Execute
-	line     []byte          // the start of one that is not complete
+	report   func(text string)
+	line     []byte // the start of one that is not complete
 	reported time.Time
 }
 
@@ -127,7 +127,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 		whole := append(l.line, p[:end]...)
 		if text := strings.TrimSpace(string(whole[bytes.LastIndexAny(bytes.TrimRight(whole, "\r\n"), "\r\n")+1:])); text != "" && time.Since(l.reported) > lineEvery {
 			l.reported = time.Now()
-			execute.ReportProgress(l.ctx, 0, 0, strings.ToValidUTF8(text[:min(len(text), maxShownLine)], ""))
+			l.report(strings.ToValidUTF8(text[:min(len(text), maxShownLine)], ""))
 		}
 		l.line, p = l.line[:0], p[end+1:]
 	}

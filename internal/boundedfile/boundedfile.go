@@ -1,9 +1,11 @@
 // Package boundedfile reads what must not be larger than a bound: a file that a user or an archive names may have any size, and what
-// reads it whole says how much makes sense. One enters it with Read, ReadFS or ReadAll. It does not know what the bytes are.
+// reads it whole says how much makes sense. One enters it with Read, ReadFS or ReadAll; Until bounds by time what is too large to read whole. It
+// does not know what the bytes are.
 package boundedfile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -54,4 +56,19 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 		return nil, &LargeError{name, limit}
 	}
 	return b.Bytes(), nil
+}
+
+// Until reads r until ctx ends, and then fails with its cause: gigabytes take a while.
+func Until(ctx context.Context, r io.Reader) io.Reader { return &reader{ctx, r} }
+
+type reader struct {
+	ctx context.Context // io.Reader has none
+	r   io.Reader
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.r.Read(b)
 }

@@ -1,6 +1,7 @@
 package boundedfile_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -57,6 +58,20 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := boundedfile.ReadAll(endless{}, "it", limit); err == nil {
 		t.Error("all of what has no end is read")
+	}
+}
+
+// TestUntil: what has no end is read until the context ends, and the error is its cause.
+func TestUntil(t *testing.T) {
+	over := errors.New("nobody waits any more")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r := boundedfile.Until(ctx, endless{})
+	if n, err := r.Read(make([]byte, 8)); n != 8 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	cancel(over)
+	if n, err := io.Copy(io.Discard, r); n != 0 || !errors.Is(err, over) {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 

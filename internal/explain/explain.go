@@ -61,9 +61,9 @@ type Comparison struct {
 // Compare says in what the actions differ: at most limit Differences, toolchains and inputs first. Both actions' Directory
 // messages are looked for in the store; those that are not there are named in Comparison.Unknown.
 func Compare(ctx context.Context, blobs store.Blobs, before, now *action.Action, limit int) (Comparison, error) {
-	c := &comparer{ctx: ctx, blobs: blobs, limit: limit}
+	c := &comparer{blobs: blobs, limit: limit}
 	if before.InputRoot != now.InputRoot {
-		if err := c.folders("", before.InputRoot, now.InputRoot); err != nil {
+		if err := c.folders(ctx, "", before.InputRoot, now.InputRoot); err != nil {
 			return Comparison{}, err
 		}
 	}
@@ -99,7 +99,6 @@ func caching(a *action.Action) string {
 
 type comparer struct {
 	Comparison
-	ctx   context.Context
 	blobs store.Blobs
 	limit int
 }
@@ -380,15 +379,15 @@ const maxDepth = 500
 
 // folders compares the two folders at a path of the exec root, one level deep, and goes into those that differ. A toolchain
 // is one difference: what changed in an SDK is not what changed in the pipeline.
-func (c *comparer) folders(at string, before, now digest.Digest) error {
+func (c *comparer) folders(ctx context.Context, at string, before, now digest.Digest) error {
 	if strings.Count(at, "/") > maxDepth {
 		return fmt.Errorf("folders are more than %d deep at %s", maxDepth, at)
 	}
-	o, err := merkle.Ref(before).Open(c.ctx, c.blobs)
+	o, err := merkle.Ref(before).Open(ctx, c.blobs)
 	if err == nil {
 		var n *merkle.Dir
-		if n, err = merkle.Ref(now).Open(c.ctx, c.blobs); err == nil {
-			return c.entries(at, o, n)
+		if n, err = merkle.Ref(now).Open(ctx, c.blobs); err == nil {
+			return c.entries(ctx, at, o, n)
 		}
 	}
 	if !gone(err) {
@@ -402,7 +401,7 @@ func (c *comparer) folders(at string, before, now digest.Digest) error {
 	return nil
 }
 
-func (c *comparer) entries(at string, before, now *merkle.Dir) error {
+func (c *comparer) entries(ctx context.Context, at string, before, now *merkle.Dir) error {
 	names := map[string]bool{}
 	for _, d := range []*merkle.Dir{before, now} {
 		for n := range d.Files {
@@ -425,11 +424,11 @@ func (c *comparer) entries(at string, before, now *merkle.Dir) error {
 		case before.Dirs[name] != nil && now.Dirs[name] != nil:
 			from, _ := before.Dirs[name].Ref()
 			to, _ := now.Dirs[name].Ref()
-			if err := c.folders(p, from, to); err != nil {
+			if err := c.folders(ctx, p, from, to); err != nil {
 				return err
 			}
 		case before.Dirs[name] != nil && n == "" && p == toolchains, now.Dirs[name] != nil && o == "" && p == toolchains:
-			if err := c.alone(p, before.Dirs[name], now.Dirs[name]); err != nil {
+			if err := c.alone(ctx, p, before.Dirs[name], now.Dirs[name]); err != nil {
 				return err
 			}
 		default:
@@ -440,14 +439,14 @@ func (c *comparer) entries(at string, before, now *merkle.Dir) error {
 }
 
 // alone compares a folder with nothing.
-func (c *comparer) alone(at string, before, now *merkle.Dir) error {
+func (c *comparer) alone(ctx context.Context, at string, before, now *merkle.Dir) error {
 	empty := &merkle.Dir{}
 	o, n := empty, empty
 	var err error
 	if before != nil {
-		o, err = before.Open(c.ctx, c.blobs)
+		o, err = before.Open(ctx, c.blobs)
 	} else {
-		n, err = now.Open(c.ctx, c.blobs)
+		n, err = now.Open(ctx, c.blobs)
 	}
 	if gone(err) {
 		c.Unknown = append(c.Unknown, "what is in "+at)
@@ -456,7 +455,7 @@ func (c *comparer) alone(at string, before, now *merkle.Dir) error {
 	if err != nil {
 		return err
 	}
-	return c.entries(at, o, n)
+	return c.entries(ctx, at, o, n)
 }
 
 // entry describes what has a name, "" for nothing. Things that differ have different descriptions.

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -155,7 +156,7 @@ func (v *verifier) hash(ctx context.Context, path string, info fs.FileInfo, fn d
 		return digest.Digest{}, err
 	}
 	defer f.Close()
-	d, err = fn.Reader(&counted{ctx, f, v})
+	d, err = fn.Reader(boundedfile.Until(ctx, &counted{f, v}))
 	if err != nil {
 		return digest.Digest{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -169,15 +170,11 @@ func (v *verifier) hash(ctx context.Context, path string, info fs.FileInfo, fn d
 
 // counted is a file that reports how much was read of all.
 type counted struct {
-	ctx context.Context
-	f   *os.File
-	v   *verifier
+	f *os.File
+	v *verifier
 }
 
 func (c *counted) Read(b []byte) (int, error) {
-	if err := context.Cause(c.ctx); err != nil {
-		return 0, err
-	}
 	n, err := c.f.Read(b)
 	done := c.v.done.Add(int64(n))
 	if c.v.o.Progress != nil && n > 0 {
@@ -236,7 +233,10 @@ func (v *verifier) trees(ctx context.Context) error {
 
 // tree says what is wrong with the tree, "" for nothing.
 func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
-	is, err := merkle.Scan(ctx, treeHasher{ctx, v, u.name.Function()}, u.path, merkle.ScanOptions{})
+	hash := func(path string, info fs.FileInfo) (digest.Digest, error) {
+		return v.hash(ctx, path, info, u.name.Function())
+	}
+	is, err := merkle.Scan(ctx, merkle.HasherFunc(hash), u.path, merkle.ScanOptions{})
 	if err != nil {
 		if unreadable(err) || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 			return "", err
@@ -293,16 +293,6 @@ func difference(want, is *merkle.Dir) string {
 		return first + " is too much"
 	}
 	return fmt.Sprintf("%s is %s and should be %s", first, b[first], a[first])
-}
-
-type treeHasher struct {
-	ctx context.Context
-	v   *verifier
-	fn  digest.Function
-}
-
-func (h treeHasher) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
-	return h.v.hash(h.ctx, path, info, h.fn)
 }
 
 // note is add for something that a command may have read. It goes on record first: whatever becomes of the file, what rests on it is found

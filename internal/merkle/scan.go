@@ -23,13 +23,15 @@ type Hasher interface {
 	Hash(path string, info fs.FileInfo) (digest.Digest, error)
 }
 
-type hasher func(path string, info fs.FileInfo) (digest.Digest, error)
+// HasherFunc is a Hasher's Hash.
+type HasherFunc func(path string, info fs.FileInfo) (digest.Digest, error)
 
-func (h hasher) Hash(path string, info fs.FileInfo) (digest.Digest, error) { return h(path, info) }
+// Hash implements Hasher.
+func (h HasherFunc) Hash(path string, info fs.FileInfo) (digest.Digest, error) { return h(path, info) }
 
 // HashFiles returns a Hasher that reads every file. A statcache.Cache is one that does not.
 func HashFiles(fn digest.Function) Hasher {
-	return hasher(func(path string, _ fs.FileInfo) (digest.Digest, error) {
+	return HasherFunc(func(path string, _ fs.FileInfo) (digest.Digest, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return digest.Digest{}, err

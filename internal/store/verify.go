@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
@@ -70,7 +71,7 @@ func Copy(ctx context.Context, w io.Writer, r io.Reader, d digest.Digest) error 
 	if d.Size() <= smallBlob {
 		return copySmall(ctx, w, r, d)
 	}
-	v := &verifier{ReadCloser: io.NopCloser(&stopper{ctx, r}), want: d, h: d.Function().New()}
+	v := &verifier{ReadCloser: io.NopCloser(boundedfile.Until(ctx, r)), want: d, h: d.Function().New()}
 	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{v}, make([]byte, bufferSize(d)))
 	return err
 }
@@ -80,7 +81,7 @@ const smallBlob = 8 << 10
 
 func copySmall(ctx context.Context, w io.Writer, r io.Reader, d digest.Digest) error {
 	b := make([]byte, d.Size()+1)
-	n, err := io.ReadFull(&stopper{ctx, r}, b)
+	n, err := io.ReadFull(boundedfile.Until(ctx, r), b)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return err
 	}
@@ -89,19 +90,6 @@ func copySmall(ctx context.Context, w io.Writer, r io.Reader, d digest.Digest) e
 	}
 	_, err = w.Write(b[:n])
 	return err
-}
-
-// stopper is a reader that ends with its context.
-type stopper struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s *stopper) Read(p []byte) (int, error) {
-	if err := context.Cause(s.ctx); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
 }
 
 // bufferSize is enough to read d and see that it ends there.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/runner/adb"
 )
@@ -100,7 +101,7 @@ func (t *transfer) begin(ctx context.Context, b blob) error {
 			return err
 		}
 		defer r.Close()
-		if l.recipe, err = chop(contextReader{ctx, r}); err != nil {
+		if l.recipe, err = chop(boundedfile.Until(ctx, r)); err != nil {
 			return fmt.Errorf("read what is to be pushed: %w", err)
 		}
 		t.sums.remember(b.sum, l.recipe)
@@ -111,19 +112,6 @@ func (t *transfer) begin(ctx context.Context, b blob) error {
 	l.spans = l.recipe.spans(t.known)
 	t.now = l
 	return nil
-}
-
-// contextReader ends with its context: gigabytes take a while.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.r.Read(p)
 }
 
 // reached asks how much of the blob the device has.
@@ -303,7 +291,7 @@ func (l *largeBlob) same(ctx context.Context) error {
 	}
 	defer r.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, contextReader{ctx, r}); err != nil {
+	if _, err := io.Copy(h, boundedfile.Until(ctx, r)); err != nil {
 		return fmt.Errorf("read what is to be pushed: %w", err)
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); sum != l.sum {

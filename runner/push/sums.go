@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
 // Sums remembers the SHA-256 of contents that are named in another way, and of large ones where they are cut, so that unchanged gigabytes
@@ -42,7 +43,7 @@ func (s Sums) read(ctx context.Context, f File) (string, recipe, error) {
 		return "", nil, err
 	}
 	defer r.Close()
-	sum, cuts, err := sumAndChop(contextReader{ctx, r}, f.Size > largeFile)
+	sum, cuts, err := sumAndChop(boundedfile.Until(ctx, r), f.Size > largeFile)
 	if err != nil {
 		return "", nil, fmt.Errorf("hash %s: %w", f.Key, err)
 	}

@@ -72,11 +72,11 @@ func Examine(ctx context.Context, o Options) []Finding {
 	if o.Stored == nil {
 		o.Stored = func(string, string, string) (string, bool) { return "", false }
 	}
-	e := &examination{ctx: ctx, o: o, p: o.Probes}
+	e := &examination{o: o, p: o.Probes}
 	e.machine()
-	e.programs()
-	e.devices()
-	e.network()
+	e.programs(ctx)
+	e.devices(ctx)
+	e.network(ctx)
 	if o.Profile != "device" {
 		e.profile("open", []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"})
 	}
@@ -91,7 +91,6 @@ func Examine(ctx context.Context, o Options) []Finding {
 }
 
 type examination struct {
-	ctx     context.Context
 	o       Options
 	p       Probes
 	section string

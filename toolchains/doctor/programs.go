@@ -55,7 +55,7 @@ func (e *examination) python() string {
 var versionNumber = lazyregexp.New(`\d+\.\d+[0-9.]*`)
 
 // programs looks for the few programs of the system that are used.
-func (e *examination) programs() {
+func (e *examination) programs(ctx context.Context) {
 	e.section = SectionPrograms
 	apt := false
 	for _, p := range e.list() {
@@ -73,7 +73,7 @@ func (e *examination) programs() {
 			}
 			said := ""
 			if p.version != nil && e.p.Output != nil {
-				if out, err := e.p.Output(e.ctx, path, p.version...); err == nil {
+				if out, err := e.p.Output(ctx, path, p.version...); err == nil {
 					said, _, _ = strings.Cut(strings.TrimSpace(out), "\n")
 				}
 			}
@@ -123,13 +123,13 @@ func (e *examination) lookPath(name string) (string, error) {
 }
 
 // devices says which phones an adb server sees. It starts none.
-func (e *examination) devices() {
+func (e *examination) devices(ctx context.Context) {
 	e.section = SectionDevices
 	if e.p.Devices == nil {
 		return
 	}
 	const connect = "Connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it. The open profile has an emulated one."
-	ds, err := e.p.Devices(e.ctx)
+	ds, err := e.p.Devices(ctx)
 	if err != nil {
 		f := Finding{Name: "adb server", Status: e.unless("device"), Detail: "none runs", Remedy: "Run `adb start-server`."}
 		if _, err := e.lookPath("adb"); err != nil {
@@ -185,13 +185,13 @@ func (e *examination) soc(name string) string {
 }
 
 // network says which hosts of the catalogue answer, when that was asked for.
-func (e *examination) network() {
+func (e *examination) network(ctx context.Context) {
 	e.section = SectionNetwork
 	if e.p.Reach == nil {
 		return
 	}
 	for _, host := range hosts(e.o.Catalogue) {
-		if err := e.p.Reach(e.ctx, host); err != nil {
+		if err := e.p.Reach(ctx, host); err != nil {
 			e.add(Finding{Name: host, Status: Optional, Detail: "does not answer: " + err.Error(),
 				Remedy: "Where the network needs a proxy, set HTTPS_PROXY. What is in the store needs no network."})
 			continue

@@ -105,7 +105,7 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	if len(found) == 0 {
 		return c.notThere(copies, names)
 	}
-	return a.showExplained(w, found)
+	return a.showExplained(ctx, w, found)
 }
 
 // notThere is the error for a copy or an action that the step does not have.
@@ -122,7 +122,7 @@ func (c *explainCmd) notThere(copies, names []string) error {
 	return usage("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
 }
 
-func (a *app) showExplained(w *reasons, found []*build.Previewed) error {
+func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Previewed) error {
 	// Those that are cached and nothing more to say of come last, counted when there are many.
 	var all []*explanation
 	cached, more := 0, 0
@@ -135,7 +135,7 @@ func (a *app) showExplained(w *reasons, found []*build.Previewed) error {
 			more++
 			continue
 		}
-		e, err := w.explain(v)
+		e, err := w.explain(ctx, v)
 		if err != nil {
 			return engine(err)
 		}
@@ -165,8 +165,8 @@ func (a *app) showExplained(w *reasons, found []*build.Previewed) error {
 }
 
 // explain finds out all there is to say about an action.
-func (w *reasons) explain(v *build.Previewed) (*explanation, error) {
-	e := &explanation{Step: v.Instance.At.Short(), Status: v.Status, Reason: w.reason(v)}
+func (w *reasons) explain(ctx context.Context, v *build.Previewed) (*explanation, error) {
+	e := &explanation{Step: v.Instance.At.Short(), Status: v.Status, Reason: w.reason(ctx, v)}
 	if v.Spec != nil {
 		e.Name = v.Spec.Name
 	}
@@ -174,7 +174,7 @@ func (w *reasons) explain(v *build.Previewed) (*explanation, error) {
 		for i := range w.seen.Actions {
 			on := &w.seen.Actions[i]
 			if on.Instance.At.Short() == step && on.Status != build.WillUse {
-				x := &actionStatus{Step: step, Status: on.Status, Reason: w.reason(on)}
+				x := &actionStatus{Step: step, Status: on.Status, Reason: w.reason(ctx, on)}
 				if on.Spec != nil {
 					x.Name = on.Spec.Name
 				}
@@ -191,21 +191,21 @@ func (w *reasons) explain(v *build.Previewed) (*explanation, error) {
 		return e, nil
 	}
 	var err error
-	if e.Last, err = w.then(run, last, v); err != nil {
+	if e.Last, err = w.then(ctx, run, last, v); err != nil {
 		return nil, err
 	}
 	if run, good := w.book.LastSuccess(w.p.Profile, e.Step, e.Name); good != nil && last.Outcome == event.Failed {
-		e.LastSuccess, err = w.then(run, good, v)
+		e.LastSuccess, err = w.then(ctx, run, good, v)
 	}
 	return e, err
 }
 
-func (w *reasons) then(run *runlog.Run, a *runlog.Action, v *build.Previewed) (*then, error) {
+func (w *reasons) then(ctx context.Context, run *runlog.Run, a *runlog.Action, v *build.Previewed) (*then, error) {
 	t := &then{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
 	if t.Same {
 		return t, nil
 	}
-	c, err := w.compare(run, a, v, maxDifferences)
+	c, err := w.compare(ctx, run, a, v, maxDifferences)
 	switch {
 	case gone(err):
 		t.Notes = append(t.Notes, "something differs; what it was made of then is no longer in the cache")
@@ -273,7 +273,6 @@ func seconds(s float64) string {
 
 // reasons says why actions will run, from what earlier runs of the pipeline left.
 type reasons struct {
-	ctx      context.Context
 	p        *plan.Plan
 	seen     *build.Previews
 	book     *runlog.Book
@@ -303,12 +302,12 @@ func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep 
 	if err != nil {
 		return nil, engine(err)
 	}
-	return &reasons{ctx: ctx, p: p, seen: seen, book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+	return &reasons{p: p, seen: seen, book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
 		versions: toolchainVersions(p), loaded: map[string]loadedAction{}}, nil
 }
 
 // reason says in a few words why the action has its status.
-func (w *reasons) reason(v *build.Previewed) string {
+func (w *reasons) reason(ctx context.Context, v *build.Previewed) string {
 	switch v.Status {
 	case build.Deferred:
 		return "waits for " + some(v.Waits, 3)
@@ -331,7 +330,7 @@ func (w *reasons) reason(v *build.Previewed) string {
 	case last.Key == v.Key:
 		return "its result is no longer in the cache"
 	}
-	c, err := w.compare(run, last, v, 2)
+	c, err := w.compare(ctx, run, last, v, 2)
 	if err != nil {
 		return "changed; what it was is no longer in the cache"
 	}
@@ -342,16 +341,16 @@ func (w *reasons) reason(v *build.Previewed) string {
 }
 
 // compare compares what an action of a run was made of with what it would be made of now.
-func (w *reasons) compare(run *runlog.Run, then *runlog.Action, v *build.Previewed, limit int) (explain.Comparison, error) {
+func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action, v *build.Previewed, limit int) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
-		old.action, old.blobs, old.err = explain.Load(w.ctx, w.seen.Store, w.results, then.Key)
+		old.action, old.blobs, old.err = explain.Load(ctx, w.seen.Store, w.results, then.Key)
 		w.loaded[then.Key.Hex()] = old
 	}
 	if old.err != nil {
 		return explain.Comparison{}, old.err
 	}
-	c, err := explain.Compare(w.ctx, old.blobs, old.action, v.Action, limit)
+	c, err := explain.Compare(ctx, old.blobs, old.action, v.Action, limit)
 	if err != nil {
 		return c, err
 	}

@@ -120,7 +120,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		s = w.status()
+		s = w.status(ctx)
 	}
 	if a.JSON {
 		var status any
@@ -234,7 +234,7 @@ type actionStatus struct {
 const maxReasons = 1000
 
 // status works out why each action has the status it has.
-func (w *reasons) status() *planStatus {
+func (w *reasons) status(ctx context.Context) *planStatus {
 	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
@@ -247,7 +247,7 @@ func (w *reasons) status() *planStatus {
 		}
 		s.add(to)
 		if v.Status != build.WillRun || s.WillRun <= maxReasons {
-			to.Reason = w.reason(v)
+			to.Reason = w.reason(ctx, v)
 		}
 		s.by[to.Step+"\x00"+to.Name] = to
 		s.groups[to.Step] = append(s.groups[to.Step], to)

@@ -344,7 +344,8 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *execRoot) (*a
 			}
 		}
 	}
-	progress := &progressLines{ctx: ctx, next: stderr}
+	report := func(done, total int64, text string) { execute.ReportProgress(ctx, done, total, text) }
+	progress := &progressLines{report: report, next: stderr}
 	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
 	start := time.Now()
 	var code int

@@ -3,7 +3,6 @@ package local
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -13,10 +12,10 @@ import (
 
 // progressLines takes lines "progress DONE TOTAL TEXT" out of standard error and reports them; the rest goes on to next.
 type progressLines struct {
-	ctx  context.Context // of one Execute
-	next *execute.Capped
-	line []byte
-	last time.Time
+	report execute.Progress
+	next   *execute.Capped
+	line   []byte
+	last   time.Time
 }
 
 // Write never fails.
@@ -46,7 +45,7 @@ func (p *progressLines) emit() {
 			if err1 == nil && err2 == nil {
 				if time.Since(p.last) > 50*time.Millisecond {
 					p.last = time.Now()
-					execute.ReportProgress(p.ctx, done, total, strings.Join(f[2:], " "))
+					p.report(done, total, strings.Join(f[2:], " "))
 				}
 				p.line = p.line[:0]
 				return

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/layout"
@@ -57,7 +58,7 @@ func (s *Blobs) Ref(digest.Digest) (store.Ref, bool) { return store.Ref{}, false
 // hash reads the file once.
 func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regular) (digest.Digest, error) {
 	if f.Size > smallSize {
-		return fn.Reader(&stopper{ctx, f})
+		return fn.Reader(boundedfile.Until(ctx, f))
 	}
 	buf := s.buffers.Get().(*[]byte)
 	defer s.buffers.Put(buf)
@@ -76,19 +77,6 @@ func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regu
 		}
 	}
 	return digest.Digest{}, errors.New("it grows while it is read: something still writes to it")
-}
-
-// stopper is a reader that ends with its context.
-type stopper struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s *stopper) Read(p []byte) (int, error) {
-	if err := context.Cause(s.ctx); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
 }
 
 // moveIn makes the open file f the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
