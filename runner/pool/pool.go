@@ -1,7 +1,7 @@
 // Package pool lends the phones of a lab: to one user at a time, those that work, those first that have the files already.
 //
 // The way in is New, a Pool, and its Take, which returns a Lease. The package knows adb, leases and what a phone says of itself; it does not know
-// what a phone is used for, nor where the list of phones comes from.
+// what a phone is used for, nor where the list of phones comes from (steps/devices reads it).
 package pool
 
 import (

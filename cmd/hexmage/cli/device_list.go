@@ -66,7 +66,7 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 	if l.Watch {
 		return a.watchDevices(ctx)
 	}
-	listed, err := a.poolFile()
+	listed, err := a.deviceFile()
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
-	"github.com/hexmage/hexmage/steps/poolfile"
+	"github.com/hexmage/hexmage/steps/devices"
 )
 
 // adbAddress is where the user's adb server listens, by the variables that adb itself reads.
@@ -144,29 +144,29 @@ func (a *app) poolPath() (path string, named bool) {
 	return filepath.Join(config, "hexmage", "devices.hcl"), false
 }
 
-// poolFile reads the list of the user's phones. Without one it is empty.
-func (a *app) poolFile() (poolfile.File, error) {
+// deviceFile reads the list of the user's phones. Without one it is empty.
+func (a *app) deviceFile() (devices.File, error) {
 	path, named := a.poolPath()
 	if path == "" {
-		return poolfile.File{}, nil
+		return devices.File{}, nil
 	}
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
-		return poolfile.File{}, nil
+		return devices.File{}, nil
 	}
 	if err != nil {
-		return poolfile.File{}, usage("the list of devices: %w", err)
+		return devices.File{}, usage("the list of devices: %w", err)
 	}
-	f, diags := poolfile.Parse(src, path)
+	f, diags := devices.Parse(src, path)
 	if diags.HasErrors() {
-		return poolfile.File{}, a.printDiags(diags, map[string]*hcl.File{path: {Bytes: src}})
+		return devices.File{}, a.printDiags(diags, map[string]*hcl.File{path: {Bytes: src}})
 	}
 	return f, nil
 }
 
 // inPool finds the user's phone with a name or serial.
 func (a *app) inPool(serial string) (pool.Device, bool, error) {
-	f, err := a.poolFile()
+	f, err := a.deviceFile()
 	if err != nil || serial == "" {
 		return pool.Device{}, false, err
 	}

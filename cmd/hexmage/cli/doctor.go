@@ -183,7 +183,7 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed, err := a.poolFile()
+	listed, err := a.deviceFile()
 	if err != nil {
 		return nil, err
 	}

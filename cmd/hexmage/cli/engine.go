@@ -89,7 +89,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	listed, err := a.poolFile()
+	listed, err := a.deviceFile()
 	if err != nil {
 		return nil, err
 	}

@@ -386,7 +386,7 @@ func programPath(n *plan.Instance) string {
 func (a *app) attached() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if f, err := a.poolFile(); err == nil && len(f.Devices) > 0 {
+	if f, err := a.deviceFile(); err == nil && len(f.Devices) > 0 {
 		return "" // which of them works is seen when one is wanted
 	}
 	network, address, err := a.adbAddress()

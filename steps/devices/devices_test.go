@@ -1,4 +1,4 @@
-package poolfile_test
+package devices_test
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/runner/pool"
-	"github.com/hexmage/hexmage/steps/poolfile"
+	"github.com/hexmage/hexmage/steps/devices"
 )
 
 func TestParse(t *testing.T) {
-	got, diags := poolfile.Parse([]byte(`
+	got, diags := devices.Parse([]byte(`
 # the desk's own
 device "desk" { serial = "R5CX123" }
 device "rack" {
@@ -28,7 +28,7 @@ emulated { phones = 2 }
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	want := poolfile.File{Emulated: 2, Devices: []pool.Device{
+	want := devices.File{Emulated: 2, Devices: []pool.Device{
 		{Name: "desk", Serial: "R5CX123"},
 		{Name: "rack", Serial: "10.0.0.7:5555", Server: pool.Server{Network: "tcp", Address: "10.0.0.2:5037"}, SoC: "SM8750"},
 		{Name: "twin", Serial: "R5CX123", Server: pool.Server{Network: "unix", Address: "/run/adb.sock"}},
@@ -36,7 +36,7 @@ emulated { phones = 2 }
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got, diags := poolfile.Parse(nil, "devices.hcl"); diags.HasErrors() || len(got.Devices) != 0 {
+	if got, diags := devices.Parse(nil, "devices.hcl"); diags.HasErrors() || len(got.Devices) != 0 {
 		t.Error(got, diags)
 	}
 }
@@ -66,7 +66,7 @@ func TestMistakes(t *testing.T) {
 		{"emulated { phones = 1 }\nemulated { phones = 2 }", `emulated is declared here and at devices.hcl:1`},
 		{`device "a" {`, `devices.hcl:1`},
 	} {
-		_, diags := poolfile.Parse([]byte(c.src), "devices.hcl")
+		_, diags := devices.Parse([]byte(c.src), "devices.hcl")
 		var all []string
 		for _, d := range diags {
 			all = append(all, d.Error())
@@ -82,7 +82,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(`emulated { phones = 2 }`)
 	f.Add(`device "a" "b" { server = 1 }`)
 	f.Fuzz(func(t *testing.T, src string) {
-		got, diags := poolfile.Parse([]byte(src), "devices.hcl")
+		got, diags := devices.Parse([]byte(src), "devices.hcl")
 		if diags.HasErrors() {
 			return
 		}

@@ -1,7 +1,7 @@
-// Package poolfile reads devices.hcl, in which people list the phones that pipelines may use.
+// Package devices reads devices.hcl, in which people list the phones that pipelines may use.
 //
 // It reads the bytes it is given. It does not know where the file is, and asks no phone whether it is there.
-package poolfile
+package devices
 
 import (
 	"fmt"
