@@ -221,7 +221,7 @@ func unreadable(err error) bool {
 	return errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist)
 }
 
-// reader is a store.Blobs that only reads, and leaves damaged blobs where they are.
+// reader is a store.Blobs that only reads, and leaves damaged blobs where they are: so they are not missing.
 type reader struct{ s *survey }
 
 func (r *reader) Open(_ context.Context, d digest.Digest) (io.ReadCloser, error) {

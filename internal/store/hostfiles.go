@@ -180,13 +180,16 @@ func (s *HostFiles) Adopt(ctx context.Context, fn digest.Function, path string) 
 	return l.Adopt(ctx, fn, path)
 }
 
-// Ref implements Local: it is a file of AddRef.
+// Ref implements Local: it is a file of AddRef, or what the next store knows.
 func (s *HostFiles) Ref(d digest.Digest) (Ref, bool) {
 	s.mu.RLock()
 	r, ok := s.refs[d]
 	s.mu.RUnlock()
-	if !ok {
-		return Ref{}, false
+	if ok {
+		return r.resolved(), true
 	}
-	return r.resolved(), true
+	if l, ok := s.next.(Local); ok {
+		return l.Ref(d)
+	}
+	return Ref{}, false
 }

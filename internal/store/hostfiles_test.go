@@ -29,14 +29,6 @@ func stores(t *testing.T) map[string]store.Blobs {
 	return map[string]store.Blobs{"memory": memory.NewBlobs(), "disk": d}
 }
 
-func TestSourcesIsAStore(t *testing.T) {
-	for name := range stores(t) {
-		t.Run(name, func(t *testing.T) {
-			storetest.Blobs(t, func(t *testing.T) store.Blobs { return store.WithHostFiles(stores(t)[name]) })
-		})
-	}
-}
-
 func readAll(ctx context.Context, s store.Blobs, d digest.Digest) ([]byte, error) {
 	r, err := s.Open(ctx, d)
 	if err != nil {

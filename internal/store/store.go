@@ -29,8 +29,12 @@ var ErrNotFound = errors.New("not in the store")
 // ErrCorrupt is what a reader returns, wrapped, at the point where content turns out not to be what its digest says.
 var ErrCorrupt = errors.New("content does not match its digest")
 
-// Blobs keeps blobs. All methods may be called from many goroutines at once. Tiers, verification, read-only access and
-// counting are decorators.
+// Blobs keeps blobs. All methods may be called from many goroutines at once. Of slices, those that are passed in stay the
+// caller's, and those that are returned become so. Under a context that has ended, a method returns the context's cause, or
+// the answer where it has one at hand. What is only read says errors.ErrUnsupported to Put.
+//
+// A decorator passes on what it does not answer itself, with the context, and returns errors as they come. It is a Local over
+// a Local, with the same answers, unless it says that it is none on purpose.
 type Blobs interface {
 	// Open returns the blob's content. Reading to the end fails with ErrCorrupt instead of io.EOF when the content is
 	// not what d says. The caller closes the reader.
@@ -44,7 +48,8 @@ type Blobs interface {
 	Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error)
 }
 
-// Results maps an action's key to its result. Methods may be called from many goroutines at once.
+// Results maps an action's key to its result. What holds of Blobs holds of it: many goroutines, contexts, decorators; and what is
+// passed in or returned, a result and messages with all that they point to, stays or becomes the caller's.
 type Results interface {
 	// Get returns the result for the key. Whether the blobs that it names still exist is another question.
 	Get(ctx context.Context, key digest.Digest) (*action.Result, error)

@@ -105,7 +105,10 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 			return nil, err
 		}
 	}
-	return missing, context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return missing, nil
 }
 
 // Open implements store.Blobs. A blob that turns out to be damaged is moved away, so that it is missing from then on.

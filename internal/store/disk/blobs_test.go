@@ -53,7 +53,7 @@ func overwrite(t testing.TB, path string, b []byte, sly bool) {
 }
 
 func TestBlobs(t *testing.T) {
-	storetest.Blobs(t, func(t *testing.T) store.Blobs { return open(t, t.TempDir()) })
+	storetest.Blobs(t, "*disk.Blobs", func(t *testing.T) store.Blobs { return open(t, t.TempDir()) })
 }
 
 func TestBlobsDamage(t *testing.T) {

@@ -25,7 +25,7 @@ func openResults(t testing.TB, root string) *disk.Results {
 }
 
 func TestResults(t *testing.T) {
-	storetest.Results(t, func(t *testing.T) store.Results { return openResults(t, t.TempDir()) })
+	storetest.Results(t, "*disk.Results", func(t *testing.T) store.Results { return openResults(t, t.TempDir()) })
 }
 
 func TestResultsLayout(t *testing.T) {

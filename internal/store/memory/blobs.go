@@ -58,7 +58,10 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 			missing = append(missing, d)
 		}
 	}
-	return missing, context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return missing, nil
 }
 
 // Delete forgets a blob, as garbage collection does in a store on disk.

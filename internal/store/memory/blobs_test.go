@@ -10,7 +10,7 @@ import (
 )
 
 func TestBlobs(t *testing.T) {
-	storetest.Blobs(t, func(*testing.T) store.Blobs { return memory.NewBlobs() })
+	storetest.Blobs(t, "*memory.Blobs", func(*testing.T) store.Blobs { return memory.NewBlobs() })
 }
 
 func TestBlobsDamage(t *testing.T) {

@@ -1,9 +1,9 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -51,12 +51,20 @@ func (s *Results) Put(ctx context.Context, key digest.Digest, r *action.Result, 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.results[key] = entry{r.Encode(), maps.Clone(messages)}
+	s.results[key] = entry{r.Encode(), copied(messages)}
 	return nil
+}
+
+func copied(messages map[digest.Digest][]byte) map[digest.Digest][]byte {
+	all := make(map[digest.Digest][]byte, len(messages))
+	for d, m := range messages {
+		all[d] = bytes.Clone(m)
+	}
+	return all
 }
 
 // Messages implements store.Results.
 func (s *Results) Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error) {
 	e, err := s.entry(key)
-	return maps.Clone(e.messages), err
+	return copied(e.messages), err
 }

@@ -9,5 +9,5 @@ import (
 )
 
 func TestResults(t *testing.T) {
-	storetest.Results(t, func(*testing.T) store.Results { return memory.NewResults() })
+	storetest.Results(t, "*memory.Results", func(*testing.T) store.Results { return memory.NewResults() })
 }

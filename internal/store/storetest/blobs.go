@@ -1,5 +1,8 @@
-// Package castest is the conformance suite that every store.Blobs passes: stores on disk, in memory, on another machine,
-// and decorators over them. It knows only the interfaces of package cas.
+// Package storetest has the conformance suites of store.Blobs, store.Local and store.Results. Blobs and Results are for whoever
+// stores, Reads for whoever gives what got there in another way, Decorator for who passes on to another store. Each is given the name of
+// the type that it checks, as %T prints it, so that a test can tell who was forgotten.
+//
+// It knows only the interfaces of package store.
 package storetest
 
 import (
@@ -23,7 +26,8 @@ import (
 
 // Blobs checks the store that open returns, which is empty and on its own for each call, and what it can do as a store.Local
 // if it is one (what a decorator answers with errors.ErrUnsupported is not asked again).
-func Blobs(t *testing.T, open func(t *testing.T) store.Blobs) {
+func Blobs(t *testing.T, name string, open func(t *testing.T) store.Blobs) {
+	is(t, name, open(t))
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		t.Run(fn.String(), func(t *testing.T) {
 			for _, c := range []struct {
@@ -33,6 +37,7 @@ func Blobs(t *testing.T, open func(t *testing.T) store.Blobs) {
 				{"round trip", roundTrip},
 				{"not found", notFound},
 				{"missing", missing},
+				{"readers at once", readersAtOnce},
 				{"wrong digest", wrongDigest},
 				{"broken reader", brokenReader},
 				{"same blob at once", sameBlobAtOnce},
@@ -45,6 +50,14 @@ func Blobs(t *testing.T, open func(t *testing.T) store.Blobs) {
 				t.Run(c.name, func(t *testing.T) { c.run(t, open(t), fn) })
 			}
 		})
+	}
+}
+
+// is reports when v is of another type than the one that a suite is said to check.
+func is(t *testing.T, name string, v any) {
+	t.Helper()
+	if got := fmt.Sprintf("%T", v); got != name {
+		t.Fatalf("this checks a %s, not a %s", got, name)
 	}
 }
 
@@ -110,7 +123,7 @@ func read(ctx context.Context, s store.Blobs, d digest.Digest) ([]byte, error) {
 }
 
 func roundTrip(t *testing.T, s store.Blobs, fn digest.Function) {
-	for _, size := range []int{0, 1, 511, 512, 1<<20 - 1, 1 << 20, 1<<20 + 1, 20 << 20} {
+	for _, size := range []int{0, 1, 511, 512, 1<<20 - 1, 1 << 20, 1<<20 + 1, store.MinRef + 1} {
 		b := Bytes(int64(size), size)
 		d := put(t, s, fn, b)
 		put(t, s, fn, b) // again
@@ -163,9 +176,15 @@ func missing(t *testing.T, s store.Blobs, fn digest.Function) {
 		}
 		all = append(all, fn.Bytes(b))
 	}
-	got, err := s.Missing(t.Context(), all)
+	all, want = append(all, all[:3]...), append(want, want[:2]...) // some twice
+	asked := slices.Clone(all)
+	got, err := s.Missing(t.Context(), asked)
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("Missing: %v, %v; want %v", got, err, want)
+	}
+	clear(got)
+	if !slices.Equal(asked, all) {
+		t.Fatal("what Missing was asked for and what it returned is not each the caller's own")
 	}
 	if got, err := s.Missing(t.Context(), nil); err != nil || len(got) != 0 {
 		t.Fatalf("Missing of nothing: %v, %v", got, err)
@@ -220,16 +239,62 @@ func sameBlobAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
 	wg.Wait()
 }
 
+// readersAtOnce reads a blob through two readers by turns, and leaves a third half way.
+func readersAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
+	b := Bytes(12, 300_000)
+	d := put(t, s, fn, b)
+	var readers [3]io.ReadCloser
+	for i := range readers {
+		var err error
+		if readers[i], err = s.Open(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got [2]bytes.Buffer
+	for {
+		n := 0
+		for i := range got {
+			k, err := io.CopyN(&got[i], readers[i], 70_000)
+			if n += int(k); err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
+		}
+		if n == 0 {
+			break
+		}
+		if _, err := io.CopyN(io.Discard, readers[2], 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range got {
+		if !bytes.Equal(got[i].Bytes(), b) {
+			t.Errorf("reader %d: %d bytes", i, got[i].Len())
+		}
+	}
+	for _, r := range readers {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func cancelled(t *testing.T, s store.Blobs, fn digest.Function) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	over := errors.New("the build is over")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(over)
 	b := Bytes(10, 1<<20)
 	d := fn.Bytes(b)
-	if err := s.Put(ctx, d, bytes.NewReader(b)); !errors.Is(err, context.Canceled) {
-		t.Errorf("Put gives %v, want context.Canceled", err)
+	if err := s.Put(ctx, d, bytes.NewReader(b)); !errors.Is(err, over) {
+		t.Errorf("Put gives %v, want the context's cause", err)
 	}
 	if m, err := s.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
 		t.Errorf("after a cancelled Put the blob is there: %v", err)
+	}
+	if m, err := s.Missing(ctx, []digest.Digest{d}); err != nil && !errors.Is(err, over) || err == nil && len(m) != 1 || err != nil && m != nil {
+		t.Errorf("Missing: %v, %v; want what is missing, or the context's cause", m, err)
+	}
+	if _, err := s.Open(ctx, d); !errors.Is(err, over) && !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Open: %v, want ErrNotFound, or the context's cause", err)
 	}
 }
 

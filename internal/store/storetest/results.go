@@ -34,8 +34,9 @@ func Result(fn digest.Function, n int) *action.Result {
 	}
 }
 
-// Results checks the Cache that open returns, which is empty for each call.
-func Results(t *testing.T, open func(t *testing.T) store.Results) {
+// Results checks the store that open returns, which is empty for each call.
+func Results(t *testing.T, name string, open func(t *testing.T) store.Results) {
+	is(t, name, open(t))
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		key := func(n int) digest.Digest { return fn.Bytes(fmt.Appendf(nil, "key %d", n)) }
 		t.Run(fn.String()+"/round trip", func(t *testing.T) {
@@ -97,15 +98,39 @@ func Results(t *testing.T, open func(t *testing.T) store.Results) {
 			}
 			wg.Wait()
 		})
+		t.Run(fn.String()+"/nothing is shared", func(t *testing.T) {
+			c := open(t)
+			m := []byte("an action")
+			d := fn.Bytes(m)
+			put := Result(fn, 1)
+			if err := c.Put(t.Context(), key(0), put, map[digest.Digest][]byte{d: m}); err != nil {
+				t.Fatal(err)
+			}
+			put.Stdout[0], put.Files[0].Path, m[0] = 'X', "X", 'X'
+			got, err := c.Get(t.Context(), key(0))
+			messages, merr := c.Messages(t.Context(), key(0))
+			if err := errors.Join(err, merr); err != nil {
+				t.Fatal(err)
+			}
+			got.Stdout[0], got.Files[0].Path, messages[d][1] = 'Y', "Y", 'Y'
+			clear(messages)
+			Want(t, c, key(0), Result(fn, 1))
+			if messages, err = c.Messages(t.Context(), key(0)); err != nil || string(messages[d]) != "an action" {
+				t.Errorf("after the caller wrote to its own the store has %q, %v", messages, err)
+			}
+		})
 		t.Run(fn.String()+"/cancelled", func(t *testing.T) {
 			c := open(t)
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := c.Put(ctx, key(0), Result(fn, 0), nil); !errors.Is(err, context.Canceled) {
-				t.Errorf("Put: %v, want context.Canceled", err)
+			over := errors.New("the build is over")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(over)
+			if err := c.Put(ctx, key(0), Result(fn, 0), nil); !errors.Is(err, over) {
+				t.Errorf("Put: %v, want the context's cause", err)
 			}
-			if _, err := c.Get(t.Context(), key(0)); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("Get: %v, want ErrNotFound", err)
+			for name, ctx := range map[string]context.Context{"before its end": t.Context(), "after its end": ctx} {
+				if _, err := c.Get(ctx, key(0)); !errors.Is(err, store.ErrNotFound) && (ctx.Err() == nil || !errors.Is(err, over)) {
+					t.Errorf("Get %s: %v, want ErrNotFound", name, err)
+				}
 			}
 		})
 	}
