@@ -18,8 +18,8 @@ import (
 
 // Lookup is what an Executor that remembers results can do beside executing.
 type Lookup interface {
-	// Lookup returns the remembered result of the action, and true, if there is one and everything that it names is in the
-	// store. It runs nothing.
+	// Lookup returns the remembered result of the action, and true, if there is one that the action allows and everything that it
+	// names is in the store; else nil and false, which is no error. It runs nothing. The Result is the caller's.
 	Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error)
 }
 

@@ -3,7 +3,6 @@ package execute_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -43,9 +42,6 @@ func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 			c.Outputs["inc/b.h"] = "other"
 			return 0, nil
 		},
-		"fail":    func(context.Context, *executetest.Call) (int, error) { return 1, nil },
-		"forgets": func(context.Context, *executetest.Call) (int, error) { return 0, nil },
-		"broken":  func(context.Context, *executetest.Call) (int, error) { return 0, errors.New("no worker") },
 	}}
 	results := memory.NewResults()
 	return world{blobs, results, fake, execute.Cached(fake, results, blobs, fn, installed), root}
@@ -64,38 +60,15 @@ func (w world) hit(t *testing.T, a *action.Action) bool {
 	return ok
 }
 
-func TestCached(t *testing.T) {
+// What its key was made of is beside the result, or else in the store.
+func TestCachedKeepsMessages(t *testing.T) {
 	w := newWorld(t, nil)
-	a := w.action("cc")
-	if w.hit(t, a) {
-		t.Fatal("a result before the action ran")
-	}
-	first, err := w.x.Execute(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, ok, err := w.x.Lookup(t.Context(), a)
-	if err != nil || !ok || fmt.Sprint(r.Files, r.Dirs) != fmt.Sprint(first.Files, first.Dirs) {
-		t.Fatalf("remembered %v, %v, %v; want %v", r, ok, err, first)
-	}
-	other := w.action("cc")
-	other.Command.Env = map[string]string{"A": "1"}
-	if w.hit(t, other) {
-		t.Error("another action has this one's result")
-	}
-	if len(w.fake.Ran()) != 1 {
-		t.Errorf("ran %v", w.fake.Ran())
-	}
-	if _, err := w.x.Execute(t.Context(), a); err != nil || len(w.fake.Ran()) != 2 {
-		t.Errorf("Execute did not run the action again: %v, %v", w.fake.Ran(), err)
-	}
-	// What its key was made of is beside the result, or else in the store.
-	large := w.action("cc")
+	small, large := w.action("cc"), w.action("cc")
 	large.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
-	if _, err := w.x.Execute(t.Context(), large); err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range []*action.Action{a, large} {
+	for _, a := range []*action.Action{small, large} {
+		if _, err := w.x.Execute(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
 		e := a.Encode(fn)
 		own := []digest.Digest{e.Key, fn.Bytes(e.Command)}
 		messages, err := w.results.Messages(t.Context(), e.Key)
@@ -106,25 +79,6 @@ func TestCached(t *testing.T) {
 		if a == large && (len(missing) > 0 || len(messages) > 0) || a != large && (len(missing) != 2 || string(messages[own[0]]) != string(e.Action) || string(messages[own[1]]) != string(e.Command)) {
 			t.Errorf("%d messages are beside the result of %v, and %v are not in the store", len(messages), e.Key, missing)
 		}
-	}
-}
-
-func TestCachedNotRemembered(t *testing.T) {
-	w := newWorld(t, nil)
-	noCache := w.action("cc")
-	noCache.DoNotCache = true
-	for name, a := range map[string]*action.Action{
-		"failed": w.action("fail"), "did not write its outputs": w.action("forgets"), "not to be cached": noCache,
-	} {
-		if _, err := w.x.Execute(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
-		if w.hit(t, a) {
-			t.Errorf("an action that %s is remembered", name)
-		}
-	}
-	if r, err := w.x.Execute(t.Context(), w.action("broken")); err == nil || w.hit(t, w.action("broken")) {
-		t.Errorf("an action that could not run: %v", r)
 	}
 }
 
@@ -208,24 +162,14 @@ func TestCachedForgedTree(t *testing.T) {
 	}
 }
 
-func TestCachedErrors(t *testing.T) {
+func TestCachedOverABrokenStore(t *testing.T) {
 	w := newWorld(t, nil)
 	broken := errors.New("the disk is gone")
-	for name, x := range map[string]*execute.CachedExecutor{
-		"results": execute.Cached(w.fake, brokenCache{broken}, w.blobs, fn, nil),
-		"store":   execute.Cached(w.fake, memory.NewResults(), brokenStore{w.blobs, broken}, fn, nil),
-	} {
-		a := w.action("cc")
-		a.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
-		r, err := x.Execute(t.Context(), a)
-		var e *execute.Error
-		if !errors.Is(err, broken) || !errors.As(err, &e) {
-			t.Errorf("%s: %v, %v; want an execute.Error with the cause", name, r, err)
-		}
-	}
-	x := execute.Cached(w.fake, brokenCache{broken}, w.blobs, fn, nil)
-	if _, _, err := x.Lookup(t.Context(), w.action("cc")); !errors.Is(err, broken) {
-		t.Errorf("Lookup: %v", err)
+	a := w.action("cc")
+	a.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
+	r, err := execute.Cached(w.fake, w.results, brokenStore{w.blobs, broken}, fn, nil).Execute(t.Context(), a)
+	if !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
+		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
 	}
 }
 
@@ -248,18 +192,6 @@ func (resultOf) Put(context.Context, digest.Digest, *action.Result, map[digest.D
 
 func (resultOf) Messages(context.Context, digest.Digest) (map[digest.Digest][]byte, error) {
 	return nil, store.ErrNotFound
-}
-
-type brokenCache struct{ err error }
-
-func (c brokenCache) Get(context.Context, digest.Digest) (*action.Result, error) { return nil, c.err }
-
-func (c brokenCache) Put(context.Context, digest.Digest, *action.Result, map[digest.Digest][]byte) error {
-	return c.err
-}
-
-func (c brokenCache) Messages(context.Context, digest.Digest) (map[digest.Digest][]byte, error) {
-	return nil, c.err
 }
 
 type brokenStore struct {

@@ -24,11 +24,16 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Executor runs actions. Execute may be called from many goroutines at once.
+// Executor runs actions. Execute may be called from many goroutines at once; none waits for another action, but where both want a
+// resource of which there is one. The Action stays as it is; the Result is the caller's.
+//
+// A decorator passes on the action and the context, of which executors tell Spans, Progress and Printed, and returns results and
+// errors as they come.
 type Executor interface {
-	// Execute returns an error only for what kept the action from running (no such program, no machine, no space). A
-	// command that ran and failed is a Result with its exit code, one that ran out of time a *TimeoutError. The outputs
-	// named in the command that exist are in the store and in the Result; one that is missing is just not in the Result.
+	// Execute returns an error, an *Error, only for what kept the action from running (no such program, no machine, no space), and no
+	// Result beside it. A command that ran and failed is a Result with its exit code, one that ran out of time a *TimeoutError. When ctx
+	// ends, the command ends with all that it started, and the error is the context's cause. The outputs named in the command
+	// that exist are in the store and in the Result; one that is missing is just not in the Result.
 	Execute(ctx context.Context, a *action.Action) (*action.Result, error)
 }
 
@@ -66,7 +71,8 @@ func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 	return store.Overlay(blobs, a.Directories)
 }
 
-// Route gives every action to the executor that its platform names (property "executor"; "local" when it names none).
+// Route gives every action to the executor that its platform names (property "executor"; "local" when it names none). Without any it
+// executes nothing.
 func Route(by map[string]Executor) Executor { return route(by) }
 
 type route map[string]Executor
@@ -78,7 +84,7 @@ func (r route) Execute(ctx context.Context, a *action.Action) (*action.Result, e
 	}
 	next, ok := r[name]
 	if !ok {
-		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("no executor %q; there are: %s", name, strings.Join(slices.Sorted(maps.Keys(r)), ", "))}
+		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("there is no %q, of %q", name, slices.Sorted(maps.Keys(r)))}
 	}
 	return next.Execute(ctx, a)
 }
@@ -88,8 +94,15 @@ type Spans func(name string, start time.Time, took time.Duration)
 
 type spansKey struct{}
 
-// WithSpans returns a context under which executors tell s what they spend their time with.
+// WithSpans returns a context under which executors tell s what they spend their time with, and whoever they told under ctx.
 func WithSpans(ctx context.Context, s Spans) context.Context {
+	if outer, ok := ctx.Value(spansKey{}).(Spans); ok {
+		inner := s
+		s = func(name string, start time.Time, took time.Duration) {
+			inner(name, start, took)
+			outer(name, start, took)
+		}
+	}
 	return context.WithValue(ctx, spansKey{}, s)
 }
 

@@ -134,7 +134,7 @@ func (v *Verifier) Execute(ctx context.Context, a *action.Action) (*action.Resul
 	if err != nil {
 		return nil, err
 	}
-	if first.ExitCode != 0 {
+	if !a.Succeeded(first.ExitCode) {
 		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
 		return first, nil
 	}

@@ -338,6 +338,16 @@ func TestVerifyLeavesOut(t *testing.T) {
 	}
 }
 
+// An exit code that the step allows is one of a result that is remembered, and compared.
+func TestVerifyAllowedExitCode(t *testing.T) {
+	v := newVerifier(t, nil)
+	a := v.sh("date +%N > o; exit 4", "o")
+	a.OKExitCodes = []int{4}
+	if e := v.verify(t, a); e.Verdict != event.Different {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestVerifyErrors(t *testing.T) {
 	w := newWorld(t, nil)
 	gone := errors.New("the second run could not start")

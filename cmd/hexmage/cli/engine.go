@@ -276,7 +276,7 @@ func (a *app) lookupOnly(workspace string) (build.Options, error) {
 		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
 	if _, err := os.Stat(a.places().Scratch()); err != nil {
 		o.Blobs = store.WithHostFiles(memory.NewBlobs())
-		o.Executor = execute.Cached(noExecutor{}, memory.NewResults(), o.Blobs, fn, nil)
+		o.Executor = execute.Cached(execute.Route(nil), memory.NewResults(), o.Blobs, fn, nil)
 	} else {
 		blobs, results, damage, err := a.stores()
 		if err != nil {
@@ -284,17 +284,9 @@ func (a *app) lookupOnly(workspace string) (build.Options, error) {
 		}
 		o.Results = results
 		o.Blobs = store.WithHostFiles(blobs)
-		o.Executor = execute.Undamaged(execute.Cached(noExecutor{}, results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
+		o.Executor = execute.Undamaged(execute.Cached(execute.Route(nil), results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
 	}
 	return o, nil
-}
-
-// noExecutor is an Executor that executes nothing.
-type noExecutor struct{}
-
-// Execute implements execute.Executor.
-func (noExecutor) Execute(context.Context, *action.Action) (*action.Result, error) {
-	return nil, errors.New("nothing is executed here")
 }
 
 // sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder

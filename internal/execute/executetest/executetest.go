@@ -1,5 +1,8 @@
-// Package executetest is the conformance suite that every execute.Executor passes which runs POSIX shell commands: here
-// and elsewhere, and decorators over them. It also has Fake, an Executor for tests of what uses one.
+// Package executetest has the conformance suites of execute.Executor and execute.Lookup. Run is for every executor that runs POSIX shell
+// commands, here or elsewhere, alone and as the program has it among decorators; Decorator is for who passes on to another one, Caching for
+// who remembers. Each is given the name of the type that it checks, as %T prints it, so that a test can tell who was forgotten.
+//
+// It also has Fake, an Executor for tests of what uses one.
 package executetest
 
 import (
@@ -9,7 +12,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,8 +40,12 @@ type Setup struct {
 	Alive func(text string) (bool, error)
 }
 
-// Run checks the executor that open returns. Each call of open gives one that shares nothing with the others.
-func Run(t *testing.T, open func(t *testing.T) Setup) {
+// leaked is a variable of the test's process that no command may see.
+const leaked = "HEXMAGE_TEST_LEAK"
+
+// Run checks the executor that open returns. It has several at the same time; they may share what they like.
+func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
+	t.Setenv(leaked, "the host's")
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, *suite)
@@ -42,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) Setup) {
 		{"exit code and output", exitCode},
 		{"signal", signal},
 		{"inputs", inputs},
+		{"folders in the action", ownDirectories},
 		{"outputs", outputs},
 		{"missing output", missingOutput},
 		{"output that leads out", escapingOutput},
@@ -53,14 +65,26 @@ func Run(t *testing.T, open func(t *testing.T) Setup) {
 		{"missing input", missingInput},
 		{"timeout", timeout},
 		{"cancel", cancel},
+		{"cancelled before", cancelledBefore},
+		{"listeners", listeners},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := &suite{Setup: open(t)}
+			is(t, name, s.Executor)
 			if s.Shell == "" {
 				s.Shell = "/bin/sh"
 			}
 			c.run(t, s)
 		})
+	}
+}
+
+// is reports when v is of another type than the one that a suite is said to check.
+func is(t *testing.T, name string, v any) {
+	t.Helper()
+	if got := fmt.Sprintf("%T", v); got != name {
+		t.Fatalf("this checks a %s, not a %s", got, name)
 	}
 }
 
@@ -76,8 +100,8 @@ func (s *suite) put(t *testing.T, b string) digest.Digest {
 	return d
 }
 
-// action makes an action that runs the script in an exec root with the given files.
-func (s *suite) action(t *testing.T, script string, files map[string]string, outputs ...string) *action.Action {
+// dir is an exec root with the files, of which those with a * after their names are programs.
+func (s *suite) dir(t *testing.T, files map[string]string) *merkle.Dir {
 	t.Helper()
 	d := &merkle.Dir{}
 	for p, content := range files {
@@ -86,7 +110,13 @@ func (s *suite) action(t *testing.T, script string, files map[string]string, out
 			t.Fatal(err)
 		}
 	}
-	root, err := d.Put(t.Context(), s.Store, s.Fn)
+	return d
+}
+
+// action makes an action that runs the script in an exec root with the given files.
+func (s *suite) action(t *testing.T, script string, files map[string]string, outputs ...string) *action.Action {
+	t.Helper()
+	root, err := s.dir(t, files).Put(t.Context(), s.Store, s.Fn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +176,15 @@ func inputs(t *testing.T, s *suite) {
 	r := s.execute(t, a)
 	if got, want := string(r.Stdout), "content\nran\n./a/b.txt\n./a/empty\n./run\n"; r.ExitCode != 0 || got != want {
 		t.Errorf("exit code %d, stdout %q, want %q; stderr %q", r.ExitCode, got, want, r.Stderr)
+	}
+}
+
+// ownDirectories has the messages of the inputs' folders in the action, and not in the store.
+func ownDirectories(t *testing.T, s *suite) {
+	a := s.action(t, "cat a/b/c", nil)
+	a.InputRoot, a.Directories = s.dir(t, map[string]string{"a/b/c": "deep"}).Encode(s.Fn)
+	if r := s.execute(t, a); r.ExitCode != 0 || string(r.Stdout) != "deep" {
+		t.Errorf("exit code %d, stdout %q; stderr %q", r.ExitCode, r.Stdout, r.Stderr)
 	}
 }
 
@@ -215,7 +254,6 @@ func escapingOutput(t *testing.T, s *suite) {
 }
 
 func environment(t *testing.T, s *suite) {
-	t.Setenv("HEXMAGE_TEST_LEAK", "the host's")
 	a := s.action(t, "", nil)
 	a.Command.Args = []string{s.Shell, "-c", "env"}
 	a.Command.Env = map[string]string{"ONE": "1", "SPACES": " a  b ", "QUOTES": `'"$x`, "EMPTY": ""}
@@ -235,7 +273,7 @@ func environment(t *testing.T, s *suite) {
 			t.Errorf("%s is not set", k)
 		}
 	}
-	if v, ok := got["HEXMAGE_TEST_LEAK"]; ok {
+	if v, ok := got[leaked]; ok {
 		t.Errorf("the host's environment leaks: %s", v)
 	}
 }
@@ -260,7 +298,7 @@ func longOutput(t *testing.T, s *suite) {
 
 // apart runs the same action several times at once: none may see another's files, nor change its inputs for the next.
 func apart(t *testing.T, s *suite) {
-	a := s.action(t, "test ! -e out && cat in > out && sleep 0.2 && rm -f in && echo changed > in && cat out", map[string]string{"in": "x"}, "out")
+	a := s.action(t, "test ! -e out && cat in > out && sleep 0.1 && rm -f in && echo changed > in && cat out", map[string]string{"in": "x"}, "out")
 	errs := make(chan error)
 	for range 4 {
 		go func() {
@@ -279,13 +317,13 @@ func apart(t *testing.T, s *suite) {
 }
 
 func noSuchProgram(t *testing.T, s *suite) {
-	for _, prog := range []string{"no-such-program-here", "./no/such/program", "/no/such/program"} {
+	for _, args := range [][]string{{"no-such-program-here"}, {"./no/such/program"}, {"/no/such/program"}, nil} {
 		a := s.action(t, "", nil)
-		a.Command.Args = []string{prog}
+		a.Command.Args = args
 		r, err := s.Executor.Execute(t.Context(), a)
 		var e *execute.Error
-		if !errors.As(err, &e) || e.Op == "" {
-			t.Errorf("%s: %v, %v; want an execute.Error", prog, r, err)
+		if !errors.As(err, &e) || e.Op == "" || r != nil {
+			t.Errorf("%q: %v, %v; want an execute.Error alone", args, r, err)
 		}
 	}
 }
@@ -305,53 +343,105 @@ func missingInput(t *testing.T, s *suite) {
 	}
 }
 
-func timeout(t *testing.T, s *suite) {
-	a := s.action(t, "sleep 60", nil)
-	a.Timeout = 300 * time.Millisecond
-	start := time.Now()
-	if r, err := s.Executor.Execute(t.Context(), a); err == nil && r.ExitCode == 0 {
-		t.Error("a command that ran out of time has exit code 0")
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the timeout of %v took effect after %v", a.Timeout, took)
-	}
+// stubborn is a command that ends by itself after a minute, and whose child ignores the request to end. The mark is in the command lines of
+// both, and in the progress that the child tells when it is there.
+func stubborn() (script, mark string) {
+	mark = fmt.Sprintf("61.%d", time.Now().UnixNano())
+	return "(trap '' TERM HUP INT; echo progress 1 2 " + mark + " >&2; sleep " + mark + "; sleep " + mark + ") & sleep " + mark, mark
 }
 
-func cancel(t *testing.T, s *suite) {
-	mark := fmt.Sprintf("61.%d", time.Now().UnixNano())
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go func() {
-		defer stop()
-		for range 100 {
-			time.Sleep(100 * time.Millisecond)
-			if s.Alive == nil || s.alive(t, mark) {
-				time.Sleep(200 * time.Millisecond) // until all of them run
-				return
-			}
-		}
-		t.Error("the command does not show among the processes")
-	}()
-	start := time.Now()
-	// The child ignores the request to end, and its parent does not wait for it.
-	_, err := s.Executor.Execute(ctx, s.action(t, "(trap '' TERM HUP INT; sleep "+mark+"; sleep "+mark+") & sleep "+mark, nil))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want context.Canceled", err)
-	}
+// ended reports when something with the mark still runs a while after an action that began at start.
+func (s *suite) ended(t *testing.T, mark string, start time.Time) {
+	t.Helper()
 	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the end of the context took effect after %v", took)
+		t.Errorf("the end took effect after %v", took)
 	}
 	if s.Alive == nil {
 		t.Log("whether child processes end too is not checked: Setup.Alive is nil")
 		return
 	}
-	for range 50 {
-		if !s.alive(t, mark) {
-			return
+	for end := time.Now().Add(10 * time.Second); s.alive(t, mark); {
+		if time.Now().After(end) {
+			t.Fatal("a child process still runs")
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	t.Error("a child process still runs")
+}
+
+func timeout(t *testing.T, s *suite) {
+	script, mark := stubborn()
+	a := s.action(t, script, nil)
+	a.Limit = 200 * time.Millisecond
+	start := time.Now()
+	r, err := s.Executor.Execute(t.Context(), a)
+	var late *execute.TimeoutError
+	if !errors.As(err, &late) || late.Limit != a.Limit || r != nil {
+		t.Errorf("%v, %v; want a TimeoutError alone, of %v", r, err, a.Limit)
+	}
+	s.ended(t, mark, start)
+}
+
+func cancel(t *testing.T, s *suite) {
+	script, mark := stubborn()
+	over := errors.New("the build is over")
+	ctx, stop := context.WithCancelCause(t.Context())
+	ctx = execute.WithProgress(ctx, func(_, _ int64, text string) {
+		if strings.Contains(text, mark) {
+			stop(over)
+		}
+	})
+	start := time.Now()
+	if r, err := s.Executor.Execute(ctx, s.action(t, script, nil)); !errors.Is(err, over) || r != nil {
+		t.Errorf("%v, %v; want the context's cause alone", r, err)
+	}
+	s.ended(t, mark, start)
+}
+
+func cancelledBefore(t *testing.T, s *suite) {
+	over := errors.New("the build is over")
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(over)
+	ctx = execute.WithProgress(ctx, func(_, _ int64, text string) { t.Errorf("it ran: %s", text) })
+	if r, err := s.Executor.Execute(ctx, s.action(t, "echo progress 1 2 ran >&2", nil)); !errors.Is(err, over) || r != nil {
+		t.Errorf("%v, %v; want the context's cause alone", r, err)
+	}
+}
+
+// listeners checks that who put something into the context is told.
+func listeners(t *testing.T, s *suite) {
+	var mu sync.Mutex
+	var spans []string
+	var progress atomic.Bool
+	printed := execute.NewPrinted(filepath.Join(t.TempDir(), "printed"))
+	ctx := execute.WithSpans(t.Context(), func(name string, start time.Time, took time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		if spans = append(spans, name); start.IsZero() || took < 0 {
+			t.Errorf("span %s: %v, %v", name, start, took)
+		}
+	})
+	ctx = execute.WithProgress(ctx, func(_, _ int64, text string) {
+		if strings.Contains(text, "half") {
+			progress.Store(true)
+		}
+	})
+	line := strings.Repeat("x", 1000)
+	a := s.action(t, "echo progress 1 2 half >&2; i=0; while [ $i -lt 200 ]; do echo "+line+"; i=$((i+1)); done", nil)
+	r, err := s.Executor.Execute(execute.WithPrinted(ctx, printed), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole bytes.Buffer
+	if err := printed.CopyTo(&whole, r); err != nil || !strings.HasPrefix(whole.String(), strings.Repeat(line+"\n", 200)) {
+		t.Errorf("of 200 lines %d bytes are kept, %v", whole.Len(), err)
+	}
+	if !progress.Load() {
+		t.Error("no progress was told")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Contains(spans, "run") {
+		t.Errorf("the spans told are %q, want one that is called run", spans)
+	}
 }
 
 func (s *suite) alive(t *testing.T, mark string) bool {

@@ -58,7 +58,7 @@ func (f *Fake) Execute(ctx context.Context, a *action.Action) (*action.Result, e
 		return nil, &execute.Error{Op: "start " + name, Err: fs.ErrNotExist}
 	}
 	c := &Call{Args: a.Command.Args, Env: a.Command.Env, Inputs: map[string]string{}, Outputs: map[string]string{}}
-	root, err := merkle.Load(ctx, f.Store, a.InputRoot)
+	root, err := merkle.Load(ctx, execute.Inputs(f.Store, a), a.InputRoot)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the inputs", Err: err}
 	}

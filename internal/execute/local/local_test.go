@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -103,21 +102,6 @@ func TestProgressAndErrors(t *testing.T) {
 	var e *execute.Error
 	if _, err := f.x.Execute(t.Context(), a); !errors.As(err, &e) || e.Remedy == "" {
 		t.Errorf("err = %v, want one with a remedy", err)
-	}
-	a.Command.Args = nil
-	if _, err := f.x.Execute(t.Context(), a); err == nil {
-		t.Error("an action without arguments ran")
-	}
-}
-
-func TestCancel(t *testing.T) {
-	f := newFixture(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cause := errors.New("stop")
-	time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
-	a := &action.Action{Command: action.Command{Args: []string{"sleep", "60"}}, InputRoot: f.root(t, nil)}
-	if _, err := f.x.Execute(ctx, a); !errors.Is(err, cause) {
-		t.Errorf("err = %v, want the cause", err)
 	}
 }
 
