@@ -18,7 +18,7 @@ import (
 func Caching(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Caching) {
 	for _, c := range []struct {
 		name string
-		run  func(*testing.T, *remembering)
+		run  func(*testing.T, *memoryTest)
 	}{
 		{"what succeeded", remembers},
 		{"what did not", remembersNot},
@@ -27,7 +27,7 @@ func Caching(t *testing.T, name string, wrap func(t *testing.T, w World) execute
 		{"what the store cannot tell", remembersUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newRemembering(t)
+			s := newMemory(t)
 			s.x = wrap(t, World{s.next, s.results, s.blobs, s.fake.Fn})
 			is(t, name, s.x)
 			c.run(t, s)
@@ -35,7 +35,7 @@ func Caching(t *testing.T, name string, wrap func(t *testing.T, w World) execute
 	}
 }
 
-type remembering struct {
+type memoryTest struct {
 	fake    *Fake
 	next    *next
 	blobs   *memory.Blobs
@@ -44,7 +44,7 @@ type remembering struct {
 	root    digest.Digest
 }
 
-func newRemembering(t *testing.T) *remembering {
+func newMemory(t *testing.T) *memoryTest {
 	t.Helper()
 	blobs, fn := memory.NewBlobs(), digest.BLAKE3
 	root, err := (&merkle.Dir{}).Put(t.Context(), blobs, fn)
@@ -63,14 +63,14 @@ func newRemembering(t *testing.T) *remembering {
 		"forgets": func(context.Context, *Call) (int, error) { return 0, nil },
 		"broken":  func(context.Context, *Call) (int, error) { return 0, errors.New("no worker") },
 	}}
-	return &remembering{fake: fake, next: &next{execute: fake.Execute}, blobs: blobs, results: &brokenResults{Results: memory.NewResults()}, root: root}
+	return &memoryTest{fake: fake, next: &next{execute: fake.Execute}, blobs: blobs, results: &brokenResults{Results: memory.NewResults()}, root: root}
 }
 
-func (s *remembering) action(name string) *action.Action {
+func (s *memoryTest) action(name string) *action.Action {
 	return &action.Action{Command: action.Command{Args: []string{name}, Outputs: []string{"a.o", "inc"}}, InputRoot: s.root}
 }
 
-func (s *remembering) lookup(t *testing.T, a *action.Action) *action.Result {
+func (s *memoryTest) lookup(t *testing.T, a *action.Action) *action.Result {
 	t.Helper()
 	ran := len(s.fake.Ran())
 	r, ok, err := s.x.Lookup(t.Context(), a)
@@ -83,7 +83,7 @@ func (s *remembering) lookup(t *testing.T, a *action.Action) *action.Result {
 	return r
 }
 
-func (s *remembering) execute(t *testing.T, a *action.Action) *action.Result {
+func (s *memoryTest) execute(t *testing.T, a *action.Action) *action.Result {
 	t.Helper()
 	ran := len(s.fake.Ran())
 	r, err := s.x.Execute(t.Context(), a)
@@ -96,7 +96,7 @@ func (s *remembering) execute(t *testing.T, a *action.Action) *action.Result {
 	return r
 }
 
-func remembers(t *testing.T, s *remembering) {
+func remembers(t *testing.T, s *memoryTest) {
 	a := s.action("cc")
 	if r := s.lookup(t, a); r != nil {
 		t.Fatalf("known before it ran: %+v", r)
@@ -118,7 +118,7 @@ func remembers(t *testing.T, s *remembering) {
 	s.execute(t, a) // although it is known
 }
 
-func remembersNot(t *testing.T, s *remembering) {
+func remembersNot(t *testing.T, s *memoryTest) {
 	never := s.action("cc")
 	never.DoNotCache = true
 	for name, a := range map[string]*action.Action{"failed": s.action("warns"), "did not write its outputs": s.action("forgets"), "is not to be remembered": never} {
@@ -134,7 +134,7 @@ func remembersNot(t *testing.T, s *remembering) {
 	}
 }
 
-func remembersAllowed(t *testing.T, s *remembering) {
+func remembersAllowed(t *testing.T, s *memoryTest) {
 	a := s.action("warns")
 	a.OKExitCodes = []int{7}
 	s.execute(t, a)
@@ -147,7 +147,7 @@ func remembersAllowed(t *testing.T, s *remembering) {
 }
 
 // remembersWhole has each output lost in turn: then the action has to run again.
-func remembersWhole(t *testing.T, s *remembering) {
+func remembersWhole(t *testing.T, s *memoryTest) {
 	a := s.action("cc")
 	r := s.execute(t, a)
 	for _, d := range []digest.Digest{r.Files[0].Digest, r.Dirs[0].Tree, r.Dirs[0].Root} {
@@ -163,7 +163,7 @@ func remembersWhole(t *testing.T, s *remembering) {
 }
 
 // remembersUnknown has the store fail, which is an error with its cause, not a result that is not there.
-func remembersUnknown(t *testing.T, s *remembering) {
+func remembersUnknown(t *testing.T, s *memoryTest) {
 	s.results.err = errors.New("the disk is gone")
 	var e *execute.Error
 	if r, ok, err := s.x.Lookup(t.Context(), s.action("cc")); r != nil || ok || !errors.Is(err, s.results.err) || !errors.As(err, &e) {

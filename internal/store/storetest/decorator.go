@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
@@ -67,11 +68,12 @@ type Passes struct {
 // Decorator checks what wrap's Blobs pass on to the next store, which are empty of their own: every call that they cannot answer, with its
 // context, and what came of it; and, unless they hide it on purpose, what the next one can do as a store.Local.
 func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blobs, passes Passes) {
-	type key struct{}
-	ctx := context.WithValue(t.Context(), key{}, "it")
+	until := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(t.Context(), until)
+	defer cancel()
 	d, ref := digest.BLAKE3.Bytes([]byte("blob")), store.Ref{Path: filepath.Join(t.TempDir(), "file")}
 	ref.Digest = d
-	next := &recorder{Blobs: memory.NewBlobs(), ref: ref, arrived: func(ctx context.Context) bool { return ctx.Value(key{}) == "it" }}
+	next := &recorder{Blobs: memory.NewBlobs(), ref: ref, until: until}
 	s := wrap(next)
 	is(t, name, s)
 	for _, err := range []error{nil, errors.New("the disk is gone"), store.ErrCorrupt} {
@@ -134,14 +136,14 @@ func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blob
 // recorder is a store that notes how it is called.
 type recorder struct {
 	store.Blobs
-	arrived func(context.Context) bool
-	ref     store.Ref
-	err     error
-	calls   []string
+	until time.Time // when the context of calls ends
+	ref   store.Ref
+	err   error
+	calls []string
 }
 
 func (r *recorder) called(ctx context.Context, args ...any) error {
-	if !r.arrived(ctx) {
+	if until, _ := ctx.Deadline(); until != r.until {
 		args = append(args, "without its context")
 	}
 	r.calls = append(r.calls, fmt.Sprint(args...))
