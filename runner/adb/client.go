@@ -2,8 +2,10 @@ package adb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,7 +231,7 @@ func isPropKey(key string) bool {
 }
 
 // Track yields the server's list of devices, first as it is, then after every change, until ctx ends. A list holds every device, usable or
-// not; lists that follow each other quickly may be equal. What ends it otherwise is yielded as an error, once, and is the last.
+// not; lists that follow each other may be equal. What ends it otherwise is yielded as an error, once, and is the last.
 func (c *Client) Track(ctx context.Context) iter.Seq2[[]Info, error] {
 	return func(yield func([]Info, error) bool) {
 		err := c.track(ctx, "host:track-devices-l", yield)
@@ -254,8 +256,19 @@ func (c *Client) track(ctx context.Context, service string, yield func([]Info, e
 		return wrap(ctx, err, "%s", service)
 	}
 	for {
-		cn.within(0) // nothing may change for days
-		if _, err := cn.r.Peek(1); err != nil {
+		cn.within(trackEvery)
+		_, err := cn.r.Peek(1)
+		if errors.Is(err, os.ErrDeadlineExceeded) { // the server does not tell that a device has gone offline: it is asked
+			all, err := c.Devices(ctx)
+			if err != nil {
+				return err
+			}
+			if !yield(all, nil) {
+				return nil
+			}
+			continue
+		}
+		if err != nil {
 			return wrap(ctx, err, "%s", service)
 		}
 		cn.within(askWait)

@@ -18,6 +18,7 @@ const (
 	bufferSize = 256 << 10 // read-ahead of one connection
 	dialWait   = 5 * time.Second
 	askWait    = 15 * time.Second // for a question that a healthy server answers at once
+	trackEvery = time.Second      // how old a list of devices may be that the server does not renew
 	stallWait  = 90 * time.Second // a transfer that moves nothing for so long has stopped
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
-// TestDeviceListWatch connects and disconnects a phone while its server is watched.
+// TestDeviceListWatch connects, disconnects and switches off a phone while its server is watched.
 func TestDeviceListWatch(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -55,6 +55,10 @@ func TestDeviceListWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("device")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	await("offline")
 	server.Close()
 	for lines.Scan() {
 	}
