@@ -1,6 +1,10 @@
 package steps_test
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,6 +75,45 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 		}
 		if p.Specs[0].Platform[action.PropertyTool] != string(aotconfig.Tool) {
 			t.Errorf("%s: %v writes the config", name, p.Specs[0].Platform)
+		}
+	}
+}
+
+// TestUpstreamsQuantiser runs the planned command with a program in the place of train.py: upstream's programs find in the config what a model of
+// the hub lacks, and what it has stays.
+func TestUpstreamsQuantiser(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no Python here")
+	}
+	p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}},
+		Args: cty.ObjectVal(map[string]cty.Value{"model": cty.StringVal("/hub"), "pymllm": cty.StringVal("/mllm"), "python": cty.StringVal(python), "block_size": cty.NumberIntVal(32)})})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for name, c := range map[string]struct{ config, want string }{
+		"of the hub": {`{"head_dim": 128}`, `{"head_dim": 128, "linear_block_size": 32, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32", "max_cache_length": 2048}`},
+		"upstream's": {`{"max_cache_length": 1024}`, `{"max_cache_length": 1024, "linear_block_size": 32, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"}`},
+	} {
+		cmd := exec.CommandContext(t.Context(), p.Specs[0].Args[0], p.Specs[0].Args[1:]...)
+		cmd.Dir = t.TempDir()
+		for _, in := range p.Specs[0].Inputs {
+			files := map[string]string{"config.json": c.config, "tokenizer.json": "{}"}
+			if strings.Contains(in.Path, "mllm") {
+				files = map[string]string{"pymllm/mobile/backends/qualcomm/transformers/qwen3/train.py": "import os; os.mkdir('dir')"}
+			}
+			for name, text := range files {
+				at := filepath.Join(cmd.Dir, in.Path, name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got, err := os.ReadFile(filepath.Join(cmd.Dir, "dir/config.json")); err != nil || string(got) != c.want {
+			t.Errorf("a config %s becomes %s, %v; want %s", name, got, err, c.want)
 		}
 	}
 }

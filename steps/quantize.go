@@ -49,12 +49,13 @@ func (q Quantize) Plan(p *step.Plan) {
 	p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input()).OutTree(s.Out))
 }
 
-// upstream runs upstream's train.py. It needs a positive linear_block_size in config.json, which stock configs do not have, and the tokenizer
-// beside the weights afterwards: so the step does both, in one shell command.
+// upstream runs upstream's train.py. It needs a positive linear_block_size in config.json, and upstream's compiler and runner need max_cache_length
+// and linear_impl_type there, none of which stock configs have; and the tokenizer is wanted beside the weights afterwards. So the step does all of
+// that, in one shell command. The length is that of upstream's own config for Qwen3 1.7B.
 func (q Quantize) upstream(p *step.Plan) {
 	script := `set -e
 cp -rL "$1" model && chmod -R u+w model
-"$2" -c 'import json,sys; p="model/config.json"; c=json.load(open(p)); c["linear_block_size"]=int(sys.argv[1]); json.dump(c,open(p,"w"))' "$3"
+"$2" -c 'import json,sys; p="model/config.json"; c=json.load(open(p)); n=int(sys.argv[1]); c.update(linear_block_size=n, linear_impl_type="QNN_LPBQ_w4a16o16_G%d" % n); c.setdefault("max_cache_length", 2048); json.dump(c,open(p,"w"))' "$3"
 PYTHONPATH="$4" PYTHONHASHSEED=0 "$2" "$4/pymllm/mobile/backends/qualcomm/transformers/$5/train.py" --model_path model --max_length "$6" --num_samples "$7" --output_dir dir
 cp model/config.json model/tokenizer.json dir/
 `
