@@ -3,8 +3,6 @@ package oppackage
 import (
 	"fmt"
 	"path"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -101,7 +99,8 @@ func Fingerprint(output string) string {
 }
 
 // Explain says for people what failed in an action of a kind that builds op packages, and what to do: which op for which
-// target, then causes and remedies, those first that renames knows, which looks for names that an SDK spells otherwise.
+// target, then what renames knows, which looks for names that an SDK spells otherwise. Other causes are in the catalogue of package
+// runner/diagnose.
 func Explain(spec, output string, renames func(output string) []string) []string {
 	target, object, _ := strings.Cut(spec, "/")
 	var hints []string
@@ -114,7 +113,7 @@ func Explain(spec, output string, renames func(output string) []string) []string
 		}
 		hints = append(hints, fmt.Sprintf("op %s does not compile for %s%s", strings.TrimSuffix(path.Base(op), ".o"), target, places))
 	}
-	return slices.Concat(hints, renames(output), diagnose(output))
+	return append(hints, renames(output)...)
 }
 
 // Summary is the first error of an output in a line, and how many others there are.
@@ -128,28 +127,4 @@ func Summary(output string) string {
 		text += fmt.Sprintf(" (and %d more)", n)
 	}
 	return text
-}
-
-// failure is a message of a compiler or linker whose cause lies in how op packages are made.
-type failure struct{ message, hint string }
-
-func failures() []failure {
-	return []failure{
-		{`undefined symbol: open_(op_execute|op_name|sdk_build_id)`,
-			"the op package was compiled with a vendor's headers: only those of the open stand-in (profile open) can run an op on its own"},
-		{`undefined symbol: .*op_file_of<(\w+)>`,
-			"the interface lists an op that no source defines: add its source to src/ops, or take its DECLARE_PKG_OPS_OPTS_LIST out of the interface (of a generated one: the op out of the op config)"},
-	}
-}
-
-// diagnose says causes and remedies for slips in op packages, by the output of a compiler or linker. Failures that are no matter of op
-// packages alone are in the catalogue of package runner/diagnose.
-func diagnose(output string) []string {
-	var hints []string
-	for _, f := range failures() {
-		if regexp.MustCompile(f.message).MatchString(output) {
-			hints = append(hints, f.hint)
-		}
-	}
-	return hints
 }

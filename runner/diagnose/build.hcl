@@ -216,6 +216,28 @@ failure "compile-error" {
   examples = ["src/ops/LLaMAMul.cpp:88:33: error: expected ';' after expression\n1 error generated."]
 }
 
+failure "op-without-source" {
+  where    = ["compile"]
+  patterns = ["undefined symbol: .*op_file_of<(?P<op>\\w+)>"]
+  rank     = "cause"
+  cause    = "The interface lists an op, {op}, that no source defines."
+  remedy   = "Add its source to src/ops, or take its DECLARE_PKG_OPS_OPTS_LIST out of the interface (of a generated one: the op out of the op config)."
+  source   = "lld"
+  explains = ["undefined-symbol-link", "make-stopped"]
+  examples = ["ld.lld: error: undefined symbol: void op_file_of<Scale>()"]
+}
+
+failure "headers-not-open" {
+  where    = ["compile"]
+  patterns = ["undefined symbol: open_(?:op_execute|op_name|sdk_build_id)"]
+  rank     = "cause"
+  cause    = "The op package was compiled with a vendor's headers: only those of the open stand-in can run an op on its own."
+  remedy   = "Test kernels in profile open."
+  source   = "lld"
+  explains = ["undefined-symbol-link", "make-stopped"]
+  examples = ["ld.lld: error: undefined symbol: open_op_name"]
+}
+
 failure "undefined-symbol-link" {
   where    = ["compile"]
   patterns = ["undefined symbol: (?P<symbol>[^\\n]+)", "undefined reference to [`'](?P<symbol>[^']+)"]
