@@ -26,10 +26,10 @@ type Finding struct {
 // Text is the finding in one paragraph: reason, remedy, rule, and on what it rests.
 func (f Finding) Text() string {
 	var b strings.Builder
-	b.WriteString(sentence(f.Reason))
+	b.WriteString(Sentence(f.Reason))
 	if f.Remedy != "" {
 		b.WriteString(" ")
-		b.WriteString(sentence(f.Remedy))
+		b.WriteString(Sentence(f.Remedy))
 	}
 	b.WriteString(" [compat " + f.Rule)
 	if said := strings.Trim(f.Sure+": "+f.Source, ": "); said != "" {
@@ -42,13 +42,16 @@ func (f Finding) Text() string {
 // Error is Text: a finding can be returned as an error.
 func (f Finding) Error() string { return f.Text() }
 
-// sentence makes a text one for people: a capital letter first, unless it begins with a name, and a full stop at the end.
-func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	if word, _, _ := strings.Cut(s, " "); s != "" && s[0] >= 'a' && s[0] <= 'z' && !strings.ContainsAny(word, "./:_0123456789") {
+// Sentence makes a text one for people: a capital letter first, unless it begins with a name, and a full stop at the end.
+func Sentence(s string) string {
+	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
+	if s == "" {
+		return s
+	}
+	if word, _, _ := strings.Cut(s, " "); s[0] >= 'a' && s[0] <= 'z' && !strings.ContainsAny(word, "-./:_=`0123456789") {
 		s = strings.ToUpper(s[:1]) + s[1:]
 	}
-	return strings.TrimSuffix(s, ".") + "."
+	return s + "."
 }
 
 // Info describes a rule that is code; rules that are data describe themselves.

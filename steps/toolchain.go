@@ -2,10 +2,8 @@ package steps
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -70,7 +69,7 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 		if _, _, unknown := cat.Find(q.Name, q.Version); unknown != nil {
 			summary = "Unknown toolchain"
 		}
-		p.Fail("version", summary, "%s", sentence(err.Error()))
+		p.Fail("version", summary, "%s", qnn.Sentence(err.Error()))
 		return
 	}
 	passedOver(p, ch)
@@ -115,7 +114,7 @@ func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice
 	if lockErr != nil {
 		return nil, nil, err
 	}
-	return ch, []string{sentence(err.Error())}, nil
+	return ch, []string{qnn.Sentence(err.Error())}, nil
 }
 
 // request returns the catalogue with what the block says of the release on top, and what is asked of it.
@@ -207,7 +206,7 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 // passedOver says which other sources were tried before the one that is taken.
 func passedOver(p *step.Plan, ch *toolchains.Choice) {
 	warn := func(summary, text string) {
-		p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: sentence(text), Subject: p.ArgRange("version")})
+		p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: qnn.Sentence(text), Subject: p.ArgRange("version")})
 	}
 	for _, w := range ch.Warnings {
 		warn("Several copies of an SDK", w)
@@ -217,15 +216,4 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 			warn("Another source was passed over", ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
 		}
 	}
-}
-
-// sentence makes an error's text one for people: a capital letter first, a full stop at the end.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.SplitN(s, " ", 2)[0], ".:/_") {
-		s = fmt.Sprintf("%c%s", c-32, s[1:])
-	}
-	return strings.TrimSuffix(s, ".") + "."
 }

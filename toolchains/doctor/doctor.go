@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -148,9 +149,9 @@ func (e *examination) profile(profile string, names []string) {
 		case err == nil:
 			f.Detail = e.how(ch, profile)
 		case errors.Is(err, toolchains.ErrNotAvailable):
-			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", sentence(err.Error())
+			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", qnn.Sentence(err.Error())
 		default:
-			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" is not pinned yet", sentence(strings.TrimPrefix(err.Error(), t.Name+" "+r.Version+": "))
+			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" is not pinned yet", qnn.Sentence(strings.TrimPrefix(err.Error(), t.Name+" "+r.Version+": "))
 		}
 		e.add(f)
 		if profile == "device" {
@@ -209,16 +210,4 @@ func (e *examination) how(ch *toolchains.Choice, profile string) string {
 		return text + ", to be downloaded: " + bytesize.Decimal(size)
 	}
 	return text + ", to be downloaded"
-}
-
-// sentence makes an error's text one for people.
-func sentence(s string) string {
-	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
-	if s == "" {
-		return s
-	}
-	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "-./:_=`") && first[0] >= 'a' && first[0] <= 'z' {
-		s = strings.ToUpper(s[:1]) + s[1:]
-	}
-	return s + "."
 }

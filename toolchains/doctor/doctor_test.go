@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func options(t *testing.T) doctor.Options {
 	t.Helper()
-	c, diags := toolchains.Builtin()
+	c, diags := toolchains.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -65,7 +66,7 @@ func (e *examination) system() {
 		}
 	}
 	if libc, ok := verify.Machine(e.p.Root, "").Library("libc.so.6"); ok {
-		if v := highest(libc, "GLIBC"); v != "" {
+		if v := verify.Highest(libc, "GLIBC"); v != "" {
 			f.Detail += ", glibc " + v
 		}
 	}
@@ -77,37 +78,6 @@ func (e *examination) system() {
 		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the open profile's packages are pinned for amd64."
 	}
 	e.add(f)
-}
-
-// highest returns the highest version of a family of symbols, such as "2.36" of GLIBC_2.36.
-func highest(versions []string, family string) string {
-	best := []int{-1}
-	text := ""
-	for _, v := range versions {
-		number, ok := strings.CutPrefix(v, family+"_")
-		if !ok {
-			continue
-		}
-		var parts []int
-		for _, p := range strings.Split(number, ".") {
-			n, err := strconv.Atoi(p)
-			if err != nil {
-				parts = nil
-				break
-			}
-			parts = append(parts, n)
-		}
-		for i := range parts {
-			if i >= len(best) || parts[i] > best[i] {
-				best, text = parts, number
-				break
-			}
-			if parts[i] < best[i] {
-				break
-			}
-		}
-	}
-	return text
 }
 
 func (e *examination) memory() {
@@ -219,22 +189,10 @@ func (e *examination) namespaceRemedy() string {
 // binfmt looks whether a user namespace can have its own binfmt_misc: Linux 6.7 and newer.
 func (e *examination) binfmt() {
 	release := e.read("proc/sys/kernel/osrelease")
-	major, minor := kernelVersion(release)
-	if major > 6 || major == 6 && minor >= 7 {
+	if release != "" && !version.Older(release, "6.7") {
 		e.ok("binfmt_misc", "in user namespaces")
 		return
 	}
 	e.add(Finding{Name: "binfmt_misc", Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
 		Remedy: "The emulated phone runs AArch64 programs through it. Use Linux 6.7 or newer, or a real phone."})
-}
-
-func kernelVersion(s string) (major, minor int) {
-	parts := strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-	if len(parts) > 0 {
-		major, _ = strconv.Atoi(parts[0])
-	}
-	if len(parts) > 1 {
-		minor, _ = strconv.Atoi(parts[1])
-	}
-	return major, minor
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -233,7 +234,7 @@ func (e *examination) copies(t *toolchains.Toolchain, r *toolchains.Release) {
 	}
 	if text != "" {
 		detail, remedy, _ := strings.Cut(text, "; ")
-		e.add(Finding{Name: t.Name + " variables", Status: Optional, Detail: detail, Remedy: sentence(remedy),
+		e.add(Finding{Name: t.Name + " variables", Status: Optional, Detail: detail, Remedy: qnn.Sentence(remedy),
 			Command: `eval "$(hexmage env ` + t.Name + `)"`})
 	}
 }
@@ -261,7 +262,7 @@ func (e *examination) hostNeeds(ch *toolchains.Choice, profile string) {
 		e.ok(ch.Toolchain.Name+" tools", "%d programs of the SDK find their libraries", needs.Programs)
 	}
 	for _, p := range lacks {
-		e.add(Finding{Name: ch.Toolchain.Name + " tools", Status: e.unless(profile), Detail: fmt.Sprintf("%s: found %s, want %s", p.File, p.Found, p.Want), Remedy: sentence(p.Remedy)})
+		e.add(Finding{Name: ch.Toolchain.Name + " tools", Status: e.unless(profile), Detail: fmt.Sprintf("%s: found %s, want %s", p.File, p.Found, p.Want), Remedy: qnn.Sentence(p.Remedy)})
 	}
 }
 
@@ -290,7 +291,7 @@ func (e *examination) pipelines() {
 			if i := strings.LastIndex(text, ": "); i >= 0 {
 				detail, remedy = text[:i], text[i+2:]
 			}
-			f := Finding{Name: strings.TrimPrefix(name, "step."), Status: e.unless(p.Profile), Detail: detail, Remedy: sentence(remedy)}
+			f := Finding{Name: strings.TrimPrefix(name, "step."), Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)}
 			if cmd := quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
 				f.Detail, f.Remedy = "as in profile "+p.Profile+" above", "Run `"+cmd+"`."
 			}

@@ -143,12 +143,7 @@ func (n Needs) Lacks(h Host) []*Problem {
 		}
 		for _, v := range l.Versions {
 			family, number := symbolVersion(v)
-			highest := ""
-			for _, d := range have {
-				if f, n := symbolVersion(d); f == family && version.Compare(highest, n) < 0 {
-					highest = n
-				}
-			}
+			highest := Highest(have, family)
 			if !version.Older(highest, number) {
 				continue // where a library tells no versions of the family, its loader does not ask either
 			}
@@ -165,6 +160,16 @@ func symbolVersion(v string) (family, number string) {
 		return family, ""
 	}
 	return family, number
+}
+
+// Highest returns the highest number of a family of symbols' versions, such as "2.36" of GLIBC_2.36; "" when there is none.
+func Highest(versions []string, family string) (best string) {
+	for _, v := range versions {
+		if f, number := symbolVersion(v); f == family && version.Compare(best, number) < 0 {
+			best = number
+		}
+	}
+	return best
 }
 
 func some(files []string) string {

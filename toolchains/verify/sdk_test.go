@@ -42,7 +42,7 @@ func unpacked(t *testing.T, name, version string) *sdkTree {
 	if _, err := archive.Unpack(t.Context(), s.root, archive.Options{StripPrefix: release.Prefix}, filepath.Join(dir, "a.zip")); err != nil {
 		t.Fatal(err)
 	}
-	c, diags := toolchains.Builtin()
+	c, diags := toolchains.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
