@@ -1,8 +1,12 @@
 package phone
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
+	"os/exec"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -52,4 +56,54 @@ type order struct {
 type answer struct {
 	Error  string `json:"error,omitempty"`
 	Remedy string `json:"remedy,omitempty"`
+}
+
+// Emulator is a device that runs.
+type Emulator struct {
+	addr     string
+	serialno string
+	cmd      *exec.Cmd
+	lifeline io.WriteCloser // the device ends when this closes: by Close, or by the kernel when this process dies
+	ordering sync.Mutex     // guards writing to it
+	done     chan struct{}
+	closing  sync.Once
+}
+
+// Addr returns where the device's adb daemon listens, "127.0.0.1:PORT", which is its serial once an adb server is connected to it.
+func (e *Emulator) Addr() string { return e.addr }
+
+// Serialno returns the device's property ro.serialno.
+func (e *Emulator) Serialno() string { return e.serialno }
+
+// Done is closed when the device has ended, by Close or by itself.
+func (e *Emulator) Done() <-chan struct{} { return e.done }
+
+// Unplug cuts the device's links, as pulling its cable does, and lets nobody connect for so long.
+func (e *Emulator) Unplug(d time.Duration) error {
+	if d <= 0 {
+		return fmt.Errorf("emulator: unplug for %v: want a time", d)
+	}
+	return e.order(order{Unplug: d})
+}
+
+// Reboot reboots the device, as `adb reboot` does. It does not wait for that.
+func (e *Emulator) Reboot() error { return e.order(order{Reboot: true}) }
+
+func (e *Emulator) order(o order) error {
+	e.ordering.Lock()
+	defer e.ordering.Unlock()
+	if err := json.NewEncoder(e.lifeline).Encode(o); err != nil {
+		return fmt.Errorf("emulator: the device %s has ended: %w", e.addr, err)
+	}
+	return nil
+}
+
+// Close ends the device and everything that runs on it.
+func (e *Emulator) Close() error {
+	e.closing.Do(func() {
+		e.lifeline.Close()
+		_ = e.cmd.Process.Kill() // it is the init of its pid namespace: the kernel kills all the others with it
+	})
+	<-e.done
+	return nil
 }

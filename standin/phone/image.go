@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -18,14 +17,13 @@ import (
 	"time"
 )
 
-// Image says what a device consists of. Paths are of the host, except for the keys of Files.
+// Image says what a device consists of. Paths are of the host.
 type Image struct {
-	Busybox      string            // static, for the machine that runs the emulator: it is the device's shell and tools
-	QemuAArch64  string            // static qemu-aarch64
-	QemuHexagon  string            // static qemu-hexagon
-	FastRPCShell string            // static Hexagon program that serves one DSP connection; empty: the device has no DSP
-	SoC          SoCProps          //
-	Files        map[string]string // more files: slash path on the device, e.g. "vendor/lib64/libc.so", to host path; keeps the permission to execute
+	Busybox      string   // static, for the machine that runs the emulator: it is the device's shell and tools
+	QemuAArch64  string   // static qemu-aarch64
+	QemuHexagon  string   // static qemu-hexagon
+	FastRPCShell string   // static Hexagon program that serves one DSP connection; empty: the device has no DSP
+	SoC          SoCProps //
 }
 
 // SoCProps is what the device says it is.
@@ -136,19 +134,11 @@ func (m Image) build(ctx context.Context, dir string) error {
 	b.write("vendor/etc/open_soc", m.SoC.openSoC(), 0o644)
 	libs := vendorLibraries(m.SoC.Arch, vendorQNN)
 	for _, name := range sortedKeys(libs) {
-		if m.Files[name] == "" {
-			b.write(name, string(libs[name]), 0o644)
-		}
+		b.write(name, string(libs[name]), 0o644)
 	}
 	b.link("bin", "system/bin")
 	b.link("etc", "system/etc")
 	b.write("system/etc/hosts", "127.0.0.1 localhost\n", 0o644)
-	for _, name := range sortedKeys(m.Files) {
-		if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) != name || strings.HasPrefix(name, hiddenDir) || writable(name) {
-			return fmt.Errorf("%q is no path for a file of the image: want a relative slash path outside data, dev, proc and sys", name)
-		}
-		b.copy(name, m.Files[name], 0)
-	}
 	if b.err != nil {
 		return b.err
 	}
@@ -191,12 +181,6 @@ func (s SoCProps) check() error {
 		return fmt.Errorf("soc %q: a model has no line ends, '=' or ';'", s.Model)
 	}
 	return nil
-}
-
-// writable reports whether a path is in a part of the device that is made when it starts.
-func writable(name string) bool {
-	first, _, _ := strings.Cut(name, "/")
-	return first == "data" || first == "dev" || first == "proc" || first == "sys"
 }
 
 // listApplets asks busybox which commands it has.
@@ -254,7 +238,7 @@ func (b *builder) link(name, target string) {
 	}
 }
 
-// copy copies a host file. Mode 0 keeps whether it may be executed, and nothing else.
+// copy copies a host file.
 func (b *builder) copy(name, from string, mode os.FileMode) {
 	p := b.path(name)
 	if b.err != nil {
@@ -279,9 +263,6 @@ func copyFile(to, from string, mode os.FileMode) error {
 	}
 	if !fi.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", from)
-	}
-	if mode == 0 {
-		mode = 0o644 | fi.Mode()&0o111
 	}
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {

@@ -7,11 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"time"
 )
-
-// Emulator is a device that runs, on Linux.
-type Emulator struct{}
 
 // Start says that there is no emulator here.
 func Start(context.Context, Options) (*Emulator, error) { return nil, unsupported() }
@@ -25,21 +21,3 @@ func unsupported() error {
 		Remedy: "use a phone (--serial), or run this step on Linux",
 	}
 }
-
-// Addr returns "".
-func (e *Emulator) Addr() string { return "" }
-
-// Serialno returns "".
-func (e *Emulator) Serialno() string { return "" }
-
-// Done returns nil.
-func (e *Emulator) Done() <-chan struct{} { return nil }
-
-// Unplug says that there is no emulator here.
-func (e *Emulator) Unplug(time.Duration) error { return unsupported() }
-
-// Reboot says that there is no emulator here.
-func (e *Emulator) Reboot() error { return unsupported() }
-
-// Close does nothing.
-func (e *Emulator) Close() error { return nil }

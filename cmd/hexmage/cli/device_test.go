@@ -50,13 +50,10 @@ func (p *phones) ok(t *testing.T, args ...string) string {
 
 func newPhones(t *testing.T) *phones {
 	t.Helper()
-	image := phonetest.Image(t, func(m *phone.Image) {
-		lib := filepath.Join(t.TempDir(), "libQnnHtp.so")
-		if err := os.WriteFile(lib, []byte("\x7fELF\x00v2.34.0.250424201103_119471\x00"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		m.Files = map[string]string{"vendor/lib64/libQnnHtp.so": lib}
-	})
+	image := phonetest.Image(t, nil)
+	if err := os.WriteFile(filepath.Join(image, "vendor/lib64/libQnnHtp.so"), []byte("\x7fELF\x00v2.34.0.250424201103_119471\x00"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	server := phonetest.Server(t)
 	cache := t.TempDir()
 	self, err := os.Executable()
