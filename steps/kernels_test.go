@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/oppackage/example"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -178,7 +177,7 @@ func kernelWorkspace(t *testing.T, more string) *workspace {
 	if err := os.RemoveAll(pkg); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(pkg, example.Files()); err != nil {
+	if err := os.CopyFS(pkg, os.DirFS("../oppackage/example/LLaMAPackage")); err != nil {
 		t.Fatal(err)
 	}
 	// Small programs in the place of large toolchains, which would be copied for each test.

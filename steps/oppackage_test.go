@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/oppackage/example"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
@@ -77,7 +76,7 @@ func TestGeneratedInterface(t *testing.T) {
 	if err := os.RemoveAll(pkg); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(pkg, example.Files()); err != nil {
+	if err := os.CopyFS(pkg, os.DirFS("../oppackage/example/LLaMAPackage")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(pkg, "src/LLaMAPackageInterface.cpp")); err != nil {

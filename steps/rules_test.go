@@ -40,7 +40,7 @@ func compatToolchain(name, version, source string) step.Toolchain {
 func texts(ts ...string) cty.Value { return facts.List(ts) }
 
 func TestSteps(t *testing.T) {
-	c, diags := toolchains.Builtin()
+	c, diags := toolchains.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -41,9 +41,6 @@ func placeholders() *hcl.EvalContext {
 	return &hcl.EvalContext{Variables: vars}
 }
 
-// Builtin returns the catalogue that is part of hexmage.
-func Builtin() (*Catalogue, hcl.Diagnostics) { return Load(nil) }
-
 // Load returns the built-in catalogue with the given files (name → content) of a workspace on top, in the order of their
 // names. A release or SoC that is there already is replaced; a toolchain's other attributes are replaced where set.
 func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {

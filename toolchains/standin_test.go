@@ -18,7 +18,7 @@ import (
 // The stand-in's backends know the SoCs that the catalogue says their release knows, and no later ones.
 func TestStandInKnowsItsSoCs(t *testing.T) {
 	t.Parallel()
-	c, diags := toolchains.Builtin()
+	c, diags := toolchains.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

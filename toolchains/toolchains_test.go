@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
 	t.Helper()
-	c, diags := toolchains.Builtin()
+	c, diags := toolchains.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -1,6 +1,6 @@
 // Package safetensors reads and writes safetensors files: a JSON header that names tensors, and their bytes.
 //
-// Reading never loads tensor data: a File holds the parsed header and hands out section readers. The header
+// Reading never loads tensor data: a File holds the parsed header, and a Model hands out section readers. The header
 // is bounded and every offset is checked, so a File made from hostile bytes is safe to use. Writing is
 // deterministic: the same tensors and metadata give the same bytes in every run.
 //
@@ -75,14 +75,12 @@ type Tensor struct {
 	Size   int64   // in bytes
 }
 
-// File is a parsed header over a reader. Its methods may be called from several goroutines.
+// File is a parsed header. Its methods may be called from several goroutines.
 type File struct {
 	// Metadata is the header's "__metadata__", or nil.
 	Metadata map[string]string
 
-	r       io.ReaderAt
 	tensors []Tensor // by offset
-	byName  map[string]int
 }
 
 // Parse reads the header of the file of the given size behind r and checks it entirely: known types, sizes that
@@ -103,7 +101,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	if _, err := r.ReadAt(raw, 8); err != nil && !(errors.Is(err, io.EOF) && int64(n) == size-8) {
 		return nil, fmt.Errorf("read header: %w", err)
 	}
-	f := &File{r: r, byName: map[string]int{}}
+	f := &File{}
 	if err := f.decodeHeader(raw); err != nil {
 		return nil, err
 	}
@@ -136,7 +134,6 @@ func (f *File) layout(start, size int64) error {
 		}
 		next += t.Size
 		t.Offset += start
-		f.byName[t.Name] = i
 	}
 	if next != size-start {
 		return fmt.Errorf("%w: %d bytes after the last tensor", ErrFormat, size-start-next)
@@ -146,18 +143,6 @@ func (f *File) layout(start, size int64) error {
 
 // Tensors lists the tensors in the order of their data. The slice is the File's own: do not change it.
 func (f *File) Tensors() []Tensor { return f.tensors }
-
-// Lookup finds a tensor by name.
-func (f *File) Lookup(name string) (Tensor, bool) {
-	i, ok := f.byName[name]
-	if !ok {
-		return Tensor{}, false
-	}
-	return f.tensors[i], true
-}
-
-// Data reads t's bytes from the file.
-func (f *File) Data(t Tensor) *io.SectionReader { return io.NewSectionReader(f.r, t.Offset, t.Size) }
 
 // byteSize is the size of a tensor, or an error when it does not fit an int64.
 func byteSize(d DType, shape []int64) (int64, error) {

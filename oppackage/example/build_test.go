@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/oppackage/example"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -40,7 +39,7 @@ func install(t testing.TB, qairt string) sdks {
 		if err := sdktest.Archive(&zip, r.Name, r.Version); err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(root, r.File())
+		file := filepath.Join(root, r.Name+".zip")
 		if err := os.WriteFile(file, zip.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +56,7 @@ var getters = regexp.MustCompile(`\bget_interface_(scale|offset)\b`)
 func sources(t testing.TB, renamed bool) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, example.Files()); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("LLaMAPackage")); err != nil {
 		t.Fatal(err)
 	}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {

@@ -10,13 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
-	"github.com/hexmage/hexmage/oppackage/example"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := fs.ReadFile(example.Files(), name)
+	text, err := fs.ReadFile(os.DirFS("../example/LLaMAPackage"), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ func TestFile(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, example.Files()); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("../example/LLaMAPackage")); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "out.cpp")

@@ -36,7 +36,7 @@ func unpack(t testing.TB, dir, name, version string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, root := filepath.Join(dir, release.File()), filepath.Join(dir, "sdk")
+	file, root := filepath.Join(dir, release.Name+".zip"), filepath.Join(dir, "sdk")
 	if err := os.WriteFile(file, packed(t, name, version), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func content(t testing.TB, f *zip.File) []byte {
 
 func TestArchive(t *testing.T) {
 	for _, r := range sdk.Releases() {
-		t.Run(r.File(), func(t *testing.T) {
+		t.Run(r.Name+" "+r.Version, func(t *testing.T) {
 			a := packed(t, r.Name, r.Version)
 			if !bytes.Equal(a, packed(t, r.Name, r.Version)) {
 				t.Error("two archives of one release differ")
@@ -173,13 +173,13 @@ func TestLayout(t *testing.T) {
 		for _, p := range need[r.Name] {
 			info, err := os.Stat(filepath.Join(root, p)) // follows links
 			if err != nil {
-				t.Errorf("%s: %v", r.File(), err)
+				t.Errorf("%s: %v", r.Name+" "+r.Version, err)
 			} else if strings.Contains(p, "bin/") && info.Mode()&0o111 == 0 && p != "bin/envsetup.sh" {
-				t.Errorf("%s: %s cannot be run", r.File(), p)
+				t.Errorf("%s: %s cannot be run", r.Name+" "+r.Version, p)
 			}
 		}
 		if _, err := os.Stat(filepath.Join(root, "lib/hexagon-v81")); err == nil {
-			t.Errorf("%s: it has libraries for v81, which is first in 2.42", r.File())
+			t.Errorf("%s: it has libraries for v81, which is first in 2.42", r.Name+" "+r.Version)
 		}
 	}
 }

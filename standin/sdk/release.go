@@ -31,9 +31,6 @@ type Release struct {
 	revision string   // Pkg.Revision; only of ndk
 }
 
-// File is the archive's usual file name.
-func (r Release) File() string { return r.Name + "-open-" + r.Version + ".zip" }
-
 // A spelling says which names the tensor API has.
 type spelling string
 

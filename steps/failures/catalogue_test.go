@@ -10,7 +10,7 @@ import (
 
 func shipped(t testing.TB) *diagnose.Catalogue {
 	t.Helper()
-	c, diags := failures.Builtin()
+	c, diags := failures.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -61,9 +61,6 @@ type codes struct {
 	Names  map[string]string `hcl:"names"`
 }
 
-// Builtin returns the catalogue that is part of hexmage.
-func Builtin() (*diagnose.Catalogue, hcl.Diagnostics) { return Load(nil) }
-
 // Load returns the shipped catalogue with the given files (name → content) on top, in the order of their names. A failure that is
 // there already is replaced.
 func Load(files map[string][]byte) (*diagnose.Catalogue, hcl.Diagnostics) {

@@ -26,7 +26,7 @@ import (
 // knows.
 func TestProvokedFailures(t *testing.T) {
 	t.Parallel()
-	known, diags := failures.Builtin()
+	known, diags := failures.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

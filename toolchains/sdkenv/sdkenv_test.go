@@ -33,7 +33,7 @@ func unpack(t *testing.T, dir, name, version string) string {
 	if err := sdktest.Archive(&b, name, version); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), release.File())
+	file := filepath.Join(t.TempDir(), release.Name+".zip")
 	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func unpack(t *testing.T, dir, name, version string) string {
 // values are what the catalogue says of the SDK at root.
 func values(t *testing.T, name, root string) []toolchains.EnvValue {
 	t.Helper()
-	c, diags := toolchains.Builtin()
+	c, diags := toolchains.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -193,7 +193,7 @@ func filled(text string) string {
 
 func catalogue(t *testing.T) *diagnose.Catalogue {
 	t.Helper()
-	cat, diags := failures.Builtin()
+	cat, diags := failures.Load(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

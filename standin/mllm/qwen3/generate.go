@@ -13,7 +13,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
@@ -338,20 +337,4 @@ func WriteResult(path string, r Result) error {
 		return err
 	}
 	return os.WriteFile(path, append(raw, '\n'), 0o644)
-}
-
-// ReadResult reads a tokens.json, the reference's or a runner's.
-func ReadResult(path string) (Result, error) {
-	raw, err := boundedfile.Read(path, maxConfig)
-	if err != nil {
-		return Result{}, err
-	}
-	var r Result
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return Result{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if r.Tokens == nil {
-		return Result{}, fmt.Errorf("%s: no \"tokens\"", path)
-	}
-	return r, nil
 }
