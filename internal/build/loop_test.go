@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/event/eventtest"
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
@@ -426,4 +427,8 @@ func TestTail(t *testing.T) {
 	if got := tail([]byte(strings.Repeat("ü", maxTail)), 2); len(got) > maxTail+64 || !strings.Contains(got, "bytes before …\nü") {
 		t.Errorf("%d bytes: %.60q", len(got), got)
 	}
+}
+
+func TestDiscard(t *testing.T) {
+	eventtest.Sink(t, "build.discard", func(*testing.T) event.Sink { return discard{} })
 }

@@ -10,7 +10,12 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Sink receives events. Send is called from one goroutine, in order, and must not block for long.
+// Sink receives events. Send is called from one goroutine, in order, and must not block for long. What an event points to is read only,
+// for the sender and every sink, from then on. A sink passes over events that it does not know, and bears with any order: one build after
+// the other, actions that end and never began.
+//
+// A decorator passes every event on before Send returns, in order, those that it does not know included; it may add some, and say
+// more or less in a copy.
 type Sink interface {
 	Send(Event)
 }

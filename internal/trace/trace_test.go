@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/event/eventtest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/trace"
 )
@@ -238,4 +239,19 @@ func TestCannotBeWritten(t *testing.T) {
 	if _, err := trace.Create(filepath.Join(t.TempDir(), "no", "t.json"), time.Now()); err == nil {
 		t.Error("a trace in a folder that is not there")
 	}
+}
+
+func TestSink(t *testing.T) {
+	eventtest.Sink(t, "*trace.Tracer", func(t *testing.T) event.Sink {
+		tr, err := trace.Create(filepath.Join(t.TempDir(), "t.json"), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := tr.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return tr
+	})
 }

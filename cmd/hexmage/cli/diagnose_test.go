@@ -17,11 +17,7 @@ func TestDedupFailures(t *testing.T) {
 	var k keep
 	o := &dedupFailures{next: &k}
 	send := func(step, name, output string) event.Failure {
-		f := event.ActionFinished{Step: step, Name: name, Outcome: event.Failed, Failure: &event.Failure{Summary: "failed", Output: output, Hints: []string{"a hint"}}}
-		o.Send(f)
-		if f.Failure.Output != output {
-			t.Error("the event of others was changed")
-		}
+		o.Send(event.ActionFinished{Step: step, Name: name, Outcome: event.Failed, Failure: &event.Failure{Summary: "failed", Output: output, Hints: []string{"a hint"}}})
 		return *k.seen[len(k.seen)-1].Failure
 	}
 	for _, tt := range []struct{ step, name, output, want string }{

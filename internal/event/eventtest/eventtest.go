@@ -1,0 +1,118 @@
+// Package eventtest has the conformance suites of event.Sink: Sink for whoever receives events, Decorator for who passes them on. Each is
+// given the name of the type that it checks, as %T prints it, so that a test can tell who was forgotten.
+//
+// It does not know what sinks make of events.
+package eventtest
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
+)
+
+// Run returns the events of a watched build that verifies, in their order: each kind, as full as it can be.
+func Run() []event.Event {
+	key := digest.BLAKE3.Bytes([]byte("action"))
+	failed := event.ActionFinished{
+		ID: 3, Step: "exec.fails", Name: "one", Description: "fail", Outcome: event.Failed, Key: key.Hex(), Action: key, Duration: time.Second, Worker: "local",
+		Failure: &event.Failure{
+			Summary: "exit code 1", Where: "pipelines/p.hcl:3", Source: []string{`step "exec" "fails" {`}, Command: []string{"cc", "-c", "a.c"}, ExitCode: 1,
+			Output: "a.c:3:5: error: expected ';'\n", Log: "no/such/log", Hints: []string{"add it"}, Engine: true,
+		},
+	}
+	return []event.Event{
+		event.WatchStarted{Files: 3, Polling: true},
+		event.FilesChanged{Paths: []string{"a.c", "b.c"}},
+		event.BuildStarted{Pipeline: "p", Profile: "open", Actions: 4},
+		event.ActionsPlanned{Step: "exec.compiles", Actions: 2},
+		event.ActionStarted{ID: 1, Step: "exec.compiles", Name: "a.o", Description: "compile a.c"},
+		event.ActionProgress{ID: 1, Done: 1, Total: 2, Unit: "bytes", Text: "half"},
+		event.ActionFinished{ID: 1, Step: "exec.compiles", Name: "a.o", Outcome: event.Executed, Key: key.Hex(), Action: key, Duration: time.Second, Worker: "local", Warning: "old"},
+		event.ActionVerified{
+			Step: "exec.compiles", Name: "a.o", Verdict: event.Different, Reason: "it differs", Known: true, More: 1,
+			Differences: []event.Difference{{Path: "a.o", Kind: "content", Parts: []string{".text"}, Lines: []string{"a", "b"}, Hints: []string{"a date"}}},
+		},
+		event.ActionFinished{ID: 2, Step: "exec.compiles", Name: "b.o", Outcome: event.Cached, Key: key.Hex(), Action: key},
+		event.BuildProgress{Ended: 2, Actions: 4, LeftSeconds: 1.5},
+		failed,
+		failed, // the same errors for another target
+		event.ActionFinished{ID: 4, Step: "exec.waits", Outcome: event.Skipped},
+		event.OutputReady{Name: "o", Path: "out/o", Show: "out/o"},
+		event.VerifyFinished{Same: 1, Different: 1, Unverified: 1},
+		event.BuildFinished{Actions: 4, Executed: 1, Cached: 1, Failed: 1, Skipped: 1, Seconds: 2},
+	}
+}
+
+// unknown is an event of which no sink has heard.
+type unknown struct{ event.Event }
+
+// odd returns the events of builds that nobody would call well ordered.
+func odd() []event.Event {
+	all := append([]event.Event{unknown{}}, Run()...)
+	for _, e := range Run() {
+		all = append([]event.Event{e}, all...) // backwards
+		all = append(all, reflect.Zero(reflect.TypeOf(e)).Interface().(event.Event))
+	}
+	return append(all, Run()...)
+}
+
+// Sink checks that a sink which open returns takes all events, and leaves them as they are.
+func Sink(t *testing.T, name string, open func(t *testing.T) event.Sink) {
+	for _, events := range []func() []event.Event{Run, odd} {
+		s := open(t)
+		is(t, name, s)
+		sent, same := events(), events()
+		for i, e := range sent {
+			if s.Send(e); !reflect.DeepEqual(e, same[i]) {
+				t.Fatalf("the %T of others was changed: %+v, before: %+v", e, e, same[i])
+			}
+		}
+	}
+}
+
+// Decorator checks what the sink that wrap makes passes on.
+func Decorator(t *testing.T, name string, wrap func(t *testing.T, next event.Sink) event.Sink) {
+	Sink(t, name, func(t *testing.T) event.Sink { return wrap(t, &record{}) })
+	for _, events := range [][]event.Event{Run(), odd()} {
+		next := &record{}
+		s := wrap(t, next)
+		for _, e := range events {
+			next.events = nil
+			s.Send(e)
+			n := 0
+			for _, got := range next.events {
+				if reflect.DeepEqual(bare(got), bare(e)) {
+					n++
+				}
+			}
+			if n != 1 {
+				t.Errorf("%T is passed on %d times, in %+v", e, n, next.events)
+			}
+		}
+	}
+}
+
+// record keeps events.
+type record struct{ events []event.Event }
+
+func (k *record) Send(e event.Event) { k.events = append(k.events, e) }
+
+// bare is an event without what a decorator may say more or less of.
+func bare(e event.Event) event.Event {
+	if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
+		f.Failure = &event.Failure{Summary: f.Failure.Summary, ExitCode: f.Failure.ExitCode, Engine: f.Failure.Engine}
+		return f
+	}
+	return e
+}
+
+func is(t *testing.T, name string, v any) {
+	t.Helper()
+	if got := fmt.Sprintf("%T", v); got != name {
+		t.Fatalf("this checks a %s, not a %s", got, name)
+	}
+}

@@ -1,0 +1,22 @@
+package report_test
+
+import (
+	"io"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/event/eventtest"
+	"github.com/hexmage/hexmage/internal/report"
+)
+
+func TestSinks(t *testing.T) {
+	for _, o := range []report.Options{{}, {Live: true, Colour: true, Verbose: true, Width: 80}} {
+		eventtest.Sink(t, "*report.Display", func(t *testing.T) event.Sink {
+			d := report.Lines(io.Discard, o)
+			t.Cleanup(d.Close)
+			return d
+		})
+		eventtest.Sink(t, "*report.Brief", func(*testing.T) event.Sink { return report.NewBrief(io.Discard, o) })
+	}
+	eventtest.Sink(t, "*report.jsonSink", func(*testing.T) event.Sink { return report.JSON(io.Discard) })
+}
