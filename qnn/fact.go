@@ -125,6 +125,11 @@ func (f *Facts) Settle() {
 			if !r.Exact {
 				f.settle(s, r)
 			}
+			for _, name := range r.Arches {
+				if a := f.FindArch(name); r.ToolsVersion == "" || a == nil || a.CompileAs == "" {
+					r.Named = append(r.Named, name)
+				}
+			}
 		}
 	}
 }

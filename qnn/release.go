@@ -34,6 +34,7 @@ type Release struct {
 	SystemAPI   string `hcl:"system_api,optional"`
 
 	Sure  []string // of Arches: those that it has for sure
+	Named []string // of Arches: those after which files in it are named; code for the others is compiled as for another
 	Exact bool     // Arches is what is in it: it has no other
 	Open  bool     // it can be had without an account of the vendor; set by who knows its sources
 }

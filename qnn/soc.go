@@ -82,6 +82,16 @@ func (f *Facts) FindArch(name string) *Arch {
 	return find(f.Arches, func(a *Arch) bool { return a.Name == name })
 }
 
+// CompiledAs returns the archs for which code is compiled as for that one.
+func (f *Facts) CompiledAs(arch string) (names []string) {
+	for _, a := range f.Arches {
+		if a.CompileAs == arch {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
 // SDK returns the record of the SDK of that name, nil when there is none.
 func (f *Facts) SDK(name string) *SDK {
 	return find(f.SDKs, func(s *SDK) bool { return s.Name == name })

@@ -40,7 +40,7 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 			v.BuildID.Files = append(v.BuildID.Files, c.BuildID.Files...)
 		}
 	}
-	for _, a := range r.Arches {
+	for _, a := range r.Named {
 		v.Arches = append(v.Arches, strings.TrimPrefix(a, "v"))
 	}
 	return v
@@ -59,5 +59,5 @@ func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release
 		}
 	}
 	return t, &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID, ToolsVersion: is.ToolsVersion,
-		Arches: is.Arches(root)}}, false, nil
+		Arches: is.Arches(root), Named: is.Arches(root)}}, false, nil
 }

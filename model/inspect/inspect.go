@@ -37,7 +37,8 @@ type Description struct {
 	Context  *qnnctx.Info `json:"context,omitempty"`
 	Contents *Contents    `json:"contents,omitempty"`
 
-	SoC string `json:"soc,omitempty"` // of a context: the SoC that the facts have for its soc_model
+	SoC     string   `json:"soc,omitempty"`      // of a context: the SoC that the facts have for its soc_model
+	AlsoFor []string `json:"also_for,omitempty"` // of Hexagon code: archs for which code is compiled as for the one that the file is for
 }
 
 // Tensors describes a model file.
@@ -217,7 +218,8 @@ type Printer struct {
 	JSON     bool   // one object a line
 	Dir      string // that paths are relative to
 
-	SoC func(model int) string // the SoC of a soc_model, "" when nobody knows it; may be nil
+	SoC        func(model int) string     // the SoC of a soc_model, "" when nobody knows it; may be nil
+	CompiledAs func(arch string) []string // the archs for which code is compiled as for that one; may be nil
 
 	some, failure bool
 }
@@ -282,6 +284,9 @@ func (p *Printer) description(d Description) {
 	var err error
 	if d.Context != nil && p.SoC != nil {
 		d.SoC = p.SoC(int(d.Context.SoCModel))
+	}
+	if d.ELF != nil && d.ELF.Arch != "" && p.CompiledAs != nil {
+		d.AlsoFor = p.CompiledAs(d.ELF.Arch)
 	}
 	if p.JSON {
 		err = json.NewEncoder(p.Out).Encode(d)

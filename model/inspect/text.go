@@ -35,6 +35,9 @@ func (d Description) String() string {
 	fmt.Fprintf(l, "%s\n  %s\n", clean(d.Path), d.headline())
 	switch {
 	case d.ELF != nil:
+		for _, a := range d.AlsoFor {
+			l.add("also for", a+", whose code is compiled as for "+d.ELF.Arch)
+		}
 		d.ELF.text(l)
 	case d.PE != nil:
 		l.add("QNN build id", d.PE.BuildIDs...)

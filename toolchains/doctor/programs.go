@@ -179,10 +179,14 @@ func (e *examination) soc(name string) string {
 	if err != nil {
 		return name + ", which the catalogue does not know"
 	}
-	if s.MinSDK == "" {
-		return fmt.Sprintf("%s, Hexagon %s", s.Name, s.Arch)
+	text := s.Name + ", Hexagon " + s.Arch
+	if a := e.o.Catalogue.FindArch(s.Arch); a != nil && a.CompileAs != "" {
+		text += " (code for it is compiled as for " + a.CompileAs + ")"
 	}
-	return fmt.Sprintf("%s, Hexagon %s, QNN %s and newer", s.Name, s.Arch, s.MinSDK)
+	if s.MinSDK != "" {
+		text += ", QNN " + s.MinSDK + " and newer"
+	}
+	return text
 }
 
 // network says which hosts of the catalogue answer, when that was asked for.
@@ -269,16 +273,20 @@ func (e *examination) hostNeeds(ch *toolchains.Choice, profile string) {
 // pipelines says what each pipeline lacks in each profile.
 func (e *examination) pipelines() {
 	for _, p := range e.o.Pipelines {
-		e.section = "pipeline " + p.Name + ", profile " + p.Profile
-		if p.Err != "" {
-			e.add(Finding{Name: "plan", Status: e.unless(p.Profile), Detail: "it can't be planned: " + p.Err, Remedy: fmt.Sprintf("Run `hexmage validate %s --profile %s`.", p.Name, p.Profile)})
-			continue
+		of := p.Name
+		e.section = "pipeline " + p.Name
+		if p.Profile != "" {
+			e.section, of = e.section+", profile "+p.Profile, of+" --profile "+p.Profile
 		}
 		if p.SoC != "" {
 			e.ok("target", "%s", e.soc(p.SoC))
 		}
+		if p.Err != "" {
+			e.add(Finding{Name: "plan", Status: e.unless(p.Profile), Detail: "it can't be planned: " + p.Err, Remedy: fmt.Sprintf("Run `hexmage validate %s`.", of)})
+			continue
+		}
 		if len(p.Missing) == 0 {
-			e.add(Finding{Name: "ready", Status: OK, Detail: fmt.Sprintf("hexmage run %s --profile %s", p.Name, p.Profile)})
+			e.ok("ready", "hexmage run %s", of)
 		}
 		seen := map[string]bool{}
 		for _, m := range p.Missing {

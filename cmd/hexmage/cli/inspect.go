@@ -28,7 +28,7 @@ Examples:
 func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 	p := inspect.Printer{Out: a.env.Stdout, Err: a.env.Stderr, JSON: a.JSON, Dir: a.dir}
 	if d, err := a.domain(a.here()); err == nil { // files can be described without
-		p.SoC = d.catalogue.WithModel
+		p.SoC, p.CompiledAs = d.catalogue.WithModel, d.catalogue.CompiledAs
 	}
 	if !p.Print(ctx, c.Files...) {
 		return &exitError{code: ExitFailed}

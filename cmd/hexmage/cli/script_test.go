@@ -52,7 +52,7 @@ func TestScript(t *testing.T) {
 			e.Values["t"] = e.T().(testing.TB)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "phone": attachPhone},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm, "phone": attachPhone},
 	})
 }
 
@@ -60,6 +60,12 @@ func TestScript(t *testing.T) {
 func downloads(ts *testscript.TestScript, _ bool, _ []string) {
 	t := ts.Value("t").(testing.TB)
 	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "downloads"), os.DirFS(toolchaintest.Downloads(t))))
+}
+
+// llvm is a command of scripts: the compilers are installed, and in the search path.
+func llvm(ts *testscript.TestScript, _ bool, _ []string) {
+	bin := filepath.Join(toolchaintest.Root(ts.Value("t").(testing.TB), "llvm"), "usr", "bin")
+	ts.Setenv("PATH", bin+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
 // attachPhone is a command of scripts: an emulated phone is attached to the user's adb server, and the packages of adb are in the cache.
