@@ -151,7 +151,7 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 		if e != nil {
 			for _, l := range e.Packages {
 				if l.Name == name {
-					p = deb.Package{Name: name, Version: l.Version, Arch: l.Arch, Size: l.Size, SHA256: l.SHA256}
+					p = l
 				}
 			}
 		}

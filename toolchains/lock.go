@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
 
 // LockFile is the lock's name, in a workspace and among the embedded files.
@@ -26,26 +28,17 @@ type Locked struct {
 	Name    string `hcl:"name,label"`
 	Version string `hcl:"version,label"`
 
-	Source   string           `hcl:"source"` // archive, maven, qpm, qsc, deb, embedded: the stand-in of a release has an entry beside that of the real one
-	URL      string           `hcl:"url,optional"`
-	Size     int64            `hcl:"size,optional"`
-	SHA256   string           `hcl:"sha256,optional"`
-	Tree     string           `hcl:"tree,optional"`  // digest of the unpacked tree, where it is known
-	Trust    string           `hcl:"trust,optional"` // FirstUse: nobody vouches for it
-	Packages []*LockedPackage `hcl:"package,block"`
+	Source   string        `hcl:"source"` // archive, maven, qpm, qsc, deb, embedded: the stand-in of a release has an entry beside that of the real one
+	URL      string        `hcl:"url,optional"`
+	Size     int64         `hcl:"size,optional"`
+	SHA256   string        `hcl:"sha256,optional"`
+	Tree     string        `hcl:"tree,optional"`  // digest of the unpacked tree, where it is known
+	Trust    string        `hcl:"trust,optional"` // FirstUse: nobody vouches for it
+	Packages []deb.Package `hcl:"package,block"`
 }
 
 // FirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.
 const FirstUse = "first use"
-
-// LockedPackage is one package of a deb source.
-type LockedPackage struct {
-	Name    string `hcl:"name,label"`
-	Version string `hcl:"version"`
-	Arch    string `hcl:"arch"`
-	Size    int64  `hcl:"size"`
-	SHA256  string `hcl:"sha256"`
-}
 
 // ParseLock reads a lock file.
 func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {

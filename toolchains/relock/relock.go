@@ -207,14 +207,9 @@ func pin(ctx context.Context, ch *toolchains.Choice, o sources.Options) (*toolch
 	switch ch.Source.Kind {
 	case "deb":
 		client := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), Offline: o.Offline, Progress: o.Progress}
-		ps, err := client.Index(ctx, ch.Spec.Packages)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range ps {
-			e.Packages = append(e.Packages, &toolchains.LockedPackage{Name: p.Name, Version: p.Version, Arch: p.Arch, Size: p.Size, SHA256: p.SHA256})
-		}
-		return e, nil
+		var err error
+		e.Packages, err = client.Index(ctx, ch.Spec.Packages)
+		return e, err
 	case "embedded":
 		var err error
 		e.Size, e.SHA256, err = embedded(ch)
@@ -272,15 +267,7 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o s
 }
 
 func equal(a, b *toolchains.Locked) bool {
-	if a.Source != b.Source || a.Size != b.Size || a.SHA256 != b.SHA256 || a.Tree != b.Tree || a.Trust != b.Trust || len(a.Packages) != len(b.Packages) {
-		return false
-	}
-	for i := range a.Packages {
-		if *a.Packages[i] != *b.Packages[i] {
-			return false
-		}
-	}
-	return true
+	return a.Source == b.Source && a.Size == b.Size && a.SHA256 == b.SHA256 && a.Tree == b.Tree && a.Trust == b.Trust && slices.Equal(a.Packages, b.Packages)
 }
 
 func describe(before, after *toolchains.Locked) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/relock"
 	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
 
 // server serves files by name, and counts what it is asked.
@@ -203,7 +204,7 @@ toolchain "tool" {
 	}{
 		"the catalogue knows better":   {toolchains.Locked{Name: "ours", Version: "1", Source: "archive", SHA256: wrong}, toolchains.Request{Name: "ours", Profile: "device"}, "stale", []string{right, wrong, "hexmage lock --upgrade ours"}},
 		"the stand-in has changed":     {toolchains.Locked{Name: "mllm", Version: "1", Source: "embedded", SHA256: wrong}, toolchains.Request{Name: "mllm"}, "stale", []string{"open stand-in has changed", "hexmage lock mllm 1"}},
-		"other packages":               {toolchains.Locked{Name: "tool", Version: "1", Source: "deb", Packages: []*toolchains.LockedPackage{{Name: "make", SHA256: right}}}, toolchains.Request{Name: "tool"}, "stale", []string{"libfoo1", "hexmage lock --upgrade tool"}},
+		"other packages":               {toolchains.Locked{Name: "tool", Version: "1", Source: "deb", Packages: []deb.Package{{Name: "make", SHA256: right}}}, toolchains.Request{Name: "tool"}, "stale", []string{"libfoo1", "hexmage lock --upgrade tool"}},
 		"of another release":           {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool"}, "missing", []string{"make, libfoo1"}},
 		"no such release any more":     {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool", Version: "0"}, "not available", []string{`no release "0"`}},
 		"as the catalogue has it":      {toolchains.Locked{Name: "ours", Version: "1", Source: "archive", SHA256: right}, toolchains.Request{Name: "ours", Profile: "device"}, "", nil},

@@ -2,6 +2,7 @@ package deb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,37 +195,6 @@ func arguments(ps []Package) []string {
 	return args
 }
 
-// direct gets packages that are all pinned with one call: their digests tell whether they are right, so the index need not be
-// asked first. When it does not succeed, nothing is lost but a moment.
-func (c *Client) direct(ctx context.Context, a *apt, want []Package) ([]string, bool) {
-	var total int64
-	for _, p := range want {
-		if p.SHA256 == "" || p.Version == "" {
-			return nil, false
-		}
-		total += p.Size
-	}
-	dir := c.partial()
-	if os.MkdirAll(dir, 0o755) != nil || room(dir, total, "packages "+names(want)) != nil {
-		return nil, false
-	}
-	defer c.watch(dir, total, names(want))()
-	for _, conf := range []string{a.system, a.private} {
-		if conf == "" || conf == a.private && !hasLists(c.Dir) || ctx.Err() != nil {
-			continue
-		}
-		_, err := a.run(ctx, conf, dir, append([]string{"download"}, arguments(want)...)...)
-		c.adopt(want)
-		if files, ok := c.cached(want); ok {
-			return files, true
-		}
-		if full(err) {
-			break
-		}
-	}
-	return nil, false
-}
-
 // hasLists tells whether our own package lists are there.
 func hasLists(dir string) bool {
 	entries, _ := os.ReadDir(filepath.Join(dir, "apt", "lists"))
@@ -236,8 +206,12 @@ func hasLists(dir string) bool {
 	return false
 }
 
-// download lets apt-get write those packages that are missing into the partial folder, and takes them over.
-func (c *Client) download(ctx context.Context, a *apt, ps []Package) error {
+// errOther says that a download went well and did not give the package.
+var errOther = errors.New("apt-get said it downloaded them, but what it wrote is something else than its index names")
+
+// download lets apt-get write those packages that are missing into the partial folder, and takes them over: by the system's lists, which may be
+// old and name files that are gone, then by our own, and if update is set by our own made current.
+func (c *Client) download(ctx context.Context, a *apt, ps []Package, update bool) error {
 	dir := c.partial()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -250,41 +224,36 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package) error {
 			total += p.Size
 		}
 	}
-	if len(need) == 0 {
-		return nil
-	}
 	if err := room(dir, total, "packages "+names(need)); err != nil {
 		return err
 	}
-	stop := c.watch(dir, total, names(need))
-	defer stop()
-	args := append([]string{"download"}, arguments(need)...)
-	var firstErr error
-	if a.system != "" && !a.fresh {
-		// The system's lists may be old and name files that are gone: then our own follow.
-		if _, firstErr = a.run(ctx, a.system, dir, args...); firstErr == nil {
-			c.adopt(need)
+	defer c.watch(dir, total, names(need))()
+	get := func(conf string) error {
+		_, err := a.run(ctx, conf, dir, append([]string{"download"}, arguments(need)...)...)
+		c.adopt(need)
+		if _, ok := c.cached(need); ok {
 			return nil
 		}
-		c.adopt(need)
-		if ctx.Err() != nil {
-			return ctx.Err()
+		return cmp.Or(err, errOther)
+	}
+	var errs []error
+	for _, conf := range []string{a.system, a.private} {
+		if conf == "" || conf == a.system && a.fresh || conf == a.private && !hasLists(c.Dir) {
+			continue
 		}
+		err := get(conf)
+		if err == nil || full(err) || ctx.Err() != nil {
+			return err
+		}
+		errs = append(errs, err)
 	}
-	_, err := a.run(ctx, a.private, dir, args...)
-	if err == nil {
-		c.adopt(need)
-		return nil
-	}
-	if e := errors.Join(firstErr, err); full(e) {
-		return e
+	if !update {
+		return errors.Join(errs...)
 	}
 	if err := c.update(ctx, a); err != nil {
-		return errors.Join(firstErr, err)
+		return errors.Join(append(errs, err)...)
 	}
-	_, err = a.run(ctx, a.private, dir, args...)
-	c.adopt(need)
-	return err
+	return get(a.private)
 }
 
 // watch reports the size of what is in dir until stop is called.

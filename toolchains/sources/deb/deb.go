@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,11 +24,11 @@ import (
 
 // Package is one package file.
 type Package struct {
-	Name    string `json:"name"`
-	Version string `json:"version"` // "" in a request: what the index names
-	Arch    string `json:"arch,omitempty"`
-	Size    int64  `json:"size,omitempty"`   // bytes
-	SHA256  string `json:"sha256,omitempty"` // 64 hexadecimal digits
+	Name    string `hcl:"name,label" json:"name"`
+	Version string `hcl:"version" json:"version"` // "" in a request: what the index names
+	Arch    string `hcl:"arch" json:"arch,omitempty"`
+	Size    int64  `hcl:"size" json:"size,omitempty"`     // bytes
+	SHA256  string `hcl:"sha256" json:"sha256,omitempty"` // 64 hexadecimal digits
 }
 
 // Client gets packages into a folder.
@@ -86,14 +87,16 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files, ok := c.direct(ctx, a, want); ok {
+	// Of packages that are all pinned the digests tell whether they are right: the index need not be asked first.
+	if !slices.ContainsFunc(want, func(p Package) bool { return p.SHA256 == "" || p.Version == "" }) && c.download(ctx, a, want, false) == nil {
+		files, _ := c.cached(want)
 		return &Result{Files: files, Packages: want}, nil
 	}
 	got, warnings, err := c.choose(ctx, a, want)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.download(ctx, a, got); err != nil {
+	if err := c.download(ctx, a, got, true); err != nil {
 		if ctx.Err() != nil || !a.fresh {
 			return nil, err
 		}
@@ -101,14 +104,11 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 		if got, warnings, err = c.choose(ctx, a, want); err != nil {
 			return nil, err
 		}
-		if err := c.download(ctx, a, got); err != nil {
+		if err := c.download(ctx, a, got, true); err != nil {
 			return nil, err
 		}
 	}
-	files, ok := c.cached(got)
-	if !ok {
-		return nil, fmt.Errorf("packages %s: apt-get said it downloaded them, but what it wrote is something else than its index names", names(got))
-	}
+	files, _ := c.cached(got)
 	return &Result{Files: files, Packages: got, Warnings: warnings}, nil
 }
 
@@ -139,7 +139,7 @@ func (c *Client) Index(ctx context.Context, want []Package) ([]Package, error) {
 func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]Package, []string, error) {
 	got, err := c.resolve(ctx, a, want)
 	var warnings []string
-	if errors.Is(err, ErrNoPackage) && pinned(want) {
+	if errors.Is(err, ErrNoPackage) && slices.ContainsFunc(want, func(p Package) bool { return p.Version != "" }) {
 		was := err
 		if got, err = c.resolve(ctx, a, unpinned(want)); err != nil {
 			return nil, nil, err
@@ -163,15 +163,6 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]Package,
 		}
 	}
 	return got, warnings, nil
-}
-
-func pinned(ps []Package) bool {
-	for _, p := range ps {
-		if p.Version != "" {
-			return true
-		}
-	}
-	return false
 }
 
 func unpinned(ps []Package) []Package {
