@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
@@ -36,47 +34,20 @@ func lockFile(root string) string { return layout.Root(root).State().InUseLock()
 // Use says that the calling process relies on what is in the cache folder, until it calls done or ends. It waits while a
 // collection runs, and calls waiting, if not nil, once when it has to. On file systems without locks it returns at once.
 func Use(ctx context.Context, root string, waiting func()) (done func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(lockFile(root)), 0o755); err != nil {
-		return nil, fmt.Errorf("use the cache: %w", err)
-	}
-	got := acquire(lockFile(root), os.O_RDONLY)
-	select {
-	case l := <-got:
-		return l.result()
-	case <-ctx.Done():
-		abandon(got)
-		return nil, context.Cause(ctx)
-	case <-time.After(soon):
+	done, err = lock(ctx, root, atomicfile.Share)
+	if !errors.Is(err, ErrInUse) {
+		return done, err
 	}
 	if waiting != nil {
 		waiting()
 	}
-	select {
-	case l := <-got:
-		return l.result()
-	case <-ctx.Done():
-		abandon(got)
-		return nil, context.Cause(ctx)
-	}
+	return atomicfile.Share(ctx, lockFile(root))
 }
 
 // Alone says that no other process may use the cache folder until done is called. It fails with ErrInUse when one does.
 func Alone(ctx context.Context, root string) (done func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(lockFile(root)), 0o755); err != nil {
-		return nil, fmt.Errorf("have the cache alone: %w", err)
-	}
-	got := acquire(lockFile(root), os.O_RDWR)
-	select {
-	case l := <-got:
-		if done, err = l.result(); err != nil {
-			return nil, err
-		}
-	case <-ctx.Done():
-		abandon(got)
-		return nil, context.Cause(ctx)
-	case <-time.After(soon):
-		abandon(got)
-		return nil, fmt.Errorf("%s: %w: wait until the other hexmage has ended", root, ErrInUse)
+	if done, err = lock(ctx, root, atomicfile.Lock); err != nil {
+		return nil, err
 	}
 	// On a file system without locks, and for a build that holds none, its scratch folder tells.
 	pids, err := running(root)
@@ -90,38 +61,22 @@ func Alone(ctx context.Context, root string) (done func(), err error) {
 	return done, nil
 }
 
-type locked struct {
-	file *lockedfile.File
-	err  error
-}
-
-// acquire opens the lock file and takes its lock: shared for O_RDONLY, else alone.
-func acquire(path string, flag int) <-chan locked {
-	got := make(chan locked, 1)
-	go func() {
-		f, err := lockedfile.OpenFile(path, flag|os.O_CREATE, 0o644)
-		got <- locked{f, err}
-	}()
-	return got
-}
-
-// abandon gives the lock back as soon as it comes.
-func abandon(got <-chan locked) {
-	go func() {
-		if l := <-got; l.err == nil {
-			l.file.Close()
-		}
-	}()
-}
-
-func (l locked) result() (func(), error) {
-	if unsupported(l.err) {
+// lock takes the lock if it is had soon; else it fails with ErrInUse.
+func lock(ctx context.Context, root string, take func(context.Context, string) (func(), error)) (func(), error) {
+	if err := os.MkdirAll(filepath.Dir(lockFile(root)), 0o755); err != nil {
+		return nil, fmt.Errorf("lock the cache: %w", err)
+	}
+	inUse := fmt.Errorf("%s: %w: wait until the other hexmage has ended", root, ErrInUse)
+	now, cancel := context.WithTimeoutCause(ctx, soon, inUse)
+	defer cancel()
+	done, err := take(now, lockFile(root))
+	switch {
+	case unsupported(err):
 		return func() {}, nil
+	case err != nil && !errors.Is(err, ErrInUse) && ctx.Err() == nil:
+		err = fmt.Errorf("lock the cache: %w", err)
 	}
-	if l.err != nil {
-		return nil, fmt.Errorf("lock the cache: %w", l.err)
-	}
-	return func() { l.file.Close() }, nil
+	return done, err
 }
 
 // running returns the processes, other than this one, that have a scratch folder and live.

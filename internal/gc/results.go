@@ -9,8 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
@@ -200,20 +198,45 @@ func (s *survey) link() {
 
 // command returns the Command of the Action, or nil.
 func (s *survey) command(a *blob) *blob {
-	b, err := store.ReadBlob(context.Background(), &reader{s}, a.digest, 1<<20)
+	b, err := store.ReadBlob(context.Background(), &reader{s}, a.digest, maxMessage)
 	if err != nil {
 		return nil
 	}
-	var found *blob
-	_ = action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
-		if num == 1 && found == nil {
-			if d, err := action.DecodeDigest(m, a.digest.Function()); err == nil {
-				found, _ = s.blob(d)
-			}
-		}
+	_, command, err := action.DecodeAction(b, a.digest.Function())
+	if err != nil {
 		return nil
-	})
+	}
+	found, _ := s.blob(command)
 	return found
+}
+
+// maxMessage is how large an Action or a Command may be, in bytes.
+const maxMessage = 1 << 20
+
+var errGone = errors.New("the result is gone")
+
+// load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made of, as far as that is
+// known: from beside the result, or from the store.
+func (s *survey) load(ctx context.Context, r *result) (a *action.Action, command digest.Digest, blobs store.Blobs, err error) {
+	file, err := os.ReadFile(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errGone
+	} else if err == nil && r.key.IsZero() {
+		err = errors.New("its Action is gone")
+	}
+	if err != nil {
+		return nil, command, nil, err
+	}
+	beside := map[digest.Digest][]byte{}
+	for _, m := range disk.Messages(file) {
+		beside[r.name.Function().Bytes(m)] = m
+	}
+	blobs = store.Overlay(&reader{s}, beside)
+	b, err := store.ReadBlob(ctx, blobs, r.key, maxMessage)
+	if err == nil {
+		a, command, err = action.DecodeAction(b, r.name.Function())
+	}
+	return a, command, blobs, err
 }
 
 // unreadable tells whether the disk, not the content, is what failed.

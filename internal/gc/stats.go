@@ -2,7 +2,6 @@ package gc
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -181,31 +179,16 @@ func (s *survey) biggest() []Folder {
 	return all
 }
 
-// args returns the arguments of the command whose result r is, if they are known: from beside the result, or from the store.
+// args returns the arguments of the command whose result r is, if they are known.
 func (s *survey) args(r *result) []string {
-	file, err := os.ReadFile(r.path)
-	if err != nil || r.key.IsZero() {
-		return nil
-	}
-	beside := map[digest.Digest][]byte{}
-	for _, m := range disk.Messages(file) {
-		beside[r.name.Function().Bytes(m)] = m
-	}
-	blobs := store.Overlay(&reader{s}, beside)
-	b, err := store.ReadBlob(context.Background(), blobs, r.key, 1<<20)
+	_, command, blobs, err := s.load(context.Background(), r)
 	if err != nil {
 		return nil
 	}
-	_, command, err := action.DecodeAction(b, r.name.Function())
+	b, err := store.ReadBlob(context.Background(), blobs, command, maxMessage)
 	if err != nil {
 		return nil
 	}
-	if b, err = store.ReadBlob(context.Background(), blobs, command, 1<<20); err != nil {
-		return nil
-	}
-	c, err := action.DecodeCommand(b)
-	if err != nil {
-		return nil
-	}
+	c, _ := action.DecodeCommand(b)
 	return c.Args
 }

@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
@@ -172,33 +170,11 @@ func (s *survey) reason(ctx context.Context, r *result, search *merkle.Search, d
 	return ""
 }
 
-var errGone = errors.New("the result is gone")
-
 // inputs looks through all that the result was made from, as far as that is known: else it fails.
 func (s *survey) inputs(ctx context.Context, r *result, search *merkle.Search, found func(digest.Digest) bool) (bool, error) {
-	b, err := os.ReadFile(r.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, errGone
-	}
+	a, _, blobs, err := s.load(ctx, r)
 	if err != nil {
 		return false, err
 	}
-	if r.key.IsZero() {
-		return false, errors.New("its Action is gone")
-	}
-	messages := map[digest.Digest][]byte{}
-	for _, m := range disk.Messages(b) {
-		messages[r.name.Function().Bytes(m)] = m
-	}
-	m, ok := messages[r.key]
-	if !ok {
-		if m, err = store.ReadBlob(ctx, &reader{s}, r.key, 1<<20); err != nil {
-			return false, err
-		}
-	}
-	a, _, err := action.DecodeAction(m, r.name.Function())
-	if err != nil {
-		return false, err
-	}
-	return search.In(ctx, store.Overlay(&reader{s}, messages), a.InputRoot, found)
+	return search.In(ctx, blobs, a.InputRoot, found)
 }
