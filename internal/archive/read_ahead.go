@@ -66,7 +66,6 @@ func fillBuffer(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// Read implements io.Reader.
 func (a *readAheader) Read(p []byte) (int, error) {
 	for a.off == len(a.now.b) {
 		if a.now.err != nil {
@@ -95,7 +94,6 @@ type progressReader struct {
 	s *source
 }
 
-// Read implements io.Reader.
 func (p *progressReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
 	p.s.consumed(p.w, int64(n))

@@ -52,7 +52,7 @@ func (s *source) sevenEntry(ctx context.Context, w *writer, e archives.FileInfo,
 		return err
 	}
 	if e.IsDir() {
-		if _, err := w.claim(name, s.entry(fs.ModeDir, "")); err != nil {
+		if err := w.claim(name, s.entry(fs.ModeDir, "")); err != nil {
 			return err
 		}
 		return w.folder(name)
@@ -82,7 +82,7 @@ func (s *source) sevenEntry(ctx context.Context, w *writer, e archives.FileInfo,
 		}
 		return s.symlink(w, name, string(target))
 	}
-	if _, err := w.claim(name, s.entry(0, "")); err != nil {
+	if err := w.claim(name, s.entry(0, "")); err != nil {
 		return err
 	}
 	dir, err := s.folder(w, path.Dir(name))
@@ -102,7 +102,6 @@ type countedFile struct {
 	s *source
 }
 
-// ReadAt implements io.ReaderAt.
 func (c *countedFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := c.File.ReadAt(p, off)
 	c.s.consumed(c.w, int64(n))
@@ -118,7 +117,6 @@ type checkedReader struct {
 	done bool
 }
 
-// Read implements io.Reader.
 func (c *checkedReader) Read(p []byte) (int, error) {
 	if c.done {
 		return 0, io.EOF

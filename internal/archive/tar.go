@@ -63,7 +63,7 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 	case tar.TypeReg, '\x00', tar.TypeGNUSparse:
 		return s.tarFile(ctx, w, name, h, f, buf)
 	case tar.TypeDir:
-		if _, err := w.claim(name, s.entry(fs.ModeDir, "")); err != nil {
+		if err := w.claim(name, s.entry(fs.ModeDir, "")); err != nil {
 			return err
 		}
 		return w.folder(name)
@@ -80,7 +80,7 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 		if target == name {
 			return nil
 		}
-		_, err = w.claim(name, s.entry(hardLink, target))
+		err = w.claim(name, s.entry(hardLink, target))
 		return err
 	}
 	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe, h.Name, h.Typeflag)
@@ -93,7 +93,7 @@ func (s *source) tarFile(ctx context.Context, w *writer, name string, h *tar.Hea
 	if name == "." {
 		return fmt.Errorf("%w: the folder to unpack is a file", ErrUnsafe)
 	}
-	if _, err := w.claim(name, s.entry(0, "")); err != nil {
+	if err := w.claim(name, s.entry(0, "")); err != nil {
 		return err
 	}
 	in, err := f.Open()
@@ -152,7 +152,7 @@ func (s *source) symlink(w *writer, name, target string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.claim(name, s.entry(fs.ModeSymlink, target))
+	err = w.claim(name, s.entry(fs.ModeSymlink, target))
 	return err
 }
 

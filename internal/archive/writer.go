@@ -45,20 +45,20 @@ func newWriter(root *os.Root, opt Options, packed int64) *writer {
 	return &writer{root: root, opt: opt, packed: packed, entries: map[string]entry{".": {kind: fs.ModeDir}}, folded: map[string]string{}}
 }
 
-// claim enters name, and the folders above it, as an entry of the kind. It tells whether name was there before, which only
-// a folder may be.
-func (w *writer) claim(name string, e entry) (again bool, err error) {
+// claim enters name, and the folders above it, as an entry of the kind. Only a folder may be there
+// before.
+func (w *writer) claim(name string, e entry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if have, ok := w.entries[dir]; ok {
 			if have.kind != fs.ModeDir {
-				return false, fmt.Errorf("%w: %q is a %s and also the folder of %q", ErrUnsafe, dir, kindName(have.kind), name)
+				return fmt.Errorf("%w: %q is a %s and also the folder of %q", ErrUnsafe, dir, kindName(have.kind), name)
 			}
 			break
 		}
 		if err := w.fold(dir, e); err != nil {
-			return false, err
+			return err
 		}
 		w.entries[dir] = entry{kind: fs.ModeDir, source: e.source, exact: e.exact}
 		w.stats.Folders++
@@ -67,20 +67,20 @@ func (w *writer) claim(name string, e entry) (again bool, err error) {
 	switch {
 	case !again:
 		if err := w.fold(name, e); err != nil {
-			return false, err
+			return err
 		}
 	case have.kind != e.kind:
-		return false, fmt.Errorf("%w: %q is in it twice, as %s and as %s", ErrUnsafe, name, kindName(have.kind), kindName(e.kind))
+		return fmt.Errorf("%w: %q is in it twice, as %s and as %s", ErrUnsafe, name, kindName(have.kind), kindName(e.kind))
 	case e.kind == fs.ModeDir:
-		return true, nil
+		return nil
 	case have.source != e.source:
-		return false, fmt.Errorf("%w: %q is in two of the archives", ErrUnsafe, name)
+		return fmt.Errorf("%w: %q is in two of the archives", ErrUnsafe, name)
 	default:
-		return false, fmt.Errorf("%w: %q is in it twice", ErrUnsafe, name)
+		return fmt.Errorf("%w: %q is in it twice", ErrUnsafe, name)
 	}
 	w.entries[name] = e
 	if len(w.entries) > w.opt.MaxEntries {
-		return false, fmt.Errorf("%w: more than %d entries", ErrTooLarge, w.opt.MaxEntries)
+		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, w.opt.MaxEntries)
 	}
 	switch e.kind {
 	case 0:
@@ -90,7 +90,7 @@ func (w *writer) claim(name string, e entry) (again bool, err error) {
 	default:
 		w.stats.Links++
 	}
-	return false, nil
+	return nil
 }
 
 // fold refuses a name that some file systems take for another one that is there.

@@ -65,7 +65,6 @@ type zipSource struct {
 	next, bytes      int64 // where the last read ended, and how much was read
 }
 
-// ReadAt implements io.ReaderAt.
 func (z *zipSource) ReadAt(p []byte, off int64) (int, error) {
 	if z.placing {
 		clear(p)
@@ -284,7 +283,6 @@ type inflater struct {
 	idle   *sync.Pool
 }
 
-// Read implements io.Reader.
 func (i *inflater) Read(p []byte) (int, error) { return i.plain.Read(p) }
 
 // Close lets another member have it.
@@ -319,7 +317,6 @@ func decompressors(z *zip.Reader) {
 
 type failing struct{ err error }
 
-// Read implements io.Reader.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // zipFile is a regular file of a zip, to be written when all names have been checked.
@@ -374,7 +371,7 @@ func (s *source) zipPlace(w *writer, m Member) (to string, ok bool, err error) {
 		return "", false, err
 	}
 	if m.Mode.IsDir() {
-		_, err := w.claim(to, s.entry(fs.ModeDir, ""))
+		err := w.claim(to, s.entry(fs.ModeDir, ""))
 		return "", false, err
 	}
 	if !w.keeps(to) {
@@ -393,7 +390,7 @@ func (s *source) zipPlace(w *writer, m Member) (to string, ok bool, err error) {
 		}
 		return "", false, s.symlink(w, to, string(target))
 	}
-	_, err = w.claim(to, s.entry(0, ""))
+	err = w.claim(to, s.entry(0, ""))
 	return to, err == nil, err
 }
 

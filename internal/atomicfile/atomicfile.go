@@ -86,15 +86,23 @@ func Rename(from, path string) error {
 // WriteFile replaces path, with Commit, by a file that holds data; temporary files go to tmp, which is on the same file system.
 func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 	f, err := Temp(tmp, "file")
+	if err == nil {
+		err = write(f, path, data)
+	}
 	if err != nil {
 		return err
 	}
+	return Commit(f, path, perm)
+}
+
+// write fills a temporary file that is to be at path, or removes it.
+func write(f *os.File, path string, data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		f.Close()
 		os.Remove(f.Name())
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return Commit(f, path, perm)
+	return nil
 }
 
 // PlaceFile is WriteFile without syncing, for a file whose loss does no harm: readers see all of it or none. The folder is made when it is missing.
@@ -107,13 +115,11 @@ func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 		}
 		f, err = Temp(dir, ".new")
 	}
+	if err == nil {
+		err = write(f, path, data)
+	}
 	if err != nil {
 		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return Place(f, path, perm)
 }

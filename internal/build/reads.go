@@ -124,10 +124,8 @@ func (w *worker) load(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 	return merkle.Load(ctx, w.blobs, at)
 }
 
-// Broad implements action.Reads.
 func (r *reads) Broad() *action.Action { return r.with(r.still, "names "+r.names) }
 
-// Narrow implements action.Reads.
 func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, error) {
 	root := r.still.Clone()
 	for _, p := range paths {
@@ -170,7 +168,6 @@ func (r *reads) folder(p string) (readFolder, string, bool) {
 	return readFolder{}, "", false
 }
 
-// Read implements action.Reads.
 func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, error) {
 	names, err := depfile.Parse(text)
 	if err != nil {

@@ -39,7 +39,6 @@ type exclusive struct {
 // lockEvery is how often a waiting process looks whether the lock is free. A blocking wait could not be cancelled.
 const lockEvery = 50 * time.Millisecond
 
-// Lookup implements Lookup.
 func (x *exclusive) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
 	r, ok, err := x.next.Lookup(ctx, a)
 	if err == nil && !ok && !a.DoNotCache {
@@ -59,7 +58,6 @@ func (x *exclusive) forget(key digest.Digest) bool {
 	return missed
 }
 
-// Execute implements Executor.
 func (x *exclusive) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	if a.DoNotCache { // to be run each time, whoever else does
 		return x.next.Execute(ctx, a)

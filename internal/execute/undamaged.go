@@ -43,7 +43,6 @@ func among(all []digest.Digest) map[digest.Digest]bool {
 	return set
 }
 
-// Lookup implements Lookup.
 func (u *undamaged) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
 	if len(u.known) > 0 {
 		u.mu.Lock()
@@ -56,7 +55,6 @@ func (u *undamaged) Lookup(ctx context.Context, a *action.Action) (*action.Resul
 	return u.next.Lookup(ctx, a)
 }
 
-// Execute implements Executor.
 func (u *undamaged) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	r, err := u.next.Execute(ctx, a)
 	found, ferr := u.damage.Found()

@@ -29,7 +29,6 @@ type transport struct {
 	own    map[string]bool // host:port of the source's addresses: others get nothing
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !t.own[hostPort(req.URL)] || !Private(req.URL) {
 		return t.RoundTripper.RoundTrip(req)

@@ -105,15 +105,20 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 			}
 			return nil, err
 		}
-		if p.bytes() > before && !t.slow {
-			failures = 0
-		} else if failures++; failures > d.client.Retries {
-			return nil, fmt.Errorf("given up after %d tries without progress: %w", failures, t)
-		}
-		if err := d.pause(ctx, failures, t.after); err != nil {
+		if err := d.bear(ctx, t, &failures, p.bytes() > before); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// bear counts a failure after which it may go on, and waits; it gives up after too many without progress.
+func (d *download) bear(ctx context.Context, t *transientError, failures *int, progress bool) error {
+	if progress && !t.slow {
+		*failures = 0
+	} else if *failures++; *failures > d.client.Retries {
+		return fmt.Errorf("given up after %d tries without progress: %w", *failures, t)
+	}
+	return d.pause(ctx, *failures, t.after)
 }
 
 // pause waits after so many tries without progress; a moment only after one with progress.
@@ -352,7 +357,6 @@ type pacedBody struct {
 	waited  time.Duration
 }
 
-// Read implements io.Reader.
 func (p *pacedBody) Read(b []byte) (int, error) {
 	watch := time.AfterFunc(p.client.Stall, func() {
 		p.stalled.Store(true)

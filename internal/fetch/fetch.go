@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,45 +123,61 @@ func (c Client) withDefaults() Client {
 // unfinished download is kept beside dest, as dest.part, for the next try; several processes may ask for the same dest.
 func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, error) {
 	c = c.withDefaults()
-	if len(s.URLs) == 0 {
-		return nil, errors.New("fetch: no address")
-	}
-	if r, err := c.there(s, dest); r != nil || err != nil {
+	r, err := c.there(s, dest)
+	if r != nil || err != nil {
 		return r, err
 	}
-	if c.Offline && !anyLocal(s.URLs) {
-		return nil, fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), ErrOffline)
+	there := func() (bool, error) { // another process may get it meanwhile
+		r, err = c.there(s, dest)
+		return r != nil, err
+	}
+	err = c.each(ctx, s, dest, there, func(d *download, addr string) error {
+		if r, err = d.from(ctx, addr); err != nil {
+			return err
+		}
+		return d.sidecar(ctx, addr)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// each takes the right to download to dest and, unless the file is there by then, tries one address after the other until one works.
+func (c Client) each(ctx context.Context, s Source, dest string, there func() (bool, error), from func(d *download, addr string) error) error {
+	if len(s.URLs) == 0 {
+		return errors.New("fetch: no address")
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
-		return nil, err
+		return err
 	}
 	unlock, err := c.lock(ctx, dest)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), err)
+		return fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), err)
 	}
 	defer unlock()
-	if r, err := c.there(s, dest); r != nil || err != nil { // another process got it meanwhile
-		return r, err
+	if ok, err := there(); ok || err != nil {
+		return err
+	}
+	if c.Offline && !slices.ContainsFunc(s.URLs, isLocal) {
+		return fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), ErrOffline)
 	}
 	d := &download{client: c, source: s, path: dest + ".part"}
 	var errs []error
-	for _, u := range s.URLs {
-		if c.Offline && !isLocal(u) {
+	for _, addr := range s.URLs {
+		if c.Offline && !isLocal(addr) {
 			continue
 		}
-		r, err := d.from(ctx, u)
+		err := from(d, addr)
 		if err == nil {
-			err = d.sidecar(ctx, u)
-		}
-		if err == nil {
-			return r, d.finish(dest)
+			return d.finish(dest)
 		}
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		errs = append(errs, fmt.Errorf("fetch %s: %w", redact(u), err))
+		errs = append(errs, fmt.Errorf("fetch %s: %w", redact(addr), err))
 	}
-	return nil, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // lock takes the right to download to dest.
@@ -217,15 +234,6 @@ func (r *Result) check(s Source) error {
 }
 
 func isLocal(u string) bool { return strings.HasPrefix(u, "file://") || !strings.Contains(u, "://") }
-
-func anyLocal(urls []string) bool {
-	for _, u := range urls {
-		if isLocal(u) {
-			return true
-		}
-	}
-	return false
-}
 
 // redact returns the address without a password or a query, which may hold a token.
 func redact(raw string) string {

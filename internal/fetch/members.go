@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/hexmage/hexmage/internal/archive"
@@ -42,37 +41,23 @@ const (
 // rest of it is a hole. An archive's own digests say nothing of such a file; whoever unpacks it has to check each member's
 // CRC, and the result against a digest of its own. What was begun is gone on with, also by another process.
 func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool, dest string) (*Members, error) {
-	c = c.withDefaults()
-	if len(s.URLs) == 0 {
-		return nil, errors.New("fetch: no address")
+	var m *Members
+	there := func() (bool, error) {
+		info, err := os.Stat(dest)
+		if err != nil || !info.Mode().IsRegular() {
+			return false, nil
+		}
+		m = &Members{Size: info.Size()}
+		return true, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
+	err := c.withDefaults().each(ctx, s, dest, there, func(d *download, addr string) (err error) {
+		m, err = d.members(ctx, addr, keep)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	unlock, err := c.lock(ctx, dest)
-	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), err)
-	}
-	defer unlock()
-	if info, err := os.Stat(dest); err == nil && info.Mode().IsRegular() {
-		return &Members{Size: info.Size()}, nil
-	}
-	if c.Offline {
-		return nil, fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), ErrOffline)
-	}
-	d := &download{client: c, source: s, path: dest + ".part"}
-	var errs []error
-	for _, addr := range s.URLs {
-		m, err := d.members(ctx, addr, keep)
-		if err == nil {
-			return m, d.finish(dest)
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		errs = append(errs, fmt.Errorf("fetch %s: %w", redact(addr), err))
-	}
-	return nil, errors.Join(errs...)
+	return m, nil
 }
 
 // members gets them from one address. Of a file that changes meanwhile nothing is kept.
@@ -155,7 +140,6 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 // readerAt is an io.ReaderAt.
 type readerAt func(p []byte, off int64) (int, error)
 
-// ReadAt implements io.ReaderAt.
 func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
 
 // directory reads the end of a zip archive, as much of it as it takes to know the members.
@@ -309,12 +293,7 @@ func (d *download) persist(ctx context.Context, p *part, f func() error) error {
 			d.http.CloseIdleConnections()
 			d.http = d.connect()
 		}
-		if p.bytes() > before && !t.slow {
-			failures = 0
-		} else if failures++; failures > d.client.Retries {
-			return fmt.Errorf("given up after %d tries without progress: %w", failures, t)
-		}
-		if err := d.pause(ctx, failures, t.after); err != nil {
+		if err := d.bear(ctx, t, &failures, p.bytes() > before); err != nil {
 			return err
 		}
 	}

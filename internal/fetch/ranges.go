@@ -142,7 +142,7 @@ func (d *download) stream(ctx context.Context, addr string, p *part, s *segment,
 		if a, err = d.get(ctx, addr, from, end, p.meta.Validator); err != nil {
 			return err
 		}
-		if err := d.same(p, s, a, from); err != nil {
+		if err := d.same(p, a, from); err != nil {
 			a.close()
 			return err
 		}
@@ -152,7 +152,7 @@ func (d *download) stream(ctx context.Context, addr string, p *part, s *segment,
 }
 
 // same tells whether an answer belongs to the same file as what is there.
-func (d *download) same(p *part, s *segment, a *answer, from int64) error {
+func (d *download) same(p *part, a *answer, from int64) error {
 	now := validator(a.Header)
 	switch {
 	case a.partial() && p.meta.Total >= 0 && a.total >= 0 && a.total != p.meta.Total:

@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -115,28 +114,28 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 		return "", nil
 	}
 	plain := &download{client: d.client, source: Source{URLs: d.source.URLs, UserAgent: d.source.UserAgent}, http: d.http}
-	var err error
-	for try := 0; try <= d.client.Retries; try++ {
-		var a *answer
-		if a, err = plain.ask(ctx, addr, 0, -1, ""); err == nil {
-			b, rerr := io.ReadAll(io.LimitReader(a.Body, 4096))
-			a.close()
-			switch {
-			case a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusGone:
-				return "", nil
-			case a.StatusCode == http.StatusOK && rerr == nil:
-				f := strings.Fields(strings.ToLower(string(b)))
-				if len(f) == 0 || len(f[0]) != size || strings.Trim(f[0], "0123456789abcdef") != "" {
-					return "", nil // a page, most likely
-				}
-				return f[0], nil
+	sum := ""
+	err := plain.persist(ctx, nil, func() error {
+		a, err := plain.ask(ctx, addr, 0, -1, "")
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		b, err := io.ReadAll(io.LimitReader(a.Body, 4096))
+		switch {
+		case a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusGone:
+			return nil
+		case a.StatusCode == http.StatusOK && err == nil:
+			f := strings.Fields(strings.ToLower(string(b)))
+			if len(f) > 0 && len(f[0]) == size && strings.Trim(f[0], "0123456789abcdef") == "" { // else a page, most likely
+				sum = f[0]
 			}
-			err = &transientError{err: fmt.Errorf("%w: %s", ErrRefused, a.Status)}
+			return nil
 		}
-		var t *transientError
-		if !errors.As(err, &t) || d.pause(ctx, try+1, 0) != nil {
-			break
-		}
+		return &transientError{err: fmt.Errorf("%w: %s", ErrRefused, a.Status)}
+	})
+	if err != nil {
+		err = fmt.Errorf("the digest beside it (%s): %w", suffix, err)
 	}
-	return "", fmt.Errorf("the digest beside it (%s): %w", suffix, err)
+	return sum, err
 }

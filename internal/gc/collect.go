@@ -110,7 +110,7 @@ type candidate struct {
 
 func (s *survey) plan(o CollectOptions) *plan {
 	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}}
-	s.items(func(it *item) { p.ledger.add(it) })
+	s.items(p.ledger.add)
 	p.sum.Before = p.ledger.total
 	for _, it := range s.others {
 		if it.kind == layout.Obsolete {

@@ -53,28 +53,22 @@ type ledger struct {
 
 func newLedger() *ledger { return &ledger{names: map[fileID]int{}} }
 
-// add counts the item and returns the bytes that it adds.
-func (l *ledger) add(it *item) (added int64) {
+// add counts the item.
+func (l *ledger) add(it *item) {
 	for _, n := range it.inodes {
-		l.names[n.id]++
-		if l.names[n.id] == 1 || !n.id.known() {
-			added += n.bytes
+		if l.names[n.id]++; l.names[n.id] == 1 || !n.id.known() {
+			l.total += n.bytes
 		}
 	}
-	l.total += added
-	return added
 }
 
-// remove is the inverse of add: it returns the bytes that removing the item frees.
-func (l *ledger) remove(it *item) (freed int64) {
+// remove is the inverse of add.
+func (l *ledger) remove(it *item) {
 	for _, n := range it.inodes {
-		l.names[n.id]--
-		if l.names[n.id] == 0 || !n.id.known() {
-			freed += n.bytes
+		if l.names[n.id]--; l.names[n.id] == 0 || !n.id.known() {
+			l.total -= n.bytes
 		}
 	}
-	l.total -= freed
-	return freed
 }
 
 // newItem returns the item that is at a place, with all that is in it.

@@ -61,7 +61,7 @@ func Read(ctx context.Context, root string) (Stats, error) {
 		return Stats{}, err
 	}
 	l := newLedger()
-	s.items(func(it *item) { l.add(it) })
+	s.items(l.add)
 	st := Stats{Root: root, Groups: groups(s.items), Bytes: l.total, Ages: s.ages(time.Now()), Biggest: s.biggest()}
 	for _, r := range s.results {
 		if r.bad != nil {

@@ -113,12 +113,12 @@ func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	switch r.Root {
 	case Var, Local:
-		r.Name, _, diags = p.name("%s.NAME", r.Root)
+		r.Name, diags = p.name("%s.NAME", r.Root)
 	case Path, Profile, Target, Each:
 		r.Name, r.OutputRange = p.attr()
 	case Toolchain:
 		r.Step.Kind = addrs.Toolchain
-		r.Step.Name, _, diags = p.name("toolchain.NAME")
+		r.Step.Name, diags = p.name("toolchain.NAME")
 		r.Name = r.Step.Name
 		r.Attr, r.OutputRange = p.attr()
 	case StepRoot:
@@ -168,20 +168,20 @@ func stringKey(t hcl.TraverseIndex) (string, bool) {
 	return t.Key.AsString(), true
 }
 
-func (p *refParser) name(form string, args ...any) (string, hcl.Range, hcl.Diagnostics) {
-	if n, r := p.attr(); n != "" {
-		return n, r, nil
+func (p *refParser) name(form string, args ...any) (string, hcl.Diagnostics) {
+	if n, _ := p.attr(); n != "" {
+		return n, nil
 	}
-	return "", hcl.Range{}, errorf(p.ref.Range, "Incomplete reference", "This is not a value by itself. Write "+form+".", args...)
+	return "", errorf(p.ref.Range, "Incomplete reference", "This is not a value by itself. Write "+form+".", args...)
 }
 
 // step takes KIND.NAME, then an optional key, then .outputs.NAME.
 func (p *refParser) step() hcl.Diagnostics {
-	kind, _, diags := p.name("step.KIND.NAME.outputs.OUTPUT")
+	kind, diags := p.name("step.KIND.NAME.outputs.OUTPUT")
 	if diags.HasErrors() {
 		return diags
 	}
-	name, _, diags := p.name("step.%s.NAME.outputs.OUTPUT", kind)
+	name, diags := p.name("step.%s.NAME.outputs.OUTPUT", kind)
 	if diags.HasErrors() {
 		return diags
 	}

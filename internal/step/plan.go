@@ -29,10 +29,8 @@ type kind[A any] struct {
 	plan   func(A, *Plan)
 }
 
-// Schema implements Kind.
 func (k *kind[A]) Schema() Schema { return k.schema }
 
-// Plan implements Kind.
 func (k *kind[A]) Plan(r Request) (Planned, hcl.Diagnostics) {
 	p := &Plan{Request: r}
 	var a A

@@ -33,7 +33,6 @@ func (o *overlay) own(d digest.Digest) ([]byte, bool) {
 	return b, ok
 }
 
-// Open implements Blobs.
 func (o *overlay) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
 	if b, ok := o.own(d); ok {
 		return io.NopCloser(bytes.NewReader(b)), nil
@@ -41,7 +40,6 @@ func (o *overlay) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, err
 	return o.next.Open(ctx, d)
 }
 
-// Put implements Blobs.
 func (o *overlay) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	var b bytes.Buffer
 	if err := Copy(ctx, &b, r, d); err != nil {
@@ -53,7 +51,6 @@ func (o *overlay) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	return nil
 }
 
-// Missing implements Blobs.
 func (o *overlay) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
 	var ask []digest.Digest
 	for _, d := range ds {

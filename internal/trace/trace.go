@@ -263,7 +263,6 @@ type traced struct {
 	t    *Tracer
 }
 
-// Lookup implements execute.Lookup.
 func (x *traced) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
 	start := time.Now()
 	r, ok, err := x.next.Lookup(ctx, a)
@@ -271,7 +270,6 @@ func (x *traced) Lookup(ctx context.Context, a *action.Action) (*action.Result, 
 	return r, ok, err
 }
 
-// Execute implements execute.Executor.
 func (x *traced) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
 	var mu sync.Mutex
 	var parts []span

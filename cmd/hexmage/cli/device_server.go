@@ -117,7 +117,7 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 			}
 		}
 	}
-	l, _, err := a.find(ctx, "adb", "")
+	l, err := a.find(ctx, "adb", "")
 	if err != nil {
 		return adb.Options{}, usage("no adb server runs, and no adb was found in PATH or ANDROID_HOME: %w", err)
 	}
@@ -181,7 +181,6 @@ type onSerial struct {
 	serial string
 }
 
-// Plan implements step.Kind.
 func (k onSerial) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	p, diags := k.Kind.Plan(r)
 	for i, s := range p.Specs {

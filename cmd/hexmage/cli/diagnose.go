@@ -217,7 +217,6 @@ func (a *app) diagnosed(workspace string, next event.Sink) event.Sink {
 	return &diagnosing{next: &dedupFailures{next: next}, cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
 }
 
-// Send implements event.Sink.
 func (d *diagnosing) Send(e event.Event) {
 	if n, ok := e.(event.ActionFinished); ok && n.Failure != nil {
 		if cat, err := d.cat(); err == nil { // what is wrong with the catalogue was printed
@@ -271,7 +270,6 @@ type dedupFailures struct {
 	shown map[string]string // step and errors: the action that had them first
 }
 
-// Send implements event.Sink.
 func (o *dedupFailures) Send(e event.Event) {
 	if n, ok := e.(event.ActionFinished); ok && n.Failure != nil {
 		if errs := oppackage.Fingerprint(n.Failure.Output); errs != "" {

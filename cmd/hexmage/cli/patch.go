@@ -96,7 +96,7 @@ func (a *app) sdkHeaders(ctx context.Context, what string) (headersOf, error) {
 	var h headersOf
 	root := absolute(a.dir, what)
 	if w := parseWanted(what); w.name == "qairt" && !isFolder(root) {
-		l, _, err := a.find(ctx, what, "")
+		l, err := a.find(ctx, what, "")
 		if err != nil {
 			return h, err
 		}
@@ -451,7 +451,7 @@ func (a *app) stored(ctx context.Context, w wanted) bool {
 	}
 	quiet := *a
 	quiet.env.Stderr = new(strings.Builder)
-	_, _, err = quiet.find(ctx, w.String(), "")
+	_, err = quiet.find(ctx, w.String(), "")
 	var e *exitError
 	return !errors.As(err, &e)
 }

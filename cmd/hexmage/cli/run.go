@@ -444,7 +444,6 @@ type stepsFlag struct {
 	steps []string // of the flag; none: all steps
 }
 
-// Decode implements kong.MapperValue.
 func (f *stepsFlag) Decode(ctx *kong.DecodeContext) error {
 	f.on = true
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
@@ -576,7 +575,6 @@ func (v *verifying) wrap(next event.Sink) event.Sink {
 	return v
 }
 
-// Send implements event.Sink.
 func (v *verifying) Send(e event.Event) {
 	if _, last := e.(event.BuildFinished); last {
 		v.next.Send(v.verifier.Summary())

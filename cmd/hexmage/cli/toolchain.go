@@ -328,7 +328,7 @@ type toolchainWhereCmd struct {
 
 // Run prints the folder and nothing else.
 func (c *toolchainWhereCmd) Run(ctx context.Context, a *app) error {
-	l, _, err := a.find(ctx, c.Name, c.Source)
+	l, err := a.find(ctx, c.Name, c.Source)
 	if err != nil {
 		return err
 	}
@@ -340,23 +340,23 @@ func (c *toolchainWhereCmd) Run(ctx context.Context, a *app) error {
 }
 
 // find locates one release; the error, with exit code 2, says how to get it.
-func (a *app) find(ctx context.Context, name, source string) (located, *plan.Instance, error) {
+func (a *app) find(ctx context.Context, name, source string) (located, error) {
 	w := parseWanted(name)
 	w.source = source
 	p, err := a.toolchainPlan([]wanted{w})
 	if err != nil {
-		return located{}, nil, err
+		return located{}, err
 	}
 	n := toolchainInstances(p)[0]
 	if at := installedAt(n); at != "" {
-		return located{Name: w.name, Version: n.Version, Path: at}, n, nil
+		return located{Name: w.name, Version: n.Version, Path: at}, nil
 	}
 	if len(n.Missing) > 0 {
-		return located{}, nil, usage("%s %s is not on this machine: %s", w.name, n.Version, strings.Join(n.Missing, " "))
+		return located{}, usage("%s %s is not on this machine: %s", w.name, n.Version, strings.Join(n.Missing, " "))
 	}
 	ls, ok, err := a.locate(ctx, p, a.here())
 	if err != nil {
-		return located{}, nil, err
+		return located{}, err
 	}
 	if !ok {
 		cmd := []string{"hexmage", "toolchain", "fetch", w.name + "@" + n.Version}
@@ -366,9 +366,9 @@ func (a *app) find(ctx context.Context, name, source string) (located, *plan.Ins
 		if source != "" {
 			cmd = append(cmd, "--source", source)
 		}
-		return located{}, nil, usage("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
+		return located{}, usage("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
 	}
-	return ls[0], n, nil
+	return ls[0], nil
 }
 
 // toolchainListCmd is `hexmage toolchain list [NAME…]`.

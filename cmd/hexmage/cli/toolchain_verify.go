@@ -96,7 +96,7 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	if strings.ContainsAny(c.What, `/\`) {
 		return verify.Checks{}, usage("%s: no such folder", c.What)
 	}
-	l, _, err := a.find(ctx, c.What, c.Source)
+	l, err := a.find(ctx, c.What, c.Source)
 	if err != nil {
 		return verify.Checks{}, err
 	}

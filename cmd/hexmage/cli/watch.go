@@ -311,7 +311,6 @@ func (v *viewer) watch(failed bool) bool {
 // sinks passes each event on to all of them, in order.
 type sinks []event.Sink
 
-// Send implements event.Sink.
 func (s sinks) Send(e event.Event) {
 	for _, next := range s {
 		next.Send(e)

@@ -72,37 +72,37 @@ func newExecRoot(dir, shape string, outputs []string) (*execRoot, error) {
 		}
 	}
 	for _, p := range order {
-		if _, err := s.folder(p, true); err != nil {
+		if err := s.folder(p, true); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
 	return s, nil
 }
 
-// folder makes a folder at the slash path below the execRoot's, and tells whether it was there already.
-func (s *execRoot) folder(rel string, own bool) (stood bool, err error) {
+// folder makes a folder at the slash path below the execRoot's, unless it is there.
+func (s *execRoot) folder(rel string, own bool) error {
 	if k := s.entries[rel]; k != nil && k.dir != nil {
 		k.use = s.use
-		return true, nil
+		return nil
 	}
 	if err := s.clear(rel); err != nil {
-		return false, err
+		return err
 	}
 	full := s.path(rel)
 	if err := os.Mkdir(full, 0o755); err != nil {
-		return false, err
+		return err
 	}
 	f, err := os.Open(full)
 	if err != nil {
-		return false, err
+		return err
 	}
 	st, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return false, err
+		return err
 	}
 	s.add(rel, &entry{is: stat.Of(st), dir: f, fd: int(f.Fd()), own: own, has: map[string]bool{}})
-	return false, nil
+	return nil
 }
 
 func (s *execRoot) path(rel string) string {

@@ -58,7 +58,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 		if err := os.Mkdir(l.s.path(rel), 0o755); err != nil {
 			return err
 		}
-	} else if _, err := l.s.folder(rel, false); err != nil {
+	} else if err := l.s.folder(rel, false); err != nil {
 		return err
 	}
 	writable := l.writable(at)
@@ -164,7 +164,7 @@ func (l *layout) output(o string) error {
 		if k := l.s.entries[at]; k != nil && k.dir == nil {
 			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
 		}
-		if _, err := l.s.folder(at, false); err != nil {
+		if err := l.s.folder(at, false); err != nil {
 			return err
 		}
 	}
