@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 
@@ -48,36 +47,32 @@ func (c *comparer) results(ctx context.Context, first, second *action.Result) er
 }
 
 // top is the folder that holds a result's outputs, under their whole paths.
-func top(r *action.Result) map[string]merkle.Entry {
-	all := map[string]merkle.Entry{}
+func top(r *action.Result) *merkle.Dir {
+	all := &merkle.Dir{Files: map[string]merkle.File{}, Dirs: map[string]*merkle.Dir{}}
 	for _, f := range r.Files {
-		all[f.Path] = merkle.Entry{File: &merkle.File{Digest: f.Digest, Executable: f.Executable}}
+		all.Files[f.Path] = merkle.File{Digest: f.Digest, Executable: f.Executable}
 	}
 	for _, d := range r.Dirs {
-		all[d.Path] = merkle.Entry{Dir: merkle.Ref(d.Root)}
+		all.Dirs[d.Path] = merkle.Ref(d.Root)
 	}
 	return all
 }
 
-func (c *comparer) dirs(ctx context.Context, at string, first, second map[string]merkle.Entry) error {
-	all := maps.Clone(first)
-	maps.Copy(all, second)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		a, inFirst := first[name]
-		b, inSecond := second[name]
+func (c *comparer) dirs(ctx context.Context, at string, first, second *merkle.Dir) error {
+	return merkle.Zip(first, second, func(name string, a, b merkle.Entry) error {
 		p := path.Join(at, name)
-		switch {
-		case !inSecond:
+		switch (merkle.Entry{}) {
+		case b:
 			c.add(event.Difference{Path: p, Kind: "missing", Offset: -1, Detail: "only the first run wrote this " + noun(a)})
-		case !inFirst:
+		case a:
 			c.add(event.Difference{Path: p, Kind: "extra", Offset: -1, Detail: "only the second run wrote this " + noun(b)})
 		default:
 			if err := c.entries(ctx, p, a, b); err != nil {
 				return fmt.Errorf("%s: %w", p, err)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func noun(e merkle.Entry) string {
@@ -129,21 +124,7 @@ func (c *comparer) folders(ctx context.Context, p string, a, b *merkle.Dir) erro
 	if b, err = b.Open(ctx, c.blobs); err != nil {
 		return err
 	}
-	return c.dirs(ctx, p, inside(a), inside(b))
-}
-
-func inside(d *merkle.Dir) map[string]merkle.Entry {
-	all := map[string]merkle.Entry{}
-	for name, f := range d.Files {
-		all[name] = merkle.Entry{File: &f}
-	}
-	for name, sub := range d.Dirs {
-		all[name] = merkle.Entry{Dir: sub}
-	}
-	for name, target := range d.Symlinks {
-		all[name] = merkle.Entry{Symlink: target}
-	}
-	return all
+	return c.dirs(ctx, p, a, b)
 }
 
 // Limits of what is looked at closely.

@@ -402,40 +402,24 @@ func (c *comparer) folders(ctx context.Context, at string, before, now digest.Di
 }
 
 func (c *comparer) entries(ctx context.Context, at string, before, now *merkle.Dir) error {
-	names := map[string]bool{}
-	for _, d := range []*merkle.Dir{before, now} {
-		for n := range d.Files {
-			names[n] = true
-		}
-		for n := range d.Dirs {
-			names[n] = true
-		}
-		for n := range d.Symlinks {
-			names[n] = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	return merkle.Zip(before, now, func(name string, was, is merkle.Entry) error {
 		p := path.Join(at, name)
-		o, n := entry(before, name), entry(now, name)
+		o, n := described(was), described(is)
 		switch {
 		case o == n:
 		case at == toolchains:
-			c.add(Difference{What: Toolchain, Name: name, Change: change(o != "", n != ""), Old: of(before, name), New: of(now, name)})
-		case before.Dirs[name] != nil && now.Dirs[name] != nil:
-			from, _ := before.Dirs[name].Ref()
-			to, _ := now.Dirs[name].Ref()
-			if err := c.folders(ctx, p, from, to); err != nil {
-				return err
-			}
-		case before.Dirs[name] != nil && n == "" && p == toolchains, now.Dirs[name] != nil && o == "" && p == toolchains:
-			if err := c.alone(ctx, p, before.Dirs[name], now.Dirs[name]); err != nil {
-				return err
-			}
+			c.add(Difference{What: Toolchain, Name: name, Change: change(o != "", n != ""), Old: of(was), New: of(is)})
+		case was.Dir != nil && is.Dir != nil:
+			from, _ := was.Dir.Ref()
+			to, _ := is.Dir.Ref()
+			return c.folders(ctx, p, from, to)
+		case p == toolchains && (was.Dir != nil && n == "" || is.Dir != nil && o == ""):
+			return c.alone(ctx, p, was.Dir, is.Dir)
 		default:
 			c.add(Difference{What: Input, Name: p, Change: change(o != "", n != ""), Old: o, New: n})
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // alone compares a folder with nothing.
@@ -458,30 +442,26 @@ func (c *comparer) alone(ctx context.Context, at string, before, now *merkle.Dir
 	return c.entries(ctx, at, o, n)
 }
 
-// entry describes what has a name, "" for nothing. Things that differ have different descriptions.
-func entry(d *merkle.Dir, name string) string {
-	if f, ok := d.Files[name]; ok {
-		s := fmt.Sprintf("%s (%d bytes)", f.Digest.Short(), f.Digest.Size())
-		if f.Executable {
-			s += ", executable"
-		}
-		return s
-	}
-	if sub := d.Dirs[name]; sub != nil {
-		ref, _ := sub.Ref()
-		return "folder " + ref.Short()
-	}
-	if to, ok := d.Symlinks[name]; ok {
-		return "symlink to " + to
+// described is what an entry is, "" for nothing. Things that differ have different descriptions.
+func described(e merkle.Entry) string {
+	switch {
+	case e.File != nil && e.File.Executable:
+		return fmt.Sprintf("%s (%d bytes), executable", e.File.Digest.Short(), e.File.Digest.Size())
+	case e.File != nil:
+		return fmt.Sprintf("%s (%d bytes)", e.File.Digest.Short(), e.File.Digest.Size())
+	case e.Dir != nil:
+		return "folder " + of(e)
+	case e.Symlink != "":
+		return "symlink to " + e.Symlink
 	}
 	return ""
 }
 
 // of is the digest of a toolchain's root.
-func of(d *merkle.Dir, name string) string {
-	if sub := d.Dirs[name]; sub != nil {
-		ref, _ := sub.Ref()
-		return ref.Short()
+func of(e merkle.Entry) string {
+	if e.Dir == nil {
+		return described(e)
 	}
-	return entry(d, name)
+	ref, _ := e.Dir.Ref()
+	return ref.Short()
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -256,43 +257,29 @@ func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
 	if err != nil {
 		return only, nil
 	}
-	return fmt.Sprintf("%s: %s", only, difference(want, is)), nil
+	return fmt.Sprintf("%s: %s", only, difference("", want, is)), nil
 }
 
-// difference names the first path at which two trees differ.
-func difference(want, is *merkle.Dir) string {
-	list := func(d *merkle.Dir) map[string]string {
-		m := map[string]string{}
-		_ = d.Walk(func(p string, e merkle.Entry) error {
-			m[p] = e.String()
-			return nil
-		})
-		return m
-	}
-	a, b := list(want), list(is)
-	first := ""
-	note := func(p string) {
-		if first == "" || p < first {
-			first = p
+// difference names the first path below at, at which two trees differ.
+func difference(at string, want, is *merkle.Dir) (first string) {
+	_ = merkle.Zip(want, is, func(name string, a, b merkle.Entry) error {
+		p := path.Join(at, name)
+		switch {
+		case a.Dir != nil && b.Dir != nil:
+			first = difference(p, a.Dir, b.Dir)
+		case b == merkle.Entry{}:
+			first = p + " is missing"
+		case a == merkle.Entry{}:
+			first = p + " is too much"
+		case a.String() != b.String():
+			first = fmt.Sprintf("%s is %s and should be %s", p, b, a)
 		}
-	}
-	for p, e := range a {
-		if b[p] != e {
-			note(p)
+		if first != "" {
+			return fs.SkipAll
 		}
-	}
-	for p := range b {
-		if _, ok := a[p]; !ok {
-			note(p)
-		}
-	}
-	switch {
-	case b[first] == "":
-		return first + " is missing"
-	case a[first] == "":
-		return first + " is too much"
-	}
-	return fmt.Sprintf("%s is %s and should be %s", first, b[first], a[first])
+		return nil
+	})
+	return first
 }
 
 // note is add for something that a command may have read. It goes on record first: whatever becomes of the file, what rests on it is found

@@ -320,6 +320,21 @@ func (d *Dir) walk(at string, f func(p string, e Entry) error) error {
 	return nil
 }
 
+// Zip calls f for each name that either folder has, in order, with what has it in each: the zero Entry for nothing. Neither may be a Ref.
+// It stops at the first error, which it returns.
+func Zip(a, b *Dir, f func(name string, a, b Entry) error) error {
+	names := append(a.names(), b.names()...)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		x, _ := a.entry(name)
+		y, _ := b.entry(name)
+		if err := f(name, x, y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *Dir) names() []string {
 	names := make([]string, 0, len(d.Files)+len(d.Dirs)+len(d.Symlinks))
 	names = slices.AppendSeq(names, maps.Keys(d.Files))
