@@ -1,11 +1,9 @@
 package steps_test
 
 import (
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -22,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/step/steptest"
 )
 
 // exampleRequest is the request of a kind's example: what it refers to is there, as outputs of steps and toolchains.
@@ -79,32 +77,10 @@ func exampleRequest(t *testing.T, kind string, k step.Kind) step.Request {
 	return r
 }
 
-// Every kind plans its example with a file system that refuses everything, twice with the same result, and says what it looked at.
-func TestKindsPlanWithoutFiles(t *testing.T) {
-	w := fetchWorkspace(t)
-	for name, k := range w.Kinds() {
-		r := exampleRequest(t, name, k)
-		var looked []string
-		r.Open = func(name string) (fs.File, error) {
-			looked = append(looked, name)
-			return nil, errors.New("forbidden")
-		}
-		p, diags := k.Plan(r)
-		if diags.HasErrors() || len(p.Specs) == 0 {
-			t.Errorf("kind %s: %d actions, %v", name, len(p.Specs), diags)
-		}
-		if !slices.Equal(looked, p.Reads.Paths) && name != addrs.Toolchain { // which asks the machine what is installed, and says so
-			t.Errorf("kind %s looked at %q, and says %q", name, looked, p.Reads.Paths)
-		}
-		again, _ := k.Plan(r)
-		if d := cmp.Diff(p.Specs, again.Specs); d != "" {
-			t.Errorf("kind %s plans another thing each time: %s", name, d)
-		}
-		for _, o := range k.Schema().Outputs {
-			if p.Expand == nil && p.Outputs[o.Name].Class != o.Class {
-				t.Errorf("kind %s: output %s is %+v", name, o.Name, p.Outputs[o.Name])
-			}
-		}
+// Every kind is one by the example that its documentation has.
+func TestKinds(t *testing.T) {
+	for name, k := range fetchWorkspace(t).Kinds() {
+		t.Run(name, func(t *testing.T) { steptest.Kind(t, "*step.kind", k, exampleRequest(t, name, k)) })
 	}
 }
 

@@ -17,9 +17,12 @@ import (
 )
 
 // Kind is a kind of step: `step "<kind>" "<name>"`. What it plans follows from the request, from how hexmage was built, and
-// from what it says it has read (Planned.Reads), also when it gives errors.
+// from what it says it has read (Planned.Reads), also when it gives errors: then it plans nothing. Both methods may be called from many
+// goroutines at once; a request is read only, what is planned is the caller's.
+//
+// A decorator passes on the request, and all of the answer: what it changes in the actions, it changes in those that Expand makes, too.
 type Kind interface {
-	Schema() Schema
+	Schema() Schema // the same each time
 	// Plan makes the step's actions. It is called once per instance, with arguments that are wholly known.
 	Plan(r Request) (Planned, hcl.Diagnostics)
 }

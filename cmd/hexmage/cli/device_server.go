@@ -183,11 +183,22 @@ type onSerial struct {
 
 func (k onSerial) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	p, diags := k.Kind.Plan(r)
-	for i, s := range p.Specs {
-		if s.Platform[action.PropertyExecutor] == runner.Executor {
-			p.Specs[i].Platform = maps.Clone(s.Platform)
-			p.Specs[i].Platform[runner.PropertySerial] = k.serial
+	k.choose(p.Specs)
+	if expand := p.Expand; expand != nil {
+		p.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+			specs, outputs, err := expand(l)
+			k.choose(specs)
+			return specs, outputs, err
 		}
 	}
 	return p, diags
+}
+
+func (k onSerial) choose(specs []action.Spec) {
+	for i, s := range specs {
+		if s.Platform[action.PropertyExecutor] == runner.Executor {
+			specs[i].Platform = maps.Clone(s.Platform)
+			specs[i].Platform[runner.PropertySerial] = k.serial
+		}
+	}
 }

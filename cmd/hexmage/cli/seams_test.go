@@ -4,9 +4,15 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/event/eventtest"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/step/steptest"
+	"github.com/hexmage/hexmage/runner"
 )
 
 func TestSinks(t *testing.T) {
@@ -23,5 +29,32 @@ func TestSinks(t *testing.T) {
 		"*cli.watching": func(_ *testing.T, next event.Sink) event.Sink { return &watching{Sink: next} },
 	} {
 		t.Run(name, func(t *testing.T) { eventtest.Decorator(t, name, wrap) })
+	}
+}
+
+func TestKindOnSerial(t *testing.T) {
+	steptest.Decorator(t, "cli.onSerial", func(next step.Kind) step.Kind { return onSerial{next, "1234"} })
+
+	// The user's choice reaches every action on a device, also those that wait for a listing.
+	k := step.New(step.Schema{}, func(_ struct{}, p *step.Plan) {
+		device := func(p *step.Plan) {
+			p.Action("host", "", "true")
+			p.Action("device", "", "true").Set(action.PropertyExecutor, runner.Executor)
+		}
+		device(p)
+		p.Await(nil, func(p *step.Plan, _ action.Listing) error { device(p); return nil })
+	})
+	p, diags := onSerial{k, "1234"}.Plan(step.Request{Args: cty.EmptyObjectVal})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	expanded, _, err := p.Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, specs := range [][]action.Spec{p.Specs, expanded} {
+		if len(specs) != 2 || specs[0].Platform[runner.PropertySerial] != "" || specs[1].Platform[runner.PropertySerial] != "1234" {
+			t.Errorf("%+v", specs)
+		}
 	}
 }

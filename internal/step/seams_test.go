@@ -1,0 +1,25 @@
+package step_test
+
+import (
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/step/steptest"
+)
+
+// A kind that finds out late that something is wrong has planned nothing.
+func TestLateErrors(t *testing.T) {
+	k := step.New(step.Schema{
+		Summary: "Links.", Example: "step", Outputs: []step.OutputSpec{{Name: "library", Class: action.File, Doc: "The library."}},
+	}, func(_ struct{}, p *step.Plan) {
+		p.File("library", p.Action("", "link", "ld").Out("lib.so"))
+		p.Missing("ld")
+		p.Toolchain("linker")
+	})
+	linker := step.Toolchain{Output: addrs.Output{Name: "dir"}}
+	steptest.Kind(t, "*step.kind", k, step.Request{Args: cty.EmptyObjectVal, Toolchains: map[string]step.Toolchain{"linker": linker}})
+}

@@ -1,0 +1,248 @@
+// Package steptest has the conformance suites of step.Kind: Kind for kinds, Decorator for who passes on to another kind. Each is given the
+// name of the type that it checks, as %T prints it without type parameters, so that a test can tell who was forgotten.
+//
+// It does not know what kinds there are.
+package steptest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// Kind checks a kind by a request that it can plan. No file can be opened meanwhile.
+func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
+	is(t, name, k)
+	checkSchema(t, k)
+	var mu sync.Mutex
+	opened := map[string]bool{}
+	r.Open = func(name string) (fs.File, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		opened[name] = true
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("no file can be opened here")}
+	}
+	before := fmt.Sprintf("%+v", r)
+	var plans [4]step.Planned
+	var wg sync.WaitGroup
+	for i := range plans {
+		wg.Go(func() {
+			var diags hcl.Diagnostics
+			if plans[i], diags = k.Plan(r); diags.HasErrors() || len(plans[i].Specs) == 0 {
+				t.Errorf("%d actions, %v", len(plans[i].Specs), diags)
+			}
+		})
+	}
+	wg.Wait()
+	if after := fmt.Sprintf("%+v", r); after != before {
+		t.Errorf("planning changed its request: %s, before: %s", after, before)
+	}
+	p := plans[0]
+	for _, again := range plans[1:] {
+		if !reflect.DeepEqual(data(p), data(again)) {
+			t.Errorf("it plans another thing each time: %s", cmp.Diff(data(p), data(again)))
+		}
+	}
+	for name := range opened {
+		if !slices.Contains(p.Reads.Paths, name) {
+			t.Errorf("it looked at %s, and does not say so", name)
+		}
+	}
+	checkSpecs(t, r, p.Specs)
+	checkOutputs(t, k, r, p)
+	if p.Expand != nil {
+		_, _, err := p.Expand(action.Listing{})
+		_, _, again := p.Expand(action.Listing{})
+		if fmt.Sprint(err) != fmt.Sprint(again) {
+			t.Errorf("with the same files there is %v, and then %v", err, again)
+		}
+	}
+	checkErrors(t, k, r)
+}
+
+// is reports when v is of another type than the one that a suite is said to check.
+func is(t *testing.T, name string, v any) {
+	t.Helper()
+	if got, _, _ := strings.Cut(fmt.Sprintf("%T", v), "["); got != name {
+		t.Fatalf("this checks a %s, not a %s", got, name)
+	}
+}
+
+// data is what is planned without what is a function.
+func data(p step.Planned) []any {
+	return []any{p.Specs, p.Outputs, fmt.Sprintf("%#v", p.Attrs), p.Await, p.Expand != nil, p.Missing, p.Programs, p.Reads, p.Explain != nil}
+}
+
+func checkSchema(t *testing.T, k step.Kind) {
+	t.Helper()
+	s, again := k.Schema(), k.Schema()
+	if s.Summary == "" || s.Example == "" || s.Summary != again.Summary || s.Example != again.Example || !reflect.DeepEqual(s.Outputs, again.Outputs) || !reflect.DeepEqual(s.Arguments, again.Arguments) {
+		t.Errorf("its schema says nothing, or another thing each time: %+v, %+v", s, again)
+	}
+	seen := map[string]bool{}
+	for _, o := range s.Outputs {
+		if o.Name == "" || o.Doc == "" || seen[o.Name] || o.Class.String() == "none" {
+			t.Errorf("an output without name, class or sentence, or of a name that another has: %+v", o)
+		}
+		seen[o.Name] = true
+	}
+}
+
+// checkSpecs holds actions to what a build makes of them: names and paths that are unique and lead nowhere else, inputs that exist.
+func checkSpecs(t *testing.T, r step.Request, specs []action.Spec) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, s := range specs {
+		if names[s.Name] {
+			t.Errorf("two actions are called %q", s.Name)
+		}
+		names[s.Name] = true
+		if len(s.Args) == 0 {
+			t.Errorf("action %q has no command: %+v", s.Name, s)
+		}
+		paths := map[string]bool{}
+		for _, in := range s.Inputs {
+			if paths[in.Path] || in.Path != "" && !filepath.IsLocal(filepath.FromSlash(in.Path)) {
+				t.Errorf("action %q: an input leads out of the exec root, or is at the path of another: %q", s.Name, in.Path)
+			}
+			paths[in.Path] = true
+			checkInput(t, r, specs, in)
+		}
+		for _, o := range s.Outputs {
+			if o.Path == "." || !filepath.IsLocal(filepath.FromSlash(o.Path)) {
+				t.Errorf("action %q: the output %q leads out of the exec root", s.Name, o.Path)
+			}
+		}
+	}
+}
+
+func checkInput(t *testing.T, r step.Request, specs []action.Spec, in action.Input) {
+	t.Helper()
+	n := 0
+	for _, is := range []bool{in.Artifact != nil, in.Spec != nil, in.Host != nil, in.Content != nil} {
+		if is {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("the input at %q is %d things", in.Path, n)
+	}
+	if o := in.Artifact; o != nil {
+		used := slices.ContainsFunc(r.Uses, func(u step.Use) bool { return u.Output == *o })
+		for _, tool := range r.Toolchains {
+			used = used || tool.Output == *o
+		}
+		if !used {
+			t.Errorf("the input at %q is %v, which the step does not use", in.Path, *o)
+		}
+	}
+	if of := in.Spec; of != nil && !slices.ContainsFunc(specs, func(s action.Spec) bool {
+		return s.Name == of.Spec && slices.ContainsFunc(s.Outputs, func(o action.Output) bool { return o.Path == of.Path })
+	}) {
+		t.Errorf("the input at %q is %q of the action %q, which does not write it", in.Path, of.Path, of.Spec)
+	}
+}
+
+func checkOutputs(t *testing.T, k step.Kind, r step.Request, p step.Planned) {
+	t.Helper()
+	want := map[string]action.Class{}
+	for _, o := range k.Schema().Outputs {
+		want[o.Name] = o.Class
+	}
+	for _, o := range r.Outputs {
+		want[o.Name] = o.Class
+	}
+	for name, class := range want {
+		if o, ok := p.Outputs[name]; p.Expand == nil && o.Class != class {
+			t.Errorf("output %s is %+v (%v), want a %v", name, o, ok, class)
+		}
+	}
+	for name, o := range p.Outputs {
+		if o.Class != action.Tree && (len(o.Parts) != 1 || o.Parts[0].Path != "") {
+			t.Errorf("output %s is a %v of the parts %+v", name, o.Class, o.Parts)
+		}
+		for _, in := range o.Parts {
+			checkInput(t, r, p.Specs, in)
+		}
+	}
+}
+
+// checkErrors takes the toolchains away: who needs one says so, where the step is, and plans nothing.
+func checkErrors(t *testing.T, k step.Kind, r step.Request) {
+	t.Helper()
+	r.Toolchains = nil
+	p, diags := k.Plan(r)
+	for _, d := range diags {
+		if d.Summary == "" || d.Detail == "" || d.Subject == nil {
+			t.Errorf("a diagnostic that does not say what, where and what next: %+v", d)
+		}
+	}
+	if rest := (step.Planned{Reads: p.Reads}); diags.HasErrors() && !reflect.DeepEqual(p, rest) {
+		t.Errorf("beside errors it plans %+v", p)
+	}
+}
+
+// stub is a kind that answers what a test says.
+type stub struct {
+	planned step.Planned
+	diags   hcl.Diagnostics
+	got     step.Request
+}
+
+func (s *stub) Schema() step.Schema {
+	return step.Schema{Summary: "A stub.", Example: "step", Toolchains: []string{"linker"}, Outputs: []step.OutputSpec{{Name: "o", Class: action.File, Doc: "It."}}}
+}
+
+func (s *stub) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	s.got = r
+	return s.planned, s.diags
+}
+
+// Decorator checks that the kind which wrap makes passes on everything that it has no reason to change: its request is for no special step,
+// and the one action planned for it is a plain command on this machine.
+func Decorator(t *testing.T, name string, wrap func(next step.Kind) step.Kind) {
+	specs := func() []action.Spec { return []action.Spec{{Name: "a", Description: "do it", Args: []string{"cc"}}} }
+	at := addrs.Output{Name: "o"}
+	for _, diags := range []hcl.Diagnostics{nil, {{Severity: hcl.DiagWarning, Summary: "old"}}, {{Severity: hcl.DiagError, Summary: "wrong"}}} {
+		next := &stub{diags: diags, planned: step.Planned{
+			Specs: specs(), Outputs: map[string]action.Artifact{"o": {Class: action.File}}, Attrs: map[string]cty.Value{"version": cty.StringVal("1")},
+			Await:   []action.Input{{Artifact: &at}},
+			Expand:  func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return specs(), nil, nil },
+			Missing: []string{"clang"}, Programs: []string{"sh"}, Reads: step.Reads{Paths: []string{"p"}, Env: []string{"E"}},
+			Explain: func(string, []byte) []string { return []string{"because"} },
+		}}
+		k := wrap(next)
+		is(t, name, k)
+		if !reflect.DeepEqual(k.Schema(), next.Schema()) {
+			t.Errorf("the schema is %+v", k.Schema())
+		}
+		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "k", Name: "n"}}, Profile: "open"}
+		got, gdiags := k.Plan(r)
+		if next.got.At != r.At || next.got.Profile != r.Profile {
+			t.Errorf("the next kind gets %+v", next.got)
+		}
+		if d := cmp.Diff(data(next.planned), data(got)); d != "" || !reflect.DeepEqual(gdiags, diags) {
+			t.Errorf("planned (-next +got): %s\ndiagnostics %v, want %v", d, gdiags, diags)
+		}
+		if expanded, _, err := got.Expand(nil); err != nil || !reflect.DeepEqual(expanded, specs()) {
+			t.Errorf("expanded: %+v, %v", expanded, err)
+		}
+		if why := got.Explain("a", nil); len(why) != 1 {
+			t.Errorf("explained by %q", why)
+		}
+	}
+}
