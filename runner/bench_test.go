@@ -9,6 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/runner"
@@ -37,7 +38,7 @@ func BenchmarkDevice(b *testing.B) {
 	parts.image = parts.scan(b, phonetest.Image(b, nil))
 	a := parts.action(b, map[string]string{"push/in": "hello"}, action.Command{Args: []string{"cat", "in"}})
 	one := func(d *runner.Device) {
-		r, err := d.Execute(b.Context(), a)
+		r, err := d.Execute(b.Context(), &execute.Request{Action: a})
 		if err != nil || string(r.Stdout) != "hello" {
 			b.Fatal(r, err)
 		}

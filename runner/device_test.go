@@ -157,7 +157,7 @@ func TestDeviceIsAnExecutor(t *testing.T) {
 		Platform: map[string]string{action.PropertyStdin: "stdin.txt", action.PropertyStdout: "stdout.txt", runner.PropertySoC: "SM8750", runner.PropertyArch: "v79"},
 	})
 	for range 2 {
-		r, err := exec.Execute(t.Context(), a)
+		r, err := exec.Execute(t.Context(), &execute.Request{Action: a})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestDeviceLog(t *testing.T) {
 	}
 	a := b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", "./client; sleep 0.3; logcat -d | grep -q 'cdsp: protection domain' && exit 9"}})
 	for range 2 {
-		r, err := b.device.Execute(t.Context(), a)
+		r, err := b.device.Execute(t.Context(), &execute.Request{Action: a})
 		if err != nil || r.ExitCode != 9 || strings.Count(string(r.Stderr), "protection domain") != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -208,11 +208,11 @@ func TestDeviceTimeout(t *testing.T) {
 	a := b.action(t, nil, action.Command{Args: []string{"sleep", "60"}})
 	a.Timeout = 300 * time.Millisecond
 	start := time.Now()
-	_, err := b.device.Execute(t.Context(), a)
+	_, err := b.device.Execute(t.Context(), &execute.Request{Action: a})
 	if err == nil || !strings.Contains(err.Error(), "timeout") || time.Since(start) > 20*time.Second {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
-	if r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"echo", "alive"}})); err != nil || string(r.Stdout) != "alive\n" {
+	if r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"echo", "alive"}})}); err != nil || string(r.Stdout) != "alive\n" {
 		t.Errorf("after a timeout: %v, %v", r, err)
 	}
 }
@@ -292,9 +292,9 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 			if c.args == nil {
 				c.args = []string{"true"}
 			}
-			_, err := b.device.Execute(t.Context(), b.action(t, c.files, action.Command{
+			_, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, c.files, action.Command{
 				Args: c.args, Platform: map[string]string{runner.PropertySoC: c.soc, runner.PropertyArch: "v79", runner.PropertySoCModel: "69", runner.PropertyVTCM: "8"},
-			}))
+			})})
 			if (err == nil) != (c.want == nil) {
 				t.Fatalf("got %v", err)
 			}
@@ -306,7 +306,7 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		})
 	}
 	t.Run("a library that is nowhere", func(t *testing.T) {
-		_, err := b.device.Execute(t.Context(), b.action(t, map[string]string{"push/run": "x:" + string(needs(t, "libomp.so"))}, action.Command{Args: []string{"true"}}))
+		_, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, map[string]string{"push/run": "x:" + string(needs(t, "libomp.so"))}, action.Command{Args: []string{"true"}})})
 		mismatch, ok := errors.AsType[*devinfo.Mismatch](err)
 		if !ok || mismatch.File != "run" || !strings.Contains(err.Error(), "libomp.so") {
 			t.Errorf("got %v", err)
@@ -383,12 +383,12 @@ func TestRealDevice(t *testing.T) {
 	t.Parallel()
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	b := newBench(t, func(o *runner.Options) { o.Serial = e.Addr() })
-	r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"getprop", "ro.soc.model"}}))
+	r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"getprop", "ro.soc.model"}})})
 	if err != nil || string(r.Stdout) != "SM8750\n" {
 		t.Errorf("%v, %v", r, err)
 	}
 	e.Close()
-	_, err = b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}}))
+	_, err = b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"true"}})})
 	failed, ok := errors.AsType[*execute.Error](err)
 	if !ok || !failed.Retryable {
 		t.Errorf("a device that is gone: %v", err)
@@ -399,7 +399,7 @@ func TestEmulatorFaultsReachTheDevice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *runner.Options) { o.Emulate = emulate(t, phone.Faults{DropAfterBytes: 3 << 20}) })
 	a := b.action(t, map[string]string{"push/a": strings.Repeat("a", 2<<20), "push/b": strings.Repeat("b", 2<<20)}, action.Command{Args: []string{"sh", "-c", "cat a b | wc -c"}})
-	if r, err := b.device.Execute(t.Context(), a); err != nil || strings.TrimSpace(string(r.Stdout)) != "4194304" {
+	if r, err := b.device.Execute(t.Context(), &execute.Request{Action: a}); err != nil || strings.TrimSpace(string(r.Stdout)) != "4194304" {
 		t.Errorf("%v, %v", r, err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -127,22 +126,22 @@ func (s *phones) close() (errs []error) {
 }
 
 // useEmulated returns a phone of the image at the path among the action's inputs, and starts one if there is none that is free.
-func (d *Device) useEmulated(ctx context.Context, a *action.Action, at string, n *notes) (*inUse, error) {
+func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string, n *notes) (*inUse, error) {
 	if d.o.Emulate == nil {
 		return nil, errors.New("there are no emulated devices here")
 	}
-	image, err := d.inputFolder(ctx, a, at)
+	image, err := d.inputFolder(ctx, a.Action, at)
 	if err != nil {
 		return nil, fmt.Errorf("the emulator's image: %w", err)
 	}
-	s, err := d.adbServer(ctx, a, false)
+	s, err := d.adbServer(ctx, a.Action, false)
 	if err != nil {
 		return nil, err
 	}
 	for {
 		p, freed := d.phones.take(image)
 		if p == nil {
-			execute.ReportProgress(ctx, 0, 0, "waiting for an emulated phone, which another action uses")
+			a.Report(0, 0, "waiting for an emulated phone, which another action uses")
 			select {
 			case <-freed:
 				continue

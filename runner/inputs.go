@@ -63,10 +63,10 @@ type streams struct {
 
 // openStreams looks for the standard input that the action names, and opens below dir the file for its standard output. What is
 // printed shows as the action's progress, a line at a time.
-func openStreams(ctx context.Context, blobs store.Blobs, a *action.Action, dir string) (*streams, error) {
+func openStreams(ctx context.Context, blobs store.Blobs, a *execute.Request, dir string) (*streams, error) {
 	s := &streams{}
 	if name := a.Command.Platform[action.PropertyStdin]; name != "" {
-		e, err := merkle.Ref(a.InputRoot).Lookup(ctx, execute.Inputs(blobs, a), name)
+		e, err := merkle.Ref(a.InputRoot).Lookup(ctx, execute.Inputs(blobs, a.Action), name)
 		if err != nil {
 			return nil, fmt.Errorf("standard input: %w", err)
 		}
@@ -75,8 +75,8 @@ func openStreams(ctx context.Context, blobs store.Blobs, a *action.Action, dir s
 		}
 		s.stdin = func() (io.ReadCloser, error) { return blobs.Open(ctx, e.File.Digest) }
 	}
-	s.outHead, s.errHead = execute.Outputs(ctx)
-	line := &lastLine{report: func(text string) { execute.ReportProgress(ctx, 0, 0, text) }}
+	s.outHead, s.errHead = a.Streams()
+	line := &lastLine{report: func(text string) { a.Report(0, 0, text) }}
 	s.stdout, s.stderr = io.MultiWriter(s.outHead, line), io.MultiWriter(s.errHead, line)
 	if name := a.Command.Platform[action.PropertyStdout]; name != "" {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {

@@ -47,7 +47,7 @@ func TestMeasure(t *testing.T) {
 			Args: []string{"./run.sh", failAt}, Env: map[string]string{"COUNT": "/data/local/tmp/count-" + name}, Outputs: []string{"run.json"}, Platform: platform,
 		})
 		a.Limit = 4 * time.Second
-		return b.device.Execute(t.Context(), a)
+		return b.device.Execute(t.Context(), &execute.Request{Action: a})
 	}
 	cool := func(c thermal.Cooldown) map[string]string {
 		return map[string]string{runner.PropertyCooldown: c.String()}
@@ -102,16 +102,16 @@ func TestOutputIsLive(t *testing.T) {
 	var mu sync.Mutex
 	said := map[string]time.Duration{}
 	start := time.Now()
-	ctx := execute.WithProgress(t.Context(), func(_, _ int64, text string) {
+	progress := func(_, _ int64, text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if _, ok := said[text]; !ok {
 			said[text] = time.Since(start)
 		}
-	})
+	}
 	a := b.action(t, nil, action.Command{Args: []string{"sh", "-c", "printf 'one\n'; sleep 0.3; printf '10%%\r20%%\rtw'; sleep 0.2; printf 'o\n' >&2; sleep 777 & sleep 778"}})
 	a.Limit = 4 * time.Second
-	_, err := b.device.Execute(ctx, a)
+	_, err := b.device.Execute(t.Context(), &execute.Request{Action: a, Progress: progress})
 	took := time.Since(start)
 	late, ok := errors.AsType[*execute.TimeoutError](err)
 	if !ok || late.Result == nil || string(late.Result.Stdout) != "one\n10%\r20%\rtw" || string(late.Result.Stderr) != "o\n" {
@@ -122,7 +122,7 @@ func TestOutputIsLive(t *testing.T) {
 	if at, ok := said["one"]; !ok || took-at < time.Second {
 		t.Errorf("after %v it said %v", took, said)
 	}
-	r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"sh", "-c", "ps -o args | grep -c '^sleep 77'; ls .."}}))
+	r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"sh", "-c", "ps -o args | grep -c '^sleep 77'; ls .."}})})
 	if lines := strings.Split(string(r.Stdout), "\n"); err != nil || lines[0] != "0" || len(lines) != 3 {
 		t.Errorf("left on the device: %s, %v", r.Stdout, err)
 	}
@@ -166,7 +166,7 @@ func TestFailureBringsThePhonesLog(t *testing.T) {
 			run := func(script string) string {
 				t.Helper()
 				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // busybox knows no fractions
-				r, err := b.device.Execute(t.Context(), b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", script}}))
+				r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", script}})})
 				if err != nil || r.ExitCode != 9 {
 					t.Fatalf("%+v, %v", r, err)
 				}
@@ -183,9 +183,9 @@ func TestFailureBringsThePhonesLog(t *testing.T) {
 			if crashed := run("mkdir -p /data/tombstones; echo 'signal 11 (SIGSEGV)' >/data/tombstones/tombstone_07; exit 9"); !strings.Contains(crashed, "tombstone /data/tombstones/tombstone_07\nsignal 11 (SIGSEGV)\n") {
 				t.Errorf("no tombstone: %s", crashed)
 			}
-			r, err := b.device.Execute(t.Context(), b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{
+			r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{
 				Args: []string{"sh", "-c", dsp + "exit 0"}, Outputs: []string{"logcat.txt"}, Platform: map[string]string{runner.PropertyLog: "logcat.txt"},
-			}))
+			})})
 			if err != nil || len(r.Stderr) > 0 || len(r.Files) != 1 || !strings.Contains(b.read(t, r.Files[0].Digest), "protection domain") {
 				t.Errorf("of a run that is well: %+v, %v", r, err)
 			}

@@ -95,7 +95,7 @@ func TestEightPhones(t *testing.T) {
 				Platform: map[string]string{runner.PropertyImage: "", runner.PropertySoC: "SM8750", "repetition": fmt.Sprint(rep)},
 			})
 			wg.Go(func() {
-				r, err := b.device.Execute(t.Context(), a)
+				r, err := b.device.Execute(t.Context(), &execute.Request{Action: a})
 				if err != nil {
 					t.Errorf("%d, repetition %d: %v", seq, rep, err)
 					return
@@ -153,7 +153,7 @@ func TestPoolErrors(t *testing.T) {
 	}
 	b := newBench(t, func(o *runner.Options) { o.Server, o.Pool = user, pool.New(o.State, devices) })
 	any := map[string]string{runner.PropertyImage: ""}
-	_, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}, Platform: any}))
+	_, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"true"}, Platform: any})})
 	failed, ok := errors.AsType[*execute.Error](err)
 	if !ok || !failed.Retryable || !errors.Is(err, pool.ErrSetAside) {
 		t.Fatalf("%v", err)
@@ -169,7 +169,7 @@ func TestPoolErrors(t *testing.T) {
 			t.Errorf("the error lacks %q:\n%v", want, err)
 		}
 	}
-	_, err = b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"true"}, Platform: map[string]string{runner.PropertyImage: "", runner.PropertySelect: "SM8850"}}))
+	_, err = b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"true"}, Platform: map[string]string{runner.PropertyImage: "", runner.PropertySelect: "SM8850"}})})
 	if failed, ok := errors.AsType[*execute.Error](err); !ok || failed.Retryable == errors.Is(err, devinfo.ErrNoDevice) {
 		t.Errorf("a SoC that nobody has: %v", err)
 	}
@@ -224,7 +224,7 @@ func TestSuspectedPhone(t *testing.T) {
 	run := func(mistake string) *action.Result {
 		t.Helper()
 		line := "[ -e /data/wedged" + mistake + " ] && { echo 'qnn_open failed, 0x80000406, prio 100' >&2; exit 3; }; echo fine"
-		r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"sh", "-c", line}, Platform: map[string]string{runner.PropertyImage: ""}}))
+		r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"sh", "-c", line}, Platform: map[string]string{runner.PropertyImage: ""}})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func TestDeadlyProgram(t *testing.T) {
 			}
 		})
 	}
-	_, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"sleep", "30"}, Platform: map[string]string{runner.PropertyImage: ""}}))
+	_, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"sleep", "30"}, Platform: map[string]string{runner.PropertyImage: ""}})})
 	close(stop)
 	wg.Wait()
 	failed, ok := errors.AsType[*execute.Error](err)
@@ -294,7 +294,7 @@ func TestSelectBySoC(t *testing.T) {
 	b := newBench(t, func(o *runner.Options) { o.Server = user })
 	run := func(platform map[string]string) (string, error) {
 		platform[runner.PropertyImage] = ""
-		r, err := b.device.Execute(t.Context(), b.action(t, nil, action.Command{Args: []string{"getprop", "ro.soc.model"}, Platform: platform}))
+		r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"getprop", "ro.soc.model"}, Platform: platform})})
 		if err != nil {
 			return "", err
 		}
@@ -331,7 +331,7 @@ func TestEmulatedPhonesSideBySide(t *testing.T) {
 	start := time.Now()
 	for range 4 {
 		wg.Go(func() {
-			r, err := b.device.Execute(t.Context(), a)
+			r, err := b.device.Execute(t.Context(), &execute.Request{Action: a})
 			if err != nil || r.ExitCode != 0 {
 				t.Errorf("%+v, %v", r, err)
 				return
@@ -357,7 +357,7 @@ func TestPhoneIsGivenBackOnCancel(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			if _, err := b.device.Execute(ctx, a); !errors.Is(err, context.Canceled) {
+			if _, err := b.device.Execute(ctx, &execute.Request{Action: a}); !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
 		})
@@ -366,7 +366,7 @@ func TestPhoneIsGivenBackOnCancel(t *testing.T) {
 	cancel()
 	wg.Wait()
 	quick := b.action(t, nil, action.Command{Args: []string{"echo", "alive"}, Platform: map[string]string{runner.PropertyImage: ""}})
-	if r, err := b.device.Execute(t.Context(), quick); err != nil || string(r.Stdout) != "alive\n" {
+	if r, err := b.device.Execute(t.Context(), &execute.Request{Action: quick}); err != nil || string(r.Stdout) != "alive\n" {
 		t.Errorf("%v, %v", r, err)
 	}
 }

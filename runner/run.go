@@ -24,7 +24,7 @@ import (
 )
 
 // runOn checks the request against the device in use, and runs it there.
-func (d *Device) runOn(ctx context.Context, a *action.Action, q session.Request, u *inUse) (*action.Result, error) {
+func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse) (*action.Result, error) {
 	want := wanted(a.Command.Platform)
 	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.dev)); err != nil {
 		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
@@ -52,7 +52,7 @@ func (d *Device) runOn(ctx context.Context, a *action.Action, q session.Request,
 }
 
 // run runs the request and brings its outputs into the store.
-func (d *Device) run(ctx context.Context, a *action.Action, q session.Request, s *session.Session, info devinfo.Info, watch *stopwatch) (*action.Result, error) {
+func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request, s *session.Session, info devinfo.Info, watch *stopwatch) (*action.Result, error) {
 	var err error
 	if q.PullDir, err = d.newFolder("pull"); err != nil {
 		return nil, &execute.Error{Op: "make a folder for the outputs", Err: err}
@@ -73,7 +73,7 @@ func (d *Device) run(ctx context.Context, a *action.Action, q session.Request, s
 	q.Report = func(done, total int64, op string) {
 		if now := time.Now(); now.Sub(last) > 50*time.Millisecond {
 			last = now
-			execute.ReportProgress(ctx, done, total, op)
+			a.Report(done, total, op)
 		}
 	}
 	res, err := s.Run(ctx, q)
@@ -132,7 +132,7 @@ type measurement struct {
 
 // measure has the request do what the action's platform says of measuring. While the device cools down, the time limit of the command
 // does not run.
-func measure(a *action.Action, q *session.Request, s *session.Session, watch *stopwatch) (*measurement, error) {
+func measure(a *execute.Request, q *session.Request, s *session.Session, watch *stopwatch) (*measurement, error) {
 	p := a.Command.Platform
 	q.Thermal = p[PropertyRecord] != ""
 	if p[PropertyLog] != "" {
@@ -158,7 +158,7 @@ func measure(a *action.Action, q *session.Request, s *session.Session, watch *st
 		q.Prepare = func(ctx context.Context) error {
 			watch.pause()
 			defer watch.resume()
-			cooled, err := thermal.CoolDown(ctx, s.Device, c, func(text string) { execute.ReportProgress(ctx, 0, 0, text) })
+			cooled, err := thermal.CoolDown(ctx, s.Device, c, func(text string) { a.Report(0, 0, text) })
 			m.cooled = &cooled
 			return err
 		}

@@ -66,7 +66,7 @@ func (n *notes) warn(r *action.Result) *action.Result {
 
 // onOne runs f on a device that fits the action. When a phone of the pool dies, it is run on another one; likewise, once, when it fails in a
 // way that may be the phone's fault.
-func (d *Device) onOne(ctx context.Context, a *action.Action, f func(context.Context, *inUse) (*action.Result, error)) (*action.Result, error) {
+func (d *Device) onOne(ctx context.Context, a *execute.Request, f func(context.Context, *inUse) (*action.Result, error)) (*action.Result, error) {
 	n, first := &notes{}, (*doubtful)(nil)
 	for lost := 1; ; lost++ {
 		u, err := d.use(ctx, a, n, first)
@@ -87,14 +87,14 @@ func (d *Device) onOne(ctx context.Context, a *action.Action, f func(context.Con
 		switch {
 		case err == nil && first != nil:
 			u.release()
-			return n.warn(first.compare(a, r, u, n)), nil
+			return n.warn(first.compare(a.Action, r, u, n)), nil
 		case err == nil:
-			first = suspect(a, r, u)
+			first = suspect(a.Action, r, u)
 			u.release()
 			if first == nil {
 				return n.warn(r), nil
 			}
-			execute.ReportProgress(ctx, 0, 0, "it failed as if something was wrong with "+u.info.String()+": another phone is tried")
+			a.Report(0, 0, "it failed as if something was wrong with "+u.info.String()+": another phone is tried")
 			continue
 		case ctx.Err() != nil || !adb.Retryable(err) || u.lost == nil:
 			u.release()
@@ -105,12 +105,12 @@ func (d *Device) onOne(ctx context.Context, a *action.Action, f func(context.Con
 			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones, one after another", lost), Err: fmt.Errorf("each broke off; the last: %w", err),
 				Retryable: true, Remedy: "does the program crash or restart phones? Try it on one with --serial, and read its log: hexmage device log --all"}
 		}
-		execute.ReportProgress(ctx, 0, 0, u.info.String()+" went away; another phone is looked for")
+		a.Report(0, 0, u.info.String()+" went away; another phone is looked for")
 	}
 }
 
 // use finds a device that fits the action and makes this action its only user. It is not the one that failed before.
-func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *doubtful) (*inUse, error) {
+func (d *Device) use(ctx context.Context, a *execute.Request, n *notes, before *doubtful) (*inUse, error) {
 	p := a.Command.Platform
 	serial, soc := d.o.Serial, p[PropertySelect]
 	if serial == "" {
@@ -131,7 +131,7 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *do
 			return d.useOfPool(ctx, a, w, n)
 		}
 	}
-	dev, err := d.real(ctx, a, serial, soc)
+	dev, err := d.real(ctx, a.Action, serial, soc)
 	if errors.Is(err, devinfo.ErrNoDevice) && d.o.Pool != nil {
 		err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
 	}
@@ -140,7 +140,7 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *do
 	}
 	u := &inUse{dev: dev}
 	u.held, err = lease.Acquire(ctx, d.o.State, dev, func(owner string) {
-		execute.ReportProgress(ctx, 0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
+		a.Report(0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
 	})
 	if err != nil {
 		return nil, err
@@ -154,16 +154,16 @@ func (d *Device) use(ctx context.Context, a *action.Action, n *notes, before *do
 }
 
 // useOfPool takes a phone of the pool.
-func (d *Device) useOfPool(ctx context.Context, a *action.Action, w pool.Want, n *notes) (*inUse, error) {
-	if root, err := d.inputFolder(ctx, a, PushDir); err == nil { // else nothing is pushed
+func (d *Device) useOfPool(ctx context.Context, a *execute.Request, w pool.Want, n *notes) (*inUse, error) {
+	if root, err := d.inputFolder(ctx, a.Action, PushDir); err == nil { // else nothing is pushed
 		w.Files = root.String()
 	}
 	w.Server = func(ctx context.Context) (*adb.Client, error) {
-		c, _, err := d.client(ctx, a)
+		c, _, err := d.client(ctx, a.Action)
 		return c, err
 	}
 	w.Note = n.add
-	w.Waiting = func(text string) { execute.ReportProgress(ctx, 0, 0, text) }
+	w.Waiting = func(text string) { a.Report(0, 0, text) }
 	l, err := d.o.Pool.Take(ctx, w)
 	if err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func (v *previewer) classify(ctx context.Context, u *unit) (Previewed, outcome) 
 	p := Previewed{Status: WillRun, Key: a.Key(v.fn), Action: a}
 	var out outcome
 	if !v.fresh(u) && v.last.counts(u, p.Key) {
-		res, ok, err := v.o.Executor.Lookup(ctx, a)
+		res, ok, err := v.o.Executor.Lookup(ctx, u.request(a))
 		if err != nil {
 			return fail(err)
 		}

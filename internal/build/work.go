@@ -37,7 +37,6 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if u.spec == nil {
 		return w.expand(ctx, u)
 	}
-	ctx = execute.WithStep(ctx, u.instance.plan.At.Short(), u.spec.Name)
 	root, literals, err := w.inputRoot(ctx, u)
 	if err != nil {
 		return w.broken(ctx, u, err)
@@ -51,9 +50,11 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	a.Directories = dirs
 	a.Seal(w.fn)
 	key := a.Key(w.fn)
+	req := u.request(a)
+	req.Tree = root
 	start := time.Now()
 	if !w.fresh(u) && w.last.counts(u, key) {
-		res, ok, err := w.o.Executor.Lookup(ctx, a)
+		res, ok, err := w.o.Executor.Lookup(ctx, req)
 		if err != nil {
 			return w.broken(ctx, u, err)
 		}
@@ -66,17 +67,16 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 
 	say(message{u: u, started: true})
-	ctx = merkle.WithOpened(ctx, inputRoot, root)
-	ctx = execute.WithProgress(ctx, seldom(func(done, total int64, text string) {
+	req.Progress = seldom(func(done, total int64, text string) {
 		say(message{u: u, progress: event.ActionProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
-	}))
+	})
 	if w.o.LogDir != "" {
 		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, atomicfile.TempName("printed")))
-		ctx = execute.WithPrinted(ctx, u.printed)
+		req.Printed = u.printed
 		defer u.printed.Remove()
 	}
 	start = time.Now()
-	res, tries, err := w.run(ctx, u, a)
+	res, tries, err := w.run(ctx, u, req)
 	var late *execute.TimeoutError
 	switch {
 	case errors.As(err, &late) && ctx.Err() == nil: // it ran, and what it printed may say what held it up
@@ -135,14 +135,14 @@ func seldom(p execute.Progress) execute.Progress {
 
 // run executes the action, and again as often as the step allows: when it could not run for a reason that may pass, and
 // when it ended in a way of which the step says so. It waits longer each time. It also returns how often it tried.
-func (w *worker) run(ctx context.Context, u *unit, a *action.Action) (*action.Result, int, error) {
+func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.Result, int, error) {
 	pause := 250 * time.Millisecond
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
 		if try > u.instance.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}
-		execute.ReportProgress(ctx, 0, 0, fmt.Sprintf("failed; will be tried again (%d of %d)", try, u.instance.plan.Retries))
+		a.Report(0, 0, fmt.Sprintf("failed; will be tried again (%d of %d)", try, u.instance.plan.Retries))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -197,6 +197,11 @@ func (u *unit) action() *action.Action {
 		a.Command.Outputs = append(a.Command.Outputs, s.Depfile)
 	}
 	return a
+}
+
+// request asks for the unit's action.
+func (u *unit) request(a *action.Action) *execute.Request {
+	return &execute.Request{Action: a, Step: u.instance.plan.At.Short(), Name: u.spec.Name}
 }
 
 // finish checks a result and takes its outputs.

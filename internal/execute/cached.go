@@ -20,7 +20,7 @@ import (
 type Lookup interface {
 	// Lookup returns the remembered result of the action, and true, if there is one that the action allows and everything that it
 	// names is in the store; else nil and false, which is no error. It runs nothing. The Result is the caller's.
-	Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error)
+	Lookup(ctx context.Context, a *Request) (*action.Result, bool, error)
 }
 
 // CachedExecutor is an Executor that remembers; Cached makes one.
@@ -46,14 +46,14 @@ func Cached(next Executor, results store.Results, blobs store.Blobs, fn digest.F
 }
 
 // Lookup implements Lookup. An action that must not be cached has no remembered result.
-func (c *CachedExecutor) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+func (c *CachedExecutor) Lookup(ctx context.Context, a *Request) (*action.Result, bool, error) {
 	switch {
 	case a.DoNotCache:
 		return nil, false, nil
 	case a.Reads != nil:
-		return c.lookupReads(ctx, a)
+		return c.lookupReads(ctx, a.Action)
 	}
-	return c.lookup(ctx, a)
+	return c.lookup(ctx, a.Action)
 }
 
 func (c *CachedExecutor) lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
@@ -158,14 +158,14 @@ const maxBeside = 16 << 10
 // Execute implements Executor. The encoded Action and Command and the Directories of its inputs are kept too, for
 // explaining later what a key was made of: beside the result if they are small, as a file for each would cost more than a
 // small command does; else in the store.
-func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (c *CachedExecutor) Execute(ctx context.Context, a *Request) (*action.Result, error) {
 	e := a.Encode(c.fn)
 	messages := make(map[digest.Digest][]byte, len(a.Directories)+2)
 	maps.Copy(messages, a.Directories)
 	messages[e.Key], messages[c.fn.Bytes(e.Command)] = e.Action, e.Command
 	var g errgroup.Group
 	beside := messages
-	if !fitBeside(a, messages) {
+	if !fitBeside(a.Action, messages) {
 		beside = nil
 		g.Go(func() error { return c.keep(ctx, messages) })
 	}
@@ -181,8 +181,8 @@ func (c *CachedExecutor) Execute(ctx context.Context, a *action.Action) (*action
 	succeeded := a.Succeeded(r.ExitCode)
 	switch {
 	case succeeded && a.Reads != nil:
-		return c.rememberReads(ctx, a, r)
-	case !succeeded || a.DoNotCache || !hasOutputs(a, r):
+		return c.rememberReads(ctx, a.Action, r)
+	case !succeeded || a.DoNotCache || !hasOutputs(a.Action, r):
 		return r, c.keep(ctx, beside)
 	}
 	return c.put(ctx, e.Key, r, beside)

@@ -60,7 +60,7 @@ func BenchmarkLookup60(b *testing.B) {
 	for b.Loop() {
 		x := execute.Cached(nil, results, blobs, fn, trees.Has)
 		for _, a := range actions {
-			if _, ok, err := x.Lookup(b.Context(), a); err != nil || !ok {
+			if _, ok, err := x.Lookup(b.Context(), &execute.Request{Action: a}); err != nil || !ok {
 				b.Fatal(ok, err)
 			}
 		}

@@ -53,7 +53,7 @@ func (w world) action(name string) *action.Action {
 
 func (w world) hit(t *testing.T, a *action.Action) bool {
 	t.Helper()
-	r, ok, err := w.x.Lookup(t.Context(), a)
+	r, ok, err := w.x.Lookup(t.Context(), &execute.Request{Action: a})
 	if err != nil || ok != (r != nil) {
 		t.Fatalf("Lookup: %v, %v, %v", r, ok, err)
 	}
@@ -66,7 +66,7 @@ func TestCachedKeepsMessages(t *testing.T) {
 	small, large := w.action("cc"), w.action("cc")
 	large.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
 	for _, a := range []*action.Action{small, large} {
-		if _, err := w.x.Execute(t.Context(), a); err != nil {
+		if _, err := w.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 			t.Fatal(err)
 		}
 		e := a.Encode(fn)
@@ -86,7 +86,7 @@ func TestCachedKeepsMessages(t *testing.T) {
 func TestCachedIncomplete(t *testing.T) {
 	w := newWorld(t, nil)
 	a := w.action("cc")
-	r, err := w.x.Execute(t.Context(), a)
+	r, err := w.x.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +105,10 @@ func TestCachedIncomplete(t *testing.T) {
 	for name, d := range parts {
 		w.blobs.Delete(d)
 		fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
-		if _, ok, err := fresh.Lookup(t.Context(), a); ok || err != nil {
+		if _, ok, err := fresh.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
 			t.Errorf("without %s: hit %v, %v", name, ok, err)
 		}
-		if _, err := w.x.Execute(t.Context(), a); err != nil {
+		if _, err := w.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 			t.Fatal(err)
 		}
 		if !w.hit(t, a) {
@@ -117,7 +117,7 @@ func TestCachedIncomplete(t *testing.T) {
 	}
 	w.blobs.Damage(r.Dirs[0].Tree, []byte("damaged"))
 	fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
-	if _, ok, err := fresh.Lookup(t.Context(), a); ok || err != nil {
+	if _, ok, err := fresh.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
 		t.Errorf("with a damaged Tree: hit %v, %v", ok, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestCachedInstalledTreeIsNotTakenApart(t *testing.T) {
 	var asked []digest.Digest
 	w := newWorld(t, func(d digest.Digest) bool { asked = append(asked, d); return true })
 	a := w.action("cc")
-	r, err := w.x.Execute(t.Context(), a)
+	r, err := w.x.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCachedInstalledTreeIsNotTakenApart(t *testing.T) {
 func TestCachedForgedTree(t *testing.T) {
 	w := newWorld(t, nil)
 	a := w.action("cc")
-	r, err := w.x.Execute(t.Context(), a)
+	r, err := w.x.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestCachedForgedTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
-	if _, ok, err := x.Lookup(t.Context(), a); ok || err != nil {
+	if _, ok, err := x.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
 		t.Errorf("hit %v, %v", ok, err)
 	}
 }
@@ -167,7 +167,7 @@ func TestCachedOverABrokenStore(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	a := w.action("cc")
 	a.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
-	r, err := execute.Cached(w.fake, w.results, brokenStore{w.blobs, broken}, fn, nil).Execute(t.Context(), a)
+	r, err := execute.Cached(w.fake, w.results, brokenStore{w.blobs, broken}, fn, nil).Execute(t.Context(), &execute.Request{Action: a})
 	if !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
 		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
 	}

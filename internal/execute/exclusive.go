@@ -39,7 +39,7 @@ type exclusive struct {
 // lockEvery is how often a waiting process looks whether the lock is free. A blocking wait could not be cancelled.
 const lockEvery = 50 * time.Millisecond
 
-func (x *exclusive) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+func (x *exclusive) Lookup(ctx context.Context, a *Request) (*action.Result, bool, error) {
 	r, ok, err := x.next.Lookup(ctx, a)
 	if err == nil && !ok && !a.DoNotCache {
 		x.mu.Lock()
@@ -58,7 +58,7 @@ func (x *exclusive) forget(key digest.Digest) bool {
 	return missed
 }
 
-func (x *exclusive) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (x *exclusive) Execute(ctx context.Context, a *Request) (*action.Result, error) {
 	if a.DoNotCache { // to be run each time, whoever else does
 		return x.next.Execute(ctx, a)
 	}
@@ -95,7 +95,7 @@ func (x *exclusive) Execute(ctx context.Context, a *action.Action) (*action.Resu
 			break
 		}
 		if !waited {
-			ReportProgress(ctx, 0, 0, "waits for another hexmage, which runs the same action")
+			a.Report(0, 0, "waits for another hexmage, which runs the same action")
 		}
 		select {
 		case <-time.After(lockEvery):

@@ -27,7 +27,7 @@ func TestExclusive(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			r, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), w.action("slow"))
+			r, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), &execute.Request{Action: w.action("slow")})
 			if err != nil || len(r.Files) != 1 || len(r.Dirs) != 1 {
 				t.Errorf("%v, %v", r, err)
 			}
@@ -35,13 +35,13 @@ func TestExclusive(t *testing.T) {
 	}
 	<-started
 	// Another action does not wait.
-	if _, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), w.action("cc")); err != nil {
+	if _, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), &execute.Request{Action: w.action("cc")}); err != nil {
 		t.Fatal(err)
 	}
 	// Who waits can be cancelled.
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
-	if r, err := execute.Exclusive(w.x, lock, fn).Execute(ctx, w.action("slow")); !errors.Is(err, context.DeadlineExceeded) {
+	if r, err := execute.Exclusive(w.x, lock, fn).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, %v; want DeadlineExceeded", r, err)
 	}
 	close(finish)
@@ -73,7 +73,7 @@ func TestExclusiveNotRemembered(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				if r, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), a); err != nil || r.ExitCode != 1 {
+				if r, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 1 {
 					t.Errorf("%v, %v", r, err)
 				}
 			})
@@ -101,14 +101,14 @@ func TestExclusiveAfterALookup(t *testing.T) {
 	lock := filepath.Join(t.TempDir(), "actions.lock")
 	a := w.action("cc")
 	here, there := execute.Exclusive(w.x, lock, fn), execute.Exclusive(w.x, lock, fn)
-	if _, ok, err := here.Lookup(t.Context(), a); ok || err != nil {
+	if _, ok, err := here.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
 		t.Fatalf("known before it ran: %v, %v", ok, err)
 	}
-	if _, err := there.Execute(t.Context(), a); err != nil {
+	if _, err := there.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 		t.Fatal(err)
 	}
 	for want := 1; want <= 2; want++ { // the second time nobody has looked
-		if r, err := here.Execute(t.Context(), a); err != nil || r.ExitCode != 0 || r.Cached != (want == 1) {
+		if r, err := here.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 0 || r.Cached != (want == 1) {
 			t.Fatalf("%v, %v", r, err)
 		}
 		if ran := w.fake.Ran(); len(ran) != want {

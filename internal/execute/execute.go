@@ -21,20 +21,20 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Executor runs actions. Execute may be called from many goroutines at once; none waits for another action, but where both want a
 // resource of which there is one. The Action stays as it is; the Result is the caller's.
 //
-// A decorator passes on the action and the context, of which executors tell Spans, Progress and Printed, and returns results and
-// errors as they come.
+// A decorator passes on the action, the context and who listens, and returns results and errors as they come.
 type Executor interface {
 	// Execute returns an error, an *Error, only for what kept the action from running (no such program, no machine, no space), and no
 	// Result beside it. A command that ran and failed is a Result with its exit code, one that ran out of time a *TimeoutError. When ctx
 	// ends, the command ends with all that it started, and the error is the context's cause. The outputs named in the command
 	// that exist are in the store and in the Result; one that is missing is just not in the Result.
-	Execute(ctx context.Context, a *action.Action) (*action.Result, error)
+	Execute(ctx context.Context, a *Request) (*action.Result, error)
 }
 
 // TimeoutError says that an action ran longer than it may. Trying again may help.
@@ -77,7 +77,7 @@ func Route(by map[string]Executor) Executor { return route(by) }
 
 type route map[string]Executor
 
-func (r route) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (r route) Execute(ctx context.Context, a *Request) (*action.Result, error) {
 	name := a.Command.Platform[action.PropertyExecutor]
 	if name == "" {
 		name = action.ExecutorLocal
@@ -89,49 +89,58 @@ func (r route) Execute(ctx context.Context, a *action.Action) (*action.Result, e
 	return next.Execute(ctx, a)
 }
 
+// Request is an action that is to be executed, or whose result is looked for, with what is in no key: whose it is, and who listens.
+type Request struct {
+	*action.Action
+	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
+
+	Tree     *merkle.Dir // of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store
+	Progress Progress    // nil: nobody asks
+	Spans    Spans       // nil: nobody asks
+	Printed  *Printed    // nil: nobody asks
+}
+
+// Progress is told how far a running action is, from any goroutine: done and total in unit ("bytes"; total 0 when not known), and a few words.
+type Progress func(done, total int64, text string)
+
 // Spans is told what an executor spent its time with on one action. It may be called from several goroutines.
 type Spans func(name string, start time.Time, took time.Duration)
 
-type spansKey struct{}
-
-// WithSpans returns a context under which executors tell s what they spend their time with, and whoever they told under ctx.
-func WithSpans(ctx context.Context, s Spans) context.Context {
-	if outer, ok := ctx.Value(spansKey{}).(Spans); ok {
-		inner := s
-		s = func(name string, start time.Time, took time.Duration) {
-			inner(name, start, took)
-			outer(name, start, took)
-		}
+// Report tells the request's Progress, if there is one.
+func (a *Request) Report(done, total int64, text string) {
+	if a.Progress != nil {
+		a.Progress(done, total, text)
 	}
-	return context.WithValue(ctx, spansKey{}, s)
 }
 
 // Span begins something that takes time: "lay out inputs", "run", "capture outputs". What it returns is to be called at
 // the end. Spans of an action are one after the other or one in the other. Where nobody listens it costs nothing.
-func Span(ctx context.Context, name string) func() {
-	s, ok := ctx.Value(spansKey{}).(Spans)
-	if !ok {
+func (a *Request) Span(name string) func() {
+	if a.Spans == nil {
 		return func() {}
 	}
 	start := time.Now()
-	return func() { s(name, start, time.Since(start)) }
+	return func() { a.Spans(name, start, time.Since(start)) }
 }
 
-// Progress is told how far a running action is: done and total in unit ("bytes"; total 0 when not known), and a few words.
-type Progress func(done, total int64, text string)
-
-type progressKey struct{}
-
-// WithProgress returns a context under which executors tell p how far the action is. p is called from any goroutine.
-func WithProgress(ctx context.Context, p Progress) context.Context {
-	return context.WithValue(ctx, progressKey{}, p)
-}
-
-// ReportProgress tells the context's Progress, if there is one.
-func ReportProgress(ctx context.Context, done, total int64, text string) {
-	if p, ok := ctx.Value(progressKey{}).(Progress); ok {
-		p(done, total, text)
+// Root is the folder of the action's inputs.
+func (a *Request) Root() *merkle.Dir {
+	if a.Tree != nil {
+		return a.Tree
 	}
+	return merkle.Ref(a.InputRoot)
+}
+
+// Streams returns what the command's standard output and error are written to. Both have to be closed when it has ended. What an earlier
+// command of this request printed is gone.
+func (a *Request) Streams() (stdout, stderr *Capped) {
+	stdout, stderr = &Capped{}, &Capped{}
+	if p := a.Printed; p != nil {
+		p.Remove()
+		stdout.whole = &wholeStream{path: p.path + stdoutName, begun: p.add}
+		stderr.whole = &wholeStream{path: p.path + stderrName, begun: p.add}
+	}
+	return stdout, stderr
 }
 
 // HostPath is where programs without a slash in their name are looked for: the host's base system.
@@ -173,25 +182,6 @@ type Printed struct {
 
 // NewPrinted returns a Printed whose files' names start with path.
 func NewPrinted(path string) *Printed { return &Printed{path: path} }
-
-type printedKey struct{}
-
-// WithPrinted returns a context under which executors keep in p what a command prints.
-func WithPrinted(ctx context.Context, p *Printed) context.Context {
-	return context.WithValue(ctx, printedKey{}, p)
-}
-
-// Outputs returns what a command's two streams are written to. Both have to be closed when the command has ended. What an
-// earlier command under this context printed is gone.
-func Outputs(ctx context.Context) (stdout, stderr *Capped) {
-	stdout, stderr = &Capped{}, &Capped{}
-	if p, ok := ctx.Value(printedKey{}).(*Printed); ok {
-		p.Remove()
-		stdout.whole = &wholeStream{path: p.path + stdoutName, begun: p.add}
-		stderr.whole = &wholeStream{path: p.path + stderrName, begun: p.add}
-	}
-	return stdout, stderr
-}
 
 const (
 	stdoutName = ".stdout"

@@ -2,7 +2,6 @@ package execute_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,18 +11,18 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 )
 
-// stream writes n bytes of numbered lines in chunks to the streams of ctx and returns them with what was kept.
-func stream(ctx context.Context, n, chunk int) (all []byte, r *action.Result) {
+// stream writes n bytes of numbered lines in chunks to the streams of a request and returns them with what was kept.
+func stream(p *execute.Printed, n, chunk int) (all []byte, r *action.Result) {
 	var b bytes.Buffer
 	for i := 0; b.Len() < n; i++ {
 		b.WriteString(strings.Repeat("x", i%50) + " line\n")
 	}
 	b.Truncate(n)
-	stdout, stderr := execute.Outputs(ctx)
-	for p := b.Bytes(); len(p) > 0; {
-		k := min(chunk, len(p))
-		stdout.Write(p[:k])
-		p = p[k:]
+	stdout, stderr := (&execute.Request{Printed: p}).Streams()
+	for left := b.Bytes(); len(left) > 0; {
+		k := min(chunk, len(left))
+		stdout.Write(left[:k])
+		left = left[k:]
 	}
 	stderr.Write([]byte("error\n"))
 	stdout.Close()
@@ -34,10 +33,9 @@ func stream(ctx context.Context, n, chunk int) (all []byte, r *action.Result) {
 func TestPrinted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "logs")
 	p := execute.NewPrinted(filepath.Join(dir, "a"))
-	ctx := execute.WithPrinted(t.Context(), p)
 	for _, n := range []int{0, 100, action.MaxInline - 200, action.MaxInline, 1 << 20, 10} {
 		for _, chunk := range []int{13, 32 << 10, 2 << 20} {
-			all, r := stream(ctx, n, chunk)
+			all, r := stream(p, n, chunk)
 			var got bytes.Buffer
 			if err := p.CopyTo(&got, r); err != nil {
 				t.Fatal(err)
@@ -60,7 +58,7 @@ func TestPrinted(t *testing.T) {
 // A command that prints without end takes bounded room, and its end is there.
 func TestPrintedIsBounded(t *testing.T) {
 	p := execute.NewPrinted(filepath.Join(t.TempDir(), "a"))
-	all, r := stream(execute.WithPrinted(t.Context(), p), 66<<20, 1<<20)
+	all, r := stream(p, 66<<20, 1<<20)
 	var got bytes.Buffer
 	if err := p.CopyTo(&got, &action.Result{Stdout: r.Stdout}); err != nil {
 		t.Fatal(err)
@@ -75,7 +73,7 @@ func TestPrintedIsBounded(t *testing.T) {
 // Where the files cannot be written, what is kept has to do.
 func TestPrintedNowhere(t *testing.T) {
 	p := execute.NewPrinted("/dev/null/nowhere/a")
-	_, r := stream(execute.WithPrinted(t.Context(), p), 1<<20, 999)
+	_, r := stream(p, 1<<20, 999)
 	var got bytes.Buffer
 	if err := p.CopyTo(&got, r); err != nil || !bytes.HasPrefix(got.Bytes(), r.Stdout) || !strings.Contains(got.String(), "left out") {
 		t.Errorf("%v, %d bytes", err, got.Len())

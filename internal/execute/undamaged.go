@@ -43,10 +43,10 @@ func among(all []digest.Digest) map[digest.Digest]bool {
 	return set
 }
 
-func (u *undamaged) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+func (u *undamaged) Lookup(ctx context.Context, a *Request) (*action.Result, bool, error) {
 	if len(u.known) > 0 {
 		u.mu.Lock()
-		hit, err := u.rests(ctx, &u.search, a, u.known)
+		hit, err := u.rests(ctx, &u.search, a.Action, u.known)
 		u.mu.Unlock()
 		if hit || err != nil { // also where nobody knows
 			return nil, false, context.Cause(ctx)
@@ -55,7 +55,7 @@ func (u *undamaged) Lookup(ctx context.Context, a *action.Action) (*action.Resul
 	return u.next.Lookup(ctx, a)
 }
 
-func (u *undamaged) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (u *undamaged) Execute(ctx context.Context, a *Request) (*action.Result, error) {
 	r, err := u.next.Execute(ctx, a)
 	found, ferr := u.damage.Found()
 	if len(found) == 0 && ferr == nil || ctx.Err() != nil {
@@ -63,7 +63,7 @@ func (u *undamaged) Execute(ctx context.Context, a *action.Action) (*action.Resu
 	}
 	hit := true
 	if ferr == nil {
-		hit, ferr = u.rests(ctx, new(merkle.Search), a, among(found))
+		hit, ferr = u.rests(ctx, new(merkle.Search), a.Action, among(found))
 	}
 	if !hit && ferr == nil {
 		return r, err
@@ -72,7 +72,7 @@ func (u *undamaged) Execute(ctx context.Context, a *action.Action) (*action.Resu
 	if ferr != nil {
 		why = fmt.Sprintf("nobody knows whether something that it read was found damaged meanwhile (%v)", ferr)
 	}
-	return nil, &Error{Op: "run " + name(a), Err: fmt.Errorf("%s: %w", why, store.ErrCorrupt)}
+	return nil, &Error{Op: "run " + name(a.Action), Err: fmt.Errorf("%s: %w", why, store.ErrCorrupt)}
 }
 
 func name(a *action.Action) string {

@@ -46,13 +46,13 @@ func TestKnownDamage(t *testing.T) {
 	bad, d := w.from(t, "cc", "damaged")
 	good, _ := w.from(t, "cc", "fine")
 	for _, a := range []*action.Action{bad, good} {
-		if _, err := w.x.Execute(t.Context(), a); err != nil {
+		if _, err := w.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	nobodyKnows := w.action("cc")
 	nobodyKnows.InputRoot = fn.Bytes([]byte("a folder of which the store has no message"))
-	if _, err := w.x.Execute(t.Context(), nobodyKnows); err == nil {
+	if _, err := w.x.Execute(t.Context(), &execute.Request{Action: nobodyKnows}); err == nil {
 		t.Fatal("it ran without its inputs")
 	}
 	x := execute.Undamaged(w.x, w.blobs, &damage{known: []digest.Digest{d}})
@@ -60,11 +60,11 @@ func TestKnownDamage(t *testing.T) {
 		a    *action.Action
 		want bool
 	}{{bad, false}, {good, true}, {bad, false}, {nobodyKnows, false}} {
-		if r, ok, err := x.Lookup(t.Context(), test.a); err != nil || ok != test.want || ok != (r != nil) {
+		if r, ok, err := x.Lookup(t.Context(), &execute.Request{Action: test.a}); err != nil || ok != test.want || ok != (r != nil) {
 			t.Errorf("known: %v, want %v, %v", ok, test.want, err)
 		}
 	}
-	if _, err := x.Execute(t.Context(), bad); err != nil { // damage that was known before is dealt with
+	if _, err := x.Execute(t.Context(), &execute.Request{Action: bad}); err != nil { // damage that was known before is dealt with
 		t.Error(err)
 	}
 }
@@ -84,11 +84,11 @@ func TestDamageFoundMeanwhile(t *testing.T) {
 		a, d := w.from(t, name, "damaged "+name)
 		_, other := w.from(t, name, "other")
 		seen.found, finds = nil, []digest.Digest{other}
-		if r, err := x.Execute(t.Context(), a); err != nil || r.ExitCode != code {
+		if r, err := x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != code {
 			t.Errorf("%s: damage elsewhere: %v, %v", name, r, err)
 		}
 		seen.found, finds = nil, []digest.Digest{other, d}
-		if r, err := x.Execute(t.Context(), a); !errors.Is(err, store.ErrCorrupt) || r != nil {
+		if r, err := x.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, store.ErrCorrupt) || r != nil {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}

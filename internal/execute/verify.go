@@ -14,15 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-type stepKey struct{}
-
 type stepName struct{ step, name string }
-
-// WithStep returns a context that says which step the action that is looked up or executed under it is of, and its name
-// within the step. Decorators that choose among steps or report on them go by it.
-func WithStep(ctx context.Context, step, name string) context.Context {
-	return context.WithValue(ctx, stepKey{}, stepName{step, name})
-}
 
 // VerifyOptions are what Verify needs.
 type VerifyOptions struct {
@@ -80,10 +72,9 @@ func (v *Verifier) tell(s stepName, e event.ActionVerified) {
 	}
 }
 
-// selected tells whether the action that ctx is about is to be verified.
-func (v *Verifier) selected(ctx context.Context) (stepName, bool) {
-	s, _ := ctx.Value(stepKey{}).(stepName)
-	return s, v.o.Select == nil || v.o.Select(s.step)
+// selected tells whether the action is to be verified.
+func (v *Verifier) selected(a *Request) (stepName, bool) {
+	return stepName{a.Step, a.Name}, v.o.Select == nil || v.o.Select(a.Step)
 }
 
 // unverifiable says why the action cannot be run twice and compared, or "".
@@ -103,24 +94,24 @@ func unverifiable(a *action.Action) string {
 }
 
 // Lookup implements Lookup.
-func (v *Verifier) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
-	if _, ok := v.selected(ctx); ok && unverifiable(a) == "" {
+func (v *Verifier) Lookup(ctx context.Context, a *Request) (*action.Result, bool, error) {
+	if _, ok := v.selected(a); ok && unverifiable(a.Action) == "" {
 		return nil, false, nil
 	}
 	r, ok, err := v.o.Next.Lookup(ctx, a)
-	if s, chosen := v.selected(ctx); ok && chosen {
-		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: unverifiable(a), Known: true})
+	if s, chosen := v.selected(a); ok && chosen {
+		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: unverifiable(a.Action), Known: true})
 	}
 	return r, ok, err
 }
 
 // Execute implements Executor.
-func (v *Verifier) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
-	s, ok := v.selected(ctx)
+func (v *Verifier) Execute(ctx context.Context, a *Request) (*action.Result, error) {
+	s, ok := v.selected(a)
 	if !ok {
 		return v.o.Next.Execute(ctx, a)
 	}
-	if reason := unverifiable(a); reason != "" {
+	if reason := unverifiable(a.Action); reason != "" {
 		r, err := v.o.Next.Execute(ctx, a)
 		if err == nil {
 			v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason})
@@ -138,7 +129,7 @@ func (v *Verifier) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
 		return first, nil
 	}
-	ReportProgress(ctx, 0, 0, "runs again, to compare")
+	a.Report(0, 0, "runs again, to compare")
 	second, err := v.o.Again.Execute(ctx, a)
 	if err != nil {
 		return nil, err

@@ -61,15 +61,15 @@ func (v verifier) sh(script, output string) *action.Action {
 // verify runs the action as a build does, and returns what it says of it.
 func (v verifier) verify(t *testing.T, a *action.Action) event.ActionVerified {
 	t.Helper()
-	ctx := execute.WithStep(t.Context(), "exec.a", "")
-	if _, ok, err := v.Lookup(ctx, a); ok || err != nil {
+	ctx, req := t.Context(), &execute.Request{Action: a, Step: "exec.a"}
+	if _, ok, err := v.Lookup(ctx, req); ok || err != nil {
 		t.Fatalf("Lookup of what is to be verified: %v, %v", ok, err)
 	}
-	r, err := v.Execute(ctx, a)
+	r, err := v.Execute(ctx, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, ok, err := v.cached.Lookup(ctx, a); err != nil || !ok || !cmp.Equal(known.Files, r.Files, cmp.Comparer(func(x, y action.OutputFile) bool { return x == y })) {
+	if known, ok, err := v.cached.Lookup(ctx, req); err != nil || !ok || !cmp.Equal(known.Files, r.Files, cmp.Comparer(func(x, y action.OutputFile) bool { return x == y })) {
 		t.Fatalf("the cache has %v (%v, %v), and the build got %v", known, ok, err, r)
 	}
 	e, ok := v.Take("exec.a", "")
@@ -144,7 +144,7 @@ func TestVerifyKinds(t *testing.T) {
 			v := newVerifier(t, nil)
 			flag := filepath.Join(t.TempDir(), "flag")
 			a := v.sh(fmt.Sprintf("if [ -e %s ]; then %s; else %s; fi", flag, c.second, c.first), "o")
-			if _, err := v.cached.Execute(t.Context(), a); err != nil {
+			if _, err := v.cached.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(flag, nil, 0o644); err != nil {
@@ -217,7 +217,7 @@ func TestVerifyLocates(t *testing.T) {
 			w := newWorld(t, nil)
 			w.fake.Commands["make"] = counted(c.f)
 			v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.blobs})
-			if _, err := v.Execute(t.Context(), w.action("make")); err != nil {
+			if _, err := v.Execute(t.Context(), &execute.Request{Action: w.action("make")}); err != nil {
 				t.Fatal(err)
 			}
 			e, _ := v.Take("", "")
@@ -264,7 +264,7 @@ func TestVerifySections(t *testing.T) {
 		return 0, nil
 	}
 	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.blobs})
-	if _, err := v.Execute(t.Context(), w.action("make")); err != nil {
+	if _, err := v.Execute(t.Context(), &execute.Request{Action: w.action("make")}); err != nil {
 		t.Fatal(err)
 	}
 	e, _ := v.Take("", "")
@@ -319,8 +319,7 @@ func TestVerifyLeavesOut(t *testing.T) {
 		"no outputs":   {"exec.chosen", silent, "no outputs"},
 		"failed":       {"exec.chosen", failing, "exit code 4"},
 	} {
-		ctx := execute.WithStep(t.Context(), c.step, "")
-		if _, err := v.Execute(ctx, c.a); err != nil {
+		if _, err := v.Execute(t.Context(), &execute.Request{Action: c.a, Step: c.step}); err != nil {
 			t.Fatal(err)
 		}
 		e, ok := v.Take(c.step, "")
@@ -329,8 +328,7 @@ func TestVerifyLeavesOut(t *testing.T) {
 		}
 	}
 	// A known result of what cannot be verified is found as ever.
-	ctx := execute.WithStep(t.Context(), "exec.chosen", "")
-	if _, ok, err := v.Lookup(ctx, elsewhere); !ok || err != nil {
+	if _, ok, err := v.Lookup(t.Context(), &execute.Request{Action: elsewhere, Step: "exec.chosen"}); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	if e, ok := v.Take("exec.chosen", ""); !ok || e.Verdict != event.Unverified {
@@ -352,7 +350,7 @@ func TestVerifyErrors(t *testing.T) {
 	w := newWorld(t, nil)
 	gone := errors.New("the second run could not start")
 	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: failing{gone}, Store: w.blobs})
-	if r, err := v.Execute(t.Context(), w.action("cc")); !errors.Is(err, gone) {
+	if r, err := v.Execute(t.Context(), &execute.Request{Action: w.action("cc")}); !errors.Is(err, gone) {
 		t.Errorf("%v, %v", r, err)
 	}
 	if _, ok := v.Take("", ""); ok {
@@ -362,4 +360,6 @@ func TestVerifyErrors(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) Execute(context.Context, *action.Action) (*action.Result, error) { return nil, f.err }
+func (f failing) Execute(context.Context, *execute.Request) (*action.Result, error) {
+	return nil, f.err
+}

@@ -44,7 +44,7 @@ func open(t testing.TB, root string) *cache {
 // writer is an Executor whose actions write what their arguments say: path=content pairs in the folder "dir", and one file.
 type writer struct{ c *cache }
 
-func (w writer) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (w writer) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	tmp, err := os.MkdirTemp(filepath.Join(w.c.root, "tmp"), "exec-")
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func newAction(files ...string) *action.Action {
 func (c *cache) run(t testing.TB, used time.Time, files ...string) (*action.Action, *action.Result) {
 	t.Helper()
 	a := newAction(files...)
-	r, err := c.build().Execute(t.Context(), a)
+	r, err := c.build().Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (c *cache) run(t testing.TB, used time.Time, files ...string) (*action.Acti
 // known tells whether a build would find the action's result. If so, all that it names must be there and be right.
 func (c *cache) known(t testing.TB, a *action.Action) bool {
 	t.Helper()
-	r, ok, err := c.build().Lookup(t.Context(), a)
+	r, ok, err := c.build().Lookup(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatalf("look up %s: %v", a.Command.Args, err)
 	}

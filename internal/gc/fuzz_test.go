@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/gc"
 )
 
@@ -19,7 +20,7 @@ func FuzzCache(f *testing.F) {
 	f.Add([]byte{0x0a, 0x0a, 0x0a, 0x42, 0, 0xff}, uint8(3))
 	f.Fuzz(func(t *testing.T, b []byte, where uint8) {
 		c := open(t, t.TempDir())
-		if _, err := c.build().Execute(t.Context(), newAction("dir/a=a", "dir/sub/b.sh=b", "f=f")); err != nil {
+		if _, err := c.build().Execute(t.Context(), &execute.Request{Action: newAction("dir/a=a", "dir/sub/b.sh=b", "f=f")}); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.blobs.Flush(t.Context()); err != nil {

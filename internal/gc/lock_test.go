@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/gc"
 )
 
@@ -156,13 +157,13 @@ func TestCollectBesideBuilds(t *testing.T) {
 		for range 6 {
 			n := r.IntN(12)
 			a := newAction(fmt.Sprintf("dir/a=%d", n), fmt.Sprintf("dir/sub/b=%d", n%5), fmt.Sprintf("f=%d", n%3))
-			res, ok, err := x.Lookup(t.Context(), a)
+			res, ok, err := x.Lookup(t.Context(), &execute.Request{Action: a})
 			if err != nil {
 				return err
 			}
 			if ok {
 				hits.Add(1)
-			} else if res, err = x.Execute(t.Context(), a); err != nil {
+			} else if res, err = x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 				return err
 			}
 			made = append(made, res)
@@ -233,7 +234,7 @@ func TestCollectKilled(t *testing.T) {
 		actions = nil
 		for i := range 60 {
 			a := newAction(fmt.Sprintf("dir/a=%d", i), fmt.Sprintf("dir/sub/b=%d", i%7), fmt.Sprintf("f.sh=%d", i))
-			res, err := c.build().Execute(t.Context(), a)
+			res, err := c.build().Execute(t.Context(), &execute.Request{Action: a})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
@@ -160,7 +161,7 @@ func TestReadAndFind(t *testing.T) {
 	small := newAction("dir/one=1", "f=other")
 	small.Command.Env = nil
 	beside := open(t, t.TempDir())
-	if _, err := beside.build().Execute(t.Context(), small); err != nil {
+	if _, err := beside.build().Execute(t.Context(), &execute.Request{Action: small}); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := gc.Read(t.Context(), beside.root); err != nil || len(s.Biggest) != 1 || !slices.Equal(s.Biggest[0].Command, small.Command.Args) {

@@ -32,7 +32,7 @@ func (s *Search) in(ctx context.Context, blobs store.Blobs, root digest.Digest, 
 	}
 	hit := found(root)
 	if root.Size() > 0 && !hit { // an empty folder's message has no bytes
-		d, err := Opened(ctx, root).Open(ctx, blobs)
+		d, err := Ref(root).Open(ctx, blobs)
 		if err != nil {
 			return false, err
 		}

@@ -263,26 +263,31 @@ type traced struct {
 	t    *Tracer
 }
 
-func (x *traced) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+func (x *traced) Lookup(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
 	start := time.Now()
 	r, ok, err := x.next.Lookup(ctx, a)
-	x.t.did(a, true, span{"look up", start, time.Since(start)})
+	x.t.did(a.Action, true, span{"look up", start, time.Since(start)})
 	return r, ok, err
 }
 
-func (x *traced) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (x *traced) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	var mu sync.Mutex
 	var parts []span
 	start := time.Now()
-	r, err := x.next.Execute(execute.WithSpans(ctx, func(name string, start time.Time, took time.Duration) {
+	own := *a
+	own.Spans = func(name string, start time.Time, took time.Duration) {
+		if a.Spans != nil {
+			a.Spans(name, start, took)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		parts = append(parts, span{name, start, took})
-	}), a)
+	}
+	r, err := x.next.Execute(ctx, &own)
 	all := span{"execute", start, time.Since(start)}
 	mu.Lock()
 	defer mu.Unlock()
-	x.t.did(a, false, append([]span{all}, parts...)...)
+	x.t.did(a.Action, false, append([]span{all}, parts...)...)
 	return r, err
 }
 

@@ -99,19 +99,19 @@ func check(t *testing.T, lines []line, workers int) []line {
 // sleeper executes an action by sleeping for as long as its first argument says.
 type sleeper struct{}
 
-func (sleeper) Lookup(_ context.Context, a *action.Action) (*action.Result, bool, error) {
+func (sleeper) Lookup(_ context.Context, a *execute.Request) (*action.Result, bool, error) {
 	time.Sleep(100 * time.Microsecond)
 	return &action.Result{}, a.Command.Args[0] == "cached", nil
 }
 
-func (sleeper) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
-	end := execute.Span(ctx, "run")
+func (sleeper) Execute(_ context.Context, a *execute.Request) (*action.Result, error) {
+	end := a.Span("run")
 	defer end()
 	d, err := time.ParseDuration(a.Command.Args[0])
 	if err != nil {
 		return nil, errors.New("no such program")
 	}
-	defer execute.Span(ctx, "sleep")()
+	defer a.Span("sleep")()
 	time.Sleep(d)
 	return &action.Result{}, nil
 }
@@ -147,9 +147,9 @@ func TestTrace(t *testing.T) {
 					a.Command.Args[0] = "bad"
 				}
 				e := event.ActionFinished{ID: i, Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Key: "k", Outcome: event.Executed, Worker: "local"}
-				if _, ok, _ := x.Lookup(t.Context(), a); ok {
+				if _, ok, _ := x.Lookup(t.Context(), &execute.Request{Action: a}); ok {
 					e.Outcome = event.Cached
-				} else if _, err := x.Execute(t.Context(), a); err != nil {
+				} else if _, err := x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 					e.Outcome, e.Failure = event.Failed, &event.Failure{Summary: err.Error()}
 				}
 				events <- e
@@ -213,7 +213,7 @@ func TestStopped(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for i := range 300 {
 		a := act("0s", long, fmt.Sprint(i))
-		if _, err := x.Execute(t.Context(), a); err != nil {
+		if _, err := x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 			t.Fatal(err)
 		}
 		tr.Send(event.ActionFinished{Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Outcome: event.Executed})
@@ -224,7 +224,7 @@ func TestStopped(t *testing.T) {
 	if n := len(check(t, load(t, path), 1)); n < 150 {
 		t.Errorf("%d of 300 actions are written", n)
 	}
-	if _, _, err := x.Lookup(t.Context(), act("1s")); err != nil {
+	if _, _, err := x.Lookup(t.Context(), &execute.Request{Action: act("1s")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := tr.Close(); err != nil {

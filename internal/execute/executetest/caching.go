@@ -73,7 +73,7 @@ func (s *memoryTest) action(name string) *action.Action {
 func (s *memoryTest) lookup(t *testing.T, a *action.Action) *action.Result {
 	t.Helper()
 	ran := len(s.fake.Ran())
-	r, ok, err := s.x.Lookup(t.Context(), a)
+	r, ok, err := s.x.Lookup(t.Context(), &execute.Request{Action: a})
 	if err != nil || ok != (r != nil) {
 		t.Fatalf("Lookup: %v, %v, %v", r, ok, err)
 	}
@@ -86,7 +86,7 @@ func (s *memoryTest) lookup(t *testing.T, a *action.Action) *action.Result {
 func (s *memoryTest) execute(t *testing.T, a *action.Action) *action.Result {
 	t.Helper()
 	ran := len(s.fake.Ran())
-	r, err := s.x.Execute(t.Context(), a)
+	r, err := s.x.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func remembersNot(t *testing.T, s *memoryTest) {
 		s.execute(t, a)
 	}
 	a := s.action("broken")
-	if r, err := s.x.Execute(t.Context(), a); err == nil || s.lookup(t, a) != nil {
+	if r, err := s.x.Execute(t.Context(), &execute.Request{Action: a}); err == nil || s.lookup(t, a) != nil {
 		t.Errorf("an action that could not run: %+v", r)
 	}
 }
@@ -166,10 +166,10 @@ func remembersWhole(t *testing.T, s *memoryTest) {
 func remembersUnknown(t *testing.T, s *memoryTest) {
 	s.results.err = errors.New("the disk is gone")
 	var e *execute.Error
-	if r, ok, err := s.x.Lookup(t.Context(), s.action("cc")); r != nil || ok || !errors.Is(err, s.results.err) || !errors.As(err, &e) {
+	if r, ok, err := s.x.Lookup(t.Context(), &execute.Request{Action: s.action("cc")}); r != nil || ok || !errors.Is(err, s.results.err) || !errors.As(err, &e) {
 		t.Errorf("Lookup: %v, %v, %v; want an execute.Error with the cause", r, ok, err)
 	}
-	if r, err := s.x.Execute(t.Context(), s.action("cc")); r != nil || !errors.Is(err, s.results.err) || !errors.As(err, &e) {
+	if r, err := s.x.Execute(t.Context(), &execute.Request{Action: s.action("cc")}); r != nil || !errors.Is(err, s.results.err) || !errors.As(err, &e) {
 		t.Errorf("Execute: %v, %v; want an execute.Error with the cause", r, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -33,15 +34,15 @@ type Passes struct {
 
 // next is an executor that does what a test says.
 type next struct {
-	execute func(context.Context, *action.Action) (*action.Result, error)
-	lookup  func(context.Context, *action.Action) (*action.Result, bool, error)
+	execute func(context.Context, *execute.Request) (*action.Result, error)
+	lookup  func(context.Context, *execute.Request) (*action.Result, bool, error)
 }
 
-func (n *next) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (n *next) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	return n.execute(ctx, a)
 }
 
-func (n *next) Lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
+func (n *next) Lookup(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
 	if n.lookup == nil {
 		return nil, false, nil
 	}
@@ -52,7 +53,7 @@ func (n *next) Lookup(ctx context.Context, a *action.Action) (*action.Result, bo
 type decorated struct {
 	next   *next
 	x      execute.Executor
-	action *action.Action
+	action *execute.Request
 }
 
 // Decorator checks what wrap's executor passes on to World.Next and back. It has nothing of its own to say: nothing is damaged, known or
@@ -82,7 +83,7 @@ func decorate(t *testing.T, name string, wrap func(t *testing.T, w World) execut
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := decorated{next: &next{}, action: &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: root}}
+	d := decorated{next: &next{}, action: &execute.Request{Step: "exec.a", Name: "cc", Action: &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: root}}}
 	if err := blobs.Put(t.Context(), fn.Bytes([]byte("object")), strings.NewReader("object")); err != nil {
 		t.Fatal(err)
 	}
@@ -105,22 +106,22 @@ const soon = 10 * time.Second
 
 func passesResult(t *testing.T, d decorated) {
 	for _, code := range []int{0, 3, -1} {
-		d.next.execute = func(_ context.Context, a *action.Action) (*action.Result, error) {
-			if a != d.action {
+		d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
+			if a.Action != d.action.Action || a.Step != "exec.a" || a.Name != "cc" {
 				t.Errorf("the next executor gets %+v, want the action as it is", a)
 			}
 			r := result()
 			r.ExitCode = code
 			return r, nil
 		}
-		before := fmt.Sprintf("%+v", *d.action)
+		before := fmt.Sprintf("%+v", *d.action.Action)
 		want := result()
 		want.ExitCode = code
 		got, err := d.x.Execute(t.Context(), d.action)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
-		if after := fmt.Sprintf("%+v", *d.action); after != before {
+		if after := fmt.Sprintf("%+v", *d.action.Action); after != before {
 			t.Errorf("the action was changed: %s, before: %s", after, before)
 		}
 	}
@@ -133,7 +134,7 @@ func passesErrors(t *testing.T, d decorated) {
 		&execute.Error{Op: "read the inputs", Err: store.ErrNotFound},
 		errors.New("the build is over"),
 	} {
-		d.next.execute = func(context.Context, *action.Action) (*action.Result, error) { return nil, want }
+		d.next.execute = func(context.Context, *execute.Request) (*action.Result, error) { return nil, want }
 		if r, err := d.x.Execute(t.Context(), d.action); err != want || r != nil {
 			t.Errorf("%v, %v; want the error as it is, %v, alone", r, err, want)
 		}
@@ -142,14 +143,18 @@ func passesErrors(t *testing.T, d decorated) {
 
 func passesListeners(t *testing.T, d decorated) {
 	var spans, progress []string
-	ctx := execute.WithSpans(t.Context(), func(name string, _ time.Time, _ time.Duration) { spans = append(spans, name) })
-	ctx = execute.WithProgress(ctx, func(_, _ int64, text string) { progress = append(progress, text) })
-	d.next.execute = func(ctx context.Context, _ *action.Action) (*action.Result, error) {
-		execute.Span(ctx, "run")()
-		execute.ReportProgress(ctx, 1, 2, "half")
+	d.action.Spans = func(name string, _ time.Time, _ time.Duration) { spans = append(spans, name) }
+	d.action.Progress = func(_, _ int64, text string) { progress = append(progress, text) }
+	d.action.Printed, d.action.Tree = execute.NewPrinted(filepath.Join(t.TempDir(), "printed")), &merkle.Dir{}
+	d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
+		a.Span("run")()
+		a.Report(1, 2, "half")
+		if a.Printed != d.action.Printed || a.Tree != d.action.Tree {
+			t.Errorf("the next executor gets %+v, want the request as it is", a)
+		}
 		return result(), nil
 	}
-	if _, err := d.x.Execute(ctx, d.action); err != nil {
+	if _, err := d.x.Execute(t.Context(), d.action); err != nil {
 		t.Fatal(err)
 	}
 	for what, told := range map[string]bool{fmt.Sprintf("spans %q", spans): len(spans) > 0 && spans[0] == "run", fmt.Sprintf("progress %q", progress): len(progress) > 0 && progress[0] == "half"} {
@@ -163,7 +168,7 @@ func passesListeners(t *testing.T, d decorated) {
 func passesEnd(t *testing.T, d decorated) {
 	over := errors.New("the build is over")
 	ctx, stop := context.WithCancelCause(t.Context())
-	d.next.execute = func(ctx context.Context, _ *action.Action) (*action.Result, error) {
+	d.next.execute = func(ctx context.Context, _ *execute.Request) (*action.Result, error) {
 		stop(over)
 		select {
 		case <-ctx.Done():
@@ -182,8 +187,8 @@ func passesAtOnce(t *testing.T, d decorated) {
 	const n = 4
 	var mu sync.Mutex
 	var once sync.Once
-	begun, all := map[*action.Action]bool{}, make(chan bool)
-	d.next.execute = func(_ context.Context, a *action.Action) (*action.Result, error) {
+	begun, all := map[*execute.Request]bool{}, make(chan bool)
+	d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
 		mu.Lock()
 		if begun[a] = true; len(begun) == n {
 			once.Do(func() { close(all) })
@@ -199,9 +204,10 @@ func passesAtOnce(t *testing.T, d decorated) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			a := *d.action
+			own := *d.action.Action
+			a := &execute.Request{Action: &own}
 			a.Command.Env = map[string]string{"N": fmt.Sprint(i)}
-			if r, err := d.x.Execute(t.Context(), &a); err != nil || r.ExitCode != 0 {
+			if r, err := d.x.Execute(t.Context(), a); err != nil || r.ExitCode != 0 {
 				t.Errorf("%v, %v", r, err)
 			}
 		})
@@ -219,15 +225,16 @@ func passesLookup(t *testing.T, d decorated) {
 		ok  bool
 		err error
 	}{{nil, false, nil}, {result(), true, nil}, {nil, false, &execute.Error{Op: "look", Err: errors.New("the disk is gone")}}} {
-		d.next.lookup = func(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
-			if a != d.action {
+		d.next.lookup = func(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
+			if a.Action != d.action.Action || a.Step != "exec.a" || a.Name != "cc" {
 				t.Errorf("the next executor gets %+v, want the action as it is", a)
 			}
-			execute.ReportProgress(ctx, 1, 2, "half")
+			a.Report(1, 2, "half")
 			return want.r, want.ok, want.err
 		}
 		told := 0
-		r, ok, err := x.Lookup(execute.WithProgress(t.Context(), func(int64, int64, string) { told++ }), d.action)
+		d.action.Progress = func(int64, int64, string) { told++ }
+		r, ok, err := x.Lookup(t.Context(), d.action)
 		if r != want.r || ok != want.ok || err != want.err || told != 1 {
 			t.Errorf("Lookup: %v, %v, %v; want %v, %v, %v", r, ok, err, want.r, want.ok, want.err)
 		}

@@ -130,7 +130,7 @@ func (s *suite) action(t *testing.T, script string, files map[string]string, out
 
 func (s *suite) execute(t *testing.T, a *action.Action) *action.Result {
 	t.Helper()
-	r, err := s.Executor.Execute(t.Context(), a)
+	r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatalf("%q could not run: %v", a.Command.Args, err)
 	}
@@ -247,7 +247,7 @@ func missingOutput(t *testing.T, s *suite) {
 
 func escapingOutput(t *testing.T, s *suite) {
 	for _, script := range []string{"ln -s /etc out", "ln -s /bin/sh out", "mkdir out; ln -s ../.. out/up", "ln -s .. out"} {
-		if r, err := s.Executor.Execute(t.Context(), s.action(t, script, nil, "out")); err == nil && r.ExitCode == 0 {
+		if r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: s.action(t, script, nil, "out")}); err == nil && r.ExitCode == 0 {
 			t.Errorf("%s: captured %v %v", script, r.Files, r.Dirs)
 		}
 	}
@@ -302,7 +302,7 @@ func apart(t *testing.T, s *suite) {
 	errs := make(chan error)
 	for range 4 {
 		go func() {
-			r, err := s.Executor.Execute(t.Context(), a)
+			r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a})
 			if err == nil && (r.ExitCode != 0 || string(r.Stdout) != "x") {
 				err = fmt.Errorf("exit code %d, stdout %q, stderr %q", r.ExitCode, r.Stdout, r.Stderr)
 			}
@@ -320,7 +320,7 @@ func noSuchProgram(t *testing.T, s *suite) {
 	for _, args := range [][]string{{"no-such-program-here"}, {"./no/such/program"}, {"/no/such/program"}, nil} {
 		a := s.action(t, "", nil)
 		a.Command.Args = args
-		r, err := s.Executor.Execute(t.Context(), a)
+		r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a})
 		var e *execute.Error
 		if !errors.As(err, &e) || e.Op == "" || r != nil {
 			t.Errorf("%q: %v, %v; want an execute.Error alone", args, r, err)
@@ -338,7 +338,7 @@ func missingInput(t *testing.T, s *suite) {
 	if a.InputRoot, err = d.Put(t.Context(), s.Store, s.Fn); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := s.Executor.Execute(t.Context(), a); !errors.Is(err, store.ErrNotFound) {
+	if r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v, %v; want ErrNotFound", r, err)
 	}
 }
@@ -372,7 +372,7 @@ func timeout(t *testing.T, s *suite) {
 	a := s.action(t, script, nil)
 	a.Limit = 200 * time.Millisecond
 	start := time.Now()
-	r, err := s.Executor.Execute(t.Context(), a)
+	r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a})
 	var late *execute.TimeoutError
 	if !errors.As(err, &late) || late.Limit != a.Limit || r != nil {
 		t.Errorf("%v, %v; want a TimeoutError alone, of %v", r, err, a.Limit)
@@ -384,13 +384,13 @@ func cancel(t *testing.T, s *suite) {
 	script, mark := stubborn()
 	over := errors.New("the build is over")
 	ctx, stop := context.WithCancelCause(t.Context())
-	ctx = execute.WithProgress(ctx, func(_, _ int64, text string) {
+	progress := func(_, _ int64, text string) {
 		if strings.Contains(text, mark) {
 			stop(over)
 		}
-	})
+	}
 	start := time.Now()
-	if r, err := s.Executor.Execute(ctx, s.action(t, script, nil)); !errors.Is(err, over) || r != nil {
+	if r, err := s.Executor.Execute(ctx, &execute.Request{Action: s.action(t, script, nil), Progress: progress}); !errors.Is(err, over) || r != nil {
 		t.Errorf("%v, %v; want the context's cause alone", r, err)
 	}
 	s.ended(t, mark, start)
@@ -400,38 +400,38 @@ func cancelledBefore(t *testing.T, s *suite) {
 	over := errors.New("the build is over")
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(over)
-	ctx = execute.WithProgress(ctx, func(_, _ int64, text string) { t.Errorf("it ran: %s", text) })
-	if r, err := s.Executor.Execute(ctx, s.action(t, "echo progress 1 2 ran >&2", nil)); !errors.Is(err, over) || r != nil {
+	ran := func(_, _ int64, text string) { t.Errorf("it ran: %s", text) }
+	if r, err := s.Executor.Execute(ctx, &execute.Request{Action: s.action(t, "echo progress 1 2 ran >&2", nil), Progress: ran}); !errors.Is(err, over) || r != nil {
 		t.Errorf("%v, %v; want the context's cause alone", r, err)
 	}
 }
 
-// listeners checks that who put something into the context is told.
+// listeners checks that who listens is told.
 func listeners(t *testing.T, s *suite) {
 	var mu sync.Mutex
 	var spans []string
 	var progress atomic.Bool
-	printed := execute.NewPrinted(filepath.Join(t.TempDir(), "printed"))
-	ctx := execute.WithSpans(t.Context(), func(name string, start time.Time, took time.Duration) {
+	a := &execute.Request{Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed"))}
+	a.Spans = func(name string, start time.Time, took time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
 		if spans = append(spans, name); start.IsZero() || took < 0 {
 			t.Errorf("span %s: %v, %v", name, start, took)
 		}
-	})
-	ctx = execute.WithProgress(ctx, func(_, _ int64, text string) {
+	}
+	a.Progress = func(_, _ int64, text string) {
 		if strings.Contains(text, "half") {
 			progress.Store(true)
 		}
-	})
+	}
 	line := strings.Repeat("x", 1000)
-	a := s.action(t, "echo progress 1 2 half >&2; i=0; while [ $i -lt 200 ]; do echo "+line+"; i=$((i+1)); done", nil)
-	r, err := s.Executor.Execute(execute.WithPrinted(ctx, printed), a)
+	a.Action = s.action(t, "echo progress 1 2 half >&2; i=0; while [ $i -lt 200 ]; do echo "+line+"; i=$((i+1)); done", nil)
+	r, err := s.Executor.Execute(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var whole bytes.Buffer
-	if err := printed.CopyTo(&whole, r); err != nil || !strings.HasPrefix(whole.String(), strings.Repeat(line+"\n", 200)) {
+	if err := a.Printed.CopyTo(&whole, r); err != nil || !strings.HasPrefix(whole.String(), strings.Repeat(line+"\n", 200)) {
 		t.Errorf("of 200 lines %d bytes are kept, %v", whole.Len(), err)
 	}
 	if !progress.Load() {

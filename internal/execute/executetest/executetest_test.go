@@ -131,7 +131,7 @@ func TestDecorators(t *testing.T) {
 // Where there is no executor, or none of the name, an action could not run.
 func TestRouteToNowhere(t *testing.T) {
 	for _, by := range []map[string]execute.Executor{nil, {"elsewhere": failing{}}} {
-		if r, err := execute.Route(by).Execute(t.Context(), &action.Action{}); r != nil || err == nil {
+		if r, err := execute.Route(by).Execute(t.Context(), &execute.Request{Action: &action.Action{}}); r != nil || err == nil {
 			t.Errorf("%v, %v", r, err)
 		}
 	}
@@ -139,6 +139,6 @@ func TestRouteToNowhere(t *testing.T) {
 
 type failing struct{ execute.Executor }
 
-func (failing) Execute(context.Context, *action.Action) (*action.Result, error) {
+func (failing) Execute(context.Context, *execute.Request) (*action.Result, error) {
 	panic("it was not asked")
 }

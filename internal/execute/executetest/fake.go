@@ -48,7 +48,7 @@ func (f *Fake) Ran() [][]string {
 }
 
 // Execute implements execute.Executor.
-func (f *Fake) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (f *Fake) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	if len(a.Command.Args) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("it has no arguments")}
 	}
@@ -58,7 +58,7 @@ func (f *Fake) Execute(ctx context.Context, a *action.Action) (*action.Result, e
 		return nil, &execute.Error{Op: "start " + name, Err: fs.ErrNotExist}
 	}
 	c := &Call{Args: a.Command.Args, Env: a.Command.Env, Inputs: map[string]string{}, Outputs: map[string]string{}}
-	root, err := merkle.Load(ctx, execute.Inputs(f.Store, a), a.InputRoot)
+	root, err := merkle.Load(ctx, execute.Inputs(f.Store, a.Action), a.InputRoot)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the inputs", Err: err}
 	}

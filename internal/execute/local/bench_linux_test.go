@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 )
@@ -65,7 +66,7 @@ func BenchmarkExecute(b *testing.B) {
 				for w := range 2 {
 					wg.Go(func() {
 						for n := w; n < len(actions); n += 2 {
-							if r, err := f.x.Execute(b.Context(), actions[n]); err != nil || r.ExitCode != 0 || len(r.Files) != 1 {
+							if r, err := f.x.Execute(b.Context(), &execute.Request{Action: actions[n]}); err != nil || r.ExitCode != 0 || len(r.Files) != 1 {
 								b.Errorf("%+v, %v", r, err)
 							}
 						}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -78,7 +79,7 @@ func (w *wide) run(script string) {
 	}
 	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "cat in/* > sum; " + script}, Outputs: []string{"sum"},
 		Env: map[string]string{"PATH": "/usr/bin:/bin", "LC_ALL": "C"}}, InputRoot: at}
-	res, err := w.x.Execute(w.t.Context(), a)
+	res, err := w.x.Execute(w.t.Context(), &execute.Request{Action: a})
 	if err != nil || res.ExitCode != 0 || len(res.Files) != 1 {
 		w.t.Fatalf("%+v, %v", res, err)
 	}

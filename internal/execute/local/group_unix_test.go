@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
 )
 
 // A pipe that all processes of the command have open is at its end when the last of them has gone.
@@ -32,7 +33,7 @@ func TestTimeoutEndsTheWholeGroup(t *testing.T) {
 		Timeout:   100 * time.Millisecond,
 	}
 	for said := ""; said == ""; a.Timeout *= 2 { // a busy machine has not come that far by then
-		if _, err := f.x.Execute(t.Context(), a); err == nil || !strings.Contains(err.Error(), "timeout") {
+		if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err == nil || !strings.Contains(err.Error(), "timeout") {
 			t.Fatalf("err = %v, want the timeout", err)
 		}
 		if err := pipe.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 )
@@ -74,7 +75,7 @@ func (r room) sh(t *testing.T, script string, inputs map[string]string, platform
 
 func (r room) execute(t *testing.T, a *action.Action) *action.Result {
 	t.Helper()
-	res, err := r.x.Execute(t.Context(), a)
+	res, err := r.x.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatal(err)
 	}

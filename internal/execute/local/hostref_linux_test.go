@@ -14,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -140,7 +141,7 @@ func TestLargeInputsAreReadInPlace(t *testing.T) {
 						continue // a copy of its own, of which the store sees it
 					}
 				}
-				res, err := n.x.Execute(t.Context(), n.action(t, c.script))
+				res, err := n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, c.script)})
 				if err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}
@@ -164,7 +165,7 @@ func TestHostFilesInOtherRoles(t *testing.T) {
 			n := newHostRefRoom(t, l)
 			a := n.action(t, "tail -c 16 > o")
 			a.Command.Platform[action.PropertyStdin] = "dir/big"
-			res, err := n.x.Execute(t.Context(), a)
+			res, err := n.x.Execute(t.Context(), &execute.Request{Action: a})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,21 +173,21 @@ func TestHostFilesInOtherRoles(t *testing.T) {
 				t.Errorf("standard input: %q", got)
 			}
 			// A symlink to an input is an output with its content.
-			if res, err = n.x.Execute(t.Context(), n.action(t, "ln -s dir/big o")); err != nil {
+			if res, err = n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, "ln -s dir/big o")}); err != nil {
 				t.Fatal(err)
 			}
 			if len(res.Files) != 1 || res.Files[0].Digest != n.digest {
 				t.Errorf("a symlink to it: %v, exit code %d, %s", res.Files, res.ExitCode, res.Stderr)
 			}
 			a = n.action(t, "ln -s dir all; echo > o", "all")
-			if res, err = n.x.Execute(t.Context(), a); err != nil {
+			if res, err = n.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 				t.Fatal(err)
 			}
 			if d, err := merkle.Load(t.Context(), n.blobs, res.Dirs[0].Root); err != nil || d.Files["big"].Digest != n.digest {
 				t.Errorf("a symlink to its folder: %+v, %v", d, err)
 			}
 			// An output may be where an input was.
-			if res, err = n.x.Execute(t.Context(), n.action(t, "mv dir/big o; echo new > dir/big", "dir/big")); err != nil {
+			if res, err = n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, "mv dir/big o; echo new > dir/big", "dir/big")}); err != nil {
 				t.Fatal(err)
 			}
 			if got := n.output(t, res, "dir/big"); got != "new\n" || len(n.output(t, res, "o")) != len(n.content) {
@@ -220,7 +221,7 @@ func TestHostFilesThatChange(t *testing.T) {
 				} else {
 					time.AfterFunc(200*time.Millisecond, change)
 				}
-				_, err := n.x.Execute(t.Context(), n.action(t, script))
+				_, err := n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, script)})
 				var changed *store.ChangedError
 				if !errors.As(err, &changed) || changed.Path != n.big || !strings.Contains(err.Error(), n.big+" changed during the build") {
 					t.Errorf("error %v, want one that names the file", err)
@@ -234,7 +235,7 @@ func TestHostFilesThatChange(t *testing.T) {
 func TestHostFilesThatAreMoved(t *testing.T) {
 	for _, l := range levels(t) {
 		n := newHostRefRoom(t, l)
-		res, err := n.x.Execute(t.Context(), n.action(t, "mv dir all; echo > o", "all"))
+		res, err := n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, "mv dir all; echo > o", "all")})
 		if err == nil {
 			d, lerr := merkle.Load(t.Context(), n.blobs, res.Dirs[0].Root)
 			if lerr != nil || d.Files["big"].Digest != n.digest {
@@ -252,7 +253,7 @@ func TestHostFilesThatTheCommandWritesTo(t *testing.T) {
 		return
 	}
 	n := newHostRefRoom(t, level{"staged", nil})
-	_, err := n.x.Execute(t.Context(), n.action(t, "echo x >> '"+n.big+"'; echo done > o"))
+	_, err := n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, "echo x >> '"+n.big+"'; echo done > o")})
 	if changed := (*store.ChangedError)(nil); !errors.As(err, &changed) || changed.Path != n.big {
 		t.Errorf("error %v, want one that names the file", err)
 	}

@@ -30,8 +30,8 @@ type layout struct {
 }
 
 // inputs lays the action's inputs out.
-func (l *layout) inputs(ctx context.Context, root digest.Digest) error {
-	if err := l.dir(ctx, merkle.Opened(ctx, root), "", "root", 0); err != nil {
+func (l *layout) inputs(ctx context.Context, root *merkle.Dir) error {
+	if err := l.dir(ctx, root, "", "root", 0); err != nil {
 		return err
 	}
 	return l.s.drop()
@@ -181,11 +181,11 @@ func create(path string) (*os.File, error) {
 
 // toolchains unpacks the folders below toolchains/ of the input root, each once for all actions, and returns where they
 // are. In the exec root a link stands in their place.
-func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root digest.Digest) (map[digest.Digest]string, error) {
+func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root *merkle.Dir) (map[digest.Digest]string, error) {
 	if x.o.Trees == nil {
 		return nil, nil
 	}
-	dir, err := merkle.Opened(ctx, root).Sub(ctx, in, "toolchains")
+	dir, err := root.Sub(ctx, in, "toolchains")
 	if errors.Is(err, merkle.ErrNotExist) {
 		return nil, nil
 	}

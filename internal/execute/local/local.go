@@ -85,12 +85,12 @@ func New(o Options) *Executor {
 func (x *Executor) Close() error { return x.roots.close() }
 
 // Execute runs the action's command in an exec root of its own.
-func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Result, error) {
+func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	begun := x.beginning()
-	end := execute.Span(ctx, "lay out inputs")
+	end := a.Span("lay out inputs")
 	s, err := x.prepare(ctx, a)
 	end()
 	berr := begun()
@@ -106,7 +106,7 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
 		defer cancel()
 	}
-	end = execute.Span(ctx, "run")
+	end = a.Span("run")
 	res, err := x.start(ctx, a, s)
 	end()
 	if err != nil {
@@ -118,15 +118,18 @@ func (x *Executor) Execute(ctx context.Context, a *action.Action) (*action.Resul
 		}
 		return nil, err
 	}
-	if err := x.giveBack(context.WithoutCancel(ctx), a, s, res.ExitCode); err != nil {
+	if err := x.giveBack(context.WithoutCancel(ctx), a.Action, s, res.ExitCode); err != nil {
 		return nil, err
 	}
 	res.Root = s.root()
-	if err := Collect(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a, res); err != nil {
-		return nil, err
+	end = a.Span("store outputs")
+	res.Files, res.Dirs, err = merkle.Capture(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a.Command.Outputs)
+	end()
+	if err != nil {
+		return nil, &execute.Error{Op: "store the outputs", Err: err}
 	}
 	if res.ExitCode != 0 || len(res.Files)+len(res.Dirs) < len(a.Command.Outputs) {
-		res.Hints = x.hints(a, s, res)
+		res.Hints = x.hints(a.Action, s, res)
 	}
 	return res, nil
 }
@@ -145,30 +148,19 @@ func (x *Executor) beginning() func() error {
 	return func() error { return <-done }
 }
 
-// Collect brings the action's outputs below root into the store and names them in res.
-func Collect(ctx context.Context, blobs store.Blobs, fn digest.Function, root string, a *action.Action, res *action.Result) error {
-	defer execute.Span(ctx, "store outputs")()
-	files, dirs, err := merkle.Capture(ctx, blobs, fn, root, a.Command.Outputs)
-	if err != nil {
-		return &execute.Error{Op: "store the outputs", Err: err}
-	}
-	res.Files, res.Dirs = files, dirs
-	return nil
-}
-
 // prepare returns an execRoot with the action's inputs, in which its command can start.
-func (x *Executor) prepare(ctx context.Context, a *action.Action) (*execRoot, error) {
-	in := execute.Inputs(x.o.Store, a)
-	shared, err := x.toolchains(ctx, in, a.InputRoot)
+func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, error) {
+	in := execute.Inputs(x.o.Store, a.Action)
+	shared, err := x.toolchains(ctx, in, a.Root())
 	if err != nil {
 		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
 	}
-	s, open, err := x.root(a, shared)
+	s, open, err := x.root(a.Action, shared)
 	if err != nil {
 		return nil, &execute.Error{Op: "make an exec root", Err: err}
 	}
-	l := &layout{x: x, a: a, s: s, in: in, shared: shared, open: open}
-	if err := l.inputs(ctx, a.InputRoot); err != nil {
+	l := &layout{x: x, a: a.Action, s: s, in: in, shared: shared, open: open}
+	if err := l.inputs(ctx, a.Root()); err != nil {
 		x.done(s)
 		return nil, &execute.Error{Op: "lay out the inputs", Err: err}
 	}
@@ -299,12 +291,12 @@ func hostPaths(dir string) []string {
 	return paths
 }
 
-func (x *Executor) start(ctx context.Context, a *action.Action, s *execRoot) (*action.Result, error) {
+func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (*action.Result, error) {
 	argv, root := a.Command.Args, s.root()
 	if len(argv) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
 	}
-	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s)}
+	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a.Action, s)}
 	switch {
 	case c.path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
 		c.path = x.o.Self
@@ -326,7 +318,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *execRoot) (*a
 		return nil, &execute.Error{Op: "open standard input", Err: err}
 	}
 	defer c.stdin.Close()
-	stdout, stderr := execute.Outputs(ctx)
+	stdout, stderr := a.Streams()
 	defer stdout.Close()
 	defer stderr.Close()
 	c.stdout = func(b []byte) { _, _ = stdout.Write(b) }
@@ -344,8 +336,7 @@ func (x *Executor) start(ctx context.Context, a *action.Action, s *execRoot) (*a
 			}
 		}
 	}
-	report := func(done, total int64, text string) { execute.ReportProgress(ctx, done, total, text) }
-	progress := &progressLines{report: report, next: stderr}
+	progress := &progressLines{report: a.Report, next: stderr}
 	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
 	start := time.Now()
 	var code int

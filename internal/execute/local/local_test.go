@@ -70,7 +70,7 @@ func TestToolchainsAreLinked(t *testing.T) {
 		InputRoot: f.root(t, map[string]string{"toolchains/sdk/include/x.h": "x\n", "in.txt": "in\n"}),
 	}
 	for range 2 {
-		res, err := f.x.Execute(t.Context(), a)
+		res, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
 		if err != nil || res.ExitCode != 0 || len(res.Files) != 2 {
 			t.Fatalf("%+v, %v", res, err)
 		}
@@ -89,18 +89,18 @@ func TestToolchainsAreLinked(t *testing.T) {
 func TestProgressAndErrors(t *testing.T) {
 	f := newFixture(t)
 	var seen []string
-	ctx := execute.WithProgress(t.Context(), func(done, total int64, text string) { seen = append(seen, text) })
+	progress := func(done, total int64, text string) { seen = append(seen, text) }
 	a := &action.Action{
 		Command:   action.Command{Args: []string{"sh", "-c", "echo progress 1 2 half >&2; echo progress is no number >&2; exit 3"}},
 		InputRoot: f.root(t, nil),
 	}
-	res, err := f.x.Execute(ctx, a)
+	res, err := f.x.Execute(t.Context(), &execute.Request{Action: a, Progress: progress})
 	if err != nil || res.ExitCode != 3 || string(res.Stderr) != "progress is no number\n" || len(seen) != 1 || seen[0] != "half" {
 		t.Errorf("%+v, %v, progress %q", res, err, seen)
 	}
 	a.Command.Args = []string{"no-such-program"}
 	var e *execute.Error
-	if _, err := f.x.Execute(t.Context(), a); !errors.As(err, &e) || e.Remedy == "" {
+	if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); !errors.As(err, &e) || e.Remedy == "" {
 		t.Errorf("err = %v, want one with a remedy", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestVariablesOfTheMachine(t *testing.T) {
 	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here", action.PropertyHost + "=apt": "here", action.PropertyTool + "=x/1": "none"} {
 		name, value, _ := strings.Cut(platform, "=")
 		a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo ${PROXY:-none}"}, Platform: map[string]string{name: value}}, InputRoot: f.root(t, nil)}
-		if r, err := f.x.Execute(t.Context(), a); err != nil || string(r.Stdout) != want+"\n" {
+		if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || string(r.Stdout) != want+"\n" {
 			t.Errorf("%s: %q, %v; want %s", platform, r.Stdout, err, want)
 		}
 	}
@@ -150,7 +150,7 @@ func TestPrivateVariables(t *testing.T) {
 		"a command with network":         {[]string{"sh", "-c", "echo ${SECRET:-none}"}, network, "none"},
 	} {
 		a := &action.Action{Command: action.Command{Args: c.args, Platform: c.platform}, InputRoot: f.root(t, nil)}
-		if r, err := f.x.Execute(t.Context(), a); err != nil || string(r.Stdout) != c.want+"\n" {
+		if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || string(r.Stdout) != c.want+"\n" {
 			t.Errorf("%s: %q, %v; want %s", name, r.Stdout, err, c.want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestStandardOutputOverAnInput(t *testing.T) {
 		Command:   action.Command{Args: []string{"echo", "new"}, Outputs: []string{"f"}, Platform: map[string]string{action.PropertyStdout: "f"}},
 		InputRoot: f.root(t, map[string]string{"f": "old\n"}),
 	}
-	r, err := f.x.Execute(t.Context(), a)
+	r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil || len(r.Files) != 1 || f.content(t, r.Files[0].Digest) != "new\n" {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -194,7 +194,7 @@ func TestInputsThatAreWrittenTo(t *testing.T) {
 		Command:   action.Command{Args: []string{"sh", "-c", "chmod +w f g; echo more >> f; echo bad > g; cat f; ls -l"}, Outputs: []string{"f"}},
 		InputRoot: root,
 	}
-	r, err := f.x.Execute(t.Context(), a)
+	r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestOutputsInAToolchain(t *testing.T) {
 			InputRoot: f.root(t, map[string]string{"toolchains/sdk/bin/cc": "x", "in.txt": "in"}),
 		}
 		var e *execute.Error
-		if _, err := f.x.Execute(t.Context(), a); !errors.As(err, &e) || !strings.Contains(err.Error(), out) {
+		if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); !errors.As(err, &e) || !strings.Contains(err.Error(), out) {
 			t.Errorf("%s: %v", out, err)
 		}
 	}
@@ -250,12 +250,12 @@ func TestKill(t *testing.T) {
 		f.x.Kill()
 	}()
 	start := time.Now()
-	if r, err := f.x.Execute(t.Context(), a); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
+	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
 		t.Errorf("%+v, %v after %v", r, err, time.Since(start))
 	}
 	// A command may be on its way to its process while the others are killed.
 	start = time.Now()
-	if r, err := f.x.Execute(t.Context(), a); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
+	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
 		t.Errorf("afterwards: %+v, %v after %v", r, err, time.Since(start))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
 )
 
 // scoped tells whether the kernel keeps restricted processes from other processes' signals and abstract sockets.
@@ -79,7 +80,7 @@ func TestProcessStaysUnrestricted(t *testing.T) {
 			for n := range 25 {
 				// Ever new places to write to, so that ever new threads are restricted.
 				a := r.action(t, w*25+n)
-				if res, err := r.x.Execute(t.Context(), a); err != nil || res.ExitCode != 0 {
+				if res, err := r.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || res.ExitCode != 0 {
 					t.Errorf("%+v, %v", res, err)
 				}
 			}
