@@ -166,7 +166,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 		case diags.HasErrors():
 			out = append(out, doctor.Pipeline{Name: name, Profile: profile, SoC: soc, Err: diags.Error()})
 		default:
-			own.checkMachine(p)
+			p = own.checkMachine(p)
 			out = append(out, doctor.Pipeline{Name: name, Profile: p.Profile, SoC: soc, Missing: p.Missing()})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 	if err := a.printDiags(diags, cfg.Files); err != nil {
 		return nil, "", err
 	}
-	a.checkMachine(p)
+	p = a.checkMachine(p)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
 			return nil, "", &exitError{ExitUsage, err}
@@ -345,13 +346,16 @@ func (s *planStatus) counts() string {
 	return line
 }
 
-// checkMachine adds to the plan's instances what this machine lacks to run them: programs of the host, a phone.
-func (a *app) checkMachine(p *plan.Plan) {
+// checkMachine returns the plan with what this machine lacks to run its instances: programs of the host, a phone.
+func (a *app) checkMachine(p *plan.Plan) *plan.Plan {
+	checked := *p
+	checked.Instances = slices.Clone(p.Instances)
 	phone := "unasked"
-	for _, n := range p.Instances {
+	for i, n := range p.Instances {
+		var missing []string
 		for _, name := range n.Programs {
 			if _, err := execute.LookPath(name, programPath(n)); err != nil {
-				n.Missing = append(n.Missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
+				missing = append(missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
 			}
 		}
 		for _, s := range n.Specs {
@@ -366,10 +370,16 @@ func (a *app) checkMachine(p *plan.Plan) {
 				phone = a.attached()
 			}
 			if phone != "" {
-				n.Missing = append(n.Missing, phone)
+				missing = append(missing, phone)
 			}
 		}
+		if len(missing) > 0 {
+			lacking := *n
+			lacking.Missing = slices.Concat(n.Missing, missing)
+			checked.Instances[i] = &lacking
+		}
 	}
+	return &checked
 }
 
 // programPath is PATH as the instance's commands see it: not the user's own.

@@ -1,0 +1,67 @@
+package archtest_test
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/plan"
+)
+
+// closures are the fields of a plan that are no data. They go when deferred steps continue the plan by being evaluated into more of it;
+// until then a saved plan is a snapshot of what came of them.
+func closures() []string {
+	return []string{
+		"plan.Instance.Expand",
+		"plan.Instance.Explain",
+		"plan.Instance.Resolve",
+		"plan.Output.Resolve",
+	}
+}
+
+// TestPlanIsData: whatever a plan reaches can be written to a file and read back, but for the named closures.
+func TestPlanIsData(t *testing.T) {
+	if got := noData(reflect.TypeFor[plan.Plan]()); !slices.Equal(got, closures()) {
+		t.Errorf("no data are %q, and named %q: a plan holds values, and what decides by them is in internal/build or internal/planner", got, closures())
+	}
+	type inner struct{ C chan int }
+	type planted struct {
+		F map[string][]func()
+		G *inner
+		H any
+		N []*planted
+	}
+	if got := strings.Join(noData(reflect.TypeFor[planted]()), " "); got != "archtest_test.inner.C archtest_test.planted.F archtest_test.planted.H" {
+		t.Errorf("of what is planted %q is found", got)
+	}
+}
+
+// noData returns the fields, of the type and of those that it reaches, that no file can hold, sorted.
+func noData(root reflect.Type) []string {
+	found, seen := map[string]bool{}, map[reflect.Type]bool{}
+	var walk func(t reflect.Type, at string)
+	walk = func(t reflect.Type, at string) {
+		switch t.Kind() {
+		case reflect.Func, reflect.Interface, reflect.Chan, reflect.UnsafePointer:
+			found[at] = true
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			walk(t.Elem(), at)
+		case reflect.Map:
+			walk(t.Key(), at)
+			walk(t.Elem(), at)
+		case reflect.Struct:
+			if seen[t] {
+				return
+			}
+			seen[t] = true
+			for f := range t.Fields() {
+				walk(f.Type, fmt.Sprintf("%s.%s", t, f.Name))
+			}
+		}
+	}
+	walk(root, root.String())
+	return slices.Sorted(maps.Keys(found))
+}
