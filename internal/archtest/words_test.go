@@ -25,7 +25,7 @@ func bare() []string {
 }
 
 // foreign are words that mean something else in the engine than there, or nothing: no name of internal/ has one as a part.
-func foreign() []string { return []string{"rule", "ruleset", "rules", "context"} }
+func foreign() []string { return []string{"rule", "ruleset", "rules", "context", "node", "nodes"} }
 
 // meant are the names that are right all the same, by package: the word is that of the field.
 func meant() map[string]string {

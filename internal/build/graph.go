@@ -166,8 +166,8 @@ func (g *graph) copies(at addrs.Instance) []*instance {
 
 // eachOf calls f for every action of the instances, and for those of them whose actions are not known yet. An instance that has none
 // at all is done when what it depends on is.
-func (g *graph) eachOf(nodes []*instance, seen map[*instance]bool, f func(*instance, *unit)) {
-	for _, n := range nodes {
+func (g *graph) eachOf(instances []*instance, seen map[*instance]bool, f func(*instance, *unit)) {
+	for _, n := range instances {
 		switch {
 		case n == nil || seen[n]:
 		case !n.resolved:
@@ -200,11 +200,11 @@ func (u *unit) inputs() []action.Input {
 // block registers u with everything it has to wait for and tells whether any of it failed.
 func (g *graph) block(u *unit) (bad bool, err error) {
 	u.wait, u.state = 0, waiting
-	seenNodes, seenUnits := map[*instance]bool{}, map[*unit]bool{}
+	seenInstances, seenUnits := map[*instance]bool{}, map[*unit]bool{}
 	add := func(n *instance, b *unit) {
 		switch {
-		case n != nil && !seenNodes[n]:
-			seenNodes[n] = true
+		case n != nil && !seenInstances[n]:
+			seenInstances[n] = true
 			if n.failed {
 				bad = true
 				return

@@ -239,14 +239,14 @@ func (r *Loaded) reread(ctx context.Context, a *assembler) (map[int]bool, error)
 
 // affected tells which units may have to run: those that read what changed, those that always run, and all that need them. It
 // also returns the instance of each unit.
-func (r *Loaded) affected(other map[int]bool) (hit map[int]bool, nodes []int, err error) {
+func (r *Loaded) affected(other map[int]bool) (hit map[int]bool, owner []int, err error) {
 	n := r.m.Units()
-	nodes = make([]int, n)
+	owner = make([]int, n)
 	var todo []int
 	needs, ends := make([]int32, 0, n), make([]int32, n) // what each unit needs stands together, up to its end
 	count := make([]int32, n+1)                          // of those that need each
 	err = r.m.EachLinks(func(i int, u *snapshot.Unit) {
-		nodes[i] = u.Instance
+		owner[i] = u.Instance
 		dirty := u.Always
 		for _, h := range u.Hosts {
 			dirty = dirty || other[h]
@@ -287,7 +287,7 @@ func (r *Loaded) affected(other map[int]bool) (hit map[int]bool, nodes []int, er
 			todo = append(todo, int(d))
 		}
 	}
-	return hit, nodes, nil
+	return hit, owner, nil
 }
 
 // anyOf tells whether one of the numbers is in the set.

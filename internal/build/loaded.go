@@ -25,17 +25,17 @@ type library struct {
 	loaded map[int]*instance
 }
 
-func newLibrary(m *snapshot.Reader, nodes []int) (*library, error) {
+func newLibrary(m *snapshot.Reader, owner []int) (*library, error) {
 	l := &library{m: m, loaded: map[int]*instance{}}
 	unit := 0
 	for i := range m.Instances() {
 		l.first = append(l.first, unit)
-		for unit < len(nodes) && nodes[unit] == i {
+		for unit < len(owner) && owner[unit] == i {
 			unit++
 		}
 	}
 	l.first = append(l.first, unit)
-	if unit != len(nodes) {
+	if unit != len(owner) {
 		return nil, ErrStale
 	}
 	return l, nil
@@ -113,11 +113,11 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale) // the long way says what is wrong, and where
 	}
-	hit, nodes, err := r.affected(other)
+	hit, owner, err := r.affected(other)
 	if err != nil {
 		return Result{}, ErrStale
 	}
-	units, gates, err := r.graph(w.g, hit, other, nodes)
+	units, gates, err := r.graph(w.g, hit, other, owner)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
@@ -140,8 +140,8 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 		defer func() { <-w.exportCheck.done }()
 	}
 	l := w.loop()
-	l.sum.Actions, l.sum.Cached = len(nodes)-len(units), len(nodes)-len(units)
-	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: len(nodes)})
+	l.sum.Actions, l.sum.Cached = len(owner)-len(units), len(owner)-len(units)
+	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: len(owner)})
 	err = l.run(ctx, append(units, gates...))
 	if errors.Is(err, ErrStale) && ctx.Err() == nil {
 		if o.Flush != nil && l.sum.Executed > 0 { // the long way may have nothing to run any more
@@ -163,8 +163,8 @@ func (r *Loaded) output(i int) (plan.Output, error) {
 }
 
 // graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
-func (r *Loaded) graph(g *graph, hit, other map[int]bool, nodes []int) (units, gates []*unit, err error) {
-	if g.library, err = newLibrary(r.m, nodes); err != nil {
+func (r *Loaded) graph(g *graph, hit, other map[int]bool, owner []int) (units, gates []*unit, err error) {
+	if g.library, err = newLibrary(r.m, owner); err != nil {
 		return nil, nil, err
 	}
 	in, after := map[int]*instance{}, map[int][]int{}

@@ -61,7 +61,7 @@ type outcome struct {
 	// of an expansion
 	specs []action.Spec
 	outs  map[string]action.Artifact
-	node  *plan.Instance
+	plan  *plan.Instance
 }
 
 // run builds everything in the graph. It returns when nothing runs any more.
@@ -311,12 +311,12 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 	}
 	u.state = done
 	n.awaited = append(n.awaited, u.inputs()...)
-	if o.node != nil { // a deferred step, decoded with its values; it may have to be expanded yet
-		n.plan = o.node
-		if o.node.Expand != nil {
+	if o.plan != nil { // a deferred step, decoded with its values; it may have to be expanded yet
+		n.plan = o.plan
+		if o.plan.Expand != nil {
 			return l.admit([]*unit{l.g.newUnit(n, nil)})
 		}
-		o.specs, o.outs = o.node.Specs, o.node.Outputs
+		o.specs, o.outs = o.plan.Specs, o.plan.Outputs
 	}
 	units, err := l.g.resolve(n, o.specs, o.outs)
 	if err != nil {

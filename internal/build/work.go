@@ -297,11 +297,11 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 			}
 			values[v] = b
 		}
-		node, err := n.Resolve(values)
+		known, err := n.Resolve(values)
 		if err != nil {
 			return outcome{kind: event.Failed, failure: w.failure(u, err.Error(), nil)}
 		}
-		return outcome{node: node}
+		return outcome{plan: known}
 	}
 	listing := map[string][]string{}
 	for _, in := range n.Await {

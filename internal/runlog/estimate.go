@@ -61,7 +61,7 @@ type groupEstimate struct {
 }
 
 type active struct {
-	node  *estimate
+	of    *estimate
 	full  time.Duration // that it took; 0: not known
 	start time.Time
 }
@@ -76,10 +76,10 @@ func Estimate(next event.Sink, jobs int, load func() *Book) *Estimator {
 }
 
 // Plan says which steps need which; instances are in topological order. Without it all steps count as independent.
-func (e *Estimator) Plan(nodes []Instance) {
+func (e *Estimator) Plan(instances []Instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, n := range nodes {
+	for _, n := range instances {
 		to := e.estimateOf(n.Step)
 		for _, from := range n.Needs {
 			if f := e.by[from]; f != nil {
@@ -132,7 +132,7 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 		}
 		n := e.estimateOf(ev.Step)
 		n.begun++
-		e.running[ev.ID] = active{node: n, full: n.forget(ev.Name), start: e.now()}
+		e.running[ev.ID] = active{of: n, full: n.forget(ev.Name), start: e.now()}
 	case event.ActionFinished:
 		n := e.estimateOf(ev.Step)
 		if _, ok := e.running[ev.ID]; ok {
@@ -217,7 +217,7 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 			rest = now.Sub(r.start) / 10
 		}
 		work += rest
-		busy[r.node] = max(busy[r.node], rest)
+		busy[r.of] = max(busy[r.of], rest)
 	}
 	known, unknown := 0, 0
 	for i := len(e.instances) - 1; i >= 0; i-- { // dependents come later

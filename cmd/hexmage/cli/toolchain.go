@@ -188,9 +188,9 @@ func toolchainInstances(p *plan.Plan) []*plan.Instance {
 // fetch fetches and verifies the plan's toolchains, unless they are there, and says where they are. show tells whether the
 // build is shown also when nobody looks.
 func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bool) ([]located, error) {
-	nodes := toolchainInstances(p)
+	instances := toolchainInstances(p)
 	var steps []addrs.Step
-	for _, n := range nodes {
+	for _, n := range instances {
 		steps = append(steps, n.At.Step)
 		for _, m := range n.Missing {
 			fmt.Fprintf(a.env.Stderr, "missing: %s: %s\n", n.At, m)
@@ -208,11 +208,11 @@ func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bo
 		return nil, err
 	}
 	defer e.close()
-	res, err := a.buildRoots(ctx, e, p, workspace, rootsOf(nodes), show)
+	res, err := a.buildRoots(ctx, e, p, workspace, rootsOf(instances), show)
 	if err != nil {
 		return nil, err
 	}
-	return a.locations(nodes, res, func(root digest.Digest) (string, error) { return e.trees.Path(ctx, e.blobs, root) })
+	return a.locations(instances, res, func(root digest.Digest) (string, error) { return e.trees.Path(ctx, e.blobs, root) })
 }
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
@@ -224,8 +224,8 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 	if err != nil {
 		return nil, false, err
 	}
-	nodes := toolchainInstances(p)
-	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(nodes), nil, ""
+	instances := toolchainInstances(p)
+	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), nil, ""
 	trees := merkle.NewTrees(a.cache)
 	res, err := build.Run(ctx, p, o)
 	if ctx.Err() != nil {
@@ -234,13 +234,13 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 	if err != nil || res.Failed > 0 {
 		return nil, false, nil // something would have to be executed
 	}
-	ls, err := a.locations(nodes, res, func(root digest.Digest) (string, error) { return trees.Path(ctx, o.Blobs, root) })
+	ls, err := a.locations(instances, res, func(root digest.Digest) (string, error) { return trees.Path(ctx, o.Blobs, root) })
 	return ls, err == nil, err
 }
 
 // rootsOf are the trees of those toolchains that are in the store.
-func rootsOf(nodes []*plan.Instance) (out []addrs.Output) {
-	for _, n := range nodes {
+func rootsOf(instances []*plan.Instance) (out []addrs.Output) {
+	for _, n := range instances {
 		if installedAt(n) == "" {
 			out = append(out, n.Output("dir"))
 		}
@@ -248,9 +248,9 @@ func rootsOf(nodes []*plan.Instance) (out []addrs.Output) {
 	return out
 }
 
-func (a *app) locations(nodes []*plan.Instance, res build.Result, path func(digest.Digest) (string, error)) ([]located, error) {
+func (a *app) locations(instances []*plan.Instance, res build.Result, path func(digest.Digest) (string, error)) ([]located, error) {
 	var out []located
-	for _, n := range nodes {
+	for _, n := range instances {
 		l := located{Name: n.At.Name, Version: n.Version, Path: installedAt(n)}
 		if l.Path == "" {
 			var err error

@@ -357,14 +357,14 @@ func (w *watching) plan(p *plan.Plan) {
 	if w.estimate == nil {
 		return
 	}
-	nodes := make([]runlog.Instance, len(p.Instances))
+	instances := make([]runlog.Instance, len(p.Instances))
 	for i, n := range p.Instances {
-		nodes[i].Step = n.At.Short()
+		instances[i].Step = n.At.Short()
 		for _, d := range n.Needs() {
-			nodes[i].Needs = append(nodes[i].Needs, d.Short())
+			instances[i].Needs = append(instances[i].Needs, d.Short())
 		}
 	}
-	w.estimate.Plan(nodes)
+	w.estimate.Plan(instances)
 }
 
 // end is to be called when the run has ended.
