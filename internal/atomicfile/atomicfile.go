@@ -1,4 +1,4 @@
-// Package durable writes files so that a crash, of the process or of the machine, leaves either what was there before
+// Package atomicfile writes files so that a crash, of the process or of the machine, leaves either what was there before
 // or the whole new content, never a part that is taken for the whole.
 //
 // There are two ways. Commit syncs, and when it returns the file survives anything; that takes milliseconds. Place does

@@ -180,45 +180,29 @@ func (d *Dir) Link(name, to string) error {
 	return nil
 }
 
-// openRegular opens the regular file name for reading.
-func (d *Dir) openRegular(name string) (fd int, s stat.Stamp, err error) {
+// Read returns the content of the file name and its Stamp, in few system calls when it has at most the expected number
+// of bytes, and fails if it has more than limit.
+func (d *Dir) Read(name string, expect int, limit int64) (b []byte, s stat.Stamp, err error) {
+	defer runtime.KeepAlive(d)
+	var fd int
 	err = again(func() (err error) {
 		fd, err = unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		return err
 	})
 	if err != nil {
-		return 0, s, pathError("open", d.Path(name), err)
-	}
-	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
-		unix.Close(fd)
-		return 0, s, pathError("fstat", d.Path(name), err)
-	}
-	if s = stat.FromUnix(&st); !s.IsRegular() {
-		unix.Close(fd)
-		return 0, s, pathError("read", d.Path(name), ErrUnfit)
-	}
-	return fd, s, nil
-}
-
-// Read returns the content of the file name and its Stamp, in few system calls when it has at most the expected number
-// of bytes, and fails if it has more than limit.
-func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, error) {
-	defer runtime.KeepAlive(d)
-	fd, s, err := d.openRegular(name)
-	if err != nil {
-		return nil, s, err
+		return nil, s, pathError("open", d.Path(name), err)
 	}
 	defer unix.Close(fd)
-	if s.Size > limit {
-		return nil, s, pathError("read", d.Path(name), ErrUnfit)
+	var st unix.Stat_t
+	if err = again(func() error { return unix.Fstat(fd, &st) }); err == nil {
+		if s = stat.FromUnix(&st); !s.IsRegular() || s.Size > limit {
+			err = ErrUnfit
+		}
 	}
-	b := make([]byte, 0, max(expect, int(s.Size))+1)
-	for {
+	for b = make([]byte, 0, max(expect, int(min(s.Size, limit)))+1); err == nil; b = append(b, 0)[:len(b)] {
 		var n int
-		err := again(func() (err error) { n, err = unix.Read(fd, b[len(b):cap(b)]); return err })
-		if err != nil {
-			return nil, s, pathError("read", d.Path(name), err)
+		if err = again(func() (err error) { n, err = unix.Read(fd, b[len(b):cap(b)]); return err }); err != nil {
+			break
 		}
 		b = b[:len(b)+n]
 		// A regular file gives less than was asked for only at its end.
@@ -226,32 +210,10 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 			return b, s, nil
 		}
 		if int64(len(b)) > limit {
-			return nil, s, pathError("read", d.Path(name), ErrUnfit)
+			err = ErrUnfit
 		}
-		b = append(b, 0)[:len(b)]
 	}
-}
-
-// ReadInto returns the content of the regular file name, in buf, and its Stamp. It fails if buf is not larger than the content.
-func (d *Dir) ReadInto(name string, buf []byte) ([]byte, stat.Stamp, error) {
-	defer runtime.KeepAlive(d)
-	fd, s, err := d.openRegular(name)
-	if err != nil {
-		return nil, s, err
-	}
-	defer unix.Close(fd)
-	if s.Size >= int64(len(buf)) {
-		return nil, s, pathError("read", d.Path(name), ErrUnfit)
-	}
-	var n int
-	err = again(func() (err error) { n, err = unix.Read(fd, buf); return err })
-	if err == nil && n == len(buf) {
-		err = ErrUnfit // it has grown
-	}
-	if err != nil {
-		return nil, s, pathError("read", d.Path(name), err)
-	}
-	return buf[:n], s, nil
+	return nil, s, pathError("read", d.Path(name), err)
 }
 
 // Remove removes the file name.

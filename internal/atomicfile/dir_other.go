@@ -101,11 +101,5 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 	return b, s, err
 }
 
-// ReadInto returns the content of the regular file name, in buf, and its Stamp. It fails if buf is not larger than the content.
-func (d *Dir) ReadInto(name string, buf []byte) ([]byte, stat.Stamp, error) {
-	b, s, err := d.Read(name, 0, int64(len(buf))-1)
-	return buf[:copy(buf, b)], s, err
-}
-
 // Remove removes the file name.
 func (d *Dir) Remove(name string) error { return os.Remove(d.Path(name)) }

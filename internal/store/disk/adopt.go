@@ -57,7 +57,7 @@ func (s *Blobs) Ref(digest.Digest) (store.Ref, bool) { return store.Ref{}, false
 
 // hash reads the file once.
 func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regular) (digest.Digest, error) {
-	if f.Size > smallSize {
+	if f.Stamp.Size > smallSize {
 		return fn.Reader(boundedfile.Until(ctx, f))
 	}
 	buf := s.buffers.Get().(*[]byte)
@@ -72,7 +72,7 @@ func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regu
 		if err != nil {
 			return digest.Digest{}, err
 		}
-		if int64(n) == f.Size { // a file that grows now breaks the caller's promise, and is noticed by its size
+		if int64(n) == f.Stamp.Size { // a file that grows now breaks the caller's promise, and is noticed by its size
 			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
 		}
 	}
@@ -86,12 +86,12 @@ func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regul
 		return false, nil // somebody else's
 	}
 	to := layout.Name(layout.Blobs, d)
-	err := s.dir.RenameNew(f.Path, to)
+	err := s.dir.RenameNew(f.Name(), to)
 	if errors.Is(err, fs.ErrExist) {
 		if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 			return err == nil, err
 		}
-		err = s.dir.Rename(f.Path, to) // over what is damaged
+		err = s.dir.Rename(f.Name(), to) // over what is damaged
 	}
 	if err != nil {
 		return false, nil
