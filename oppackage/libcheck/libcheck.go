@@ -15,7 +15,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/elffile"
-	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
@@ -207,14 +206,4 @@ func (r *Report) judge(lib *elffile.File, data []byte, w Want) {
 			problem("op %s of the op config is not in it: add its source and list it in the interface, or take it out of the config", op)
 		}
 	}
-}
-
-var defineID = lazyregexp.New(`(?m)^\s*#\s*define\s+QNN_SDK_BUILD_ID\s+"([^"\n]+)"`)
-
-// HeaderBuildID returns the build id that an SDK's QnnSdkBuildId.h defines, "" if it defines none.
-func HeaderBuildID(header []byte) string {
-	if m := defineID.Get().FindSubmatch(header[:min(len(header), 1<<20)]); m != nil {
-		return string(m[1])
-	}
-	return ""
 }

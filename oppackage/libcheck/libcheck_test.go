@@ -109,18 +109,6 @@ func TestNoLibrary(t *testing.T) {
 	}
 }
 
-func TestHeaderBuildID(t *testing.T) {
-	for text, want := range map[string]string{
-		"#pragma once\n# define  QNN_SDK_BUILD_ID \"v2.41.0.1\" // x\n": "v2.41.0.1",
-		"// #define QNN_SDK_BUILD_ID \"v1\"\n":                          "",
-		"":                                                              "",
-	} {
-		if got := libcheck.HeaderBuildID([]byte(text)); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte("\x7fELF\x01\x01\x01"))
 	file := filepath.Join(f.TempDir(), "lib.so")

@@ -11,6 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
+	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
 // Tool is the tool's name, and its behaviour version: it changes when what it finds in the same input does.
@@ -31,11 +32,14 @@ type Spec struct {
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	w := Want{Arch: s.Arch, Package: s.Package, Provider: s.Provider}
 	if s.Header != "" {
-		text, err := os.ReadFile(s.Header)
+		f, err := os.Open(s.Header)
 		if err != nil {
 			return err
 		}
-		w.BuildID = HeaderBuildID(text)
+		defer f.Close()
+		if w.BuildID, err = buildid.First(f); err != nil {
+			return err
+		}
 	}
 	if s.Config != "" {
 		c, err := opconfig.ReadFile(s.Config)

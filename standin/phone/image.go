@@ -3,6 +3,7 @@ package phone
 import (
 	"bytes"
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -44,66 +46,16 @@ const (
 	shellPath   = "dsp/fastrpc_shell_3"
 )
 
-const getprop = `#!/system/bin/sh
-# getprop [NAME [DEFAULT]]: properties of the emulated device
-if [ -z "$1" ]; then
-	while IFS='=' read -r key value; do
-		case "$key" in ''|'#'*) ;; *) echo "[$key]: [$value]" ;; esac
-	done </dev/__properties__/all
-	exit
-fi
-while IFS='=' read -r key value; do
-	if [ "$key" = "$1" ]; then
-		echo "$value"
-		exit
-	fi
-done </dev/__properties__/all
-echo "$2"
-`
+// scripts are those of the device that busybox does not have.
+//
+//go:embed files
+var scripts embed.FS
 
 // skewed has functions that the shells of a device with a wrong clock begin with. They, and adbd, add CLOCK_SKEW to every time that they tell,
 // and take it from every time that they are told; what the kernel writes down by itself is the host's time, so that all of it agrees.
 // Programs that ask the kernel see the host's clock: none can be set in a namespace. They are functions because busybox prefers its own
 // commands to those of the search path.
-const (
-	skewed          = "system/etc/skewed"
-	skewedFunctions = `date() {
-	for _a; do
-		case "$_a" in -d*|-s*|-r*|--date*|--set*|--reference*) /system/bin/date "$@"; return ;; esac
-	done
-	/system/bin/date -d "@$(($(/system/bin/date +%s) + CLOCK_SKEW))" "$@"
-}
-stat() {
-	case "$1 $2" in
-	-c*%[XYZ]*) ;;
-	*) /system/bin/stat "$@"; return ;;
-	esac
-	_m=$(printf '\001')
-	_f=$(echo "$2" | /system/bin/sed "s/%[XYZ]/$_m&$_m/g")
-	shift 2
-	/system/bin/stat -c "$_f" "$@" | /system/bin/awk -v skew="$CLOCK_SKEW" -v FS="$_m" -v OFS= '{ for (i = 2; i <= NF; i += 2) $i = sprintf("%.0f", $i + skew); print }'
-}
-touch() {
-	case "$1" in
-	-d|-t) ;;
-	*) /system/bin/touch "$@"; return ;;
-	esac
-	_t=$(/system/bin/date -d "$2" +%s) || return
-	shift 2
-	/system/bin/touch -d "@$((_t - CLOCK_SKEW))" "$@"
-}
-`
-)
-
-const logcat = `#!/system/bin/sh
-# logcat [-d] [-c] [OPTION...]: the log of the emulated device; filters are taken and let everything through
-dump=
-for a; do
-	case "$a" in -d|-t|-T) dump=1 ;; -c) : >/dev/log/main; exit ;; esac
-done
-[ -n "$dump" ] && exec cat /dev/log/main
-exec tail -n +1 -f /dev/log/main
-`
+const skewed = "system/etc/skewed"
 
 // BuildImage writes the image folder dir, which must not exist or be empty. The same Image gives the same files.
 func BuildImage(ctx context.Context, dir string, m Image) error {
@@ -127,9 +79,9 @@ func (m Image) build(ctx context.Context, dir string) error {
 	if m.FastRPCShell != "" {
 		b.copy(shellPath, m.FastRPCShell, 0o755)
 	}
-	b.write("system/bin/getprop", getprop, 0o755)
-	b.write("system/bin/logcat", logcat, 0o755)
-	b.write(skewed, skewedFunctions, 0o644)
+	b.own("system/bin/getprop", 0o755)
+	b.own("system/bin/logcat", 0o755)
+	b.own(skewed, 0o644)
 	b.write("system/build.prop", strings.Join(m.SoC.properties(), "\n")+"\n", 0o644)
 	b.write("vendor/etc/open_soc", m.SoC.openSoC(), 0o644)
 	libs := vendorLibraries(m.SoC.Arch, vendorQNN)
@@ -229,6 +181,15 @@ func (b *builder) write(name, content string, mode os.FileMode) {
 	if b.err == nil {
 		b.err = os.Chmod(p, mode) // whatever the umask is
 	}
+}
+
+// own writes one of the device's own files, which is called as in scripts.
+func (b *builder) own(name string, mode os.FileMode) {
+	text, err := scripts.ReadFile("files/" + path.Base(name))
+	if b.err == nil {
+		b.err = err
+	}
+	b.write(name, string(text), mode)
 }
 
 func (b *builder) link(name, target string) {
