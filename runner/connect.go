@@ -71,7 +71,7 @@ func (d *Device) client(ctx context.Context, a *action.Action) (c *adb.Client, w
 			return nil, 0, d.o.Server.Silent(err)
 		}
 	}
-	s, fresh, err := d.adbServerAt(ctx, a, true)
+	s, fresh, err := d.adbServer(ctx, a, true)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -94,14 +94,8 @@ func size(dir string) (sum int64) {
 	return sum
 }
 
-// adbServer returns a private server, which is started unless it runs already.
-func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*adb.Server, error) {
-	s, _, err := d.adbServerAt(ctx, a, usb)
-	return s, err
-}
-
-// adbServerAt is adbServer, and tells whether the server was started now.
-func (d *Device) adbServerAt(ctx context.Context, a *action.Action, usb bool) (s *adb.Server, fresh bool, err error) {
+// adbServer returns a private server, which is started unless it runs already, and tells whether it was started now.
+func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (s *adb.Server, fresh bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s := d.servers[usb]; s != nil {

@@ -134,7 +134,7 @@ func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string,
 	if err != nil {
 		return nil, fmt.Errorf("the emulator's image: %w", err)
 	}
-	s, err := d.adbServer(ctx, a.Action, false)
+	s, _, err := d.adbServer(ctx, a.Action, false)
 	if err != nil {
 		return nil, err
 	}

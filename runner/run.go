@@ -59,7 +59,7 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 	}
 	defer os.RemoveAll(q.PullDir)
 	bringLog := q.Log != session.NoLog
-	m, err := measure(a, &q, s, watch)
+	cooled, err := measure(a, &q, s, watch)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the action", Err: err}
 	}
@@ -104,7 +104,7 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 		return nil, &execute.Error{Op: "write the standard output", Err: err}
 	}
 	if name := a.Command.Platform[PropertyRecord]; name != "" {
-		if err := session.RecordOf(info, res, m.cooled).Write(q.PullDir, name); err != nil {
+		if err := session.RecordOf(info, res, cooled).Write(q.PullDir, name); err != nil {
 			return nil, &execute.Error{Op: "write down what is known of the run", Err: err}
 		}
 	}
@@ -125,14 +125,9 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 	return r, nil
 }
 
-// measurement is how the measuring that an action asks for went, once its request ran.
-type measurement struct {
-	cooled *thermal.Cooled // nil: no cool-down was asked for
-}
-
 // measure has the request do what the action's platform says of measuring. While the device cools down, the time limit of the command
-// does not run.
-func measure(a *execute.Request, q *session.Request, s *session.Session, watch *stopwatch) (*measurement, error) {
+// does not run. Where a cool-down is asked for, cooled is how it went, once the request ran.
+func measure(a *execute.Request, q *session.Request, s *session.Session, watch *stopwatch) (cooled *thermal.Cooled, err error) {
 	p := a.Command.Platform
 	q.Thermal = p[PropertyRecord] != ""
 	if p[PropertyLog] != "" {
@@ -145,25 +140,23 @@ func measure(a *execute.Request, q *session.Request, s *session.Session, watch *
 		}
 		q.Warmup = n
 	}
-	var err error
 	if q.SampleEvery, err = session.SampleEvery(p); err != nil {
 		return nil, err
 	}
-	m := &measurement{}
 	if v := p[PropertyCooldown]; v != "" {
 		c, err := thermal.ParseCooldown(v)
 		if err != nil {
 			return nil, err
 		}
-		q.Prepare = func(ctx context.Context) error {
+		cooled = new(thermal.Cooled)
+		q.Prepare = func(ctx context.Context) (err error) {
 			watch.pause()
 			defer watch.resume()
-			cooled, err := thermal.CoolDown(ctx, s.Device, c, func(text string) { a.Report(0, 0, text) })
-			m.cooled = &cooled
+			*cooled, err = thermal.CoolDown(ctx, s.Device, c, func(text string) { a.Report(0, 0, text) })
 			return err
 		}
 	}
-	return m, nil
+	return cooled, nil
 }
 
 // MaxWarmup is how many warm-up runs there may be.

@@ -207,6 +207,9 @@ func Inspect(ctx context.Context, dev *adb.Device) (Details, error) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		d.set(key, value)
 	}
+	if d.Thermal, err = thermal.Read(ctx, dev); err != nil {
+		return Details{}, fmt.Errorf("ask the device how warm it is: %w", err)
+	}
 	return d, nil
 }
 
@@ -234,11 +237,6 @@ func (d *Details) set(key, value string) {
 		d.Battery, _ = strconv.Atoi(value)
 	case "charging":
 		d.Charging = value
-	case "thermal":
-		milli, err := strconv.ParseInt(first, 10, 32)
-		if err == nil && rest != "" && len(d.Thermal) < maxListed {
-			d.Thermal = append(d.Thermal, thermal.Reading{Zone: rest, Celsius: float64(milli) / 1000})
-		}
 	case "lib":
 		if len(d.Libraries) < maxListed {
 			d.Libraries = append(d.Libraries, VendorLib{first, rest})
@@ -265,7 +263,6 @@ while read -r k v _; do case $k in MemTotal:|MemAvailable:) echo "$k=$v" ;; esac
 set -- $(du -sk ` + layout.Root + ` 2>/dev/null)
 echo "store=$1"
 for b in /sys/class/power_supply/battery; do [ -d $b ] && echo "battery=$(cat $b/capacity)" && echo "charging=$(cat $b/status)"; done 2>/dev/null
-for z in /sys/class/thermal/thermal_zone*; do [ -r $z/temp ] && t=$(cat $z/temp) && echo "thermal=$t $(cat $z/type)"; done 2>/dev/null
 for f in /vendor/lib64/libQnn*.so /vendor/dsp/cdsp/libQnn*.so /vendor/lib/rfsa/adsp/libQnn*.so; do
 	[ -f "$f" ] && echo "lib=$f $(grep -aoE 'v[0-9]+[.][0-9]+[.][0-9]+[.][0-9]{12}' "$f" | head -n 1)"
 done

@@ -3,7 +3,6 @@ package devinfo
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Mismatch is something that would fail on the device, found before anything is pushed.
@@ -32,8 +31,7 @@ type Wanted struct {
 // CheckDevice compares a device with the target.
 func CheckDevice(have Info, want Wanted) error {
 	var all []error
-	// A variant of a SoC has a longer name: SM8750P is built for as SM8750.
-	if want.SoC != "" && have.SoC != "" && !strings.HasPrefix(strings.ToUpper(have.SoC), strings.ToUpper(want.SoC)) {
+	if !FitsSoC(have.SoC, want.SoC) {
 		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, the target is %s", have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target %q {} or choose another device with --serial", have.SoC)})
 	}
 	if want.Arch != "" && have.Arch != "" && have.Arch != want.Arch {

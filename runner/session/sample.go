@@ -1,12 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,19 +156,11 @@ func WriteSamples(dir string, s *agent.Series) error {
 		s = &agent.Series{Note: "no samples: the command did not start"}
 	}
 	for name, write := range map[string]func(io.Writer) error{SamplesCSV: s.WriteCSV, SamplesJSON: s.WriteJSON} {
-		to := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
 			return err
 		}
-		f, err := os.Create(to)
-		if err != nil {
-			return err
-		}
-		err = write(f)
-		if e := f.Close(); err == nil {
-			err = e
-		}
-		if err != nil {
+		if err := WriteBelow(dir, name, b.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -130,7 +130,7 @@ func giveTo(w io.Writer, b []byte) error {
 // runOnce runs the command in a folder of its own, and pulls what it wrote if that counts.
 func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums map[string]string, counts bool) (res Result, err error) {
 	dir := layout.Runs + "/" + layout.NewID()
-	defer s.cleanUp(ctx, dir)
+	defer s.after(ctx, cleanScript, dir)
 	if err := st.Place(ctx, dir, q.placement(sums)); err != nil {
 		return res, err
 	}
@@ -266,9 +266,6 @@ func (q Request) commandLine(dir string) (string, error) {
 	}
 	return b.String(), nil
 }
-
-// cleanUp removes the run's folder.
-func (s *Session) cleanUp(ctx context.Context, dir string) { s.after(ctx, cleanScript, dir) }
 
 // after runs a script that has to run although the caller's context may have ended. It is in vain on a device that is gone: then a
 // later session removes what is left.
