@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -335,7 +336,7 @@ func contextOf(t *testing.T, buildID string, arch uint32, change ...func(*qnnctx
 func needs(t *testing.T, lib string) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	b, err := os.ReadFile(phonetest.CompileShared(t, dir, lib))
+	b, err := os.ReadFile(compileShared(t, dir, lib))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,4 +403,24 @@ func TestEmulatorFaultsReachTheDevice(t *testing.T) {
 	if r, err := b.device.Execute(t.Context(), &execute.Request{Action: a}); err != nil || strings.TrimSpace(string(r.Stdout)) != "4194304" {
 		t.Errorf("%v, %v", r, err)
 	}
+}
+
+// compileShared links an AArch64 shared object in dir that needs the library, and returns its path.
+func compileShared(t testing.TB, dir, library string) string {
+	t.Helper()
+	bin := filepath.Join(toolchaintest.Root(t, "llvm"), "usr/bin")
+	link := func(out, soname, source string, more ...string) string {
+		in := filepath.Join(dir, soname+".c")
+		if err := os.WriteFile(in, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"--target=aarch64-linux-android30", "-nostdlib", "-shared", "-fPIC", "-fuse-ld=lld", "--ld-path=" + filepath.Join(bin, "ld.lld-22"),
+			"-Wl,-soname," + soname, "-o", out, in}, more...)
+		if msg, err := exec.CommandContext(t.Context(), filepath.Join(bin, "clang-22"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("clang-22: %v\n%s", err, msg)
+		}
+		return out
+	}
+	lib := link(filepath.Join(dir, library), library, "int f(void) { return 1; }")
+	return link(filepath.Join(dir, "user.so"), "user.so", "int f(void); int g(void) { return f(); }", lib)
 }

@@ -61,16 +61,12 @@ func (f *files) serve() {
 // answer returns an error when the stream is out of step.
 func (f *files) answer(id, path string) error {
 	switch id {
-	case "STAT":
-		f.statV1(path)
 	case "STA2":
-		f.statV2(id, path, os.Stat)
+		f.stat(id, path, os.Stat)
 	case "LST2":
-		f.statV2(id, path, os.Lstat)
-	case "LIST":
-		f.list(path, "DENT")
+		f.stat(id, path, os.Lstat)
 	case "LIS2":
-		f.list(path, "DNT2")
+		f.list(path)
 	case "SEND":
 		to, mode, err := parseSend(path)
 		return f.receive(to, mode, 0, err)
@@ -116,16 +112,7 @@ func (f *files) fail(err error) {
 	_, _ = f.w.WriteString(msg)
 }
 
-func (f *files) statV1(path string) {
-	fi, err := os.Lstat(path)
-	if err != nil {
-		f.put("STAT", uint32(0), uint32(0), uint32(0))
-		return
-	}
-	f.put("STAT", fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Add(f.skew).Unix()))
-}
-
-func (f *files) statV2(id, path string, stat func(string) (os.FileInfo, error)) {
+func (f *files) stat(id, path string, stat func(string) (os.FileInfo, error)) {
 	fi, err := stat(path)
 	if err != nil {
 		var errno syscall.Errno
@@ -146,27 +133,19 @@ func (f *files) details(fi os.FileInfo) {
 }
 
 // list writes the entries of a folder. One that cannot be read is empty: adb waits for ever after a FAIL here.
-func (f *files) list(path, id string) {
+func (f *files) list(path string) {
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
 		fi, err := e.Info()
 		if err != nil {
 			continue // removed since
 		}
-		if id == "DNT2" {
-			f.put(id, uint32(0))
-			f.details(fi)
-		} else {
-			f.put(id, fi.Sys().(*syscall.Stat_t).Mode, uint32(fi.Size()), uint32(fi.ModTime().Add(f.skew).Unix()))
-		}
+		f.put("DNT2", uint32(0))
+		f.details(fi)
 		f.put("", uint32(len(e.Name())))
 		_, _ = f.w.WriteString(e.Name())
 	}
-	if id == "DNT2" {
-		f.put("DONE", [72]byte{})
-	} else {
-		f.put("DONE", [16]byte{})
-	}
+	f.put("DONE", [72]byte{})
 }
 
 func parseSend(spec string) (path string, mode os.FileMode, err error) {

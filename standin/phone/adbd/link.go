@@ -36,24 +36,15 @@ const (
 type Config struct {
 	Banner map[string]string              // ro.product.name, ro.product.model, ro.product.device
 	Shell  func(command string) *exec.Cmd // makes the process of a shell command; "" is an interactive shell
-	Start  func(*exec.Cmd) error          // starts it; nil: (*exec.Cmd).Start
-	Wait   func(*exec.Cmd) error          // waits for it; nil: (*exec.Cmd).Wait
-	Reboot func(how string)               // "", "bootloader", …: ends all links; nil: there is no such service
+	Start  func(*exec.Cmd) error          // starts it
+	Wait   func(*exec.Cmd) error          // waits for it
+	Reboot func(how string)               // "", "bootloader", …: ends all links
 	Skew   time.Duration                  // how far the device's clock is ahead of this machine's: for times of files
-	Log    *log.Logger                    // what the daemon has to say; nil discards
+	Log    *log.Logger                    // what the daemon has to say
 }
 
 // Serve serves links from l until l is closed, and then returns its error.
 func Serve(l net.Listener, c Config) error {
-	if c.Start == nil {
-		c.Start = (*exec.Cmd).Start
-	}
-	if c.Wait == nil {
-		c.Wait = (*exec.Cmd).Wait
-	}
-	if c.Log == nil {
-		c.Log = log.New(io.Discard, "", 0)
-	}
 	for {
 		nc, err := l.Accept()
 		if err != nil {

@@ -108,10 +108,6 @@ func (s *stream) serve(service string) {
 		}
 		run = func() { s.relay(nc) }
 	case "reboot":
-		if s.link.cfg.Reboot == nil {
-			s.refuse()
-			return
-		}
 		run = func() { go s.link.cfg.Reboot(arg); <-s.done } // the link ends, and says so
 	default: // root:, reverse:, …
 		s.refuse()

@@ -188,34 +188,10 @@ func (l *Log) String() string {
 	return l.b.String()
 }
 
-// CompileShared links an AArch64 shared object in dir that needs the library, and returns its path.
-func CompileShared(t testing.TB, dir, library string) string {
-	t.Helper()
-	bin := filepath.Join(toolchaintest.Root(t, "llvm"), "usr/bin")
-	link := func(out, soname, source string, more ...string) string {
-		in := filepath.Join(dir, soname+".c")
-		if err := os.WriteFile(in, []byte(source), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		args := append([]string{"--target=aarch64-linux-android30", "-nostdlib", "-shared", "-fPIC", "-fuse-ld=lld", "--ld-path=" + filepath.Join(bin, "ld.lld-22"),
-			"-Wl,-soname," + soname, "-o", out, in}, more...)
-		if msg, err := exec.CommandContext(t.Context(), filepath.Join(bin, "clang-22"), args...).CombinedOutput(); err != nil {
-			t.Fatalf("clang-22: %v\n%s", err, msg)
-		}
-		return out
-	}
-	lib := link(filepath.Join(dir, library), library, "int f(void) { return 1; }")
-	return link(filepath.Join(dir, "user.so"), "user.so", "int f(void); int g(void) { return f(); }", lib)
-}
-
 // DSPClient is an AArch64 program for Compile. It connects to the DSP, sends its standard input, closes its sending side and prints what comes back.
-const DSPClient = `
-static long call(long n, long a, long b, long c) {
-	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-}
-void run(void) {
+const DSPClient = Calls + `
+void run(long *stack) {
+	(void)stack;
 	static struct { unsigned short family; char path[108]; } at = { 1, "/dev/fastrpc-cdsp" };
 	char c;
 	long fd = call(198, 1, 1, 0);
@@ -226,5 +202,4 @@ void run(void) {
 	while (call(63, fd, (long)&c, 1) == 1) call(64, 1, (long)&c, 1);
 	call(93, 0, 0, 0);
 }
-__asm__(".globl _start\n_start: bl run\n");
 `
