@@ -102,6 +102,9 @@ func (d *Device) Close() error {
 
 // Execute runs the action on a device that fits its platform, and on another one of the pool if that dies.
 func (d *Device) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	q, err := d.request(ctx, a.Action)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the action's inputs", Err: err}

@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
@@ -145,6 +145,18 @@ func (b *bench) read(t *testing.T, d digest.Digest) string {
 	return string(all)
 }
 
+// The emulated phone's processes are processes of this machine, too.
+func TestDeviceConforms(t *testing.T) {
+	b := newBench(t, nil)
+	executetest.Run(t, "*runner.Device", func(t *testing.T) executetest.Setup {
+		return executetest.Setup{
+			Executor: b.device, Store: b.blobs, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive, Shell: "/system/bin/sh", Foreign: true, Inputs: runner.PushDir,
+			Platform: map[string]string{action.PropertyExecutor: runner.Executor, runner.PropertyImage: "device"},
+			Prepare:  func(d *merkle.Dir) error { return d.Merge(t.Context(), b.blobs, "device", b.image) },
+		}
+	})
+}
+
 func TestDeviceIsAnExecutor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -200,21 +212,6 @@ func TestDeviceLog(t *testing.T) {
 		if err != nil || r.ExitCode != 9 || strings.Count(string(r.Stderr), "protection domain") != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
-	}
-}
-
-func TestDeviceTimeout(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, nil)
-	a := b.action(t, nil, action.Command{Args: []string{"sleep", "60"}})
-	a.Timeout = 300 * time.Millisecond
-	start := time.Now()
-	_, err := b.device.Execute(t.Context(), &execute.Request{Action: a})
-	if err == nil || !strings.Contains(err.Error(), "timeout") || time.Since(start) > 20*time.Second {
-		t.Errorf("after %v: %v", time.Since(start), err)
-	}
-	if r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"echo", "alive"}})}); err != nil || string(r.Stdout) != "alive\n" {
-		t.Errorf("after a timeout: %v, %v", r, err)
 	}
 }
 

@@ -76,7 +76,9 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 			a.Report(done, total, op)
 		}
 	}
+	end := a.Span("run")
 	res, err := s.Run(ctx, q)
+	end()
 	if n := len(res.Warmups); n > 0 && res.ExitCode != 0 && res.Started.IsZero() {
 		fmt.Fprintf(streams.stderr, "[warm-up run %d of %d failed]\n", n, q.Warmup)
 	}

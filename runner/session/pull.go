@@ -31,7 +31,7 @@ func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, er
 	p := puller{sync: sync, device: dir, host: q.PullDir, report: q.reporter("pull"), left: maxPullFiles}
 	var there []string
 	for _, name := range q.Pull {
-		st, err := sync.Stat(ctx, path.Join(dir, name))
+		st, err := sync.Lstat(ctx, path.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

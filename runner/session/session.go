@@ -229,11 +229,19 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 		s.after(ctx, killScript, dir)
 		return Result{}, err
 	}
+	if code == notFound {
+		if absent, err := s.Device.Shell(ctx, q.settings(dir)+"command -v "+q.argument(dir, 0), adb.Streams{}); err == nil && absent != 0 {
+			return Result{}, fmt.Errorf("the device has no program %s", q.Args[0])
+		}
+	}
 	return Result{ExitCode: code, Started: start, Duration: took, Samples: series}, nil
 }
 
-// commandLine sets up the environment and becomes the command, so that its exit code is what comes back.
-func (q Request) commandLine(dir string) (string, error) {
+// notFound is the exit code that a shell has for a program that is not there. The program may have it, too.
+const notFound = 127
+
+// settings has the lines of a script that go to the run's folder and set the environment.
+func (q Request) settings(dir string) string {
 	env := map[string]string{
 		"HEXMAGE_ROOT":    dir,
 		"LD_LIBRARY_PATH": dir,
@@ -244,21 +252,35 @@ func (q Request) commandLine(dir string) (string, error) {
 		env[name] = strings.ReplaceAll(value, "$HEXMAGE_ROOT", dir)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cd %s && echo $$ >%s || exit 126\n", adb.Quote(dir), pidFile)
-	if q.Log != NoLog {
-		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
-	}
+	fmt.Fprintf(&b, "cd %s || exit 126\n", adb.Quote(dir))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&b, "export %s=%s\n", name, adb.Quote(env[name]))
 	}
-	b.WriteString("exec")
-	for i, arg := range q.Args {
-		if i == 0 && !strings.Contains(arg, "/") {
-			if _, pushed := q.Files[arg]; pushed {
-				arg = "./" + arg
-			}
+	return b.String()
+}
+
+// argument is one of Args, for a shell.
+func (q Request) argument(dir string, i int) string {
+	arg := q.Args[i]
+	if i == 0 && !strings.Contains(arg, "/") {
+		if _, pushed := q.Files[arg]; pushed {
+			arg = "./" + arg
 		}
-		b.WriteString(" " + adb.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir)))
+	}
+	return adb.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir))
+}
+
+// commandLine sets up the environment and becomes the command, so that its exit code is what comes back.
+func (q Request) commandLine(dir string) (string, error) {
+	var b strings.Builder
+	b.WriteString(q.settings(dir))
+	fmt.Fprintf(&b, "echo $$ >%s || exit 126\n", pidFile)
+	if q.Log != NoLog {
+		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
+	}
+	b.WriteString("exec")
+	for i := range q.Args {
+		b.WriteString(" " + q.argument(dir, i))
 	}
 	const most = 60000 // of adb's 65535, and far below what a device's kernel takes
 	if b.Len() > most {
