@@ -123,7 +123,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	var results, samples, read []action.Input
 	var stdout action.Input
 	for _, c := range measure.Cells(r.Matrix, r.Repeat) {
-		one := oneRun{Run: r.as(p, c), p: p, cell: c, titled: r.titled()}
+		one := oneRun{Run: r.variant(p, c), p: p, cell: c, titled: r.titled()}
 		if one.plan(adb); p.Failed() {
 			return
 		}
@@ -235,8 +235,8 @@ func (r Run) texts(env map[string]string) []string {
 	return all
 }
 
-// as are the arguments as a variant has them.
-func (r Run) as(p *step.Plan, c measure.Cell) Run {
+// variant are the arguments as a variant has them.
+func (r Run) variant(p *step.Plan, c measure.Cell) Run {
 	if len(c.Values) == 0 {
 		return r
 	}

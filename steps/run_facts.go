@@ -26,7 +26,7 @@ func (r Run) facts(q *question) bool {
 		from := r.Push[name]
 		f := qnn.File{Name: name, From: from.String()}
 		if from.Host() == "" {
-			q.made(from.String(), &f)
+			q.fromOutput(from.String(), &f)
 		} else if !q.inspect(from.Host(), &f) {
 			continue
 		}
@@ -49,8 +49,8 @@ func isQNN(name string) bool {
 	return strings.HasPrefix(base, "libQnn") && strings.HasSuffix(base, ".so")
 }
 
-// made fills in what the path of an output says.
-func (q *question) made(value string, f *qnn.File) {
+// fromOutput fills in what the path of an output says.
+func (q *question) fromOutput(value string, f *qnn.File) {
 	for name, t := range q.p.Toolchains {
 		if strings.HasPrefix(value, t.Output.Path()+"/") && isQNN(value) {
 			if k, ok := q.known(name); ok {

@@ -21,7 +21,8 @@ func slang() []string {
 
 // bare are words that say nothing when they are the whole name of a type, a function, a method, a field or a package.
 func bare() []string {
-	return []string{"look", "looked", "once", "both", "one", "ahead", "told", "moved", "before", "why", "kept", "nothing", "not", "context"}
+	return []string{"look", "looked", "once", "both", "one", "ahead", "told", "moved", "before", "why", "kept", "nothing", "not", "context",
+		"then", "given", "how", "who", "really", "mine", "ours", "alone", "seldom", "tell", "did", "beside", "aloft", "under"}
 }
 
 // foreign are words that mean something else in the engine than there, or nothing: no name of internal/ has one as a part.

@@ -105,7 +105,7 @@ func (w *worker) end(ctx context.Context, l *loop, outs []output, start time.Tim
 	if good() && w.o.Snapshot != nil {
 		keep()
 	}
-	w.notes.tell(w.o.OnRead)
+	w.notes.report(w.o.OnRead)
 	if w.fromSnapshot && lost(err) {
 		return r, err // the long way follows
 	}

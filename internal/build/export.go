@@ -60,7 +60,7 @@ type output struct {
 	load    func() (plan.Output, error) // nil: Output has all; else only Name and Show
 	awaited []addrs.Output              // whose content the literal was made from
 	id      string                      // what it is, as identity says; "" when that has to be found out
-	was     string                      // its id in the last build, where that is known
+	lastID  string                      // its id in the last build, where that is known
 	name    string                      // of its file in Out
 	entry   *merkle.Entry
 	inPlace bool

@@ -127,7 +127,7 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 		if err != nil {
 			return Result{}, ErrStale
 		}
-		outs[i] = output{Output: plan.Output{Name: x.Name, Show: x.Show}, id: x.ID, was: x.ID, load: func() (plan.Output, error) { return r.output(i) }}
+		outs[i] = output{Output: plan.Output{Name: x.Name, Show: x.Show}, id: x.ID, lastID: x.ID, load: func() (plan.Output, error) { return r.output(i) }}
 		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
 			if x.Values {
 				return Result{}, ErrStale
@@ -267,7 +267,7 @@ func (r *Loaded) keep(w *worker, outs []output) {
 		}
 	}
 	for i := range outs {
-		if outs[i].was == outs[i].id {
+		if outs[i].lastID == outs[i].id {
 			continue
 		}
 		x, err := r.m.Output(i)

@@ -403,7 +403,7 @@ func TestLateProgress(t *testing.T) {
 func TestSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []int64
-		p := seldom(func(done, total int64, text string) { got = append(got, done) })
+		p := throttled(func(done, total int64, text string) { got = append(got, done) })
 		for i := range int64(101) {
 			p(i, 100, "")
 			time.Sleep(time.Millisecond)

@@ -29,7 +29,7 @@ type reads struct {
 	u       *unit
 	a       action.Action // without this
 	root    *merkle.Dir   // the whole exec root
-	still   *merkle.Dir   // what counts in full
+	fixed   *merkle.Dir   // what counts in full
 	folders []readFolder
 	names   string // stands for all names in folders
 }
@@ -49,7 +49,7 @@ type listing struct {
 }
 
 func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir) (*reads, error) {
-	r := &reads{w: w, u: u, a: *a, root: root, still: &merkle.Dir{}}
+	r := &reads{w: w, u: u, a: *a, root: root, fixed: &merkle.Dir{}}
 	var names strings.Builder
 	literals := map[digest.Digest][]byte{} // the caller has them already
 	for _, in := range u.spec.Inputs {
@@ -58,7 +58,7 @@ func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *mer
 			return nil, err
 		}
 		if e.Dir == nil || in.Shared || in.Whole {
-			if err := w.put(ctx, r.still, in.Path, e); err != nil {
+			if err := w.put(ctx, r.fixed, in.Path, e); err != nil {
 				return nil, err
 			}
 			continue
@@ -124,10 +124,10 @@ func (w *worker) load(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 	return merkle.Load(ctx, w.blobs, at)
 }
 
-func (r *reads) Broad() *action.Action { return r.with(r.still, "names "+r.names) }
+func (r *reads) Broad() *action.Action { return r.with(r.fixed, "names "+r.names) }
 
 func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, error) {
-	root := r.still.Clone()
+	root := r.fixed.Clone()
 	for _, p := range paths {
 		f, rel, ok := r.folder(p)
 		if !ok {

@@ -88,8 +88,8 @@ func (n *hostNotes) shadows(at, name, list string) {
 	}
 }
 
-// tell passes on what was looked at.
-func (n *hostNotes) tell(look func(path string, dir bool)) {
+// report passes on what was looked at.
+func (n *hostNotes) report(look func(path string, dir bool)) {
 	if n == nil || look == nil {
 		return
 	}

@@ -67,7 +67,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 
 	say(message{u: u, started: true})
-	req.Progress = seldom(func(done, total int64, text string) {
+	req.Progress = throttled(func(done, total int64, text string) {
 		say(message{u: u, progress: event.ActionProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
 	})
 	if w.o.LogDir != "" {
@@ -115,8 +115,8 @@ func (w *worker) fresh(u *unit) bool {
 // not.
 const reportEvery = 50 * time.Millisecond
 
-// seldom passes on what comes at least reportEvery after what it passed on last, and the end.
-func seldom(p execute.Progress) execute.Progress {
+// throttled passes on what comes at least reportEvery after what it passed on last, and the end.
+func throttled(p execute.Progress) execute.Progress {
 	var mu sync.Mutex
 	var last time.Time
 	return func(done, total int64, text string) {

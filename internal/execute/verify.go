@@ -57,7 +57,7 @@ func (v *Verifier) Summary() event.VerifyFinished {
 	return v.sum
 }
 
-func (v *Verifier) tell(s stepName, e event.ActionVerified) {
+func (v *Verifier) record(s stepName, e event.ActionVerified) {
 	e.Step, e.Name = s.step, s.name
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -100,7 +100,7 @@ func (v *Verifier) Lookup(ctx context.Context, a *Request) (*action.Result, bool
 	}
 	r, ok, err := v.o.Next.Lookup(ctx, a)
 	if s, chosen := v.selected(a); ok && chosen {
-		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: unverifiable(a.Action), Known: true})
+		v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: unverifiable(a.Action), Known: true})
 	}
 	return r, ok, err
 }
@@ -114,7 +114,7 @@ func (v *Verifier) Execute(ctx context.Context, a *Request) (*action.Result, err
 	if reason := unverifiable(a.Action); reason != "" {
 		r, err := v.o.Next.Execute(ctx, a)
 		if err == nil {
-			v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason})
+			v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason})
 		}
 		return r, err
 	}
@@ -126,7 +126,7 @@ func (v *Verifier) Execute(ctx context.Context, a *Request) (*action.Result, err
 		return nil, err
 	}
 	if !a.Succeeded(first.ExitCode) {
-		v.tell(s, event.ActionVerified{Verdict: event.Unverified, Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
+		v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
 		return first, nil
 	}
 	a.Report(0, 0, "runs again, to compare")
@@ -142,7 +142,7 @@ func (v *Verifier) Execute(ctx context.Context, a *Request) (*action.Result, err
 	if len(c.found) > 0 {
 		e.Verdict = event.Different
 	}
-	v.tell(s, e)
+	v.record(s, e)
 	own := *first
 	own.Cached = false // it did run, if not for the outputs
 	if known {

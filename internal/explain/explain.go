@@ -414,7 +414,7 @@ func (c *comparer) entries(ctx context.Context, at string, before, now *merkle.D
 			to, _ := is.Dir.Ref()
 			return c.folders(ctx, p, from, to)
 		case p == toolchains && (was.Dir != nil && n == "" || is.Dir != nil && o == ""):
-			return c.alone(ctx, p, was.Dir, is.Dir)
+			return c.oneSided(ctx, p, was.Dir, is.Dir)
 		default:
 			c.add(Difference{What: Input, Name: p, Change: change(o != "", n != ""), Old: o, New: n})
 		}
@@ -422,8 +422,8 @@ func (c *comparer) entries(ctx context.Context, at string, before, now *merkle.D
 	})
 }
 
-// alone compares a folder with nothing.
-func (c *comparer) alone(ctx context.Context, at string, before, now *merkle.Dir) error {
+// oneSided compares a folder with nothing.
+func (c *comparer) oneSided(ctx context.Context, at string, before, now *merkle.Dir) error {
 	empty := &merkle.Dir{}
 	o, n := empty, empty
 	var err error

@@ -52,7 +52,7 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 	if o.DryRun {
 		done, err = Use(ctx, root, nil)
 	} else {
-		done, err = Alone(ctx, root)
+		done, err = UseAlone(ctx, root)
 	}
 	if err != nil {
 		return Collected{}, err
@@ -96,7 +96,7 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 type plan struct {
 	s      *survey
 	ledger *ledger
-	going  []*item
+	chosen []*item
 	gone   map[*item]bool
 	sum    Collected
 }
@@ -251,7 +251,7 @@ func (p *plan) remove(it *item) bool {
 		return false
 	}
 	p.gone[it] = true
-	p.going = append(p.going, it)
+	p.chosen = append(p.chosen, it)
 	p.ledger.remove(it)
 	return true
 }
@@ -262,9 +262,9 @@ func (p *plan) sort() {
 	for i, k := range layout.Kinds() {
 		order[k] = i
 	}
-	slices.SortStableFunc(p.going, func(a, b *item) int { return order[a.kind] - order[b.kind] })
+	slices.SortStableFunc(p.chosen, func(a, b *item) int { return order[a.kind] - order[b.kind] })
 	p.sum.Groups = groups(func(f func(*item)) {
-		for _, it := range p.going {
+		for _, it := range p.chosen {
 			f(it)
 		}
 	})
@@ -278,7 +278,7 @@ func (p *plan) readOnce(ctx context.Context) error {
 		item  *item
 	}
 	unread := map[digest.Digest][]copyOf{}
-	for _, it := range p.going {
+	for _, it := range p.chosen {
 		switch it.kind {
 		case layout.Trees:
 			if p.s.trees[it.name].complete {
@@ -345,7 +345,7 @@ func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place,
 
 func (p *plan) carryOut(ctx context.Context) error {
 	trees := merkle.NewTrees(string(p.s.root))
-	for _, it := range p.going {
+	for _, it := range p.chosen {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ import (
 // What was found by one build is nothing to the next: each looks again. So it does not matter what a collection removes
 // between two builds, nor where it is killed: a blob that is gone is a result that is not known.
 
-// ErrInUse is what Alone returns, wrapped, when a build runs.
+// ErrInUse is what UseAlone returns, wrapped, when a build runs.
 var ErrInUse = errors.New("the cache is in use")
 
 // soon is how long a lock may take before it counts as held by somebody. A free lock is had within microseconds.
@@ -44,8 +44,8 @@ func Use(ctx context.Context, root string, waiting func()) (done func(), err err
 	return atomicfile.Share(ctx, lockFile(root))
 }
 
-// Alone says that no other process may use the cache folder until done is called. It fails with ErrInUse when one does.
-func Alone(ctx context.Context, root string) (done func(), err error) {
+// UseAlone says that no other process may use the cache folder until done is called. It fails with ErrInUse when one does.
+func UseAlone(ctx context.Context, root string) (done func(), err error) {
 	if done, err = lock(ctx, root, atomicfile.Lock); err != nil {
 		return nil, err
 	}

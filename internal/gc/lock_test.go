@@ -89,7 +89,7 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
-	alone, err := gc.Alone(t.Context(), root) // kill -9 leaves no lock behind
+	alone, err := gc.UseAlone(t.Context(), root) // kill -9 leaves no lock behind
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestLock(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
-	if alone, err = gc.Alone(t.Context(), root); err != nil { // the wait that was given up holds nothing
+	if alone, err = gc.UseAlone(t.Context(), root); err != nil { // the wait that was given up holds nothing
 		t.Fatal(err)
 	}
 	alone()
@@ -125,13 +125,13 @@ func TestScratchTells(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gc.Alone(t.Context(), root); !errors.Is(err, gc.ErrInUse) {
+	if _, err := gc.UseAlone(t.Context(), root); !errors.Is(err, gc.ErrInUse) {
 		t.Errorf("process %d is at work: %v", pid, err)
 	}
 	if err := os.Rename(dir, filepath.Join(root, "tmp", "run-2147483646-1")); err != nil {
 		t.Fatal(err)
 	}
-	done, err := gc.Alone(t.Context(), root)
+	done, err := gc.UseAlone(t.Context(), root)
 	if err != nil {
 		t.Fatalf("its process is dead: %v", err)
 	}

@@ -25,7 +25,7 @@ func Settle(ctx context.Context, root string) (dropped int, err error) {
 	if err != nil || len(records) == 0 {
 		return 0, err
 	}
-	done, err := Alone(ctx, root)
+	done, err := UseAlone(ctx, root)
 	alone := err == nil
 	if errors.Is(err, ErrInUse) {
 		done, err = Use(ctx, root, nil)

@@ -19,7 +19,7 @@ func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete 
 	if pids, err := running(root); err != nil || len(pids) > 0 {
 		return false // without asking for the lock, which would take a while
 	}
-	done, err := Alone(ctx, root)
+	done, err := UseAlone(ctx, root)
 	if err != nil {
 		return false
 	}

@@ -59,7 +59,7 @@ type Verified struct {
 func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error) {
 	lock := func() (func(), error) { return Use(ctx, root, nil) }
 	if o.Repair {
-		lock = func() (func(), error) { return Alone(ctx, root) }
+		lock = func() (func(), error) { return UseAlone(ctx, root) }
 	}
 	done, err := lock()
 	if err != nil {

@@ -119,7 +119,7 @@ func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
 		}
 		if err := setMeta(n, k.name, v); err != nil {
 			r := k.expr.Range()
-			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.what(), err)...)
+			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.label(), err)...)
 		}
 	}
 	for _, d := range e.after {
@@ -148,7 +148,7 @@ func (e *evaluator) dependency(d dependency, c *copyOf) (addrs.Instance, bool, h
 		}
 		if v.IsNull() {
 			at := d.key.expr.Range()
-			return addrs.Instance{}, false, errorf(&at, "A value is not allowed", "%s: null is no key.", d.key.what())
+			return addrs.Instance{}, false, errorf(&at, "A value is not allowed", "%s: null is no key.", d.key.label())
 		}
 		r.Key, r.Keyed = v.AsString(), true
 		if diags := e.p.declared.Check(r, true); diags.HasErrors() {

@@ -156,8 +156,8 @@ func (c *copyOf) evalContext() *hcl.EvalContext {
 	return c.ctx
 }
 
-// what says what the expression is, for messages.
-func (k *known) what() string { return fmt.Sprintf("%s of %s", k.name, k.of) }
+// label says what the expression is, for messages.
+func (k *known) label() string { return fmt.Sprintf("%s of %s", k.name, k.of) }
 
 func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if k.done {
@@ -167,7 +167,7 @@ func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	v, ds := plainOf(v, k.expr, k.ty, k.what)
+	v, ds := plainOf(v, k.expr, k.ty, k.label)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return cty.NilVal, diags
 	}

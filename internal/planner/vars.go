@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/nearest"
 )
 
-// given is a value for a variable and where it comes from.
-type given struct {
+// inputValue is a value for a variable and where it comes from.
+type inputValue struct {
 	val  cty.Value
 	from string // "profile open", "--var", …
 	rng  *hcl.Range
@@ -39,8 +39,8 @@ func (p *planner) variables() (map[string]cty.Value, hcl.Diagnostics) {
 	return out, diags
 }
 
-func (p *planner) givenValues() (map[string]given, hcl.Diagnostics) {
-	values := make(map[string]given)
+func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
+	values := make(map[string]inputValue)
 	var names []string
 	known := make(map[string]bool)
 	for _, v := range p.cfg.Variables {
@@ -78,7 +78,7 @@ func (p *planner) givenValues() (map[string]given, hcl.Diagnostics) {
 			val, ds := kv.Value.Value(ctx)
 			diags = append(diags, ds...)
 			vr := kv.Value.Range()
-			values[name] = given{val: val, from: from, rng: &vr}
+			values[name] = inputValue{val: val, from: from, rng: &vr}
 		}
 	}
 	for _, f := range p.cfg.VarFiles {
@@ -93,12 +93,12 @@ func (p *planner) givenValues() (map[string]given, hcl.Diagnostics) {
 			val, ds := a.Expr.Value(ctx)
 			diags = append(diags, ds...)
 			r := a.Expr.Range()
-			values[a.Name] = given{val: val, from: f.Name, rng: &r}
+			values[a.Name] = inputValue{val: val, from: f.Name, rng: &r}
 		}
 	}
 	for name, s := range p.o.EnvVars {
 		if known[name] { // others are for other pipelines
-			values[name] = given{val: cty.StringVal(s), from: "HEXMAGE_VAR_" + name, text: true}
+			values[name] = inputValue{val: cty.StringVal(s), from: "HEXMAGE_VAR_" + name, text: true}
 		}
 	}
 	for _, name := range sortedKeys(p.o.FlagVars) {
@@ -106,18 +106,18 @@ func (p *planner) givenValues() (map[string]given, hcl.Diagnostics) {
 			undeclared(name, "--var", nil)
 			continue
 		}
-		values[name] = given{val: cty.StringVal(p.o.FlagVars[name]), from: "--var " + name, text: true}
+		values[name] = inputValue{val: cty.StringVal(p.o.FlagVars[name]), from: "--var " + name, text: true}
 	}
 	return values, diags
 }
 
-func (p *planner) variable(v *config.Variable, g given) (cty.Value, hcl.Diagnostics) {
+func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	switch {
 	case g.from != "":
 	case v.Default != nil:
 		r := v.Default.Range()
-		g = given{from: "its default", rng: &r}
+		g = inputValue{from: "its default", rng: &r}
 		ctx := &hcl.EvalContext{Functions: p.scope.Functions}
 		var ds hcl.Diagnostics
 		g.val, ds = v.Default.Value(ctx)
@@ -153,7 +153,7 @@ func (p *planner) variable(v *config.Variable, g given) (cty.Value, hcl.Diagnost
 
 // fromText reads a value from the environment or the command line: a variable of type string takes it as it is, any
 // other type as an expression.
-func fromText(g given, ty cty.Type) (cty.Value, hcl.Diagnostics) {
+func fromText(g inputValue, ty cty.Type) (cty.Value, hcl.Diagnostics) {
 	if ty == cty.String {
 		return g.val, nil
 	}
@@ -175,7 +175,7 @@ func fromText(g given, ty cty.Type) (cty.Value, hcl.Diagnostics) {
 		g.from, ty.FriendlyName(), strings.TrimSuffix(diags[0].Detail, "."))
 }
 
-func (p *planner) validate(v *config.Variable, val cty.Value, g given) hcl.Diagnostics {
+func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, check := range v.Validations {
 		refs, ds := lang.Refs(append(check.Condition.Variables(), check.Message.Variables()...))

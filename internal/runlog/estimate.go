@@ -35,7 +35,7 @@ type Estimator struct {
 	loaded    bool
 	ended     int
 	total     int
-	said      time.Time
+	sent      time.Time
 }
 
 // estimate is what is known of one instance.
@@ -152,9 +152,9 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 			n.over[ev.Name] = true
 		}
 		n.forget(ev.Name)
-		if now := e.now(); e.loaded && now.Sub(e.said) >= sayEvery {
+		if now := e.now(); e.loaded && now.Sub(e.sent) >= sayEvery {
 			if left, ok := e.left(now); ok {
-				e.said = now
+				e.sent = now
 				return event.BuildProgress{Ended: e.ended, Actions: e.total, LeftSeconds: left.Seconds()}, true
 			}
 		}

@@ -91,8 +91,8 @@ type at struct{ profile, step, name string }
 // counted is what newer runs tell of an action.
 type counted struct{ last, success, duration bool }
 
-// tell adds what a says and tells whether any of it is new.
-func (t *counted) tell(a *Action) bool {
+// add adds what a says and tells whether any of it is new.
+func (t *counted) add(a *Action) bool {
 	before := *t
 	t.last = true
 	t.success = t.success || a.Outcome != event.Failed
@@ -116,7 +116,7 @@ func thinOld(dir string, names []string, keep int) error {
 		for _, a := range run.Actions {
 			id := at{run.Profile, a.Step, a.Name}
 			t := known[id]
-			if t.tell(&a) {
+			if t.add(&a) {
 				left = append(left, a)
 			}
 			known[id] = t

@@ -51,10 +51,10 @@ type file struct{ dev, inode uint64 }
 type times struct{ size, mtime, ctime int64 }
 
 type entry struct {
-	times  times
-	used   uint32 // day
-	ours   bool   // looked up or made by this process
-	digest digest.Digest
+	times   times
+	used    uint32 // day
+	touched bool   // looked up or made by this process
+	digest  digest.Digest
 }
 
 // Open returns the cache that is kept at path, where there may be none yet. It is read when somebody asks. The clock now is that of
@@ -106,10 +106,10 @@ func (c *Cache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 	c.mu.Lock()
 	e, ok := c.entries[f]
 	if ok && e.times == t {
-		if !e.ours {
+		if !e.touched {
 			today := c.today()
 			c.dirty = c.dirty || e.used != today
-			e.used, e.ours = today, true
+			e.used, e.touched = today, true
 			c.entries[f] = e
 		}
 		c.mu.Unlock()
@@ -168,7 +168,7 @@ func (c *Cache) remember(s stat.Stamp, d digest.Digest) {
 		}
 		return
 	}
-	c.entries[f] = entry{times: t, used: c.today(), ours: true, digest: d}
+	c.entries[f] = entry{times: t, used: c.today(), touched: true, digest: d}
 	c.dirty = true
 }
 
@@ -189,13 +189,13 @@ func (c *Cache) Save() error {
 	}
 	// Of what this process did not look at, others may know more than was read at the start.
 	for f, e := range c.entries {
-		if !e.ours {
+		if !e.touched {
 			keep(f, e)
 		}
 	}
 	c.read(keep)
 	for f, e := range c.entries {
-		if e.ours {
+		if e.touched {
 			keep(f, e)
 		}
 	}

@@ -266,7 +266,7 @@ type traced struct {
 func (x *traced) Lookup(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
 	start := time.Now()
 	r, ok, err := x.next.Lookup(ctx, a)
-	x.t.did(a.Action, true, span{"look up", start, time.Since(start)})
+	x.t.record(a.Action, true, span{"look up", start, time.Since(start)})
 	return r, ok, err
 }
 
@@ -287,12 +287,12 @@ func (x *traced) Execute(ctx context.Context, a *execute.Request) (*action.Resul
 	all := span{"execute", start, time.Since(start)}
 	mu.Lock()
 	defer mu.Unlock()
-	x.t.did(a.Action, false, append([]span{all}, parts...)...)
+	x.t.record(a.Action, false, append([]span{all}, parts...)...)
 	return r, err
 }
 
-// did keeps what was done for an action. A lookup begins the work on one; an execution belongs to it, if there was one.
-func (t *Tracer) did(a *action.Action, begins bool, spans ...span) {
+// record keeps what was done for an action. A lookup begins the work on one; an execution belongs to it, if there was one.
+func (t *Tracer) record(a *action.Action, begins bool, spans ...span) {
 	key := a.Key(a.InputRoot.Function())
 	t.mu.Lock()
 	defer t.mu.Unlock()

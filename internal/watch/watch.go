@@ -205,7 +205,7 @@ func (w *Watcher) listen(events *fsnotify.Watcher) {
 				return
 			}
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				w.tell("so much that events were lost")
+				w.noteChange("so much that events were lost")
 			}
 		case <-w.stop:
 			return
@@ -219,12 +219,12 @@ func (w *Watcher) take(e fsnotify.Event) {
 	path, ok := w.paths.counts(e.Name, e.Op)
 	w.mu.Unlock()
 	if ok {
-		w.tell(path)
+		w.noteChange(path)
 	}
 }
 
-// tell notes that something may have changed.
-func (w *Watcher) tell(path string) {
+// noteChange notes that something may have changed.
+func (w *Watcher) noteChange(path string) {
 	w.mu.Lock()
 	w.last = time.Now()
 	if len(w.pending) < maxNamed && !slices.Contains(w.pending, path) {
@@ -253,7 +253,7 @@ func (w *Watcher) pollFiles() {
 		different := p.different(seen)
 		every = max(w.o.Every, 10*time.Since(start)) // a tenth of a processor at most
 		for _, path := range different {
-			w.tell(path)
+			w.noteChange(path)
 		}
 	}
 }

@@ -259,8 +259,8 @@ func (h *Lease) start(ctx context.Context, mode string) (*holding, string, error
 	return nil, "", err
 }
 
-// who names this process to the users of other hosts.
-func who() string {
+// processName names this process to the users of other hosts.
+func processName() string {
 	host, _ := os.Hostname() // only for people
 	return fmt.Sprintf("hexmage on %s, process %d", host, os.Getpid())
 }
@@ -286,7 +286,7 @@ func OfHost(ctx context.Context, state string, dev *adb.Device, key string, wait
 	if err != nil {
 		return nil, err
 	}
-	return OnDevice(ctx, dev, Options{Who: who(), Host: host + " " + key, Waiting: waiting})
+	return OnDevice(ctx, dev, Options{Who: processName(), Host: host + " " + key, Waiting: waiting})
 }
 
 // hostName is the same for all processes that share a folder of leases, and for no others.

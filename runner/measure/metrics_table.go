@@ -210,7 +210,7 @@ func (t *table) compare(v *variant, spec Spec) error {
 		t.previous = Baseline{Profile: b.Profile, Emulated: b.Emulated}
 	}
 	for _, b := range baselines {
-		if t.mine(b) {
+		if t.applies(b) {
 			v.Comparisons = append(v.Comparisons, Compare(v.Stats, b, tolerance)...)
 		}
 	}
@@ -220,8 +220,8 @@ func (t *table) compare(v *variant, spec Spec) error {
 // openProfile is the profile whose device is always an emulated one.
 const openProfile = "open"
 
-// mine tells whether a baseline is for the runs. An emulated phone's numbers are never set beside a phone's, whatever the profile.
-func (t *table) mine(b Baseline) bool {
+// applies tells whether a baseline is for the runs. An emulated phone's numbers are never set beside a phone's, whatever the profile.
+func (t *table) applies(b Baseline) bool {
 	if emulated := b.Emulated || b.Profile == openProfile; emulated != t.Emulated {
 		return false
 	}
@@ -232,8 +232,8 @@ func (t *table) mine(b Baseline) bool {
 func (t *table) limits(spec Spec) []Limit {
 	var out []Limit
 	for _, l := range spec.Limits {
-		mine := l.Baseline == "" || l.Baseline == Previous && t.mine(t.previous) ||
-			slices.ContainsFunc(spec.Baselines, func(b Baseline) bool { return b.Name == l.Baseline && t.mine(b) })
+		mine := l.Baseline == "" || l.Baseline == Previous && t.applies(t.previous) ||
+			slices.ContainsFunc(spec.Baselines, func(b Baseline) bool { return b.Name == l.Baseline && t.applies(b) })
 		if mine {
 			out = append(out, l)
 		}

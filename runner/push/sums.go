@@ -98,21 +98,21 @@ func sumAndChop(r io.Reader, cuts bool) (string, recipe, error) {
 		_, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{r}, make([]byte, 1<<20))
 		return hex.EncodeToString(h.Sum(nil)), nil, err
 	}
-	b := newBeside(h)
+	b := newAsyncWriter(h)
 	all, err := chop(io.TeeReader(r, b))
 	b.close()
 	return hex.EncodeToString(h.Sum(nil)), all, err
 }
 
-// beside writes on another goroutine.
-type beside struct {
+// asyncWriter writes on another goroutine.
+type asyncWriter struct {
 	free, full chan []byte
 	done       chan struct{}
 }
 
-func newBeside(w io.Writer) *beside {
+func newAsyncWriter(w io.Writer) *asyncWriter {
 	const buffers = 4
-	b := &beside{free: make(chan []byte, buffers), full: make(chan []byte, buffers), done: make(chan struct{})}
+	b := &asyncWriter{free: make(chan []byte, buffers), full: make(chan []byte, buffers), done: make(chan struct{})}
 	for range buffers {
 		b.free <- nil
 	}
@@ -126,12 +126,12 @@ func newBeside(w io.Writer) *beside {
 	return b
 }
 
-func (b *beside) Write(p []byte) (int, error) {
+func (b *asyncWriter) Write(p []byte) (int, error) {
 	b.full <- append((<-b.free)[:0], p...)
 	return len(p), nil
 }
 
-func (b *beside) close() {
+func (b *asyncWriter) close() {
 	close(b.full)
 	<-b.done
 }

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	senders     = 4       // connections for small files: each waits for the device after every file
-	aloftBytes  = 2 << 20 // of them on their way at once, but for one that is larger by itself: what is lost when the link breaks
-	commitEarly = 4 << 20 // so much is verified while the next files are on their way
+	senders       = 4       // connections for small files: each waits for the device after every file
+	inFlightBytes = 2 << 20 // of them on their way at once, but for one that is larger by itself: what is lost when the link breaks
+	commitEarly   = 4 << 20 // so much is verified while the next files are on their way
 )
 
 // transfer is the state of a push that may take several attempts.
@@ -35,9 +35,9 @@ type transfer struct {
 	left       []string // small ones that were not pushed, in order
 	pushed     []string // on the device, not verified
 	unverified int64    // bytes of those
-	aloft      int64    // bytes of files on their way
+	inFlight   int64    // bytes of files on their way
 	done       int64    // bytes of files that arrived
-	under      int64    // bytes that were sent of others
+	partial    int64    // bytes that were sent of others
 	arrived    int64    // grows with all that the device keeps
 }
 
@@ -143,7 +143,7 @@ func (t *transfer) sender(ctx context.Context, failed *bool) error {
 
 // take waits until one more file may be on its way.
 func (t *transfer) take(failed *bool) (blob, bool) {
-	most := int64(aloftBytes)
+	most := int64(inFlightBytes)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.piece > 0 {
@@ -153,9 +153,9 @@ func (t *transfer) take(failed *bool) (blob, bool) {
 		if *failed || len(t.left) == 0 {
 			return blob{}, false
 		}
-		if b := t.blobs[t.left[0]]; t.aloft == 0 || t.aloft+b.size <= most {
+		if b := t.blobs[t.left[0]]; t.inFlight == 0 || t.inFlight+b.size <= most {
 			t.left = t.left[1:]
-			t.aloft += b.size
+			t.inFlight += b.size
 			return b, true
 		}
 		t.changed.Wait()
@@ -166,7 +166,7 @@ func (t *transfer) take(failed *bool) (blob, bool) {
 func (t *transfer) landed(b blob, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.aloft -= b.size
+	t.inFlight -= b.size
 	if err != nil {
 		t.left = append([]string{b.sum}, t.left...)
 	} else {
@@ -188,15 +188,15 @@ func (t *transfer) push(ctx context.Context, sync *adb.Sync, b blob) error {
 	defer func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.under -= last
+		t.partial -= last
 		t.Store.pushed.Sent += sync.Sent() - before
 	}()
 	return sync.Push(ctx, layout.CAS+"/"+partName(b.sum, t.id), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.under += sent - last
+		t.partial += sent - last
 		last = sent
-		t.tell()
+		t.notify()
 	})
 }
 
@@ -204,14 +204,14 @@ func (t *transfer) push(ctx context.Context, sync *adb.Sync, b blob) error {
 func (t *transfer) report(sent int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.under = sent
-	t.tell()
+	t.partial = sent
+	t.notify()
 }
 
-// tell needs the lock: whoever is told is told by one goroutine at a time.
-func (t *transfer) tell() {
+// notify needs the lock: whoever is told is told by one goroutine at a time.
+func (t *transfer) notify() {
 	if t.progress != nil {
-		t.progress(t.done+t.under, t.total)
+		t.progress(t.done+t.partial, t.total)
 	}
 }
 

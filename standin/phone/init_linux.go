@@ -156,8 +156,8 @@ func (d *device) serve() error {
 	})
 }
 
-// really is what the device's DSP belongs to.
-func (d *device) really() SoCProps {
+// silicon is what the device's DSP belongs to.
+func (d *device) silicon() SoCProps {
 	if d.faults.Silicon != nil {
 		return *d.faults.Silicon
 	}

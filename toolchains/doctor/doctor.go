@@ -147,7 +147,7 @@ func (e *examination) profile(profile string, names []string) {
 		ch, err := o.Catalogue.Choose(toolchains.Request{Name: n, Profile: profile, Lock: o.Lock, Machine: o.Machine})
 		switch {
 		case err == nil:
-			f.Detail = e.how(ch, profile)
+			f.Detail = e.origin(ch, profile)
 		case errors.Is(err, toolchains.ErrNotAvailable):
 			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", qnn.Sentence(err.Error())
 		default:
@@ -171,8 +171,8 @@ func (e *examination) unless(profile string) Status {
 	return Missing
 }
 
-// how says where a release comes from.
-func (e *examination) how(ch *toolchains.Choice, profile string) string {
+// origin says where a release comes from.
+func (e *examination) origin(ch *toolchains.Choice, profile string) string {
 	text := ch.Release.Version + ", "
 	switch ch.Source.Kind {
 	case "archive":

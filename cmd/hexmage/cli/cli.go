@@ -251,9 +251,9 @@ type interrupts struct {
 
 func newInterrupts(say func(string)) *interrupts { return &interrupts{say: say} }
 
-// tell has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function that
+// notify has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function that
 // goes back to what was before.
-func (i *interrupts) tell(say func(string)) func() {
+func (i *interrupts) notify(say func(string)) func() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	before := i.say

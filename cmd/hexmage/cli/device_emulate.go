@@ -124,7 +124,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 		}
 		defer disconnect(ctx, server, p.Addr())
 	}
-	if err := c.tell(a, p, o); err != nil {
+	if err := c.announce(a, p, o); err != nil {
 		return err
 	}
 	return c.wait(ctx, a, p)
@@ -248,8 +248,8 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	return dir, nil
 }
 
-// tell says what was started.
-func (c *deviceEmulateCmd) tell(a *app, p *phone.Emulator, o phone.Options) error {
+// announce says what was started.
+func (c *deviceEmulateCmd) announce(a *app, p *phone.Emulator, o phone.Options) error {
 	s, err := phone.ReadSoC(o.Image)
 	if err != nil {
 		return engine(err)
@@ -316,7 +316,7 @@ func carryOut(p *phone.Emulator, line string) error {
 
 // wait waits until the user, or the phone itself, ends it.
 func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, p *phone.Emulator) error {
-	defer a.interrupts.tell(nil)() // one Ctrl-C is all it takes
+	defer a.interrupts.notify(nil)() // one Ctrl-C is all it takes
 	over := make(chan struct{})
 	if c.Stdin {
 		go func() {

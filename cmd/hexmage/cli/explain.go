@@ -42,13 +42,13 @@ type explanation struct {
 	Status      build.Status    `json:"status"`
 	Reason      string          `json:"reason,omitempty"`
 	Key         string          `json:"key,omitempty"`
-	Last        *then           `json:"last_run,omitempty"`
-	LastSuccess *then           `json:"last_success,omitempty"` // only when the last run failed
+	Last        *earlierRun     `json:"last_run,omitempty"`
+	LastSuccess *earlierRun     `json:"last_success,omitempty"` // only when the last run failed
 	Waits       []*actionStatus `json:"waits,omitempty"`
 }
 
-// then is an earlier run of an action, and in what it differs.
-type then struct {
+// earlierRun is an earlier run of an action, and in what it differs.
+type earlierRun struct {
 	Started time.Time     `json:"started"` // the run
 	Outcome event.Outcome `json:"outcome"`
 	Seconds float64       `json:"seconds"` // the action
@@ -191,17 +191,17 @@ func (w *reasons) explain(ctx context.Context, v *build.Previewed) (*explanation
 		return e, nil
 	}
 	var err error
-	if e.Last, err = w.then(ctx, run, last, v); err != nil {
+	if e.Last, err = w.earlier(ctx, run, last, v); err != nil {
 		return nil, err
 	}
 	if run, good := w.book.LastSuccess(w.p.Profile, e.Step, e.Name); good != nil && last.Outcome == event.Failed {
-		e.LastSuccess, err = w.then(ctx, run, good, v)
+		e.LastSuccess, err = w.earlier(ctx, run, good, v)
 	}
 	return e, err
 }
 
-func (w *reasons) then(ctx context.Context, run *runlog.Run, a *runlog.Action, v *build.Previewed) (*then, error) {
-	t := &then{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
+func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action, v *build.Previewed) (*earlierRun, error) {
+	t := &earlierRun{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
 	if t.Same {
 		return t, nil
 	}
@@ -239,7 +239,7 @@ func (e *explanation) text(b *strings.Builder) {
 	e.LastSuccess.text(b, "last success")
 }
 
-func (t *then) text(b *strings.Builder, what string) {
+func (t *earlierRun) text(b *strings.Builder, what string) {
 	if t == nil {
 		return
 	}

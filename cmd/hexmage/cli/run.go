@@ -280,7 +280,7 @@ func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
 	o := a.reportOptions()
 	o.Left = left
 	d := report.Lines(a.env.Stderr, o)
-	back := a.interrupts.tell(d.Note)
+	back := a.interrupts.notify(d.Note)
 	return d, func() { back(); d.Close() }
 }
 

@@ -55,8 +55,8 @@ func (x *Executor) end(pgid int, atOnce bool) {
 	}
 }
 
-// alone tells whether no command runs.
-func (x *Executor) alone() bool {
+// idle tells whether no command runs.
+func (x *Executor) idle() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return len(x.groups) == 0

@@ -350,7 +350,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 		do()
 	}
 	child, _ := x.begin() // long ago
-	if endOrphans(root, x.alone(), child) {
+	if endOrphans(root, x.idle(), child) {
 		s.pipes.close() // they may have them open
 	}
 	if err != nil {

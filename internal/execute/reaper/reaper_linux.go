@@ -123,7 +123,7 @@ func End(dirs ...string) {
 			time.Sleep(5 * time.Millisecond) // for what was just being started
 		}
 		for _, pid := range processes() {
-			if ours(pid, dirs, marks) && end(pid, func() bool { return ours(pid, dirs, marks) }) {
+			if marked(pid, dirs, marks) && end(pid, func() bool { return marked(pid, dirs, marks) }) {
 				clean = -1
 			}
 		}
@@ -140,8 +140,8 @@ func end(pid int, still func() bool) bool {
 	return still() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
-// ours tells whether the process has one of the marks, and runs.
-func ours(pid int, dirs []string, marks map[string]bool) bool {
+// marked tells whether the process has one of the marks, and runs.
+func marked(pid int, dirs []string, marks map[string]bool) bool {
 	proc := "/proc/" + strconv.Itoa(pid)
 	env, _ := os.ReadFile(proc + "/environ")
 	env = append([]byte{0}, env...)
