@@ -41,6 +41,16 @@ func Test() error {
 	return race()
 }
 
+// TestAll runs Test, and what takes hours: the long forms of faults and pushes, and every fuzz target for a minute.
+func TestAll() error {
+	mg.SerialDeps(Test, Faults)
+	long := map[string]string{"HEXMAGE_PUSH_MB": "1024"}
+	if err := sh.RunWithV(long, "go", "test", "-timeout=1h", "-count=1", "-run=TestPush$|TestFlakyPhone", "./runner", "./cmd/hexmage/e2e"); err != nil {
+		return err
+	}
+	return sh.RunV("go", "run", "./internal/archtest/fuzzall")
+}
+
 // Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.
 func Faults() error {
 	return sh.RunV("go", "test", "-timeout=2h", "-count=1", "-v", "./cmd/hexmage/faults", "-long")
