@@ -30,6 +30,10 @@ func TestHostFilesIsAStore(t *testing.T) {
 			})
 		})
 	}
+	storetest.BlobsDamage(t, func(t *testing.T) (store.Blobs, func(digest.Digest, []byte)) {
+		next := memory.NewBlobs()
+		return store.WithHostFiles(next), next.Damage
+	})
 	storetest.Decorator(t, "*store.HostFiles", func(next store.Blobs) store.Blobs { return store.WithHostFiles(next) }, storetest.Passes{})
 }
 

@@ -138,29 +138,15 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// The messages that a key was made of are kept with its result, and found by the key alone.
-func TestMessages(t *testing.T) {
+// A result's file tells its key by the Action in it.
+func TestKeyOf(t *testing.T) {
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		c := openResults(t, t.TempDir())
 		a := &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: fn.Bytes([]byte("directory"))}
 		e := a.Encode(fn)
-		want := map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command, a.InputRoot: []byte("directory"), fn.Bytes(nil): {}}
-		r := storetest.Result(fn, 1)
-		if _, err := c.Messages(t.Context(), e.Key); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("messages of nothing: %v", err)
-		}
-		if err := c.Put(t.Context(), e.Key, r, want); err != nil {
+		messages := map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command, a.InputRoot: []byte("directory"), fn.Bytes(nil): {}}
+		if err := c.Put(t.Context(), e.Key, storetest.Result(fn, 1), messages); err != nil {
 			t.Fatal(err)
-		}
-		storetest.Want(t, c, e.Key, r)
-		got, err := c.Messages(t.Context(), e.Key)
-		if err != nil || len(got) != len(want) {
-			t.Fatalf("%d messages, %v; want %d", len(got), err, len(want))
-		}
-		for d, m := range want {
-			if !bytes.Equal(got[d], m) {
-				t.Errorf("%v is %q, want %q", d, got[d], m)
-			}
 		}
 		b, err := os.ReadFile(c.Path(e.Key))
 		if err != nil {

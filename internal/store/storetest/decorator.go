@@ -44,6 +44,9 @@ func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function
 					t.Errorf("%d bytes came back as %d bytes, %v", len(b), len(got), err)
 				}
 			}
+			for i, b := range content {
+				laysOut(t, s, fn.Bytes(b), b, filepath.Join(t.TempDir(), fmt.Sprint(i)))
+			}
 			want := slices.Repeat([]digest.Digest{other}, len(content)+1)
 			if m, err := s.Missing(t.Context(), ask); err != nil || !slices.Equal(m, want) {
 				t.Errorf("Missing: %v, %v; want %v", m, err, want)
@@ -56,6 +59,34 @@ func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function
 				t.Errorf("after Put said %v, %v is missing, %v", err, m, merr)
 			}
 		})
+	}
+}
+
+// laysOut makes files of the blob, as an exec root has them, several times, and writes to those that are to be written to: the blob stays
+// what it is.
+func laysOut(t *testing.T, s store.Blobs, d digest.Digest, b []byte, path string) {
+	t.Helper()
+	for i, perm := range []fs.FileMode{0o444, 0o555, 0o444, 0o555, 0o644, 0o755} {
+		to := fmt.Sprint(path, i)
+		make := func() error { return store.Link(t.Context(), s, d, to, perm&0o111 != 0) }
+		if perm&0o222 != 0 {
+			make = func() error { return store.CopyFile(t.Context(), s, d, to, perm) }
+		}
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		linked(t, to, b, perm)
+		if err := make(); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("over a file: %v, want ErrExist", err)
+		}
+		if perm&0o222 != 0 {
+			if err := os.WriteFile(to, []byte("other"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
+			t.Fatalf("after a file with permissions %v was made of it: %d bytes, %v", perm, len(got), err)
+		}
 	}
 }
 
