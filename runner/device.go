@@ -138,7 +138,7 @@ func failed(op string, err error) *execute.Error {
 // request reads from the action what is to be pushed and run.
 func (d *Device) request(ctx context.Context, a *action.Action) (session.Request, error) {
 	q := session.Request{Files: map[string]push.File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
-	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], session.SamplesCSV, session.SamplesJSON} // which the device does not write
+	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], session.SamplesCSV, session.SamplesJSON, session.PhoneJSON} // which the device does not write
 	q.Pull = slices.DeleteFunc(slices.Clone(a.Command.Outputs), func(p string) bool { return slices.Contains(own, p) })
 	in := execute.Inputs(d.o.Store, a)
 	push, err := merkle.Ref(a.InputRoot).Sub(ctx, in, PushDir)

@@ -110,6 +110,11 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 			return nil, &execute.Error{Op: "write down what is known of the run", Err: err}
 		}
 	}
+	if slices.Contains(a.Command.Outputs, session.PhoneJSON) {
+		if err := (session.Phone{SoC: info.SoC, Emulated: info.Emulated}).Write(q.PullDir); err != nil {
+			return nil, &execute.Error{Op: "write down which phone it was", Err: err}
+		}
+	}
 	if name := a.Command.Platform[PropertyLog]; name != "" {
 		if err := session.WriteBelow(q.PullDir, name, res.Log); err != nil {
 			return nil, &execute.Error{Op: "write the device's log", Err: err}

@@ -91,7 +91,7 @@ limit "prefill_time_us" { baseline = "previous" }
 		Patterns:  []measure.Pattern{{Name: "psnr", Pattern: "PSNR=([0-9.]+)", Unit: "dB"}},
 		Baselines: []measure.Baseline{{Name: "ours", Source: "yesterday", Rows: []measure.BaselineRow{{Metric: "decode_tokens_per_s", Value: 30, Spread: 0.5, When: map[string]float64{"prefill_tokens": 64}}}}},
 		Limits:    []measure.Limit{{Metric: "prefill_tokens_per_s", Min: f(300), Baseline: "llm.npu-paper", Regression: 0.05}, {Metric: "prefill_time_us", Baseline: "previous"}},
-		Runs:      []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt", Samples: "runs/samples.json", Facts: map[string]float64{"prefill_tokens": 64}}},
+		Runs:      []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt", Phone: "runs/phone.json", Samples: "runs/samples.json", Facts: map[string]float64{"prefill_tokens": 64}}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

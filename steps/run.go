@@ -347,6 +347,7 @@ func (o *oneRun) on() {
 // measures has the run do what the step says of measuring.
 func (o *oneRun) measures() {
 	if !o.recorded() {
+		o.action.Out(session.PhoneJSON)
 		return
 	}
 	o.action.Set(runner.PropertyRecord, recordFile).Out(recordFile)
@@ -433,6 +434,9 @@ func (o *oneRun) reading() measure.Run {
 			m.Name = o.Title
 		}
 		o.read = append(o.read, o.output(recordFile).As(m.Record))
+	} else {
+		m.Phone = at("phone.json")
+		o.read = append(o.read, o.output(session.PhoneJSON).As(m.Phone))
 	}
 	m.Stdout = at(stdoutFile)
 	o.read = append(o.read, o.output(stdoutFile).As(m.Stdout))

@@ -70,13 +70,13 @@ func TestRunOnAPhone(t *testing.T) {
 	if d := cmp.Diff([]string{"toolchains/adb", "push/lib", "push/model.bin", "stdin.txt"}, inputs); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"stdout.txt", "results/tokens.json", "log", session.SamplesCSV, session.SamplesJSON}, outputs); d != "" {
+	if d := cmp.Diff([]string{"stdout.txt", session.PhoneJSON, "results/tokens.json", "log", session.SamplesCSV, session.SamplesJSON}, outputs); d != "" {
 		t.Error(d)
 	}
 	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics args.json" {
 		t.Errorf("metrics: %s", argv)
 	}
-	if d := cmp.Diff(measure.Spec{Title: "qwen3", Profile: "device", Out: "metrics.json", Runs: []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt",
+	if d := cmp.Diff(measure.Spec{Title: "qwen3", Profile: "device", Out: "metrics.json", Runs: []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt", Phone: "runs/phone.json",
 		Samples: "runs/samples.json", Tokens: "runs/tokens.json", Expect: "expected/tokens.json"}}}, readSpec(t, metrics)); d != "" {
 		t.Error(d)
 	}

@@ -51,10 +51,17 @@ func readRuns(spec Spec) (all []*variant, err error) {
 			one.Metrics = WithFacts(one.Metrics, r.Facts)
 		}
 		if r.Record != "" {
-			if one.Record, err = readRecord(r.Record); err != nil {
+			if one.Record, err = readJSON[session.Record](r.Record); err != nil {
 				return nil, err
 			}
-			one.Metrics = append(one.Metrics, recorded(one.Record)...)
+			one.Metrics, one.emulated = append(one.Metrics, recorded(one.Record)...), one.Record.Emulated
+		}
+		if r.Phone != "" {
+			phone, err := readJSON[session.Phone](r.Phone)
+			if err != nil {
+				return nil, err
+			}
+			one.emulated = phone.Emulated
 		}
 		if r.Samples != "" {
 			found, note, err := sampled(r.Samples)
@@ -73,16 +80,16 @@ func readRuns(spec Spec) (all []*variant, err error) {
 	return all, nil
 }
 
-func readRecord(file string) (*session.Record, error) {
+func readJSON[T any](file string) (*T, error) {
 	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, err
 	}
-	var r session.Record
-	if err := json.Unmarshal(b, &r); err != nil {
+	var v T
+	if err := json.Unmarshal(b, &v); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return &r, nil
+	return &v, nil
 }
 
 // recorded are the metrics that a record has.

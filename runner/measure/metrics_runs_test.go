@@ -195,4 +195,15 @@ func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 	if code, _ := metrics(t, "regressed", measure.Spec{Profile: "device"}); code != 1 {
 		t.Error("a phone's own regression is not seen")
 	}
+	// A run without a record says which phone it was, too.
+	for phone, want := range map[string]int{`{"emulated":true}`: 0, `{"emulated":false}`: 1, "none": 1} {
+		files(t, map[string]string{"o": "real_seq_length: 64\nprefill time: 901ms\n", "p": phone})
+		spec := measure.Spec{Profile: "device", Runs: []measure.Run{{Repetition: 1, Stdout: "o", Phone: "p"}}, Limits: []measure.Limit{{Metric: "prefill_tokens_per_s", Baseline: "paper"}},
+			Baselines: []measure.Baseline{{Name: "paper", Rows: []measure.BaselineRow{{Metric: "prefill_tokens_per_s", Value: 333}}}}}
+		code, said := metrics(t, "", spec)
+		b, _ := os.ReadFile("m")
+		if code != want || want == 0 && !strings.Contains(string(b), "not a phone's speed") {
+			t.Errorf("%s: exit code %d, %s\n%s", phone, code, said, b)
+		}
+	}
 }

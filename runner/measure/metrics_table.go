@@ -1,14 +1,12 @@
 package measure
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/runner/session"
 )
 
@@ -47,6 +45,7 @@ type Run struct {
 	Repetition int                `json:"repetition"`
 	Stdout     string             `json:"stdout"`
 	Record     string             `json:"record,omitempty"`  // a session.Record
+	Phone      string             `json:"phone,omitempty"`   // a session.Phone, where there is no record
 	Samples    string             `json:"samples,omitempty"` // an agent.Series
 	Facts      map[string]float64 `json:"facts,omitempty"`
 	Tokens     string             `json:"tokens,omitempty"` // with Expect
@@ -97,7 +96,8 @@ type ran struct {
 	Record     *session.Record `json:"record,omitempty"`
 	Metrics    []Metric        `json:"metrics"`
 
-	note string // what is wrong with its samples
+	note     string // what is wrong with its samples
+	emulated bool   // the phone was
 }
 
 type row struct {
@@ -125,13 +125,9 @@ const Previous = "previous"
 
 // previous makes a baseline of what this tool wrote for an earlier run of the variant. It is for runs of the same profile.
 func previous(file string, of *variant) (Baseline, error) {
-	b, err := boundedfile.Read(file, maxFile)
+	old, err := readJSON[table](file)
 	if err != nil {
 		return Baseline{}, err
-	}
-	var old table
-	if err := json.Unmarshal(b, &old); err != nil {
-		return Baseline{}, fmt.Errorf("%s: %w", file, err)
 	}
 	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Emulated: old.Emulated || old.Profile == openProfile}
 	add := func(name string, value, spread float64) {
@@ -169,7 +165,7 @@ func (t *table) measure(spec Spec) error {
 	}
 	t.Rows = []row{}
 	t.Emulated = t.Profile == openProfile || slices.ContainsFunc(all, func(v *variant) bool {
-		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.Record != nil && r.Record.Emulated })
+		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.emulated })
 	})
 	silent := true
 	var measured []Measured

@@ -102,19 +102,12 @@ func sameTokens(got, want string) (int, error) {
 	return len(g.Tokens), nil
 }
 
-func readTokens(path string) (tokens, error) {
-	b, err := boundedfile.Read(path, maxFile)
-	if err != nil {
-		return tokens{}, err
+func readTokens(path string) (*tokens, error) {
+	t, err := readJSON[tokens](path)
+	if err == nil && len(t.Tokens) == 0 {
+		err = fmt.Errorf("%s has no tokens", path)
 	}
-	var t tokens
-	if err := json.Unmarshal(b, &t); err != nil {
-		return tokens{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(t.Tokens) == 0 {
-		return tokens{}, fmt.Errorf("%s has no tokens", path)
-	}
-	return t, nil
+	return t, err
 }
 
 // sampled reads the samples of a run: their summary as metrics, and what is wrong with them, which is no failure.

@@ -356,6 +356,24 @@ func (r Record) Write(dir, name string) error {
 	return WriteBelow(dir, name, append(b, '\n'))
 }
 
+// PhoneJSON is the output that a Phone is.
+const PhoneJSON = ".hexmage/phone.json"
+
+// Phone is what of a phone counts for numbers that it printed. Unlike a Record it is the same each time, so that what read it need not be read again.
+type Phone struct {
+	SoC      string `json:"soc"`
+	Emulated bool   `json:"emulated"`
+}
+
+// Write writes PhoneJSON below the folder dir.
+func (p Phone) Write(dir string) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return WriteBelow(dir, PhoneJSON, append(b, '\n'))
+}
+
 // WriteBelow writes a file at the slash path below dir.
 func WriteBelow(dir, name string, content []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
