@@ -40,9 +40,9 @@ func (o *Options) exportsID() digest.Digest {
 	return id
 }
 
-// standAsLeft tells whether the outputs stand as they did when what is remembered of them had the id, and nothing else was exported
+// outputsIntact tells whether the outputs stand as they did when what is remembered of them had the id, and nothing else was exported
 // since.
-func (o *Options) standAsLeft(id digest.Digest) bool {
+func (o *Options) outputsIntact(id digest.Digest) bool {
 	if _, err := os.Lstat(o.exportsFile() + writing); err == nil {
 		return false // a run was killed while it wrote outputs: what it left beside them has to go
 	}
@@ -50,7 +50,7 @@ func (o *Options) standAsLeft(id digest.Digest) bool {
 	if err != nil || x.id() != id {
 		return false
 	}
-	there, err := standing(o.Out, slices.Collect(maps.Keys(x.known)), x.known)
+	there, err := intact(o.Out, slices.Collect(maps.Keys(x.known)), x.known)
 	return err == nil && !slices.Contains(there, false)
 }
 
@@ -171,7 +171,7 @@ func (x *exporter) put(ctx context.Context, outs []*output) error {
 			old, names = append(old, out), append(names, out.name)
 		}
 	}
-	there, err := x.standing(names)
+	there, err := x.intact(names)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (x *exporter) prune(now map[string]string) error {
 		if _, ok := now[name]; ok {
 			continue
 		}
-		there, err := standing(x.o.Out, []string{name}, x.known)
+		there, err := intact(x.o.Out, []string{name}, x.known)
 		if err != nil {
 			return err
 		}

@@ -22,13 +22,13 @@ func (o *Options) checkExports() *exportCheck {
 		defer close(a.done)
 		x := knownExports(o.exportsFile())
 		names := slices.Collect(maps.Keys(x.known))
-		stand, err := standing(o.Out, names, x.known)
+		ok, err := intact(o.Out, names, x.known)
 		if err != nil {
 			return // it is looked at again, and the error comes again
 		}
 		a.of, a.exports, a.there = x.id(), x, make(map[string]bool, len(names))
 		for i, name := range names {
-			a.there[name] = stand[i]
+			a.there[name] = ok[i]
 		}
 	}()
 	return a
@@ -43,14 +43,14 @@ func (a *exportCheck) holds(id digest.Digest) bool {
 	return !a.of.IsZero() && a.of == id
 }
 
-// standing tells which of the outputs stand as they were left.
-func (x *exporter) standing(names []string) ([]bool, error) {
+// intact tells which of the outputs stand as they were left.
+func (x *exporter) intact(names []string) ([]bool, error) {
 	if x.there == nil {
-		return standing(x.o.Out, names, x.known)
+		return intact(x.o.Out, names, x.known)
 	}
-	stand := make([]bool, len(names))
+	ok := make([]bool, len(names))
 	for i, name := range names {
-		stand[i] = x.there[name]
+		ok[i] = x.there[name]
 	}
-	return stand, nil
+	return ok, nil
 }

@@ -78,7 +78,7 @@ func TestDamagedExportsDoNotStand(t *testing.T) {
 		}
 	}
 	write(newExports().whole())
-	if !o.standAsLeft(o.exportsID()) {
+	if !o.outputsIntact(o.exportsID()) {
 		t.Error("no outputs do not stand")
 	}
 	write(good)
@@ -87,7 +87,7 @@ func TestDamagedExportsDoNotStand(t *testing.T) {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
 		write(bad)
-		if o.standAsLeft(sum) {
+		if o.outputsIntact(sum) {
 			t.Fatalf("with byte %d damaged, an output that is gone stands", i)
 		}
 	}

@@ -153,7 +153,7 @@ func (r *Loaded) path(p string) string {
 // Unchanged tells whether nothing that the last build read or exported has changed, so that there is nothing to do. Of the
 // Options it needs Fn, State, Out and Prune.
 func (r *Loaded) Unchanged(o Options) bool {
-	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.standAsLeft(r.title.Exported))
+	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.outputsIntact(r.title.Exported))
 }
 
 // Changed is how many of the files and folders that actions read have to be looked into again.

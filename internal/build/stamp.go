@@ -40,9 +40,9 @@ func stamps(dir string) ([]fileStamp, error) {
 	return out, err
 }
 
-// standing tells of each of names whether what was exported under it to the folder out is still there, every file with
+// intact tells of each of names whether what was exported under it to the folder out is still there, every file with
 // its stamp. It looks at many files at once.
-func standing(out string, names []string, known map[string]exported) ([]bool, error) {
+func intact(out string, names []string, known map[string]exported) ([]bool, error) {
 	there := make([]bool, len(names))
 	var paths []string
 	for _, name := range names {

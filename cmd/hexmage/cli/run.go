@@ -63,7 +63,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	r := &running{c: c, a: a, out: filepath.Join(absolute(a.dir, c.Out), c.Pipeline), workspace: workspace}
+	r := &oneRun{c: c, a: a, out: filepath.Join(absolute(a.dir, c.Out), c.Pipeline), workspace: workspace}
 	if err := r.startTrace(); err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	return r.verify.outcome()
 }
 
-// running is one `hexmage run`.
-type running struct {
+// oneRun is one `hexmage run`.
+type oneRun struct {
 	c         *runCmd
 	a         *app
 	workspace string
@@ -106,7 +106,7 @@ type running struct {
 }
 
 // attempt builds: what changed since the last run, or all of it.
-func (r *running) attempt(ctx context.Context) (build.Result, error) {
+func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	res, err := r.fromSnapshot(ctx)
 	if errors.Is(err, build.ErrStale) {
 		r.because(err)
@@ -121,7 +121,7 @@ func (r *running) attempt(ctx context.Context) (build.Result, error) {
 const fewChanged = 64
 
 // fromSnapshot does without a plan, if what the last run left still holds; else it returns build.ErrStale.
-func (r *running) fromSnapshot(ctx context.Context) (build.Result, error) {
+func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 	c, a := r.c, r.a
 	if a.Fresh.on || c.Verify.on {
 		return build.Result{}, fmt.Errorf("as it was asked for: %w", build.ErrStale)
@@ -170,7 +170,7 @@ func (r *running) fromSnapshot(ctx context.Context) (build.Result, error) {
 }
 
 // because says, to those who asked for more, why the pipeline is planned anew.
-func (r *running) because(err error) {
+func (r *oneRun) because(err error) {
 	if r.a.Verbose {
 		why := strings.ReplaceAll(err.Error(), ": "+build.ErrStale.Error(), "")
 		if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +181,7 @@ func (r *running) because(err error) {
 }
 
 // build plans the pipeline and builds it.
-func (r *running) build(ctx context.Context) (build.Result, error) {
+func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	began := time.Now()
 	end := r.phase("plan")
 	p, _, err := r.a.plan(r.c.Pipeline, r.c.Steps)
@@ -219,13 +219,13 @@ func (r *running) build(ctx context.Context) (build.Result, error) {
 }
 
 // unable ends the command before a build began.
-func (r *running) unable(err error) (build.Result, error) {
+func (r *oneRun) unable(err error) (build.Result, error) {
 	r.over = true
 	return build.Result{}, err
 }
 
 // open puts the engine together, once.
-func (r *running) open(ctx context.Context) (err error) {
+func (r *oneRun) open(ctx context.Context) (err error) {
 	if r.engine != nil {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (r *running) open(ctx context.Context) (err error) {
 }
 
 // watchers is where the build's events go.
-func (r *running) watchers() event.Sink {
+func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
 		r.watching = r.a.watch(r.workspace, r.c.Pipeline, r.show)
 		if r.trace != nil {
@@ -249,7 +249,7 @@ func (r *running) watchers() event.Sink {
 	return r.watching
 }
 
-func (r *running) options() build.Options {
+func (r *oneRun) options() build.Options {
 	o := r.engine.options(r.a)
 	o.Sink, o.Workspace, o.KeepGoing, o.Prune, o.Out = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0, r.out
 	if r.watches != nil {
@@ -262,14 +262,14 @@ func (r *running) options() build.Options {
 }
 
 // done ends what shows the build.
-func (r *running) done() {
+func (r *oneRun) done() {
 	if r.end != nil {
 		r.end()
 		r.end = nil
 	}
 }
 
-func (r *running) close() {
+func (r *oneRun) close() {
 	r.done()
 	r.endTrace()
 	r.shut()
@@ -498,7 +498,7 @@ const maxCorruptRetries = 10
 
 // retryCorrupt builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
 // again. The engine is put together anew: what it knows to be in the store is no longer so.
-func (r *running) retryCorrupt(ctx context.Context, res build.Result, err error) (build.Result, error) {
+func (r *oneRun) retryCorrupt(ctx context.Context, res build.Result, err error) (build.Result, error) {
 	for range maxCorruptRetries {
 		err = r.sound(err)
 		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) {
@@ -522,7 +522,7 @@ func (r *running) retryCorrupt(ctx context.Context, res build.Result, err error)
 
 // sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
 // may have been made from that.
-func (r *running) sound(err error) error {
+func (r *oneRun) sound(err error) error {
 	if err != nil || r.over || r.engine == nil {
 		return err
 	}
@@ -534,7 +534,7 @@ func (r *running) sound(err error) error {
 }
 
 // shut ends the engine, if there is one.
-func (r *running) shut() {
+func (r *oneRun) shut() {
 	if r.engine != nil {
 		r.survive()
 		r.engine.close()
@@ -596,7 +596,7 @@ func (v *verifying) outcome() error {
 }
 
 // startTrace begins the trace that --trace asks for.
-func (r *running) startTrace() (err error) {
+func (r *oneRun) startTrace() (err error) {
 	if r.c.Trace == "" {
 		return nil
 	}
@@ -607,14 +607,14 @@ func (r *running) startTrace() (err error) {
 }
 
 // phase begins a phase of the run; what it returns ends it.
-func (r *running) phase(name string) func() {
+func (r *oneRun) phase(name string) func() {
 	if r.trace == nil {
 		return func() {}
 	}
 	return r.trace.Phase(name)
 }
 
-func (r *running) endTrace() {
+func (r *oneRun) endTrace() {
 	if r.trace == nil {
 		return
 	}

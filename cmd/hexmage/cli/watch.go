@@ -173,8 +173,8 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 }
 
 // build builds what is to be built, if that can be told.
-func (v *viewer) build(ctx context.Context, first bool) (*running, event.BuildFinished, error) {
-	r := &running{c: &runCmd{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}, a: v.a, out: v.out, workspace: v.workspace, watches: &v.watches}
+func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
+	r := &oneRun{c: &runCmd{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}, a: v.a, out: v.out, workspace: v.workspace, watches: &v.watches}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
