@@ -12,9 +12,15 @@ import (
 )
 
 // Render returns diagnostics as text for people, with the source they point at: width 0 does not wrap, color uses
-// terminal sequences.
+// terminal sequences. A diagnostic that is there again, since several steps read one file, is said once.
 func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color bool) string {
 	var b bytes.Buffer
+	said := map[*hcl.Diagnostic]bool{}
+	diags = slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool {
+		again := said[d]
+		said[d] = true
+		return again
+	})
 	w := hcl.NewDiagnosticTextWriter(&b, files, width, color)
 	if err := w.WriteDiagnostics(diags); err != nil { // a bytes.Buffer does not fail
 		return diags.Error()
