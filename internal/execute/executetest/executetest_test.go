@@ -12,13 +12,14 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/trace"
 )
 
-func open(t *testing.T) executetest.Setup {
+func open(t *testing.T, restricted bool) executetest.Setup {
 	t.Helper()
 	root := t.TempDir()
 	blobs, err := disk.NewBlobs(root)
@@ -26,18 +27,36 @@ func open(t *testing.T) executetest.Setup {
 		t.Fatal(err)
 	}
 	files := store.WithHostFiles(blobs)
-	x := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: files, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3})
+	o := local.Options{Dir: filepath.Join(root, "tmp"), Store: files, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}
+	if restricted {
+		if o.Base, err = sandbox.Open(); err != nil {
+			t.Skip(err)
+		}
+	}
+	x := local.New(o)
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return executetest.Setup{Executor: x, Store: files, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive}
 }
 
-func TestLocal(t *testing.T) { executetest.Run(t, "*local.Executor", open) }
+func TestLocal(t *testing.T) {
+	for name, restricted := range map[string]bool{"strict": true, "staged": false} {
+		t.Run(name, func(t *testing.T) {
+			executetest.Run(t, "*local.Executor", func(t *testing.T) executetest.Setup { return open(t, restricted) })
+		})
+	}
+}
 
 // The stack of the program, with and without what only --verify has, to the outermost decorator.
 func TestStack(t *testing.T) {
 	for name, verify := range map[string]bool{"build": false, "verify": true} {
 		t.Run(name, func(t *testing.T) {
 			executetest.Run(t, "*trace.traced", func(t *testing.T) executetest.Setup {
-				s := open(t)
+				_, err := sandbox.Open()
+				s := open(t, err == nil) // as builds have it, where the machine can
 				root := t.TempDir()
 				results, err := disk.NewResults(root)
 				if err != nil {
