@@ -21,7 +21,9 @@ type Sink interface {
 }
 
 // Event is one of the structs of this package.
-type Event interface{ event() }
+type Event interface {
+	EventName() string // in snake_case, as programs read it
+}
 
 // BuildStarted is the first event.
 type BuildStarted struct {
@@ -116,14 +118,14 @@ type BuildFinished struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-func (BuildStarted) event()   {}
-func (ActionsPlanned) event() {}
-func (ActionStarted) event()  {}
-func (ActionProgress) event() {}
-func (ActionFinished) event() {}
-func (BuildProgress) event()  {}
-func (OutputReady) event()    {}
-func (BuildFinished) event()  {}
+func (BuildStarted) EventName() string   { return "build_started" }
+func (ActionsPlanned) EventName() string { return "node_planned" }
+func (ActionStarted) EventName() string  { return "node_started" }
+func (ActionProgress) EventName() string { return "node_progress" }
+func (ActionFinished) EventName() string { return "node_finished" }
+func (BuildProgress) EventName() string  { return "build_progress" }
+func (OutputReady) EventName() string    { return "output_ready" }
+func (BuildFinished) EventName() string  { return "build_finished" }
 
 // ActionVerified follows ActionFinished in a build that verifies: the action was run once more, or why it was not.
 type ActionVerified struct {
@@ -167,8 +169,8 @@ type VerifyFinished struct {
 	Unverified int `json:"unverified"`
 }
 
-func (ActionVerified) event() {}
-func (VerifyFinished) event() {}
+func (ActionVerified) EventName() string { return "node_verified" }
+func (VerifyFinished) EventName() string { return "verify_finished" }
 
 // WatchStarted says what is being watched, when nothing is built any more.
 type WatchStarted struct {
@@ -181,5 +183,5 @@ type FilesChanged struct {
 	Paths []string `json:"paths"` // as far as they are known; relative to the workspace where they are in it
 }
 
-func (WatchStarted) event() {}
-func (FilesChanged) event() {}
+func (WatchStarted) EventName() string { return "watch_started" }
+func (FilesChanged) EventName() string { return "files_changed" }

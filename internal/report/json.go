@@ -24,17 +24,13 @@ type jsonSink struct {
 
 // Send has the event's line written.
 func (j *jsonSink) Send(e event.Event) {
-	name := eventName(e)
-	if name == "" {
-		return
-	}
 	b, err := json.Marshal(e)
 	if err != nil {
 		return // events are plain data: Marshal cannot fail on them
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.pending.WriteString(`{"event":"` + name + `"`)
+	j.pending.WriteString(`{"event":"` + e.EventName() + `"`)
 	if len(b) > 2 { // more than {}
 		j.pending.WriteByte(',')
 	}
@@ -67,34 +63,4 @@ func ends(e event.Event) bool {
 		return true
 	}
 	return false
-}
-
-func eventName(e event.Event) string {
-	switch e.(type) {
-	case event.BuildStarted:
-		return "build_started"
-	case event.ActionsPlanned:
-		return "node_planned"
-	case event.ActionStarted:
-		return "node_started"
-	case event.ActionProgress:
-		return "node_progress"
-	case event.ActionFinished:
-		return "node_finished"
-	case event.BuildProgress:
-		return "build_progress"
-	case event.ActionVerified:
-		return "node_verified"
-	case event.VerifyFinished:
-		return "verify_finished"
-	case event.OutputReady:
-		return "output_ready"
-	case event.BuildFinished:
-		return "build_finished"
-	case event.WatchStarted:
-		return "watch_started"
-	case event.FilesChanged:
-		return "files_changed"
-	}
-	return ""
 }

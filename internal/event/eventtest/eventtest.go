@@ -48,7 +48,10 @@ func Run() []event.Event {
 }
 
 // unknown is an event of which no sink has heard.
-type unknown struct{ event.Event }
+type unknown struct{}
+
+// EventName implements event.Event.
+func (unknown) EventName() string { return "unknown" }
 
 // odd returns the events of builds that nobody would call well ordered.
 func odd() []event.Event {

@@ -23,7 +23,7 @@ func TestRunHasAllEvents(t *testing.T) {
 	}
 	n := 0
 	for _, d := range f.Decls {
-		if m, ok := d.(*ast.FuncDecl); ok && m.Recv != nil && m.Name.Name == "event" {
+		if m, ok := d.(*ast.FuncDecl); ok && m.Recv != nil && m.Name.Name == "EventName" {
 			n++
 			if name := "event." + m.Recv.List[0].Type.(*ast.Ident).Name; !has[name] {
 				t.Errorf("the run of the suites has no %s", name)
