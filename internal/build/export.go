@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
@@ -267,4 +270,234 @@ func (w *worker) identity(e merkle.Entry) string {
 	}
 	root, _ := e.Dir.Encode(w.fn)
 	return root.String()
+}
+
+// exportCheck looks at the outputs that stand in their places while the actions run: of ten thousand outputs, few belong to actions that do.
+type exportCheck struct {
+	*exports
+	done  chan struct{}
+	of    digest.Digest   // what is remembered; what was found holds while it is the same
+	there map[string]bool // by file name: whether it stands as it was left
+}
+
+// checkExports begins to look.
+func (o *Options) checkExports() *exportCheck {
+	a := &exportCheck{done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		x := knownExports(o.exportsFile())
+		names := slices.Collect(maps.Keys(x.known))
+		ok, err := intact(o.Out, names, x.known)
+		if err != nil {
+			return // it is looked at again, and the error comes again
+		}
+		a.of, a.exports, a.there = x.id(), x, make(map[string]bool, len(names))
+		for i, name := range names {
+			a.there[name] = ok[i]
+		}
+	}()
+	return a
+}
+
+// holds waits for what was found and tells whether it is of the file as it is now.
+func (a *exportCheck) holds(id digest.Digest) bool {
+	if a == nil {
+		return false
+	}
+	<-a.done
+	return !a.of.IsZero() && a.of == id
+}
+
+// intact tells which of the outputs stand as they were left.
+func (x *exporter) intact(names []string) ([]bool, error) {
+	if x.there == nil {
+		return intact(x.o.Out, names, x.known)
+	}
+	ok := make([]bool, len(names))
+	for i, name := range names {
+		ok[i] = x.there[name]
+	}
+	return ok, nil
+}
+
+// exportsKind is of the file in which it is remembered what was exported. Each of its blocks has outputs in order of their names:
+// name, id, the number of its files times four, plus two if there is no such output any more, plus one for a folder, and the
+// files: path and stamp. Of an output that comes again the last counts. Of a damaged file nothing is known.
+func exportsKind() statefile.Kind {
+	return statefile.Kind{Name: "exports", Version: 1, Max: 1 << 30, Shared: true}
+}
+
+// exports is what is remembered of outputs that were exported, by file name, with what is needed to remember more.
+type exports struct {
+	known map[string]exported
+	file  *statefile.File // nil: there is none, or it has to be written anew
+	touch map[string]bool // names that are something else than in the file
+}
+
+func newExports() *exports { return &exports{known: map[string]exported{}, touch: map[string]bool{}} }
+
+// id names what the file had; none without one.
+func (x *exports) id() digest.Digest {
+	if x.file == nil {
+		return digest.Digest{}
+	}
+	return x.file.ID()
+}
+
+func (x *exports) set(name string, e exported) { x.known[name], x.touch[name] = e, true }
+
+func (x *exports) remove(name string) {
+	delete(x.known, name)
+	x.touch[name] = true
+}
+
+// block returns a block with the outputs of these names.
+func (x *exports) block(names []string) []byte {
+	e := statefile.Encoder{Block: make([]byte, 0, 192*len(names)+64)}
+	for _, name := range names {
+		out, ok := x.known[name]
+		e.Text(name)
+		e.Text(out.id)
+		n := len(out.files) << 2
+		if !ok {
+			n |= 2
+		}
+		if out.dir {
+			n |= 1
+		}
+		e.Int(n)
+		for _, f := range out.files {
+			e.Text(f.path)
+			e.Stamp(f.stamp)
+		}
+	}
+	return e.Block
+}
+
+// read takes the outputs of a block, and tells whether all of it was right.
+func (x *exports) read(block []byte) bool {
+	d := statefile.Decode(block)
+	for d.Len() > 0 {
+		name, out := d.Text(), exported{id: d.Text()}
+		n := d.Uint()
+		gone := n&2 != 0
+		out.dir = n&1 != 0
+		if n >>= 2; n > uint64(d.Len()) { // a file takes more than a byte
+			return false
+		}
+		out.files = make([]fileStamp, n)
+		for i := range out.files {
+			out.files[i] = fileStamp{d.Text(), d.Stamp()}
+		}
+		if gone {
+			delete(x.known, name)
+		} else {
+			x.known[name] = out
+		}
+	}
+	return !d.Bad()
+}
+
+// exportsOf returns what a file says. Where that cannot be, it fails: that nothing is known of what stands there is not that nothing has
+// to stand there.
+func exportsOf(f *statefile.File) (*exports, error) {
+	x := newExports()
+	for _, b := range f.Blocks {
+		if !x.read(b) {
+			return nil, statefile.ErrDamaged
+		}
+	}
+	x.file = f
+	return x, nil
+}
+
+func readExports(path string) (*exports, error) {
+	f, err := statefile.Read(path, exportsKind())
+	if err != nil {
+		return nil, err
+	}
+	return exportsOf(f)
+}
+
+// knownExports is readExports of a file that counts as empty when it cannot be read: everything is exported again.
+func knownExports(path string) *exports {
+	x, err := readExports(path)
+	if err != nil {
+		return newExports()
+	}
+	return x
+}
+
+// write remembers what was touched. After a crash of the machine the file may be damaged: then everything is exported again.
+// The caller holds the lock of the file.
+func (x *exports) write(path string) error {
+	if x.file != nil && x.file.Append(path, x.block(slices.Sorted(maps.Keys(x.touch)))) == nil {
+		return nil
+	}
+	return statefile.Write(path, exportsKind(), x.block(slices.Sorted(maps.Keys(x.known))))
+}
+
+// exported remembers what stands at an output's place, so that an unchanged output costs one stat a file.
+type exported struct {
+	id    string // what it is, as identity says
+	dir   bool
+	files []fileStamp
+}
+
+// fileStamp is what the file system says of an exported file. A tampered, replaced or deleted one has another stamp.
+type fileStamp struct {
+	path  string // slash path relative to the output's place; "" for a file
+	stamp stat.Stamp
+}
+
+// stamps returns those of all files below a folder that was just exported.
+func stamps(dir string) ([]fileStamp, error) {
+	var out []fileStamp
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return err
+		}
+		st, err := stat.Lstat(p)
+		out = append(out, fileStamp{filepath.ToSlash(rel), st})
+		return err
+	})
+	return out, err
+}
+
+// intact tells of each of names whether what was exported under it to the folder out is still there, every file with
+// its stamp. It looks at many files at once.
+func intact(out string, names []string, known map[string]exported) ([]bool, error) {
+	there := make([]bool, len(names))
+	var paths []string
+	for _, name := range names {
+		e := known[name]
+		if e.dir || len(e.files) == 0 {
+			paths = append(paths, name)
+		}
+		for _, f := range e.files {
+			paths = append(paths, path.Join(name, f.path))
+		}
+	}
+	found, err := stat.Lstats(out, paths, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		err = nil // what cannot be looked at does not stand: exporting it says what is wrong
+	}
+	for i, name := range names {
+		e := known[name]
+		ok := true
+		if e.dir || len(e.files) == 0 {
+			ok = e.dir && found[0].IsDir()
+			found = found[1:]
+		}
+		for _, f := range e.files {
+			ok = ok && found[0] == f.stamp && found[0].Exists()
+			found = found[1:]
+		}
+		there[i] = ok
+	}
+	return there, err
 }

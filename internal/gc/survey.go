@@ -4,14 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -155,4 +161,260 @@ func (s *survey) items(f func(*item)) {
 	for _, it := range s.others {
 		f(it)
 	}
+}
+
+// readResults reads every result, and checks it as far as its key is known.
+func (s *survey) readResults(ctx context.Context) error {
+	return s.each(ctx, len(s.results), func(i int) error {
+		r := s.results[i]
+		b, err := os.ReadFile(r.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			r.bad = err
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		// The checksum is of the key, too, whose size only the Action tells: it is in the file, or in the store.
+		if a := s.action(r); a != nil {
+			r.key = a.digest
+			r.value, err = disk.Decode(r.key, b)
+		} else if key, ok := disk.KeyOf(r.name.Function(), r.name.Hex(), b); ok {
+			r.key = key
+			r.value, err = disk.Decode(key, b)
+		} else {
+			r.value, err = action.DecodeResult(b, r.name.Function())
+		}
+		if err != nil {
+			r.bad, r.torn = err, true
+		}
+		return nil
+	})
+}
+
+// readFolders reads the trees that results name, each once.
+func (s *survey) readFolders(ctx context.Context) error {
+	type treeRoot struct{ tree, root digest.Digest }
+	index := map[treeRoot]*folder{}
+	var wanted []treeRoot
+	var folders []*folder
+	for _, r := range s.results {
+		if r.bad != nil {
+			continue
+		}
+		for _, d := range r.value.Dirs {
+			k := treeRoot{d.Tree, d.Root}
+			if index[k] == nil {
+				index[k] = &folder{root: d.Root}
+				wanted, folders = append(wanted, k), append(folders, index[k])
+			}
+			r.folders = append(r.folders, index[k])
+		}
+	}
+	store := &reader{s}
+	return s.each(ctx, len(wanted), func(i int) error {
+		f, k := folders[i], wanted[i]
+		var dir *merkle.Dir
+		if k.tree.IsZero() {
+			dir, f.bad = merkle.Load(ctx, store, k.root)
+		} else {
+			dir, f.bad = merkle.LoadTree(ctx, store, k.tree)
+		}
+		if unreadable(f.bad) {
+			return f.bad
+		}
+		if f.bad == nil {
+			f.bad = s.fill(f, k.tree, dir)
+		}
+		return context.Cause(ctx)
+	})
+}
+
+// fill notes what the folder needs.
+func (s *survey) fill(f *folder, message digest.Digest, dir *merkle.Dir) error {
+	root, parts := dir.Encode(f.root.Function())
+	if root != f.root {
+		return fmt.Errorf("the Tree message %s is of another folder than %s", message, f.root)
+	}
+	want := make([]digest.Digest, 0, len(parts)+1)
+	if !message.IsZero() {
+		want = append(want, message)
+	}
+	for d := range parts {
+		want = append(want, d)
+	}
+	_ = dir.Walk(func(p string, e merkle.Entry) error {
+		if !strings.Contains(p, "/") {
+			f.top = append(f.top, p)
+		}
+		if e.File != nil {
+			f.files++
+			f.bytes += e.File.Digest.Size()
+			want = append(want, e.File.Digest)
+		}
+		return nil
+	})
+	for _, d := range want {
+		b, err := s.blob(d)
+		if err != nil {
+			return fmt.Errorf("the folder %s: %w", f.root, err)
+		}
+		f.blobs = append(f.blobs, b)
+	}
+	return nil
+}
+
+// blob returns the blob, if it is there with the right size. One that a build stored since the store was read counts, too.
+func (s *survey) blob(d digest.Digest) (*blob, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.blobs[d.Unsized()]; b != nil && b.digest == d {
+		return b, nil
+	}
+	path := s.root.File(layout.Blobs, d)
+	if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && st.Size() == d.Size() {
+		it, err := newItem(layout.Item{Kind: layout.Blobs, Path: path, Digest: d.Unsized(), Info: st})
+		if err != nil {
+			return nil, err
+		}
+		b := &blob{item: it, digest: d}
+		s.blobs[it.name] = b
+		return b, nil
+	}
+	return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
+}
+
+// action returns the blob of the Action whose result r is, or nil.
+func (s *survey) action(r *result) *blob {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.blobs[r.name]
+}
+
+// link finds what each result needs. One that lacks something is bad: looking it up would not find it either.
+func (s *survey) link() {
+	for _, r := range s.results {
+		if r.bad != nil {
+			continue
+		}
+		for _, f := range r.value.Files {
+			b, err := s.blob(f.Digest)
+			if err != nil && r.bad == nil {
+				r.bad = fmt.Errorf("%s: %w", f.Path, err)
+			}
+			r.blobs = append(r.blobs, b)
+		}
+		for _, f := range r.folders {
+			if f.bad != nil && r.bad == nil {
+				r.bad = f.bad
+			}
+		}
+		if r.bad != nil {
+			r.blobs, r.folders = nil, nil
+			continue
+		}
+		// The Action and its Command tell later what the key was made of.
+		if a := s.action(r); a != nil {
+			r.blobs = append(r.blobs, a)
+			if c := s.command(a); c != nil {
+				r.blobs = append(r.blobs, c)
+			}
+		}
+		for _, b := range r.blobs {
+			b.holds++
+		}
+		for _, f := range r.folders {
+			if f.holds++; f.holds > 1 {
+				continue
+			}
+			for _, b := range f.blobs {
+				b.holds++
+			}
+			if f.tree = s.trees[f.root.Unsized()]; f.tree != nil {
+				f.tree.holds++
+			}
+		}
+		for _, f := range r.folders {
+			if f.tree != nil && r.used.After(f.tree.used) {
+				f.tree.used = r.used
+			}
+		}
+	}
+}
+
+// command returns the Command of the Action, or nil.
+func (s *survey) command(a *blob) *blob {
+	b, err := store.ReadBlob(context.Background(), &reader{s}, a.digest, maxMessage)
+	if err != nil {
+		return nil
+	}
+	_, command, err := action.DecodeAction(b, a.digest.Function())
+	if err != nil {
+		return nil
+	}
+	found, _ := s.blob(command)
+	return found
+}
+
+// maxMessage is how large an Action or a Command may be, in bytes.
+const maxMessage = 1 << 20
+
+var errGone = errors.New("the result is gone")
+
+// load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made of, as far as that is
+// known: from beside the result, or from the store.
+func (s *survey) load(ctx context.Context, r *result) (a *action.Action, command digest.Digest, blobs store.Blobs, err error) {
+	file, err := os.ReadFile(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errGone
+	} else if err == nil && r.key.IsZero() {
+		err = errors.New("its Action is gone")
+	}
+	if err != nil {
+		return nil, command, nil, err
+	}
+	beside := map[digest.Digest][]byte{}
+	for _, m := range disk.Messages(file) {
+		beside[r.name.Function().Bytes(m)] = m
+	}
+	blobs = store.Overlay(&reader{s}, beside)
+	b, err := store.ReadBlob(ctx, blobs, r.key, maxMessage)
+	if err == nil {
+		a, command, err = action.DecodeAction(b, r.name.Function())
+	}
+	return a, command, blobs, err
+}
+
+// unreadable tells whether the disk, not the content, is what failed.
+func unreadable(err error) bool {
+	return errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist)
+}
+
+// reader is a store.Blobs that only reads, and leaves damaged blobs where they are: so they are not missing.
+type reader struct{ s *survey }
+
+func (r *reader) Open(_ context.Context, d digest.Digest) (io.ReadCloser, error) {
+	b, err := r.s.blob(d)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("blob %s: %w", d, err)
+	}
+	return store.Verify(f, d, nil), nil
+}
+
+func (*reader) Put(context.Context, digest.Digest, io.Reader) error { return errors.ErrUnsupported }
+
+func (r *reader) Missing(_ context.Context, ds []digest.Digest) (missing []digest.Digest, err error) {
+	for _, d := range ds {
+		if _, err := r.s.blob(d); err != nil {
+			missing = append(missing, d)
+		}
+	}
+	return missing, nil
 }
