@@ -52,9 +52,11 @@ func typeCheck(t *testing.T) *checkedHouse {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Export,Dir,GoFiles", "./...")
 	cmd.Dir = root()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
 	}
 	h := &checkedHouse{fset: token.NewFileSet(), byPath: map[string]*types.Package{}}
 	export := map[string]string{}
@@ -183,14 +185,14 @@ func TestSeams(t *testing.T) {
 		is := implementers(h.packages, p.Scope().Lookup(row.name).Type().Underlying().(*types.Interface))
 		for _, name := range is {
 			if !slices.Contains(row.types, name) {
-				t.Errorf("%s is a %s: have %s check it in a test, and put it into the table of seams in docs/architecture.md", name, seam, row.suite)
+				t.Errorf("%s implements %s: have %s check it in a test, and put it into the table of seams in docs/architecture.md", name, seam, row.suite)
 			} else if !claims[row.suite][name] {
-				t.Errorf("%s is a %s, and no test has %s check it", name, seam, row.suite)
+				t.Errorf("%s implements %s, and no test has %s check it", name, seam, row.suite)
 			}
 		}
 		for _, name := range row.types {
 			if !slices.Contains(is, name) {
-				t.Errorf("docs/architecture.md: %s is no %s", name, seam)
+				t.Errorf("docs/architecture.md: %s does not implement %s", name, seam)
 			}
 		}
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 func TestHostFilesIsAStore(t *testing.T) {
+	storetest.Blobs(t, "*store.HostFiles", func(t *testing.T) store.Blobs { return store.WithHostFiles(stores(t)["disk"]) })
 	for name := range stores(t) {
 		t.Run(name, func(t *testing.T) {
-			storetest.Blobs(t, "*store.HostFiles", func(t *testing.T) store.Blobs { return store.WithHostFiles(stores(t)[name]) })
 			storetest.Reads(t, "*store.HostFiles", func(t *testing.T, fn digest.Function, content [][]byte) store.Blobs {
 				s, dir := store.WithHostFiles(stores(t)[name]), t.TempDir()
 				for i, b := range content {

@@ -47,7 +47,10 @@ func Blobs(t *testing.T, name string, open func(t *testing.T) store.Blobs) {
 				{"adopt", adopt},
 				{"functions", functions},
 			} {
-				t.Run(c.name, func(t *testing.T) { c.run(t, open(t), fn) })
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.run(t, open(t), fn)
+				})
 			}
 		})
 	}
