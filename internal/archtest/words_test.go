@@ -15,7 +15,7 @@ import (
 // slang are words that only their author knew, or that say nothing. No name has one as a part; docs/glossary.md has the words to take.
 func slang() []string {
 	return []string{"recall", "recalled", "heal", "heals", "larder", "laid", "stands", "lend", "lends", "lent", "borrow", "borrowed", "borrower",
-		"loan", "loans", "rebase", "upkeep", "memo", "memos", "durable", "remembering", "untouched", "standing",
+		"loan", "loans", "rebase", "upkeep", "memo", "memos", "durable", "remembering", "untouched", "standing", "looker",
 		"task", "tasks", "job", "jobs", "manager", "managers", "helper", "helpers", "util", "utils"}
 }
 

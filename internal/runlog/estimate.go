@@ -172,17 +172,17 @@ func (n *estimate) forget(name string) time.Duration {
 
 // learn takes durations from earlier runs: of each action, those of the newest run that executed it.
 func (e *Estimator) learn(b *Book) {
-	seen := map[at]bool{}
+	seen := map[actionName]bool{}
 	for _, run := range b.Runs() {
 		if run.Profile != e.profile {
 			continue
 		}
 		for _, a := range run.Actions {
 			n := e.by[a.Step]
-			if a.Outcome != event.Executed || n == nil || seen[at{run.Profile, a.Step, a.Name}] {
+			if a.Outcome != event.Executed || n == nil || seen[actionName{run.Profile, a.Step, a.Name}] {
 				continue
 			}
-			seen[at{run.Profile, a.Step, a.Name}] = true
+			seen[actionName{run.Profile, a.Step, a.Name}] = true
 			n.group.sum += a.Duration
 			n.group.known++
 			if n.planned > 0 && n.ended == n.planned || n.over[a.Name] {

@@ -85,8 +85,8 @@ func thin(dir string, l Limits) error {
 	return nil
 }
 
-// at names an action.
-type at struct{ profile, step, name string }
+// actionName names an action.
+type actionName struct{ profile, step, name string }
 
 // counted is what newer runs tell of an action.
 type counted struct{ last, success, duration bool }
@@ -102,7 +102,7 @@ func (t *counted) add(a *Action) bool {
 
 // thinOld removes from all but the newest keep runs what newer ones tell, and with the last of it the file.
 func thinOld(dir string, names []string, keep int) error {
-	known := map[at]counted{}
+	known := map[actionName]counted{}
 	for i := len(names) - 1; i >= 0; i-- {
 		path := filepath.Join(dir, names[i])
 		run, err := read(path)
@@ -114,7 +114,7 @@ func thinOld(dir string, names []string, keep int) error {
 		}
 		var left []Action
 		for _, a := range run.Actions {
-			id := at{run.Profile, a.Step, a.Name}
+			id := actionName{run.Profile, a.Step, a.Name}
 			t := known[id]
 			if t.add(&a) {
 				left = append(left, a)

@@ -40,16 +40,16 @@ func (f folder) close() {
 	}
 }
 
-func (f folder) looker() *looker { return &looker{fd: f.fd, path: make([]byte, 0, 256)} }
+func (f folder) prober() *prober { return &prober{fd: f.fd, path: make([]byte, 0, 256)} }
 
-// looker asks for one file after another, with memory of its own.
-type looker struct {
+// prober asks for one file after another, with memory of its own.
+type prober struct {
 	fd   int
 	path []byte
 	st   unix.Stat_t
 }
 
-func (l *looker) lstat(path string, s *Stamp) error {
+func (l *prober) lstat(path string, s *Stamp) error {
 	if l.fd == no && !strings.HasPrefix(path, "/") {
 		return nil
 	}

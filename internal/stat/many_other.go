@@ -16,12 +16,12 @@ func openRoot(root string) (folder, error) { return folder{root}, nil }
 
 func (f folder) close() {}
 
-func (f folder) looker() *looker { return &looker{root: f.root} }
+func (f folder) prober() *prober { return &prober{root: f.root} }
 
-// looker asks for one file after another.
-type looker struct{ root string }
+// prober asks for one file after another.
+type prober struct{ root string }
 
-func (l *looker) lstat(path string, s *Stamp) error {
+func (l *prober) lstat(path string, s *Stamp) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.root, path)
 	}

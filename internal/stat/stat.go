@@ -116,7 +116,7 @@ func Lstats(root string, paths []string, parallel int) ([]Stamp, error) {
 	var mu sync.Mutex
 	var first error
 	work := func() {
-		l := at.looker()
+		l := at.prober()
 		for {
 			end := int(next.Add(batch))
 			start := end - batch

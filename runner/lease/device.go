@@ -45,7 +45,7 @@ type Lease struct {
 	local   func()        // given back, too; may be nil
 
 	mu      sync.Mutex // guards what follows
-	process *holding
+	process *deviceProcess
 	lost    error
 	ended   bool
 }
@@ -200,14 +200,14 @@ func (h *Lease) Noticed(err error) error {
 	return fmt.Errorf("lease of %s: %w", h.dev.Serial(), ErrLost)
 }
 
-// holding is a process on the device.
-type holding struct {
+// deviceProcess is a process on the device.
+type deviceProcess struct {
 	end  func()        // tells it that the hold is given back
 	over chan struct{} // closed when it ended, or its link
 }
 
 // start starts the process and returns what it says.
-func (h *Lease) start(ctx context.Context, mode string) (*holding, string, error) {
+func (h *Lease) start(ctx context.Context, mode string) (*deviceProcess, string, error) {
 	ctx, heard := context.WithTimeoutCause(ctx, sayWait, fmt.Errorf("%w: nothing was heard of it for %v", adb.ErrDropped, sayWait))
 	defer heard()
 	in, input := io.Pipe()
@@ -241,7 +241,7 @@ func (h *Lease) start(ctx context.Context, mode string) (*holding, string, error
 	said = strings.TrimSpace(said)
 	word, _, _ := strings.Cut(said, " ")
 	if err == nil && (word == "got" || word == "busy" || word == "stale" || word == "lost") {
-		return &holding{end, over}, said, nil
+		return &deviceProcess{end, over}, said, nil
 	}
 	cancel()
 	end()
