@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -96,29 +95,15 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 		}
 	}
 	out := map[string]located{}
-	p, diags, err := own.planToolchains(ws)
-	if err != nil || diags.HasErrors() {
+	p, here, diags, err := own.inStore(ctx, ws)
+	if err != nil || diags.HasErrors() || len(here) == 0 {
 		return out
 	}
-	o, err := own.lookupOnly(own.here())
-	if err != nil {
-		return out
+	var steps []addrs.Step
+	for _, n := range here {
+		steps = append(steps, n.At.Step)
 	}
-	o.Fresh = nil
-	seen, err := build.Preview(ctx, p, o, nil)
-	if err != nil {
-		return out
-	}
-	var here []addrs.Step
-	for _, n := range toolchainInstances(p) {
-		if stored(seen, n) {
-			here = append(here, n.At.Step)
-		}
-	}
-	if len(here) == 0 {
-		return out
-	}
-	if p, err = p.Select(here...); err != nil {
+	if p, err = p.Select(steps...); err != nil {
 		return out
 	}
 	ls, _, err := own.locate(ctx, p, own.here())

@@ -568,32 +568,20 @@ func programsOf(ch *toolchains.Choice) (out []string) {
 
 // askStore finds out which of the releases are in the store.
 func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
-	o, err := a.lookupOnly(a.here())
-	if err != nil {
-		return err
-	}
-	o.Fresh = nil
 	for _, round := range rounds(rows, func(r *toolchainRow) string { return r.Name }) {
 		var ws []wanted
 		for _, r := range round {
 			ws = append(ws, wanted{name: r.Name, version: r.Version})
 		}
-		p, diags, err := a.planToolchains(ws)
+		_, here, diags, err := a.inStore(ctx, ws)
 		if err != nil {
 			return err
 		}
-		if diags.HasErrors() {
-			for _, r := range round {
-				r.State, r.Detail = notPlanned, diags.Error()
-			}
-			continue
-		}
-		seen, err := build.Preview(ctx, p, o, nil)
-		if err != nil {
-			return engine(err)
-		}
 		for _, r := range round {
-			if stored(seen, toolchainInstance(p, r.Name)) {
+			switch {
+			case diags.HasErrors():
+				r.State, r.Detail = notPlanned, diags.Error()
+			case slices.ContainsFunc(here, func(n *plan.Instance) bool { return n.At.Name == r.Name }):
 				r.State = inStore
 			}
 		}
@@ -601,20 +589,33 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 	return nil
 }
 
-func toolchainInstance(p *plan.Plan, name string) *plan.Instance {
+// inStore plans the toolchains, each name once, and returns those of the plan's instances that are in the store.
+func (a *app) inStore(ctx context.Context, ws []wanted) (p *plan.Plan, here []*plan.Instance, diags hcl.Diagnostics, err error) {
+	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
+		return nil, nil, diags, err
+	}
+	o, err := a.lookupOnly(a.here())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o.Fresh = nil
+	seen, err := build.Preview(ctx, p, o, nil)
+	if err != nil {
+		return nil, nil, nil, engine(err)
+	}
 	for _, n := range toolchainInstances(p) {
-		if n.At.Name == name {
-			return n
+		if stored(seen, n) {
+			here = append(here, n)
 		}
 	}
-	return nil
+	return p, here, nil, nil
 }
 
 // stored tells whether all actions of the instance have results.
 func stored(seen *build.Previews, n *plan.Instance) bool {
 	found := false
 	for _, v := range seen.Actions {
-		if n == nil || v.Instance.At != n.At {
+		if v.Instance.At != n.At {
 			continue
 		}
 		if found = v.Status == build.WillUse; !found {
