@@ -216,7 +216,7 @@ func (k kernels) reference(pkg oppackage.Package) (action.Input, error) {
 	for _, f := range []struct {
 		name string
 		from fs.FS
-	}{{"fastrpc_wire.h", cdsp.Sources()}, {"half.c", cdsp.Sources()}, {"harness.c", kerneltest.Harness()}, {"math.c", cdsp.Sources()}, {"shell.h", cdsp.Sources()}, {"text.c", cdsp.Sources()}} {
+	}{{cdsp.Wire, cdsp.Sources()}, {"half.c", cdsp.Sources()}, {"harness.c", kerneltest.Harness()}, {"math.c", cdsp.Sources()}, {"shell.h", cdsp.Sources()}, {"text.c", cdsp.Sources()}} {
 		data, err := fs.ReadFile(f.from, f.name)
 		if err != nil {
 			return action.Input{}, err

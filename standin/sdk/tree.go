@@ -11,6 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/qnn"
 	devrunner "github.com/hexmage/hexmage/standin/mllm/runner"
+	"github.com/hexmage/hexmage/standin/phone/cdsp"
 )
 
 // sources holds the files of the trees, each once; a layout says where each goes.
@@ -165,4 +166,5 @@ func (t *tree) ndk() {
 func (t *tree) mllm() {
 	t.copy("", "mllm")
 	t.copyFrom(devrunner.Sources(), ".", "src/runner")
+	t.copyFrom(cdsp.Sources(), cdsp.Wire, "src/runner/"+cdsp.Wire)
 }

@@ -16,7 +16,7 @@ var embedded embed.FS
 // Program is the runner's file name, upstream's.
 const Program = "mllm-qwen3-aot-runner"
 
-// Sources returns the files to compile, all in one flat folder.
+// Sources returns the files to compile, all in one flat folder; cdsp.Wire belongs to them.
 func Sources() fs.FS {
 	sources, err := fs.Sub(embedded, "src")
 	if err != nil {

@@ -68,6 +68,13 @@ func build(t testing.TB) programs {
 			t.Fatal(err)
 		}
 	}
+	wire, err := fs.ReadFile(cdsp.Sources(), cdsp.Wire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, cdsp.Wire), wire, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	compile(t, dir, compileArgs(t, program(t, "llvm", "clang++-22"), devrunner.Program)...)
 	compile(t, dsp, cdsp.Args(program(t, "llvm", "clang-22"), cdsp.Program)...)
 	source, err := filepath.Abs("testdata/rmsnorm.cc")

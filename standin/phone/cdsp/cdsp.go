@@ -16,6 +16,9 @@ var embedded embed.FS
 // Program is the file name under which a device's /dsp folder holds the compiled program.
 const Program = "fastrpc_shell_3"
 
+// Wire is the header of the protocol among Sources: the program at the other end is compiled with it too.
+const Wire = "fastrpc_wire.h"
+
 // Sources returns the files to compile, all in one flat folder.
 func Sources() fs.FS {
 	sources, err := fs.Sub(embedded, "src")
