@@ -269,7 +269,7 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		{name: "a context for another arch", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 75)}), want: []string{"context.bin", "compiled for Hexagon v75, the target has v79"}},
 		{name: "a context of an older SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 79)})},
 		{name: "no stub", files: with(map[string]string{"push/libQnnHtpV79Stub.so": ""}), want: []string{"libQnnHtpV79Stub.so", "push set"}},
-		{name: "a context for more VTCM", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.41.0.251128000000_1", 79, func(i *qnnctx.Info, _ *blob.Blob) { i.VTCM = 16 << 20 })}), want: []string{"context.bin", "16 MB of VTCM, the target has 8 MB"}},
+		{name: "a context for more VTCM", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.41.0.251128000000_1", 79, func(i *qnnctx.Info, _ *blob.Blob) { i.VTCM = 16 << 20 })}), want: []string{"context.bin", "16 MB of VTCM, the target has 8 "}},
 		{name: "a length that the context has", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len", "32"}},
 		{name: "a length that it has not", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len=128"}, want: []string{"--ar_len 128", "only of 1 32"}},
 		{name: "what the command names", files: map[string]string{"push/in/a.bin": "x", "push/run": "x:#!/bin/sh\n"}, args: []string{"./run", "-m", "in/a.bin", "--log", "log.txt", "-v", "--config=$HEXMAGE_ROOT/in/a.bin", "one.two"}},

@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"path"
@@ -100,18 +99,7 @@ func (q *question) contextBinary(name string, c qnnctx.Info) {
 	if t := facts.TargetOf(q.p.Target); t != nil {
 		r.SoC, r.Arch, r.SoCModel, r.VTCMMB = t.SoC, t.Arch, t.SoCModel, t.VTCMMB
 	}
-	version := func(v qnnctx.Version) string {
-		if v == (qnnctx.Version{}) {
-			return ""
-		}
-		return v.String()
-	}
-	b := qnn.ContextBinary{Name: name, BuildID: c.BuildID, CoreAPI: version(c.CoreAPI), HTPAPI: version(c.BackendAPI), Blob: version(c.BlobVersion),
-		SoC: c.SoC, SoCModel: int(c.SoCModel), VTCMMB: int(c.VTCM >> 20)}
-	if c.Arch > 0 {
-		b.Arch = fmt.Sprintf("v%d", c.Arch)
-	}
-	q.found = append(q.found, qnn.CheckContext(b, r)...)
+	q.found = append(q.found, qnn.CheckContext(c.Binary(name), r)...)
 }
 
 // vendorFirst returns the folder of the phone's own libraries that a search path has before any that is the run's.

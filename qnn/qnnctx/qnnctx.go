@@ -15,6 +15,7 @@ import (
 	"strconv"
 
 	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn"
 )
 
 // BackendHTP is QNN's number for the HTP backend.
@@ -62,6 +63,22 @@ type Info struct {
 	Open        bool        `json:"open"` // it has the mark of a stand-in, which no device's backend runs
 	Graphs      []GraphInfo `json:"graphs,omitempty"`
 	Warnings    []string    `json:"warnings,omitempty"` // what was not understood
+}
+
+// Binary is what the rules of what goes together ask of a context binary.
+func (i Info) Binary(name string) qnn.ContextBinary {
+	version := func(v Version) string {
+		if v == (Version{}) {
+			return ""
+		}
+		return v.String()
+	}
+	b := qnn.ContextBinary{Name: name, BuildID: i.BuildID, CoreAPI: version(i.CoreAPI), HTPAPI: version(i.BackendAPI), Blob: version(i.BlobVersion),
+		SoC: i.SoC, SoCModel: int(i.SoCModel), VTCMMB: int(i.VTCM >> 20)}
+	if i.Arch > 0 {
+		b.Arch = fmt.Sprintf("v%d", i.Arch)
+	}
+	return b
 }
 
 // GraphInfo is the outline of a graph.

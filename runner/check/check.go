@@ -155,14 +155,6 @@ func (c *checker) elf(p string, b []byte) {
 	}
 }
 
-// arch is the name of an arch by its number; "" when that is not known.
-func arch(n uint32) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("v%d", n)
-}
-
 // hexagon compares the arch in an ELF header's flags with the device's.
 func (c *checker) hexagon(p string, e *elffile.File) {
 	if e.Class != elf.ELFCLASS32 {
@@ -187,9 +179,9 @@ func (c *checker) sdk() {
 	}
 }
 
-// contexts checks that the runtime that is pushed can load the context binaries.
+// contextBinaries checks that the target, with the runtime that is pushed, can load the context binaries.
 func (c *checker) contextBinaries() {
-	run := qnn.Runtime{Arch: c.want.Arch}
+	run := qnn.Runtime{Arch: c.want.Arch, VTCMMB: c.want.VTCMMB}
 	for id, files := range c.builds {
 		if slices.ContainsFunc(files, func(p string) bool { return path.Base(p) == "libQnnHtp.so" }) {
 			run.BuildID = id
@@ -202,14 +194,11 @@ func (c *checker) contextBinaries() {
 	}
 }
 
-// contextBinary notes what a context binary says, and checks that its graphs fit into the target's VTCM.
+// contextBinary notes what a context binary says.
 func (c *checker) contextBinary(p string, info qnnctx.Info) {
-	c.binaries = append(c.binaries, qnn.ContextBinary{Name: p, BuildID: info.BuildID, Arch: arch(info.Arch)})
+	c.binaries = append(c.binaries, info.Binary(p))
 	for _, g := range info.Graphs {
 		c.graphs = append(c.graphs, g.Name)
-	}
-	if most := uint64(c.want.VTCMMB) << 20; most > 0 && info.VTCM > most {
-		c.mismatch(p, fmt.Sprintf("compile it for %d MB", c.want.VTCMMB), "was compiled for %d MB of VTCM, the target has %d MB", info.VTCM>>20, c.want.VTCMMB)
 	}
 }
 
