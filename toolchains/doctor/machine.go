@@ -65,7 +65,7 @@ func (e *examination) system() {
 			f.Detail += " (WSL: phones are reached by `adb connect`, or by usbipd)"
 		}
 	}
-	if libc, ok := verify.Machine(e.p.Root, "").Library("libc.so.6"); ok {
+	if libc, ok := verify.Machine(e.p.Root, "")("libc.so.6"); ok {
 		if v := verify.Highest(libc, "GLIBC"); v != "" {
 			f.Detail += ", glibc " + v
 		}

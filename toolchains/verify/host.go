@@ -26,11 +26,8 @@ type NeededLibrary struct {
 	Files    []string `json:"files"`              // that need it, sorted
 }
 
-// Host is what a host has. Library returns the versions of symbols that a library defines; ok is false when no such
-// library is there. Package doctor looks at a machine.
-type Host struct {
-	Library func(name string) (versions []string, ok bool)
-}
+// Host is what a host has: the versions of symbols that a library defines; ok is false when no such library is there.
+type Host func(library string) (versions []string, ok bool)
 
 // HostNeeds reads what the ELF programs below root that match the patterns need. Libraries that the SDK has in lib/, in the
 // folder of the same target as the program's, are its own.
@@ -136,7 +133,7 @@ func (n Needs) Lacks(h Host) []*Problem {
 	out := []*Problem{}
 	for _, l := range n.Libraries {
 		p := &Problem{File: some(l.Files), Want: l.Name + " on this machine", Found: "none", Remedy: remedy(l.Name)}
-		have, ok := h.Library(l.Name)
+		have, ok := h(l.Name)
 		if !ok {
 			out = append(out, p)
 			continue
@@ -215,7 +212,7 @@ func Machine(root, libraryPath string) Host {
 	for _, d := range []string{"/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib"} {
 		dirs = append(dirs, filepath.Join(root, d))
 	}
-	return Host{Library: func(name string) ([]string, bool) {
+	return func(name string) ([]string, bool) {
 		if name == "" || strings.ContainsAny(name, "/\x00") {
 			return nil, false
 		}
@@ -228,7 +225,7 @@ func Machine(root, libraryPath string) Host {
 			}
 		}
 		return nil, false
-	}}
+	}
 }
 
 const maxIncludes = 4 // files of the loader's configuration that include others

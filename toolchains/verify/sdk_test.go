@@ -264,7 +264,7 @@ func TestHostNeeds(t *testing.T) {
 		t.Errorf("%+v", libc)
 	}
 	host := func(libs map[string][]string) verify.Host {
-		return verify.Host{Library: func(name string) ([]string, bool) { v, ok := libs[name]; return v, ok }}
+		return func(name string) ([]string, bool) { v, ok := libs[name]; return v, ok }
 	}
 	for name, c := range map[string]struct {
 		host map[string][]string

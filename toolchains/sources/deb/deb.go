@@ -70,11 +70,7 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if c.Offline {
 		return nil, fmt.Errorf("packages %s: %w and not all of them were downloaded before: run once without --offline", names(want), ErrOffline)
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return nil, err
-	}
-	// One process at a time: apt's lists and the partial downloads are shared by all.
-	unlock, err := lockedfile.MutexAt(filepath.Join(c.Dir, "lock")).Lock()
+	unlock, err := c.lock()
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +108,14 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	return &Result{Files: files, Packages: got, Warnings: warnings}, nil
 }
 
+// lock lets one process at a time in: apt's lists and the partial downloads are shared by all.
+func (c *Client) lock() (unlock func(), err error) {
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	return lockedfile.MutexAt(filepath.Join(c.Dir, "lock")).Lock()
+}
+
 // Index returns the packages as the distribution's signed index names them now: version, size and digest.
 func (c *Client) Index(ctx context.Context, want []Package) ([]Package, error) {
 	if err := validate(want); err != nil {
@@ -120,10 +124,7 @@ func (c *Client) Index(ctx context.Context, want []Package) ([]Package, error) {
 	if c.Offline {
 		return nil, fmt.Errorf("packages %s: %w: the index can't be asked", names(want), ErrOffline)
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return nil, err
-	}
-	unlock, err := lockedfile.MutexAt(filepath.Join(c.Dir, "lock")).Lock()
+	unlock, err := c.lock()
 	if err != nil {
 		return nil, err
 	}
