@@ -59,6 +59,11 @@ func (x Exec) Plan(p *step.Plan) {
 	a.Env = make(map[string]string, len(p.Env)+1)
 	a.Env["PATH"] = DefaultPath
 	a.SetEnv(p.Env)
+	for _, own := range []string{"HOME", "TMPDIR", "HEXMAGE_ROOT", "HEXMAGE_SELF"} {
+		if _, ok := p.Env[own]; ok {
+			p.Fail("env", "Every action has this variable", "env of %s sets %s, which hexmage sets for each action. Set it in the command: argv = [\"env\", \"%s=…\", …].", p.At, own, own)
+		}
+	}
 	if len(x.Inputs) > 0 {
 		e.inputs = slices.Grow(e.inputs, min(len(x.Inputs), 1000)+1) // those among the outputs are there already
 	}

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -132,7 +131,7 @@ func (out *output) prepare(ctx context.Context, x *exporter, now map[string]stri
 			return err
 		}
 	}
-	if out.name, err = fileName(out.Name); err != nil {
+	if out.name, err = plan.FileName(out.Name); err != nil {
 		return err
 	}
 	if other, ok := now[out.name]; ok {
@@ -217,7 +216,7 @@ func (x *exporter) prune(now map[string]string) error {
 		if err != nil {
 			return err
 		}
-		if base, err := fileName(name); err == nil && base == name && there[0] {
+		if base, err := plan.FileName(name); err == nil && base == name && there[0] {
 			if err := os.RemoveAll(filepath.Join(x.o.Out, name)); err != nil {
 				return fmt.Errorf("remove output %q, which the pipeline no longer has: %w", name, err)
 			}
@@ -225,15 +224,6 @@ func (x *exporter) prune(now map[string]string) error {
 		x.remove(name)
 	}
 	return nil
-}
-
-// fileName is what an output of the pipeline is called in the folder of outputs.
-func fileName(output string) (string, error) {
-	name := strings.ReplaceAll(output, "/", "-")
-	if name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
-		return "", fmt.Errorf("%q cannot be the name of a file", name)
-	}
-	return name, nil
 }
 
 func (w *worker) resolveOutput(ctx context.Context, out plan.Output) (plan.Output, error) {

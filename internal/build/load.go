@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 )
@@ -186,7 +187,7 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 		if err != nil {
 			break // it has a right checksum, so this cannot be
 		}
-		name, _ := fileName(x.Name)
+		name, _ := plan.FileName(x.Name)
 		out := event.OutputReady{Name: x.Name, Path: filepath.Join(o.Out, name), Show: x.Show}
 		o.Sink.Send(out)
 		res.Outputs = append(res.Outputs, out)

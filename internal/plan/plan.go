@@ -8,7 +8,9 @@ package plan
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -129,6 +131,15 @@ type Output struct {
 	AwaitValues []addrs.Output
 	Resolve     func(values map[addrs.Output][]byte) (Output, error)
 	Deps        []addrs.Instance
+}
+
+// FileName is what an output of that name is called in the folder of outputs.
+func FileName(output string) (string, error) {
+	name := strings.ReplaceAll(output, "/", "-")
+	if name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
+		return "", fmt.Errorf("%q cannot be the name of a file", name)
+	}
+	return name, nil
 }
 
 // Missing returns what this machine lacks to run the plan, each once, with the instances that need it.

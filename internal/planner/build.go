@@ -44,7 +44,7 @@ type Options struct {
 // Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
 func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace),
-		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool)}
+		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool), places: make(map[string]string)}
 	diags := p.chooseProfile()
 	if diags.HasErrors() {
 		return nil, diags
@@ -81,7 +81,8 @@ type planner struct {
 	order   []string           // dependencies first
 	steps   map[addrs.Step]*stepState
 	outputs []plan.Output
-	env     map[string]bool // variables of the environment that kinds looked at
+	places  map[string]string // of outputs, by the name of the file that each will be
+	env     map[string]bool   // variables of the environment that kinds looked at
 }
 
 // object is one thing that is evaluated: a local, the target, a toolchain, a step or an output block.

@@ -26,8 +26,27 @@ func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
 	}
 	base := plan.Output{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
 	outputs, ds := p.outputsOf(out, o, base, val)
+	diags = append(diags, ds...)
+	for i := range outputs {
+		diags = append(diags, p.outputPlace(out, outputs[i].Name)...)
+	}
 	p.outputs = append(p.outputs, outputs...)
-	return append(diags, ds...)
+	return diags
+}
+
+// outputPlace refuses an output, or a part of one, for which there is no place of its own: nobody wants to hear of that once hours of
+// building are over.
+func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
+	r := out.Value.Range()
+	file, err := plan.FileName(name)
+	if err != nil {
+		return errorf(&r, "An output cannot be a file", "Output %s: %s. Give the key another name.", name, err)
+	}
+	if other, ok := p.places[file]; ok {
+		return errorf(&r, "Two outputs have the same place", "Outputs %s and %s would both be the file %s. Give one of them, or its key, another name.", other, name, file)
+	}
+	p.places[file] = name
+	return nil
 }
 
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.

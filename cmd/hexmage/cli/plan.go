@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -198,6 +199,10 @@ func (c *validateCmd) Run(_ context.Context, a *app) error {
 	for _, name := range names {
 		if _, _, err := a.plan(name, nil); err != nil {
 			bad++
+			var said *exitError
+			if !errors.As(err, &said) || said.err != nil { // else diagnostics say it
+				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %v\n", name, err)
+			}
 			continue
 		}
 		fmt.Fprintf(a.env.Stdout, "%s: valid\n", name)
