@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
@@ -42,16 +43,23 @@ type assembler struct {
 	folders   map[digest.Digest]*merkle.Dir // opened
 }
 
-// InputError says that a pipeline names a file or folder that is not there: a mistake in the pipeline, not a failure of
-// the engine.
+// InputError says that a pipeline names a file or folder that is not there or cannot be used: a mistake in the pipeline, not a failure
+// of the engine.
 type InputError struct {
 	Path       string
 	In         string // the artifact that does not have it; "" for the workspace
 	NotProgram bool   // it is there, but cannot be started, as a step would have it
+	Unfit      error  // it is there, but cannot be an input: a link that leads out of the workspace, or a folder with such a thing in it
 }
 
 // Error returns the message, with the remedy.
 func (e *InputError) Error() string {
+	if inside := (*merkle.UnfitError)(nil); errors.As(e.Unfit, &inside) {
+		return fmt.Sprintf("%s: %v", path.Join(e.Path, inside.Path), inside.Err)
+	}
+	if e.Unfit != nil {
+		return e.Unfit.Error()
+	}
 	if e.NotProgram {
 		return fmt.Sprintf("argv[0] is %s of the workspace, which is no executable file: chmod +x %s, or name the program that runs it first, such as argv = [\"sh\", %q]", e.Path, e.Path, e.Path)
 	}
@@ -279,14 +287,21 @@ func (a *assembler) host(ctx context.Context, h action.HostPath) (merkle.Entry, 
 }
 
 func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, error) {
-	at := filepath.FromSlash(h.Path)
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(a.workspace, at)
+	name, root := filepath.FromSlash(h.Path), a.workspace
+	if filepath.IsAbs(name) {
+		root = filepath.VolumeName(name) + string(filepath.Separator)
 	}
 	host, note := a.notes.note(h)
-	note = noteLink(at, note)
+	at, links, err := rooted.Resolve(root, strings.TrimPrefix(name, root))
+	note = noteLinks(links, at, note)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return merkle.Entry{}, &InputError{Path: h.Path, Unfit: err}
+	}
 	now := time.Now()
-	st, err := os.Stat(at)
+	var st fs.FileInfo
+	if err == nil {
+		st, err = os.Lstat(at) // it is no link
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return merkle.Entry{}, &InputError{Path: h.Path}
@@ -295,6 +310,9 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	case st.IsDir():
 		large := largeFiles{}
 		d, err := merkle.Scan(ctx, a.hasher, at, merkle.ScanOptions{Globs: h.Globs, Seen: large.note(note)})
+		if errors.As(err, new(*merkle.UnfitError)) {
+			err = &InputError{Path: h.Path, Unfit: err}
+		}
 		if err != nil {
 			return merkle.Entry{}, err
 		}

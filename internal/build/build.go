@@ -25,6 +25,7 @@ type Options struct {
 	Sink      event.Sink
 	Workspace string                      // relative host paths are seen from here
 	Out       string                      // folder for the pipeline's outputs; "" exports nothing
+	OutIn     string                      // folder from which no link leads to Out; "": the one that Out is in
 	State     string                      // folder where it is remembered what was exported
 	Prune     bool                        // remove outputs of earlier runs that the plan no longer has
 	LogDir    string                      // where the output of failed actions goes

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -56,6 +57,31 @@ func (o *Options) outputsIntact(id digest.Digest) bool {
 	return err == nil && !slices.Contains(there, false)
 }
 
+// CheckOut refuses a folder of outputs to which a link leads from the folder in ("": the one that out is in): outputs would be written
+// wherever somebody who gave the user a workspace wants them.
+func CheckOut(in, out string) error {
+	if in == "" {
+		in = filepath.Dir(out)
+	}
+	rel, err := filepath.Rel(in, out)
+	if err != nil {
+		return err
+	}
+	at := in
+	for _, name := range strings.Split(rel, string(filepath.Separator)) {
+		at = filepath.Join(at, name)
+		info, err := os.Lstat(at)
+		if err != nil {
+			return nil // there is nothing yet; or whoever writes there will say what is wrong
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			to, _ := os.Readlink(at)
+			return fmt.Errorf("%s is a link to %s, and outputs follow no link: remove it, or name with --out where they are to go", at, to)
+		}
+	}
+	return nil
+}
+
 // output is an output of the pipeline on the way to its place.
 type output struct {
 	plan.Output
@@ -72,6 +98,9 @@ type output struct {
 
 // export puts the pipeline's outputs in their place. It fills in what it finds out about each of outs.
 func (w *worker) export(ctx context.Context, outs []output) (ready []event.OutputReady, err error) {
+	if err := CheckOut(w.o.OutIn, w.o.Out); err != nil {
+		return nil, err
+	}
 	x := &exporter{worker: w, stateFile: w.o.exportsFile()}
 	if err := os.MkdirAll(filepath.Dir(x.stateFile), 0o755); err != nil {
 		return nil, err

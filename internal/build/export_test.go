@@ -100,28 +100,62 @@ func TestExportMendsWhatWasChanged(t *testing.T) {
 	}
 }
 
-// A folder for outputs may be a symlink. What it leads to is used, and a symlink in an output's place is replaced, not
-// written through.
+// No symlink is followed on the way to the outputs' places, and one in an output's place is replaced, not written through. The
+// folder that the user named may be one.
 func TestExportAndSymlinks(t *testing.T) {
-	w := newWorld(t)
-	real := t.TempDir()
-	if err := os.Symlink(real, w.Out); err != nil {
-		t.Fatal(err)
-	}
-	victim := filepath.Join(t.TempDir(), "victim")
-	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, filepath.Join(real, "f")); err != nil {
-		t.Fatal(err)
-	}
-	w.ok(planOf([]plan.Output{output("f", "f", ""), output("x", "d", "lib/x")}, sh("f", "echo file > out"),
-		shTree("d", "mkdir -p out/lib64; echo x > out/lib64/x; ln -s lib64 out/lib")), 2)
-	if d := cmp.Diff(map[string]string{"f": "file\n", "x": "x\n"}, list(t, real)); d != "" {
-		t.Error(d)
-	}
-	if b, err := os.ReadFile(victim); err != nil || string(b) != "mine" {
-		t.Errorf("written through a symlink: %q, %v", b, err)
+	p := planOf([]plan.Output{output("f", "f", ""), output("x", "d", "lib/x"), outputTree("t", "t")}, sh("f", "echo file > out"),
+		shTree("d", "mkdir -p out/lib64; echo x > out/lib64/x; ln -s lib64 out/lib"), shTree("t", "mkdir out; echo y > out/y"))
+	for _, c := range []struct {
+		name       string
+		link       string // to a folder outside
+		named, out string // the folder that the user named, and that for outputs
+		refused    bool
+	}{
+		{"the place of a file", "out/p/f", "", "out/p", false},
+		{"the place of a folder", "out/p/t", "", "out/p", false},
+		{"the folder", "out/p", "", "out/p", true},
+		{"a folder above", "out", "", "out/p", true},
+		{"the named folder", "out", "out", "out/p", false},
+		{"above the named folder", "out", "out/sub", "out/sub/p", false},
+		{"below the named folder", "out/p", "out", "out/p", true},
+	} {
+		for _, to := range []string{"outside", "none"} {
+			t.Run(c.name+" "+to, func(t *testing.T) {
+				w := newWorld(t)
+				base := t.TempDir()
+				outside := filepath.Join(base, "outside")
+				w.OutIn, w.Out = filepath.Join(base, c.named), filepath.Join(base, c.out)
+				link, to := filepath.Join(base, c.link), filepath.Join(base, to)
+				if err := errors.Join(os.Mkdir(outside, 0o755), os.WriteFile(filepath.Join(outside, "victim"), []byte("mine"), 0o644),
+					os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(to, link)); err != nil {
+					t.Fatal(err)
+				}
+				_, err := w.run(p)
+				switch {
+				case c.refused:
+					if err == nil || !strings.Contains(err.Error(), link+" is a link to "+to) || !strings.Contains(err.Error(), "--out") {
+						t.Error(err)
+					}
+				case c.named != "" && filepath.Base(to) == "none":
+					if err == nil {
+						t.Error("outputs went to a folder that is not there")
+					}
+				case err != nil:
+					t.Error(err)
+				default:
+					real, err := filepath.EvalSymlinks(w.Out)
+					if d := cmp.Diff(map[string]string{"f": "file\n", "x": "x\n", "t/": "", "t/y": "y\n"}, list(t, real)); d != "" || err != nil {
+						t.Error(d, err)
+					}
+				}
+				if _, err := os.Lstat(filepath.Join(base, "none")); err == nil {
+					t.Error("a folder outside was made")
+				}
+				if d := cmp.Diff(map[string]string{"victim": "mine"}, list(t, outside)); d != "" && c.named == "" {
+					t.Error("outside: " + d)
+				}
+			})
+		}
 	}
 }
 

@@ -117,18 +117,17 @@ func (n *hostNotes) of(h action.HostPath) *snapshot.Host {
 // hostPath is the input that a Host is.
 func hostPath(h *snapshot.Host) action.HostPath { return action.HostPath{Path: h.Path, Globs: h.Globs} }
 
-// noteLink notes the symlink that a Host's own path may be, and returns the function to note its target with.
-func noteLink(at string, note func(string, fs.FileInfo)) func(string, fs.FileInfo) {
-	info, err := os.Lstat(at)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+// noteLinks notes the symlinks that led to where a Host is, and returns the function to note what is there with.
+func noteLinks(symlinks []string, at string, note func(string, fs.FileInfo)) func(string, fs.FileInfo) {
+	for _, l := range symlinks {
+		if info, err := os.Lstat(l); err == nil {
+			note(filepath.ToSlash(l), info)
+		}
+	}
+	if len(symlinks) == 0 {
 		return note
 	}
-	note("", info)
-	target, err := filepath.EvalSymlinks(at)
-	if err != nil {
-		return func(string, fs.FileInfo) {} // what reads it will say so
-	}
-	return func(rel string, info fs.FileInfo) { note(path.Join(filepath.ToSlash(target), rel), info) }
+	return func(rel string, info fs.FileInfo) { note(path.Join(filepath.ToSlash(at), rel), info) }
 }
 
 // snapshotter makes a snapshot of a build that succeeded.

@@ -103,6 +103,11 @@ func pipelineFiles(workspace fs.FS, name string, names []string) ([]string, hcl.
 	case len(folder) > 0:
 		return folder, nil
 	}
+	for _, at := range []string{file, path.Join(Folder, name)} {
+		if _, err := fs.Stat(workspace, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errorf(nil, "A file cannot be read", "%s.", err)
+		}
+	}
 	return nil, errorf(nil, fmt.Sprintf("There is no pipeline %q", name), "%s does not exist. %s", file, nameAdvice(name, names))
 }
 

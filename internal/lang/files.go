@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/rooted"
 )
 
 // Limits of what may be read while planning.
@@ -57,12 +58,24 @@ func (f *Files) place(name string) (slash, host string, err error) {
 	return slash, filepath.Join(f.root, filepath.FromSlash(slash)), nil
 }
 
+// real is the place of a name without links. None of them may lead out of the workspace, unless the name is absolute.
+func (f *Files) real(name string) (slash, host string, err error) {
+	if slash, host, err = f.place(name); err != nil || filepath.IsAbs(name) {
+		return slash, host, err
+	}
+	host, _, err = rooted.Resolve(f.root, filepath.FromSlash(slash))
+	if err != nil && !errors.As(err, new(*rooted.OutsideError)) {
+		err = cannotRead(slash, err)
+	}
+	return slash, host, err
+}
+
 func (f *Files) read(name string) (string, error) {
-	slash, host, err := f.place(name)
+	f.Note(name) // also what cannot be read: try() goes on without it
+	slash, host, err := f.real(name)
 	if err != nil {
 		return "", err
 	}
-	f.Note(name) // also what cannot be read: try() goes on without it
 	in, err := os.Open(host)
 	if err != nil {
 		return "", cannotRead(slash, err)
@@ -87,7 +100,7 @@ func (f *Files) read(name string) (string, error) {
 // Open opens a file or folder for a kind of step; that planning depends on it is for the kind to say. Anything else, such as a pipe, which
 // would be waited for, is not opened.
 func (f *Files) Open(name string) (fs.File, error) {
-	_, host, err := f.place(name)
+	_, host, err := f.real(name)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +142,12 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 	if len(take) == 0 {
 		take = []string{"**"}
 	}
-	info, err := os.Stat(host)
+	_, real, err := f.real(dir)
+	if err != nil {
+		f.Note(dir)
+		return nil, err
+	}
+	info, err := os.Stat(real)
 	if err != nil {
 		f.Note(dir)
 		return nil, cannotRead(slash, err)
@@ -139,7 +157,13 @@ func (f *Files) list(dir string, patterns []string) ([]string, error) {
 		return nil, fmt.Errorf("%s is not a folder: file reads files", slash)
 	}
 	seen := make(map[string]bool)
-	watched := &watchedFS{FS: os.DirFS(host), files: f, host: host, slash: slash, dirs: make(map[string]bool)}
+	from := os.DirFS(host)
+	if !filepath.IsAbs(dir) {
+		if from, err = fs.Sub(rooted.FS(f.root), slash); err != nil {
+			return nil, err
+		}
+	}
+	watched := &watchedFS{FS: from, files: f, host: host, slash: slash, dirs: make(map[string]bool)}
 	watched.note(".")
 	for _, p := range take {
 		err := doublestar.GlobWalk(watched, p, func(name string, _ fs.DirEntry) error {

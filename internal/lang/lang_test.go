@@ -247,7 +247,11 @@ func TestFilesRemembers(t *testing.T) {
 
 // Of a symbolic link both the link and what it leads to are remembered: lstat of the link alone stays the same.
 func TestFilesRemembersLinks(t *testing.T) {
-	dir, other := folder(t), folder(t)
+	dir := folder(t)
+	other := filepath.Join(dir, "other")
+	if err := os.CopyFS(other, os.DirFS(folder(t))); err != nil {
+		t.Fatal(err)
+	}
 	for link, to := range map[string]string{
 		"one.txt": "two.txt", "two.txt": filepath.Join(other, "a.txt"), "gone.txt": "nowhere", "lib": other + "/src", "src/up.c": "../a.txt",
 	} {
@@ -259,18 +263,53 @@ func TestFilesRemembersLinks(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	out := filepath.ToSlash(other)
 	want := plan.Reads{
-		Files:  []string{out + "/a.txt", "gone.txt", "one.txt", "two.txt"},
+		Files:  []string{"gone.txt", "one.txt", "other/a.txt", "two.txt"},
 		Absent: []string{"nowhere"},
 		Globs: []plan.Glob{
-			{Dir: "lib", Patterns: []string{"*.c"}, Found: []string{"lib/a.c"}, Dirs: []string{out + "/src", "lib"}},
+			{Dir: "lib", Patterns: []string{"*.c"}, Found: []string{"lib/a.c"}, Dirs: []string{"lib", "other/src"}},
 			{Dir: "src", Patterns: []string{"up.c"}, Found: []string{"src/up.c"}, Dirs: []string{"a.txt", "src"}},
 		},
 	}
 	if d := cmp.Diff(want, files.Reads()); d != "" {
 		t.Error(d)
 	}
+}
+
+// Links of the workspace that lead out of it are not followed, whatever reads them; an absolute path is what it says.
+func TestFilesStayInTheWorkspace(t *testing.T) {
+	dir, other := folder(t), folder(t)
+	for link, to := range map[string]string{"out.txt": other + "/a.txt", "chain.txt": "src/up", "src/up": "../out.txt", "lib": other + "/src"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for expr, link := range map[string]string{
+		`file("out.txt")`: "out.txt", `file("chain.txt")`: "out.txt", `file("lib/a.c")`: "lib", `fileset("lib")`: "lib", `fileset("lib/..")`: "", `fileset("src")`: "",
+	} {
+		v, _, diags := evaluate(t, dir, "["+expr+"]")
+		if link == "" {
+			if diags.HasErrors() {
+				t.Errorf("%s: %v", expr, diags)
+			}
+		} else if !diags.HasErrors() || !strings.Contains(diags.Error(), link+" is a link to ") {
+			t.Errorf("%s: %#v, %v", expr, v, diags)
+		}
+	}
+	for _, name := range []string{"out.txt", "chain.txt", "lib", "lib/a.c"} {
+		if f, err := lang.NewFiles(dir).Open(name); err == nil {
+			f.Close()
+			t.Errorf("%s was opened", name)
+		}
+	}
+	if found, err := lang.Fileset(dir, ".", "lib/*.c", "lib/a.c"); err != nil || len(found.Found) > 0 {
+		t.Errorf("%q, %v", found.Found, err)
+	}
+	f, err := lang.NewFiles(dir).Open(filepath.Join(dir, "out.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
 }
 
 // Marks tell which outputs a value was made from, through everything the language has.

@@ -107,7 +107,7 @@ func (c *capturer) take(ctx context.Context, f *found) (err error) {
 	case f.stamp.IsDir():
 		f.dir, err = captureDir(ctx, c.blobs, c.fn, f.full, f.inside)
 	case !f.stamp.IsRegular():
-		err = fmt.Errorf("it is neither file nor folder (its type is %#o): let the command write a file or a folder", f.stamp.Mode&^0o7777)
+		err = &UnfitError{"", fmt.Errorf("it is neither file nor folder (its type is %#o): let the command write a file or a folder", f.stamp.Mode&^0o7777)}
 	case f.inside:
 		f.file, err = store.PutFile(ctx, c.blobs, c.fn, f.full)
 	default:
@@ -154,7 +154,7 @@ func (c *capturer) resolve(p string) (string, stat.Stamp, error) {
 	}
 	rel, ok := strings.CutPrefix(full, c.real+string(filepath.Separator))
 	if !ok {
-		return "", stat.Stamp{}, fmt.Errorf("a symlink leads out of the exec root to %s", full)
+		return "", stat.Stamp{}, &UnfitError{"", fmt.Errorf("a symlink leads out of the exec root to %s", full)}
 	}
 	full = filepath.Join(c.root, rel) // one name for one place
 	st, err := stat.Lstat(full)

@@ -2,6 +2,7 @@ package merkle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -53,8 +54,25 @@ type ScanOptions struct {
 	Seen func(path string, info fs.FileInfo)
 }
 
+// UnfitError says of something in a folder that it cannot be in a tree.
+type UnfitError struct {
+	Path string // slash path in the folder; "" for what the folder would be
+	Err  error
+}
+
+// Error returns the message, with the remedy.
+func (e *UnfitError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+}
+
+// Unwrap returns what is wrong with it.
+func (e *UnfitError) Unwrap() error { return e.Err }
+
 // Scan reads the folder dir into a tree without Refs. Symlinks are kept, not followed; one that is absolute or leads out
-// of dir is an error, and so is what is neither file, folder nor symlink.
+// of dir is an *UnfitError, and so is what is neither file, folder nor symlink.
 func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, error) {
 	s := &scanner{h: h, seen: opts.Seen}
 	if s.seen == nil {
@@ -75,6 +93,9 @@ func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, er
 	d := &Dir{}
 	s.g.Go(func() error { return s.dir(ctx, d, "", dir, 0) })
 	if err := s.g.Wait(); err != nil {
+		if unfit := (*UnfitError)(nil); errors.As(err, &unfit) {
+			return nil, unfit
+		}
 		return nil, fmt.Errorf("read the folder %s: %w", dir, err)
 	}
 	if len(s.globs) > 0 {
@@ -126,7 +147,7 @@ func (s *scanner) enters(p string) bool {
 
 func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("folders are more than %d deep", maxDepth)
+		return &UnfitError{at, fmt.Errorf("folders are more than %d deep", maxDepth)}
 	}
 	info, err := os.Stat(dir) // the folder itself may be reached by a symlink
 	if err != nil {
@@ -158,13 +179,15 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 			}
 			if target, err = os.Readlink(full); err == nil {
 				target = filepath.ToSlash(target)
-				err = CheckSymlink(at, target)
+				if unfit := CheckSymlink(at, target); unfit != nil {
+					err = &UnfitError{p, unfit}
+				}
 			}
 			s.set(d, e.Name(), Entry{Symlink: target})
 		case e.Type().IsRegular():
 			err = s.run(func() error { return s.file(d, e, p, full) })
 		default:
-			err = fmt.Errorf("it is neither file, folder nor symlink but %s: remove it or leave it out by a pattern", e.Type())
+			err = &UnfitError{p, fmt.Errorf("it is neither file, folder nor symlink but %s: remove it or leave it out by a pattern", e.Type())}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)

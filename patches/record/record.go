@@ -23,6 +23,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
@@ -174,7 +175,10 @@ func Write(dir string, edits []Edit, when *rename.When) (names []string, err err
 	if last+len(edits) > 9999 {
 		return nil, fmt.Errorf("%s has no number left below 9999", dir)
 	}
-	rules := filepath.Join(dir, "rules.hcl")
+	rules, _, err := rooted.Resolve(dir, "rules.hcl")
+	if err != nil {
+		return nil, err
+	}
 	old, err := os.ReadFile(rules)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

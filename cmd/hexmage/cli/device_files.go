@@ -211,6 +211,9 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	if st, err := os.Stat(to); err == nil && st.IsDir() {
 		to = filepath.Join(to, path.Base(path.Clean(c.Remote)))
 	}
+	if to, err = a.place(to); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return engine(err)
 	}

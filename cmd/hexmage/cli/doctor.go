@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/toolchains"
@@ -122,7 +122,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := config.Load(os.DirFS(workspace), name)
+	cfg, diags := config.Load(rooted.FS(workspace), name)
 	if diags.HasErrors() {
 		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: diags.Error()}}, nil
 	}

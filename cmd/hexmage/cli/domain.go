@@ -5,14 +5,15 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/steps"
@@ -93,12 +94,12 @@ func (a *app) lock(workspace string) (*toolchains.Lock, error) {
 
 // ownLock reads the workspace's lock file; without one, nothing is pinned.
 func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
-	b, err := os.ReadFile(filepath.Join(workspace, toolchains.LockFile))
+	b, err := fs.ReadFile(rooted.FS(workspace), toolchains.LockFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &toolchains.Lock{}, nil
 	}
 	if err != nil {
-		return nil, engine(err)
+		return nil, unread(err)
 	}
 	l, diags := toolchains.ParseLock(b, toolchains.LockFile)
 	if diags.HasErrors() {
@@ -113,18 +114,30 @@ const maxDataFile = 16 << 20
 // dataFiles reads the files *.hcl of a folder of the workspace, but the lock, by path.
 func dataFiles(workspace, folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	names, err := filepath.Glob(filepath.Join(workspace, folder, "*.hcl"))
+	fsys := rooted.FS(workspace)
+	if _, err := fs.Stat(fsys, folder); errors.As(err, new(*rooted.OutsideError)) { // which fs.Glob would not say
+		return nil, unread(err)
+	}
+	names, err := fs.Glob(fsys, folder+"/*.hcl")
 	for _, name := range names {
-		if filepath.Base(name) == toolchains.LockFile {
+		if path.Base(name) == toolchains.LockFile {
 			continue
 		}
-		b, err := boundedfile.Read(name, maxDataFile)
+		b, err := boundedfile.ReadFS(fsys, name, maxDataFile)
 		if err != nil {
-			return nil, engine(err)
+			return nil, unread(err)
 		}
-		files[name] = b
+		files[filepath.Join(workspace, filepath.FromSlash(name))] = b
 	}
 	return files, err
+}
+
+// unread is the error for a file of the workspace that cannot be read. A link that leads out of it is the workspace's mistake.
+func unread(err error) error {
+	if errors.As(err, new(*rooted.OutsideError)) {
+		return usage("%w", err)
+	}
+	return engine(err)
 }
 
 // machine answers what toolchains ask of this machine: variables and programs in the user's PATH.

@@ -40,6 +40,12 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 			files = append(files, found...)
 		}
 	}
+	for i, f := range files {
+		var err error
+		if files[i], err = a.place(f); err != nil {
+			return err
+		}
+	}
 	changed, diags, err := config.FormatFiles(files, c.Check)
 	if err != nil {
 		return &exitError{ExitUsage, err}

@@ -26,7 +26,10 @@ type ideCmd struct {
 
 // Run fetches the toolchains if they are not there, and writes.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
-	dir := absolute(a.dir, c.Folder)
+	dir, err := a.place(absolute(a.dir, c.Folder))
+	if err != nil {
+		return err
+	}
 	p, arches, err := c.read(a, dir)
 	if err != nil {
 		return err
@@ -42,10 +45,16 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return engine(err)
 	}
-	if err := a.put(filepath.Join(dir, editor.Folder, "compile_commands.json"), commands); err != nil {
+	at, err := a.place(filepath.Join(dir, editor.Folder, "compile_commands.json"), dir)
+	if err != nil {
 		return err
 	}
-	at := filepath.Join(dir, ".clangd")
+	if err := a.put(at, commands); err != nil {
+		return err
+	}
+	if at, err = a.place(filepath.Join(dir, ".clangd"), dir); err != nil {
+		return err
+	}
 	old, err := readOrNone(at)
 	if err != nil {
 		return usage("%w", err)
@@ -73,7 +82,10 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	if folder == "." {
 		folder = ""
 	}
-	at := filepath.Join(workspace, ".vscode", "settings.json")
+	at, err := a.place(filepath.Join(workspace, ".vscode", "settings.json"), workspace)
+	if err != nil {
+		return err
+	}
 	old, err := readOrNone(at)
 	if err != nil {
 		return usage("%w", err)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -82,7 +82,7 @@ func (a *app) kindUsers() map[string][]string {
 	for _, name := range a.pipelines() {
 		var from fs.FS = hexmage.Shipped
 		if a.root != "" {
-			if own := os.DirFS(a.root); slices.Contains(names(own), name) {
+			if own := rooted.FS(a.root); slices.Contains(names(own), name) {
 				from = own
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/relock"
@@ -59,7 +59,6 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	if c.Check {
 		return a.checkLock(d, reqs)
 	}
-	path := filepath.Join(root, toolchains.LockFile)
 	lock, err := a.ownLock(root)
 	if err != nil {
 		return err
@@ -93,8 +92,9 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	if changed { // what was pinned before an error is kept
-		if to, err := filepath.EvalSymlinks(path); err == nil {
-			path = to // the link is to stay one
+		path, _, perr := rooted.Resolve(root, toolchains.LockFile) // a link is to stay one
+		if perr != nil {
+			return usage("%w", perr)
 		}
 		if werr := atomicfile.WriteFile(filepath.Dir(path), path, lock.Encode(), 0o644); werr != nil {
 			return engine(werr)
@@ -205,7 +205,7 @@ func (a *app) ownPipelines() []string {
 		if err != nil || dir != a.root {
 			continue
 		}
-		cfg, diags := config.Load(os.DirFS(dir), name)
+		cfg, diags := config.Load(rooted.FS(dir), name)
 		if a.Profile == "" || diags.HasErrors() || slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
 			out = append(out, name)
 		}
@@ -219,7 +219,7 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := config.Load(os.DirFS(workspace), pipeline)
+	cfg, diags := config.Load(rooted.FS(workspace), pipeline)
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
 		kinds := steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()

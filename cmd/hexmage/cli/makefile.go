@@ -68,7 +68,10 @@ const maxPackageFiles = 20000
 
 // Run writes the Makefile, or compares.
 func (c *makefileCmd) Run(ctx context.Context, a *app) error {
-	dir := absolute(a.dir, c.Folder)
+	dir, err := a.place(absolute(a.dir, c.Folder))
+	if err != nil {
+		return err
+	}
 	p, arches, err := c.read(a, dir)
 	if err != nil {
 		return err
@@ -87,6 +90,9 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	out := filepath.Join(dir, "Makefile")
 	if c.Output != "" {
 		out = absolute(a.dir, c.Output)
+	}
+	if out, err = a.place(out, dir); err != nil {
+		return err
 	}
 	if old, err := os.ReadFile(out); err == nil && !bytes.Contains(old[:min(len(old), 500)], []byte(madeBy)) && !c.Force {
 		return usage("%s is not hexmage's: name another file with --output, or write over it with --force", out)
@@ -118,7 +124,10 @@ func (a *app) writeInterface(dir string, p oppackage.Package) error {
 	if err := opconfig.Interface(&text, c); err != nil {
 		return usage("%w", err)
 	}
-	out := filepath.Join(dir, "src", p.Name+"Interface.cpp")
+	out, err := a.place(filepath.Join(dir, "src", p.Name+"Interface.cpp"), dir)
+	if err != nil {
+		return err
+	}
 	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
 		return usage("%w", err)
 	}

@@ -54,7 +54,11 @@ type patchArgs struct {
 
 // request opens what the arguments name.
 func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error) {
-	r := patches.Request{Source: absolute(a.dir, p.Source), Fuzz: p.Fuzz}
+	source, err := a.place(absolute(a.dir, p.Source))
+	r := patches.Request{Source: source, Fuzz: p.Fuzz}
+	if err != nil {
+		return r, err
+	}
 	if info, err := os.Stat(r.Source); err != nil || !info.IsDir() {
 		return r, usage("%s is no folder of sources", p.Source)
 	}
@@ -236,7 +240,10 @@ func (c *patchApplyCmd) Run(ctx context.Context, a *app) error {
 	}
 	do, out := patches.ApplyInPlace, c.Source
 	if c.Out != "" {
-		do, out, r.Out = patches.Apply, c.Out, absolute(a.dir, c.Out)
+		do, out = patches.Apply, c.Out
+		if r.Out, err = a.place(absolute(a.dir, c.Out)); err != nil {
+			return err
+		}
 	}
 	rep, err := do(ctx, r)
 	return a.tellPatched(rep, err, out)
@@ -560,6 +567,9 @@ func (c *patchNewCmd) Run(ctx context.Context, a *app) error {
 	}
 	if err != nil {
 		return &exitError{ExitFailed, fmt.Errorf("patch new: %w", err)}
+	}
+	if folder, err = a.place(folder); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o777); err != nil {
 		return &exitError{ExitFailed, err}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 )
@@ -33,7 +33,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, diags := config.Load(os.DirFS(workspace), pipeline)
+	cfg, diags := config.Load(rooted.FS(workspace), pipeline)
 	var p *plan.Plan
 	if !diags.HasErrors() {
 		var more hcl.Diagnostics

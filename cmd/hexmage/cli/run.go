@@ -37,7 +37,7 @@ type runCmd struct {
 	Pipeline  string    `arg:"" help:"Name of a file in pipelines/, without .hcl."`
 	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
 	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
-	Out       string    `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
+	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
 	Verify    stepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
 	Serial    string    `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
 	Trace     string    `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
@@ -63,7 +63,8 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	r := &oneRun{c: c, a: a, out: filepath.Join(absolute(a.dir, c.Out), c.Pipeline), workspace: workspace}
+	r := &oneRun{c: c, a: a, workspace: workspace}
+	r.outIn, r.out = a.outFolder(c.Out, c.Pipeline)
 	if err := r.startTrace(); err != nil {
 		return err
 	}
@@ -83,11 +84,22 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	return r.verify.outcome()
 }
 
+// outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
+// the folder that --out names.
+func (a *app) outFolder(named, pipeline string) (in, out string) {
+	if named != "" {
+		in = absolute(a.dir, named)
+		return in, filepath.Join(in, pipeline)
+	}
+	return a.dir, filepath.Join(a.dir, "out", pipeline)
+}
+
 // oneRun is one `hexmage run`.
 type oneRun struct {
 	c         *runCmd
 	a         *app
 	workspace string
+	outIn     string // no link may lead from here to out
 	out       string
 	machine   build.Machine
 	snapshot  string // path of the snapshot; "" when none is of use
@@ -107,6 +119,9 @@ type oneRun struct {
 
 // attempt builds: what changed since the last run, or all of it.
 func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
+	if err := build.CheckOut(r.outIn, r.out); err != nil {
+		return r.unable(usage("%w", err))
+	}
 	res, err := r.fromSnapshot(ctx)
 	if errors.Is(err, build.ErrStale) {
 		r.because(err)
@@ -251,7 +266,8 @@ func (r *oneRun) watchers() event.Sink {
 
 func (r *oneRun) options() build.Options {
 	o := r.engine.options(r.a)
-	o.Sink, o.Workspace, o.KeepGoing, o.Prune, o.Out = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0, r.out
+	o.Sink, o.Workspace, o.KeepGoing, o.Prune = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0
+	o.OutIn, o.Out = r.outIn, r.out
 	if r.watches != nil {
 		o.OnRead = r.watches.add
 	}
@@ -600,7 +616,11 @@ func (r *oneRun) startTrace() (err error) {
 	if r.c.Trace == "" {
 		return nil
 	}
-	if r.trace, err = trace.Create(absolute(r.a.dir, r.c.Trace), time.Now()); err != nil {
+	at, err := r.a.place(absolute(r.a.dir, r.c.Trace))
+	if err != nil {
+		return err
+	}
+	if r.trace, err = trace.Create(at, time.Now()); err != nil {
 		return usage("--trace %s: %w", r.c.Trace, err)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
@@ -30,7 +31,7 @@ type watchCmd struct {
 	OnDevice  bool     `name:"run" help:"Also push to the device and run there, after each build. Without it, steps that run on a device are left out."`
 	Serial    string   `short:"s" placeholder:"SERIAL" help:"With --run: on this device, as for hexmage run."`
 	KeepGoing bool     `short:"k" help:"After a failure, go on with what does not need it."`
-	Out       string   `placeholder:"DIR" default:"out" help:"Outputs go to DIR/PIPELINE. Default: out."`
+	Out       string   `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
 	Poll      bool     `help:"Look at all files again and again, where the file system gives no events of changes."`
 }
 
@@ -62,7 +63,11 @@ func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	v := &viewer{c: c, a: a, workspace: workspace, out: filepath.Join(absolute(a.dir, c.Out), c.Pipeline)}
+	v := &viewer{c: c, a: a, workspace: workspace}
+	v.outIn, v.out = a.outFolder(c.Out, c.Pipeline)
+	if err := build.CheckOut(v.outIn, v.out); err != nil {
+		return usage("%w", err)
+	}
 	v.brief = report.NewBrief(a.env.Stderr, a.reportOptions())
 	if a.JSON {
 		v.json = report.JSON(a.env.Stdout)
@@ -74,12 +79,13 @@ func (c *watchCmd) Run(ctx context.Context, a *app) error {
 
 // viewer builds whenever something changed.
 type viewer struct {
-	c              *watchCmd
-	a              *app
-	workspace, out string
-	w              *watch.Watcher
-	brief          *report.Brief
-	json           event.Sink // nil: for people
+	c          *watchCmd
+	a          *app
+	workspace  string
+	outIn, out string
+	w          *watch.Watcher
+	brief      *report.Brief
+	json       event.Sink // nil: for people
 
 	steps   []string // what is built; nil: all
 	chosen  bool     // steps is right, unless a pipeline file changes
@@ -174,7 +180,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
-	r := &oneRun{c: &runCmd{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}, a: v.a, out: v.out, workspace: v.workspace, watches: &v.watches}
+	r := &oneRun{c: &runCmd{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -97,13 +98,35 @@ func (a *app) workspace(pipeline string) (string, error) {
 	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
 		return "", usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl", pipeline)
 	}
+	if a.root != "" {
+		if _, _, err := rooted.Resolve(a.root, filepath.Join(config.Folder, pipeline)); err != nil {
+			return "", usage("%w", err)
+		}
+	}
 	switch {
-	case a.root != "" && slices.Contains(names(os.DirFS(a.root)), pipeline):
+	case a.root != "" && slices.Contains(names(rooted.FS(a.root)), pipeline):
 		return a.root, nil
 	case slices.Contains(names(hexmage.Shipped), pipeline):
 		return a.shipped()
 	}
 	return "", usage("there is no pipeline %q here. There are: %s", pipeline, strings.Join(a.pipelines(), ", "))
+}
+
+// place returns where a command writes, or changes what is there: at the path, but through no link that leads out of the workspace, or
+// out of the working directory or the folders where these do not have the path. What else the user named is as it is.
+func (a *app) place(at string, folders ...string) (string, error) {
+	for _, dir := range append([]string{a.root, a.dir}, folders...) {
+		rel, err := filepath.Rel(dir, at)
+		if dir == "" || err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		real, _, err := rooted.Resolve(dir, rel)
+		if err != nil {
+			return "", usage("%w", err)
+		}
+		return real, nil
+	}
+	return at, nil
 }
 
 // names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.
@@ -116,7 +139,7 @@ func names(workspace fs.FS) []string {
 func (a *app) pipelines() []string {
 	var own []string
 	if a.root != "" {
-		own = names(os.DirFS(a.root))
+		own = names(rooted.FS(a.root))
 	}
 	for _, name := range names(hexmage.Shipped) {
 		if !slices.Contains(own, name) {

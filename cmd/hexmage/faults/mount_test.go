@@ -3,6 +3,7 @@
 package faults_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -149,15 +150,17 @@ func TestDiskFull(t *testing.T) {
 	for i := range rounds(4, 40) {
 		w := newWorld(t, size)
 		out := small(t, "size=4m")
-		if err := os.Symlink(out, filepath.Join(w.dir, "out")); err != nil {
+		here := filepath.Join(w.dir, "out")
+		if err := errors.Join(os.Mkdir(here, 0o755), unix.Mount(out, here, "", unix.MS_BIND, "")); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { unix.Unmount(here, 0) })
 		free := int64(i) * 700_000
 		o := w.run(t)
 		if o.code != exitOK {
 			t.Fatal(o)
 		}
-		remove(filepath.Join(out, "p"))
+		remove(filepath.Join(here, "p"))
 		w.full(t, want, fmt.Sprintf("%d bytes free for outputs", free), fill(t, out, free))
 	}
 }

@@ -125,6 +125,12 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	end = a.Span("store outputs")
 	res.Files, res.Dirs, err = merkle.Capture(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a.Command.Outputs)
 	end()
+	if unfit := (*merkle.UnfitError)(nil); errors.As(err, &unfit) && res.ExitCode != 0 {
+		err = nil // what a command that failed leaves is of no use in any case
+	} else if unfit != nil {
+		return nil, &execute.Error{Op: "store the outputs", Refused: true, Err: err,
+			Remedy: "let the command write files, folders and relative links that stay in the output: cp -L copies what a link leads to, ln -sr makes it relative"}
+	}
 	if err != nil {
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
 	}
