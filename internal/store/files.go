@@ -22,8 +22,18 @@ func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 // Unmodified tells whether a file that Link made of the blob, and of which st is the Stamp now, is as it was made. False may
 // also mean that this is not known.
 func Unmodified(d digest.Digest, st stat.Stamp) bool {
-	return st.IsRegular() && st.Size == d.Size() && st.Mode&0o222 == 0 && st.MTime == LinkTime().UnixNano()
+	perm := st.Mode & 0o7777
+	return st.IsRegular() && st.Size == d.Size() && (perm == 0o444 || perm == 0o555) && st.MTime == LinkTime().UnixNano()
 }
+
+// MayBeLink tells whether a file with that stamp may be one that Link made, of a blob that is synced or not yet: it has such a file's mode and time.
+func MayBeLink(st stat.Stamp) bool {
+	age := st.MTime - LinkTime().UnixNano()
+	return st.IsRegular() && st.Mode&0o222 == 0 && age >= 0 && age <= int64(UnsyncedAfter)
+}
+
+// UnsyncedAfter is by how much the time of a blob's file is later than LinkTime until the blob is synced.
+const UnsyncedAfter = 10 * time.Second
 
 // Link makes path, which must not exist, hold the blob, read-only for its owner: as a Local does it, else as a verified copy.
 func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, executable bool) error {

@@ -17,6 +17,7 @@ import (
 
 // Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it has
 // several names (one of them may be written to later) or is on another file system, and left alone when the blob is there.
+// That somebody has it open for writing is an error, where the file system tells.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)
 	if err != nil {
@@ -31,12 +32,16 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	defer f.Close()
+	held, err := s.lease(f.File)
+	if err != nil {
+		return digest.Digest{}, err
+	}
 	d, err := s.hash(ctx, fn, f)
 	if err != nil {
 		return digest.Digest{}, err
 	}
 	if f.Links == 1 {
-		ok, err := s.moveIn(ctx, d, f)
+		ok, err := s.moveIn(ctx, d, f, held)
 		if ok || err != nil {
 			return d, err
 		}
@@ -49,7 +54,7 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	defer r.Close()
-	return d, s.write(ctx, d, r, layout.Blobs, 0o444)
+	return d, s.write(ctx, d, r, layout.Blobs)
 }
 
 // Ref implements store.Local: what the store has is in it.
@@ -79,10 +84,10 @@ func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regu
 	return digest.Digest{}, errors.New("it grows while it is read: something still writes to it")
 }
 
-// moveIn makes the open file f the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
-func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular) (bool, error) {
+// moveIn makes the open file f, perhaps held by a lease, the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
+func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular, held bool) (bool, error) {
 	// Its mode and time are right before it is seen.
-	if f.Set(0o444, unsynced()) != nil {
+	if f.Set(permOf(layout.Blobs), unsynced()) != nil {
 		return false, nil // somebody else's
 	}
 	to := layout.Name(layout.Blobs, d)
@@ -96,6 +101,14 @@ func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regul
 	if err != nil {
 		return false, nil
 	}
+	if held && !leased(f.File) {
+		return false, errors.Join(errWriter(), s.dir.Remove(to)) // who may have it open as soon as it is closed here
+	}
 	s.placed(d, layout.Blobs)
 	return true, nil
+}
+
+// errWriter is what Adopt returns for a file that is not done.
+func errWriter() error {
+	return errors.New("something still has it open for writing: what the command starts must end, or close its files, before it ends")
 }

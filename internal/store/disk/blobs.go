@@ -6,7 +6,8 @@
 // was not yet on the disk. And where links are hard links (the file system has no reflinks), a program that runs as root,
 // whom modes do not stop, may write into a blob through one. Both are noticed by the file's modification time: it is
 // store.LinkTime only once the content was synced, which happens to many blobs at a time, within a second or on Flush; and any
-// write gives it another time. A blob with another time is hashed before it counts as there. (A fixed time also keeps
+// write gives it another time. A blob with another time, or another
+// mode than it was written with, is hashed before it counts as there. (A fixed time also keeps
 // tools that look at times of inputs from making outputs that depend on when something was cached.) The inode's change
 // time is then the time of the last link: what collecting garbage by age can go by.
 //
@@ -63,6 +64,7 @@ type Blobs struct {
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
 	sync    *atomicfile.Syncer
 	proofs  *proofs
+	leases  func() bool // whether the file system says who has a file open for writing; asked once
 
 	buffers sync.Pool // of *[]byte, for small blobs
 
@@ -84,6 +86,7 @@ func NewBlobs(root string) (*Blobs, error) {
 	if s.dir, err = atomicfile.OpenDir(root); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
+	s.leases = sync.OnceValue(s.tryLease)
 	s.buffers.New = func() any { b := make([]byte, smallSize+1); return &b }
 	return s, nil
 }
@@ -179,13 +182,13 @@ func (s *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	return s.write(ctx, d, r, layout.Blobs, 0o444)
+	return s.write(ctx, d, r, layout.Blobs)
 }
 
 // write makes the blob's file of a kind, with the content of r, which must be d.
-func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind layout.Kind, perm fs.FileMode) error {
+func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind layout.Kind) error {
 	to := layout.Name(kind, d)
-	tmp, err := s.writeTemp(ctx, d, r, perm)
+	tmp, err := s.writeTemp(ctx, d, r, permOf(kind))
 	if err == nil {
 		if err = s.dir.Rename(tmp, to); err != nil {
 			_ = s.dir.Remove(tmp)

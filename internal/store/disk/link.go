@@ -84,7 +84,7 @@ func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (s
 		return "", err
 	}
 	defer f.Close()
-	err = s.write(ctx, d, f, layout.Executables, 0o555)
+	err = s.write(ctx, d, f, layout.Executables)
 	if errors.Is(err, store.ErrCorrupt) {
 		if err = s.damaged(d, f); err == nil {
 			err = lost(d)
@@ -205,5 +205,5 @@ func (s *Blobs) unmodified(d digest.Digest, f *os.File) bool {
 		return false
 	}
 	st := stat.Of(info)
-	return st.IsRegular() && st.Size == d.Size() && s.trusted(layout.Name(layout.Blobs, d), st)
+	return st.IsRegular() && st.Size == d.Size() && s.trusted(d, layout.Blobs, st)
 }

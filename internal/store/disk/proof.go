@@ -181,9 +181,8 @@ func (s *Blobs) rightSmall(d digest.Digest, kind layout.Kind) bool {
 	if d.Size() > smallSize {
 		return false
 	}
-	file := layout.Name(kind, d)
-	b, st, err := s.dir.Read(file, int(d.Size()), d.Size())
-	if err != nil || !s.trusted(file, st) || kind == layout.Executables && st.Mode&0o7777 != 0o555 || d.Function().Bytes(b) != d {
+	b, st, err := s.dir.Read(layout.Name(kind, d), int(d.Size()), d.Size())
+	if err != nil || !s.trusted(d, kind, st) || d.Function().Bytes(b) != d {
 		return false
 	}
 	s.proofs.add(d, kind)
@@ -200,7 +199,7 @@ func (s *Blobs) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 	if err != nil || !st.IsRegular() {
 		return false, nil
 	}
-	trusted := st.Mode&0o7777 == 0o555 && st.Size == d.Size() && s.trusted(file, st)
+	trusted := st.Size == d.Size() && s.trusted(d, layout.Executables, st)
 	if trusted && s.proofs.has(d, layout.Executables) {
 		return true, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
@@ -16,7 +17,7 @@ import (
 )
 
 // unsynced is the modification time of blobs until they are synced.
-func unsynced() time.Time { return store.LinkTime().Add(10 * time.Second) }
+func unsynced() time.Time { return store.LinkTime().Add(store.UnsyncedAfter) }
 
 // placed notes that the blob's file of a kind, cas or exec, is right, and has it synced later, which its time then tells.
 func (s *Blobs) placed(d digest.Digest, kind layout.Kind) {
@@ -37,21 +38,33 @@ func (s *Blobs) placed(d digest.Digest, kind layout.Kind) {
 	})
 }
 
-// trusted tells whether the file of that name, which has the stamp, is as it was written.
-func (s *Blobs) trusted(file string, st stat.Stamp) bool {
+// permOf is the mode of the blobs' files of a kind.
+func permOf(kind layout.Kind) fs.FileMode {
+	if kind == layout.Executables {
+		return 0o555
+	}
+	return 0o444
+}
+
+// trusted tells whether the blob's file of a kind, which has the stamp, is as it was written. Who changed its mode may have changed more, and
+// set the time back; and every link has that mode.
+func (s *Blobs) trusted(d digest.Digest, kind layout.Kind, st stat.Stamp) bool {
+	if fs.FileMode(st.Mode&0o7777) != permOf(kind) {
+		return false
+	}
 	if st.MTime == store.LinkTime().UnixNano() {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fresh[file] && st.MTime == unsynced().UnixNano()
+	return s.fresh[layout.Name(kind, d)] && st.MTime == unsynced().UnixNano()
 }
 
 // check tells whether the blob is there: nil, or ErrNotFound, wrapped, or what kept it from finding out.
 func (s *Blobs) check(ctx context.Context, d digest.Digest) error {
 	file := layout.Name(layout.Blobs, d)
 	st, err := s.dir.Stat(file)
-	if err == nil && st.IsRegular() && st.Size == d.Size() && s.trusted(file, st) {
+	if err == nil && st.IsRegular() && st.Size == d.Size() && s.trusted(d, layout.Blobs, st) {
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,12 +92,11 @@ func (s *Blobs) sound(ctx context.Context, d digest.Digest, prove bool) (*os.Fil
 }
 
 func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File, prove bool) error {
-	file := layout.Name(layout.Blobs, d)
 	st, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("blob %s: %w", d, err)
 	}
-	trusted := s.trusted(file, stat.Of(st))
+	trusted := s.trusted(d, layout.Blobs, stat.Of(st))
 	if trusted && (!prove || s.proofs.has(d, layout.Blobs)) {
 		return nil
 	}
@@ -99,8 +111,8 @@ func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File, prove b
 		return fmt.Errorf("blob %s: %w", d, err)
 	}
 	s.proofs.add(d, layout.Blobs)
-	// It is right, but perhaps only in memory.
-	if now, err := f.Stat(); !trusted && err == nil && now.ModTime().Equal(st.ModTime()) && s.dir.SetTime(file, unsynced()) == nil {
+	// It is right, but perhaps only in memory, or not in its mode.
+	if now, err := f.Stat(); !trusted && err == nil && now.ModTime().Equal(st.ModTime()) && atomicfile.SetFile(f, permOf(layout.Blobs), unsynced()) == nil {
 		s.placed(d, layout.Blobs)
 	}
 	_, err = f.Seek(0, io.SeekStart)
