@@ -312,6 +312,9 @@ func (a *app) sandbox() (*sandbox.Base, string, error) {
 	base, err := sandbox.Open()
 	switch {
 	case err == nil:
+		if err := base.Unsupervised(); err != nil {
+			fmt.Fprintf(a.env.Stderr, "hexmage: actions get copies of their inputs, and are not kept from changing mode and times of your files elsewhere: %v\n", err)
+		}
 		return base, a.root, nil
 	case name != "": // asked for by name
 		return nil, "", usage("%s: this machine can have no strict sandbox: %w", from, err)

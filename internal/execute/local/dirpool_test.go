@@ -77,7 +77,7 @@ func (w *wide) run(script string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "cat in/* > sum; " + script}, Outputs: []string{"sum"},
+	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "cat in/* > sum; test \"$(stat -c %a in/* | uniq)\" = 444 || exit 1; " + script}, Outputs: []string{"sum"},
 		Env: map[string]string{"PATH": "/usr/bin:/bin", "LC_ALL": "C"}}, InputRoot: at}
 	res, err := w.x.Execute(w.t.Context(), &execute.Request{Action: a})
 	if err != nil || res.ExitCode != 0 || len(res.Files) != 1 {
@@ -176,6 +176,7 @@ func TestPooledFolderThatIsNotAsItWas(t *testing.T) {
 			}
 			return os.Chtimes(p, store.LinkTime(), store.LinkTime())
 		},
+		"another mode": func(_ *testing.T, w *wide) error { return os.Chmod(file(w, "f0001"), 0o400) },
 		"a link": func(_ *testing.T, w *wide) error {
 			p := file(w, "f0001")
 			if err := os.Remove(p); err != nil {

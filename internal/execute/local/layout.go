@@ -131,8 +131,8 @@ func (l *layout) writable(at string) bool {
 // maxOwn is how large an input may be, in bytes, that is copied so that a command may do with it what it likes.
 const maxOwn = 1 << 20
 
-// file puts an input at p. Where a restricted command may write to it after it changed the mode, which nothing keeps a
-// file's owner from, it gets a copy of its own. A large file is linked even so: what is written to it the store notices.
+// file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is linked even so: a
+// command that changes the mode, to write to it, gets a copy then.
 func (l *layout) file(ctx context.Context, f merkle.File, p string, writable bool) error {
 	if !l.copies(f, writable) {
 		return store.Link(ctx, l.x.o.Store, f.Digest, p, f.Executable)
@@ -146,8 +146,11 @@ func (l *layout) file(ctx context.Context, f merkle.File, p string, writable boo
 
 // copies tells whether an input is copied.
 func (l *layout) copies(f merkle.File, writable bool) bool {
-	return writable && f.Digest.Size() <= maxOwn
+	return writable && f.Digest.Size() <= maxOwn || l.unsupervised()
 }
+
+// unsupervised tells whether nothing keeps a restricted command from changing the mode and the times of what is linked.
+func (l *layout) unsupervised() bool { return l.s.worker != nil && l.x.o.Base.Unsupervised() != nil }
 
 // output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is a
 // folder that all actions share.
@@ -206,11 +209,11 @@ func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root *merkle.
 	return at, nil
 }
 
-// pooled lays a folder of inputs out from the pool, if that can be. Its files are links, also where a restricted command could
-// write to them once it changed their mode: the store notices. It also tells whether the folder is one that will be kept.
+// pooled lays a folder of inputs out from the pool, if that can be. Its files are links, also where a restricted command may replace
+// them. It also tells whether the folder is one that will be kept.
 func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string) (done, keep bool, err error) {
 	pool := l.x.o.Pool
-	if s := l.s.entries[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own {
+	if s := l.s.entries[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own || l.unsupervised() {
 		return false, false, nil
 	}
 	if err := l.s.clear(rel); err != nil {

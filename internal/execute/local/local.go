@@ -191,13 +191,14 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 
 // done takes back an execRoot after an action.
 func (x *Executor) done(s *execRoot) {
+	marked := s.worker != nil && s.worker.Marked() || s.mounted != nil && s.mounted.Marked()
 	s.endHostRefs(x.o.Keep)
 	if x.o.Keep {
 		s.release()
 		return
 	}
 	x.putBack(s)
-	if s.clean() != nil {
+	if marked || s.clean() != nil {
 		_ = s.close() // it may only take room
 		return
 	}
@@ -224,7 +225,7 @@ func (x *Executor) root(a *action.Action, shared map[digest.Digest]string) (*exe
 	if err != nil || !restricted {
 		return s, nil, err
 	}
-	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}}
+	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}, Own: s.dir, Shared: store.MayBeLink}
 	for _, o := range open {
 		s.access.Write = append(s.access.Write, filepath.Join(s.root(), filepath.FromSlash(o)))
 	}

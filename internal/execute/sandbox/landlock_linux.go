@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -38,6 +39,9 @@ type Base struct {
 	handled uint64 // the rights that this kernel knows
 	scoped  uint64
 	rules   []baseRule
+	archs   []arch
+
+	unsupervised error
 }
 
 type baseRule struct {
@@ -55,10 +59,12 @@ func Open() (*Base, error) {
 		return nil, fmt.Errorf("the kernel refuses Landlock: %w", errno)
 	case abi < abiTruncate:
 		return nil, fmt.Errorf("the kernel has version %d of Landlock, and %d is needed (Linux 6.2)", abi, abiTruncate)
-	case nativeArch == 0:
+	}
+	b := &Base{handled: allAccess, archs: archs(runtime.GOARCH)}
+	if len(b.archs) == 0 {
 		return nil, errors.New("there is no filter of system calls for this processor")
 	}
-	b := &Base{handled: allAccess}
+	b.unsupervised = canSupervise()
 	if abi < abiIoctl {
 		b.handled &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
@@ -86,6 +92,11 @@ func Open() (*Base, error) {
 	return b, nil
 }
 
+// Unsupervised returns why restricted threads of this process have no supervisor; nil if they have. Without one they, and what they start, may
+// change mode, owner, times and attributes of each file that is their user's, wherever it is: nothing may be shared with them
+// that counts for others.
+func (b *Base) Unsupervised() error { return b.unsupervised }
+
 // belowUsr tells whether a rule for /usr covers the file: /bin is /usr/bin on most systems.
 func belowUsr(f *os.File) bool {
 	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
@@ -110,8 +121,10 @@ func openPath(p string) (*os.File, error) {
 
 // Ruleset is what a thread may do once it is restricted. It may be used for any number of threads.
 type Ruleset struct {
-	fd   int
-	once sync.Once
+	fd     int
+	once   sync.Once
+	base   *Base
+	access Access
 }
 
 // Ruleset makes the rules for an access. The caller closes them.
@@ -123,7 +136,7 @@ func (b *Base) Ruleset(a Access) (*Ruleset, error) {
 	if errno != 0 {
 		return nil, fmt.Errorf("sandbox: make rules: %w", errno)
 	}
-	r := &Ruleset{fd: int(fd)}
+	r := &Ruleset{fd: int(fd), base: b, access: a}
 	err := b.fill(r, a)
 	if err != nil {
 		r.Close()
@@ -179,26 +192,38 @@ func (r *Ruleset) add(fd int, access uint64) error {
 // Close lets go of the rules. Threads that are restricted stay so.
 func (r *Ruleset) Close() { r.once.Do(func() { unix.Close(r.fd) }) }
 
-// Restrict restricts the calling thread, for good, and everything that it starts from then on. The caller has locked its
+// restrict restricts the calling thread, for good, and everything that it starts from then on. The caller has locked its
 // goroutine to the thread and ends without unlocking it, which ends the thread.
 //
 // Go's runtime starts no thread from a locked one, which might have been changed like this: it has a template thread for
 // that, made before the first lock. So no other goroutine ever runs restricted.
-func (r *Ruleset) Restrict(network bool) error {
+//
+// It returns the thread's supervisor, nil where there can be none.
+func (r *Ruleset) restrict(network bool) (*supervisor, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("sandbox: give up new privileges: %w", err)
+		return nil, fmt.Errorf("sandbox: give up new privileges: %w", err)
 	}
 	if err := dropPrivileges(); err != nil {
-		return fmt.Errorf("sandbox: give up root's privileges: %w", err)
+		return nil, fmt.Errorf("sandbox: give up root's privileges: %w", err)
 	}
 	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
-		return fmt.Errorf("sandbox: restrict a thread: %w", errno)
+		return nil, fmt.Errorf("sandbox: restrict a thread: %w", errno)
 	}
-	if network {
-		return nil
+	supervised := r.base.unsupervised == nil
+	meta, other := ask, ask
+	if !supervised {
+		meta, other = allow, refuse(unix.EPERM)
 	}
-	if err := refuseNetwork(); err != nil {
-		return fmt.Errorf("sandbox: refuse the network: %w", err)
+	fd, err := newFilter(r.base.archs, network, meta, other).install(supervised)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}
-	return nil
+	if !supervised {
+		return nil, nil
+	}
+	s, err := newSupervisor(fd, r.access, r.base.archs)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: supervise a thread: %w", err)
+	}
+	return s, nil
 }

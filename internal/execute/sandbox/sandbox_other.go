@@ -13,6 +13,9 @@ func Open() (*Base, error) { return nil, errors.New("only Linux has what it need
 // Allows is false: there is no base.
 func (*Base) Allows(string) bool { return false }
 
+// Unsupervised is nil.
+func (*Base) Unsupervised() error { return nil }
+
 // Ruleset is what a thread may do once it is restricted.
 type Ruleset struct{}
 
@@ -21,9 +24,6 @@ func (*Base) Ruleset(Access) (*Ruleset, error) { return nil, errors.ErrUnsupport
 
 // Close does nothing.
 func (*Ruleset) Close() {}
-
-// Restrict fails.
-func (*Ruleset) Restrict(bool) error { return errors.ErrUnsupported }
 
 // Worker is a restricted thread.
 type Worker struct{}
@@ -36,6 +36,9 @@ func NewMounted(*Ruleset, bool, []Mount) (*Worker, error) { return nil, errors.E
 
 // Do calls f.
 func (*Worker) Do(f func()) { f() }
+
+// Marked is false.
+func (*Worker) Marked() bool { return false }
 
 // Close does nothing.
 func (*Worker) Close() {}

@@ -1,91 +1,144 @@
 package sandbox
 
 import (
-	"runtime"
+	"maps"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// Offsets in struct seccomp_data; the low half of the first argument, as both processors are little-endian.
+// Offsets in struct seccomp_data. Both processors are little-endian: an argument's low half comes first.
 const (
 	dataNumber = 0
 	dataArch   = 4
-	dataArg0   = 16
+	dataArgs   = 16
 )
 
 // x32Bit marks system calls of the x32 interface, which has numbers of its own.
 const x32Bit = 0x40000000
 
-// arch is one of the interfaces of system calls that a processor has.
-type arch struct {
-	audit      uint32
-	socket     uint32
-	socketCall uint32 // the call that stood for all of sockets', of which the first argument says which; 0: none
-}
+// answer is what a filter returns for a system call.
+type answer uint32
 
-var (
-	nativeArch  = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
-	archsByName = map[string][]arch{
-		"amd64": {{audit: unix.AUDIT_ARCH_X86_64, socket: 41}, {audit: unix.AUDIT_ARCH_I386, socket: 359, socketCall: 102}},
-		"arm64": {{audit: unix.AUDIT_ARCH_AARCH64, socket: 198}, {audit: unix.AUDIT_ARCH_ARM, socket: 281, socketCall: 102}},
-	}
-	networkFilter = assemble(archsByName[runtime.GOARCH])
+const (
+	allow = answer(unix.SECCOMP_RET_ALLOW)
+	ask   = answer(unix.SECCOMP_RET_USER_NOTIF) // the supervisor
 )
 
-// io_uring can make sockets without the system call for it; its number is the same everywhere. A program that gets ENOSYS
-// does without.
-const ioUringSetup = 425
+func refuse(errno unix.Errno) answer { return unix.SECCOMP_RET_ERRNO | answer(errno) }
 
-// assemble writes the filter: socket() makes unix sockets alone, other families are EACCES. Interfaces that are not listed
-// get ENOSYS for everything.
-func assemble(archs []arch) []unix.SockFilter {
-	const (
-		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
-		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
-		above = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
-		ret   = unix.BPF_RET | unix.BPF_K
-	)
-	var f []unix.SockFilter
-	op := func(code uint16, k uint32, yes, no uint8) {
-		f = append(f, unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no})
-	}
-	answer := func(errno uint32) { op(ret, unix.SECCOMP_RET_ERRNO|errno, 0, 0) }
-	allow := func() { op(ret, unix.SECCOMP_RET_ALLOW, 0, 0) }
-	op(load, dataArch, 0, 0)
+// filter is a program for the kernel that is run for system calls. Those that it allows whatever their arguments the kernel knows to be
+// so, and does not ask: they cost nothing.
+type filter []unix.SockFilter
+
+func (f *filter) op(code uint16, k uint32, yes, no uint8) {
+	*f = append(*f, unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no})
+}
+
+func (f *filter) load(offset uint32) { f.op(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset, 0, 0) }
+
+func (f *filter) ret(a answer) { f.op(unix.BPF_RET|unix.BPF_K, uint32(a), 0, 0) }
+
+// equal is: if what was loaded is k, body, which ends in an answer.
+func (f *filter) equal(k uint32, body func()) {
+	at := len(*f)
+	f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, k, 0, 0)
+	body()
+	(*f)[at].Jf = uint8(len(*f) - at - 1)
+}
+
+func (f *filter) is(k uint32, a answer) { f.equal(k, func() { f.ret(a) }) }
+
+// newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything. meta is the answer for calls that change
+// files beside their content; other is the one for calls that change other processes.
+func newFilter(archs []arch, network bool, meta, other answer) filter {
+	var f filter
 	for _, a := range archs {
-		skip := len(f)
-		op(equal, a.audit, 0, 0) // to the next interface, a distance filled in below
-		op(load, dataNumber, 0, 0)
-		op(above, x32Bit, 0, 1)
-		answer(uint32(unix.ENOSYS))
-		op(equal, ioUringSetup, 0, 1)
-		answer(uint32(unix.ENOSYS))
-		if a.socketCall != 0 {
-			op(equal, a.socketCall, 0, 4)
-			op(load, dataArg0, 0, 0)
-			op(equal, 1, 0, 1) // SYS_SOCKET; its family is in memory, where a filter cannot look
-			answer(uint32(unix.EACCES))
-			allow()
+		f.load(dataArch)
+		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, a.audit, 1, 0)
+		over := len(f)
+		f.op(unix.BPF_JMP|unix.BPF_JA, 0, 0, 0) // to the next interface, a distance filled in below
+		f.load(dataNumber)
+		f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
+		f.ret(refuse(unix.ENOSYS))
+		for _, nr := range slices.Concat(missingEverywhere(), a.missing) {
+			f.is(nr, refuse(unix.ENOSYS))
 		}
-		op(equal, a.socket, 1, 0)
-		allow()
-		op(load, dataArg0, 0, 0)
-		op(equal, unix.AF_UNIX, 1, 0)
-		answer(uint32(unix.EACCES))
-		allow()
-		f[skip].Jf = uint8(len(f) - skip - 1)
+		for _, nr := range a.forbidden {
+			f.is(nr, refuse(unix.EPERM))
+		}
+		for _, nr := range slices.Sorted(maps.Keys(a.changes)) {
+			f.is(nr, meta)
+		}
+		for _, nr := range slices.Sorted(maps.Keys(a.processes)) {
+			f.equal(nr, func() { f.process(a.processes[nr], other) })
+		}
+		f.equal(a.ioctl, func() {
+			f.load(dataArgs + 8)
+			for _, request := range inodeIoctls() {
+				f.is(request, refuse(unix.EPERM))
+			}
+			f.ret(allow)
+		})
+		if !network {
+			f.sockets(a)
+		}
+		f.ret(allow)
+		f[over].K = uint32(len(f) - over - 1)
 	}
-	answer(uint32(unix.ENOSYS))
+	f.ret(refuse(unix.ENOSYS))
 	return f
 }
 
-// refuseNetwork installs the filter on the calling thread.
-func refuseNetwork() error {
-	prog := unix.SockFprog{Len: uint16(len(networkFilter)), Filter: &networkFilter[0]}
-	_, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
-	if errno != 0 {
-		return errno
+// sockets has socket() make unix sockets alone: other families are EACCES.
+func (f *filter) sockets(a arch) {
+	if a.socketCall != 0 {
+		f.equal(a.socketCall, func() {
+			f.load(dataArgs)
+			f.is(1, refuse(unix.EACCES)) // SYS_SOCKET; its family is in memory, where a filter cannot look
+			f.ret(allow)
+		})
 	}
-	return nil
+	f.equal(a.socket, func() {
+		f.load(dataArgs)
+		f.is(unix.AF_UNIX, allow)
+		f.ret(refuse(unix.EACCES))
+	})
+}
+
+func (f *filter) process(p process, other answer) {
+	const low, high = 0, 4
+	if p.kind {
+		f.load(dataArgs)
+		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, p.first, 2, 0)
+		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, p.first+1, 1, 0)
+		f.ret(refuse(unix.EPERM))
+	}
+	f.load(dataArgs + 8*p.pid + low)
+	f.is(0, allow)
+	if p.query != none {
+		f.load(dataArgs + 8*uint32(p.query) + low)
+		f.equal(0, func() {
+			f.load(dataArgs + 8*uint32(p.query) + high)
+			f.is(0, allow)
+			f.ret(other)
+		})
+	}
+	f.ret(other)
+}
+
+// install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the kernel asks.
+func (f filter) install(listen bool) (int, error) {
+	var flags uintptr
+	if listen {
+		// Once the supervisor has a question, only what kills the caller interrupts it: nothing is done twice.
+		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+	}
+	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
 }

@@ -10,7 +10,8 @@ import (
 // Worker is a restricted thread, or one that sees files elsewhere, which starts commands: what they may do and see was decided
 // once for all of them.
 type Worker struct {
-	calls chan func()
+	calls      chan func()
+	supervisor *supervisor // nil: it has none
 }
 
 // NewWorker returns a thread restricted by the rules, which may be closed then. It lives until Close.
@@ -33,10 +34,15 @@ func newWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
 		if r == nil {
 			return nil
 		}
-		return r.Restrict(network)
+		var err error
+		w.supervisor, err = r.restrict(network)
+		return err
 	})
 	return w, <-ready
 }
+
+// Marked tells whether a command changed a folder below Access.Own in a way that stays with the folder and that its mode does not show.
+func (w *Worker) Marked() bool { return w.supervisor != nil && w.supervisor.marked.Load() }
 
 func (w *Worker) live(ready chan<- error, change func() error) {
 	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
@@ -71,5 +77,10 @@ func (w *Worker) Do(f func()) {
 	<-done
 }
 
-// Close ends the thread. Do must not be called any more.
-func (w *Worker) Close() { close(w.calls) }
+// Close ends the thread, and the supervision of what it started. Do must not be called any more.
+func (w *Worker) Close() {
+	close(w.calls)
+	if w.supervisor != nil {
+		w.supervisor.close()
+	}
+}

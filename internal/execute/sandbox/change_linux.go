@@ -1,0 +1,174 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// change does what a call asks for.
+func (q *question) change(c change) error {
+	dir, path, follow, open := int32(unix.AT_FDCWD), "", !c.link, c.path == none
+	if c.dir != none {
+		dir = q.int(int(c.dir))
+	}
+	if c.flags != none {
+		flags := q.int(int(c.flags))
+		if flags&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
+			return unix.EINVAL
+		}
+		follow = flags&unix.AT_SYMLINK_NOFOLLOW == 0
+		open = flags&unix.AT_EMPTY_PATH != 0
+	}
+	if c.path != none {
+		switch addr := q.args[c.path]; {
+		case addr != 0:
+			var err error
+			if path, err = q.text(addr); err != nil {
+				return err
+			}
+		case c.dir != none && (c.verb == utimes || c.verb == utimens || c.verb == utimens64):
+			open = true // the descriptor's file, as of futimens
+		default:
+			return unix.EFAULT
+		}
+	}
+	if path == "" && !open {
+		return unix.ENOENT
+	}
+	do, err := q.deed(c)
+	if err != nil {
+		return err
+	}
+	t, err := q.find(dir, path, follow)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	if err := q.allow(t); err != nil {
+		return err
+	}
+	return do(t)
+}
+
+// deed reads the verb's arguments, and returns what does it.
+func (q *question) deed(c change) (func(*target) error, error) {
+	arg := q.args[c.arg]
+	switch c.verb {
+	case chmod:
+		return func(t *target) error {
+			if t.is(unix.S_IFLNK) {
+				return unix.EOPNOTSUPP
+			}
+			return unix.Fchmodat(unix.AT_FDCWD, proc(t.fd), uint32(arg)&0o7777, 0)
+		}, nil
+	case chown:
+		user, group := q.int(int(c.arg)), q.int(int(c.arg)+1)
+		return func(t *target) error {
+			q.s.mark(t)
+			return unix.Fchownat(t.fd, "", int(user), int(group), unix.AT_EMPTY_PATH)
+		}, nil
+	case setxattr, removexattr:
+		return q.attribute(c)
+	default:
+		times, err := q.times(c.verb, arg)
+		return func(t *target) error { return utimensat(t.fd, times) }, err
+	}
+}
+
+// mark notes that a folder is not any more like others, which no look at its mode tells.
+func (s *supervisor) mark(t *target) {
+	if t.is(unix.S_IFDIR) {
+		s.marked.Store(true)
+	}
+}
+
+// maxAttribute is the kernel's limit for the value of an attribute, in bytes.
+const maxAttribute = 64 << 10
+
+// attribute sets or removes an extended attribute: of those that a file's owner may, but for none that need more.
+func (q *question) attribute(c change) (func(*target) error, error) {
+	name, err := q.text(q.args[c.arg])
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, "system.posix_acl_") {
+		return nil, unix.EPERM
+	}
+	var value []byte
+	if c.verb == setxattr {
+		size := q.args[c.arg+2]
+		if size > maxAttribute {
+			return nil, unix.E2BIG
+		}
+		value = make([]byte, size)
+		if err := q.read(q.args[c.arg+1], value); err != nil {
+			return nil, err
+		}
+	}
+	return func(t *target) error {
+		if t.is(unix.S_IFLNK) {
+			return unix.EPERM
+		}
+		q.s.mark(t)
+		if c.verb == removexattr {
+			return unix.Removexattr(proc(t.fd), name)
+		}
+		return unix.Setxattr(proc(t.fd), name, value, int(q.int(int(c.arg)+3)))
+	}, nil
+}
+
+// times reads the times of access and modification at the address; nil: now.
+func (q *question) times(v verb, addr uint64) (*timestamps, error) {
+	if addr == 0 {
+		return nil, nil
+	}
+	width, count := 8, 4
+	if q.short && v != utimens64 {
+		width = 4
+	}
+	if v == utime {
+		count = 2
+	}
+	var buf [4 * 8]byte
+	b := buf[:width*count]
+	if err := q.read(addr, b); err != nil {
+		return nil, err
+	}
+	number := func(i int) int64 {
+		if width == 4 {
+			return int64(int32(binary.NativeEndian.Uint32(b[i*4:])))
+		}
+		return int64(binary.NativeEndian.Uint64(b[i*8:]))
+	}
+	if v == utime {
+		return &timestamps{number(0), 0, number(1), 0}, nil
+	}
+	ts := timestamps{number(0), number(1), number(2), number(3)}
+	for _, fraction := range []*int64{&ts[1], &ts[3]} {
+		switch {
+		case v == utimes && (*fraction < 0 || *fraction >= 1e6):
+			return nil, unix.EINVAL
+		case v == utimes:
+			*fraction *= 1000
+		case q.short: // the upper half is no part of the number
+			*fraction = int64(int32(*fraction))
+		}
+	}
+	return &ts, nil
+}
+
+// timestamps are two struct timespec, of access and of modification: seconds, and nanoseconds or what utimensat(2) has in their place.
+type timestamps [4]int64
+
+// utimensat sets the times of the open file, which may be one that is open as a path only.
+func utimensat(fd int, times *timestamps) error {
+	var empty [1]byte
+	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), uintptr(unsafe.Pointer(&empty)), uintptr(unsafe.Pointer(times)), unix.AT_EMPTY_PATH, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/internal/stat"
+)
+
+// supervisor answers the calls of one worker's processes that change files beside their content, or other processes. It does what a call
+// asks for, on a file that it has found itself, or refuses: what the caller's memory says is read once, and never read again by the kernel,
+// so that nothing can be changed between the look and the deed.
+type supervisor struct {
+	asked  *os.File // where the kernel asks; closed: nothing is answered any more, and such calls get ENOSYS
+	own    string   // below this folder files may be changed; absolute, without symlinks
+	shared func(stat.Stamp) bool
+	archs  []arch
+	marked atomic.Bool // a folder got another owner or attributes
+}
+
+// notification is the kernel's struct seccomp_notif, and response struct seccomp_notif_resp.
+type (
+	notification struct {
+		id   uint64
+		pid  uint32 // of the thread
+		_    uint32
+		nr   uint32
+		arch uint32
+		_    uint64
+		args [6]uint64
+	}
+	response struct {
+		id    uint64
+		_     int64
+		errno int32 // negative
+		flags uint32
+	}
+)
+
+// newSupervisor begins to answer what is asked at the descriptor, which it closes at its end.
+func newSupervisor(fd int, a Access, archs []arch) (*supervisor, error) {
+	own, err := realPath(a.Own)
+	if err == nil {
+		err = unix.SetNonblock(fd, true) // so that waiting takes no thread
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	s := &supervisor{asked: os.NewFile(uintptr(fd), "seccomp"), own: own, shared: a.Shared, archs: archs}
+	wait, err := s.asked.SyscallConn()
+	if err != nil {
+		return nil, errors.Join(err, s.asked.Close())
+	}
+	go func() {
+		_ = wait.Read(func(fd uintptr) bool { // until it is closed
+			for s.next(fd) {
+			}
+			return false
+		})
+	}()
+	return s, nil
+}
+
+func (s *supervisor) close() { _ = s.asked.Close() }
+
+// next answers one question, and tells whether there may be another.
+func (s *supervisor) next(fd uintptr) bool {
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	if n, err := unix.Poll(poll, 0); errors.Is(err, unix.EINTR) {
+		return true
+	} else if n == 0 || poll[0].Revents&unix.POLLIN == 0 {
+		return false
+	}
+	var n notification
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno != 0 {
+		return true // ENOENT: the caller is gone
+	}
+	r := response{id: n.id}
+	q := question{notification: &n, s: s, fd: fd}
+	if err := q.answer(&r); err != nil {
+		errno := unix.EPERM
+		errors.As(err, &errno)
+		r.errno = -int32(errno)
+	}
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
+	return true
+}
+
+// question is a call that waits for its answer.
+type question struct {
+	*notification
+	s  *supervisor
+	fd uintptr
+	arch
+}
+
+// answer does what is asked for, or returns the error that the caller gets, an unix.Errno.
+func (q *question) answer(r *response) error {
+	for _, q.arch = range q.s.archs {
+		if q.audit == q.notification.arch {
+			break
+		}
+	}
+	if c, ok := q.changes[q.nr]; ok {
+		return q.change(c)
+	}
+	p, ok := q.processes[q.nr]
+	pid := int(q.int(int(p.pid)))
+	if !ok || p.kind && uint32(q.args[0]) != p.first || pid <= 0 || !q.kin(pid) {
+		return unix.EPERM
+	}
+	r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE // the number is passed by value: nobody can change it now
+	return nil
+}
+
+// int is an argument of type int.
+func (q *question) int(i int) int32 { return int32(uint32(q.args[i])) }
+
+// kin tells whether a thread is of the caller's process, or another in its process group, which is one action's.
+func (q *question) kin(pid int) bool {
+	if unix.Access(fmt.Sprintf("/proc/%d/task/%d", q.pid, pid), unix.F_OK) == nil {
+		return true
+	}
+	own, err := unix.Getpgid(int(q.pid))
+	other, oerr := unix.Getpgid(pid)
+	return err == nil && oerr == nil && own == other
+}
+
+// still returns an error if the caller is gone: its number may be another's by now.
+func (q *question) still() error {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, q.fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&q.id))); errno != 0 {
+		return unix.ESRCH
+	}
+	return nil
+}
+
+// read fills b from the caller's memory.
+func (q *question) read(addr uint64, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	local := []unix.Iovec{{Base: &b[0]}}
+	local[0].SetLen(len(b))
+	n, err := unix.ProcessVMReadv(int(q.pid), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
+	if err == nil && n != len(b) {
+		err = unix.EFAULT
+	}
+	return err
+}
+
+// text is a string in the caller's memory, read up to the end of a page at a time: what follows may not be there.
+func (q *question) text(addr uint64) (string, error) {
+	const page = 4096 // the smallest
+	var buf [unix.PathMax]byte
+	for have := 0; have < len(buf); {
+		end := min(len(buf), have+page-int((addr+uint64(have))%page))
+		if err := q.read(addr+uint64(have), buf[have:end]); err != nil {
+			return "", err
+		}
+		if i := bytes.IndexByte(buf[have:end], 0); i >= 0 {
+			return string(buf[:have+i]), nil
+		}
+		have = end
+	}
+	return "", unix.ENAMETOOLONG
+}
+
+// canSupervise returns why a thread of this process can have no supervisor: nil if it can.
+func canSupervise() error {
+	mode, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	if scope := strings.TrimSpace(string(mode)); err == nil && (scope == "3" || scope == "2" && os.Geteuid() != 0) {
+		return errors.New("this machine lets no process read another's memory (kernel.yama.ptrace_scope)")
+	}
+	if state, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0); err == nil && state == 0 {
+		return nil // Landlock is of a later kernel
+	}
+	// Somebody filters our calls already. There can be one supervisor, and it may be theirs.
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		if err == nil {
+			var fd int
+			if fd, err = (filter{{Code: unix.BPF_RET | unix.BPF_K, K: uint32(allow)}}).install(true); err == nil {
+				unix.Close(fd)
+			}
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		return fmt.Errorf("the kernel lets this process supervise no system calls, as inside another sandbox: %w", err)
+	}
+	return nil
+}
+
+// realPath is the path of a folder without symlinks.
+func realPath(path string) (string, error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	return pathOf(fd)
+}
+
+// pathOf is where the open file is.
+func pathOf(fd int) (string, error) { return os.Readlink(proc(fd)) }
+
+// proc is a name of the open file, which leads to just that file.
+func proc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }

@@ -1,0 +1,189 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/stat"
+)
+
+// target is the file that a call is about.
+type target struct {
+	fd   int // O_PATH, ours
+	path string
+	st   unix.Stat_t
+	open bool // the caller named it by a descriptor
+}
+
+func (t *target) close() { unix.Close(t.fd) }
+
+func (t *target) is(kind uint32) bool { return t.st.Mode&unix.S_IFMT == kind }
+
+// find returns the file at the path as the caller sees it: from the folder dir, or, where there is no path, dir itself.
+func (q *question) find(dir int32, path string, follow bool) (*target, error) {
+	t, err := q.lookUp(dir, path, follow)
+	if err != nil {
+		return nil, err
+	}
+	err = q.still()
+	if err == nil {
+		err = unix.Fstat(t.fd, &t.st)
+	}
+	if err == nil {
+		t.path, err = pathOf(t.fd)
+	}
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (q *question) lookUp(dir int32, path string, follow bool) (*target, error) {
+	of := "/proc/" + strconv.Itoa(int(q.pid))
+	if path == "" {
+		return openAs(of, dir)
+	}
+	// What these names mean depends on who asks.
+	for _, self := range []string{"/proc/self", "/proc/thread-self", of, "/dev"} {
+		if rest, ok := strings.CutPrefix(path, self+"/fd/"); ok && follow {
+			if n, err := strconv.Atoi(rest); err == nil {
+				return openAs(of, int32(n))
+			}
+		}
+	}
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	if !follow {
+		how.Flags |= unix.O_NOFOLLOW
+	}
+	if filepath.IsAbs(path) {
+		of, how.Resolve = of+"/root", unix.RESOLVE_IN_ROOT
+	} else {
+		of = at(of, dir)
+	}
+	from, err := unix.Open(of, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, badDescriptor(err)
+	}
+	defer unix.Close(from)
+	fd, err := unix.Openat2(from, path, &how)
+	return &target{fd: fd}, err
+}
+
+func at(of string, dir int32) string {
+	if dir == unix.AT_FDCWD {
+		return of + "/cwd"
+	}
+	return of + "/fd/" + strconv.Itoa(int(dir))
+}
+
+// openAs opens what the caller has open.
+func openAs(of string, n int32) (*target, error) {
+	fd, err := unix.Open(at(of, n), unix.O_PATH|unix.O_CLOEXEC, 0)
+	return &target{fd: fd, open: true}, badDescriptor(err)
+}
+
+func badDescriptor(err error) error {
+	if errors.Is(err, unix.ENOENT) {
+		return unix.EBADF
+	}
+	return err
+}
+
+// shmDir is where every action may write, and where shm_open and sem_open make files.
+const shmDir = "/dev/shm/"
+
+// allow returns an error unless the file is the action's own, and puts a copy in the place of one that it shares with others.
+func (q *question) allow(t *target) error {
+	switch {
+	case t.st.Nlink == 0: // nobody has it who did not open it
+		return nil
+	case !strings.HasPrefix(t.path, "/"): // pipe:[…]
+		return nil
+	case strings.HasPrefix(t.path, shmDir) && t.st.Uid == uint32(os.Geteuid()):
+		return nil
+	case !q.s.owns(t.path):
+		return unix.EPERM
+	case t.is(unix.S_IFREG) && t.st.Nlink > 1 && q.s.shared(stat.FromUnix(&t.st)):
+		if t.open {
+			return unix.EPERM // the descriptor would stay that of the shared file
+		}
+		return q.s.copyUp(t)
+	}
+	return nil
+}
+
+func (s *supervisor) owns(path string) bool { return strings.HasPrefix(path, s.own+"/") }
+
+// copyUp puts a copy of the file in its place, and makes that the target.
+func (s *supervisor) copyUp(t *target) error {
+	dir, err := unix.Open(filepath.Dir(t.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	// The folder may be another by now, and what is in it.
+	if in, err := pathOf(dir); err != nil || in != s.own && !s.owns(in) {
+		return unix.ENOENT
+	}
+	name := filepath.Base(t.path)
+	var now unix.Stat_t
+	if err := unix.Fstatat(dir, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil || now.Ino != t.st.Ino || now.Dev != t.st.Dev {
+		return unix.ENOENT
+	}
+	var copied *os.File
+	err = atomicfile.WriteProgram(func() (err error) {
+		copied, err = s.copy(t)
+		return err
+	})
+	if err == nil {
+		if err = unix.Renameat(unix.AT_FDCWD, copied.Name(), dir, name); err != nil {
+			os.Remove(copied.Name())
+		}
+	}
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == nil {
+		t.close()
+		t.fd = fd
+	}
+	return err
+}
+
+// copy makes a file with the target's content, owner, mode and times, where the action cannot reach it.
+func (s *supervisor) copy(t *target) (to *os.File, err error) {
+	from, err := os.Open(proc(t.fd))
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	if to, err = os.CreateTemp(s.own, "copy-*"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err = errors.Join(err, to.Close()); err != nil {
+			os.Remove(to.Name())
+		}
+	}()
+	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) != nil {
+		if _, err := to.ReadFrom(from); err != nil {
+			return nil, err
+		}
+	}
+	if err := to.Chown(int(t.st.Uid), int(t.st.Gid)); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return nil, err
+	}
+	if err := unix.Fchmod(int(to.Fd()), t.st.Mode&0o7777); err != nil {
+		return nil, err
+	}
+	return to, utimensat(int(to.Fd()), &timestamps{int64(t.st.Atim.Sec), int64(t.st.Atim.Nsec), int64(t.st.Mtim.Sec), int64(t.st.Mtim.Nsec)})
+}
