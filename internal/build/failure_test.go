@@ -88,7 +88,7 @@ func TestRetries(t *testing.T) {
 	warned := false
 	for _, e := range w.events {
 		if e, ok := e.(event.ActionFinished); ok {
-			warned = strings.Contains(e.Warning, "tried for time 3")
+			warned = strings.Contains(e.Warning, "at try 3")
 		}
 	}
 	if b, _ := os.ReadFile(count); string(b) != "x\nx\nx\n" || !warned {

@@ -103,7 +103,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		}
 	}
 	if tries > 1 && o.kind == event.Executed {
-		o.warning = strings.TrimSpace(fmt.Sprintf("it succeeded when tried for time %d\n%s", tries, o.warning))
+		o.warning = strings.TrimSpace(fmt.Sprintf("it succeeded at try %d\n%s", tries, o.warning))
 	}
 	return o
 }

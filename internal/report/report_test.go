@@ -189,7 +189,10 @@ func TestTable(t *testing.T) {
 			t.Errorf("no %q in\n%s", l, b.String())
 		}
 	}
-	for _, bad := range []string{"", "[]", `{"rows":[{"name":1}]}`} {
+	if empty, err := report.ParseTable([]byte("[]")); err != nil || len(empty.Columns) > 0 { // no objects: nothing to show, and no mistake
+		t.Errorf("%+v, %v", empty, err)
+	}
+	for _, bad := range []string{"", "[1]", `["a"]`, "[", `{"rows":[{"name":1}]}`} {
 		if _, err := report.ParseTable([]byte(bad)); err == nil {
 			t.Errorf("%q is a table", bad)
 		}

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,13 +31,44 @@ type Row struct {
 	Unit  string          `json:"unit,omitempty"`
 }
 
-// ParseTable reads a Table.
+// ParseTable reads a Table, or a list of objects: a line each, with a column for each name, in the order of names.
 func ParseTable(b []byte) (Table, error) {
 	var t Table
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
+		var all []map[string]json.RawMessage
+		if err := json.Unmarshal(b, &all); err != nil {
+			return Table{}, fmt.Errorf("not a table: %w", err)
+		}
+		return tableOf(all), nil
+	}
 	if err := json.Unmarshal(b, &t); err != nil {
 		return Table{}, fmt.Errorf("not a table: %w", err)
 	}
 	return t, nil
+}
+
+func tableOf(objects []map[string]json.RawMessage) (t Table) {
+	names := map[string]bool{}
+	for _, o := range objects {
+		for name := range o {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		t.Columns = append(t.Columns, Column{Name: name})
+	}
+	for _, o := range objects {
+		var cells []string
+		for _, c := range t.Columns {
+			cell := ""
+			if v, ok := o[c.Name]; ok && string(v) != "null" {
+				cell = Row{Value: v}.text()
+			}
+			cells = append(cells, cell)
+		}
+		t.Lines = append(t.Lines, cells)
+	}
+	return t
 }
 
 // Write prints the table.
@@ -50,7 +84,10 @@ func (t Table) Write(w io.Writer) {
 	if t.Profile != "" {
 		title += "   profile: " + t.Profile
 	}
-	fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Repeat("─", utf8.RuneCountInString(title)))
+	fmt.Fprintln(w)
+	if title != "" {
+		fmt.Fprintf(w, "%s\n%s\n", title, strings.Repeat("─", utf8.RuneCountInString(title)))
+	}
 	t.writeGrid(w)
 	for i, r := range t.Rows {
 		gap := strings.Repeat(" ", wideValue-utf8.RuneCountInString(values[i]))

@@ -59,6 +59,9 @@ func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	if a.serial = c.Serial; c.Serial != "" && !c.OnDevice {
 		return usage("watch: --serial chooses a device to run on: add --run")
 	}
+	if _, err := selected(c.Until); err != nil {
+		return err
+	}
 	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err
