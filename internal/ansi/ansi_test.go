@@ -42,3 +42,28 @@ func FuzzStrip(f *testing.F) {
 		}
 	})
 }
+
+func TestVisible(t *testing.T) {
+	for _, tt := range []struct{ in, plain, coloured string }{
+		{"as it is: ä €\t\n", "as it is: ä €\t\n", "as it is: ä €\t\n"},
+		{"\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`, "\x1b[31mred\x1b[0m"},
+		{"\x1b[1;32mok\x1b[m", `\x1b[1;32mok\x1b[m`, "\x1b[1;32mok\x1b[m"},
+		{"\x1b[8mhidden", `\x1b[8mhidden`, `\x1b[8mhidden`},
+		{"\x1b[31;8mhidden", `\x1b[31;8mhidden`, `\x1b[31;8mhidden`},
+		{"\x1b[1A\x1b[2K", `\x1b[1A\x1b[2K`, `\x1b[1A\x1b[2K`},
+		{"\x1b]0;title\a", `\x1b]0;title\x07`, `\x1b]0;title\x07`},
+		{"over\rwritten", `over\x0dwritten`, `over\x0dwritten`},
+		{"line\r\nend", "line\nend", "line\nend"},
+		{"\u009b2J\x9b2J", `\u009b2J\x9b2J`, `\u009b2J\x9b2J`},
+		{"\u202eabc\u2066\x7f\x00\b", `\u202eabc\u2066\x7f\x00\x08`, `\u202eabc\u2066\x7f\x00\x08`},
+		{"\x1b", `\x1b`, `\x1b`},
+		{"\ufffd", "\ufffd", "\ufffd"},
+	} {
+		if got := ansi.Visible(tt.in, false); got != tt.plain {
+			t.Errorf("%q is shown as %q, want %q", tt.in, got, tt.plain)
+		}
+		if got := ansi.Visible(tt.in, true); got != tt.coloured {
+			t.Errorf("%q is shown in colour as %q, want %q", tt.in, got, tt.coloured)
+		}
+	}
+}

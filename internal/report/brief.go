@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
@@ -44,10 +45,10 @@ func (b *Brief) Send(e event.Event) {
 			b.ran = append(b.ran, e.Step)
 		}
 		if e.Warning != "" {
-			fmt.Fprint(b.w, indent(b.lines.yellow("note: ")+e.Step+": "+e.Warning, "  ")+"\n")
+			b.print(indent(b.lines.yellow("note: ")+e.Step+": "+e.Warning, "  ") + "\n")
 		}
 		if e.Failure != nil {
-			fmt.Fprint(b.w, b.lines.failure(e))
+			b.print(b.lines.failure(e))
 		}
 	}
 }
@@ -68,8 +69,10 @@ func (b *Brief) Done(sum event.BuildFinished, took time.Duration, ended string) 
 	case len(b.ran) > 0:
 		what = b.lines.green("built") + ": " + what + " (" + some(b.ran, 3) + ")"
 	}
-	fmt.Fprintf(b.w, "%s  %s  %s  %s\n", b.lines.dim(b.now().Format(time.TimeOnly)), some(b.changed, 2), what, b.lines.dim(milliseconds(took)))
+	b.print(fmt.Sprintf("%s  %s  %s  %s\n", b.lines.dim(b.now().Format(time.TimeOnly)), some(b.changed, 2), what, b.lines.dim(milliseconds(took))))
 }
+
+func (b *Brief) print(text string) { fmt.Fprint(b.w, ansi.Visible(text, b.lines.o.Colour)) }
 
 // some names the first of many.
 func some(all []string, n int) string {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
@@ -74,7 +75,7 @@ func (d *Display) Send(e event.Event) {
 func (d *Display) Note(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.pending.WriteString(text)
+	d.pending.WriteString(ansi.Visible(text, d.lines.o.Colour))
 	d.flush()
 }
 
@@ -96,7 +97,7 @@ func (d *Display) Close() {
 
 // print has text written, at once if nothing was for a while, else together with what comes soon.
 func (d *Display) print(text string) {
-	d.pending.WriteString(text)
+	d.pending.WriteString(ansi.Visible(text, d.lines.o.Colour))
 	if wait := linger - d.now().Sub(d.last); wait <= 0 || d.pending.Len() > maxWait {
 		d.flush()
 	} else if d.timer == nil && d.area == nil { // live lines are redrawn soon anyway

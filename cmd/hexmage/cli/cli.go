@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
+
+	"github.com/hexmage/hexmage/internal/ansi"
 )
 
 // Exit codes are API: programs may rely on them.
@@ -110,6 +113,7 @@ func Main(args []string, env Env) int {
 		return runTool(args[2:], env)
 	}
 	lateGC()
+	env.Stdout = &checkedWriter{Writer: env.Stdout}
 	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("hexmage"),
@@ -126,11 +130,48 @@ func Main(args []string, env Env) int {
 	return run(parser, &c, args[1:], env)
 }
 
+// checkedWriter remembers that writing failed.
+type checkedWriter struct {
+	io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+// Write implements io.Writer.
+func (w *checkedWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if err != nil {
+		w.mu.Lock()
+		w.err = cmp.Or(w.err, err)
+		w.mu.Unlock()
+	}
+	return n, err
+}
+
+// written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.
+func written(env Env, code int) int {
+	w, ok := env.Stdout.(*checkedWriter)
+	if !ok {
+		return code
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil || errors.Is(w.err, syscall.EPIPE) || errors.Is(w.err, os.ErrClosed) {
+		return code
+	}
+	fmt.Fprintf(env.Stderr, "hexmage: what this command prints could not be written: %v\n", w.err)
+	if code == ExitFailed {
+		return code
+	}
+	return ExitEngine
+}
+
 // exitCode is what kong's --help and --version want to end with.
 type exitCode int
 
 func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 	asked := args
+	defer func() { code = written(env, code) }()
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -147,7 +188,7 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 	}
 	kctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(env.Stderr, "hexmage: %v\nSee: hexmage --help\n", err)
+		fmt.Fprintf(env.Stderr, "hexmage: %s\nSee: hexmage --help\n", ansi.Visible(err.Error(), false))
 		return ExitUsage
 	}
 	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
@@ -177,14 +218,14 @@ func exitWith(ctx context.Context, err error, env Env) int {
 		return ExitOK
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintln(env.Stderr, "hexmage:", exit.err)
+			fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(exit.err.Error(), false))
 		}
 		return exit.code
 	case ctx.Err() != nil:
 		fmt.Fprintln(env.Stderr, "hexmage: interrupted")
 		return ExitInterrupted
 	}
-	fmt.Fprintln(env.Stderr, "hexmage:", err)
+	fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(err.Error(), false))
 	return ExitEngine
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
@@ -227,7 +228,7 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *plan.Plan, work
 	done()
 	if err = outcome(ctx, res, err); err != nil && !show {
 		for _, f := range failures.seen {
-			fmt.Fprintf(a.env.Stderr, "hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output)
+			fmt.Fprint(a.env.Stderr, ansi.Visible(fmt.Sprintf("hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output), false))
 			for _, h := range f.Failure.Hints {
 				fmt.Fprintf(a.env.Stderr, "hint: %s\n", h)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
@@ -160,7 +161,7 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 		}
 		fmt.Fprintf(&b, "%d of %d actions are cached\n", cached, len(found))
 	}
-	fmt.Fprint(a.env.Stdout, b.String())
+	fmt.Fprint(a.env.Stdout, ansi.Visible(b.String(), false))
 	return nil
 }
 

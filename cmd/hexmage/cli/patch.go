@@ -282,7 +282,11 @@ func (a *app) colourOut() bool {
 	if a.Colour != "auto" {
 		return a.Colour == "always"
 	}
-	f, ok := a.env.Stdout.(*os.File)
+	w := a.env.Stdout
+	if c, ok := w.(*checkedWriter); ok {
+		w = c.Writer
+	}
+	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && a.env.Var("NO_COLOR") == "" && a.env.Var("TERM") != "dumb"
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -136,7 +137,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		fmt.Fprintln(a.env.Stdout, string(b))
 		return nil
 	}
-	fmt.Fprint(a.env.Stdout, plan.Text(p, s.notes()))
+	fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Text(p, s.notes()), false))
 	return nil
 }
 
@@ -169,9 +170,9 @@ func (c *graphCmd) Run(_ context.Context, a *app) error {
 		}
 		fmt.Fprintln(a.env.Stdout, string(b))
 	case c.Format == "dot":
-		fmt.Fprint(a.env.Stdout, plan.Dot(p))
+		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Dot(p), false))
 	default:
-		fmt.Fprint(a.env.Stdout, plan.Mermaid(p))
+		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Mermaid(p), false))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/elffile"
@@ -209,7 +210,7 @@ func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	}
 	if missing := p.Missing(); len(missing) > 0 {
 		for _, m := range missing {
-			fmt.Fprintf(r.a.env.Stderr, "missing: %s\n", m)
+			fmt.Fprintf(r.a.env.Stderr, "missing: %s\n", ansi.Visible(m, false))
 		}
 		return r.unable(usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile))
 	}
@@ -649,7 +650,8 @@ const maxParts = 8
 
 // showOutputs prints the tables among the outputs, and where the others are.
 func (a *app) showOutputs(outs []event.OutputReady) error {
-	w := bufio.NewWriter(a.env.Stdout)
+	var text strings.Builder
+	w := bufio.NewWriter(&text)
 	for i, n := range parts(outs) {
 		switch {
 		case n == 0:
@@ -679,7 +681,8 @@ func (a *app) showOutputs(outs []event.OutputReady) error {
 			fmt.Fprintf(w, "  %-*s  %s\n", wide, o.Name, rel)
 		}
 	}
-	_ = w.Flush() // a reader that went away has seen enough
+	_ = w.Flush() // into memory
+	fmt.Fprint(a.env.Stdout, ansi.Visible(text.String(), false))
 	return nil
 }
 
