@@ -8,11 +8,12 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // Render returns diagnostics as text for people, with the source they point at: width 0 does not wrap, color uses
-// terminal sequences. A diagnostic that is there again, since several steps read one file, is said once.
+// terminal sequences; what else would control a terminal is written out. A diagnostic that is there again, since several steps read one file, is said once.
 func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color bool) string {
 	var b bytes.Buffer
 	said := map[*hcl.Diagnostic]bool{}
@@ -21,12 +22,38 @@ func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color
 		said[d] = true
 		return again
 	})
-	w := hcl.NewDiagnosticTextWriter(&b, files, width, color)
-	if err := w.WriteDiagnostics(diags); err != nil { // a bytes.Buffer does not fail
-		return diags.Error()
+	more := max(len(diags)-maxShown, 0)
+	with, without := hcl.NewDiagnosticTextWriter(&b, files, width, color), hcl.NewDiagnosticTextWriter(&b, nil, width, color)
+	read := 0
+	for _, d := range diags[:len(diags)-more] {
+		w := with
+		if d.Subject != nil && files[d.Subject.Filename] != nil {
+			if read += len(files[d.Subject.Filename].Bytes); read > maxRead {
+				w = without
+			}
+		}
+		if err := w.WriteDiagnostic(d); err != nil { // a bytes.Buffer does not fail
+			return diags.Error()
+		}
 	}
-	return b.String()
+	if more > 0 {
+		fmt.Fprintf(&b, "And %d more.\n", more)
+	}
+	lines := strings.SplitAfter(ansi.Visible(b.String(), color), "\n")
+	for i, l := range lines {
+		if len(l) > maxLine {
+			lines[i] = strings.ToValidUTF8(l[:maxLine], "") + "…\n"
+		}
+	}
+	return strings.Join(lines, "")
 }
+
+// What a person reads of diagnostics: HCL goes through the whole file for each place, a character at a time, and shows whole lines.
+const (
+	maxShown = 50
+	maxRead  = 2 << 20 // bytes of files that are gone through to show source lines
+	maxLine  = 2000    // bytes of a line
+)
 
 func errorf(r *hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
 	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: r}}
@@ -77,6 +104,9 @@ func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string)
 func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, n := range names {
+		if len(diags) > maxShown {
+			break
+		}
 		known, others, word, otherWord := args, blocks, "argument", "block"
 		if n.Block {
 			known, others, word, otherWord = blocks, args, "block", "argument"

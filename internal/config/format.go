@@ -12,16 +12,16 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/lang"
 )
 
 // Format returns the canonical layout of a file: indentation, aligned equals signs, one line end at the end. A file that
 // does not parse is returned as it is, with diagnostics.
 func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
-	if _, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos); diags.HasErrors() {
+	if _, diags := lang.Parse(src, name, hcl.InitialPos); diags.HasErrors() {
 		return src, diags
 	}
 	out := hclwrite.Format(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")))

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
 )
 
@@ -19,6 +20,9 @@ const Folder = "pipelines"
 
 // varSuffix ends the names of files with values of variables.
 const varSuffix = ".hexvars.hcl"
+
+// maxBlocks is how many blocks a pipeline file may have, not counting those in blocks.
+const maxBlocks = 100_000
 
 // MaxFile is the greatest size of a pipeline file, in bytes.
 const MaxFile = 4 << 20
@@ -163,6 +167,9 @@ const partSize = 4 << 10
 
 func parse(workspace fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
 	info, err := fs.Stat(workspace, name)
+	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		err = errors.New("it is no regular file")
+	}
 	if err == nil && info.Size() > MaxFile {
 		err = fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), MaxFile)
 	}
@@ -173,33 +180,37 @@ func parse(workspace fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
 	if err != nil {
 		return nil, errorf(nil, "A file cannot be read", "%s: %s.", name, err)
 	}
-	if f := parseParts(src, name, partSize); f != nil {
-		return f, nil
+	f, diags := parseParts(src, name, partSize)
+	if f != nil || diags.HasErrors() && len(src) > lang.MaxPart {
+		return f, diags
 	}
-	return hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	return lang.Parse(src, name, hcl.InitialPos)
 }
 
 // parseParts parses a file in parts that begin where a line looks like the header of a block, and puts them together. When each part
 // is right by itself, so is the whole, and it has the same blocks: no block, comment, text or heredoc goes on from one to
-// the next. Otherwise, and for files that are small, it returns nil; the whole file has to be parsed then.
-func parseParts(src []byte, name string, size int) *hcl.File {
+// the next. Otherwise, and for files that are small, it returns nil; the whole file has to be parsed then. Of a file that is too
+// large for that, what is wrong with the part is told.
+func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) {
 	if len(src) < 2*size {
-		return nil
+		return nil, nil
 	}
 	body := &hclsyntax.Body{Attributes: hclsyntax.Attributes{}}
 	start := hcl.InitialPos
 	for start.Byte < len(src) {
 		end := start.Byte + partLength(src[start.Byte:], size)
 		part := src[start.Byte:end:end]
-		f, diags := hclsyntax.ParseConfig(part, name, start)
+		f, diags := lang.Parse(part, name, start)
 		if len(diags) > 0 {
-			return nil
+			return nil, diags
 		}
 		b := f.Body.(*hclsyntax.Body)
-		if len(b.Attributes) > 0 { // a second one of the same name would not be noticed
-			return nil
+		for _, a := range b.Attributes { // a second one of the same name would not be noticed
+			return nil, errorf(&a.NameRange, "An argument outside of blocks", "A pipeline file consists of blocks, and this one is too large to be read whole. Remove %s, or move it into its block.", a.Name)
 		}
-		body.Blocks = append(body.Blocks, b.Blocks...)
+		if body.Blocks = append(body.Blocks, b.Blocks...); len(body.Blocks) > maxBlocks {
+			return nil, errorf(&body.Blocks[maxBlocks].TypeRange, "Too many blocks", "A file may have %d blocks. Use for_each for what is alike.", maxBlocks)
+		}
 		if start.Byte == 0 {
 			body.SrcRange = b.SrcRange
 		}
@@ -211,7 +222,7 @@ func parseParts(src []byte, name string, size int) *hcl.File {
 			}
 		}
 	}
-	return &hcl.File{Body: body, Bytes: src, Nav: navigation{body}}
+	return &hcl.File{Body: body, Bytes: src, Nav: navigation{body}}, nil
 }
 
 // partLength is how long a part of about size bytes is: to the next line that looks like the header of a block.

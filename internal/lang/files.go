@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -72,17 +73,32 @@ func (f *Files) real(name string) (slash, host string, err error) {
 
 func (f *Files) read(name string) (string, error) {
 	f.Note(name) // also what cannot be read: try() goes on without it
-	slash, host, err := f.real(name)
+	slash, _, err := f.place(name)
 	if err != nil {
 		return "", err
 	}
-	in, err := os.Open(host)
+	inside := name
+	if filepath.IsAbs(name) { // what a plan says goes into commands, keys and logs
+		if inside, err = filepath.Rel(f.root, filepath.Clean(name)); err != nil || !filepath.IsLocal(inside) {
+			return "", fmt.Errorf("%s is not in the workspace: give a file that is elsewhere to a step as an input", slash)
+		}
+	}
+	_, host, err := f.real(inside)
+	if err != nil {
+		return "", err
+	}
+	in, err := os.OpenFile(host, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {
 		return "", cannotRead(slash, err)
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err == nil && info.IsDir() {
+	switch info, err := in.Stat(); {
+	case err != nil:
+		return "", cannotRead(slash, err)
+	case info.IsDir():
 		return "", fmt.Errorf("%s is a folder: fileset lists folders", slash)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is no regular file: pipes, sockets and the like are not read", slash)
 	}
 	b, err := boundedfile.ReadAll(in, slash, maxFile)
 	var large *boundedfile.LargeError

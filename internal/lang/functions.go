@@ -10,8 +10,19 @@ import (
 )
 
 // Functions returns the functions of the language, by name. None reads the clock, the network or the environment; those
-// that read files do so through files, which remembers what they read.
+// that read files do so through files, which remembers what they read. What goes in and what comes out is within the limits of values.
 func Functions(files *Files) map[string]function.Function {
+	all := functions(files)
+	check := limits()
+	for name, f := range all {
+		if name != "try" && name != "can" { // their arguments are expressions
+			all[name] = bounded(f, check[name])
+		}
+	}
+	return all
+}
+
+func functions(files *Files) map[string]function.Function {
 	return map[string]function.Function{
 		"abs":             stdlib.AbsoluteFunc,
 		"basename":        pathFunc("The last element of a slash path.", path.Base),

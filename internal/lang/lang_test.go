@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -310,6 +311,36 @@ func TestFilesStayInTheWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
+}
+
+// What file reads is a regular file of the workspace, also by an absolute path.
+func TestFileRefuses(t *testing.T) {
+	dir, other := folder(t), folder(t)
+	if err := os.Symlink("/dev/null", filepath.Join(dir, "null")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ src, want string }{
+		{`file("null")`, "null is a link to /dev/null"},
+		{`file("pipe")`, "pipe is no regular file"},
+		{`file("loop")`, "loop cannot be read"},
+		{`file("/proc/self/environ")`, "/proc/self/environ is not in the workspace"},
+		{`file("/dev/zero")`, "/dev/zero is not in the workspace"},
+		{`file("` + filepath.ToSlash(other) + `/a.txt")`, "a.txt is not in the workspace"},
+	} {
+		v, _, diags := evaluate(t, dir, tt.src)
+		if !diags.HasErrors() || !strings.Contains(diags[0].Detail, tt.want) {
+			t.Errorf("%s: %#v, %v, want %s", tt.src, v, diags, tt.want)
+		}
+	}
+	if v, _, diags := evaluate(t, dir, `file("`+filepath.ToSlash(dir)+`/a.txt")`); diags.HasErrors() || v.AsString() != "text\n" {
+		t.Errorf("an absolute path in the workspace: %#v, %v", v, diags)
+	}
 }
 
 // Marks tell which outputs a value was made from, through everything the language has.

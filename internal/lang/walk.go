@@ -71,8 +71,9 @@ func EachRefs(node any) []Ref {
 
 // stepOf recognises step.KIND.NAME, and values(step.KIND.NAME).
 func stepOf(e hclsyntax.Expression) (addrs.Step, bool) {
+	e = Inner(e)
 	if call, ok := e.(*hclsyntax.FunctionCallExpr); ok && call.Name == "values" && len(call.Args) == 1 {
-		e = call.Args[0]
+		e = Inner(call.Args[0])
 	}
 	t, ok := e.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || t.Traversal.RootName() != StepRoot {

@@ -7,11 +7,17 @@ import (
 	"unicode/utf8"
 )
 
+// maxLen is the length in bytes of the longest name that is compared: nobody misspells a longer one, and comparing takes its square.
+const maxLen = 200
+
 // Name returns the candidate that name was most likely meant to be, for a "did you mean": the one with the smallest
 // edit distance, upper case or lower, the first of several, and "" when none is close (more than a third of the letters differ).
 func Name(name string, candidates []string) string {
 	best, bestDist := "", 1<<30
 	for _, c := range candidates {
+		if len(name) > maxLen || len(c) > maxLen {
+			continue
+		}
 		longest := max(utf8.RuneCountInString(name), utf8.RuneCountInString(c))
 		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDist && d*3 <= longest {
 			best, bestDist = c, d

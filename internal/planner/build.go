@@ -43,7 +43,7 @@ type Options struct {
 
 // Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
 func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
-	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace),
+	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(),
 		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool), places: make(map[string]string)}
 	diags := p.chooseProfile()
 	if diags.HasErrors() {
@@ -58,6 +58,9 @@ func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 	}
 	for _, name := range p.order {
 		diags = append(diags, p.evaluate(p.objects[name])...)
+		if p.budget.Spent() {
+			break // whatever comes would fail for the same reason
+		}
 	}
 	if diags.HasErrors() {
 		return nil, diags
@@ -72,6 +75,8 @@ type planner struct {
 	cfg      *config.Pipeline
 	profile  *config.Profile // nil when the pipeline has none
 	files    *lang.Files
+	budget   *lang.Budget
+	copied   int // instances of all steps with for_each
 	scope    lang.Scope
 	declared lang.Declared
 	copies   bool           // any step has for_each
@@ -139,6 +144,9 @@ func (p *planner) prepareScope() hcl.Diagnostics {
 		Path:       cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(config.Folder)}),
 		Profile:    cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
 		Functions:  lang.Functions(p.files),
+	}
+	for _, f := range p.cfg.Files {
+		p.budget.Count(f.Body, p.scope.Functions)
 	}
 	var diags hcl.Diagnostics
 	p.scope.Vars, diags = p.variables()

@@ -17,17 +17,17 @@ import (
 )
 
 // eval evaluates an expression whose references were checked.
-func eval(scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
+func (p *planner) eval(scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	refs, diags := lang.Refs(e.Variables())
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	return e.Value(scope.EvalContext(refs))
+	return p.budget.Value(e, scope.EvalContext(refs))
 }
 
 // evalTo evaluates an expression to a known, plain value of a type; what is for messages.
-func evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
-	val, diags := eval(scope, e)
+func (p *planner) evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
+	val, diags := p.eval(scope, e)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
@@ -61,7 +61,7 @@ func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what func() string) (
 }
 
 func (p *planner) evalLocal(l *config.Local) hcl.Diagnostics {
-	val, diags := eval(&p.scope, l.Expr)
+	val, diags := p.eval(&p.scope, l.Expr)
 	p.scope.Locals[l.Name] = val
 	return diags
 }
@@ -74,7 +74,7 @@ func (p *planner) evalTarget() hcl.Diagnostics {
 	attrs := map[string]cty.Value{"name": cty.StringVal(t.Name)}
 	for _, name := range sortedKeys(t.Arguments) {
 		a := t.Arguments[name]
-		v, ds := evalTo(&p.scope, a.Expr, cty.DynamicPseudoType, name+" of the target")
+		v, ds := p.evalTo(&p.scope, a.Expr, cty.DynamicPseudoType, name+" of the target")
 		if diags = append(diags, ds...); !ds.HasErrors() {
 			args[name] = lang.Argument{Value: v, Range: a.Expr.Range(), Constant: len(a.Expr.Variables()) == 0}
 			attrs[name] = v
@@ -223,14 +223,14 @@ func wholeNumber(v cty.Value, most int64) (int, error) {
 
 // keys evaluates for_each.
 func (p *planner) keys(b *config.Block) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
-	if values, ok := setOfTexts(&p.scope, b.ForEach); ok {
+	if values, ok := p.setOfTexts(&p.scope, b.ForEach); ok {
 		keys = make([]string, len(values))
 		for i, v := range values {
 			keys[i] = v.AsString()
 		}
 		return keys, values, nil
 	}
-	val, diags := eval(&p.scope, b.ForEach)
+	val, diags := p.eval(&p.scope, b.ForEach)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -346,7 +346,11 @@ func (p *planner) scopeWith(values map[addrs.Output][]byte) (*lang.Scope, hcl.Di
 	filled := make(map[addrs.Output]cty.Value, len(values))
 	touched := make(map[addrs.Step]bool)
 	for o, b := range values {
-		filled[o] = content(b)
+		v := content(b)
+		if err := p.budget.Take(v); err != nil {
+			return nil, errorf(nil, "A value of a step is too large", "%s: %s.", o, err)
+		}
+		filled[o] = v
 		touched[o.Step] = true
 	}
 	scope.Steps = make(map[addrs.Step]cty.Value, len(p.scope.Steps))
@@ -367,7 +371,7 @@ func (p *planner) scopeWith(values map[addrs.Output][]byte) (*lang.Scope, hcl.Di
 	}
 	for _, name := range p.order {
 		if l := locals[name]; l != nil && p.dynamic(p.objects[name].refs, nil) != nil {
-			v, ds := eval(&scope, l.Expr)
+			v, ds := p.eval(&scope, l.Expr)
 			diags = append(diags, ds...)
 			scope.Locals[l.Name] = v
 		}

@@ -163,7 +163,7 @@ func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if k.done {
 		return k.val, nil
 	}
-	v, diags := k.expr.Value(c.evalContext())
+	v, diags := c.e.p.budget.Value(k.expr, c.evalContext())
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
@@ -213,7 +213,10 @@ func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Di
 		if a.attr == nil {
 			return cty.NullVal(spec.Type.WithoutOptionalAttributesDeep()), nil
 		}
-		v, diags := a.attr.Expr.Value(ctx)
+		v, diags := e.p.budget.Value(a.attr.Expr, ctx)
+		if e.p.budget.Spent() {
+			return cty.NilVal, diags
+		}
 		if !diags.HasErrors() {
 			if v, err := convertTo(v, spec.Type); err == nil {
 				return v, diags
@@ -221,9 +224,14 @@ func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Di
 		}
 	}
 	// Blocks and the like, and what fails: hcldec says how.
-	v, _, diags := hcldec.PartialDecode(e.s.body, hcldec.ObjectSpec{a.name: a.spec}, ctx)
+	spec := hcldec.ObjectSpec{a.name: a.spec}
+	v, _, diags := hcldec.PartialDecode(e.s.body, spec, ctx)
 	if diags.HasErrors() {
-		return cty.NilVal, diags
+		return cty.NilVal, lang.WithoutSecrets(diags, hcldec.Variables(e.s.body, spec), ctx)
+	}
+	if err := e.p.budget.Take(v); err != nil {
+		r := e.argRange(a.name)
+		return cty.NilVal, lang.TooMuch(r, err)
 	}
 	return v.GetAttr(a.name), diags
 }
@@ -237,7 +245,7 @@ func (e *evaluator) environment(c *copyOf) (*argValue, hcl.Diagnostics) {
 	if e.env.value != nil {
 		return e.env.value, nil
 	}
-	v, diags := x.Value(c.evalContext())
+	v, diags := e.p.budget.Value(x, c.evalContext())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -312,6 +320,11 @@ func convertTo(v cty.Value, ty cty.Type) (cty.Value, error) {
 		plain, marks := v.Unmark()
 		if texts(plain) {
 			return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), nil
+		}
+	}
+	if ty == cty.Number {
+		if err := lang.CheckNumberText(v); err != nil {
+			return cty.NilVal, err
 		}
 	}
 	return convert.Convert(v, ty)

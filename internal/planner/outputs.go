@@ -20,7 +20,7 @@ import (
 const redacted = "(sensitive)"
 
 func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
-	val, diags := eval(&p.scope, out.Value)
+	val, diags := p.eval(&p.scope, out.Value)
 	if diags.HasErrors() {
 		return diags
 	}
@@ -150,11 +150,12 @@ func (p *planner) resolveOutput(out *config.Output, e plan.Output, values map[ad
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
 		}
 	}
+	p.budget.Refill()
 	scope, diags := p.scopeWith(values)
 	if diags.HasErrors() {
 		return e, diags
 	}
-	val, diags := eval(scope, out.Value)
+	val, diags := p.eval(scope, out.Value)
 	if diags.HasErrors() {
 		return e, diags
 	}

@@ -13,9 +13,13 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
+
+// maxCopies is how many instances all steps with for_each may have together.
+const maxCopies = 200_000
 
 // evalStep expands a step or toolchain into its instances, plans each, and makes the value that others see.
 func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
@@ -26,7 +30,12 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 		if keys, values, diags = p.keys(b); diags.HasErrors() {
 			return diags
 		}
+		if p.copied += len(keys); p.copied > maxCopies {
+			r := b.ForEach.Range()
+			return errorf(&r, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.", len(keys), b.At, maxCopies)
+		}
 	}
+	p.budget.Allow(len(keys))
 	var diags hcl.Diagnostics
 	e := p.evaluator(s, &p.scope)
 	s.instances = make([]*instance, 0, len(keys))
@@ -165,6 +174,7 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 
 // resolve plans an instance anew, with values that were awaited.
 func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Instance, hcl.Diagnostics) {
+	p.budget.Refill()
 	scope, diags := p.scopeWith(values)
 	if diags.HasErrors() {
 		return nil, diags
@@ -227,7 +237,7 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 func (e *evaluator) arguments(c *copyOf) (args []*argValue, env *argValue, diags hcl.Diagnostics) {
 	if e.broken {
 		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, c.evalContext())
-		return nil, nil, diags
+		return nil, nil, lang.WithoutSecrets(diags, hcldec.Variables(e.s.body, e.s.schema.Args), c.evalContext())
 	}
 	args = make([]*argValue, len(e.args))
 	for i, a := range e.args {

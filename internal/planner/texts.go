@@ -24,6 +24,9 @@ type piece struct {
 
 // compile makes a template of an expression, if it is one.
 func (e *evaluator) compile(x hcl.Expression) (template, bool) {
+	if native, ok := x.(hclsyntax.Expression); ok {
+		x = lang.Inner(native)
+	}
 	switch x := x.(type) {
 	case *hclsyntax.TemplateWrapExpr:
 		return e.compile(x.Wrapped)
@@ -47,7 +50,7 @@ func (e *evaluator) compile(x hcl.Expression) (template, bool) {
 	if e.usesEach(x) {
 		return nil, false
 	}
-	v, diags := x.Value(e.ctx)
+	v, diags := e.p.budget.Value(x, e.ctx)
 	v, marks := v.Unmark()
 	if len(diags) > 0 || !text(v) {
 		return nil, false
@@ -115,12 +118,12 @@ func text(v cty.Value) bool {
 
 // setOfTexts evaluates toset(…) of a list of texts to its elements, as they are ordered in the set, which cty takes long
 // to make and to order. ok is false for anything else.
-func setOfTexts(scope *lang.Scope, x hcl.Expression) (elems []cty.Value, ok bool) {
+func (p *planner) setOfTexts(scope *lang.Scope, x hcl.Expression) (elems []cty.Value, ok bool) {
 	call, ok := x.(*hclsyntax.FunctionCallExpr)
 	if !ok || call.Name != "toset" || len(call.Args) != 1 || call.ExpandFinal {
 		return nil, false
 	}
-	v, diags := eval(scope, call.Args[0])
+	v, diags := p.eval(scope, call.Args[0])
 	if len(diags) > 0 || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsListType() && !v.Type().IsTupleType() {
 		return nil, false
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -64,7 +63,7 @@ func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
 			name := hcl.ExprAsKeyword(kv.Key)
 			r := kv.Key.Range()
 			if name == "" {
-				k, ds := kv.Key.Value(ctx)
+				k, ds := p.budget.Value(kv.Key, ctx)
 				if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
 					diags = append(diags, errorf(&r, "Not the name of a variable", "Write variables = { name = value }.")...)
 					continue
@@ -75,7 +74,7 @@ func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
 				undeclared(name, from, &r)
 				continue
 			}
-			val, ds := kv.Value.Value(ctx)
+			val, ds := p.budget.Value(kv.Value, ctx)
 			diags = append(diags, ds...)
 			vr := kv.Value.Range()
 			values[name] = inputValue{val: val, from: from, rng: &vr}
@@ -90,7 +89,7 @@ func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
 				}
 				continue
 			}
-			val, ds := a.Expr.Value(ctx)
+			val, ds := p.budget.Value(a.Expr, ctx)
 			diags = append(diags, ds...)
 			r := a.Expr.Range()
 			values[a.Name] = inputValue{val: val, from: f.Name, rng: &r}
@@ -120,7 +119,7 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		g = inputValue{from: "its default", rng: &r}
 		ctx := &hcl.EvalContext{Functions: p.scope.Functions}
 		var ds hcl.Diagnostics
-		g.val, ds = v.Default.Value(ctx)
+		g.val, ds = p.budget.Value(v.Default, ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return cty.NilVal, diags
 		}
@@ -132,7 +131,7 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		g.rng = &v.Range
 	}
 	if g.text {
-		val, ds := fromText(g, v.Type)
+		val, ds := p.fromText(v, g)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return cty.NilVal, diags
 		}
@@ -141,7 +140,13 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	if v.Defaults != nil && !g.val.IsNull() {
 		g.val = v.Defaults.Apply(g.val)
 	}
-	val, err := convert.Convert(g.val, v.Type)
+	if err := p.budget.Take(g.val); err != nil { // before it is converted
+		return cty.NilVal, append(diags, lang.TooMuch(*g.rng, err)...)
+	}
+	val, err := convertTo(g.val, v.Type)
+	if err == nil {
+		err = p.budget.Take(val) // a text may be a number that is too large
+	}
 	if err != nil {
 		return cty.NilVal, append(diags, errorf(g.rng, "A value has the wrong type", "The value of var.%s from %s does not fit: %s.", v.Name, g.from, err)...)
 	}
@@ -153,26 +158,28 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 
 // fromText reads a value from the environment or the command line: a variable of type string takes it as it is, any
 // other type as an expression.
-func fromText(g inputValue, ty cty.Type) (cty.Value, hcl.Diagnostics) {
+func (p *planner) fromText(v *config.Variable, g inputValue) (cty.Value, hcl.Diagnostics) {
+	ty := v.Type
 	if ty == cty.String {
 		return g.val, nil
 	}
-	src := g.val.AsString()
-	expr, diags := hclsyntax.ParseExpression([]byte(src), g.from, hcl.InitialPos)
+	expr, diags := lang.ParseExpression([]byte(g.val.AsString()), g.from)
 	if !diags.HasErrors() {
+		p.budget.Count(expr, nil)
 		var val cty.Value
-		if val, diags = expr.Value(nil); !diags.HasErrors() {
+		if val, diags = p.budget.Value(expr, nil); !diags.HasErrors() {
 			return val, nil
 		}
 	}
-	if ty == cty.DynamicPseudoType {
+	if ty == cty.DynamicPseudoType || ty.IsPrimitiveType() { // convert says what is wrong
 		return g.val, nil
 	}
-	if ty.IsPrimitiveType() { // convert says what is wrong
-		return g.val, nil
+	why := ": " + strings.TrimSuffix(diags[0].Detail, ".")
+	if v.Sensitive {
+		why = "" // it could show the value
 	}
-	return cty.NilVal, errorf(g.rng, "A value cannot be read", "%s must be %s, written as in a pipeline file, such as [\"a\", \"b\"]: %s.",
-		g.from, ty.FriendlyName(), strings.TrimSuffix(diags[0].Detail, "."))
+	return cty.NilVal, errorf(g.rng, "A value cannot be read", "%s must be %s, written as in a pipeline file, such as [\"a\", \"b\"]%s.",
+		g.from, ty.FriendlyName(), why)
 }
 
 func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.Diagnostics {
@@ -190,7 +197,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		}
 		scope := lang.Scope{Vars: map[string]cty.Value{v.Name: val}, Functions: p.scope.Functions}
 		ctx := scope.EvalContext(refs)
-		ok, ds := check.Condition.Value(ctx)
+		ok, ds := p.budget.Value(check.Condition, ctx)
 		diags = append(diags, ds...)
 		if ds.HasErrors() {
 			continue
@@ -205,7 +212,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		if cond.True() {
 			continue
 		}
-		msg, ds := check.Message.Value(ctx)
+		msg, ds := p.budget.Value(check.Message, ctx)
 		diags = append(diags, ds...)
 		msg, marks := msg.Unmark()
 		text := "The value is not allowed."

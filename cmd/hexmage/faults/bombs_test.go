@@ -1,0 +1,178 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What planning may take, whatever a pipeline says. Time is for a busy machine: it fails what hangs.
+const (
+	bombMemory = 512 << 20 // bytes
+	bombTime   = 30 * time.Second
+)
+
+// doubling are locals of which each has twice what the one before has.
+func doubling(n int, first, format string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "locals {\n  a0 = %s\n", first)
+	for i := range n {
+		fmt.Fprintf(&b, "  a%d = %s\n", i+1, strings.ReplaceAll(format, "PREV", fmt.Sprintf("local.a%d", i)))
+	}
+	return b.String() + "}\n"
+}
+
+func local(expr string) string { return "locals {\n  a = " + expr + "\n}\n" }
+
+// Each pipeline that asks for too much is refused, with a place, and costs little.
+func TestBombs(t *testing.T) {
+	const many = 1 << 20
+	for name, bomb := range map[string]struct {
+		hcl   string
+		files map[string]string
+		flags []string
+		want  string // of what is said
+	}{
+		"nested brackets":           {hcl: local(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), want: "Nested too deeply"},
+		"nested brackets, unclosed": {hcl: local(strings.Repeat("[", many/2-100)), want: "Nested too deeply"},
+		"nested parentheses":        {hcl: local(strings.Repeat("(", 100_000) + "1" + strings.Repeat(")", 100_000)), want: "Nested too deeply"},
+		"nested templates":          {hcl: local(strings.Repeat(`"${`, 80_000) + "1" + strings.Repeat(`}"`, 80_000)), want: "Nested too deeply"},
+		"nested directives":         {hcl: local(`"` + strings.Repeat(`%{if true}`, 25_000) + strings.Repeat(`%{endif}`, 25_000) + `"`), want: "Nested too deeply"},
+		"nested blocks":             {hcl: strings.Repeat("a {\n", 80_000) + strings.Repeat("}\n", 80_000), want: "Nested too deeply"},
+		"nested types":              {hcl: "variable \"v\" {\n  type = " + strings.Repeat("object({ a = ", 30_000) + "string" + strings.Repeat("})", 30_000) + "\n}\n", want: "Nested too deeply"},
+		"negations":                 {hcl: local(strings.Repeat("!", 400_000) + "true"), want: "Nested too deeply"},
+		"a long sum":                {hcl: local("1" + strings.Repeat("+1", 200_000)), want: "Nested too deeply"},
+		"a long sum in brackets":    {hcl: local("(1" + strings.Repeat(" +\n1", 100_000) + ")"), want: "Nested too deeply"},
+		"many indices":              {hcl: local("[]" + strings.Repeat("[0]", 150_000)), want: "Nested too deeply"},
+		"many conditions":           {hcl: local(strings.Repeat("true ? 1 : ", 40_000) + "2"), want: "Nested too deeply"},
+		"a variable of brackets":    {hcl: "variable \"v\" { type = list(any) }\n", flags: []string{"--var", "v=" + strings.Repeat("[", 100_000)}, want: "--var v"},
+
+		"doubling texts":     {hcl: doubling(60, `"0123456789"`, `"${PREV}${PREV}"`), want: "a text has"},
+		"doubling lists":     {hcl: doubling(60, "[1]", "[PREV, PREV]"), want: "more than 300000 parts"},
+		"doubling objects":   {hcl: doubling(60, "{}", "{ a = PREV, b = PREV }"), want: "more than 300000 parts"},
+		"doubling concat":    {hcl: doubling(60, "[1]", "concat(PREV, PREV)"), want: "more than 300000 parts"},
+		"doubling merge":     {hcl: doubling(60, "{ a = 1 }", `merge({ for k, v in PREV : "a${k}" => v }, { for k, v in PREV : "b${k}" => v })`), want: "More than a plan may hold"},
+		"doubling replace":   {hcl: doubling(60, `"aa"`, `replace(PREV, "a", PREV)`), want: "a text has"},
+		"doubling numbers":   {hcl: doubling(60, "1e300", "PREV * PREV"), want: "too large or too small"},
+		"doubling json":      {hcl: doubling(60, `"\"\\"`, "jsonencode([PREV, PREV])"), want: "a text has"},
+		"doubling in itself": {hcl: local(strings.Repeat("[for x in ", 60) + "[1]" + strings.Repeat(" : [x, x]]", 60)), want: "More than a plan may hold"},
+
+		"setproduct":          {hcl: local("setproduct(range(1000), range(1000), range(1000))"), want: "a list has"},
+		"indent":              {hcl: local(`indent(2000000000, "a\nb")`), want: "spaces are more"},
+		"format":              {hcl: local(`format("%999999999d", 1)`), want: "a width or precision"},
+		"format, many":        {hcl: local(`format("` + strings.Repeat("%9999d", 2000) + `", ` + strings.Repeat("1, ", 2000) + ")"), want: "a text has"},
+		"range":               {hcl: local("range(1000000000)"), want: "more than 1024 values"},
+		"join":                {hcl: local(`join(file("long.txt"), range(1024))`), files: map[string]string{"long.txt": strings.Repeat("a", many)}, want: "a text has"},
+		"split":               {hcl: local(`split("", file("long.txt"))`), files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "a list has"},
+		"regexreplace":        {hcl: local(`regexreplace(file("long.txt"), "a", file("long.txt"))`), files: map[string]string{"long.txt": strings.Repeat("a", many/8)}, want: "a text has"},
+		"regexreplace, all":   {hcl: local(`regexreplace(file("long.txt"), "a*", "` + strings.Repeat("$0", 1000) + `")`), files: map[string]string{"long.txt": strings.Repeat("a", many)}, want: "a text has"},
+		"regex, long":         {hcl: local(`regex("(?:(?:a?){30}){30}b", file("long.txt"))`), files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "looking for this pattern"},
+		"regexall, quadratic": {hcl: local(`regexall("a(?:.*b)?", file("long.txt"))`), files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "looking for this pattern"},
+		"trim":                {hcl: local(`trim(file("long.txt"), file("long.txt"))`), files: map[string]string{"long.txt": strings.Repeat("ä", many)}, want: "characters to take away"},
+		"distinct":            {hcl: local("distinct(flatten([for a in range(1000) : [for b in range(100) : a * 100 + b]]))"), want: "compared with each other"},
+		"jsondecode, deep":    {hcl: local(`jsondecode(file("deep.json"))`), files: map[string]string{"deep.json": strings.Repeat("[", 2*many) + strings.Repeat("]", 2*many)}, want: "deep"},
+		"jsondecode, wide":    {hcl: local(`jsondecode(file("wide.json"))`), files: map[string]string{"wide.json": "[" + strings.Repeat("1,", 2*many-10) + "1]"}, want: "a list has"},
+		"jsondecode, number":  {hcl: local(`"${jsondecode("1e600000000")}"`), want: "too large or too small"},
+		"a list of a tuple":   {hcl: local("tolist(flatten([for a in range(1000) : [for b in range(1000) : a]]))"), want: "More than a plan may hold"},
+
+		"squared":               {hcl: local("[for a in range(1024) : [for b in range(1024) : [for c in range(1024) : a]]]"), want: "the plan is more work"},
+		"squared templates":     {hcl: local(`"%{for a in range(1024)}%{for b in range(1024)}%{for c in range(1024)}${a}%{endfor}%{endfor}%{endfor}"`), want: "the plan is more work"},
+		"repeated long text":    {hcl: local(`"%{for a in range(1024)}${file("long.txt")}%{endfor}"`), files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "the plan is more work"},
+		"a million errors":      {hcl: local(`[for a in range(1024) : [for b in range(1024) : tonumber("x")]]`), want: ""},
+		"for_each over 10^7":    {hcl: "step \"exec\" \"s\" {\n  for_each = toset(flatten([for a in range(1000) : [for b in range(1000) : [for c in range(10) : \"${a}-${b}-${c}\"]]]))\n  argv = [\"true\"]\n}\n", want: "More than a plan may hold"},
+		"for_each over 250,000": {hcl: "step \"exec\" \"s\" {\n  for_each = toset(flatten([for a in range(1000) : [for b in range(250) : \"${a}-${b}\"]]))\n  argv = [\"true\"]\n}\n", want: "More than a plan may hold"},
+
+		"a number literal":       {hcl: local(`"${1e999999999}"`), want: "A number is too long"},
+		"a long number literal":  {hcl: local(strings.Repeat("9", 500_000)), want: "A number is too long"},
+		"a long text, a number":  {hcl: local(`file("long.txt") + 1`), files: map[string]string{"long.txt": strings.Repeat("9", 3*many)}, want: "is no number"},
+		"a text, a large number": {hcl: local(`"${-"1e600000000"}"`), want: "too large or too small"},
+		"divided by zero":        {hcl: local("1 / 0"), want: "infinite"},
+
+		"a long identifier":  {hcl: local("local."+strings.Repeat("b", 400_000)) + "locals {\n  " + strings.Repeat("c", 200_000) + " = 1\n}\n", want: "local."},
+		"a long heredoc":     {hcl: local("<<E\n" + strings.Repeat("a\n", 600_000) + "E"), want: "A block is too large"},
+		"an enormous file":   {hcl: strings.Repeat("# nothing\n", 500_000), want: "more than the 4194304"},
+		"an enormous block":  {hcl: "locals {\n" + strings.Repeat("  a = 1\n", 400_000) + "}\n", want: "A block is too large"},
+		"a million mistakes": {hcl: strings.Repeat("}\n", 250_000), want: ""},
+		"a million blocks":   {hcl: strings.Repeat("locals {}\nx {}\n", 250_000), want: "Too many blocks"},
+		"unknown blocks":     {hcl: strings.Repeat("locals {}\nx {}\n", 45_000), want: "There is no block x"},
+		"arguments outside":  {hcl: strings.Repeat("a = 1\n", 80_000), want: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 0)
+			w.write(t, "pipelines/p.hcl", bomb.hcl)
+			for name, text := range bomb.files {
+				w.write(t, name, text)
+			}
+			w.refused(t, bomb.want, append([]string{"plan", "p"}, bomb.flags...)...)
+		})
+	}
+	t.Run("a pipe as a file", func(t *testing.T) {
+		w := newWorld(t, 0)
+		w.write(t, "pipelines/p.hcl", local(`file("pipe")`))
+		w.pipe(t, "pipe")
+		w.refused(t, "pipe is no regular file", "plan", "p")
+	})
+	t.Run("a pipe as the pipeline", func(t *testing.T) {
+		w := newWorld(t, 0)
+		w.pipe(t, "pipelines/q.hcl")
+		w.refused(t, "it is no regular file", "plan", "q")
+	})
+}
+
+func (w *world) pipe(t *testing.T, name string) {
+	t.Helper()
+	if err := syscall.Mkfifo(filepath.Join(w.dir, name), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused runs a command that says no, with a place, and takes little.
+func (w *world) refused(t *testing.T, want string, args ...string) {
+	t.Helper()
+	cmd := w.command(t.Context(), args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	watchdog := time.AfterFunc(bombTime, func() { _ = cmd.Cancel() })
+	defer watchdog.Stop()
+	start := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	text := out.String()
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	cpu, memory := cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), usage.Maxrss<<10
+	t.Logf("%.2f s, %.2f s of processors, %d MB", took.Seconds(), cpu.Seconds(), memory>>20)
+	if dir := os.Getenv("HEXMAGE_FAULTS_SHOW"); dir != "" {
+		t.Log(text[:min(len(text), 1500)])
+	}
+	const exitUsage = 2
+	switch {
+	case cmd.ProcessState.ExitCode() != exitUsage:
+		t.Errorf("exit code %d after %v", cmd.ProcessState.ExitCode(), took)
+	case !strings.Contains(text, want):
+		t.Errorf("it does not say %q", want)
+	case !strings.Contains(text, "pipelines/") && !strings.Contains(text, "--var"):
+		t.Error("it does not say where")
+	case strings.Contains(text, "goroutine ") || strings.Contains(text, "panic"):
+		t.Error("it crashed")
+	case memory > bombMemory:
+		t.Errorf("it took %d MB", memory>>20)
+	case len(text) > 1<<20:
+		t.Errorf("it says %d bytes", len(text))
+	default:
+		return
+	}
+	t.Logf("%.2000s", text)
+}

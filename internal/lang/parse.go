@@ -1,0 +1,193 @@
+package lang
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// Limits of sources.
+const (
+	// MaxPart is how many bytes are parsed at once: HCL keeps a list of all tokens, 96 bytes each.
+	MaxPart = 512 << 10
+
+	maxNesting     = 500 // of brackets, blocks, operators, conditions and directives: HCL's parser and what it makes call themselves for each
+	maxExponentLen = 4   // digits
+	maxSyntax      = 50  // mistakes that are told of one file
+)
+
+// Parse parses native syntax that begins at start, with no more nesting than HCL's parser, which calls itself, can bear.
+func Parse(src []byte, name string, start hcl.Pos) (*hcl.File, hcl.Diagnostics) {
+	if diags := checkSource(src, name, start); diags.HasErrors() {
+		return nil, diags
+	}
+	f, diags := hclsyntax.ParseConfig(src, name, start)
+	return f, diags[:min(len(diags), maxSyntax)]
+}
+
+// ParseExpression is Parse for an expression.
+func ParseExpression(src []byte, name string) (hclsyntax.Expression, hcl.Diagnostics) {
+	if diags := checkSource(src, name, hcl.InitialPos); diags.HasErrors() {
+		return nil, diags
+	}
+	e, diags := hclsyntax.ParseExpression(src, name, hcl.InitialPos)
+	return e, diags[:min(len(diags), maxSyntax)]
+}
+
+func checkSource(src []byte, name string, start hcl.Pos) hcl.Diagnostics {
+	if len(src) > MaxPart {
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A block is too large",
+			Detail:  fmt.Sprintf("What begins here has %d bytes without a line that begins a block; at most %d are read at once. Give long data to steps as files.", len(src), MaxPart),
+			Subject: &hcl.Range{Filename: name, Start: start, End: start}}}
+	}
+	if plain(src) {
+		return nil
+	}
+	tokens, _ := hclsyntax.LexConfig(src, name, start) // what is wrong is for the parser to say
+	n := nesting{}
+	for _, t := range tokens {
+		if t.Type == hclsyntax.TokenNumberLit && !writable(t.Bytes) {
+			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A number is too long",
+				Detail: fmt.Sprintf("A number has at most %d characters, and an exponent of %d.", maxNumberText, maxExponentLen), Subject: t.Range.Ptr()}}
+		}
+		if n.add(t); n.depth > maxNesting {
+			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Nested too deeply",
+				Detail: fmt.Sprintf("Here brackets, blocks, operators and conditions are more than %d deep. Make locals of parts.", maxNesting), Subject: t.Range.Ptr()}}
+		}
+	}
+	return nil
+}
+
+// plain says, quickly, that a source has no more of what nests than may be nested, and no long number.
+func plain(src []byte) bool {
+	nests, digits, exponent := 0, 0, 0
+	for i, c := range src {
+		switch c {
+		case '(', '[', '{', '!', '-', '+', '*', '/', '%', '?', '<', '>', '&', '|':
+			nests++
+		case '=':
+			if i > 0 && src[i-1] == '=' {
+				nests++
+			}
+		}
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+			if exponent > 0 {
+				exponent++
+			}
+		case (c == 'e' || c == 'E') && digits > 0:
+			exponent = 1
+		case (c == '+' || c == '-') && exponent == 1:
+		case c == '.':
+		default:
+			digits, exponent = 0, 0
+		}
+		if nests > maxNesting || digits > maxNumberText || exponent > maxExponentLen+1 {
+			return false
+		}
+	}
+	return true
+}
+
+// writable says whether a number can be written without its exponent.
+func writable(number []byte) bool {
+	if len(number) > maxNumberText {
+		return false
+	}
+	e := bytes.IndexAny(number, "eE")
+	return e < 0 || len(bytes.TrimLeft(number[e+1:], "+-")) <= maxExponentLen
+}
+
+// nesting counts how deep the tree of what the tokens say can be: an open bracket is a level, and so is each operator since the last comma or line end,
+// since 1+1+1 is (1+1)+1.
+type nesting struct {
+	open    []int // operators since the last comma or line end, in each open bracket; open[0] is outside of all
+	braces  []bool
+	depth   int
+	control bool // the last token began a directive
+	ended   bool // a line ended, after which an operator may go on
+	last    hclsyntax.TokenType
+}
+
+func (n *nesting) add(t hclsyntax.Token) {
+	if n.open == nil {
+		n.open, n.braces = []int{0}, []bool{true}
+	}
+	top := len(n.open) - 1
+	goesOn := operator(t.Type) || t.Type == hclsyntax.TokenDot || t.Type == hclsyntax.TokenOBrack
+	if n.ended && t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment {
+		n.ended = false
+		if !goesOn && n.braces[top] && !operator(n.last) {
+			n.reset(top)
+		}
+	}
+	switch t.Type {
+	case hclsyntax.TokenNewline:
+		n.ended = true
+		return
+	case hclsyntax.TokenComment:
+		n.ended = n.ended || bytes.HasSuffix(t.Bytes, []byte("\n")) // a comment of a line takes its end
+		return
+	case hclsyntax.TokenComma:
+		n.reset(top)
+	case hclsyntax.TokenOBrack:
+		n.operators(top, 1) // an index of what stands before it
+		n.push(false)
+	case hclsyntax.TokenOParen:
+		n.push(false)
+	case hclsyntax.TokenOBrace:
+		n.push(true)
+	case hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+		n.push(false)
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+		n.pop()
+	case hclsyntax.TokenIdent:
+		if n.control && top > 0 {
+			switch string(t.Bytes) {
+			case "if", "for":
+				n.operators(top-1, 1)
+			case "endif", "endfor":
+				n.operators(top-1, -1)
+			}
+		}
+	default:
+		if operator(t.Type) {
+			n.operators(top, 1)
+		}
+	}
+	n.control = t.Type == hclsyntax.TokenTemplateControl
+	n.last = t.Type
+}
+
+func (n *nesting) push(brace bool) {
+	n.open, n.braces = append(n.open, 0), append(n.braces, brace)
+	n.depth++
+}
+
+func (n *nesting) pop() {
+	if top := len(n.open) - 1; top > 0 {
+		n.depth -= n.open[top] + 1
+		n.open, n.braces = n.open[:top], n.braces[:top]
+	}
+}
+
+func (n *nesting) operators(at, more int) {
+	more = max(more, -n.open[at])
+	n.open[at] += more
+	n.depth += more
+}
+
+func (n *nesting) reset(at int) { n.operators(at, -n.open[at]) }
+
+func operator(t hclsyntax.TokenType) bool {
+	switch t {
+	case hclsyntax.TokenPlus, hclsyntax.TokenMinus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent, hclsyntax.TokenBang,
+		hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThan,
+		hclsyntax.TokenGreaterThanEq, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenQuestion, hclsyntax.TokenColon:
+		return true
+	}
+	return false
+}
