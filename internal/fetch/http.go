@@ -31,6 +31,9 @@ func Unreachable(err error) bool {
 	return errors.As(err, new(*transientError)) || errors.As(err, new(*net.DNSError)) || errors.As(err, new(*tls.CertificateVerificationError))
 }
 
+// OutOfReach makes an error that Unreachable knows of one that a program which asked the network told.
+func OutOfReach(err error) error { return &transientError{err: err} }
+
 const maxRedirects = 10
 
 // connect makes the client that all requests of a download share. The caller closes its idle connections.

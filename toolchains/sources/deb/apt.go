@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // updateTime is long enough for the lists over a slow line; apt-get itself may wait for ever.
@@ -23,6 +26,7 @@ type apt struct {
 	system  string // configuration file for use with the system's lists; "" when they are not to be used
 	private string // configuration file for use with our own
 	fresh   bool   // our own lists were updated in this run
+	away    string // what the client said last of a server that it did not reach
 }
 
 func (c *Client) apt(ctx context.Context) (*apt, error) {
@@ -97,11 +101,25 @@ func (a *apt) run(ctx context.Context, conf, dir string, args ...string) (string
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
+	if said := awayRE.FindString(errOut.String()); said != "" { // also where it goes on, with lists that are old
+		a.away = said
+	}
 	if err != nil {
 		return "", fmt.Errorf("apt-get %s: %w: %s", args[0], err, tail(errOut.String()))
 	}
 	return out.String(), nil
 }
+
+// outOfReach makes an error one of the network, if the client said that it did not reach a server: what failed may have failed for that.
+func (a *apt) outOfReach(ctx context.Context, err error) error {
+	if err == nil || a.away == "" || ctx.Err() != nil || full(err) {
+		return err
+	}
+	return fetch.OutOfReach(fmt.Errorf("%w (a server of the distribution does not answer: %s)", err, a.away))
+}
+
+// awayRE is how the client says that a server did not answer.
+var awayRE = lazyregexp.New(`(?i)temporary failure resolving[^\n]*|could not (?:resolve|connect to)[^\n]*|unable to connect to[^\n]*|connection (?:timed out|refused|failed)[^\n]*|network is unreachable[^\n]*|\s50[0-9]\s\s+[a-z][^\n]*`)
 
 // tail returns the error lines, or the last lines, of what apt-get wrote.
 func tail(s string) string {

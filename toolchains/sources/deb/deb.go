@@ -60,7 +60,7 @@ type Result struct {
 // pinned: it is that file or an error, but for one case. When the distribution no longer serves a pinned version, all
 // packages of the request are taken as its signed index names them now, and Warnings says so: versions of one request
 // belong together.
-func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
+func (c *Client) Get(ctx context.Context, want []Package) (res *Result, err error) {
 	if err := validate(want); err != nil {
 		return nil, err
 	}
@@ -83,6 +83,7 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = a.outOfReach(ctx, err) }()
 	// Of packages that are all pinned the digests tell whether they are right: the index need not be asked first.
 	if !slices.ContainsFunc(want, func(p Package) bool { return p.SHA256 == "" || p.Version == "" }) && c.download(ctx, a, want, false) == nil {
 		files, _ := c.cached(want)
@@ -117,7 +118,7 @@ func (c *Client) lock() (unlock func(), err error) {
 }
 
 // Index returns the packages as the distribution's signed index names them now: version, size and digest.
-func (c *Client) Index(ctx context.Context, want []Package) ([]Package, error) {
+func (c *Client) Index(ctx context.Context, want []Package) (ps []Package, err error) {
 	if err := validate(want); err != nil {
 		return nil, err
 	}
@@ -133,6 +134,7 @@ func (c *Client) Index(ctx context.Context, want []Package) ([]Package, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = a.outOfReach(ctx, err) }()
 	return c.resolve(ctx, a, unpinned(want))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
 
@@ -37,7 +38,7 @@ while [ $# -gt 0 ]; do
 done
 index=$dir/own.index
 case $conf in */system.conf) index=$dir/system.index ;; esac
-[ -z "$update" ] || { [ -e "$dir/unreachable" ] && { echo "E: Failed to fetch" >&2; exit 100; }; cp "$dir/served.index" "$dir/own.index"; exit 0; }
+[ -z "$update" ] || { [ -e "$dir/unreachable" ] && { cat "$dir/unreachable" >&2; exit 100; }; cp "$dir/served.index" "$dir/own.index"; exit 0; }
 [ -e "$index" ] || { echo "E: Unable to locate package" >&2; exit 100; }
 for a in $args; do
 	name=${a%%%%=*} want=
@@ -222,10 +223,20 @@ func TestRefusals(t *testing.T) {
 	if _, err := a.client(t).Get(t.Context(), []deb.Package{{Name: "xx", Version: "1.0-1"}}); err == nil || !strings.Contains(err.Error(), "something else than its index names") {
 		t.Errorf("a file that is not what the index says: %v", err)
 	}
-	a.write(t, "unreachable", "")
-	_ = os.Remove(filepath.Join(a.dir, "own.index"))
-	if _, err := a.client(t).Get(t.Context(), []deb.Package{x}); err == nil || !strings.Contains(err.Error(), "update the package lists") {
-		t.Errorf("no server: %v", err)
+	for says, away := range map[string]bool{
+		"E: Failed to fetch http://deb.example/InRelease  Temporary failure resolving 'deb.example'":       true,
+		"E: Failed to fetch http://deb.example/InRelease  Could not connect to deb.example:80 (192.0.2.1)": true,
+		"E: Failed to fetch http://deb.example/InRelease  503  Service Unavailable [IP: 192.0.2.1 80]":     true,
+		"E: The repository 'http://deb.example stable InRelease' is not signed.":                           false,
+		"E: Failed to fetch http://deb.example/InRelease  404  Not Found [IP: 192.0.2.1 80]":               false,
+		"E: Failed to fetch http://deb.example/pool/libx_1.502  Hash Sum mismatch":                         false,
+	} {
+		a.write(t, "unreachable", says+"\n")
+		_ = os.Remove(filepath.Join(a.dir, "own.index"))
+		_, err := a.client(t).Get(t.Context(), []deb.Package{x})
+		if err == nil || !strings.Contains(err.Error(), "update the package lists") || fetch.Unreachable(err) != away {
+			t.Errorf("%s: of the network: %v, want %v: %v", says, fetch.Unreachable(err), away, err)
+		}
 	}
 }
 

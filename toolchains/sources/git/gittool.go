@@ -66,7 +66,11 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if err != nil {
 		return err
 	}
-	return Checkout(ctx, Options{s, m, &sayings{w: env.Stderr}}, s.Out)
+	if err = Checkout(ctx, Options{s, m, &sayings{w: env.Stderr}}, s.Out); fetch.Unreachable(err) {
+		fmt.Fprintf(env.Stderr, "%s: %v\n", Tool, err)
+		return errors.Join(tool.ErrSaid, tool.ErrUnable)
+	}
+	return err
 }
 
 // Checkout makes out the files of the commit. out must not exist or be empty; when Checkout fails it is as it was.
@@ -171,6 +175,7 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		return errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
 	}
 	var errs []error
+	away := true // no address answered
 	for _, addr := range append([]string{o.URL}, o.Others...) {
 		err := fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
 		for try := 1; try < tries && broken(err) && ctx.Err() == nil && !complete(repo, plumbing.NewHash(o.Commit)); try++ {
@@ -182,13 +187,29 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		away = away && unreachable(err)
 		if err == nil {
 			err = errors.New("it has no such commit: check `commit`")
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", redact(fetch.Rewrite(addr, o.Mirrors)), err))
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if away {
+		return fetch.OutOfReach(err)
+	}
+	return err
 }
+
+// unreachable tells whether an error is of the network, or of a server that is out of order.
+func unreachable(err error) bool {
+	if broken(err) || fetch.Unreachable(err) || errors.As(err, new(*net.OpError)) {
+		return true
+	}
+	return err != nil && awayRE.MatchString(err.Error())
+}
+
+// awayRE is what go-git keeps of such errors where it keeps only their text.
+var awayRE = lazyregexp.New(`connection refused|no such host|network is unreachable|no route to host|i/o timeout|status code: 5[0-9][0-9]`)
 
 const tries = 3 // of an address whose connection breaks
 

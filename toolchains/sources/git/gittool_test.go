@@ -1,12 +1,16 @@
 package git_test
 
 import (
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
@@ -129,6 +133,31 @@ func TestErrors(t *testing.T) {
 				t.Errorf("left behind: %v", left)
 			}
 		})
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // and then nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := silent.Addr().String()
+	silent.Close()
+	sick := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
+	defer sick.Close()
+	missing := httptest.NewServer(http.NotFoundHandler())
+	defer missing.Close()
+	for _, tt := range []struct {
+		name, url string
+		others    []string
+		code      int
+	}{
+		{"nobody listens", "http://" + addr + "/x.git", nil, action.UnableExitCode},
+		{"a server that is out of order", sick.URL + "/x.git", []string{"git://" + addr + "/x.git"}, action.UnableExitCode},
+		{"no such repository", missing.URL + "/x.git", nil, 1},
+		{"a mirror that knows nothing", "http://" + addr + "/x.git", []string{missing.URL + "/x.git"}, 1},
+	} {
+		_, said, code := tooltest.Run(t, git.Tool, git.Run, git.Spec{URL: tt.url, Others: tt.others, Commit: commits[0], Out: "x"})
+		if code != tt.code || !strings.Contains(said, "check out "+commits[0]) {
+			t.Errorf("%s: exit code %d, want %d: %s", tt.name, code, tt.code, said)
+		}
 	}
 	if _, said, code := tooltest.Run(t, git.Tool, git.Run, git.Spec{URL: dir, Commit: "main", Out: "x"}); code != 1 || !strings.Contains(said, "40 hexadecimal digits") {
 		t.Errorf("a branch for a commit: exit code %d, %s", code, said)
