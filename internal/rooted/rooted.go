@@ -45,26 +45,25 @@ func (e *OutsideError) Error() string {
 // leads out of root; below the root of the file system, none does.
 func Resolve(root, name string) (at string, links []string, err error) {
 	sep := string(filepath.Separator)
-	var below []string // names that are no links
-	rest := strings.Split(filepath.Clean(name), sep)
+	root = filepath.Clean(root)
 	top := filepath.Dir(root) == root
+	at, depth := root, 0 // depth: names below root, none of them a link
+	rest := strings.Split(filepath.Clean(name), sep)
 	for len(rest) > 0 {
 		part := rest[0]
 		rest = rest[1:]
 		switch {
 		case part == "" || part == ".":
 			continue
-		case part == ".." && (len(below) > 0 || top):
-			below = below[:max(len(below)-1, 0)]
+		case part == ".." && depth > 0:
+			at, depth = filepath.Dir(at), depth-1
+			continue
+		case part == ".." && top:
 			continue
 		case part == "..":
 			return "", links, &OutsideError{Root: root, Path: name}
 		}
-		folder := root
-		if len(below) > 0 {
-			folder = filepath.Join(root, strings.Join(below, sep))
-		}
-		here := filepath.Join(folder, part)
+		here := strings.TrimSuffix(at, sep) + sep + part
 		info, err := os.Lstat(here)
 		if err != nil && slices.Contains(rest, "..") { // it leads nowhere; a path made of it would lead somewhere
 			return "", links, err
@@ -73,7 +72,7 @@ func Resolve(root, name string) (at string, links []string, err error) {
 			return filepath.Join(here, filepath.Join(rest...)), links, nil
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
-			below = append(below, part)
+			at, depth = here, depth+1
 			continue
 		}
 		if links = append(links, here); len(links) > maxLinks {
@@ -83,17 +82,17 @@ func Resolve(root, name string) (at string, links []string, err error) {
 		if err != nil {
 			return "", links, err
 		}
-		to, ok := inside(root, target, len(below))
+		to, ok := inside(root, target, depth)
 		if !ok {
-			link := strings.Join(append(below, part), "/")
+			link := filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(here, root), sep))
 			return "", links, &OutsideError{Root: root, Path: name, Link: link, Target: target}
 		}
 		if filepath.IsAbs(target) {
-			below = nil
+			at, depth = root, 0
 		}
 		rest = append(strings.Split(to, sep), rest...)
 	}
-	return filepath.Join(root, strings.Join(below, sep)), links, nil
+	return at, links, nil
 }
 
 // inside returns the target of a link that is depth folders below root, relative to root if it is absolute, and tells whether it goes
