@@ -54,7 +54,11 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		if rel, err := filepath.Rel(a.env.Dir, f); err == nil {
 			f = rel
 		}
-		fmt.Fprintln(a.env.Stdout, f)
+		if !a.JSON {
+			fmt.Fprintln(a.env.Stdout, f)
+		} else if err := a.printJSON(map[string]string{"file": f}); err != nil {
+			return err
+		}
 	}
 	if diags.HasErrors() {
 		return a.printDiags(diags, nil)

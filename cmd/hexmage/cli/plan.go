@@ -198,7 +198,17 @@ func (c *validateCmd) Run(_ context.Context, a *app) error {
 	}
 	bad := 0
 	for _, name := range names {
-		if _, _, err := a.plan(name, nil); err != nil {
+		_, _, err := a.plan(name, nil)
+		if a.JSON {
+			type checked struct {
+				Pipeline string `json:"pipeline"`
+				Valid    bool   `json:"valid"`
+			}
+			if err := a.printJSON(checked{name, err == nil}); err != nil {
+				return err
+			}
+		}
+		if err != nil {
 			bad++
 			var said *exitError
 			if !errors.As(err, &said) || said.err != nil { // else diagnostics say it
@@ -206,7 +216,9 @@ func (c *validateCmd) Run(_ context.Context, a *app) error {
 			}
 			continue
 		}
-		fmt.Fprintf(a.env.Stdout, "%s: valid\n", name)
+		if !a.JSON {
+			fmt.Fprintf(a.env.Stdout, "%s: valid\n", name)
+		}
 	}
 	if bad > 0 {
 		return &exitError{code: ExitUsage}
