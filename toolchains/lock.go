@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
 
@@ -42,7 +43,7 @@ const FirstUse = "first use"
 
 // ParseLock reads a lock file.
 func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
-	parsed, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	parsed, diags := lang.Parse(src, name, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/runner/pool"
 )
 
@@ -32,7 +33,7 @@ const maxEmulated = 256
 // Parse reads a file; name is for diagnostics. With errors, what it returns is not whole.
 func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 	var f File
-	parsed, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	parsed, diags := lang.Parse(src, name, hcl.InitialPos)
 	if diags.HasErrors() {
 		return f, diags
 	}

@@ -65,6 +65,7 @@ func TestMistakes(t *testing.T) {
 		{`emulated { phone = 2 }`, `Did you mean phones?`},
 		{"emulated { phones = 1 }\nemulated { phones = 2 }", `emulated is declared here and at devices.hcl:1`},
 		{`device "a" {`, `devices.hcl:1`},
+		{`device "a" { serial = ` + strings.Repeat("[", 100_000), `Nested too deeply`},
 	} {
 		_, diags := devices.Parse([]byte(c.src), "devices.hcl")
 		var all []string
