@@ -233,7 +233,7 @@ func (f *Files) filesetFunc() function.Function {
 		Type:        function.StaticReturnType(cty.List(cty.String)),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			var plain []string
-			all := cty.NewValueMarks()
+			all := cty.ValueMarks{}
 			for i, a := range args {
 				s, marks, err := hostArg(a, i)
 				if err != nil {

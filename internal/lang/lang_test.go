@@ -376,6 +376,9 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%s is sensitive", tt.src)
 		}
 	}
+	if v, _, diags := evaluate(t, folder(t), `fileset("src", "${var.secret}", "*.c")`); diags.HasErrors() || !lang.IsSensitive(v) {
+		t.Errorf("%#v, %v", v, diags)
+	}
 	if v, _, _ := evaluate(t, t.TempDir(), `{ a = ["Bearer ${var.secret}"] }`); !lang.IsSensitive(v) {
 		t.Errorf("%#v is not sensitive", v)
 	}
