@@ -6,14 +6,87 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
+
+// watching is a `hexmage watch --json` that runs.
+type watching struct {
+	cmd    *exec.Cmd
+	events *bufio.Scanner
+	said   *strings.Builder // standard error
+}
+
+// watch starts `hexmage watch`, which ends with the context.
+func (w *world) watch(t *testing.T, ctx context.Context, args ...string) *watching {
+	t.Helper()
+	v := &watching{cmd: w.command(ctx, append([]string{"--json", "watch"}, args...)...), said: &strings.Builder{}}
+	stdout, err := v.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.events = bufio.NewScanner(stdout)
+	v.events.Buffer(nil, 1<<24)
+	v.cmd.Stderr = v.said
+	if err := v.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// until reads events up to one, and returns what was executed and what failed before it.
+func (v *watching) until(t *testing.T, name string) (executed, failed []string) {
+	t.Helper()
+	for v.events.Scan() {
+		var l line
+		if err := json.Unmarshal(v.events.Bytes(), &l); err != nil {
+			t.Fatalf("%v: %s", err, v.events.Bytes())
+		}
+		if l.Event == "node_finished" && l.Outcome == "executed" {
+			executed = append(executed, strings.TrimSpace(l.Step+" "+l.Name))
+		}
+		if l.Event == "node_finished" && l.Outcome == "failed" {
+			failed = append(failed, strings.TrimSpace(l.Step+" "+l.Name))
+		}
+		if l.Event == name {
+			return executed, failed
+		}
+	}
+	t.Fatalf("it ended without %s: %v\n%s", name, v.events.Err(), v.said)
+	return nil, nil
+}
+
+// interrupt ends it as Ctrl-C does.
+func (v *watching) interrupt(t *testing.T) {
+	t.Helper()
+	if err := v.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for v.events.Scan() { // the pipe has to be read to its end before Wait
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- v.cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		_ = syscall.Kill(-v.cmd.Process.Pid, syscall.SIGKILL)
+		t.Fatal("Ctrl-C did not end it")
+	}
+	if code := v.cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d after Ctrl-C: %s", code, v.said)
+	}
+}
 
 // TestWatchRuns: `watch --run` builds a saved op, pushes it and runs it on the phone; a save that does not compile leaves the libraries of the last good
 // build, and the phone alone; undone, nothing has to run.
@@ -26,47 +99,15 @@ func TestWatchRuns(t *testing.T) {
 	w := warmed(t)
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := w.command(ctx, "--json", "watch", pipeline, "--run")
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := &strings.Builder{}
-	cmd.Stderr = said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	events := bufio.NewScanner(stdout)
-	events.Buffer(nil, 1<<24)
-	// until reads events up to one, and returns what was executed and what failed before it.
-	until := func(name string) (executed, failed []string) {
-		t.Helper()
-		for events.Scan() {
-			var l line
-			if err := json.Unmarshal(events.Bytes(), &l); err != nil {
-				t.Fatalf("%v: %s", err, events.Bytes())
-			}
-			if l.Event == "node_finished" && l.Outcome == "executed" {
-				executed = append(executed, strings.TrimSpace(l.Step+" "+l.Name))
-			}
-			if l.Event == "node_finished" && l.Outcome == "failed" {
-				failed = append(failed, strings.TrimSpace(l.Step+" "+l.Name))
-			}
-			if l.Event == name {
-				return executed, failed
-			}
-		}
-		t.Fatalf("it ended without %s: %v\n%s", name, events.Err(), said)
-		return nil, nil
-	}
+	v := w.watch(t, ctx, pipeline, "--run")
 	linked := func() string {
 		return read(t, filepath.Join(w.out("oppackage"), "htp_v79", library))
 	}
-	until("watch_started")
+	v.until(t, "watch_started")
 	first := linked()
 
 	w.edit(t, op, before, constant+before)
-	ran, failed := until("build_finished")
+	ran, failed := v.until(t, "build_finished")
 	for _, want := range []string{"run.qwen3 run", "run.qwen3 metrics", "oppackage.llama htp_v79/" + library} {
 		if !slices.Contains(ran, want) {
 			t.Errorf("a saved op: executed %q, want %q among it", ran, want)
@@ -78,7 +119,7 @@ func TestWatchRuns(t *testing.T) {
 	}
 
 	w.edit(t, op, constant, `extern "C" int constant() { return 42 } `)
-	ran, failed = until("build_finished")
+	ran, failed = v.until(t, "build_finished")
 	if len(failed) == 0 || slices.Contains(ran, "run.qwen3 run") {
 		t.Errorf("a mistake: executed %q, failed %q", ran, failed)
 	}
@@ -87,26 +128,78 @@ func TestWatchRuns(t *testing.T) {
 	}
 
 	w.edit(t, op, `extern "C" int constant() { return 42 } `, "")
-	if ran, failed = until("build_finished"); len(ran)+len(failed) > 0 {
+	if ran, failed = v.until(t, "build_finished"); len(ran)+len(failed) > 0 {
 		t.Errorf("undone: executed %q, failed %q", ran, failed)
 	}
 	if linked() != first {
 		t.Error("undone: the library is not the first one")
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	v.interrupt(t)
+}
+
+// TestWatchedSaves: each save of an op of examples/oppackage-only gives, for both targets, the libraries that make links of the same sources.
+// It says how long both take; by hand with HEXMAGE_WATCH_SAVES=50 on a quiet machine (docs/performance.md).
+func TestWatchedSaves(t *testing.T) {
+	saves := 2
+	if s := os.Getenv("HEXMAGE_WATCH_SAVES"); s != "" {
+		var err error
+		if saves, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const lib = "libQnnClipPackage.so"
+	w := warmed(t)
+	if err := errors.Join(os.RemoveAll(w.dir), os.CopyFS(w.dir, os.DirFS(filepath.Join(shared.repo, "examples", "oppackage-only")))); err != nil {
 		t.Fatal(err)
 	}
-	for events.Scan() { // the pipe has to be read to its end before Wait
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	v := w.watch(t, ctx, "clip")
+	v.until(t, "watch_started")
+	out := filepath.Join(w.dir, "out", "clip")
+	made := filepath.Join(t.TempDir(), "clip")
+	if err := os.CopyFS(made, os.DirFS(filepath.Join(out, "makefile"))); err != nil {
+		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		t.Fatal("Ctrl-C did not end it")
+	shell := &world{dir: w.dir, home: w.home, cache: w.cache, env: []string{"PATH=/usr/bin:/bin"}}
+	o := shell.run(t, "env", "clip")
+	if o.code != 0 {
+		t.Fatalf("hexmage env: %s", o)
 	}
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d after Ctrl-C: %s", code, said)
+	script := o.stdout + "\nunset LD_LIBRARY_PATH\nexec " + toolchaintest.Path(t, "make", "usr/bin/make") + " -j2 htp_aarch64 htp_v79\n"
+	makeIt := func() time.Duration {
+		cmd := exec.CommandContext(ctx, "sh", "-c", script)
+		cmd.Dir, cmd.Env = made, []string{"LC_ALL=C", "HOME=" + w.home}
+		begun := time.Now()
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("make: %v\n%s", err, said)
+		}
+		return time.Since(begun)
 	}
+	makeIt()
+	const op = "src/ops/Clip.cpp"
+	source := read(t, filepath.Join(w.dir, "clip", op))
+	var ours, makes, more []time.Duration
+	for i := range saves {
+		text := source + fmt.Sprintf("extern \"C\" int saved() { return %d; }\n", i)
+		if err := os.WriteFile(filepath.Join(made, op), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		makes = append(makes, makeIt())
+		begun := time.Now()
+		w.write(t, "clip/"+op, text)
+		v.until(t, "build_finished")
+		ours = append(ours, time.Since(begun))
+		more = append(more, ours[i]-makes[i])
+		for target, folder := range map[string]string{"htp_aarch64": "aarch64-android", "htp_v79": "hexagon-v79"} {
+			if read(t, filepath.Join(out, "oppackage", target, lib)) != read(t, filepath.Join(made, "build", folder, lib)) {
+				t.Fatalf("save %d, %s: make's library is another", i, target)
+			}
+		}
+	}
+	for _, d := range [][]time.Duration{ours, makes, more} {
+		slices.Sort(d)
+	}
+	t.Logf("%d saves, medians: %v from the save to both libraries, make %v, the difference %v", saves, ours[saves/2], makes[saves/2], more[saves/2])
+	v.interrupt(t)
 }
