@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,17 +210,26 @@ func TestFullDevice(t *testing.T) {
 	}
 }
 
+// Whenever a run is cancelled, before its command starts, while it starts or long after, nothing of it is left: a shell that has yet to
+// become the command finds its folder gone.
 func TestCancelKillsTheCommand(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	_, err := s.Run(ctx, session.Request{Args: []string{"sh", "-c", "sleep 1234 & sleep 4321"}})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if left := onDevice(t, s, "ps -o args | grep -E '^sleep (1234|4321)'; ls /data/local/tmp/hexmage/run"); left != "" {
-		t.Errorf("left on the device: %q", left)
+	mine := strconv.Itoa(100_000 + os.Getpid()) // seconds: the emulated phone shows other tests' commands, too
+	for i := range 40 {
+		after := time.Duration(i) * 10 * time.Millisecond
+		if i == 0 {
+			after = time.Second
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		_, err := s.Run(ctx, session.Request{Args: []string{"sh", "-c", "sleep " + mine + " & sleep " + mine}})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if left := onDevice(t, s, "ps -o args | grep -E '^(sh -c )?sleep "+mine+"'; ls /data/local/tmp/hexmage/run"); left != "" {
+			t.Fatalf("cancelled after %s, left on the device: %q", after, left)
+		}
 	}
 }
 

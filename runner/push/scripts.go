@@ -34,7 +34,7 @@ exit 0`
 	// Ends what this session may still have running since the link broke and nobody told it.
 	endScript = `for f in .$id.pid .$id.sum.pid; do
 	[ -f $f ] || continue
-	read -r g <$f && kill -9 -- "-$g" 2>/dev/null && n=0 && while kill -0 "$g" 2>/dev/null && [ $n -lt 40 ]; do sleep 0.05; n=$((n + 1)); done
+	read -r g <$f && kill -9 "-$g" 2>/dev/null && n=0 && while kill -0 "$g" 2>/dev/null && [ $n -lt 40 ]; do sleep 0.05; n=$((n + 1)); done
 	rm -f $f
 done`
 

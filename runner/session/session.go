@@ -274,7 +274,8 @@ func (q Request) argument(dir string, i int) string {
 func (q Request) commandLine(dir string) (string, error) {
 	var b strings.Builder
 	b.WriteString(q.settings(dir))
-	fmt.Fprintf(&b, "echo $$ >%s || exit 126\n", pidFile)
+	// Who cleans up renames the folder before reading the file: either it sees the id, or we see that the folder is gone.
+	fmt.Fprintf(&b, "echo $$ >%s && [ -d %s ] || exit 126\n", pidFile, adb.Quote(dir))
 	if q.Log != NoLog {
 		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
 	}
@@ -441,14 +442,20 @@ const (
 	startedFile = ".hexmage.started" // when it began, as the device's log spells that
 
 	// Input: the run's folder. The shell that adb starts leads a session and a process group of its own.
-	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
+	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 "-$p" 2>/dev/null
 exit 0`
 
-	// Input: the run's folder. What the command left running is ended: it would take part in the next measurement. The folder's files are the
-	// store's, too: only folders are made writable.
+	// Input: the run's folder. What the command left running is ended, and awaited for a second: it would take part in the next measurement.
+	// A command that is about to start finds its folder renamed, and does not. The folder's files are the store's, too: only folders are
+	// made writable.
 	cleanScript = layout.Guard + `read -r dir || exit 1
 case $dir in ` + layout.Runs + `/*/* | *..*) exit 1 ;; ` + layout.Runs + `/?*) ;; *) exit 1 ;; esac
-[ -f "$dir/` + pidFile + `" ] && read -r p <"$dir/` + pidFile + `" && kill -9 -- "-$p" 2>/dev/null
+mv "$dir" "$dir.gone" 2>/dev/null
+[ -d "$dir.gone" ] && dir=$dir.gone
+if [ -f "$dir/` + pidFile + `" ] && read -r p <"$dir/` + pidFile + `" && kill -9 "-$p" 2>/dev/null; then
+	n=0
+	while [ $n -lt 20 ] && kill -0 "-$p" 2>/dev/null && sleep 0.05; do n=$((n+1)); done
+fi
 find "$dir" -type d -exec chmod u+w {} + 2>/dev/null
 rm -rf "$dir"`
 )
