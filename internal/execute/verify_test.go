@@ -161,6 +161,15 @@ func TestVerifyKinds(t *testing.T) {
 	}
 }
 
+// Of many differences 20 are described, and the others counted.
+func TestVerifyManyDifferences(t *testing.T) {
+	v := newVerifier(t, nil)
+	e := v.verify(t, v.sh("mkdir o; for i in $(seq 33); do cat /proc/sys/kernel/random/uuid > o/$i; done", "o"))
+	if len(e.Differences) != 20 || e.More != 13 {
+		t.Errorf("%d are described and %d counted, of 33", len(e.Differences), e.More)
+	}
+}
+
 // What differs within files that have parts.
 func TestVerifyLocates(t *testing.T) {
 	counted := func(f func(n int64) []byte) func(context.Context, *executetest.Call) (int, error) {

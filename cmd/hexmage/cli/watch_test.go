@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -303,6 +304,48 @@ func TestWatchNewerSave(t *testing.T) {
 	}
 }
 
+// Somebody who saves all the time gets a build all the same: one that was stopped five times in a row is carried to its end.
+func TestWatchCarriesOn(t *testing.T) {
+	t.Parallel()
+	w := startWatching(t)
+	w.write("pipelines/p.hcl", strings.Replace(watched, "[each.value]", "[each.value]\n  env = { N = trimspace(file(\"n\")) }", 1))
+	w.write("n", "0")
+	w.built("AB")
+	w.write("pipelines/p.hcl", strings.NewReplacer("[each.value]", "[each.value]\n  env = { N = trimspace(file(\"n\")) }", "tr a-z", "sleep 3; tr a-z").Replace(watched))
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 1; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+			if os.WriteFile(w.path("n"), []byte(strconv.Itoa(i)), 0o644) != nil {
+				return
+			}
+		}
+	}()
+	w.until("a build that ends though saves go on", func(l line) bool { return l.Event == "build_finished" && l.Executed > 0 })
+	close(stop)
+	<-stopped
+}
+
+// Between builds it holds nothing that others wait for.
+func TestWatchLetsOthersRun(t *testing.T) {
+	t.Parallel()
+	w := startWatching(t)
+	for _, args := range [][]string{{"cache", "gc", "--max-age", "1h"}, {"run", "p"}, {"cache", "verify", "--repair"}} {
+		cmd := exec.Command(binary(t), args...)
+		cmd.Dir, cmd.Env = w.cmd.Dir, w.cmd.Env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%q beside a watch: %v\n%s", args, err, out)
+		}
+	}
+	w.write("src/a.txt", "after")
+	w.built("AFTERB")
+}
+
 // What depends_on puts first is done first in each build. It waits for a probe, which begins after all that does not wait as it should.
 func TestWatchDependsOn(t *testing.T) {
 	t.Setenv("HEXMAGE_SANDBOX", "staged") // the actions write to a log outside of their exec roots
@@ -372,6 +415,34 @@ func TestWatchCheckout(t *testing.T) {
 		run("checkout", "-q", branch)
 		if w.out() != want[branch] {
 			w.until("branch "+branch, func(l line) bool { return l.Event == "build_finished" && w.out() == want[branch] })
+		}
+	}
+}
+
+// With --until only that step and what it needs is built; what others read sets nothing off. With -k a failure stops only what needs it.
+func TestWatchUntil(t *testing.T) {
+	t.Parallel()
+	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
+	w.write("pipelines/p.hcl", watched+`
+step "exec" "other" {
+  argv   = ["cp", "other.txt", "${path.workspace}/o"]
+  inputs = ["other.txt"]
+  output "o" { file = "o" }
+}
+output "other" { value = step.exec.other.outputs.o }
+`)
+	w.write("src/a.txt", "a")
+	w.write("src/b.txt", "b")
+	w.write("other.txt", "other")
+	w.start("--until", "exec.up", "-j1", "-k")
+	w.write("other.txt", "changed")
+	w.idle("a save of what no step reads that is wanted")
+	w.write("src/a.txt", "broken")
+	w.write("src/b.txt", "fine")
+	w.until("what does not fail is built", func(l line) bool { return l.Event == "build_finished" && l.Failed == 1 && l.Executed == 1 })
+	for _, out := range []string{"out/p/all", "out/p/other"} {
+		if _, err := os.Stat(w.path(out)); !os.IsNotExist(err) {
+			t.Errorf("%s: %v: it was made though nobody asked for it", out, err)
 		}
 	}
 }
