@@ -3,8 +3,10 @@
 package atomicfile
 
 import (
+	"bytes"
 	"errors"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,8 +24,16 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// Alive tells whether a process of that id runs on this machine, as far as this process can see.
+// Alive tells whether a process of that id runs on this machine, as far as this process can see. One that has ended and that nobody
+// waits for, as under an init of a container that does not, runs no more.
 func Alive(pid int) bool {
-	err := unix.Kill(pid, 0)
-	return err == nil || errors.Is(err, unix.EPERM)
+	if err := unix.Kill(pid, 0); err != nil && !errors.Is(err, unix.EPERM) {
+		return false
+	}
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // "12 (name) Z …"
+	if err != nil {
+		return true // elsewhere than on Linux
+	}
+	state := bytes.TrimSpace(b[bytes.LastIndexByte(b, ')')+1:])
+	return !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
 }

@@ -51,7 +51,13 @@ func lateGC() {
 
 // boundHeap has garbage collected more often, rather than take more memory, in a build of so many actions. It is meant to be about twice
 // what such a build needs.
-func boundHeap(actions int) { debug.SetMemoryLimit(44<<20 + int64(actions)*5<<10) }
+func (e Env) boundHeap(actions int) {
+	bound := 44<<20 + int64(actions)*5<<10
+	if e.heap != 0 {
+		bound = min(bound, e.heap)
+	}
+	debug.SetMemoryLimit(bound)
+}
 
 // Env is what the process was given: everything the command line takes from outside its arguments.
 type Env struct {
@@ -62,6 +68,8 @@ type Env struct {
 	Self           string   // path of this binary, which runs again as a built-in tool
 	Terminal       bool     // Stderr is a terminal
 	Width          int      // its columns
+
+	heap int64 // of a child of a hexmage that has little memory: about how far the heap may grow; else 0
 }
 
 // System returns the process's own environment.
@@ -109,10 +117,19 @@ func engine(err error) error { return &exitError{ExitEngine, err} }
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, env Env) int {
+	args, child := inChild(args, &env)
 	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
 		return runTool(args[2:], env)
 	}
+	if !child {
+		if code, ok := limited(args, &env); ok {
+			return code
+		}
+	}
 	lateGC()
+	if env.heap != 0 {
+		debug.SetMemoryLimit(env.heap)
+	}
 	env.Stdout = &checkedWriter{Writer: env.Stdout}
 	var c commands
 	parser, err := kong.New(&c,
@@ -192,6 +209,7 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 		return ExitUsage
 	}
 	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
+	in.child = env.heap != 0
 	ctx, stop := in.watch(context.Background())
 	defer stop()
 	finish, err := profile(env)
@@ -288,6 +306,8 @@ type interrupts struct {
 	mu   sync.Mutex
 	say  func(text string) // nil: say nothing
 	kill []*func()         // end the children
+
+	child bool // of a hexmage that says when to end (see limited)
 }
 
 func newInterrupts(say func(string)) *interrupts { return &interrupts{say: say} }
@@ -340,9 +360,14 @@ func (i *interrupts) second() {
 func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	end := ch
+	if i.child { // the terminal's signals reach the parent, too, which sends on each once
+		signal.Notify(ch, askedToEnd)
+		end = make(chan os.Signal, 1)
+	}
+	signal.Notify(end, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup stays what it is
-		signal.Notify(ch, syscall.SIGHUP)
+		signal.Notify(end, syscall.SIGHUP)
 	}
 	go func() {
 		if _, ok := <-ch; !ok {

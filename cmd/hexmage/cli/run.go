@@ -175,7 +175,7 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 	if err := r.open(ctx); err != nil {
 		return r.unable(err)
 	}
-	boundHeap(last.Units())
+	r.a.env.boundHeap(last.Units())
 	full := r.options()
 	full.Snapshot = o.Snapshot
 	if last.Changed() <= fewChanged {
@@ -220,7 +220,7 @@ func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	if r.verify, err = startVerifying(r.c.Verify, r.engine, p); err != nil {
 		return r.unable(err)
 	}
-	boundHeap(len(p.Instances))
+	r.a.env.boundHeap(len(p.Instances))
 	o := r.options()
 	if o.Fresh, err = r.a.Fresh.choose("--fresh", p); err != nil {
 		return r.unable(err)
