@@ -45,6 +45,9 @@ func fileName(s string) bool {
 	return true
 }
 
+// maxName is how long a name may be, in bytes: those of steps and outputs are names of folders, which file systems take up to 255 bytes of.
+const maxName = 200
+
 func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 	if b.first == nil {
 		b.first = make(map[string]hcl.Range)
@@ -53,6 +56,7 @@ func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 	c, diags := content(body, fileSchema(), "a pipeline file", "target")
 	for _, blk := range append(c.Blocks, targets...) {
 		for i, l := range blk.Labels {
+			diags = append(diags, nameLength(l, blk.LabelRanges[i])...)
 			if blk.Type == "output" && fileName(l) || blk.Type == "target" { // an output's name is the name of what is exported; of targets others say which there are
 				continue
 			}
@@ -64,6 +68,13 @@ func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 		diags = append(diags, b.block(blk)...)
 	}
 	return diags
+}
+
+func nameLength(name string, at hcl.Range) hcl.Diagnostics {
+	if len(name) <= maxName {
+		return nil
+	}
+	return errorf(&at, "A name is too long", "It has %d bytes; a name may have %d.", len(name), maxName)
 }
 
 // splitTargets takes the target blocks out of a body: they may have a label or none, which no schema can say.

@@ -126,7 +126,7 @@ type Output struct {
 // VarFile is a *.hexvars.hcl file.
 type VarFile struct {
 	Name   string // slash path in the workspace
-	Own    bool   // <pipeline>.hexvars.hcl: every variable in it must be declared
+	Own    bool   // <pipeline>.hexvars.hcl, or in the pipeline's folder: every variable in it must be declared
 	Values hcl.Attributes
 }
 

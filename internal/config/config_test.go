@@ -28,6 +28,8 @@ func TestNames(t *testing.T) {
 		{workspace("README.md", ""), ""},
 		{workspace("pipelines/b.hcl", "", "pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "", "pipelines/README.md", ""), "a b"},
 		{workspace("pipelines/dir/x.hcl", "", "pipelines/empty/x.txt", ""), "dir"},
+		{workspace("pipelines/vars/vars.hexvars.hcl", ""), ""},
+		{workspace("pipelines/both.hcl", "", "pipelines/both/x.hcl", ""), "both"},
 	} {
 		got, err := config.Names(tt.fsys)
 		if err != nil || strings.Join(got, " ") != tt.want {
@@ -40,12 +42,16 @@ func TestLoadFolder(t *testing.T) {
 	p, diags := config.Load(workspace(
 		"pipelines/p/one.hcl", "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n}\n",
 		"pipelines/p/two.hcl", "pipeline {\n  description = \"d\"\n}\nstep \"exec\" \"b\" {\n  when = true\n  argv = [\"x\"]\n}",
+		"pipelines/p/own.hexvars.hcl", "x = 1\n", "pipelines/q/q.hcl", "", "pipelines/q/q.hexvars.hcl", "x = 2\n",
 	), "p")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	if p.Description != "d" || len(p.Steps) != 2 {
 		t.Fatalf("%+v", p)
+	}
+	if len(p.VarFiles) != 1 || p.VarFiles[0].Name != "pipelines/p/own.hexvars.hcl" || !p.VarFiles[0].Own {
+		t.Errorf("values of variables: %+v", p.VarFiles)
 	}
 	a := p.Steps[0]
 	if a.At.Short() != "exec.a" || len(a.Outputs) != 1 || a.Outputs[0].Class != action.Tree || len(a.Names) != 1 || a.Names[0].Name != "argv" {
@@ -74,12 +80,29 @@ func TestLoadErrors(t *testing.T) {
 		{workspace("pipelines/a.hcl", ""), "../a", "is not the name of a pipeline"},
 		{workspace("pipelines/a.hcl", ""), "", "is not the name of a pipeline"},
 		{workspace("pipelines/a.hcl", "", "pipelines/a/b.hcl", ""), "a", "Both pipelines/a.hcl and the folder pipelines/a define"},
+		{workspace("pipelines/a.hcl", `step "exec" "`+strings.Repeat("x", 201)+`" {}`), "a", "A name is too long"},
+		{workspace("pipelines/a.hcl", `step "exec" "b" {
+  output "`+strings.Repeat("x", 201)+`" { file = "x" }
+}`), "a", "A name is too long"},
 		{workspace("pipelines/a.hcl", big), "a", "more than the"},
 		{workspace("pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "x {}"), "a", "Blocks are not allowed here"},
 	} {
 		_, diags := config.Load(tt.fsys, tt.name)
 		if !diags.HasErrors() || !strings.Contains(config.Render(diags, nil, 0, false), tt.want) {
 			t.Errorf("Load(%q): %v, want %q", tt.name, diags, tt.want)
+		}
+	}
+}
+
+// A script is the same script in a file whose lines end as Windows ends them.
+func TestLineEnds(t *testing.T) {
+	p, diags := config.Load(workspace("pipelines/p.hcl", "locals {\r\n  a = <<-EOT\r\n    one\r\n    two\r\n  EOT\r\n  b = \"c\\r\\n\"\r\n}\r\n"), "p")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for i, want := range []string{"one\ntwo\n", "c\r\n"} {
+		if v, diags := p.Locals[i].Expr.Value(nil); diags.HasErrors() || v.AsString() != want {
+			t.Errorf("%s = %#v, %v; want %q", p.Locals[i].Name, v, diags, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,20 +49,32 @@ func list(workspace fs.FS) (names, dirs []string, err error) {
 		switch {
 		case e.IsDir():
 			dirs = append(dirs, path.Join(Folder, name))
-			if found, err := fs.Glob(workspace, path.Join(Folder, name, "*.hcl")); err != nil || len(found) == 0 {
-				continue
+			if files, _ := folderFiles(workspace, name); len(files) > 0 {
+				names = append(names, name)
 			}
-			names = append(names, name)
 		case strings.HasSuffix(name, ".hcl") && !strings.HasSuffix(name, varSuffix):
 			names = append(names, strings.TrimSuffix(name, ".hcl"))
 		}
 	}
 	slices.Sort(names)
-	return names, dirs, nil
+	return slices.Compact(names), dirs, nil // a file and a folder of one name: Load says so
+}
+
+// folderFiles returns the files of the folder of a pipeline: what it consists of, and what gives values to its variables.
+func folderFiles(workspace fs.FS, name string) (files, varFiles []string) {
+	found, _ := fs.Glob(workspace, path.Join(Folder, escapeGlob(name), "*.hcl")) // the pattern is well formed
+	for _, f := range found {
+		if strings.HasSuffix(f, varSuffix) {
+			varFiles = append(varFiles, f)
+		} else {
+			files = append(files, f)
+		}
+	}
+	return files, varFiles
 }
 
 // Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, and the
-// values of variables in pipelines/*.hexvars.hcl (those named after another pipeline are not for this one). The pipeline
+// values of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the folder. The pipeline
 // is returned also when there are errors, as far as it could be read, so that diagnostics can show their source.
 func Load(workspace fs.FS, name string) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Files: make(map[string]*hcl.File)}
@@ -96,7 +109,7 @@ func pipelineFiles(workspace fs.FS, name string, names []string) ([]string, hcl.
 		return nil, errorf(nil, "No name of a pipeline", "%q is not the name of a pipeline. %s", name, nameAdvice(name, names))
 	}
 	file := path.Join(Folder, name+".hcl")
-	folder, _ := fs.Glob(workspace, path.Join(Folder, escapeGlob(name), "*.hcl")) // the pattern is well formed
+	folder, _ := folderFiles(workspace, name)
 	_, err := fs.Stat(workspace, file)
 	switch {
 	case err == nil && len(folder) > 0:
@@ -136,10 +149,12 @@ func loadVarFiles(p *Pipeline, workspace fs.FS, names []string) hcl.Diagnostics 
 	for _, n := range names {
 		isPipeline[n] = true
 	}
+	_, inFolder := folderFiles(workspace, p.Name)
 	var own []*VarFile
-	for _, f := range found {
+	for _, f := range append(found, inFolder...) {
 		base := strings.TrimSuffix(path.Base(f), varSuffix)
-		if base != p.Name && isPipeline[base] {
+		isOwn := base == p.Name || path.Dir(f) != Folder
+		if !isOwn && isPipeline[base] {
 			continue
 		}
 		file, ds := parse(workspace, f)
@@ -150,7 +165,7 @@ func loadVarFiles(p *Pipeline, workspace fs.FS, names []string) hcl.Diagnostics 
 		p.Files[f] = file
 		values, ds := file.Body.JustAttributes()
 		diags = append(diags, ds...)
-		v := &VarFile{Name: f, Own: base == p.Name, Values: values}
+		v := &VarFile{Name: f, Own: isOwn, Values: values}
 		if v.Own {
 			own = append(own, v)
 		} else {
@@ -180,6 +195,8 @@ func parse(workspace fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
 	if err != nil {
 		return nil, errorf(nil, "A file cannot be read", "%s: %s.", name, err)
 	}
+	// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	f, diags := parseParts(src, name, partSize)
 	if f != nil || diags.HasErrors() && len(src) > lang.MaxPart {
 		return f, diags

@@ -91,6 +91,9 @@ func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 		return nil, errorf(&blk.LabelRanges[0], "Not a name",
 			"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", o.Name)
 	}
+	if ds := nameLength(o.Name, blk.LabelRanges[0]); ds.HasErrors() {
+		return nil, ds
+	}
 	c, diags := content(blk.Body, attributes("file", "tree", "value"), "an output block of a step")
 	for class, name := range map[action.Class]string{action.File: "file", action.Tree: "tree", action.Value: "value"} {
 		a := c.Attributes[name]

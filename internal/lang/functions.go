@@ -50,7 +50,7 @@ func functions(files *Files) map[string]function.Function {
 		"jsondecode":      stdlib.JSONDecodeFunc,
 		"jsonencode":      stdlib.JSONEncodeFunc,
 		"keys":            stdlib.KeysFunc,
-		"length":          stdlib.LengthFunc,
+		"length":          lengthFunc(),
 		"log":             stdlib.LogFunc,
 		"lookup":          stdlib.LookupFunc,
 		"lower":           stdlib.LowerFunc,
@@ -101,6 +101,27 @@ func pathFunc(doc string, f func(string) string) function.Function {
 		Type:        function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			return cty.StringVal(f(args[0].AsString())), nil
+		},
+	})
+}
+
+// lengthFunc is the standard library's, which counts no attributes of objects: in a pipeline { a = 1 } is one.
+func lengthFunc() function.Function {
+	return function.New(&function.Spec{
+		Description: "How many elements a collection has, or attributes an object.",
+		Params:      []function.Parameter{{Name: "collection", Type: cty.DynamicPseudoType, AllowDynamicType: true, AllowUnknown: true, AllowMarked: true}},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if ty := args[0].Type(); ty.IsPrimitiveType() {
+				return cty.NilType, function.NewArgErrorf(0, "a list, map, set or object is required, not %s; strlen counts the characters of a text", ty.FriendlyName())
+			}
+			return cty.Number, nil
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			v, marks := args[0].Unmark()
+			if ty := v.Type(); ty.IsObjectType() {
+				return cty.NumberIntVal(int64(len(ty.AttributeTypes()))).WithMarks(marks), nil
+			}
+			return stdlib.Length(args[0])
 		},
 	})
 }

@@ -148,6 +148,9 @@ func TestFunctions(t *testing.T) {
 		{`jsonencode({ a = [1, true] })`, `"{\"a\":[1,true]}"`},
 		{`jsondecode("{\"a\": 1}").a`, `1`},
 		{`length(setunion(["a"], ["b"]))`, `2`},
+		{`length({ a = 1, b = [2, 3] })`, `2`},
+		{`length(["a"])`, `1`},
+		{`length({})`, `0`},
 		{`lookup({ a = "x" }, "b", "none")`, `"none"`},
 		{`can(regex("^v[0-9]+$", "v15"))`, `true`},
 		{`try(jsondecode("{"), "broken")`, `"broken"`},
@@ -171,6 +174,7 @@ func TestFunctions(t *testing.T) {
 	}
 	for _, tt := range []struct{ src, want string }{
 		{`one(["a", "b"])`, "must be empty or have one element, has 2"},
+		{`length("abc")`, "strlen counts the characters"},
 		{`one("a")`, "must be a list, set or tuple"},
 		{`file("nope")`, "nope does not exist"},
 		{`file("")`, "the path is empty"},

@@ -7,7 +7,10 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -211,7 +214,7 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args [
 		}
 		return resolved, nil
 	}
-	req.Args = placeholders(argsVal)
+	req.Args, req.Env = e.previews(c, args, env)
 	planned, ds := s.kind.Plan(req)
 	p.noteReads(planned.Reads)
 	if !ds.HasErrors() {
@@ -219,18 +222,95 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args [
 	}
 }
 
+// previews are the arguments and the environment, with the names of values that are not known yet in their place.
+func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue) (cty.Value, map[string]string) {
+	vals := make(map[string]cty.Value, len(args))
+	for i, a := range e.args {
+		vals[a.name] = placeholders(args[i].val)
+		if spec, ok := a.spec.(*hcldec.AttrSpec); ok && a.attr != nil && args[i].Unknown {
+			if v, err := convertTo(e.preview(a.attr.Expr, c.evalContext()), spec.Type); err == nil {
+				vals[a.name] = v
+			}
+		}
+	}
+	vars := make(map[string]string)
+	if env.val != cty.NilVal {
+		if v := placeholders(env.val); !v.IsNull() {
+			for name, v := range v.AsValueMap() {
+				if !v.IsNull() {
+					vars[name] = v.AsString()
+				}
+			}
+		}
+	}
+	return cty.ObjectVal(vals), vars
+}
+
+// preview is the value of an expression, of which as much is shown as is known: of a script all but the value that it waits for.
+func (e *evaluator) preview(x hcl.Expression, ctx *hcl.EvalContext) cty.Value {
+	inner := x
+	if native, ok := x.(hclsyntax.Expression); ok {
+		inner = lang.Inner(native)
+	}
+	switch in := inner.(type) {
+	case *hclsyntax.ParenthesesExpr:
+		return e.preview(in.Expression, ctx)
+	case *hclsyntax.TemplateWrapExpr:
+		return e.preview(in.Wrapped, ctx)
+	case *hclsyntax.TemplateExpr:
+		var text strings.Builder
+		for _, part := range in.Parts {
+			v, err := convert.Convert(e.preview(part, ctx), cty.String)
+			if err != nil || v.IsNull() {
+				v = cty.StringVal(notKnown)
+			}
+			text.WriteString(v.AsString())
+		}
+		return cty.StringVal(text.String())
+	case *hclsyntax.TupleConsExpr:
+		return cty.TupleVal(e.previewAll(in.Exprs, ctx))
+	case *hclsyntax.FunctionCallExpr:
+		if in.Name != "concat" || in.ExpandFinal {
+			break
+		}
+		var all []cty.Value
+		for _, v := range e.previewAll(in.Args, ctx) {
+			if v.CanIterateElements() {
+				all = append(all, v.AsValueSlice()...)
+			} else {
+				all = append(all, v) // it stands for the list
+			}
+		}
+		return cty.TupleVal(all)
+	}
+	v, diags := e.p.budget.Value(x, ctx)
+	if diags.HasErrors() {
+		v = cty.DynamicVal
+	}
+	return placeholders(v)
+}
+
+func (e *evaluator) previewAll(xs []hclsyntax.Expression, ctx *hcl.EvalContext) []cty.Value {
+	vals := make([]cty.Value, len(xs))
+	for i, x := range xs {
+		vals[i] = e.preview(x, ctx)
+	}
+	return vals
+}
+
+// notKnown stands for what is not known yet, and of which nothing tells where it comes from.
+const notKnown = "<not known yet>"
+
 // placeholders puts "<address>" where a value is not known yet.
 func placeholders(v cty.Value) cty.Value {
 	out, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
-		plain, marks := v.Unmark()
+		plain, _ := v.Unmark()
 		if plain.IsKnown() {
 			return plain, nil
 		}
-		name := "<not known yet>"
-		for m := range marks {
-			if o, ok := m.(addrs.Output); ok {
-				name = "<" + o.String() + ">"
-			}
+		name := notKnown
+		if outs := lang.OutputMarks(v); len(outs) > 0 {
+			name = fmt.Sprint("<", outs[0], ">")
 		}
 		switch ty := plain.Type(); {
 		case ty == cty.String || ty == cty.DynamicPseudoType:

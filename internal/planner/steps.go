@@ -54,7 +54,11 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 			if diags = append(diags, ds...); ds.HasErrors() {
 				return diags
 			}
-			exists = !v.IsNull() && v.True()
+			if v.IsNull() {
+				r := b.When.Range()
+				return append(diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
+			}
+			exists = v.True()
 		}
 		if !exists && in.at.Keyed {
 			if s.off == nil {
