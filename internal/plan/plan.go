@@ -213,7 +213,11 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 			if near := nearest.Name(s.Short(), known); near != "" {
 				return nil, fmt.Errorf("pipeline %s has no step %s: did you mean %s?", p.Pipeline, s.Short(), near)
 			}
-			return nil, fmt.Errorf("pipeline %s has no step %s that runs with profile %q: `hexmage plan` lists them", p.Pipeline, s.Short(), p.Profile)
+			with := ""
+			if p.Profile != "" {
+				with = " that runs with profile " + p.Profile
+			}
+			return nil, fmt.Errorf("pipeline %s has no step %s%s: `hexmage plan %s` lists them", p.Pipeline, s.Short(), with, p.Pipeline)
 		}
 	}
 	out := *p

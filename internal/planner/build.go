@@ -120,12 +120,12 @@ func (p *planner) chooseProfile() hcl.Diagnostics {
 	case p.o.Profile == "":
 		return errorf(nil, "No profile is chosen", "None of the profiles %s is the default. Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
 	case len(names) == 0:
-		return errorf(nil, "No such profile", "Pipeline %s has no profiles: leave out --profile %s.", p.cfg.Name, p.o.Profile)
+		return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profiles: leave out --profile %s.", p.cfg.Name, p.o.Profile), true)
 	}
 	if near := nearest.Name(p.o.Profile, names); near != "" {
-		return errorf(nil, "No such profile", "There is no profile %s. Did you mean %s?", p.o.Profile, near)
+		return markOptions(errorf(nil, "No such profile", "There is no profile %s. Did you mean %s?", p.o.Profile, near), true)
 	}
-	return errorf(nil, "No such profile", "There is no profile %s. There are: %s.", p.o.Profile, strings.Join(names, ", "))
+	return markOptions(errorf(nil, "No such profile", "There is no profile %s. There are: %s.", p.o.Profile, strings.Join(names, ", ")), true)
 }
 
 func (p *planner) profileName() string {

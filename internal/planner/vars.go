@@ -29,13 +29,30 @@ func (p *planner) variables() (map[string]cty.Value, hcl.Diagnostics) {
 	out := make(map[string]cty.Value, len(p.cfg.Variables))
 	for _, v := range p.cfg.Variables {
 		val, ds := p.variable(v, values[v.Name])
-		diags = append(diags, ds...)
+		diags = append(diags, markOptions(ds, values[v.Name].text)...)
 		if ds.HasErrors() {
 			val = cty.UnknownVal(v.Type) // what depends on it is still checked, but nothing is planned
 		}
 		out[v.Name] = val
 	}
 	return out, diags
+}
+
+// ofOptions marks diagnostics, as their Extra, that are about Options and not about files.
+type ofOptions struct{}
+
+func markOptions(diags hcl.Diagnostics, yes bool) hcl.Diagnostics {
+	for _, d := range diags {
+		if yes {
+			d.Extra = ofOptions{}
+		}
+	}
+	return diags
+}
+
+// OfOptions tells whether what is wrong is a profile, or the value of a variable, that Options name: no change of a file is needed to make it right.
+func OfOptions(diags hcl.Diagnostics) bool {
+	return slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
 }
 
 func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
@@ -52,7 +69,8 @@ func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
 		if near := nearest.Name(name, names); near != "" {
 			advice = fmt.Sprintf("Did you mean %s?", near)
 		}
-		diags = append(diags, errorf(r, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s", from, name, p.cfg.Name, advice)...)
+		more := errorf(r, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s", from, name, p.cfg.Name, advice)
+		diags = append(diags, markOptions(more, r == nil)...)
 	}
 	ctx := &hcl.EvalContext{Functions: p.scope.Functions, Variables: map[string]cty.Value{lang.Path: p.scope.Path, lang.Profile: p.scope.Profile}}
 	if p.profile != nil && p.profile.Variables != nil {

@@ -29,6 +29,8 @@ type Set struct {
 	Root  string   // folders from here down to the files may be renamed, removed and made again
 	Files []string // whose content counts
 	Dirs  []string // whose entries count
+
+	Since time.Time // what its user found out about it is not older; zero: it may be
 }
 
 // Options are how to watch. The zero value works.
@@ -110,13 +112,19 @@ func (w *Watcher) Polling() bool {
 
 // Set watches another set from now on. It returns true if a change of something in it may have gone unnoticed because nobody
 // watched it until now: the caller has to look once more.
+//
+// Where there are events, what was not watched until now may have changed if the system says that it did after Set.Since.
 func (w *Watcher) Set(s Set) bool {
 	p := newPaths(s)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	fresh := w.paths.adds(&p)
 	w.paths = p
-	return w.cover() || fresh && w.events == nil
+	grew := w.cover()
+	if grew && w.events != nil {
+		return p.changed(s.Since)
+	}
+	return grew || fresh && w.events == nil
 }
 
 // cover has events come of just the folders that matter. It returns true when one was added. The caller holds mu.
@@ -453,6 +461,32 @@ func (p *paths) different(seen map[string]stat.Stamp) []string {
 	}
 	return changed
 }
+
+// changed tells whether something may have changed after the moment. Of what is not there, the nearest folder on the way says whether something went.
+func (p *paths) changed(since time.Time) bool {
+	if since.IsZero() {
+		return true
+	}
+	after := func(st stat.Stamp) bool {
+		at, tick := max(st.MTime, st.CTime), clockTick
+		if at%int64(time.Second) == 0 {
+			tick = stat.RacyWindow // a file system that has no parts of seconds
+		}
+		return at >= since.Add(-tick).UnixNano()
+	}
+	for i, st := range p.stamps() {
+		for at := filepath.Dir(p.order[i]); !st.Exists() && p.ways[at]; at = filepath.Dir(at) {
+			st, _ = isDir(at)
+		}
+		if after(st) {
+			return true
+		}
+	}
+	return false
+}
+
+// clockTick is by how much the time that the system gives to a change may be behind the clock.
+const clockTick = 20 * time.Millisecond
 
 // gone tells whether one of the files is not there.
 func (p *paths) gone(files []string) bool {

@@ -234,6 +234,27 @@ func TestSetSaysWhatIsNew(t *testing.T) {
 	})
 }
 
+// Where the system says when things changed, what was not watched until now counts only if it changed since it was looked at.
+func TestSetSince(t *testing.T) {
+	f := start(t, watch.Options{})
+	time.Sleep(100 * time.Millisecond)
+	since := time.Now()
+	if f.w.Set(watch.Set{Root: f.root, Files: f.paths("other/x", "other/gone"), Since: since}) {
+		t.Error("other/x is as it was, and is to be looked at again")
+	}
+	f.write("third/y", "it came")
+	if !f.w.Set(watch.Set{Root: f.root, Files: f.paths("third/y"), Since: since}) {
+		t.Error("third/y came while nobody watched, and nobody is told")
+	}
+	if err := os.Rename(f.paths("third/y")[0], f.paths("third/z")[0]); err != nil {
+		t.Fatal(err)
+	}
+	f.w.Set(watch.Set{Root: f.root})
+	if !f.w.Set(watch.Set{Root: f.root, Files: f.paths("third/y"), Since: since}) {
+		t.Error("third/y went while nobody watched, and nobody is told")
+	}
+}
+
 // Many saves are one change, and how an editor that is careful with files saves is one.
 func TestSettles(t *testing.T) {
 	f := start(t, watch.Options{Quiet: 60 * time.Millisecond})

@@ -109,6 +109,11 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// givenError says that what is wrong is what the command was given: no file has to change to make it right.
+type givenError struct{ error }
+
+func (e givenError) Unwrap() error { return e.error }
+
 func usage(format string, args ...any) error {
 	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
 }

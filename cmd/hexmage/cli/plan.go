@@ -49,7 +49,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 	p = a.checkMachine(p)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
-			return nil, "", &exitError{ExitUsage, err}
+			return nil, "", givenError{&exitError{ExitUsage, err}}
 		}
 	}
 	return p, workspace, nil
@@ -86,7 +86,11 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 		fmt.Fprint(a.env.Stderr, config.Render(diags, files, uint(cmp.Or(a.env.Width, 100)), a.colour()))
 	}
 	if diags.HasErrors() {
-		return &exitError{code: ExitUsage}
+		err := &exitError{code: ExitUsage}
+		if planner.OfOptions(diags) {
+			return givenError{err}
+		}
+		return err
 	}
 	return nil
 }
@@ -331,7 +335,10 @@ func (s *planStatus) of(step string) string {
 	for _, to := range group {
 		some.add(to)
 		if why == "" && to.Reason != "" {
-			why = " (" + strings.TrimSpace(to.Name+": "+to.Reason) + ")"
+			if why = to.Reason; to.Name != "" {
+				why = to.Name + ": " + why
+			}
+			why = " (" + why + ")"
 		}
 	}
 	some.Actions = make([]actionStatus, len(group))

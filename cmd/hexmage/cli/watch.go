@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
@@ -165,20 +167,23 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 	if ctx.Err() != nil {
 		return false, &exitError{ExitInterrupted, errInterrupted}
 	}
+	var exit *exitError
 	switch {
+	case first && errors.As(ended, new(givenError)):
+		return false, ended
 	case errors.Is(ended, errNewer):
 		v.stopped++
 		if v.json == nil {
 			v.brief.Done(sum, time.Since(saved), errNewer.Error())
 		}
 		return true, nil
-	case ended != nil && !r.over:
+	case ended != nil && (!errors.As(ended, &exit) || exit.err != nil):
 		fmt.Fprintf(v.a.env.Stderr, "hexmage: %v\n", ended)
 	case ended == nil && !first && v.json == nil && (told && !r.unchanged || sum.Executed > 0):
 		v.brief.Done(sum, time.Since(saved), "")
 	}
 	v.stopped = 0
-	return v.watch(ended != nil || sum.Failed > 0) || again, nil
+	return v.watch(ended != nil || sum.Failed > 0, saved) || again, nil
 }
 
 // build builds what is to be built, if that can be told.
@@ -193,11 +198,6 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 	if !v.chosen {
 		steps, err := v.choose()
 		if err != nil {
-			r.over = true
-			var exit *exitError
-			if !errors.As(err, &exit) || exit.err != nil {
-				fmt.Fprintf(v.a.env.Stderr, "hexmage: %v\n", err)
-			}
 			return r, event.BuildFinished{}, err
 		}
 		v.steps, v.chosen = steps, true
@@ -240,7 +240,7 @@ func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
 	case len(out) == 0:
 		return until, nil
 	case len(keep) == 0:
-		return nil, usage("all of it needs a device: say --run")
+		return nil, givenError{usage("all of it needs a device: say --run")}
 	}
 	return keep, nil
 }
@@ -293,8 +293,8 @@ func (l *watchSet) len() int {
 }
 
 // watch has the watcher watch what the last run looked at, and what any run would. One that failed has not come to the rest, which
-// therefore stays watched.
-func (v *viewer) watch(failed bool) bool {
+// therefore stays watched. Nothing of it was looked at before since.
+func (v *viewer) watch(failed bool, since time.Time) bool {
 	l := &v.watches
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -303,17 +303,23 @@ func (v *viewer) watch(failed bool) bool {
 		maps.Copy(l.dirs, l.lastDirs)
 	}
 	l.lastFiles, l.lastDirs = maps.Clone(l.files), maps.Clone(l.dirs)
-	s := watch.Set{Root: v.workspace}
+	s := watch.Set{Root: v.workspace, Since: since}
 	for p := range l.files {
 		s.Files = append(s.Files, absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	for p := range l.dirs {
 		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
 	}
-	for _, dir := range []string{"pipelines", "toolchains"} {
-		s.Dirs = append(s.Dirs, filepath.Join(v.workspace, dir))
+	own := filepath.Join(v.workspace, config.Folder, v.c.Pipeline)
+	for _, dir := range []string{filepath.Join(v.workspace, config.Folder), filepath.Join(v.workspace, "toolchains"), own} {
+		s.Dirs = append(s.Dirs, dir)
 	}
-	s.Files = append(s.Files, filepath.Join(v.workspace, "pipelines", v.c.Pipeline+".hcl"), filepath.Join(v.workspace, toolchains.LockFile))
+	s.Files = append(s.Files, own+".hcl", filepath.Join(v.workspace, toolchains.LockFile))
+	if entries, err := os.ReadDir(own); err == nil {
+		for _, e := range entries {
+			s.Files = append(s.Files, filepath.Join(own, e.Name()))
+		}
+	}
 	return v.w.Set(s)
 }
 

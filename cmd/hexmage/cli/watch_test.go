@@ -5,6 +5,7 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 )
 
 const watched = `
@@ -42,7 +45,8 @@ type watching struct {
 	done chan error
 
 	mu     sync.Mutex
-	lines  []line // of stdout
+	lines  []line // of stdout, those that nobody waited for yet
+	all    []line
 	stderr bytes.Buffer
 	news   chan struct{}
 }
@@ -112,7 +116,7 @@ func (w *watching) start(args ...string) {
 				l.Event = "not JSON: " + s.Text()
 			}
 			w.mu.Lock()
-			w.lines = append(w.lines, l)
+			w.lines, w.all = append(w.lines, l), append(w.all, l)
 			w.mu.Unlock()
 			select {
 			case w.news <- struct{}{}:
@@ -472,10 +476,16 @@ func TestWatchFailsAtFirst(t *testing.T) {
 	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
 	w.write("pipelines/p.hcl", watched)
 	w.write("src/a.txt", "broken")
+	time.Sleep(100 * time.Millisecond) // then the first build is sure to have seen the last save
 	w.start()
 	if w.out() != "" {
 		t.Fatalf("the output is %q", w.out())
 	}
+	w.mu.Lock()
+	if n := len(slices.DeleteFunc(slices.Clone(w.all), func(l line) bool { return l.Event != "build_finished" })); n != 1 {
+		t.Errorf("%d builds before it watches", n)
+	}
+	w.mu.Unlock()
 	w.write("src/a.txt", "fine")
 	w.built("FINE")
 }
@@ -510,4 +520,53 @@ func TestWatchShows(t *testing.T) {
 	w.write("src/a.txt", "broken")
 	says("src/a.txt  failed")
 	says("exit code 1")
+}
+
+// A pipeline may be a folder: its files are watched one by one, also when nothing of it could be read at first.
+func TestWatchFolder(t *testing.T) {
+	t.Parallel()
+	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
+	w.write("pipelines/p/steps.hcl", watched+"]")
+	w.write("src/a.txt", "a")
+	w.start()
+	w.write("pipelines/p/steps.hcl", watched)
+	w.built("A")
+	w.write("pipelines/p/more.hcl", "locals {")
+	w.until("the change", func(l line) bool { return l.Event == "files_changed" })
+	w.write("src/a.txt", "b")
+	w.write("pipelines/p/more.hcl", "locals {}")
+	w.built("B")
+}
+
+// What the command line has wrong no save can mend: it is said once, and all is over.
+func TestWatchGivenWrongly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := &watching{t: t, dir: dir}
+	w.write("src/a.txt", "a")
+	w.write("pipelines/p.hcl", watched+`variable "n" {
+  type    = number
+  default = 1
+}
+`)
+	for _, tt := range []struct{ args, env, want string }{
+		{args: "--until exec.nosuch", want: "no step exec.nosuch"},
+		{args: "--until exec.nosuch --run", want: "no step exec.nosuch"},
+		{args: "--until nosuch", want: "no step address"},
+		{args: "--var nosuch=1", want: "No such variable"},
+		{args: "--var n=x", want: "does not fit"},
+		{env: "HEXMAGE_VAR_n=x", want: "does not fit"},
+		{args: "--profile nosuch", want: "No such profile"},
+		{args: "--profile nosuch --run", want: "No such profile"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, binary(t), append([]string{"watch", "p"}, strings.Fields(tt.args)...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HEXMAGE_CACHE="+t.TempDir(), "HOME="+dir, tt.env)
+		out, err := cmd.CombinedOutput()
+		cancel()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != cli.ExitUsage || strings.Count(string(out), tt.want) != 1 {
+			t.Errorf("%s %s: %v, want exit code 2 and %q, once:\n%s", tt.args, tt.env, err, tt.want, out)
+		}
+	}
 }
