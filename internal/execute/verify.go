@@ -162,7 +162,7 @@ func typical() []cause {
 	return []cause{
 		{`\b(19|20)\d\d-[01]\d-[0-3]\d|\b[0-2]\d:[0-5]\d:[0-5]\d([.,]\d+)?\b|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-3]\d\b`,
 			"a date or time of day: take it out, or set SOURCE_DATE_EPOCH in the step's env where the tool heeds it"},
-		{`\b(1[7-9]|20)\d{8}([.]?\d{3,9})?\b`, "what looks like the time in seconds since 1970: take it out, or set SOURCE_DATE_EPOCH"},
+		{`\b(1[7-9]|20)\d{8}([.]?\d{3,9})?\b`, "the time in seconds since 1970: take it out, or set SOURCE_DATE_EPOCH"},
 		{`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`, "a random identifier (UUID): give the tool a fixed one or a seed"},
 		{`/tmp/[^\s"'\x00]*\.[A-Za-z0-9_]{6,}`, "the name of a temporary file"},
 	}

@@ -118,11 +118,16 @@ func metaText(n *Instance) string {
 	return strings.Join(parts, ", ")
 }
 
-func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
-	name := s.Name
-	if name == "" {
-		name = n.At.Kind
+// ActionName is what an action of the instance is called: an only one has no name of its own.
+func (n *Instance) ActionName(s action.Spec) string {
+	if s.Name == "" {
+		return n.At.Kind
 	}
+	return s.Name
+}
+
+func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
+	name := n.ActionName(s)
 	if n.Deferred != "" {
 		name += " (preview)"
 	}
@@ -452,12 +457,11 @@ func GraphJSON(p *Plan) ([]byte, error) {
 	return marshal(g)
 }
 
-// marshal is json.MarshalIndent without the escapes that only HTML needs, with a line end.
+// marshal is json.Marshal without the escapes that only HTML needs.
 func marshal(v any) ([]byte, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
 	err := e.Encode(v)
-	return []byte(b.String()), err
+	return []byte(strings.TrimSuffix(b.String(), "\n")), err
 }

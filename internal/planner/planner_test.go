@@ -1,6 +1,8 @@
 package planner_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"io/fs"
 	"os"
@@ -265,10 +267,14 @@ func wholeJSON(p *plan.Plan) ([]byte, error) { return plan.JSON(p, nil) }
 func jsonText(t *testing.T, f func(*plan.Plan) ([]byte, error), p *plan.Plan) string {
 	t.Helper()
 	b, err := f(p)
-	if err != nil {
+	if err != nil || bytes.ContainsRune(b, '\n') {
+		t.Fatalf("%v, or more than a line:\n%s", err, b)
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, b, "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
+	return text.String() + "\n"
 }
 
 func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string) {

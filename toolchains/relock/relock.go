@@ -28,10 +28,12 @@ type Options struct {
 
 // Change is what became of one release.
 type Change struct {
-	Name, Version, Source string
-	Text                  string // for people: "pinned clang-22 1:22.1.8-1 …", "as before"
-	Changed               bool
-	FirstUse              bool // nobody vouches for what came: it is pinned as it was
+	Name     string `json:"name"`
+	Version  string `json:"version"`
+	Source   string `json:"source,omitempty"`
+	Text     string `json:"text"` // for people: "pinned clang-22 1:22.1.8-1 …", "as before"
+	Changed  bool   `json:"changed"`
+	FirstUse bool   `json:"first_use"` // nobody vouches for what came: it is pinned as it was
 }
 
 // Update pins the releases in l, which it changes. A release whose digest the catalogue has is pinned with it, without a

@@ -291,7 +291,7 @@ type commands struct {
 // Global are the flags of every command.
 type Global struct {
 	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
-	JSON    bool              `name:"json" help:"Write events or results as JSON, one object a line."`
+	JSON    bool              `name:"json" help:"Write events or results as JSON: one object, or list of them, a line."`
 	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
 	Fresh   stepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -75,17 +76,14 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	want := func(step, spec string) bool {
-		if c.Action != "" && spec != c.Action {
-			return false
-		}
+	want := func(step string) bool {
 		if copied {
 			return step == strings.TrimPrefix(c.Step, "step.")
 		}
 		b, _, _ := strings.Cut(step, "[")
 		return b == base
 	}
-	w, err := a.preview(ctx, p, workspace, want)
+	w, err := a.preview(ctx, p, workspace, func(step, _ string) bool { return want(step) })
 	if err != nil {
 		return err
 	}
@@ -93,11 +91,13 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	var copies, names []string
 	for i := range w.seen.Actions {
 		v := &w.seen.Actions[i]
-		name := ""
+		name, named := "", c.Action == ""
 		if v.Spec != nil {
-			name = v.Spec.Name
+			name = v.Instance.ActionName(*v.Spec)
+			like, _ := path.Match(c.Action, name) // plan names what it does not know yet as *.o
+			named = named || like || c.Action == name || c.Action == name+": "+v.Spec.Description
 		}
-		if step := v.Instance.At.Short(); want(step, name) {
+		if step := v.Instance.At.Short(); want(step) && named {
 			found = append(found, v)
 		} else if b, _, _ := strings.Cut(step, "["); b == base {
 			copies, names = append(copies, step), append(names, name)

@@ -84,7 +84,11 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	line.end()
 	changed := false
 	for _, ch := range changes {
-		fmt.Fprintf(a.env.Stdout, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text)
+		if !a.JSON {
+			fmt.Fprintf(a.env.Stdout, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text)
+		} else if err := a.printJSON(ch); err != nil {
+			return err
+		}
 		changed = changed || ch.Changed
 		if ch.FirstUse {
 			fmt.Fprintf(a.env.Stderr, "note: %s %s is pinned on trust: nobody publishes a digest for it, so what came now is what it will have to be. Compare the digest with one that somebody else has got before you commit %s.\n",
@@ -99,8 +103,10 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		if werr := atomicfile.WriteFile(filepath.Dir(path), path, lock.Encode(), 0o644); werr != nil {
 			return engine(werr)
 		}
-		fmt.Fprintln(a.env.Stdout, "written:", path)
-	} else if err == nil && len(changes) == 0 {
+		if !a.JSON {
+			fmt.Fprintln(a.env.Stdout, "written:", path)
+		}
+	} else if err == nil && len(changes) == 0 && !a.JSON {
 		fmt.Fprintln(a.env.Stdout, "nothing to pin")
 	}
 	if err != nil {
@@ -137,16 +143,11 @@ func (a *app) lockOptions() (relock.Options, error) {
 // checkLock says what of the requests is not pinned, or not as it is.
 func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
 	problems := relock.Check(d.catalogue, d.lock, reqs)
-	if a.JSON {
-		if problems == nil {
-			problems = []relock.Problem{}
-		}
-		if err := a.printJSON(problems); err != nil {
-			return err
-		}
-	} else {
-		for _, p := range problems {
+	for _, p := range problems {
+		if !a.JSON {
 			fmt.Fprintln(a.env.Stdout, p)
+		} else if err := a.printJSON(p); err != nil {
+			return err
 		}
 	}
 	if len(problems) > 0 {

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,6 +57,13 @@ func TestLockCommand(t *testing.T) {
 		if got := Main(append([]string{"hexmage", "lock"}, args...), env); got != code {
 			t.Errorf("lock %q: exit code %d, want %d\n%s%s", args, got, code, stdout.String(), stderr.String())
 		}
+		if slices.Contains(args, "--json") {
+			for line := range strings.Lines(stdout.String()) {
+				if err := json.Unmarshal([]byte(line), &map[string]any{}); err != nil {
+					t.Errorf("lock %q: a line is no object: %s", args, line)
+				}
+			}
+		}
 		all := stdout.String() + stderr.String()
 		if !strings.Contains(all, says) {
 			t.Errorf("lock %q does not say %q:\n%s", args, says, all)
@@ -79,6 +88,9 @@ func TestLockCommand(t *testing.T) {
 	run(0, "pins all 2 releases", "--check", "--profile", "device", "--offline")
 	run(0, "nothing to pin", "--profile", "device", "--offline")
 	run(0, "as before", "--profile", "device", "--offline", "ours")
+	run(0, `"text":"as before`, "--profile", "device", "--offline", "ours", "--json")
+	run(0, "", "--profile", "device", "--offline", "--json")
+	run(0, "", "--check", "--profile", "device", "--json")
 	if asked.Load() != 1 || lock() != pinned {
 		t.Errorf("%d requests, lock:\n%s", asked.Load(), lock())
 	}
