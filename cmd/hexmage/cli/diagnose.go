@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/diagnose"
@@ -244,6 +245,9 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 	own := strings.Join(f.Hints, "\n")
 	if len(r.Findings) > 0 && strings.Contains(own, r.Findings[0].Remedy) {
 		return nil
+	}
+	if strings.Contains(own, local.NetworkHint) { // so the machine may well have one
+		r.Findings = slices.DeleteFunc(r.Findings, func(f diagnose.Finding) bool { return f.ID == "fetch-no-network" })
 	}
 	if hints := r.Hints(); len(hints) > 0 || len(f.Hints) > 0 {
 		return hints

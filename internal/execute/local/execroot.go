@@ -51,6 +51,17 @@ type entry struct {
 // maxEntries is how many files and folders of inputs stay in an execRoot at most.
 const maxEntries = 512
 
+// networkRefused tells whether the command wanted the network and was refused, since this was last asked, and whether that is known.
+func (s *execRoot) networkRefused() (refused, known bool) {
+	switch {
+	case s.mounted != nil:
+		return s.mounted.NetworkRefused()
+	case s.worker != nil:
+		return s.worker.NetworkRefused()
+	}
+	return false, false
+}
+
 func (s *execRoot) root() string { return filepath.Join(s.dir, "root") }
 func (s *execRoot) home() string { return filepath.Join(s.dir, "home") }
 func (s *execRoot) tmp() string  { return filepath.Join(s.dir, "tmp") }

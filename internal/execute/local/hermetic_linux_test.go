@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if len(os.Args) == 5 && os.Args[0] == action.ToolArg0 && os.Args[1] == "tool" {
+	if len(os.Args) == 5 && os.Getenv("HEXMAGE_SELF") != "" && os.Args[1] == "tool" {
 		c, err := net.DialTimeout(os.Args[3], os.Args[4], 5*time.Second)
 		if err == nil {
 			_, err = c.Write([]byte("hello"))
@@ -44,8 +44,9 @@ func TestMain(m *testing.M) {
 // room is a workspace and an executor that has its commands restricted, or not.
 type room struct {
 	fixture
-	strict    bool
-	workspace string
+	strict     bool
+	supervised bool
+	workspace  string
 }
 
 func newRoom(t *testing.T, l level) room {
@@ -63,7 +64,7 @@ func newRoom(t *testing.T, l level) room {
 			t.Error(err)
 		}
 	})
-	return room{f, l.base != nil, ws}
+	return room{f, l.base != nil, l.base != nil && l.base.Unsupervised() == nil, ws}
 }
 
 // sh runs a shell script with these inputs; its output is out/o.
@@ -120,6 +121,8 @@ func TestHermetic(t *testing.T) {
 			t.Run("inputs", func(t *testing.T) { testInputs(t, r) })
 			t.Run("environment", func(t *testing.T) { testEnvironment(t, r) })
 			t.Run("network", func(t *testing.T) { testNetwork(t, r) })
+			t.Run("network hint", func(t *testing.T) { testNetworkHint(t, r) })
+			t.Run("git", func(t *testing.T) { testGit(t, r) })
 			t.Run("background", func(t *testing.T) { testBackground(t, r) })
 		})
 	}
@@ -249,6 +252,45 @@ func testNetwork(t *testing.T, r room) {
 		if res := r.execute(t, a); res.ExitCode != 0 && network != "unix" {
 			t.Errorf("%s with network = true: %s", network, res.Stderr)
 		}
+	}
+}
+
+// testNetworkHint: what was refused is known, whatever the command prints about it, and said of no other command.
+func testNetworkHint(t *testing.T, r room) {
+	if !r.supervised {
+		t.Skip("nobody counts what is refused")
+	}
+	const hint = "add `network = true`"
+	for _, tt := range []struct {
+		script string
+		hint   bool
+	}{
+		{"$HEXMAGE_SELF tool dial tcp 127.0.0.1:1 > /dev/null 2>&1; exit 1", true},
+		{"echo 'socket.gaierror: name resolution: dial tcp: could not resolve host: permission denied'; exit 1", false},
+		{"$HEXMAGE_SELF tool dial udp '[::1]:1'; echo ok > out/o", false}, // an earlier command's
+		{"exit 1", false},
+		{"$HEXMAGE_SELF tool dial unix nothing; exit 1", false},
+	} {
+		res := r.sh(t, tt.script, nil)
+		if got := strings.Contains(strings.Join(res.Hints, "\n"), hint); got != tt.hint {
+			t.Errorf("%s: hints %q", tt.script, res.Hints)
+		}
+		if res := r.sh(t, tt.script, nil, action.PropertyNetwork+"=true"); strings.Contains(strings.Join(res.Hints, "\n"), hint) {
+			t.Errorf("%s with network = true: hints %q", tt.script, res.Hints)
+		}
+	}
+	if res := r.sh(t, "echo 'sh: socket: Permission denied'; $HEXMAGE_SELF tool dial tcp 127.0.0.1:1; echo '/nosuch/x (Permission denied).'; exit 1", nil); len(res.Hints) != 1 {
+		t.Errorf("hints %q, want one", res.Hints)
+	}
+}
+
+// testGit: git does not go on when it may not read the settings of the machine.
+func testGit(t *testing.T, r room) {
+	if _, err := execute.LookPath("git", ""); err != nil {
+		t.Skip(err)
+	}
+	if res := r.sh(t, "git init -q out/o && git -C out/o config -l > /dev/null", nil); res.ExitCode != 0 {
+		t.Errorf("%s", res.Stderr)
 	}
 }
 

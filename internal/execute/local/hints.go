@@ -19,10 +19,13 @@ const (
 	maxHintDirs  = 200
 )
 
+// NetworkHint begins the hint that says why a command had no network.
+const NetworkHint = "the command wanted the network, which the step may not use"
+
 var (
 	refusedRE = lazyregexp.New(`(?i)permission denied|resource busy|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
 	missingRE = lazyregexp.New(`(?i)no such file|not found|cannot find|can't find|cannot open|can't open|does not exist|ENOENT`)
-	networkRE = lazyregexp.New(`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}(permission denied|not permitted)|(connect|network)[^\n]{0,80}permission denied|EAI_AGAIN`)
+	networkRE = lazyregexp.New(`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}permission denied|EAI_AGAIN`)
 	namedRE   = lazyregexp.New("([^\\s'\"`‘’“”:]+)['\"’”]?: *(?i:permission denied|operation not permitted|no such file)")
 	wordRE    = lazyregexp.New("[^\\s'\"`‘’“”:,;()<>\\[\\]=]+")
 )
@@ -36,8 +39,12 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 	}
 	h := &hinter{x: x, a: a, s: s, restricted: restricted, seen: map[string]bool{}}
 	text := string(res.Stderr) + "\n" + string(res.Stdout)
-	if restricted && a.Command.Platform[action.PropertyNetwork] != "true" && networkRE.MatchString(text) {
-		h.say("the step may not use the network: add `network = true` to it if its result cannot depend on what is there")
+	refused, known := s.networkRefused()
+	if !known && restricted && a.Command.Platform[action.PropertyNetwork] != "true" {
+		refused = networkRE.MatchString(text)
+	}
+	if refused {
+		h.say(NetworkHint + ": add `network = true` to it if its result cannot depend on what is there")
 	}
 	words := 0
 	for _, line := range strings.Split(text, "\n") {
@@ -49,6 +56,9 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 		if m := namedRE.FindStringSubmatch(line); m != nil {
 			named = m[1]
 		}
+		if refused && named == "socket" {
+			continue // it is no file, and what stands beside it is an address
+		}
 		for _, word := range wordRE.Get().FindAllString(line, -1) {
 			if words++; words > maxHintWords || len(h.list) >= maxHints {
 				return h.list
@@ -56,7 +66,7 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 			if word != named {
 				word = strings.TrimRight(word, ".!")
 			}
-			if len(word) < 4096 && !h.seen[word] && (word == named || len(word) > 1 && strings.ContainsAny(word, "./")) {
+			if len(word) < 4096 && !h.seen[word] && (named != "" && word == named || len(word) > 1 && strings.ContainsAny(word, "./")) {
 				h.seen[word] = true
 				h.word(word, denied)
 			}

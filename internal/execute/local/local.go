@@ -345,6 +345,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	}
 	progress := &progressLines{report: a.Report, next: stderr}
 	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
+	s.networkRefused() // to an earlier command
 	start := time.Now()
 	var code int
 	do := func() { code, err = x.run(ctx, c, &s.pipes) }

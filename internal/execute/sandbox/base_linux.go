@@ -8,6 +8,7 @@ var basePaths = []string{
 	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/locale.alias", "/etc/os-release",
 	"/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf",
 	"/etc/protocols", "/etc/services", "/etc/fonts", "/etc/perl", "/etc/java", "/etc/mime.types", "/etc/magic", "/etc/debian_version",
+	"/etc/gitconfig", "/etc/wgetrc", // git and wget do not go on without, if they are there
 	"/proc", "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm", "/sys/fs/cgroup",
 }
 

@@ -210,11 +210,14 @@ func (r *Ruleset) restrict(network bool) (*supervisor, error) {
 		return nil, fmt.Errorf("sandbox: restrict a thread: %w", errno)
 	}
 	supervised := r.base.unsupervised == nil
-	meta, other := ask, ask
+	meta, other, inet := ask, ask, ask
 	if !supervised {
-		meta, other = allow, refuse(unix.EPERM)
+		meta, other, inet = allow, refuse(unix.EPERM), refuse(unix.EACCES)
 	}
-	fd, err := newFilter(r.base.archs, network, meta, other).install(supervised)
+	if network {
+		inet = allow
+	}
+	fd, err := newFilter(r.base.archs, meta, other, inet).install(supervised)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}

@@ -40,5 +40,8 @@ func (*Worker) Do(f func()) { f() }
 // Marked is false.
 func (*Worker) Marked() bool { return false }
 
+// NetworkRefused does not know.
+func (*Worker) NetworkRefused() (refused, known bool) { return false, false }
+
 // Close does nothing.
 func (*Worker) Close() {}

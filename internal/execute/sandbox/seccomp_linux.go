@@ -51,8 +51,8 @@ func (f *filter) equal(k uint32, body func()) {
 func (f *filter) is(k uint32, a answer) { f.equal(k, func() { f.ret(a) }) }
 
 // newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything. meta is the answer for calls that change
-// files beside their content; other is the one for calls that change other processes.
-func newFilter(archs []arch, network bool, meta, other answer) filter {
+// files beside their content; other is the one for calls that change other processes, inet for those that make sockets of the network.
+func newFilter(archs []arch, meta, other, inet answer) filter {
 	var f filter
 	for _, a := range archs {
 		f.load(dataArch)
@@ -81,8 +81,8 @@ func newFilter(archs []arch, network bool, meta, other answer) filter {
 			}
 			f.ret(allow)
 		})
-		if !network {
-			f.sockets(a)
+		if inet != allow {
+			f.sockets(a, inet)
 		}
 		f.ret(allow)
 		f[over].K = uint32(len(f) - over - 1)
@@ -91,18 +91,20 @@ func newFilter(archs []arch, network bool, meta, other answer) filter {
 	return f
 }
 
-// sockets has socket() make unix sockets alone: other families are EACCES.
-func (f *filter) sockets(a arch) {
+// sockets has socket() make unix sockets alone: inet is the answer for the internet's, others are EACCES.
+func (f *filter) sockets(a arch, inet answer) {
 	if a.socketCall != 0 {
 		f.equal(a.socketCall, func() {
 			f.load(dataArgs)
-			f.is(1, refuse(unix.EACCES)) // SYS_SOCKET; its family is in memory, where a filter cannot look
+			f.is(1, inet) // SYS_SOCKET; its family is in memory, where a filter cannot look
 			f.ret(allow)
 		})
 	}
 	f.equal(a.socket, func() {
 		f.load(dataArgs)
 		f.is(unix.AF_UNIX, allow)
+		f.is(unix.AF_INET, inet)
+		f.is(unix.AF_INET6, inet)
 		f.ret(refuse(unix.EACCES))
 	})
 }

@@ -46,15 +46,15 @@ func TestFilter(t *testing.T) {
 	const other = answer(unix.SECCOMP_RET_TRAP)
 	enosys, eperm, eacces := refuse(unix.ENOSYS), refuse(unix.EPERM), refuse(unix.EACCES)
 	for _, name := range []string{"amd64", "arm64"} {
-		for _, network := range []bool{true, false} {
-			f := newFilter(archs(name), network, ask, other)
+		for _, inet := range []answer{allow, ask, eacces} {
+			f := newFilter(archs(name), ask, other, inet)
 			if len(f) > unix.BPF_MAXINSNS {
 				t.Errorf("%s: %d instructions", name, len(f))
 			}
 			expect := func(want answer, a arch, nr uint32, args ...uint64) {
 				t.Helper()
 				if got := f.run(t, a.audit, nr, args...); got != want {
-					t.Errorf("%s, %#x, network %v: call %d%v gets %#x, want %#x", name, a.audit, network, nr, args, got, want)
+					t.Errorf("%s, %#x, sockets %#x: call %d%v gets %#x, want %#x", name, a.audit, inet, nr, args, got, want)
 				}
 			}
 			for _, a := range archs(name) {
@@ -103,8 +103,13 @@ func TestFilter(t *testing.T) {
 				expect(enosys, a, x32Bit+1)
 				expect(eperm, a, a.ioctl, 3, 0x40086602)
 				expect(allow, a, a.ioctl, 3, 0x80086601) // FS_IOC_GETFLAGS
-				inet := map[bool]answer{true: allow, false: eacces}[network]
+				rest := eacces
+				if inet == allow {
+					rest = allow
+				}
 				expect(inet, a, a.socket, unix.AF_INET)
+				expect(inet, a, a.socket, unix.AF_INET6)
+				expect(rest, a, a.socket, unix.AF_NETLINK)
 				expect(allow, a, a.socket, unix.AF_UNIX)
 				if a.socketCall != 0 {
 					expect(inet, a, a.socketCall, 1)

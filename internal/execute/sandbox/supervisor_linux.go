@@ -16,7 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// supervisor answers the calls of one worker's processes that change files beside their content, or other processes. It does what a call
+// supervisor answers the calls of one worker's processes that change files beside their content, or other processes, or that want the network,
+// which it refuses and remembers. It does what a call
 // asks for, on a file that it has found itself, or refuses: what the caller's memory says is read once, and never read again by the kernel,
 // so that nothing can be changed between the look and the deed.
 type supervisor struct {
@@ -25,6 +26,8 @@ type supervisor struct {
 	shared func(stat.Stamp) bool
 	archs  []arch
 	marked atomic.Bool // a folder got another owner or attributes
+
+	networkRefused atomic.Bool
 }
 
 // notification is the kernel's struct seccomp_notif, and response struct seccomp_notif_resp.
@@ -113,6 +116,10 @@ func (q *question) answer(r *response) error {
 	}
 	if c, ok := q.changes[q.nr]; ok {
 		return q.change(c)
+	}
+	if q.nr == q.socket || q.socketCall != 0 && q.nr == q.socketCall {
+		q.s.networkRefused.Store(true)
+		return unix.EACCES
 	}
 	p, ok := q.processes[q.nr]
 	pid := int(q.int(int(p.pid)))

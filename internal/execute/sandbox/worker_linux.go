@@ -44,6 +44,14 @@ func newWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
 // Marked tells whether a command changed a folder below Access.Own in a way that stays with the folder and that its mode does not show.
 func (w *Worker) Marked() bool { return w.supervisor != nil && w.supervisor.marked.Load() }
 
+// NetworkRefused tells whether a command wanted the network and was refused since this was last asked, and whether that is known.
+func (w *Worker) NetworkRefused() (refused, known bool) {
+	if w.supervisor == nil {
+		return false, false
+	}
+	return w.supervisor.networkRefused.Swap(false), true
+}
+
 func (w *Worker) live(ready chan<- error, change func() error) {
 	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
 	if unix.Getpid() == unix.Gettid() {
