@@ -31,6 +31,8 @@ type execRoot struct {
 	worker  *sandbox.Worker // where commands start when they are restricted; nil: anywhere
 	access  sandbox.Access  // of the worker
 
+	haunted bool // a process may be left that can write to it: no other action may have it
+
 	hostRefs []hostRef       // of the action
 	mounted  *sandbox.Worker // where its command starts instead, if it has any
 }
@@ -47,6 +49,9 @@ type entry struct {
 	own  bool            // it belongs to the execRoot and stays whatever the actions want
 	has  map[string]bool // names of what stands in a folder
 }
+
+// execPrefix begins the names of execRoots' folders. What follows is of an Executor, then of the execRoot.
+const execPrefix = "exec-"
 
 // maxEntries is how many files and folders of inputs stay in an execRoot at most.
 const maxEntries = 512

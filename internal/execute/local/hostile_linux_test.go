@@ -382,6 +382,52 @@ func TestOutputThatIsWrittenTo(t *testing.T) {
 	p.checkStore(t)
 }
 
+// What an action leaves behind, and nobody can tell whose it is, writes to no output of another one: not while it lives, and it ends when no
+// command runs any more.
+func TestWhatIsLeftReachesNobody(t *testing.T) {
+	p := newPlace(t, supervised(t), 1)
+	running, ended := make(chan string, 1), make(chan struct{})
+	other := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo progress 1 2 $HEXMAGE_ROOT >&2; sleep 60"}, Outputs: []string{"o"}}, InputRoot: p.room.root(t, nil)}
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		defer close(ended)
+		_, _ = p.x.Execute(ctx, &execute.Request{Action: other, Progress: func(_, _ int64, root string) { running <- root }})
+	}()
+	mark := fmt.Sprintf("left-%d-%d", os.Getpid(), time.Now().UnixNano())
+	for _, env := range []string{"", " HEXMAGE_ROOT=/nowhere", " HEXMAGE_ROOT=" + <-running} {
+		left := "(env -i" + env + " /usr/bin/setsid /bin/sh -c ': > up; while /bin/sleep 0.01; do [ ! -e o ] || echo WRONG >> o; done' " + mark + " <&- >&- 2>&- &)"
+		if res, err := p.run(t, "first", left+"; while [ ! -e up ]; do sleep 0.01; done; echo > first"); err != nil || res.ExitCode != 0 {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if len(marked(mark)) == 0 {
+			t.Error("nothing is left: there is nothing to see")
+		}
+		res, err := p.run(t, "o", "echo right > o; sleep 0.3")
+		if err != nil || res.ExitCode != 0 || len(res.Files) != 1 || res.Files[0].Digest != digest.BLAKE3.Bytes([]byte("right\n")) {
+			t.Errorf("with%q in its environment: %+v, %v", env, res, err)
+		}
+	}
+	stop()
+	<-ended
+	if res, err := p.run(t, "o", "echo right > o"); err != nil || res.ExitCode != 0 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if left := marked(mark); len(left) > 0 {
+		t.Errorf("no command runs any more, and there still are %q", left)
+	}
+}
+
+// marked are the processes that have the text among their arguments.
+func marked(text string) (found []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		if b, _ := os.ReadFile(f); strings.Contains(string(b), "\x00"+text+"\x00") {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
 // difference are the lines that only one of two texts has.
 func difference(want, got string) string {
 	var out []string

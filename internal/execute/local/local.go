@@ -197,6 +197,10 @@ func (x *Executor) done(s *execRoot) {
 		s.release()
 		return
 	}
+	if s.haunted {
+		_ = s.close() // and whoever is left has nowhere to write to any more
+		return
+	}
 	x.putBack(s)
 	if marked || s.clean() != nil {
 		_ = s.close() // it may only take room
@@ -221,7 +225,7 @@ func (x *Executor) root(a *action.Action, shared map[digest.Digest]string) (*exe
 		s.use++
 		return s, open, nil
 	}
-	s, err := newExecRoot(filepath.Join(x.o.Dir, "exec-"+x.mark+"-"+strconv.Itoa(n)), shape, open)
+	s, err := newExecRoot(filepath.Join(x.o.Dir, execPrefix+x.mark+"-"+strconv.Itoa(n)), shape, open)
 	if err != nil || !restricted {
 		return s, nil, err
 	}
@@ -358,7 +362,8 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 		do()
 	}
 	child, _ := x.begin() // long ago
-	if endOrphans(root, x.idle(), child) {
+	found, left := endOrphans(root, x.idle(), s.worker != nil, child)
+	if s.haunted = left; found || left {
 		s.pipes.close() // they may have them open
 	}
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,49 +18,62 @@ func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-// endOrphans kills the processes that a command left behind in groups of their own, and what they start meanwhile, and
-// tells whether there were any. They are children of this process's first thread, where the kernel puts orphans. A command's
-// own have its exec root in the environment that they started with; where one threw that away, and was restricted, it can
-// only be told from other commands' when the others are done: alone says that no other command runs. spare is a child that is no command's.
-func endOrphans(root string, alone bool, spare int) bool {
-	found := false
+// endOrphans kills the processes that a command left behind in groups of their own, and what they start meanwhile. They are children of
+// this process's first thread, where the kernel puts orphans. A command's own have its exec root in the environment that they started with;
+// where one threw that away, or gave itself another, and was restricted, it can only be told from other commands' when the others are done:
+// alone says that no other command runs. spare is a child that is no command's.
+//
+// It tells whether there were any, and whether there still may be, of commands that are restricted: a process of which nobody knows whose it is.
+func endOrphans(root string, alone, strict bool, spare int) (found, left bool) {
 	var until time.Time
 	for {
-		left := false
+		again := false
+		left = false
 		for _, pid := range orphans() {
 			switch {
 			case pid == spare:
 			case endOrphan(pid, root, alone):
-				found, left = true, true
-			case restricted(pid):
-				_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // if it has ended
+				found, again = true, true
+			case ended(pid):
+				if restricted(pid) {
+					_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+				}
+			case strict && (unprivileged() || restricted(pid)):
+				left = true
 			}
 		}
-		if !left {
-			return found
+		if !again {
+			return found, left
 		}
 		// Each that ended may have left others. Some that start processes faster than they are found are given up on.
 		if now := time.Now(); until.IsZero() {
 			until = now.Add(grace)
 		} else if now.After(until) {
-			return true
+			return true, true
 		}
 	}
 }
 
 func endOrphan(pid int, root string, alone bool) bool {
 	env, err := environment(pid)
-	if err != nil || len(env) == 0 && !(alone && restricted(pid)) {
+	if err != nil {
 		return false // most likely it has ended
 	}
 	env = append([]byte{0}, env...)
 	mine := bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+root+"\x00"))
-	if !mine && !(alone && !bytes.Contains(env, []byte("\x00HEXMAGE_ROOT=")) && restricted(pid)) {
+	if !mine && !(alone && !elsewhere(env, root) && restricted(pid)) {
 		return false
 	}
 	_ = unix.Kill(pid, unix.SIGKILL)
 	_, _ = unix.Wait4(pid, nil, 0, nil)
 	return true
+}
+
+// elsewhere tells whether what a process started with says that it is of a command of another Executor of this process.
+func elsewhere(env []byte, root string) bool {
+	own := filepath.Dir(root)
+	all := filepath.Join(filepath.Dir(own), execPrefix)
+	return bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+all)) && !bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+own[:strings.LastIndexByte(own, '-')+1]))
 }
 
 // environment is what the process started with: nothing for one that has ended. One that is just starting its program has
@@ -78,13 +93,19 @@ func environment(pid int) ([]byte, error) {
 }
 
 // restricted tells whether the process was started by a restricted thread. Nothing else that this process starts is, unless
-// this process can gain no privileges itself, as in some containers: then nobody can tell.
+// this process is unprivileged: then nobody can tell.
 func restricted(pid int) bool {
-	if own, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); err != nil || own != 0 {
+	if unprivileged() {
 		return false
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return err == nil && bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
+}
+
+// unprivileged tells whether this process can gain no privileges itself, as in some containers.
+func unprivileged() bool {
+	own, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
+	return err != nil || own != 0
 }
 
 // orphans are the children of the first thread.

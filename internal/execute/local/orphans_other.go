@@ -5,4 +5,4 @@ package local
 func adoptOrphans() {}
 
 // endOrphans finds nothing: other systems do not tell whose child a process was.
-func endOrphans(string, bool, int) bool { return false }
+func endOrphans(string, bool, bool, int) (found, left bool) { return false, false }
