@@ -3,12 +3,14 @@
 //
 // Beside each folder stands a list of what is in it. It counts only if the folder has the stamp that it had, so that no
 // file came, went, or took the place of another, and a file in it only if it is unmodified since the store linked it. A folder
-// is one action's at a time: Take moves it away, and Give brings it back.
+// is one action's at a time: Take moves it away, and Give brings it back. One process does that at a time: between a look at the list and
+// the move, another one could have had the folder, with other files.
 //
 // The package does not know how a file is linked, nor when an exec root wants which folder.
 package dirpool
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -17,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -34,6 +37,10 @@ const (
 	maxAge = 7 * 24 * time.Hour
 
 	listSuffix = ".list"
+	lockName   = "lock"
+
+	// patience is for how long another process may have the lock. It needs it for milliseconds, if nobody stops it.
+	patience = time.Second
 )
 
 // Pool is the folders below one folder, which many processes may use at once.
@@ -71,17 +78,20 @@ func (p *Pool) Folder(key, path string, files map[string]merkle.File) *Folder {
 	return &Folder{Path: path, name: p.fn.Bytes([]byte(key)).Hex()[:32], files: files, since: time.Now()}
 }
 
+// lock returns false when there are no kept folders for now.
+func (p *Pool) lock() (unlock func(), ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	unlock, err := atomicfile.Lock(ctx, filepath.Join(p.dir, lockName))
+	return unlock, err == nil
+}
+
 // Take puts a kept folder at f.Path and makes its files those of f, by link for each that is another. It returns false, and
 // leaves nothing at the path, where that is no gain.
 func (p *Pool) Take(f *Folder, link func(name string, f merkle.File) error) (bool, error) {
-	at := filepath.Join(p.dir, f.name)
-	st, err := stat.Lstat(at)
-	if err != nil || !st.IsDir() {
+	has, since, ok := p.take(f)
+	if !ok {
 		return false, nil
-	}
-	has, since, ok := p.list(f.name, st)
-	if !ok || os.Rename(at, f.Path) != nil {
-		return false, nil // somebody else has taken it, or nobody knows what is in it
 	}
 	if age := time.Since(since); age < 0 || age > maxAge || since.Unix() <= p.damaged.Unix() {
 		return false, os.RemoveAll(f.Path)
@@ -131,6 +141,27 @@ func (p *Pool) Take(f *Folder, link func(name string, f merkle.File) error) (boo
 	return true, nil
 }
 
+// take moves a kept folder to f.Path, and returns what is in it, and since when. It is false where there is none, or nobody knows what is in it.
+func (p *Pool) take(f *Folder) (has []listed, since time.Time, ok bool) {
+	at := filepath.Join(p.dir, f.name)
+	if st, err := stat.Lstat(at); err != nil || !st.IsDir() {
+		return nil, since, false
+	}
+	unlock, ok := p.lock()
+	if !ok {
+		return nil, since, false
+	}
+	defer unlock()
+	st, err := stat.Lstat(at)
+	if err != nil || !st.IsDir() {
+		return nil, since, false
+	}
+	if has, since, ok = p.list(f.name, st); !ok || os.Rename(at, f.Path) != nil {
+		return nil, since, false
+	}
+	return has, since, true
+}
+
 // missing are the names of files that has does not have.
 func missing(files map[string]merkle.File, has []listed) (names []string) {
 	known := make(map[string]bool, len(has))
@@ -171,6 +202,11 @@ func (p *Pool) Give(f *Folder) {
 		return // the command left something, or took something away
 	}
 	_ = os.Mkdir(p.dir, 0o755)
+	unlock, ok := p.lock()
+	if !ok {
+		return
+	}
+	defer unlock()
 	if st, err := stat.Lstat(at); err == nil {
 		if _, _, ok := p.list(f.name, st); ok {
 			return // another process was first

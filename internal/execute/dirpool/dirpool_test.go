@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -248,7 +249,7 @@ func TestBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if left, err := os.ReadDir(b.dir); err != nil || len(left) != 2*maxFolders {
+	if left, err := os.ReadDir(b.dir); err != nil || len(left) != 2*maxFolders+1 { // and the lock
 		t.Errorf("%d names are left, %v", len(left), err)
 	}
 	if got := b.run("0", someFiles(1), nil); got != 1 {
@@ -286,4 +287,52 @@ func FuzzList(f *testing.F) {
 			t.Fatal("a list counts for a folder with another stamp")
 		}
 	})
+}
+
+// Many have folders of one key at once, each with other files in it: nobody gets a file of another one's, and nobody's goes away.
+func TestManyAtOnce(t *testing.T) {
+	b := newBench(t)
+	b.unmodified = func(_ digest.Digest, s stat.Stamp) bool { return s.Mode&0o222 == 0 && s.Exists() }
+	const files, rounds = 8, 50
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			dest := filepath.Join(b.roots, fmt.Sprint(g))
+			for n := range rounds {
+				want := map[string]merkle.File{}
+				for i := range files {
+					want[fmt.Sprintf("f%d", i)] = merkle.File{Digest: fn.Bytes(fmt.Append(nil, i, i == (g+n)%files))}
+				}
+				f := b.Folder("key", dest, want)
+				link := func(name string, file merkle.File) error {
+					return os.WriteFile(filepath.Join(dest, name), []byte(file.Digest.Hex()), 0o444)
+				}
+				taken, err := b.Take(f, link)
+				if err == nil && !taken {
+					err = os.Mkdir(dest, 0o755)
+					for name, file := range want {
+						err = errors.Join(err, link(name, file))
+					}
+				}
+				if err = errors.Join(err, f.Watch()); err != nil {
+					t.Error(err)
+					return
+				}
+				for range 2 {
+					for name, file := range want {
+						if got, err := os.ReadFile(filepath.Join(dest, name)); err != nil || string(got) != file.Digest.Hex() {
+							t.Errorf("%s has %q, %v (taken: %v)", name, got, err, taken)
+							return
+						}
+					}
+				}
+				b.Give(f)
+				if err := os.RemoveAll(dest); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
