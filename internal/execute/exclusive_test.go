@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 )
 
-// Two Exclusives on one path stand for two processes: their open files are as separate as those of processes.
+// Two Locks on one path stand for two processes: their open files are as separate as those of processes.
 func TestExclusive(t *testing.T) {
 	w := newWorld(t, nil)
 	lock := filepath.Join(t.TempDir(), "state", "actions.lock")
@@ -27,7 +27,7 @@ func TestExclusive(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			r, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), &execute.Request{Action: w.action("slow")})
+			r, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(t.Context(), &execute.Request{Action: w.action("slow")})
 			if err != nil || len(r.Files) != 1 || len(r.Dirs) != 1 {
 				t.Errorf("%v, %v", r, err)
 			}
@@ -35,13 +35,13 @@ func TestExclusive(t *testing.T) {
 	}
 	<-started
 	// Another action does not wait.
-	if _, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), &execute.Request{Action: w.action("cc")}); err != nil {
+	if _, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(t.Context(), &execute.Request{Action: w.action("cc")}); err != nil {
 		t.Fatal(err)
 	}
 	// Who waits can be cancelled.
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
-	if r, err := execute.Exclusive(w.x, lock, fn).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err, context.DeadlineExceeded) {
+	if r, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, %v; want DeadlineExceeded", r, err)
 	}
 	close(finish)
@@ -73,7 +73,7 @@ func TestExclusiveNotRemembered(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				if r, err := execute.Exclusive(w.x, lock, fn).Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 1 {
+				if r, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 1 {
 					t.Errorf("%v, %v", r, err)
 				}
 			})
@@ -100,7 +100,7 @@ func TestExclusiveAfterALookup(t *testing.T) {
 	w := newWorld(t, nil)
 	lock := filepath.Join(t.TempDir(), "actions.lock")
 	a := w.action("cc")
-	here, there := execute.Exclusive(w.x, lock, fn), execute.Exclusive(w.x, lock, fn)
+	here, there := execute.Exclusive(w.x, execute.NewLocks(lock), fn), execute.Exclusive(w.x, execute.NewLocks(lock), fn)
 	if _, ok, err := here.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
 		t.Fatalf("known before it ran: %v, %v", ok, err)
 	}

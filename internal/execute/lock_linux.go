@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks one byte of the file, until f is closed. It is false when the byte is locked through another open file, of
+// tryLock locks one byte of the file, until unlock, or until f is closed in all processes that have it. It is false when the byte is locked through another open file, of
 // this process or another. Where the file system has no locks, it is true.
 func tryLock(f *os.File, at int64) (bool, error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1}
@@ -22,5 +22,12 @@ func tryLock(f *os.File, at int64) (bool, error) {
 		case !errors.Is(err, unix.EINTR):
 			return false, os.NewSyscallError("fcntl", err)
 		}
+	}
+}
+
+// unlock ends what tryLock began. Where that fails, there are no locks.
+func unlock(f *os.File, at int64) {
+	l := unix.Flock_t{Type: unix.F_UNLCK, Whence: io.SeekStart, Start: at, Len: 1}
+	for errors.Is(unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &l), unix.EINTR) {
 	}
 }

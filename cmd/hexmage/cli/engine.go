@@ -59,6 +59,7 @@ type engineParts struct {
 	damage      *disk.DamageWatch
 	reaper      *reaper.Reaper // nil until a command starts
 	scratch     string         // folder of this process
+	locks       *execute.Locks // of actions
 	state       layout.StateDir
 	inUse       func() // nothing is collected before it is called
 }
@@ -121,9 +122,13 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if e.scratch, err = a.places().NewRun(); err != nil {
 		return nil, engine(err)
 	}
+	e.locks = execute.NewLocks(e.state.ActionsLock())
 	begin := sync.OnceValues(func() (int, error) {
-		var err error
-		if e.reaper, err = reaper.New([]string{a.env.Self, "tool", reaperTool}, e.scratch); err != nil {
+		held, err := e.locks.File()
+		if err != nil {
+			return 0, err
+		}
+		if e.reaper, err = reaper.New([]string{a.env.Self, "tool", reaperTool}, e.scratch, held); err != nil {
 			return 0, err
 		}
 		return e.reaper.Pid(), nil
@@ -166,7 +171,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, runner.Executor: e.device})
 	e.roots = a.places().Scratch()
 	cached := execute.Undamaged(execute.Cached(route, results, e.blobs, fn, e.trees.Has), e.blobs, damage)
-	e.executor = execute.Exclusive(cached, e.state.ActionsLock(), fn)
+	e.executor = execute.Exclusive(cached, e.locks, fn)
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.
 		if err := blobs.Flush(ctx); err != nil {
@@ -264,6 +269,7 @@ func (e *engineParts) close() {
 	}
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
+	_ = e.locks.Close()
 	e.inUse()
 }
 

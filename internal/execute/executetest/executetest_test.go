@@ -90,7 +90,7 @@ func cached(_ *testing.T, w executetest.World) execute.Caching {
 }
 
 func exclusive(t *testing.T, w executetest.World) execute.Caching {
-	return execute.Exclusive(w.Next, filepath.Join(t.TempDir(), "actions.lock"), w.Fn)
+	return execute.Exclusive(w.Next, execute.NewLocks(filepath.Join(t.TempDir(), "actions.lock")), w.Fn)
 }
 
 func undamaged(next execute.Caching, blobs store.Blobs) execute.Caching {

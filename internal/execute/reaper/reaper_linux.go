@@ -25,10 +25,13 @@ type Reaper struct {
 }
 
 // New starts a reaper for commands whose exec roots are below the folder: command is how it is started, and has to lead to Main with the
-// folder as the last of its arguments. What this process starts from now on has the reaper's mark.
-func New(command []string, dir string) (*Reaper, error) { return begin(shell, command, dir) }
+// folder as the last of its arguments. What this process starts from now on has the reaper's mark. The reaper has the file open, if it is not
+// nil, until it has done its work: so locks of it outlive this process as long as what they stand for.
+func New(command []string, dir string, holds *os.File) (*Reaper, error) {
+	return begin(shell, command, dir, holds)
+}
 
-func begin(shell string, command []string, dir string) (*Reaper, error) {
+func begin(shell string, command []string, dir string, holds *os.File) (*Reaper, error) {
 	r := &Reaper{}
 	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &r.limit); err != nil {
 		return nil, fmt.Errorf("start the reaper: %w", err)
@@ -39,7 +42,7 @@ func begin(shell string, command []string, dir string) (*Reaper, error) {
 			return nil, fmt.Errorf("start the reaper: %w", err)
 		}
 	}
-	if err := r.start(shell, append(command[:len(command):len(command)], dir)); err != nil {
+	if err := r.start(shell, append(command[:len(command):len(command)], dir), holds); err != nil {
 		_ = unix.Setrlimit(unix.RLIMIT_RTTIME, &r.limit)
 		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
@@ -54,7 +57,7 @@ const (
 )
 
 // start does without package os, which would first find out at some cost what this system can do.
-func (r *Reaper) start(shell string, command []string) error {
+func (r *Reaper) start(shell string, command []string, holds *os.File) error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -65,8 +68,12 @@ func (r *Reaper) start(shell string, command []string) error {
 		return err
 	}
 	defer unix.Close(ends[0])
+	out := uintptr(null)
+	if holds != nil { // a shell need not pass other descriptors on; neither prints anything
+		out = holds.Fd()
+	}
 	attr := &syscall.ProcAttr{
-		Dir: "/", Files: []uintptr{uintptr(ends[0]), uintptr(null), uintptr(null)},
+		Dir: "/", Files: []uintptr{uintptr(ends[0]), out, uintptr(null)},
 		Env: []string{"GOMAXPROCS=1"},           // it has little to do
 		Sys: &syscall.SysProcAttr{Setsid: true}, // signals for this process and its group are not for it
 	}

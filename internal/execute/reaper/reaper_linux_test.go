@@ -45,7 +45,7 @@ var commands = []string{
 // work starts a reaper, and a command with each of the children.
 func work(shell, dir string) int {
 	self, _ := os.Executable()
-	r, err := begin(shell, []string{self, "reap", "x"}, dir)
+	r, err := begin(shell, []string{self, "reap", "x"}, dir, nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -167,6 +167,57 @@ func runs(pid int) bool {
 	return err == nil && !strings.Contains(string(b), ") Z ")
 }
 
+// What the reaper holds for this process stays locked until the last of the processes is gone.
+func TestLocksStay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	path := filepath.Join(t.TempDir(), "lock")
+	lock := func() (*os.File, bool) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Len: 1})
+		if err != nil && !errors.Is(err, unix.EAGAIN) {
+			t.Fatal(err)
+		}
+		return f, err == nil
+	}
+	held, _ := lock()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New([]string{self, "reap", "x"}, dir, held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sleep", "1000") // has the mark
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	held.Close()
+	if f, free := lock(); free {
+		t.Error("nobody has the lock any more, and the process runs")
+	} else {
+		f.Close()
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_RTTIME, &r.limit); err != nil { // this process is not to be ended
+		t.Fatal(err)
+	}
+	unix.Close(r.alive) // as if it had ended
+	eventually(t, 10*time.Second, "the lock is free", func() bool {
+		f, free := lock()
+		f.Close()
+		return free
+	})
+	if runs(cmd.Process.Pid) {
+		t.Error("the lock is free, and the process runs")
+	}
+	r.Wait()
+}
+
 // What is to outlive hexmage does; without a mark, and with that of another folder, nothing ends.
 func TestEnd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
@@ -187,7 +238,7 @@ func TestEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New([]string{self, "reap", "x"}, dir)
+	r, err := New([]string{self, "reap", "x"}, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +256,7 @@ func TestEnd(t *testing.T) {
 	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &limit); err != nil || limit != r.limit || runs(r.Pid()) {
 		t.Errorf("the reaper has left its mark %+v, or itself: %v", limit, err)
 	}
-	if _, err := begin("/nowhere/sh", []string{"/nowhere/hexmage"}, dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := begin("/nowhere/sh", []string{"/nowhere/hexmage"}, dir, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a reaper that cannot be started: %v", err)
 	}
 }

@@ -2,13 +2,16 @@
 
 package reaper
 
-import "io"
+import (
+	"io"
+	"os"
+)
 
 // Reaper does nothing: other systems do not tell what a process was started by.
 type Reaper struct{}
 
 // New starts nothing.
-func New([]string, string) (*Reaper, error) { return &Reaper{}, nil }
+func New([]string, string, *os.File) (*Reaper, error) { return &Reaper{}, nil }
 
 // Pid is no process's.
 func (*Reaper) Pid() int { return 0 }
