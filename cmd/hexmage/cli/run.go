@@ -514,11 +514,11 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 const maxCorruptRetries = 10
 
 // retryCorrupt builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
-// again. The engine is put together anew: what it knows to be in the store is no longer so.
+// again. So it does where another process has dropped one that this build had found before, and has not made it anew yet. The engine is put together anew: what it knows to be in the store is no longer so.
 func (r *oneRun) retryCorrupt(ctx context.Context, res build.Result, err error) (build.Result, error) {
 	for range maxCorruptRetries {
 		err = r.sound(err)
-		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) {
+		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
 			return res, err
 		}
 		r.done()

@@ -313,6 +313,58 @@ func TestDamageKnownWhileABuildRuns(t *testing.T) {
 	w.sound(t)
 }
 
+// TestBlobGoesWhileABuildRuns: what a build has found in the cache, and another process finds damaged before the build reads it, is made anew.
+func TestBlobGoesWhileABuildRuns(t *testing.T) {
+	const small = `
+step "exec" "small" {
+  argv   = ["sh", "-ec", "echo small > small"]
+  output "small" { file = "small" }
+}
+step "exec" "waits" {
+  argv = ["sh", "-ec", "touch WORLD/started; while [ ! -e WORLD/go ]; do sleep 0.02; done; echo > o"]
+  output "o" { file = "o" }
+}
+output "small" { value = step.exec.small.outputs.small }
+`
+	w := newWorldIn(t, quick(), 0)
+	first, all, _ := strings.Cut(strings.ReplaceAll(small, "WORLD", w.dir), `step "exec" "waits"`)
+	w.write(t, "pipelines/p.hcl", first)
+	if o := w.run(t); o.code != exitOK {
+		t.Fatal(o)
+	}
+	w.write(t, "pipelines/p.hcl", first+`step "exec" "waits"`+all)
+	done := make(chan *outcome, 1)
+	go func() { done <- w.run(t, "--sandbox", "staged") }()
+	for deadline := time.Now().Add(runLimit); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(w.dir, "started")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command does not start")
+		}
+	}
+	gone := 0
+	err := filepath.WalkDir(filepath.Join(w.cache, "blake3", "cas"), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if b, err := os.ReadFile(p); err != nil || string(b) != "small\n" {
+			return err
+		}
+		gone++
+		return errors.Join(os.MkdirAll(filepath.Join(w.cache, "damaged"), 0o755), os.Rename(p, filepath.Join(w.cache, "damaged", "blake3-"+d.Name())))
+	})
+	if err != nil || gone != 1 {
+		t.Fatal(gone, err)
+	}
+	w.write(t, "go", "")
+	if o := <-done; o.code != exitOK || !strings.Contains(o.stderr, "building again") {
+		t.Errorf("%s", o)
+	} else if b, err := os.ReadFile(filepath.Join(w.out(), "small")); err != nil || string(b) != "small\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 // settled is after how long the stat cache takes a file as unchanged by its times.
 const settled = 2100 * time.Millisecond
 
