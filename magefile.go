@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"strings"
@@ -41,9 +42,9 @@ func Test() error {
 	return race()
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults and pushes, and every fuzz target for a minute.
+// TestAll runs Test, and what takes hours: the long forms of faults and pushes, two hours of kills, and every fuzz target for a minute.
 func TestAll() error {
-	mg.SerialDeps(Test, Faults)
+	mg.SerialDeps(Test, Faults, Hunt)
 	long := map[string]string{"HEXMAGE_PUSH_MB": "1024"}
 	if err := sh.RunWithV(long, "go", "test", "-timeout=1h", "-count=1", "-run=TestPush$|TestFlakyPhone", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
@@ -54,6 +55,12 @@ func TestAll() error {
 // Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.
 func Faults() error {
 	return sh.RunV("go", "test", "-timeout=2h", "-count=1", "-v", "./cmd/hexmage/faults", "-long")
+}
+
+// Hunt has eight processes build on one cache for two hours, with hostile actions, kills and damaged files; HEXMAGE_HUNT says for how long.
+func Hunt() error {
+	limit := map[string]string{"HEXMAGE_HUNT": cmp.Or(os.Getenv("HEXMAGE_HUNT"), "2h")}
+	return sh.RunWithV(limit, "go", "test", "-timeout=24h", "-count=1", "-v", "-run=TestHunt", "./cmd/hexmage/faults")
 }
 
 // Lint runs gofmt, go vet, staticcheck and the go.mod check.

@@ -6,6 +6,6 @@
 // after it. It does not know how hexmage does any of it.
 //
 // `go test` runs a short form of each test, `go test -long` (mage faults) hundreds of rounds. Where chance has a part, its
-// seed is printed; -seed N runs the same again. With -short nothing is run: that is for the race detector, which sees
+// seed is printed; -seed N runs the same again. TestHunt goes on for as long as HEXMAGE_HUNT says (mage hunt). With -short nothing is run: that is for the race detector, which sees
 // nothing of other processes. Outside Linux there are no tests: actions need it.
 package faults
