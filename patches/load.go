@@ -10,8 +10,9 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclparse"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/patches/edit"
 	"github.com/hexmage/hexmage/patches/rename"
@@ -119,7 +120,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 		patches[e.Name()] = true
 	}
 	file := path.Join(dir, rulesName)
-	data, err := fs.ReadFile(fsys, file)
+	data, err := boundedfile.ReadFS(fsys, file, maxRules)
 	if errors.Is(err, fs.ErrNotExist) && len(rg.Patches) > 0 {
 		return rg, nil
 	}
@@ -142,10 +143,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 
 func decodeRules(file string, data []byte) (RulesFile, error) {
 	var rules RulesFile
-	if len(data) > maxRules {
-		return rules, fmt.Errorf("%s is larger than %d bytes", file, maxRules)
-	}
-	body, diags := hclparse.NewParser().ParseHCL(data, file)
+	body, diags := lang.ParseManifest(data, file, lang.NewBudget())
 	if !diags.HasErrors() {
 		diags = append(diags, gohcl.DecodeBody(body.Body, nil, &rules)...)
 	}

@@ -19,6 +19,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/patches/rename"
@@ -205,7 +206,7 @@ func OpenSeries(arg string) (string, fs.FS, error) {
 	} else if !info.IsDir() {
 		return "", nil, fmt.Errorf("series %s: %s is not a folder", name, dir)
 	}
-	return name, os.DirFS(dir), nil
+	return name, rooted.FS(dir), nil
 }
 
 // Text shows a report to people, one line for each patch and rule and one for each place that was changed.

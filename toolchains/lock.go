@@ -43,7 +43,7 @@ const FirstUse = "first use"
 
 // ParseLock reads a lock file.
 func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
-	parsed, diags := lang.Parse(src, name, hcl.InitialPos)
+	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -27,6 +27,15 @@ func Parse(src []byte, name string, start hcl.Pos) (*hcl.File, hcl.Diagnostics) 
 	return f, diags[:min(len(diags), maxSyntax)]
 }
 
+// ParseManifest is Parse for a file that is no pipeline, whose expressions spend the budget.
+func ParseManifest(src []byte, name string, b *Budget) (*hcl.File, hcl.Diagnostics) {
+	f, diags := Parse(src, name, hcl.InitialPos)
+	if !diags.HasErrors() {
+		b.Count(f.Body, nil)
+	}
+	return f, diags
+}
+
 // ParseExpression is Parse for an expression.
 func ParseExpression(src []byte, name string) (hclsyntax.Expression, hcl.Diagnostics) {
 	if diags := checkSource(src, name, hcl.InitialPos); diags.HasErrors() {

@@ -40,6 +40,9 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s is out of %s, as %s is a link to %s: put what it leads to in its place", e.Path, e.Root, e.Link, e.Target)
 }
 
+// ErrIrregular says that something is neither a file nor a folder, and is not opened.
+var ErrIrregular = errors.New("it is no regular file or folder")
+
 // Resolve returns where name, relative to the folder root, is: a path below root without links on the way from there, and the paths of
 // the links that led to it. Whether anything is there, whoever uses the path finds out. The error is an *OutsideError when a link
 // leads out of root; below the root of the file system, none does.
@@ -149,7 +152,7 @@ func (f folder) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	if info, err := os.Lstat(at); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("it is neither a file nor a folder")}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrIrregular}
 	}
 	return os.Open(at)
 }

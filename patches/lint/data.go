@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclparse"
 
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/version"
 )
@@ -78,7 +78,7 @@ func Parse(file string, text []byte) (Data, error) {
 	if len(text) > maxData {
 		return d, fmt.Errorf("%s is larger than %d bytes", file, maxData)
 	}
-	body, diags := hclparse.NewParser().ParseHCL(text, file)
+	body, diags := lang.ParseManifest(text, file, lang.NewBudget())
 	if !diags.HasErrors() {
 		diags = append(diags, gohcl.DecodeBody(body.Body, nil, &d)...)
 	}

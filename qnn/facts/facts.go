@@ -18,8 +18,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/qnn"
 )
 
@@ -33,7 +33,12 @@ type Set struct {
 	// Upstream is the table of chips of upstream's compiler, soc_model by name, which rules may compare with the records; nil when whoever
 	// asks does not have it.
 	Upstream map[string]uint32
+
+	budget *lang.Budget // of what a workspace's own files evaluate
 }
+
+// Refill lets a workspace's own rules do as much again as they might when they were loaded: for another plan.
+func (s *Set) Refill() { s.budget.Refill() }
 
 // File is a file to read.
 type File struct {
@@ -108,13 +113,13 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 		all = append(all, File{"<hexmage>/qnn/facts/" + e.Name(), b, true})
 	}
 	all = append(all, files...)
+	s := &Set{budget: lang.NewBudget()}
 	contents, problems := make([]content, len(all)), make([]hcl.Diagnostics, len(all))
 	var wg sync.WaitGroup
 	for i, f := range all {
-		wg.Go(func() { problems[i] = f.decode(&contents[i]) })
+		wg.Go(func() { problems[i] = f.decode(&contents[i], s.budget) })
 	}
 	wg.Wait()
-	s := &Set{}
 	var rest []Toolchain
 	var diags hcl.Diagnostics
 	for i, f := range all {
@@ -131,8 +136,14 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 	return s, rest, diags
 }
 
-func (f File) decode(to *content) hcl.Diagnostics {
-	parsed, diags := hclsyntax.ParseConfig(f.Content, f.Name, hcl.InitialPos)
+func (f File) decode(to *content, b *lang.Budget) hcl.Diagnostics {
+	var parsed *hcl.File
+	var diags hcl.Diagnostics
+	if f.Shipped {
+		parsed, diags = lang.Parse(f.Content, f.Name, hcl.InitialPos)
+	} else {
+		parsed, diags = lang.ParseManifest(f.Content, f.Name, b)
+	}
 	if diags.HasErrors() {
 		return diags
 	}

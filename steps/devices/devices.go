@@ -33,7 +33,7 @@ const maxEmulated = 256
 // Parse reads a file; name is for diagnostics. With errors, what it returns is not whole.
 func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 	var f File
-	parsed, diags := lang.Parse(src, name, hcl.InitialPos)
+	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return f, diags
 	}

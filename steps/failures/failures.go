@@ -13,8 +13,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/runner/diagnose"
 )
 
@@ -104,7 +104,7 @@ func wrong(name string, err error) hcl.Diagnostics {
 }
 
 func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnose.Codes, diags hcl.Diagnostics) {
-	f, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	f, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner/measure"
 )
@@ -50,7 +51,7 @@ func Load(files map[string][]byte) (Set, hcl.Diagnostics) {
 
 // add adds what a file says, its metrics to those of to.
 func (s *Set) add(to *[]measure.Pattern, name string, src []byte) hcl.Diagnostics {
-	f, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	f, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return diags
 	}

@@ -180,6 +180,7 @@ func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 		if a.JSON {
 			return a.printJSON(f)
 		}
+		isData(a.env.Stdout)
 		fmt.Fprintln(a.env.Stdout, filepath.Clean(f.Path))
 		return nil
 	}

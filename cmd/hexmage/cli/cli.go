@@ -6,7 +6,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -135,7 +134,7 @@ func Main(args []string, env Env) int {
 	if env.heap != 0 {
 		debug.SetMemoryLimit(env.heap)
 	}
-	env.Stdout = &checkedWriter{Writer: env.Stdout}
+	env.Stdout, env.Stderr = newOutput(env.Stdout), newOutput(env.Stderr)
 	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("hexmage"),
@@ -150,42 +149,6 @@ func Main(args []string, env Env) int {
 		return ExitEngine
 	}
 	return run(parser, &c, args[1:], env)
-}
-
-// checkedWriter remembers that writing failed.
-type checkedWriter struct {
-	io.Writer
-	mu  sync.Mutex
-	err error
-}
-
-// Write implements io.Writer.
-func (w *checkedWriter) Write(b []byte) (int, error) {
-	n, err := w.Writer.Write(b)
-	if err != nil {
-		w.mu.Lock()
-		w.err = cmp.Or(w.err, err)
-		w.mu.Unlock()
-	}
-	return n, err
-}
-
-// written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.
-func written(env Env, code int) int {
-	w, ok := env.Stdout.(*checkedWriter)
-	if !ok {
-		return code
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err == nil || errors.Is(w.err, syscall.EPIPE) || errors.Is(w.err, os.ErrClosed) {
-		return code
-	}
-	fmt.Fprintf(env.Stderr, "hexmage: what this command prints could not be written: %v\n", w.err)
-	if code == ExitFailed {
-		return code
-	}
-	return ExitEngine
 }
 
 // exitCode is what kong's --help and --version want to end with.

@@ -144,6 +144,7 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 		}
 		line = strings.Join(quoted, " ")
 	}
+	isData(a.env.Stdout, a.env.Stderr)
 	code, err := dev.Shell(ctx, line, adb.Streams{Stdin: a.env.Stdin, Stdout: a.env.Stdout, Stderr: a.env.Stderr})
 	if err != nil {
 		return engine(err)
@@ -371,6 +372,7 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		}
 		line += " | grep " + buffered + "-iE " + adb.Quote(session.LogWords) + " || true"
 	}
+	isData(a.env.Stdout, a.env.Stderr)
 	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: a.env.Stdout, Stderr: a.env.Stderr})
 	if err != nil {
 		return engine(err)

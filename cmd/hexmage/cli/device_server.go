@@ -18,7 +18,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/execute/reaper"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -150,7 +152,7 @@ func (a *app) deviceFile() (devices.File, error) {
 	if path == "" {
 		return devices.File{}, nil
 	}
-	src, err := os.ReadFile(path)
+	src, err := boundedfile.Read(path, lang.MaxPart)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return devices.File{}, nil
 	}

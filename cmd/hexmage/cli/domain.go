@@ -68,6 +68,7 @@ type catalogues struct {
 
 func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
 	if c.cat != nil && maps.EqualFunc(c.files, files, bytes.Equal) {
+		c.cat.Refill()
 		return c.cat, nil
 	}
 	cat, diags := steps.Catalogue(files)
@@ -94,7 +95,7 @@ func (a *app) lock(workspace string) (*toolchains.Lock, error) {
 
 // ownLock reads the workspace's lock file; without one, nothing is pinned.
 func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
-	b, err := fs.ReadFile(rooted.FS(workspace), toolchains.LockFile)
+	b, err := boundedfile.ReadFS(rooted.FS(workspace), toolchains.LockFile, maxData)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &toolchains.Lock{}, nil
 	}
@@ -108,8 +109,8 @@ func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
 	return l, nil
 }
 
-// maxDataFile bounds a file of a workspace's own data, in bytes.
-const maxDataFile = 16 << 20
+// maxData bounds a workspace's own data of a sort, in bytes.
+const maxData = 16 << 20
 
 // dataFiles reads the files *.hcl of a folder of the workspace, but the lock, by path.
 func dataFiles(workspace, folder string) (map[string][]byte, error) {
@@ -119,22 +120,25 @@ func dataFiles(workspace, folder string) (map[string][]byte, error) {
 		return nil, unread(err)
 	}
 	names, err := fs.Glob(fsys, folder+"/*.hcl")
+	left := int64(maxData)
 	for _, name := range names {
 		if path.Base(name) == toolchains.LockFile {
 			continue
 		}
-		b, err := boundedfile.ReadFS(fsys, name, maxDataFile)
+		b, err := boundedfile.ReadFS(fsys, name, left)
 		if err != nil {
 			return nil, unread(err)
 		}
+		left -= int64(len(b))
 		files[filepath.Join(workspace, filepath.FromSlash(name))] = b
 	}
 	return files, err
 }
 
-// unread is the error for a file of the workspace that cannot be read. A link that leads out of it is the workspace's mistake.
+// unread is the error for a file of the workspace that cannot be read. A link that leads out of it is the workspace's mistake, and so are what is too
+// large and what is no file.
 func unread(err error) error {
-	if errors.As(err, new(*rooted.OutsideError)) {
+	if errors.As(err, new(*rooted.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) || errors.Is(err, rooted.ErrIrregular) {
 		return usage("%w", err)
 	}
 	return engine(err)

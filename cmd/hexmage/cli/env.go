@@ -116,6 +116,7 @@ func (a *app) printEnv(ctx context.Context, p *plan.Plan, workspace, shell strin
 		}
 		return a.printJSON(vars)
 	}
+	isData(a.env.Stdout)
 	if err := sdkenv.Write(a.env.Stdout, shell, e.Vars()); err != nil {
 		return engine(fmt.Errorf("env: %w", err))
 	}

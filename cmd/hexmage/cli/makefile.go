@@ -84,6 +84,7 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 		return usage("%w", err)
 	}
 	if c.Output == "-" {
+		isData(a.env.Stdout)
 		_, err := a.env.Stdout.Write(text.Bytes())
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/term"
-
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/record"
@@ -270,6 +268,7 @@ func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 			patches.Report
 		}{string(diff), rep})
 	}
+	isData(a.env.Stdout)
 	if a.colourOut() {
 		diff = paintDiff(diff)
 	}
@@ -282,12 +281,8 @@ func (a *app) colourOut() bool {
 	if a.Colour != "auto" {
 		return a.Colour == "always"
 	}
-	w := a.env.Stdout
-	if c, ok := w.(*checkedWriter); ok {
-		w = c.Writer
-	}
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && a.env.Var("NO_COLOR") == "" && a.env.Var("TERM") != "dumb"
+	o, ok := a.env.Stdout.(*output)
+	return ok && o.terminal && a.env.Var("NO_COLOR") == "" && a.env.Var("TERM") != "dumb"
 }
 
 // paintDiff colours a unified diff as git does.

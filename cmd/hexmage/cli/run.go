@@ -296,7 +296,7 @@ func (r *oneRun) close() {
 func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
 	o := a.reportOptions()
 	o.Left = left
-	d := report.Lines(a.env.Stderr, o)
+	d := report.Lines(a.env.screen(), o)
 	back := a.interrupts.notify(d.Note)
 	return d, func() { back(); d.Close() }
 }

@@ -335,6 +335,7 @@ func (c *toolchainWhereCmd) Run(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(l)
 	}
+	isData(a.env.Stdout)
 	fmt.Fprintln(a.env.Stdout, l.Path)
 	return nil
 }

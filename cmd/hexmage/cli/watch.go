@@ -73,7 +73,7 @@ func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	if err := build.CheckOut(v.outIn, v.out); err != nil {
 		return usage("%w", err)
 	}
-	v.brief = report.NewBrief(a.env.Stderr, a.reportOptions())
+	v.brief = report.NewBrief(a.env.screen(), a.reportOptions())
 	if a.JSON {
 		v.json = report.JSON(a.env.Stdout)
 	}

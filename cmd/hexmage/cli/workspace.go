@@ -40,6 +40,9 @@ func (a *app) places() layout.Root { return layout.Root(a.cache) }
 
 func newApp(g Global, env Env) (*app, error) {
 	a := &app{Global: g, env: env, dir: env.Dir}
+	if g.JSON {
+		isData(env.Stdout)
+	}
 	if g.Dir != "" {
 		a.dir = absolute(env.Dir, g.Dir)
 		if st, err := os.Stat(a.dir); err != nil || !st.IsDir() {

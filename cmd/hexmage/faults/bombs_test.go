@@ -135,8 +135,74 @@ func (w *world) pipe(t *testing.T, name string) {
 	}
 }
 
-// refused runs a command that says no, with a place, and takes little.
+// The same holds for the other files of a workspace, and of a user.
+func TestBombsElsewhere(t *testing.T) {
+	const series = "series/2.9-2.10"
+	for file, about := range map[string]struct {
+		block, argument string // of which the file is made
+		args            []string
+		code            int
+	}{
+		"toolchains/x.hcl":     {"soc \"SM1\"", "marketing", []string{"plan", "p"}, exitUsage},
+		"metrics/x.hcl":        {"metric \"m\"", "unit", []string{"plan", "p"}, exitUsage},
+		"diagnosis/x.hcl":      {"failure \"f\"", "cause", []string{"diagnose", "log"}, exitUsage},
+		"hexmage.lock.hcl":     {"toolchain \"t\" \"1\"", "source", []string{"plan", "p"}, exitUsage},
+		"devices.hcl":          {"device \"d\"", "serial", []string{"device", "list"}, exitUsage},
+		series + "/rules.hcl":  {"rename \"r\"", "to", []string{"patch", "check", "src", "--series", "own=series", "--sdk", "sdk"}, exitFailed},
+		"pipelines/second.hcl": {"locals", "a", []string{"validate", "second"}, exitUsage},
+	} {
+		t.Run(strings.ReplaceAll(file, "/", " "), func(t *testing.T) {
+			w := newWorld(t, 0)
+			w.write(t, "pipelines/p.hcl", "step \"run\" \"r\" {\n  argv = [\"true\"]\n  push = {}\n}\n")
+			w.write(t, "log", "nothing\n")
+			w.write(t, "sdk/include/QNN/QnnTypes.h", "\n")
+			w.vars = []string{"HEXMAGE_DEVICES=" + filepath.Join(w.dir, "devices.hcl")}
+			arg := func(expr string) string { return about.block + " {\n  " + about.argument + " = " + expr + "\n}\n" }
+			place := filepath.Base(file)
+			for _, bomb := range []struct{ text, want string }{
+				{arg(strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000)), "Nested too deeply"},
+				{arg("1" + strings.Repeat("+1", 200_000)), "Nested too deeply"},
+				{strings.Repeat("a {\n", 80_000) + strings.Repeat("}\n", 80_000), "Nested too deeply"},
+				{arg(`"${1e999999999}"`), "A number is too long"},
+				{arg(`join("", ["a"])`), ""}, // none can be called but in a pipeline
+				{arg("[" + strings.Repeat("for a in [1,2,3,4,5,6,7,8,9,10] : [", 9) + "1" + strings.Repeat("]", 9) + "]"), ""},
+				{arg(`"` + strings.Repeat("%{for a in [1,2,3,4,5,6,7,8,9,10]}", 9) + "long" + strings.Repeat("%{endfor}", 9) + `"`), ""},
+				{strings.Repeat("# nothing\n", 2_000_000), ""},
+			} {
+				w.write(t, file, bomb.text)
+				if file == "pipelines/second.hcl" && strings.Contains(bomb.text, "join(") {
+					continue
+				}
+				w.refusedAt(t, about.code, place, bomb.want, about.args...)
+			}
+			if strings.HasPrefix(file, "toolchains/") { // a rule is asked when the pipeline is known
+				const many = "[1,2,3,4,5,6,7,8,9,10]"
+				nested := strings.Repeat("[for a in "+many+" : ", 8) + "target.arch" + strings.Repeat("]", 8)
+				for _, rule := range []string{"when = length(" + nested + ") > 0\n  reason = \"x\"", "when = true\n  reason = join(\"\", flatten(" + nested + "))", "each = " + nested + "\n  reason = \"x\""} {
+					w.write(t, file, "compat \"c\" {\n  summary = \"s\"\n  argument = \"version\"\n  "+rule+"\n  remedy = \"r\"\n  source = \"s\"\n}\n")
+					w.write(t, "pipelines/p.hcl", "target \"SM8750\" {}\n")
+					w.refusedAt(t, about.code, place, "", about.args...)
+				}
+			}
+			if file == "devices.hcl" { // the user's own
+				return
+			}
+			if err := os.Remove(filepath.Join(w.dir, file)); err != nil {
+				t.Fatal(err)
+			}
+			w.pipe(t, file)
+			w.refusedAt(t, about.code, place, "regular file", about.args...)
+		})
+	}
+}
+
+// refused runs a command that says no, with a place in a pipeline, and takes little.
 func (w *world) refused(t *testing.T, want string, args ...string) {
+	t.Helper()
+	w.refusedAt(t, exitUsage, "pipelines/", want, args...)
+}
+
+func (w *world) refusedAt(t *testing.T, code int, place, want string, args ...string) {
 	t.Helper()
 	cmd := w.command(t.Context(), args...)
 	var out bytes.Buffer
@@ -157,13 +223,12 @@ func (w *world) refused(t *testing.T, want string, args ...string) {
 	if dir := os.Getenv("HEXMAGE_FAULTS_SHOW"); dir != "" {
 		t.Log(text[:min(len(text), 1500)])
 	}
-	const exitUsage = 2
 	switch {
-	case cmd.ProcessState.ExitCode() != exitUsage:
+	case cmd.ProcessState.ExitCode() != code:
 		t.Errorf("exit code %d after %v", cmd.ProcessState.ExitCode(), took)
 	case !strings.Contains(text, want):
 		t.Errorf("it does not say %q", want)
-	case !strings.Contains(text, "pipelines/") && !strings.Contains(text, "--var"):
+	case !strings.Contains(text, place) && !strings.Contains(text, "--var"):
 		t.Error("it does not say where")
 	case strings.Contains(text, "goroutine ") || strings.Contains(text, "panic"):
 		t.Error("it crashed")

@@ -130,6 +130,22 @@ output "t" { value = "d`+hidden+`" }
 	w.write(t, "pipelines/p.hcl", "locals {\n  a = file(\"x"+hidden+"\") # "+hidden+"\n}\n")
 	w.quiet(t, "plan", "p")
 	w.quiet(t, "--colour", "always", "plan", "p")
+
+	// The other commands, of which each shows what some file or name says.
+	inHCL := strings.ReplaceAll(hidden, "\r", "")
+	w.write(t, "pipelines/p.hcl", "toolchain \"x\" { version = \"1"+inHCL+"\" }\nstep \"exec\" \"s\" {\n  argv = [\"x"+inHCL+"\"]\n}\n")
+	w.write(t, "toolchains/x.hcl", "toolchain \"x\" {\n  description = \"d"+inHCL+"\"\n  release \"1"+inHCL+"\" {\n    source \"archive\" {\n      url = \"http://127.0.0.1:1/"+inHCL+"\"\n    }\n  }\n}\n")
+	w.write(t, "src/f"+hidden+".cpp", "int x"+hidden+";\n")
+	w.write(t, "log", "nothing "+hidden+"\n<E> Failed to find available PD for contextId 51"+hidden+"\n")
+	w.write(t, "elf"+hidden, "\x7fELF"+hidden)
+	w.write(t, "devices.hcl", "device \"d\" {\n  serial = \"127.0.0.1:1\"\n  model"+hidden+" = 1\n}\n")
+	w.vars = []string{"HEXMAGE_DEVICES=" + filepath.Join(w.dir, "devices.hcl")}
+	for _, args := range [][]string{{"doctor"}, {"doctor", "p"}, {"toolchain", "list"}, {"toolchain", "list", "x"}, {"toolchain", "show", "x"}, {"toolchain", "verify", "elf" + hidden}, {"toolchain", "fetch", "x@1" + hidden},
+		{"inspect", "elf" + hidden, "src"}, {"kinds", "x" + hidden}, {"diagnose", "log"}, {"diagnose", "x" + hidden}, {"device", "list"}, {"device", "pull", "/x" + hidden, "y"},
+		{"patch", "check", "src", "--sdk", "x" + hidden}, {"patch", "lint", "src", "--sdk", "x"}, {"makefile", "src"}, {"ide", "src"}, {"compat", "x" + hidden}, {"env", "p"},
+		{"lock", "p"}, {"lock", "--check", "p"}, {"validate"}, {"fmt", "x" + hidden}, {"cache", "path", "x" + hidden}, {"watch", "x" + hidden}, {"version", hidden}} {
+		w.quiet(t, args...)
+	}
 }
 
 // quiet runs a command that prints nothing to control a terminal but colours.

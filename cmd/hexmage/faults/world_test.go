@@ -25,6 +25,7 @@ import (
 const (
 	exitOK     = 0
 	exitFailed = 1
+	exitUsage  = 2
 	exitEngine = 3
 )
 
@@ -88,6 +89,7 @@ type world struct {
 	base, dir, cache string
 	size             int // of the large files, in bytes
 	user             uint32
+	vars             []string // more of the environment
 }
 
 // newWorld makes a workspace with the pipeline p and its sources, and an empty cache.
@@ -135,6 +137,7 @@ func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, shared.hexmage, args...)
 	cmd.Dir = w.dir
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.base, "HEXMAGE_CACHE=" + w.cache, fmt.Sprintf("HEXMAGE_VAR_size=%d", w.size)}
+	cmd.Env = append(cmd.Env, w.vars...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if w.user != 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: w.user, Gid: w.user}
