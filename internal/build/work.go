@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -73,7 +74,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		say(message{u: u, progress: event.ActionProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
 	})
 	if w.o.LogDir != "" {
-		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, atomicfile.TempName("printed")))
+		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, atomicfile.TempName("printed")+strconv.Itoa(u.id)))
 		req.Printed = u.printed
 		defer u.printed.Remove()
 	}
@@ -388,7 +389,7 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	if w.o.LogDir != "" && len(all) > 0 {
 		path := filepath.Join(w.o.LogDir, w.logName(n.At.Short()+"-"+u.spec.Name))
 		if w.log(path, u, res) == nil {
-			f.Log = path
+			f.Log, f.LogCut = path, u.printed.Cut()
 		}
 	}
 	return f
@@ -404,11 +405,10 @@ func (w *worker) log(path string, u *unit, res *action.Result) error {
 		return err
 	}
 	defer f.Close()
-	printed := u.printed
-	if printed == nil {
-		printed = &execute.Printed{}
+	if u.printed == nil {
+		u.printed = execute.NewPrinted("")
 	}
-	return errors.Join(printed.CopyTo(f, res), f.Close())
+	return errors.Join(u.printed.CopyTo(f, res), f.Close())
 }
 
 // logName makes a file name of an action's name. A long one is cut and gets a part of its digest.

@@ -88,10 +88,11 @@ type Failure struct {
 	Source   []string `json:"source,omitempty"` // the step's own lines
 	Command  []string `json:"command,omitempty"`
 	ExitCode int      `json:"exit_code"`
-	Output   string   `json:"output,omitempty"` // last lines
-	Log      string   `json:"log,omitempty"`    // path of the whole output
-	Hints    []string `json:"hints,omitempty"`  // cause and remedy
-	Engine   bool     `json:"engine,omitempty"` // could not run, as opposed to ran and failed
+	Output   string   `json:"output,omitempty"`  // last lines
+	Log      string   `json:"log,omitempty"`     // path of the whole output,
+	LogCut   bool     `json:"log_cut,omitempty"` // but for what it was too long for
+	Hints    []string `json:"hints,omitempty"`   // cause and remedy
+	Engine   bool     `json:"engine,omitempty"`  // could not run, as opposed to ran and failed
 }
 
 // BuildProgress says, now and then, how far the build is.

@@ -98,11 +98,11 @@ const maxPrinted = 64 << 20
 // wholeStream is the file of a stream that is longer than what is kept in memory. That it cannot be written (a full disk)
 // is no reason to fail: what is kept stays.
 type wholeStream struct {
-	path  string
-	begun func(path string)
-	file  *os.File
-	size  int64
-	bad   bool
+	path string
+	of   *Printed
+	file *os.File
+	size int64
+	bad  bool
 }
 
 // open makes the file, with what was printed so far.
@@ -119,10 +119,11 @@ func (w *wholeStream) open(so ...[]byte) {
 	})
 	if other.Wait(); err != nil {
 		w.bad = true
+		w.of.setCut()
 		return
 	}
 	w.file = f
-	w.begun(w.path)
+	w.of.add(w.path)
 	for _, b := range so {
 		w.write(b)
 	}
@@ -146,10 +147,15 @@ func (w *wholeStream) close(tail ...[]byte) {
 	if over := w.size - maxPrinted; over > 0 && !w.bad {
 		end := bytes.Join(tail, nil)
 		end = end[max(0, int64(len(end))-over):] // the rest is in the file
-		_, err := w.file.WriteString(leftOut(over-int64(len(end))) + string(end))
+		if cut := over - int64(len(end)); cut > 0 {
+			w.of.setCut()
+			end = append([]byte(leftOut(cut)), end...)
+		}
+		_, err := w.file.Write(end)
 		w.bad = err != nil
 	}
 	if w.file.Close() != nil || w.bad {
+		w.of.setCut()
 		_ = os.Remove(w.path)
 	}
 	w.file = nil

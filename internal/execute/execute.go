@@ -137,8 +137,8 @@ func (a *Request) Streams() (stdout, stderr *Capped) {
 	stdout, stderr = &Capped{}, &Capped{}
 	if p := a.Printed; p != nil {
 		p.Remove()
-		stdout.whole = &wholeStream{path: p.path + stdoutName, begun: p.add}
-		stderr.whole = &wholeStream{path: p.path + stderrName, begun: p.add}
+		stdout.whole = &wholeStream{path: p.path + stdoutName, of: p}
+		stderr.whole = &wholeStream{path: p.path + stderrName, of: p}
 	}
 	return stdout, stderr
 }
@@ -178,6 +178,7 @@ type Printed struct {
 
 	mu    sync.Mutex
 	files []string
+	cut   bool
 }
 
 // NewPrinted returns a Printed whose files' names start with path.
@@ -194,10 +195,24 @@ func (p *Printed) add(path string) {
 	p.files = append(p.files, path)
 }
 
+// Cut tells whether something that the command printed is in no file and no result: there was too much of it, or the disk is full.
+func (p *Printed) Cut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cut
+}
+
+func (p *Printed) setCut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = true
+}
+
 // Remove removes the files, if there are any.
 func (p *Printed) Remove() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.cut = false
 	for _, f := range p.files {
 		_ = os.Remove(f)
 	}

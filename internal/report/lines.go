@@ -141,7 +141,11 @@ func (l *lines) failure(e event.ActionFinished) string {
 		b.WriteString(indent(shown(out), "  "+l.dim("▏")+" ") + "\n")
 	}
 	if f.Log != "" {
-		fmt.Fprintf(&b, "  whole output: %s\n", f.Log)
+		what := "whole output"
+		if f.LogCut {
+			what = "output, but for a part in the middle"
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", what, f.Log)
 	}
 	for _, h := range f.Hints {
 		b.WriteString(indent(l.yellow("hint: ")+h, "  ") + "\n")

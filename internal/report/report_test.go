@@ -70,6 +70,15 @@ func TestLongBlock(t *testing.T) {
 	}
 }
 
+// TestCutLog: a log is called whole only if it is.
+func TestCutLog(t *testing.T) {
+	got := show(report.Options{}, event.ActionsPlanned{Step: "run.x", Actions: 1},
+		event.ActionFinished{ID: 1, Step: "run.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "exit code 1", Log: "/c/x.log", LogCut: true}})
+	if strings.Contains(got, "whole") || !strings.Contains(got, "output, but for a part in the middle: /c/x.log\n") {
+		t.Error(got)
+	}
+}
+
 // TestManyMachines: where a step ran.
 func TestManyMachines(t *testing.T) {
 	events := []event.Event{event.ActionsPlanned{Step: "run.x", Actions: 4}}
