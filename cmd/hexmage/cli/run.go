@@ -185,8 +185,11 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 	return last.Run(ctx, full)
 }
 
-// because says, to those who asked for more, why the pipeline is planned anew.
+// because says why the pipeline is planned anew: to those who asked for more, and to all if something had begun to run.
 func (r *oneRun) because(err error) {
+	if r.saidChanged(err) {
+		return
+	}
 	if r.a.Verbose {
 		why := strings.ReplaceAll(err.Error(), ": "+build.ErrStale.Error(), "")
 		if errors.Is(err, fs.ErrNotExist) {
@@ -523,9 +526,7 @@ func (r *oneRun) retryCorrupt(ctx context.Context, res build.Result, err error) 
 		}
 		r.done()
 		r.watching = nil
-		if changed := (*store.ChangedError)(nil); errors.As(err, &changed) {
-			fmt.Fprintf(r.a.env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
-		} else {
+		if !r.saidChanged(err) {
 			fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
 		}
 		r.shut()
@@ -535,6 +536,17 @@ func (r *oneRun) retryCorrupt(ctx context.Context, res build.Result, err error) 
 		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
 	}
 	return res, err
+}
+
+// saidChanged says, if that is the error, that a file changed while the build read it.
+func (r *oneRun) saidChanged(err error) bool {
+	var changed *store.ChangedError
+	if !errors.As(err, &changed) {
+		return false
+	}
+	r.done() // what shows the build
+	fmt.Fprintf(r.a.env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
+	return true
 }
 
 // sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
