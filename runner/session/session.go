@@ -387,7 +387,7 @@ func WriteBelow(dir, name string, content []byte) error {
 	return os.WriteFile(to, content, 0o644)
 }
 
-// LogWords, an extended regular expression for grep -i, is in lines of a device's log that have to do with the NPU, or with programs that died.
+// LogWords, an extended regular expression for grep -i and for Go, is in lines of a device's log that have to do with the NPU, or with programs that died.
 const LogWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
 
 // maxLogged bounds what of a device's log goes with a failure, in lines; of a tombstone likewise.

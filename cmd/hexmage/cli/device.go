@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -101,6 +104,14 @@ func socOf(c *toolchains.Catalogue, i devinfo.Info) *qnn.SoC {
 		}
 	}
 	return nil
+}
+
+// archOf is the Hexagon arch that a device itself says it has, as emulated ones do, else that of its SoC's record.
+func archOf(c *toolchains.Catalogue, i devinfo.Info) string {
+	if s := socOf(c, i); s != nil && i.Arch == "" {
+		return s.Arch
+	}
+	return i.Arch
 }
 
 // deviceShellCmd is `hexmage device shell [COMMAND…]`.
@@ -234,7 +245,7 @@ type deviceInfoCmd struct {
 
 // Help has the examples of `hexmage device info --help`.
 func (*deviceInfoCmd) Help() string {
-	return `Arch and VTCM come from the catalogue's record of the SoC, which the device names; hexmage compat SOC says what can be built for it.
+	return `Arch and VTCM come from the catalogue's record of the SoC, which the device names; hexmage compat --soc SOC says what can be built for it.
 
 Examples:
 
@@ -274,7 +285,7 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	}
 	i := deviceInfo{Details: h}
 	if s := socOf(d.catalogue, h.Info); s != nil {
-		i.Target = &deviceTargetInfo{s.Name, s.Marketing, s.Arch, s.SoCModel, s.VTCMMB, s.MinSDK}
+		i.Target = &deviceTargetInfo{s.Name, s.Marketing, archOf(d.catalogue, h.Info), s.SoCModel, s.VTCMMB, s.MinSDK}
 	}
 	if a.JSON {
 		return a.printJSON(i)
@@ -365,15 +376,14 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	for _, f := range c.Filter {
 		line += " " + adb.Quote(f)
 	}
+	out := a.env.Stdout
 	if len(c.Filter) == 0 && !c.All {
-		buffered := ""
-		if c.Follow {
-			buffered = "--line-buffered "
-		}
-		line += " | grep " + buffered + "-iE " + adb.Quote(session.LogWords) + " || true"
+		of := &linesOf{to: out, has: regexp.MustCompile("(?i)" + session.LogWords)}
+		defer of.end()
+		out = of
 	}
 	isData(a.env.Stdout, a.env.Stderr)
-	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: a.env.Stdout, Stderr: a.env.Stderr})
+	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: out, Stderr: a.env.Stderr})
 	if err != nil {
 		return engine(err)
 	}
@@ -381,6 +391,43 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		return &exitError{code: ExitFailed}
 	}
 	return nil
+}
+
+// linesOf passes on each line that has a word, as soon as it has come: a device's own grep keeps them back, or cannot do otherwise.
+type linesOf struct {
+	to   io.Writer
+	has  *regexp.Regexp
+	rest []byte // of a line whose end has not come
+}
+
+// longLine is what a line is cut into that has no end.
+const longLine = 64 << 10
+
+func (l *linesOf) Write(b []byte) (int, error) {
+	l.rest = append(l.rest, b...)
+	for {
+		n := bytes.IndexByte(l.rest, '\n') + 1
+		if n == 0 && len(l.rest) >= longLine {
+			n = longLine
+		}
+		if n == 0 {
+			return len(b), nil
+		}
+		line := l.rest[:n]
+		l.rest = l.rest[n:]
+		if l.has.Match(line) {
+			if _, err := l.to.Write(line); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// end passes on what came without an end of line.
+func (l *linesOf) end() {
+	if len(l.rest) > 0 && l.has.Match(l.rest) {
+		_, _ = l.to.Write(l.rest)
+	}
 }
 
 // deviceCleanCmd is `hexmage device clean`.

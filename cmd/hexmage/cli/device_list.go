@@ -46,15 +46,12 @@ type deviceRow struct {
 
 // describe adds what the device says it is.
 func (r *deviceRow) describe(c *toolchains.Catalogue, info devinfo.Info) {
-	r.SoC, r.Arch = info.SoC, info.Arch
+	r.SoC, r.Arch = info.SoC, archOf(c, info)
 	if info.Model != "" {
 		r.Model = info.Model
 	}
 	if info.User != "" {
 		r.State, r.User = "in use", info.User
-	}
-	if s := socOf(c, info); s != nil && r.Arch == "" {
-		r.Arch = s.Arch
 	}
 }
 

@@ -3,15 +3,18 @@
 package cli_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 	"github.com/hexmage/hexmage/standin/phone"
@@ -140,6 +143,7 @@ func TestDeviceCommands(t *testing.T) {
 		if out := p.ok(t, "log", "--all"); !strings.Contains(out, "roaming") {
 			t.Errorf("log --all: %q", out)
 		}
+		p.followLog(t)
 	})
 	t.Run("push and pull", func(t *testing.T) {
 		p.pushAndPull(t)
@@ -159,6 +163,51 @@ func TestDeviceCommands(t *testing.T) {
 			t.Errorf("disconnect: %q", out)
 		}
 	})
+}
+
+// TestDeviceOfAnotherArch has a phone that says of itself another arch than its SoC's record has: list and info say the same.
+func TestDeviceOfAnotherArch(t *testing.T) {
+	t.Parallel()
+	p := &phones{dir: t.TempDir()}
+	cache := t.TempDir()
+	p.vars = []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache, "ADB_SERVER_SOCKET=localfilesystem:" + phonetest.Server(t).Address()}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := phonetest.Image(t, func(i *phone.Image) { i.SoC.Arch = "v75" })
+	p.ok(t, "connect", phonetest.Start(t, image, func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }).Addr())
+	var rows []struct{ Arch string }
+	if err := json.Unmarshal([]byte(p.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 1 || rows[0].Arch != "v75" {
+		t.Errorf("list: %v, %v", rows, err)
+	}
+	if out := p.ok(t, "info"); !strings.Contains(out, "Hexagon v75") {
+		t.Errorf("info: %s", out)
+	}
+}
+
+// followLog has a line of the log shown as soon as it is written, and others left out, until the device goes away.
+func (p *phones) followLog(t *testing.T) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, in := io.Pipe()
+	defer time.AfterFunc(time.Minute, func() { out.Close() }).Stop()
+	defer out.Close() // who writes to nobody ends
+	go func() {
+		cli.Main([]string{"hexmage", "device", "log", "-f"}, cli.Env{Stdin: strings.NewReader(""), Stdout: in, Stderr: io.Discard, Dir: p.dir, Self: self, Vars: p.vars})
+		in.Close()
+	}()
+	lines := bufio.NewScanner(out)
+	for _, want := range []string{"open failed 0x80000406", "QNN: first", "QNN: second"} {
+		if !lines.Scan() || !strings.HasSuffix(lines.Text(), want) {
+			t.Fatalf("log -f: %q where %q was to come", lines.Text(), want)
+		}
+		next := strings.Replace(strings.Replace(want, "QNN: first", "QNN: second", 1), "open failed 0x80000406", "QNN: first", 1)
+		p.ok(t, "shell", "echo '11-21 19:00:01.000 1 1 I wifi : roaming' >>/dev/log/main; echo '11-21 19:00:01.000 1 1 I x : "+next+"' >>/dev/log/main")
+	}
 }
 
 func (p *phones) pushAndPull(t *testing.T) {
