@@ -73,6 +73,9 @@ const maxScan = 512 << 20
 // maxContext is how much of a context binary is looked at: what it says of itself is at its beginning.
 const maxContext = 25 << 20
 
+// pointer is how a file begins that Git LFS leaves in place of a large one.
+const pointer = "version https://git-lfs.github.com/spec/"
+
 func (c *checker) mismatch(file, remedy, format string, args ...any) {
 	c.found = append(c.found, &devinfo.Mismatch{File: file, What: fmt.Sprintf(format, args...), Remedy: remedy})
 }
@@ -94,9 +97,13 @@ func (c *checker) file(p string, f push.File) error {
 		return err
 	}
 	head = head[:n]
+	if bytes.HasPrefix(head, []byte(pointer)) {
+		c.mismatch(p, "get the file itself: git lfs pull in its repository, or fetch it from where the repository's files are", "a pointer of Git LFS in place of the file")
+		return nil
+	}
 	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
 		if isLibrary(p) {
-			c.mismatch(p, "look at the file: it may be an empty stand-in or a pointer of Git LFS", "a library that is no ELF file")
+			c.mismatch(p, "look at the file: it may be an empty stand-in", "a library that is no ELF file")
 		} else if strings.HasSuffix(p, ".json") && f.Size <= maxConfig {
 			return c.config(p, io.MultiReader(bytes.NewReader(head), r))
 		} else if len(head) >= 8 && qnnctx.Is(head) {

@@ -17,8 +17,8 @@ import (
 
 // Report is what was found in a text.
 type Report struct {
-	Findings []Finding `json:"findings,omitempty"` // the one that explains most first
-	Unknown  []Line    `json:"unknown,omitempty"`  // the first lines that look like errors and are in no catalogue
+	Findings []Finding `json:"findings"`          // the one that explains most first
+	Unknown  []Line    `json:"unknown,omitempty"` // the first lines that look like errors and are in no catalogue
 	More     int       `json:"unknown_more,omitempty"`
 	Benign   int       `json:"benign"` // lines that look like errors and are known to mean nothing
 	Lines    int       `json:"lines"`
@@ -42,7 +42,7 @@ type Finding struct {
 }
 
 func (s *scanner) report() *Report {
-	r := &Report{Unknown: s.unknown, More: s.more, Benign: s.benign, Lines: s.lines, Skipped: s.skipped}
+	r := &Report{Findings: []Finding{}, Unknown: s.unknown, More: s.more, Benign: s.benign, Lines: s.lines, Skipped: s.skipped}
 	explained := map[string]bool{}
 	for i, h := range s.hits {
 		e := s.c.Entries[i]

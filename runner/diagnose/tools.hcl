@@ -118,19 +118,29 @@ failure "no-snapdragon" {
 
 failure "out-of-memory" {
   where    = ["tool", "compile", "device"]
-  patterns = ["Out of memory: Killed process [0-9]+ [(](?P<program>[^)]+)[)]", "(?:oom-kill|lowmemorykiller|lmkd).*[Kk]ill(?:ed|ing)? '?(?P<program>[^ ']+)"]
+  patterns = ["Out of memory: Killed process [0-9]+ [(](?P<program>[^)]+)[)]", "oom-kill.*[Kk]ill(?:ed|ing)? '?(?P<program>[^ ']+)"]
   cause    = "The system killed {program} since memory ran out. Preparing the graphs of an LLM takes 64 GB and more on the host."
   remedy   = "Give the step more memory or swap, let it run alone (resources = { memory_gb = 64 }), and prepare the model in more shards."
   source   = "pytorch/executorch#14402"
   explains = ["killed"]
-  examples = ["kernel: Out of memory: Killed process 4242 (mllm-qwen3-aot-) total-vm:120586240kB", "lowmemorykiller: Killing 'mllm-qwen3-aot-runner' (4711)"]
+  examples = ["kernel: Out of memory: Killed process 4242 (mllm-qwen3-aot-) total-vm:120586240kB", "systemd-oomd: oom-kill: killed qnn-context-bin"]
+}
+
+failure "phone-out-of-memory" {
+  where    = ["device"]
+  patterns = ["(?:lowmemorykiller|lmkd).*[Kk]ill(?:ed|ing)? '?(?P<program>[^ ']+)"]
+  cause    = "Android killed {program} since the phone's memory ran out."
+  remedy   = "Close apps or reboot the phone, use a shorter context, or load the model in shards: the step's samples tell how much the program took."
+  source   = "pytorch/executorch#14402"
+  explains = ["killed"]
+  examples = ["lowmemorykiller: Killing 'mllm-qwen3-aot-runner' (4711)"]
 }
 
 failure "killed" {
   where    = ["tool", "compile", "device"]
   patterns = ["(?:^|: |[0-9] )Killed(?:$| )", "signal: killed", "(?:exit (?:status|code)|exited with(?: code)?) 137\\b", "std::bad_alloc", "MemoryError", "[Cc]annot allocate memory"]
-  cause    = "The program was killed or got no memory: most often the machine's memory ran out. Preparing the graphs of an LLM takes 64 GB and more."
-  remedy   = "`dmesg` or logcat says whether it was the memory. Give the step more memory or swap, let it run alone (resources = { memory_gb = 64 }), and use more shards."
+  cause    = "The program was killed or got no memory: most often the memory ran out, of this machine or of the phone. Preparing the graphs of an LLM takes 64 GB and more."
+  remedy   = "`dmesg` or, of a phone, `hexmage device log` says whether it was the memory. Here, give the step more memory or swap and let it run alone (resources = { memory_gb = 64 }); on a phone, close apps or reboot it. Use more shards."
   source   = "pytorch/executorch#14402, UbiquitousLearning/mllm#654"
   examples = [
     "./compile.sh: line 7:  4242 Killed                  ./mllm-qwen3-aot-sha-c -m qwen3.mllm",

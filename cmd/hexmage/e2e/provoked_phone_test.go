@@ -32,7 +32,7 @@ func phoneMistakes() []phoneMistake {
 		{id: "dsp-crash", in: onPhone, mistake: "the DSP crashes at the first call", faults: phone.Faults{DSP: phone.DSPCrashes}},
 		{id: "dsp-wedged", in: onPhone, mistake: "the DSP has crashed and takes nothing until a reboot", faults: phone.Faults{DSP: phone.DSPCrashes},
 			before: "echo hello | ./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32"},
-		{id: "out-of-memory", in: onPhone, mistake: "the system kills the runner as it opens the DSP", faults: phone.Faults{KillAtDSP: true}},
+		{id: "phone-out-of-memory", in: onPhone, mistake: "the system kills the runner as it opens the DSP", faults: phone.Faults{KillAtDSP: true}},
 		{id: "skel-mismatch", in: onPhone, mistake: "/vendor/lib64, where the phone has an older QNN, comes first in LD_LIBRARY_PATH", plan: "compat run-vendor-libraries",
 			faults: phone.Faults{VendorQNN: old}, before: "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
 		{id: "vendor-skel", in: onPhone, mistake: "the skel was not pushed, and the vendor's is found", faults: phone.Faults{VendorQNN: old}, before: "rm libQnnHtpV79Skel.so; export ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\""},
