@@ -106,3 +106,43 @@ func TestCopies(t *testing.T) {
 		})
 	}
 }
+
+// TestShims: what a version manager has in PATH is a script that runs one of the programs that it has installed, or says that there is none.
+func TestShims(t *testing.T) {
+	c, l := builtin(t)
+	dir := t.TempDir()
+	shim := filepath.Join(dir, "shims", "python3.10")
+	program := func(path string) string {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	program(shim)
+	choose := func() (*toolchains.Choice, error) {
+		return c.Choose(toolchains.Request{Name: "python", Version: "3.10", Source: "installed", Lock: l, Machine: toolchains.Machine{
+			Getenv: func(string) string { return "" },
+			LookPath: func(n string) (string, error) {
+				if n == "python3.10" {
+					return shim, nil
+				}
+				return "", os.ErrNotExist
+			}}})
+	}
+	takes := func(want string) {
+		t.Helper()
+		if ch, err := choose(); err != nil || len(ch.Spec.Programs) != 1 || ch.Spec.Programs[0].Target != want {
+			t.Errorf("%+v, %v; want %s", ch, err, want)
+		}
+	}
+	takes(shim) // a folder that happens to be called so
+	program(filepath.Join(dir, "versions/3.11.7/bin/python3.11"))
+	if ch, err := choose(); err == nil {
+		t.Errorf("a shim with nothing behind it is %+v", ch.Spec)
+	}
+	takes(program(filepath.Join(dir, "versions/3.10.9/bin/python3.10")))
+	takes(program(filepath.Join(dir, "versions/3.10.13/bin/python3.10")))
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
@@ -130,11 +131,44 @@ func (m Machine) find(names []string) (string, error) {
 		if err != nil {
 			continue
 		}
-		if file, err = filepath.Abs(file); err == nil {
+		if file, err = filepath.Abs(file); err != nil {
+			continue
+		}
+		if file = m.behindShim(file); file != "" {
 			return file, nil
 		}
 	}
 	return "", os.ErrNotExist
+}
+
+// behindShim returns the program that a version manager's shim stands for (pyenv, rbenv, asdf): the newest that it has installed, "" if it has
+// none. Which of them the shim itself would run, if any, is a matter of the folder that it is run in. What is no shim is returned as it is.
+func (m Machine) behindShim(file string) string {
+	dir, name := filepath.Split(file)
+	if filepath.Base(dir) != "shims" {
+		return file
+	}
+	top := filepath.Dir(filepath.Clean(dir))
+	var programs []string
+	shim := false
+	for _, versions := range []string{"versions/*", "installs/*/*"} {
+		folder, _, _ := strings.Cut(versions, "/")
+		m.looksAt(filepath.Join(top, folder))
+		if _, err := os.Stat(filepath.Join(top, folder)); err == nil {
+			shim = true
+		}
+		found, err := filepath.Glob(filepath.Join(top, versions, "bin", name))
+		if err == nil {
+			programs = append(programs, found...)
+		}
+	}
+	switch {
+	case len(programs) > 0:
+		return slices.MaxFunc(programs, version.Compare)
+	case shim:
+		return ""
+	}
+	return file
 }
 
 // identityOf names the program that a path leads to, so that another program there makes another spec. Its size and time
