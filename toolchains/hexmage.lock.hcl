@@ -182,8 +182,8 @@ locked "ninja" "1.11.1" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 84998
-  sha256 = "8fb53064a92d6690cbe7f36cde237dea23b10b39775e9065d2da173a7b29e92f"
+  size   = 85118
+  sha256 = "f9418f7bac17efebc47d8795e0a68500df3f78391b5468a6c5db2066d90ad530"
 }
 
 locked "qairt" "2.41.0.251128" {

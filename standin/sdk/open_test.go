@@ -185,15 +185,15 @@ func TestLayout(t *testing.T) {
 }
 
 func TestSpelling(t *testing.T) {
-	for version, want := range map[string]string{"2.41.0.251128": "interface_scale", "2.31.0.250130": "get_interface_scale"} {
+	for version, want := range map[string][]string{"2.41.0.251128": {"interface_scale"}, "2.31.0.250130": {"get_interface_scale", "interface_scale"}} {
 		header, err := os.ReadFile(filepath.Join(unpack(t, t.TempDir(), "qairt", version), "include/QNN/HTP/core/tensor.h"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := regexp.MustCompile(`\w*interface_scale`).FindAllString(string(header), -1)
 		slices.Sort(got)
-		if got = slices.Compact(got); !slices.Equal(got, []string{want}) {
-			t.Errorf("%s declares %v, want %s alone", version, got, want)
+		if got = slices.Compact(got); !slices.Equal(got, want) {
+			t.Errorf("%s declares %v, want %v: so does patches/lint/qairt.hcl say of the vendor's", version, got, want)
 		}
 	}
 }

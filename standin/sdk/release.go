@@ -35,8 +35,8 @@ type Release struct {
 type spelling string
 
 const (
-	newSpelling spelling = "new" // interface_scale, interface_offset: SDKs from 2.34 on
-	oldSpelling spelling = "old" // get_interface_scale, get_interface_offset: before
+	newSpelling   spelling = "new"  // interface_scale, interface_offset: SDKs from 2.34 on
+	bothSpellings spelling = "both" // get_interface_scale, get_interface_offset, too: those from 2.20 on
 )
 
 // Releases returns all releases, the default one of each name first.
@@ -46,7 +46,7 @@ const (
 func Releases() []Release {
 	return []Release{
 		qairt("2.41.0.251128", newSpelling, "2.31.0", "5.41.0"),
-		qairt("2.31.0.250130", oldSpelling, "2.22.0", "5.31.0"),
+		qairt("2.31.0.250130", bothSpellings, "2.22.0", "5.31.0"),
 		{Name: "hexagon", Version: "6.4.0.2", Prefix: "Hexagon_SDK/6.4.0.2", tools: "19.0.04"},
 		{Name: "ndk", Version: "r28b", Prefix: "android-ndk-r28b", revision: "28.1.13356709"},
 		{Name: "mllm", Version: "1", Prefix: "mllm-open"},

@@ -121,18 +121,18 @@ func (t *tree) copyFrom(files fs.FS, root, to string, edits ...func(name, text s
 
 func (t *tree) qairt(r Release) {
 	t.copy("", "qairt", func(name, text string) string {
-		if r.spelling != oldSpelling || path.Base(name) != "tensor.h" {
+		if r.spelling != bothSpellings || path.Base(name) != "tensor.h" {
 			return text
 		}
-		return tensorNames.ReplaceAllString(text, "get_$1")
+		return tensorNames.ReplaceAllString(text, "$0\n${1}get_$2")
 	})
 	for _, lib := range qairtLibraries(r, t.world) {
 		t.add(lib.path, lib.elf(), plainFile)
 	}
 }
 
-// tensorNames are the members of Tensor that had a get_ in front before SDK 2.34.
-var tensorNames = lazyregexp.New(`\b(interface_scale|interface_offset)\b`)
+// tensorNames are the members of Tensor that had a twin with a get_ in front before SDK 2.34.
+var tensorNames = lazyregexp.New(`(?m)^(.*)\b((?:interface_scale|interface_offset)\b.*)$`)
 
 func (t *tree) hexagon(r Release) {
 	tools := "tools/HEXAGON_Tools/" + r.tools + "/Tools"
