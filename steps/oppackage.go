@@ -146,7 +146,7 @@ type opSource struct {
 }
 
 func withOpDocs(docs map[string]string) map[string]string {
-	docs["package"] = "Name of the package. Default: X of src/XInterface.cpp."
+	docs["package"] = "Name of the package. Default: X of src/XInterface.cpp; one without src/*.cpp has to be named, as PackageName of its op config does."
 	docs["includes"] = "More folders with headers: in the package (relative to it), or outputs of steps and toolchains."
 	docs["defines"] = "More macros, NAME or NAME=VALUE."
 	docs["flags"] = "More flags of the compiler, after all others."

@@ -212,6 +212,13 @@ compat "ours" {
   remedy = "ask the people who know"
 }
 `}, []string{"compat ours", "our models need QAIRT 2.42. ask the people who know."}},
+		"a rule about the phone alone": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + opPackage, map[string]string{"toolchains/ours.hcl": `
+compat "no-such-phone" {
+  when   = soc.name == "SM8750" && target.vtcm_mb == 8
+  reason = "we have none"
+  remedy = "take another"
+}
+`}, []string{"compat no-such-phone", "in target \"SM8750\"", "we have none"}},
 		"a rule switched off": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage,
 			map[string]string{"toolchains/ours.hcl": "compat \"op-renamed\" {\n  severity = \"off\"\n}\n", "LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "LLaMAPackage/src/ops/a.cpp": "int a = t.get_interface_scale();"}, nil},
 	} {

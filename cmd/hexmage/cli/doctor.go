@@ -6,8 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
@@ -116,6 +119,11 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 	return out
 }
 
+// mistakes says what the errors among diagnostics are, whatever they warn of besides.
+func mistakes(diags hcl.Diagnostics) string {
+	return slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError }).Error()
+}
+
 // examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
 func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 	workspace, err := a.workspace(name)
@@ -124,7 +132,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 	}
 	cfg, diags := config.Load(rooted.FS(workspace), name)
 	if diags.HasErrors() {
-		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: diags.Error()}}, nil
+		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: mistakes(diags)}}, nil
 	}
 	var profiles []string
 	for _, p := range cfg.Profiles {
@@ -149,7 +157,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 		case err != nil:
 			return nil, err
 		case diags.HasErrors():
-			out = append(out, doctor.Pipeline{Name: name, Profile: profile, SoC: soc, Err: diags.Error()})
+			out = append(out, doctor.Pipeline{Name: name, Profile: profile, SoC: soc, Err: mistakes(diags)})
 		default:
 			p = own.checkMachine(p)
 			out = append(out, doctor.Pipeline{Name: name, Profile: p.Profile, SoC: soc, Missing: p.Missing()})

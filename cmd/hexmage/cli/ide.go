@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -95,7 +96,11 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	if errors.Is(err, editor.ErrComments) {
 		fmt.Fprintf(a.env.Stderr, "hexmage: %s stays as it is, since %v. Put in by hand:\n", at, err)
 		for _, s := range settings {
-			fmt.Fprintf(a.env.Stderr, "    %q: %#q\n", s.Name, fmt.Sprint(s.Value))
+			value, err := json.Marshal(s.Value)
+			if err != nil {
+				return engine(err)
+			}
+			fmt.Fprintf(a.env.Stderr, "    %q: %s,\n", s.Name, value)
 		}
 		return &exitError{code: ExitUsage}
 	}

@@ -19,7 +19,7 @@ import (
 // packageFlags say what a command needs to know of an op package.
 type packageFlags struct {
 	Arch    []string `placeholder:"TARGETS" help:"Targets, with commas between them: htp_v79,htp_aarch64. Default: all."`
-	Package string   `placeholder:"NAME" help:"Name of the package. Default: X of src/XInterface.cpp."`
+	Package string   `placeholder:"NAME" help:"Name of the package. Default: X of src/XInterface.cpp, or what its op config says."`
 	HVX     string   `name:"hvx" placeholder:"VERSION" help:"HVX version that ops may use, such as v66. Default: that of the target."`
 	Define  []string `sep:"none" placeholder:"NAME[=VALUE]" help:"One more macro. May be repeated."`
 	Include []string `sep:"none" placeholder:"FOLDER" help:"One more folder with headers, in the package. May be repeated."`

@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/record"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
 	"github.com/hexmage/hexmage/qnn/sdk"
+	"github.com/hexmage/hexmage/toolchains"
 )
 
 // patchCmd is `hexmage patch …`.
@@ -429,6 +432,9 @@ func (c *patchLintCmd) sdk(ctx context.Context, a *app) (lint.SDK, func(), error
 	w := parseWanted(c.SDK)
 	isRelease := w.name == "qairt" && !isFolder(absolute(a.dir, c.SDK))
 	if isRelease && w.version != "" && !a.stored(ctx, w) {
+		if err := a.between(w); err != nil {
+			return lint.SDK{}, nil, err
+		}
 		name := w.String()
 		fmt.Fprintf(a.env.Stderr, "hexmage: %s is not on this machine: what its version tells counts, not its headers\n", name)
 		return lint.SDK{Name: "qairt " + w.version, Version: w.version}, func() {}, nil
@@ -444,6 +450,24 @@ func (c *patchLintCmd) sdk(ctx context.Context, a *app) (lint.SDK, func(), error
 		return lint.SDK{}, nil, &exitError{ExitUsage, err}
 	}
 	return lint.SDK{Name: h.String(), Version: h.version, Names: names, Header: headers.Has}, headers.Close, nil
+}
+
+// between refuses a version of which nothing can be told, since it is none, or older or newer than all that are known.
+func (a *app) between(w wanted) error {
+	d, err := a.domain(a.here())
+	if err != nil {
+		return err
+	}
+	t, _, err := d.catalogue.Find(w.name, "")
+	if err != nil {
+		return &exitError{ExitUsage, err}
+	}
+	byVersion := func(a, b *toolchains.Release) int { return version.Compare(a.Version, b.Version) }
+	oldest, newest := slices.MinFunc(t.Releases, byVersion).Version, slices.MaxFunc(t.Releases, byVersion).Version
+	if w.version[0] < '0' || w.version[0] > '9' || version.CompareShared(w.version, oldest) < 0 || version.CompareShared(w.version, newest) > 0 {
+		return usage("patch lint: nothing is known of %s: hexmage knows %s %s to %s; name the folder of an SDK that you have, which tells by its headers", w, w.name, oldest, newest)
+	}
+	return nil
 }
 
 // stored says whether a release is known and on this machine.
@@ -535,8 +559,8 @@ Examples:
 // Run records.
 func (c *patchNewCmd) Run(ctx context.Context, a *app) error {
 	folder, tree := absolute(a.dir, c.Folder), absolute(a.dir, c.Tree)
-	if from, to, ok := strings.Cut(filepath.Base(folder), "-"); !ok || from == "" || to == "" {
-		return usage("%s: the last part of the folder is to be named <from>-<to>, such as patches/own/2.31-2.34", c.Folder)
+	if !patches.IsRange(filepath.Base(folder)) {
+		return usage("%s: the last part of the folder is to be named <from>-<to>, by two releases, such as patches/own/2.31-2.34", c.Folder)
 	}
 	if c.Before != "" && c.Since != "" {
 		return usage("--before is for two folders, --since for a git work tree: choose one")

@@ -581,7 +581,7 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 		for _, r := range round {
 			switch {
 			case diags.HasErrors():
-				r.State, r.Detail = notPlanned, diags.Error()
+				r.State, r.Detail = notPlanned, mistakes(diags)
 			case slices.ContainsFunc(here, func(n *plan.Instance) bool { return n.At.Name == r.Name }):
 				r.State = inStore
 			}

@@ -154,7 +154,7 @@ func (a *app) treeDigest(ctx context.Context, v *verified) error {
 	v.Digest = root.String()
 	if v.Stored != "" && v.Stored != v.Digest {
 		v.Report.Problems = append(v.Report.Problems, &verify.Problem{File: ".", Found: "a tree with digest " + v.Digest, Want: v.Stored + ", as it was stored",
-			Remedy: fmt.Sprintf("something has written into the store: `hexmage cache verify` removes what is damaged, and `hexmage toolchain fetch %s@%s` brings it back", v.Name, v.Version)})
+			Remedy: fmt.Sprintf("something has written into the store: `hexmage cache verify --repair` removes what is damaged, and `hexmage toolchain fetch %s@%s` brings it back", v.Name, v.Version)})
 	}
 	return nil
 }
