@@ -95,11 +95,19 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// The watch begins first: what is found damaged after it was looked at what there is, this build finds out.
+	damage, err := disk.WatchDamage(a.cache)
+	if err != nil {
+		return nil, engine(err)
+	}
 	if gc.Tidy(ctx, a.cache, reaper.End) {
 		fmt.Fprintln(a.env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs is thrown away; results stay, as far as their actions are the same")
 	}
 	if err := a.settle(ctx); err != nil {
 		return nil, err
+	}
+	if err := damage.Settled(); err != nil {
+		return nil, engine(err)
 	}
 	inUse, err := gc.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
@@ -110,7 +118,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 			inUse()
 		}
 	}()
-	blobs, results, damage, err := a.stores()
+	blobs, results, err := a.stores()
 	if err != nil {
 		return nil, engine(err)
 	}
@@ -182,18 +190,14 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	return e, nil
 }
 
-// stores opens those of the cache folder. What is found damaged in it is known from then on.
-func (a *app) stores() (*disk.Blobs, *disk.Results, *disk.DamageWatch, error) {
-	damage, err := disk.WatchDamage(a.cache)
-	if err != nil {
-		return nil, nil, nil, err
-	}
+// stores opens those of the cache folder.
+func (a *app) stores() (*disk.Blobs, *disk.Results, error) {
 	blobs, err := disk.NewBlobs(a.cache)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	results, err := disk.NewResults(a.cache)
-	return blobs, results, damage, err
+	return blobs, results, err
 }
 
 // settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
@@ -285,7 +289,11 @@ func (a *app) lookupOnly(workspace string) (build.Options, error) {
 		o.Blobs = store.WithHostFiles(memory.NewBlobs())
 		o.Executor = execute.Cached(execute.Route(nil), memory.NewResults(), o.Blobs, fn, nil)
 	} else {
-		blobs, results, damage, err := a.stores()
+		damage, err := disk.WatchDamage(a.cache)
+		if err != nil {
+			return o, engine(err)
+		}
+		blobs, results, err := a.stores()
 		if err != nil {
 			return o, engine(err)
 		}

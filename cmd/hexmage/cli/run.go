@@ -150,6 +150,7 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 	r.machine = a.machineNow(r.workspace, fn)
 	r.snapshot = a.snapshotPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
 		EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial}, fn)
+	before := disk.LastDamage(a.cache)
 	if records, err := disk.Damages(a.cache); err != nil || len(records) > 0 {
 		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 	}
@@ -174,6 +175,9 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 	}
 	if err := r.open(ctx); err != nil {
 		return r.unable(err)
+	}
+	if !disk.LastDamage(a.cache).Equal(before) { // the snapshot has what may have been made from it
+		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 	}
 	r.a.env.boundHeap(last.Units())
 	full := r.options()

@@ -3,7 +3,9 @@
 package faults_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -362,6 +365,76 @@ output "small" { value = step.exec.small.outputs.small }
 		t.Errorf("%s", o)
 	} else if b, err := os.ReadFile(filepath.Join(w.out(), "small")); err != nil || string(b) != "small\n" {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestDamageKnownWhileABuildBegins: a build delivers nothing that was made from damage which somebody finds when it has its snapshot, and not the
+// cache yet.
+func TestDamageKnownWhileABuildBegins(t *testing.T) {
+	w := newWorldIn(t, quick(), 0)
+	version := func(comment string) {
+		w.write(t, "pipelines/p.hcl", strings.Replace(large, "COMMENT", comment, 1)+`
+step "exec" "copy" {
+  argv   = ["cp", "src/a.c", "copy"]
+  inputs = ["src/a.c"]
+  output "copy" { file = "copy" }
+}
+output "copy" { value = step.exec.copy.outputs.copy }
+`)
+	}
+	version("first")
+	if o := w.run(t); o.code != exitOK {
+		t.Fatalf("a clean build: %s", o)
+	}
+	want := w.outputs(t)
+	w.flipLarge(t, 'a')
+	version("second")
+	time.Sleep(settled) // there is a snapshot only of a pipeline file that has not just changed
+	if o := w.run(t); o.code != exitOK || differ(want, w.outputs(t)) == "" {
+		t.Fatalf("the limit is not as docs/cache.md says: %s", o)
+	}
+	w.write(t, "src/a.c", "changed\n")
+	lock, err := os.OpenFile(filepath.Join(w.cache, "state", "in-use.lock"), os.O_RDWR, 0)
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // as who collects garbage has it
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	cmd := w.command(ctx, "run", "p", "-v")
+	says, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(says)
+	for lines.Scan() && !strings.Contains(lines.Text(), "waiting until the cache is collected") {
+	}
+	w.eachLarge(t, 'a', func(p string) { // what `+"`cache verify`"+` does
+		err := errors.Join(os.MkdirAll(filepath.Join(w.cache, "damaged"), 0o755), os.WriteFile(filepath.Join(w.cache, "damaged", "blake3-"+filepath.Base(p)), nil, 0o444))
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	lock.Close()
+	text := ""
+	for lines.Scan() {
+		text += lines.Text() + "\n"
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	got := w.outputs(t)
+	if want["copy"] == got["copy"] {
+		t.Error("the build did nothing")
+	}
+	if want["copy"] = got["copy"]; differ(want, got) != "" {
+		t.Errorf("it delivers what was made from a damaged file: %s\n%s", differ(want, got), text)
 	}
 }
 

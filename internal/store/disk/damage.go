@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -141,7 +142,21 @@ func WatchDamage(root string) (*DamageWatch, error) {
 	return &DamageWatch{root: root, known: known}, err
 }
 
-// Known returns what was on record when the watch began.
+// Settled says that what was on record when the watch began was dealt with: what of it is still there is known, whatever file it is now.
+func (w *DamageWatch) Settled() error {
+	all, err := Damages(w.root)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, d := range w.known {
+		known[d.path] = true
+	}
+	w.known = slices.DeleteFunc(all, func(d Damage) bool { return !known[d.path] })
+	return nil
+}
+
+// Known returns what was on record when the watch began, and still is.
 func (w *DamageWatch) Known() []digest.Digest { return digests(w.known) }
 
 // Found returns what came on record since.
