@@ -84,20 +84,39 @@ func running(root string) ([]int, error) {
 	runs, err := layout.Root(root).Runs()
 	var pids []int
 	for _, r := range runs {
-		if r.PID != os.Getpid() && atomicfile.Alive(r.PID) {
+		if r.PID != os.Getpid() && atomicfile.Alive(r.PID) && !free(r.Lock()) {
 			pids = append(pids, r.PID)
 		}
 	}
 	return pids, err
 }
 
-// Tidy removes from the cache folder the scratch folders that killed builds left, which may be large, and what earlier versions of
-// hexmage remembered, unless another build runs. It tells whether there was any of the latter. A build calls it before Use; what cannot
-// be removed does no harm. end is called with the scratch folders before: it ends processes that are still at work in them.
+// Tidy removes from the cache folder the scratch folders that killed builds left, which may be large, and, unless another build runs, what
+// earlier versions of hexmage remembered. It tells whether there was any of the latter. A build calls it before Use; what cannot
+// be removed does no harm. end is called with the scratch folders before: it ends processes that are still at work in them. Folders
+// without a lock stay while another build runs: nobody knows for sure whose they are.
 func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete bool) {
 	r := layout.Root(root)
 	runs, _ := r.Runs()
 	if obsolete, _ = r.HasObsolete(); len(runs) == 0 && !obsolete {
+		return false
+	}
+	remove := func(of func(layout.Run) bool) {
+		var left []string
+		for _, run := range runs {
+			if of(run) {
+				left = append(left, run.Path)
+			}
+		}
+		if len(left) > 0 {
+			end(left...)
+		}
+		for _, dir := range left {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	remove(func(run layout.Run) bool { return free(run.Lock()) })
+	if runs, _ = r.Runs(); len(runs) == 0 && !obsolete {
 		return false
 	}
 	if pids, err := running(root); err != nil || len(pids) > 0 {
@@ -108,15 +127,6 @@ func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete 
 		return false
 	}
 	defer done()
-	var left []string
-	for _, run := range runs {
-		left = append(left, run.Path)
-	}
-	if len(left) > 0 {
-		end(left...)
-	}
-	for _, dir := range left {
-		_ = os.RemoveAll(dir)
-	}
+	remove(func(layout.Run) bool { return true })
 	return obsolete && r.RemoveObsolete() == nil
 }

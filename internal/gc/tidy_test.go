@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // What a killed build left goes away; what a running one has stays, and so does everything while one runs.
@@ -45,5 +47,39 @@ func TestTidy(t *testing.T) {
 	gc.Tidy(t.Context(), root, end)
 	if !there(mine) {
 		t.Error("the folder of a living process was removed")
+	}
+}
+
+// Whose folder has a lock is known to be dead as soon as it is, whatever its id says and whoever else runs.
+func TestTidyBesideABuild(t *testing.T) {
+	r := layout.Root(t.TempDir())
+	if err := r.Prepare(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	done, err := gc.Use(t.Context(), string(r), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	lives, unlock, err := r.NewRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	dead, end, err := r.NewRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+	var ended []string
+	gc.Tidy(t.Context(), string(r), func(dirs ...string) { ended = append(ended, dirs...) })
+	if !slices.Equal(ended, []string{dead}) {
+		t.Errorf("processes were ended in %q", ended)
+	}
+	if _, err := os.Stat(dead); err == nil {
+		t.Error("the folder of a dead build is left")
+	}
+	if _, err := os.Stat(lives); err != nil {
+		t.Error(err)
 	}
 }

@@ -59,6 +59,7 @@ type engineParts struct {
 	damage      *disk.DamageWatch
 	reaper      *reaper.Reaper // nil until a command starts
 	scratch     string         // folder of this process
+	live        func()         // to be called at its end
 	locks       *execute.Locks // of actions
 	state       layout.StateDir
 	inUse       func() // nothing is collected before it is called
@@ -127,7 +128,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err := os.MkdirAll(string(e.state), 0o755); err != nil {
 		return nil, engine(err)
 	}
-	if e.scratch, err = a.places().NewRun(); err != nil {
+	if e.scratch, e.live, err = a.places().NewRun(); err != nil {
 		return nil, engine(err)
 	}
 	e.locks = execute.NewLocks(e.state.ActionsLock())
@@ -273,6 +274,7 @@ func (e *engineParts) close() {
 	}
 	_ = e.stats.Save()
 	_ = os.RemoveAll(e.scratch)
+	e.live()
 	_ = e.locks.Close()
 	e.inUse()
 }

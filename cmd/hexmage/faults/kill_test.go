@@ -223,6 +223,14 @@ step "exec" "long" {
 }
 `
 
+// beside is a pipeline that runs for as long as it is let.
+const beside = `
+step "exec" "long" {
+  argv = ["sh", "-ec", "touch WORLD/started; while [ ! -e WORLD/go ]; do sleep 0.05; done; touch o"]
+  output "o" { file = "o" }
+}
+`
+
 // TestKilledWithChildren kills a hexmage whose command has children in the background: all of them are gone soon after, at every level of the
 // sandbox, as root and as a user; and if what sees to that is killed with it, those that can be told are gone when the next build begins.
 func TestKilledWithChildren(t *testing.T) {
@@ -236,7 +244,7 @@ func TestKilledWithChildren(t *testing.T) {
 	}
 	for _, user := range users {
 		for _, level := range levels {
-			for _, what := range []string{"hexmage", "group", "everything of hexmage"} {
+			for _, what := range []string{"hexmage", "group", "everything of hexmage", "everything of hexmage, beside another"} {
 				t.Run(fmt.Sprintf("%s, user %d, %s", level, user, what), func(t *testing.T) {
 					w := newWorldIn(t, quick(), 0)
 					if w.user = user; user != 0 {
@@ -245,6 +253,32 @@ func TestKilledWithChildren(t *testing.T) {
 						}); err != nil {
 							t.Fatal(err)
 						}
+					}
+					if strings.HasSuffix(what, "another") {
+						other := *w
+						other.dir += "-2"
+						other.write(t, "pipelines/p.hcl", strings.ReplaceAll(beside, "WORLD", other.dir))
+						if err := os.Lchown(other.dir, int(user), int(user)); err != nil {
+							t.Fatal(err)
+						}
+						ended := make(chan *outcome, 1)
+						go func() { ended <- other.run(t, "--sandbox", sandbox.Staged.String()) }()
+						for {
+							if _, err := os.Stat(other.dir + "/started"); err == nil {
+								break
+							}
+							select {
+							case o := <-ended:
+								t.Fatal(o)
+							case <-time.After(10 * time.Millisecond):
+							}
+						}
+						defer func() {
+							other.write(t, "go", "")
+							if o := <-ended; o.code != exitOK {
+								t.Errorf("the build beside it: %s", o)
+							}
+						}()
 					}
 					mark := fmt.Sprint(1_000_000 + rand.IntN(1_000_000))
 					w.write(t, "pipelines/p.hcl", background)
@@ -269,7 +303,7 @@ func TestKilledWithChildren(t *testing.T) {
 					switch what {
 					case "group":
 						pids[0] = -pids[0]
-					case "everything of hexmage":
+					case "everything of hexmage", "everything of hexmage, beside another":
 						pids = append(hexmages(cmd.Process.Pid), pids...)
 						if len(pids) < 2 {
 							t.Fatal("there is nothing beside hexmage")
@@ -279,7 +313,7 @@ func TestKilledWithChildren(t *testing.T) {
 						_ = syscall.Kill(pid, syscall.SIGKILL)
 					}
 					<-ended
-					if what == "everything of hexmage" {
+					if len(pids) > 1 {
 						w.write(t, "pipelines/p.hcl", `
 step "exec" "short" {
   argv = ["touch", "o"]

@@ -156,10 +156,19 @@ func (r Root) Sweep(age time.Duration) error {
 
 const runPrefix = "run"
 
-// NewRun makes a scratch folder for this process. Its name has the process's id, which a process in another container may have too, and so
-// not only that.
-func (r Root) NewRun() (string, error) {
-	return os.MkdirTemp(r.Scratch(), atomicfile.TempName(runPrefix))
+// NewRun makes a scratch folder for this process. Its name has the process's id, which a process in another container may have too, or one that
+// comes later, and so not only that. Its lock is held until unlock is called, or the process ends.
+func (r Root) NewRun() (path string, unlock func(), err error) {
+	if path, err = os.MkdirTemp(r.Scratch(), atomicfile.TempName(runPrefix)); err != nil {
+		return "", nil, err
+	}
+	run := Run{Path: path}
+	// Where there is a lock, it was locked before anybody saw it.
+	unlock, err = atomicfile.Lock(context.Background(), run.Lock()+".new")
+	if err != nil {
+		return path, func() {}, nil // the file system has no locks
+	}
+	return path, unlock, os.Rename(run.Lock()+".new", run.Lock())
 }
 
 // Run is the scratch folder of a process, which may be dead.
@@ -167,6 +176,9 @@ type Run struct {
 	Path string
 	PID  int
 }
+
+// Lock returns the file that the process has locked as long as it lives. Without it, the process id has to tell.
+func (r Run) Lock() string { return filepath.Join(r.Path, "lock") }
 
 // Runs returns the folders that NewRun made and nobody has removed.
 func (r Root) Runs() ([]Run, error) {

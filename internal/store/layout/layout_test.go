@@ -179,10 +179,11 @@ func TestPrepare(t *testing.T) {
 	if err := r.Prepare(time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	run, err := r.NewRun()
+	run, unlock, err := r.NewRun()
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer unlock()
 	old := time.Now().Add(-48 * time.Hour)
 	dead := []string{filepath.Join(string(r), "new", "put-4194304-1"), filepath.Join(r.Scratch(), "run-4194304-1")} // no process has this id
 	for _, p := range dead {
