@@ -11,12 +11,14 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/secret"
 )
 
 // Capped keeps the head and the tail of an output stream, action.MaxInline bytes in all. It may be written from several
 // goroutines. The zero value is ready, and keeps nothing else; Outputs returns some that put long streams into files.
 type Capped struct {
 	mu      sync.Mutex
+	hide    *secret.Hider // what is left out; nil: nothing
 	head    []byte
 	tail    []byte // ring once full
 	next    int
@@ -30,9 +32,13 @@ const half = action.MaxInline/2 - 64 // room for the line that says what was lef
 func (c *Capped) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := len(p)
+	c.put(c.hide.Next(p))
+	return len(p), nil
+}
+
+func (c *Capped) put(p []byte) {
 	if c.whole != nil {
-		if c.whole.file == nil && !c.whole.bad && len(c.head)+len(c.tail)+n > 2*half {
+		if c.whole.file == nil && !c.whole.bad && len(c.head)+len(c.tail)+len(p) > 2*half {
 			c.whole.open(c.head, c.tail)
 		}
 		c.whole.write(p)
@@ -56,13 +62,13 @@ func (c *Capped) Write(p []byte) (int, error) {
 		c.next = (c.next + k) % half
 		p = p[k:]
 	}
-	return n, nil
 }
 
-// Bytes returns what was kept, with a line in place of what was not.
+// Bytes returns what was kept, with a line in place of what was not. It is for when all was written.
 func (c *Capped) Bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.put(c.hide.End())
 	var b bytes.Buffer
 	b.Write(c.head)
 	if c.dropped > 0 {
@@ -77,6 +83,7 @@ func (c *Capped) Bytes() []byte {
 func (c *Capped) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.put(c.hide.End())
 	if c.whole != nil {
 		c.whole.close(c.tail[c.next:], c.tail[:c.next])
 		c.whole = nil

@@ -22,13 +22,19 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
 // Executor runs actions. Execute may be called from many goroutines at once; none waits for another action, but where both want a
 // resource of which there is one. The Action stays as it is; the Result is the caller's.
 //
-// A decorator passes on the action, the context and who listens, and returns results and errors as they come.
+// What is in Request.Secrets reaches the command and nobody else, in variables of its environment and in files that only its user can read,
+// which go when it has ended. No executor puts it into a command line, a message that is kept or a log. It stands in no Result, no file of
+// Printed and no progress, and an action that succeeds with a value in an output is refused; that of one that fails is left out. An executor that
+// cannot do this refuses the action. Refused is an *Error that says so.
+//
+// A decorator passes on the action, the context, its secrets and who listens, and returns results and errors as they come.
 type Executor interface {
 	// Execute returns an error, an *Error, only for what kept the action from running (no such program, no machine, no space), and no
 	// Result beside it. A command that ran and failed is a Result with its exit code, one that ran out of time a *TimeoutError. When ctx
@@ -94,6 +100,7 @@ type Request struct {
 	*action.Action
 	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
 
+	Secrets  *secret.Set // what its command gets beside what is in its key; nil: nothing
 	Tree     *merkle.Dir // of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store
 	Progress Progress    // nil: nobody asks
 	Spans    Spans       // nil: nobody asks
@@ -109,7 +116,7 @@ type Spans func(name string, start time.Time, took time.Duration)
 // Report tells the request's Progress, if there is one.
 func (a *Request) Report(done, total int64, text string) {
 	if a.Progress != nil {
-		a.Progress(done, total, text)
+		a.Progress(done, total, a.Secrets.Redact(text))
 	}
 }
 
@@ -132,9 +139,9 @@ func (a *Request) Root() *merkle.Dir {
 }
 
 // Streams returns what the command's standard output and error are written to. Both have to be closed when it has ended. What an earlier
-// command of this request printed is gone.
+// command of this request printed is gone. They do not take in the request's secrets.
 func (a *Request) Streams() (stdout, stderr *Capped) {
-	stdout, stderr = &Capped{}, &Capped{}
+	stdout, stderr = &Capped{hide: a.Secrets.Hider()}, &Capped{hide: a.Secrets.Hider()}
 	if p := a.Printed; p != nil {
 		p.Remove()
 		stdout.whole = &wholeStream{path: p.path + stdoutName, of: p}

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
@@ -83,7 +84,11 @@ func decorate(t *testing.T, name string, wrap func(t *testing.T, w World) execut
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := decorated{next: &next{}, action: &execute.Request{Step: "exec.a", Name: "cc", Action: &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: root}}}
+	secrets, err := secret.NewSet(map[string]secret.Text{"TOKEN": {{Ref: "var.token"}}}, nil, secret.Values{"var.token": hidden})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := decorated{next: &next{}, action: &execute.Request{Step: "exec.a", Name: "cc", Secrets: secrets, Action: &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: root}}}
 	if err := blobs.Put(t.Context(), fn.Bytes([]byte("object")), strings.NewReader("object")); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +112,7 @@ const soon = 10 * time.Second
 func passesResult(t *testing.T, d decorated) {
 	for _, code := range []int{0, 3, -1} {
 		d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
-			if a.Action != d.action.Action || a.Step != "exec.a" || a.Name != "cc" {
+			if a.Action != d.action.Action || a.Step != "exec.a" || a.Name != "cc" || a.Secrets != d.action.Secrets {
 				t.Errorf("the next executor gets %+v, want the action as it is", a)
 			}
 			r := result()

@@ -25,6 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -39,6 +40,8 @@ type Setup struct {
 	// beside them, and an output that is a link counts as the file that it leads to there.
 	Foreign bool
 	Inputs  string // folder of the exec root whose content commands find where they start; "" is the exec root
+	// NoSecrets says that actions with secrets are refused.
+	NoSecrets bool
 	// Prepare, if not nil, puts into an exec root what every action needs beside its inputs.
 	Prepare func(*merkle.Dir) error
 
@@ -65,6 +68,8 @@ func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
 		{"missing output", missingOutput},
 		{"output that leads out", escapingOutput},
 		{"environment", environment},
+		{"secrets", secrets},
+		{"secret in an output", secretOutput},
 		{"standard input", stdin},
 		{"long output", longOutput},
 		{"exec roots are apart", apart},
@@ -298,6 +303,99 @@ func environment(t *testing.T, s *suite) {
 	}
 	if v, ok := got[leaked]; ok {
 		t.Errorf("the host's environment leaks: %s", v)
+	}
+}
+
+// hidden is a secret that no test has a reason to print.
+const hidden = "hunter2-7f3a9c"
+
+// withSecrets asks for the action with the secret as TOKEN, and a file with it as FILE. It returns nil, and the test is over, if the executor
+// takes no secrets and says so.
+func (s *suite) withSecrets(t *testing.T, a *action.Action) *execute.Request {
+	t.Helper()
+	text := secret.Text{{Literal: "key "}, {Ref: "var.token"}}
+	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": text[1:]}, map[string]secret.Text{"FILE": text}, secret.Values{"var.token": hidden})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &execute.Request{Action: a, Secrets: set}
+	if !s.NoSecrets {
+		return r
+	}
+	r.Progress = func(_, _ int64, text string) {
+		if strings.Contains(text, "ran") {
+			t.Error("it ran")
+		}
+	}
+	a.Command.Args = []string{s.Shell, "-c", "echo progress 1 2 ran >&2"}
+	var e *execute.Error
+	if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil || strings.Contains(err.Error()+e.Remedy, hidden) {
+		t.Errorf("an action with secrets: %v, %v; want that it is refused", res, err)
+	}
+	return nil
+}
+
+// secrets checks that a command gets them, and that what it prints of them is not seen.
+func secrets(t *testing.T, s *suite) {
+	for _, code := range []int{0, 3} {
+		a := s.action(t, fmt.Sprintf(`test "$(cat "$FILE")" = "key $TOKEN" && ls -l "$FILE" | cut -c1-10 && echo "a $TOKEN b" && cat "$FILE" >&2 && echo >&2 &&
+			echo "progress 1 2 half $TOKEN" >&2 && i=0 && while [ $i -lt 4000 ]; do echo "$i $TOKEN"; i=$((i+1)); done; echo "$FILE"; exit %d`, code), nil)
+		r := s.withSecrets(t, a)
+		if r == nil {
+			return
+		}
+		r.Printed = execute.NewPrinted(filepath.Join(t.TempDir(), "printed"))
+		var mu sync.Mutex
+		var told string
+		r.Progress = func(_, _ int64, text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			told += text
+		}
+		res, err := s.Executor.Execute(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole bytes.Buffer
+		if err := r.Printed.CopyTo(&whole, res); err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		seen := fmt.Sprintf("%s %+v %s %s %s %+v", told, *res, res.Stdout, res.Stderr, &whole, *r)
+		mu.Unlock()
+		if strings.Contains(seen, hidden) {
+			t.Errorf("exit code %d: the secret is seen", code)
+		}
+		lines := strings.Split(strings.TrimSpace(string(res.Stdout)), "\n")
+		if res.ExitCode != code || lines[0] != "-rw-------" || lines[1] != "a (sensitive) b" || string(res.Stderr) != "key (sensitive)\n" || !strings.Contains(told, "half (sensitive)") {
+			t.Errorf("exit code %d, %q…, stderr %q, progress %q", res.ExitCode, lines[:min(len(lines), 2)], res.Stderr, told)
+		}
+		gone := s.execute(t, s.action(t, "test ! -e '"+lines[len(lines)-1]+"' && test -z \"${TOKEN-}${FILE-}\"", nil))
+		if gone.ExitCode != 0 {
+			t.Errorf("the next action finds the secret: %s%s", gone.Stdout, gone.Stderr)
+		}
+	}
+}
+
+// secretOutput checks that no output with a secret is stored.
+func secretOutput(t *testing.T, s *suite) {
+	for name, script := range map[string]string{
+		"content": `echo "x $TOKEN" > out/f`, "file": `cp "$FILE" out/f && chmod 444 out/f`, "name": `echo x > "out/$TOKEN"`, "base64": `printf 'user:%s' "$TOKEN" | base64 > out/f`,
+	} {
+		a := s.action(t, script, map[string]string{"out/in": ""}, "out")
+		r := s.withSecrets(t, a)
+		if r == nil {
+			return
+		}
+		var e *execute.Error
+		if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil || strings.Contains(err.Error()+e.Remedy, hidden) {
+			t.Errorf("%s: %v, %v; want that it is refused", name, res, err)
+		}
+		a = s.action(t, script+"; exit 3", map[string]string{"out/in": ""}, "out")
+		r.Action = a
+		if res, err := s.Executor.Execute(t.Context(), r); err != nil || res.ExitCode != 3 || len(res.Files)+len(res.Dirs) > 0 {
+			t.Errorf("%s, of a command that failed: %+v, %v; want no outputs", name, res, err)
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ type execRoot struct {
 	pipes   pipes
 	worker  *sandbox.Worker // where commands start when they are restricted; nil: anywhere
 	access  sandbox.Access  // of the worker
+	secrets string          // folder for files with secrets, empty between actions; "": there is none
 
 	haunted bool // a process may be left that can write to it: no other action may have it
 
@@ -253,6 +254,11 @@ func (s *execRoot) clean() error {
 // close removes it.
 func (s *execRoot) close() error {
 	s.release()
+	if s.secrets != "" {
+		if err := removeAll(s.secrets); err != nil {
+			return err
+		}
+	}
 	return removeAll(s.dir)
 }
 

@@ -41,6 +41,10 @@ type Options struct {
 	Pool    *dirpool.Pool // large folders of inputs that are kept from run to run; nil: none are
 	Keep    bool          // leave exec roots behind, for people to look at
 
+	// Memory is a folder, made when needed, that other users cannot look into. If it is on a file system in memory, files with secrets are in
+	// it while their command runs; else, or if it is "", they are in the exec root's folder.
+	Memory string
+
 	// Begin, if not nil, is called before the first command starts. It returns the id of a child of this process that belongs to no command,
 	// or 0.
 	Begin func() (child int, err error)
@@ -109,6 +113,9 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	end = a.Span("run")
 	res, err := x.start(ctx, a, s)
 	end()
+	if rerr := s.removeSecrets(); err == nil && rerr != nil {
+		err = &execute.Error{Op: "remove files with secrets", Err: rerr}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +130,14 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	res.Root = s.root()
 	end = a.Span("store outputs")
-	res.Files, res.Dirs, err = merkle.Capture(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a.Command.Outputs)
+	leaveOut, err := leak(a, s, res.ExitCode)
+	if err == nil && !leaveOut {
+		res.Files, res.Dirs, err = merkle.Capture(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a.Command.Outputs)
+	}
 	end()
+	if refused := (*execute.Error)(nil); errors.As(err, &refused) {
+		return nil, err
+	}
 	if unfit := (*merkle.UnfitError)(nil); errors.As(err, &unfit) && res.ExitCode != 0 {
 		err = nil // what a command that failed leaves is of no use in any case
 	} else if unfit != nil {
@@ -161,7 +174,7 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 	if err != nil {
 		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
 	}
-	s, open, err := x.root(a.Action, shared)
+	s, open, err := x.root(a, shared)
 	if err != nil {
 		return nil, &execute.Error{Op: "make an exec root", Err: err}
 	}
@@ -186,6 +199,10 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 		x.done(s)
 		return nil, &execute.Error{Op: "lay out the large inputs", Err: err}
 	}
+	if err := s.putSecrets(a.Secrets); err != nil {
+		x.done(s)
+		return nil, &execute.Error{Op: "write files with secrets", Err: err}
+	}
 	return s, nil
 }
 
@@ -193,6 +210,9 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 func (x *Executor) done(s *execRoot) {
 	marked := s.worker != nil && s.worker.Marked() || s.mounted != nil && s.mounted.Marked()
 	s.endHostRefs(x.o.Keep)
+	if s.removeSecrets() != nil {
+		marked = true // nobody else may find them
+	}
 	if x.o.Keep {
 		s.release()
 		return
@@ -211,14 +231,18 @@ func (x *Executor) done(s *execRoot) {
 
 // root returns an empty execRoot that is fit for the action: one with a worker if the action is restricted, and then also the
 // slash paths of the folders in which its command may write.
-func (x *Executor) root(a *action.Action, shared map[digest.Digest]string) (*execRoot, []string, error) {
+func (x *Executor) root(a *execute.Request, shared map[digest.Digest]string) (*execRoot, []string, error) {
 	restricted := x.o.Base != nil && a.Command.Platform[action.PropertyHost] == ""
 	shape, network := "", a.Command.Platform[action.PropertyNetwork] == "true"
 	var open, read []string
 	if restricted {
 		open = folders(a.Command.Outputs)
-		read = readable(a, shared)
+		read = readable(a.Action, shared)
 		shape = strings.Join(slices.Concat(open, []string{"", a.Command.Platform[action.PropertyNetwork]}, read), "\x00")
+	}
+	secrets := len(a.Secrets.Files()) > 0
+	if secrets {
+		shape += "\x00secrets"
 	}
 	s, n := x.roots.take(shape)
 	if s != nil {
@@ -226,8 +250,16 @@ func (x *Executor) root(a *action.Action, shared map[digest.Digest]string) (*exe
 		return s, open, nil
 	}
 	s, err := newExecRoot(filepath.Join(x.o.Dir, execPrefix+x.mark+"-"+strconv.Itoa(n)), shape, open)
+	if err == nil && secrets {
+		if err = x.secretFolder(s); err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}
 	if err != nil || !restricted {
 		return s, nil, err
+	}
+	if secrets {
+		read = append(read, s.secrets)
 	}
 	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}, Own: s.dir, Shared: store.MayBeLink}
 	for _, o := range open {
@@ -307,7 +339,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	if len(argv) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
 	}
-	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a.Action, s)}
+	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s)}
 	switch {
 	case c.path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
 		c.path = x.o.Self
@@ -380,7 +412,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 
 // environ is the command's whole environment: what the action says, the host's program path unless it says another, where
 // things are, and a home and a temporary folder of its own.
-func (x *Executor) environ(a *action.Action, s *execRoot) []string {
+func (x *Executor) environ(a *execute.Request, s *execRoot) []string {
 	own := []string{"HEXMAGE_ROOT=" + s.root(), "HEXMAGE_SELF=" + x.o.Self, "HOME=" + s.home(), "TMPDIR=" + s.tmp()}
 	env := make([]string, 0, len(own)+len(a.Command.Env)+len(x.o.Extra)+2)
 	add := func(name, value string) {
@@ -406,6 +438,12 @@ func (x *Executor) environ(a *action.Action, s *execRoot) []string {
 		default:
 			env = append(env, name+"="+value)
 		}
+	}
+	for name, value := range a.Secrets.Env() {
+		env = append(env, name+"="+value)
+	}
+	for name := range a.Secrets.Files() {
+		env = append(env, name+"="+s.secretFile(name))
 	}
 	env = append(env, own...)
 	slices.Sort(env) // a command that prints it must print the same each time

@@ -1,0 +1,77 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/secret"
+)
+
+// leftSecrets is how old a folder for secret files is that a process left which was killed, before it is removed from memory: its number may be
+// that of a process in another container, which lives.
+const leftSecrets = time.Hour
+
+// secretFolder makes the folder for files with secrets of actions that use the execRoot, which nobody else can look into: in memory, or else
+// in the execRoot.
+func (x *Executor) secretFolder(s *execRoot) (err error) {
+	if base := x.o.Memory; base != "" && os.MkdirAll(base, 0o700) == nil && inMemory(base) {
+		_ = atomicfile.Sweep(base, leftSecrets) // what stays takes room
+		if s.secrets, err = os.MkdirTemp(base, atomicfile.TempName("secrets")); err == nil {
+			return nil
+		}
+	}
+	s.secrets = filepath.Join(s.dir, "secrets")
+	return os.Mkdir(s.secrets, 0o700)
+}
+
+// putSecrets writes files with secrets, until removeSecrets.
+func (s *execRoot) putSecrets(set *secret.Set) error {
+	for name, content := range set.Files() {
+		f, err := os.OpenFile(s.secretFile(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(content)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// secretFile is where the file is whose path the variable has.
+func (s *execRoot) secretFile(name string) string { return filepath.Join(s.secrets, name) }
+
+// removeSecrets removes them, with whatever the command put beside them.
+func (s *execRoot) removeSecrets() error {
+	if s.secrets == "" {
+		return nil
+	}
+	all, err := os.ReadDir(s.secrets)
+	for _, e := range all {
+		err = errors.Join(err, removeAll(filepath.Join(s.secrets, e.Name())))
+	}
+	return err
+}
+
+// leak refuses outputs in which a secret stands. leaveOut tells that they are of a command that failed, and are left out.
+func leak(a *execute.Request, s *execRoot, exitCode int) (leaveOut bool, err error) {
+	at, err := a.Secrets.Find(s.root(), a.Command.Outputs)
+	good := a.Succeeded(exitCode)
+	switch {
+	case err != nil && good:
+		return false, &execute.Error{Op: "store the outputs", Err: err}
+	case err != nil || at != "" && !good:
+		return true, nil
+	case at != "":
+		return false, &execute.Error{Op: "store the outputs", Refused: true,
+			Err:    fmt.Errorf("a secret that the step gets stands in output %s, which would be remembered and given to others", at),
+			Remedy: "keep the secret out of what the command writes into its outputs: $HOME and $TMPDIR go when it ends"}
+	}
+	return false, nil
+}

@@ -1,0 +1,98 @@
+package secret
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Limits of what is read to find a value.
+const (
+	maxFile = 64 << 20 // bytes of one file
+	window  = 256 << 10
+)
+
+// Find returns the first of the outputs, slash paths below the folder root, in which a value stands: in the content of a file, of which it
+// reads the first 64 MB, in a name, or in what a symlink leads to. What is packed or encrypted it cannot see. The answer is "" if there is none.
+func (s *Set) Find(root string, outputs []string) (string, error) {
+	if s == nil || len(s.forms) == 0 {
+		return "", nil
+	}
+	buf := make([]byte, s.longest+window)
+	for _, o := range outputs {
+		at, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(o)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		found := false
+		if err == nil {
+			found, err = s.below(at, buf)
+		}
+		if err != nil {
+			return "", fmt.Errorf("look for secrets in output %s: %s", o, s.Redact(err.Error()))
+		}
+		if found {
+			return o, nil
+		}
+	}
+	return "", nil
+}
+
+// below looks into a file, or all that is in a folder.
+func (s *Set) below(at string, buf []byte) (found bool, err error) {
+	err = filepath.WalkDir(at, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := []byte(d.Name())
+		switch {
+		case p == at: // its name is known while planning
+			name = nil
+		case d.Type() == fs.ModeSymlink:
+			to, err := os.Readlink(p)
+			if err != nil {
+				return err
+			}
+			name = append(append(name, 0), to...)
+		}
+		if found = s.in(name); !found && d.Type().IsRegular() {
+			found, err = s.file(p, buf)
+		}
+		if found {
+			return fs.SkipAll
+		}
+		return err
+	})
+	return found, err
+}
+
+func (s *Set) file(p string, buf []byte) (bool, error) {
+	f, err := os.Open(p)
+	if errors.Is(err, fs.ErrPermission) { // the command took away the right to read its own output
+		if info, serr := os.Lstat(p); serr == nil && os.Chmod(p, info.Mode().Perm()|0o400) == nil {
+			f, err = os.Open(p)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	in := io.LimitReader(f, maxFile)
+	kept := 0 // bytes at the start of buf, in which a value may begin
+	for {
+		n, err := io.ReadFull(in, buf[kept:])
+		if s.in(buf[:kept+n]) {
+			return true, nil
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				err = nil
+			}
+			return false, err
+		}
+		kept = copy(buf, buf[kept+n-(s.longest-1):kept+n])
+	}
+}
