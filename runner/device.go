@@ -105,6 +105,10 @@ func (d *Device) Execute(ctx context.Context, a *execute.Request) (*action.Resul
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	if a.Secrets != nil {
+		return nil, &execute.Error{Op: "run on a device", Refused: true, Err: errors.New("a device gets no secrets: its environment would be part of a command line there"),
+			Remedy: "do what needs the secret in a step of kind exec"}
+	}
 	q, err := d.request(ctx, a.Action)
 	if err != nil {
 		return nil, &execute.Error{Op: "read the action's inputs", Err: err}

@@ -150,7 +150,7 @@ func TestDeviceConforms(t *testing.T) {
 	b := newBench(t, nil)
 	executetest.Run(t, "*runner.Device", func(t *testing.T) executetest.Setup {
 		return executetest.Setup{
-			Executor: b.device, Store: b.blobs, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive, Shell: "/system/bin/sh", Foreign: true, Inputs: runner.PushDir,
+			Executor: b.device, Store: b.blobs, Fn: digest.BLAKE3, Alive: executetest.ProcessAlive, Shell: "/system/bin/sh", Foreign: true, NoSecrets: true, Inputs: runner.PushDir,
 			Platform: map[string]string{action.PropertyExecutor: runner.Executor, runner.PropertyImage: "device"},
 			Prepare:  func(d *merkle.Dir) error { return d.Merge(t.Context(), b.blobs, "device", b.image) },
 		}

@@ -43,6 +43,7 @@ func execSchema() step.Schema {
 			"ok_exit_codes": "Exit codes, beside 0, that are not failures. Such a result counts and is remembered like any other.",
 		},
 		OwnOutputs: true,
+		Secrets:    true,
 		Example: `step "exec" "tokenizer" {
   argv   = ["./prepare", "--out", "tokenizer.json"]
   inputs = ["vocabulary"]
@@ -59,8 +60,17 @@ func (x Exec) Plan(p *step.Plan) {
 	a.Env = make(map[string]string, len(p.Env)+1)
 	a.Env["PATH"] = DefaultPath
 	a.SetEnv(p.Env)
+	for property, text := range p.Secrets {
+		a.Set(property, text)
+	}
+	if _, ok := p.Secrets[action.PropertySecret+"PATH"]; ok {
+		p.Fail("env", "No secret", "PATH of %s is where programs are found, which is part of the key. Use a value that is not sensitive.", p.At)
+	}
 	for _, own := range []string{"HOME", "TMPDIR", "HEXMAGE_ROOT", "HEXMAGE_SELF"} {
-		if _, ok := p.Env[own]; ok {
+		_, env := p.Env[own]
+		_, hidden := p.Secrets[action.PropertySecret+own]
+		_, file := p.Secrets[action.PropertySecretFile+own]
+		if env || hidden || file {
 			p.Fail("env", "Every action has this variable", "env of %s sets %s, which hexmage sets for each action. Set it in the command: argv = [\"env\", \"%s=…\", …].", p.At, own, own)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -12,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -36,6 +38,9 @@ type Options struct {
 	// OnRead is told of every file and folder of the machine that was looked at for actions, also of a build that failed, as stat.Lstats
 	// takes it, and whether it is a folder. nil: nobody asks.
 	OnRead func(path string, dir bool)
+
+	// Secrets has the values that the plan's secrets refer to. It is asked, once, when an action runs that has any. nil: there are none.
+	Secrets func() (secret.Values, error)
 
 	Roots []addrs.Output // trees whose root digests the caller wants
 
@@ -78,7 +83,12 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 
 // newWorker returns what the units of a graph are done with.
 func newWorker(g *graph, o Options) *worker {
-	return &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o}
+	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o}
+	w.values = func() (secret.Values, error) { return nil, nil }
+	if o.Secrets != nil {
+		w.values = sync.OnceValues(o.Secrets)
+	}
+	return w
 }
 
 // loop returns what carries out the worker's graph.

@@ -21,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -31,6 +32,7 @@ type worker struct {
 	exportCheck  *exportCheck // nil: nobody looks at the outputs meanwhile
 	fromSnapshot bool         // the graph is made from a snapshot, and what is in the way of that is no failure
 	last         lastRuns
+	values       func() (secret.Values, error)
 	programs     sync.Map // name and path list → *program
 	listings     sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
 }
@@ -64,6 +66,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		if ok {
 			return w.finish(u, a, res, outcome{kind: event.Cached, key: key, took: time.Since(start)})
 		}
+	}
+	if req.Secrets, err = w.secrets(u); err != nil {
+		return w.broken(ctx, u, err)
 	}
 	if err := errors.Join(w.keep(ctx, literals), w.last.begin(u)); err != nil {
 		return w.broken(ctx, u, err)
@@ -200,6 +205,38 @@ func (u *unit) action() *action.Action {
 		a.Command.Outputs = append(a.Command.Outputs, s.Depfile)
 	}
 	return a
+}
+
+// secrets is what the unit's command gets that the plan has only references to.
+func (w *worker) secrets(u *unit) (*secret.Set, error) {
+	var env, files map[string]secret.Text
+	for property, text := range u.spec.Platform {
+		name, isEnv := strings.CutPrefix(property, action.PropertySecret)
+		file, isFile := strings.CutPrefix(property, action.PropertySecretFile)
+		if !isEnv && !isFile {
+			continue
+		}
+		t, err := secret.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", property, err)
+		}
+		if env == nil {
+			env, files = map[string]secret.Text{}, map[string]secret.Text{}
+		}
+		if isEnv {
+			env[name] = t
+		} else {
+			files[file] = t
+		}
+	}
+	if env == nil {
+		return nil, nil
+	}
+	values, err := w.values()
+	if err != nil {
+		return nil, err
+	}
+	return secret.NewSet(env, files, values)
 }
 
 // request asks for the unit's action.

@@ -5,6 +5,10 @@
 package config
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -86,6 +90,7 @@ type Block struct {
 	DependsOn                               []Dependency
 	Description                             string
 	Outputs                                 []*StepOutput
+	SecretFiles                             []*SecretFile
 
 	Range     hcl.Range // of the header: step "patch" "ops"
 	KindRange hcl.Range // of the label that names the kind
@@ -114,6 +119,13 @@ type StepOutput struct {
 	Range hcl.Range
 }
 
+// SecretFile is a `secret_file` block of a step.
+type SecretFile struct {
+	Name    string // of the variable of the environment that has the file's path
+	Content hcl.Expression
+	Range   hcl.Range
+}
+
 // Output is an `output` block of the pipeline.
 type Output struct {
 	Name        string
@@ -128,6 +140,16 @@ type VarFile struct {
 	Name   string // slash path in the workspace
 	Own    bool   // <pipeline>.hexvars.hcl, or in the pipeline's folder: every variable in it must be declared
 	Values hcl.Attributes
+}
+
+// Shown are the files of which lines may be shown beside a diagnostic: not those with values, if a variable is sensitive.
+func (p *Pipeline) Shown() map[string]*hcl.File {
+	if !slices.ContainsFunc(p.Variables, func(v *Variable) bool { return v.Sensitive }) {
+		return p.Files
+	}
+	shown := maps.Clone(p.Files)
+	maps.DeleteFunc(shown, func(name string, _ *hcl.File) bool { return strings.HasSuffix(name, varSuffix) })
+	return shown
 }
 
 // Where returns "pipelines/x.hcl:12".

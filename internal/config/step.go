@@ -2,7 +2,9 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -30,7 +32,7 @@ func newBlock(blk *hcl.Block, at addrs.Step) *Block {
 func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	b := newBlock(blk, addrs.Step{Kind: blk.Labels[0], Name: blk.Labels[1]})
 	schema := attributes(MetaArguments()...)
-	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "output", LabelNames: []string{"name"}}}
+	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "output", LabelNames: []string{"name"}}, {Type: secretFile, LabelNames: []string{"variable"}}}
 	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {
 		diags = append(diags, errorf(&b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)
@@ -38,6 +40,20 @@ func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	diags = append(diags, b.meta(c)...)
 	first := make(map[string]hcl.Range)
 	for _, ob := range c.Blocks {
+		if ob.Type == secretFile {
+			f, ds := secretFileBlock(ob)
+			diags = append(diags, ds...)
+			if f == nil {
+				continue
+			}
+			if r, ok := first[secretFile+f.Name]; ok {
+				diags = append(diags, duplicate(fmt.Sprintf("secret_file %q of %s", f.Name, b.At), f.Range, r)...)
+				continue
+			}
+			first[secretFile+f.Name] = f.Range
+			b.SecretFiles = append(b.SecretFiles, f)
+			continue
+		}
 		o, ds := stepOutput(ob)
 		diags = append(diags, ds...)
 		if o == nil {
@@ -83,6 +99,24 @@ func (b *Block) meta(c *hcl.BodyContent) hcl.Diagnostics {
 		}
 	}
 	return diags
+}
+
+// secretFile is the name of a block.
+const secretFile = "secret_file"
+
+func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
+	f := &SecretFile{Name: blk.Labels[0], Range: blk.DefRange}
+	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !hclsyntax.ValidIdentifier(f.Name) {
+		return nil, errorf(&blk.LabelRanges[0], "Not the name of a variable",
+			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as secret_file \"NETRC\".", f.Name)
+	}
+	c, diags := content(blk.Body, &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "content", Required: true}}}, "a secret_file block")
+	a := c.Attributes["content"]
+	if a == nil {
+		return nil, diags
+	}
+	f.Content = a.Expr
+	return f, diags
 }
 
 func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/secret"
 )
 
 // Notes add to a plan what is not part of it: what a build would do.
@@ -151,7 +152,13 @@ func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
 		fmt.Fprintf(b, "    stdin %s\n", s.Stdin)
 	}
 	for _, k := range slices.Sorted(maps.Keys(s.Platform)) {
-		fmt.Fprintf(b, "    %s = %s\n", k, s.Platform[k])
+		if name, ok := strings.CutPrefix(k, action.PropertySecret); ok {
+			fmt.Fprintf(b, "    env %s=%q %s\n", name, s.Platform[k], secret.Hidden)
+		} else if name, ok := strings.CutPrefix(k, action.PropertySecretFile); ok {
+			fmt.Fprintf(b, "    secret_file %s %q %s\n", name, s.Platform[k], secret.Hidden)
+		} else {
+			fmt.Fprintf(b, "    %s = %s\n", k, s.Platform[k])
+		}
 	}
 	inputs := append([]action.Input(nil), s.Inputs...)
 	sort.SliceStable(inputs, func(i, j int) bool { return inputs[i].Path < inputs[j].Path })

@@ -43,8 +43,7 @@ type Options struct {
 
 // Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
 func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
-	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(),
-		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool), places: make(map[string]string)}
+	p := newPlanner(o)
 	diags := p.chooseProfile()
 	if diags.HasErrors() {
 		return nil, diags
@@ -68,6 +67,11 @@ func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 	return p.assemble(), diags
 }
 
+func newPlanner(o Options) *planner {
+	return &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(), standIns: &standIns{},
+		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool), places: make(map[string]string)}
+}
+
 // planner holds everything while a plan is made. Once Build has returned nothing changes it any more: the plan's Resolve
 // functions read it, possibly several at once.
 type planner struct {
@@ -79,6 +83,7 @@ type planner struct {
 	copied   int // instances of all steps with for_each
 	scope    lang.Scope
 	declared lang.Declared
+	standIns *standIns
 	copies   bool           // any step has for_each
 	last     *plan.Instance // that was planned
 
@@ -150,6 +155,7 @@ func (p *planner) prepareScope() hcl.Diagnostics {
 	}
 	var diags hcl.Diagnostics
 	p.scope.Vars, diags = p.variables()
+	p.standIns = newStandIns(p.cfg, p.scope.Vars)
 	return diags
 }
 

@@ -53,7 +53,7 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 		k.args = append(k.args, "description", "when")
 	} else {
 		k.args = append(k.args, config.MetaArguments()...)
-		k.blocks = append(k.blocks, "output")
+		k.blocks = append(k.blocks, "output", "secret_file")
 	}
 	slices.Sort(k.args)
 	return k
@@ -231,6 +231,9 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 	for _, d := range b.DependsOn {
 		exprs = append(exprs, d.Key)
 	}
+	for _, f := range b.SecretFiles {
+		exprs = append(exprs, f.Content)
+	}
 	ts := append(s.variables(), variables(exprs...)...)
 	for _, d := range b.DependsOn {
 		ts = append(ts, d.Step)
@@ -238,6 +241,9 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)
+	for _, f := range b.SecretFiles {
+		diags = append(diags, p.referEach(o, f.Content)...)
+	}
 	for _, d := range b.DependsOn {
 		r, ds := lang.ParseRef(d.Step)
 		if !ds.HasErrors() && r.Root != lang.StepRoot && r.Root != lang.Toolchain {

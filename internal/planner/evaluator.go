@@ -25,6 +25,8 @@ type evaluator struct {
 	s   *stepState
 	ctx *hcl.EvalContext // all but each
 
+	scope *lang.Scope // that ctx is of
+
 	when, outputsFrom *known
 	meta              []*known
 	after             []dependency
@@ -87,7 +89,7 @@ type argValue struct {
 
 func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 	b := s.block
-	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs)}
+	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs), scope: scope}
 	e.where, e.source, e.ranges = config.Where(b.Range), p.cfg.Source(b.Whole), argRanges(b)
 	e.plain = make(map[string]cty.Value, len(s.schema.Args))
 	e.when = e.known(b.When, "when", cty.Bool)

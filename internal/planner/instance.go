@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -196,11 +197,15 @@ func (p *planner) staticAwaited(o *object) []addrs.Output {
 
 // asDeferred makes an instance that waits for values. Its specs are a preview, made with the names of the values in their
 // place, when the kind accepts that.
-func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args []*argValue, env *argValue, n *plan.Instance) {
+func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args, meta []*argValue, n *plan.Instance) {
 	p, s := e.p, e.s
-	argsVal, envVal := e.values(args, env)
+	argsVal := e.values(args)
+	marks := lang.OutputMarks(argsVal)
+	for _, v := range meta {
+		marks = append(marks, lang.OutputMarks(v.val)...)
+	}
 	var words string
-	n.AwaitValues, words = p.awaited(s.object, append(lang.OutputMarks(argsVal), lang.OutputMarks(envVal)...))
+	n.AwaitValues, words = p.awaited(s.object, marks)
 	n.Deferred = "waits for the value of " + words
 	n.Resolve = func(values map[addrs.Output][]byte) (*plan.Instance, error) {
 		for _, o := range n.AwaitValues {
@@ -214,7 +219,7 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args [
 		}
 		return resolved, nil
 	}
-	req.Args, req.Env = e.previews(c, args, env)
+	req.Args, req.Env = e.previews(c, args, meta[0], req.Env)
 	planned, ds := s.kind.Plan(req)
 	p.noteReads(planned.Reads)
 	if !ds.HasErrors() {
@@ -222,8 +227,9 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args [
 	}
 }
 
-// previews are the arguments and the environment, with the names of values that are not known yet in their place.
-func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue) (cty.Value, map[string]string) {
+// previews are the arguments and the environment, with the names of values that are not known yet in their place. Of what is known, only
+// what is shown belongs to the latter.
+func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue, shown map[string]string) (cty.Value, map[string]string) {
 	vals := make(map[string]cty.Value, len(args))
 	for i, a := range e.args {
 		vals[a.name] = placeholders(args[i].val)
@@ -236,8 +242,10 @@ func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue) (cty.Va
 	vars := make(map[string]string)
 	if env.val != cty.NilVal {
 		if v := placeholders(env.val); !v.IsNull() {
+			secret := textsOf(env.plain)
+			maps.DeleteFunc(secret, func(name, _ string) bool { _, ok := shown[name]; return ok })
 			for name, v := range v.AsValueMap() {
-				if !v.IsNull() {
+				if _, ok := secret[name]; !ok && !v.IsNull() {
 					vars[name] = v.AsString()
 				}
 			}

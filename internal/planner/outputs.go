@@ -14,10 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/secret"
 )
-
-// redacted stands for a sensitive value.
-const redacted = "(sensitive)"
 
 func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
 	val, diags := p.eval(&p.scope, out.Value)
@@ -62,7 +60,7 @@ func (p *planner) outputsOf(out *config.Output, o *object, base plan.Output, val
 	}
 	marks := lang.OutputMarks(val)
 	if traits.Sensitive {
-		base.Literal = redacted
+		base.Literal = secret.Hidden
 		base.Deps = p.dependencies(o, instancesOf(marks), true)
 		return []plan.Output{base}, nil
 	}
@@ -163,7 +161,7 @@ func (p *planner) resolveOutput(out *config.Output, e plan.Output, values map[ad
 	plain, _ := val.UnmarkDeep()
 	switch {
 	case lang.IsSensitive(val):
-		e.Literal = redacted
+		e.Literal = secret.Hidden
 	case !plain.IsWhollyKnown():
 		return e, fmt.Errorf("output %s depends on a value that no step has given", e.Name)
 	default:

@@ -27,7 +27,7 @@ import (
 var update = flag.Bool("update", false, "write what came out into testdata")
 
 func kindsForTest() map[string]step.Kind {
-	return map[string]step.Kind{"exec": step.New(step.Schema{OwnOutputs: true}, command.plan), addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
+	return map[string]step.Kind{"exec": step.New(step.Schema{OwnOutputs: true, Secrets: true}, command.plan), addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
 }
 
 // command makes one action, whose inputs are what the arguments refer to, and files.
@@ -58,6 +58,9 @@ func (c command) plan(p *step.Plan) {
 	}
 	if c.Network {
 		a.Set(action.PropertyNetwork, "true")
+	}
+	for property, text := range p.Secrets {
+		a.Set(property, text)
 	}
 	for _, o := range p.Outputs {
 		a.Outputs = append(a.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})

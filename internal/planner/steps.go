@@ -196,19 +196,24 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	args, env, ds := e.arguments(c)
+	args, env, files, ds := e.arguments(c)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, nil, diags
 	}
-	if ds := e.checkArguments(args, env); ds.HasErrors() {
+	ds = e.checkArguments(args)
+	ce, more := e.commandEnv(c, env, files)
+	if ds = append(ds, more...); ds.HasErrors() {
 		return nil, nil, append(diags, ds...)
 	}
-	req, known := e.request(in, args, env, n)
+	if !resolving { // else it was said while planning
+		diags = append(diags, p.standIns.tooShort(ce.refs)...)
+	}
+	req, known := e.request(in, args, []*argValue{env, files}, ce, n)
 	if !known {
 		if resolving {
 			return nil, nil, append(diags, errorf(&b.Range, "A value is still not known", "%s depends on a value that no step has given.", b.At)...)
 		}
-		e.asDeferred(in, c, req, args, env, n)
+		e.asDeferred(in, c, req, args, []*argValue{env, files}, n)
 		return n, nil, diags
 	}
 	if p.cfg.Target != nil && p.scope.Target == cty.NilVal { // what is wrong with the target was said there
@@ -237,11 +242,11 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 	return n, planned.Attrs, diags
 }
 
-// arguments evaluates the arguments of the kind, in the order of e.args, and env.
-func (e *evaluator) arguments(c *copyOf) (args []*argValue, env *argValue, diags hcl.Diagnostics) {
+// arguments evaluates the arguments of the kind, in the order of e.args, env, and the secret files.
+func (e *evaluator) arguments(c *copyOf) (args []*argValue, env, files *argValue, diags hcl.Diagnostics) {
 	if e.broken {
 		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, c.evalContext())
-		return nil, nil, lang.WithoutSecrets(diags, hcldec.Variables(e.s.body, e.s.schema.Args), c.evalContext())
+		return nil, nil, nil, lang.WithoutSecrets(diags, hcldec.Variables(e.s.body, e.s.schema.Args), c.evalContext())
 	}
 	args = make([]*argValue, len(e.args))
 	for i, a := range e.args {
@@ -250,27 +255,26 @@ func (e *evaluator) arguments(c *copyOf) (args []*argValue, env *argValue, diags
 		args[i] = v
 	}
 	if diags.HasErrors() {
-		return nil, nil, diags
+		return nil, nil, nil, diags
 	}
 	env, ds := e.environment(c)
-	return args, env, append(diags, ds...)
+	files, more := e.secretFiles(c)
+	return args, env, files, append(append(diags, ds...), more...)
 }
 
 // checkArguments refuses sensitive values, and null for what is required.
-func (e *evaluator) checkArguments(args []*argValue, env *argValue) hcl.Diagnostics {
+func (e *evaluator) checkArguments(args []*argValue) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	sensitive := func(name string) {
-		r := e.argRange(name)
-		diags = append(diags, errorf(&r, "A sensitive value cannot be used here",
-			"%s of %s becomes part of a command, which is shown, logged and hashed. Use a variable that is not sensitive.", name, e.s.block.At)...)
-	}
 	for i, v := range args {
-		if v.Sensitive {
-			sensitive(e.args[i].name)
+		if !v.Sensitive {
+			continue
 		}
-	}
-	if env.Sensitive {
-		sensitive("env")
+		r, instead := e.argRange(e.args[i].name), "Use a variable that is not sensitive."
+		if e.s.schema.Secrets {
+			instead = "Give the command the value in env, or in a secret_file block."
+		}
+		diags = append(diags, errorf(&r, "A sensitive value cannot be used here",
+			"%s of %s becomes part of a command, which is shown, logged and hashed. %s", e.args[i].name, e.s.block.At, instead)...)
 	}
 	for i, a := range e.args {
 		if !a.required || !args[i].plain.IsNull() {
@@ -298,6 +302,9 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 	if b.Env != nil {
 		m["env"] = b.Env.Range()
 	}
+	if len(b.SecretFiles) > 0 {
+		m["secret_file"] = b.SecretFiles[0].Range
+	}
 	for _, n := range b.Names { // the profile's come last
 		m[n.Name] = n.Range
 	}
@@ -305,11 +312,11 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 }
 
 // request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
-func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *plan.Instance) (step.Request, bool) {
+func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
 	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open,
-		Toolchains: make(map[string]step.Toolchain), Env: make(map[string]string)}
-	known := !env.Unknown
+		Toolchains: make(map[string]step.Toolchain), Env: ce.env, Secrets: ce.secrets}
+	known := true
 	for i, v := range args {
 		e.plain[e.args[i].name] = v.plain
 		known = known && !v.Unknown
@@ -321,13 +328,6 @@ func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *pl
 	for _, o := range in.outputs {
 		if o.Path != "" {
 			req.Outputs = append(req.Outputs, o)
-		}
-	}
-	if env.plain != cty.NilVal && env.plain.IsKnown() && !env.plain.IsNull() {
-		for name, v := range env.plain.AsValueMap() {
-			if v.IsKnown() && !v.IsNull() {
-				req.Env[name] = v.AsString()
-			}
 		}
 	}
 	var used []addrs.Instance
@@ -346,16 +346,20 @@ func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *pl
 			}
 		}
 	}
-	pending := env
-	for i, v := range args { // sorted by the argument, env among them
-		if pending != nil && e.args[i].name > "env" {
-			use(pending)
-			pending = nil
+	for _, v := range meta {
+		known = known && !v.Unknown
+	}
+	for i, v := range args { // sorted by the argument, env and the secret files among them
+		if e.args[i].name > "env" {
+			for _, v := range meta {
+				use(v)
+			}
+			meta = nil
 		}
 		use(v)
 	}
-	if pending != nil {
-		use(pending)
+	for _, v := range meta {
+		use(v)
 	}
 	for _, name := range s.schema.Toolchains {
 		p.useToolchain(req.Toolchains, addrs.Step{Kind: addrs.Toolchain, Name: name})
@@ -367,15 +371,11 @@ func (e *evaluator) request(in *instance, args []*argValue, env *argValue, n *pl
 	return req, known
 }
 
-// values is the object of all arguments, and env.
-func (e *evaluator) values(args []*argValue, env *argValue) (cty.Value, cty.Value) {
+// values is the object of all arguments.
+func (e *evaluator) values(args []*argValue) cty.Value {
 	vals := make(map[string]cty.Value, len(args))
 	for i, v := range args {
 		vals[e.args[i].name] = v.val
 	}
-	environment := cty.NullVal(cty.Map(cty.String))
-	if env.val != cty.NilVal {
-		environment = env.val
-	}
-	return cty.ObjectVal(vals), environment
+	return cty.ObjectVal(vals)
 }

@@ -145,7 +145,7 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		return cty.NilVal, errorf(&v.Range, "A variable has no value",
 			"var.%s has no default. Give it one, or a value with --var %s=…, HEXMAGE_VAR_%s, a profile, or pipelines/%s.hexvars.hcl.", v.Name, v.Name, v.Name, p.cfg.Name)
 	}
-	if g.rng == nil {
+	if g.rng == nil || v.Sensitive { // the line where a value stands is shown
 		g.rng = &v.Range
 	}
 	if g.text {

@@ -44,6 +44,9 @@ type Schema struct {
 	// pipeline declares, and Request.Toolchains has it.
 	Toolchains []string
 
+	// Secrets allows sensitive values in `env`, and `secret_file` blocks: the kind gives Request.Secrets to its actions.
+	Secrets bool
+
 	Example string // a step of the kind, in HCL
 }
 
@@ -60,7 +63,8 @@ type Request struct {
 	Args    cty.Value // decoded by Schema.Args, unmarked, wholly known; attributes not set are null
 	Uses    []Use     // which argument uses which output
 	Outputs []DeclaredOutput
-	Env     map[string]string // the `env` meta-argument
+	Env     map[string]string // the `env` meta-argument, but for what is sensitive
+	Secrets map[string]string // what is sensitive of it, and `secret_file` blocks, as properties of an action's platform: see action.PropertySecret
 
 	Profile    string
 	Target     cty.Value // what whoever knows targets made of the target block: an object, or null

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -160,6 +161,9 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		Dir: e.scratch, Pool: folders, Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
 		Begin: begin, Base: base, Workspace: workspace, Private: a.private(),
 	}
+	if dir := a.env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		here.Memory = filepath.Join(dir, "hexmage")
+	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
 	e.host, e.other = local.New(here), local.New(here)
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
@@ -234,6 +238,7 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *plan.Plan, work
 	failures := &failureSink{next: sink}
 	o := e.options(a)
 	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
+	o.Secrets = a.secrets(workspace, p.Pipeline)
 	res, err := build.Run(ctx, p, o)
 	done()
 	if err = outcome(ctx, res, err); err != nil && !show {

@@ -229,7 +229,7 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 		diags = append(diags, more...)
 	}
 	if diags.HasErrors() {
-		return nil, a.printDiags(diags, cfg.Files)
+		return nil, a.printDiags(diags, cfg.Shown())
 	}
 	return asked, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 )
@@ -43,7 +44,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 		}
 		diags = append(diags, more...)
 	}
-	if err := a.printDiags(diags, cfg.Files); err != nil {
+	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return nil, "", err
 	}
 	p = a.checkMachine(p)
@@ -65,6 +66,23 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	})
 	return p, diags, nil
+}
+
+// secrets returns what has the values that the secrets of a pipeline's plan refer to: those of this command.
+func (a *app) secrets(workspace, pipeline string) func() (secret.Values, error) {
+	return func() (secret.Values, error) {
+		cfg, diags := config.Load(rooted.FS(workspace), pipeline)
+		var values secret.Values
+		if !diags.HasErrors() {
+			var more hcl.Diagnostics
+			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile, EnvVars: a.envVars(), FlagVars: a.Set})
+			diags = append(diags, more...)
+		}
+		if diags.HasErrors() {
+			return nil, fmt.Errorf("find the values of sensitive variables: %w", diags)
+		}
+		return values, nil
+	}
 }
 
 // envVars are the variables that HEXMAGE_VAR_name sets.

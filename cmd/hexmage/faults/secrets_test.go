@@ -3,72 +3,235 @@
 package faults_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
-// planted is a secret that nothing else contains.
+// planted is what nothing else contains, and each secret of these tests does.
 const planted = "hunter2-7f3a9c"
 
-// The value of a sensitive variable stands in nothing that hexmage prints or writes: no message, plan, key, record, log or output.
-func TestSecrets(t *testing.T) {
-	w := newWorld(t, 0)
-	w.write(t, "pipelines/p.hcl", `
-variable "token" {
+// spelt are the ways in which it is looked for.
+func spelt() [][]byte {
+	all := [][]byte{[]byte(planted), []byte(hex.EncodeToString([]byte(planted)))}
+	for before := range 3 {
+		text := base64.RawStdEncoding.EncodeToString([]byte("::"[:before] + planted))
+		all = append(all, []byte(text[4:len(text)-1])) // without what others share a letter with
+	}
+	return all
+}
+
+// told tells whether the secret stands in b.
+func told(b []byte) bool {
+	return slices.ContainsFunc(spelt(), func(s []byte) bool { return bytes.Contains(b, s) })
+}
+
+// secretless runs hexmage, which must not say the secret. It returns what it printed.
+func (w *world) secretless(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	o := w.hexmage(t, args...)
+	if o.code != code {
+		t.Errorf("hexmage %s: exit code %d, want %d: %s%s", strings.Join(args, " "), o.code, code, o.stdout, o.stderr)
+	}
+	if told([]byte(o.stdout + o.stderr)) {
+		t.Errorf("hexmage %s tells the secret:\n%s%s", strings.Join(args, " "), o.stdout, o.stderr)
+	}
+	return o.stdout + o.stderr
+}
+
+// secretFree looks for the secret in everything below the world's folder, in names and links too, but for files that give it.
+func (w *world) secretFree(t *testing.T) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(w.base, func(path string, d fs.DirEntry, err error) error {
+		if own := d.Name() == "p.hexvars.hcl" || d.Name() == "profile.hcl"; err != nil || own {
+			return err
+		}
+		files++
+		b := []byte(path)
+		if d.Type().IsRegular() {
+			b, err = os.ReadFile(path)
+		} else if d.Type() == fs.ModeSymlink {
+			var to string
+			to, err = os.Readlink(path)
+			b = []byte(to)
+		}
+		if told(b) || told([]byte(path)) {
+			t.Errorf("%s has the secret", path)
+		}
+		return err
+	})
+	if err != nil || files < 10 {
+		t.Fatalf("%d files, %v", files, err)
+	}
+}
+
+// withSecrets is a pipeline that is told secrets in every way there is, and whose steps are given them.
+const withSecrets = `
+variable "by_env" {
   type      = string
   sensitive = true
-  validation {
-    condition     = strlen(var.token) > 3
-    error_message = "The token ${var.token} is too short."
-  }
 }
-variable "tokens" {
-  type      = list(string)
+variable "by_flag" {
+  type      = string
   sensitive = true
 }
-locals {
-  header  = "Bearer ${var.token}"
-  lengths = [for t in var.tokens : strlen(t)]
+variable "by_file" { sensitive = true }
+variable "by_default" {
+  sensitive = true
+  default   = ["none", { key = "none" }]
 }
-step "exec" "s" {
-  argv = ["sh", "-ec", "echo made > o"]
+variable "end" { default = "exit 0" }
+locals {
+  header = "Bearer ${var.by_file[0].key}"
+}
+step "exec" "use" {
+  argv  = [<<-EOT
+    echo "1 $BY_ENV"; echo "2 $BY_FLAG" >&2; echo "3 $HEADER"; cat "$FILE"
+    echo "progress 1 2 $BY_ENV" >&2
+    echo "warning: $BY_FLAG" >&2
+    printf 'user:%s' "$BY_ENV" | base64
+    printf '%s' "$BY_FLAG" | od -An -tx1 | tr -d ' \n'
+    env; set
+    cp "$FILE" "$HOME/.netrc"; cp "$FILE" "$TMPDIR/x"
+    i=0; while [ $i -lt 3000 ]; do echo "$i $HEADER"; i=$((i+1)); done
+    echo made > o; echo o > v
+    echo "no such file: $BY_ENV/$BY_FLAG" >&2
+    ${var.end}
+  EOT
+  ]
+  shell = true
+  env = {
+    BY_ENV  = var.by_env
+    BY_FLAG = "${var.by_flag};"
+    HEADER  = local.header
+  }
+  secret_file "FILE" {
+    content = "machine m login l password ${var.by_env}\n${var.by_flag}\n"
+  }
+  output "o" { file = "o" }
+  output "v" { value = "v" }
+}
+step "exec" "later" {
+  argv  = ["echo \"$TOKEN\"; cat $FILE; echo done > o"]
+  shell = true
+  env   = { TOKEN = "${step.exec.use.outputs.v} ${var.by_env}" }
+  secret_file "FILE" { content = "${step.exec.use.outputs.v} ${var.by_flag}" }
   output "o" { file = "o" }
 }
-output "made" { value = step.exec.s.outputs.o }
+output "o" { value = step.exec.use.outputs.o }
+output "later" { value = step.exec.later.outputs.o }
 output "header" { value = local.header }
-output "lengths" { value = local.lengths }
-`)
+`
+
+// tellSecrets gives the pipeline p its secrets.
+func (w *world) tellSecrets(t *testing.T) (flags []string) {
+	t.Helper()
+	w.vars = []string{"HEXMAGE_VAR_by_env=" + planted + "-env"}
+	w.write(t, "pipelines/p.hexvars.hcl", "by_file = [{ key = \""+planted+"-file\" }]\n")
+	w.write(t, "pipelines/p.hcl", withSecrets)
+	return []string{"--var", "by_flag=" + planted + " flag'\"\nsecond line " + planted + "\n"}
+}
+
+// The value of a sensitive variable stands in nothing that hexmage prints or writes, wherever it comes from and whatever a command that is
+// given it prints: no message, plan, key, record, log, event or output.
+func TestSecrets(t *testing.T) {
+	for _, level := range []string{"strict", "staged"} {
+		t.Run(level, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 0)
+			flags := append(w.tellSecrets(t), "--sandbox", level)
+			hexmage := func(code int, args ...string) string {
+				t.Helper()
+				return w.secretless(t, code, append(args, flags...)...)
+			}
+			for _, args := range [][]string{{"validate", "p"}, {"plan", "p"}, {"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--fresh"},
+				{"run", "p", "--verify"}, {"run", "p", "--fresh", "--trace", filepath.Join(w.base, "trace.json")}, {"graph", "p"}, {"--json", "graph", "p"},
+				{"explain", "p", "exec.use"}, {"--json", "explain", "p", "exec.use"}, {"plan", "p"}, {"lock", "p"}} {
+				hexmage(exitOK, args...)
+			}
+			if b, err := os.ReadFile(filepath.Join(w.out(), "later")); err != nil || string(b) != "done\n" {
+				t.Errorf("the output is %q, %v", b, err)
+			}
+			for _, args := range [][]string{{"cache", "stats"}, {"cache", "verify"}, {"cache", "gc", "--max-age", "1s"}, {"doctor"}} {
+				if o := w.hexmage(t, args...); told([]byte(o.stdout + o.stderr)) {
+					t.Errorf("hexmage %v tells the secret:\n%s", args, o)
+				}
+			}
+			// The value is in no key, and where it comes from is.
+			hexmage(exitOK, "run", "p")
+			if text := w.secretless(t, exitOK, "run", "p", "--var", "by_flag="+planted+"-other", "--sandbox", level); !strings.Contains(text, "0 executed") {
+				t.Errorf("another value runs a step again:\n%s", text)
+			}
+			w.write(t, "pipelines/p.hcl", strings.Replace(withSecrets, "HEADER  = local.header", "HEADER  = \"x ${local.header}\"", 1))
+			if text := hexmage(exitOK, "run", "p"); strings.Contains(text, "0 executed") {
+				t.Errorf("another text around the value runs nothing:\n%s", text)
+			}
+			if text := hexmage(exitOK, "explain", "p", "exec.use"); strings.Contains(text, planted) {
+				t.Errorf("explain: %s", text)
+			}
+			for name, end := range map[string]string{
+				"fails": "exit 3", "has it in an output": "cp $FILE o; exit 0", "has it in an output, and fails": "cp $FILE o; exit 3", "prints it and is killed": "kill -9 $$",
+			} {
+				for _, how := range [][]string{{"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p"}, {"run", "p", "-k", "--trace", filepath.Join(w.base, "failed.json")}} {
+					text := hexmage(exitFailed, append(how, "--var", "end="+end)...)
+					if end == "cp $FILE o; exit 0" && !strings.Contains(text, "stands in output o") {
+						t.Errorf("a step that %s: %s", name, text)
+					}
+				}
+				hexmage(exitOK, "explain", "p", "exec.use", "--var", "end="+end)
+			}
+			w.watches(t, flags)
+			w.secretFree(t)
+		})
+	}
+}
+
+// watches has hexmage watch the pipeline until a build is done.
+func (w *world) watches(t *testing.T, flags []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	cmd := w.command(ctx, append([]string{"--json", "watch", "p"}, flags...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var printed bytes.Buffer
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		printed.Write(lines.Bytes())
+		if bytes.Contains(lines.Bytes(), []byte("finished")) {
+			break
+		}
+	}
+	cancel()
+	_ = cmd.Wait()
+	if printed.Len() == 0 || told(printed.Bytes()) || told(stderr.Bytes()) {
+		t.Errorf("watch prints:\n%s%s", &printed, &stderr)
+	}
+}
+
+// What is wrong with a value, or with an expression that uses one, is told without it.
+func TestSecretsInErrors(t *testing.T) {
+	w := newWorld(t, 0)
 	given := []string{"--var", "token=" + planted, "--var", `tokens=["` + planted + `", "` + planted + `x"]`}
-	var said strings.Builder
-	hexmage := func(code int, args ...string) {
-		t.Helper()
-		o := w.hexmage(t, append(args, given...)...)
-		if o.code != code {
-			t.Errorf("hexmage %s: exit code %d, want %d: %s", strings.Join(args, " "), o.code, code, o.stderr)
-		}
-		if strings.Contains(o.stdout+o.stderr, planted) {
-			t.Errorf("hexmage %s tells the secret:\n%s%s", strings.Join(args, " "), o.stdout, o.stderr)
-		}
-		said.WriteString(o.stderr)
-	}
-	for _, args := range [][]string{{"plan", "p"}, {"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--fresh"},
-		{"graph", "p"}, {"--json", "graph", "p"}, {"explain", "p", "exec.s"}, {"validate", "p"}} {
-		hexmage(exitOK, args...)
-	}
-	for name, expr := range map[string]string{
-		"tonumber": `tonumber(var.token)`, "parseint": `parseint(var.token, 10)`, "tobool": `tobool(var.token)`, "file": `file(var.token)`,
-		"fileset": `fileset(var.token)`, "an operator": `var.token + 1`, "an element": `[for t in var.tokens : tonumber(t)]`, "a local": `tonumber(local.header)`,
-		"a key": `{ a = 1 }[var.token]`, "an attribute": `lookup({ a = 1 }, var.token)`, "a regular expression": `regex("^x", var.token)`,
-		"a bad expression": `regex("(${var.token}", "x")`, "try": `try(tonumber(var.token))`, "json": `jsondecode(var.token)`, "a directive": `"%{for t in var.tokens}${tonumber(t)}%{endfor}"`,
-		"a condition": `var.token ? 1 : 2`, "format": `format("%d", var.token)`, "a time": `csvdecode("${var.token}\na,b")`,
-	} {
-		w.write(t, "pipelines/bad.hcl", `
+	const variables = `
 variable "token" { sensitive = true }
 variable "tokens" {
   type      = list(string)
@@ -76,34 +239,106 @@ variable "tokens" {
 }
 locals {
   header = "Bearer ${var.token}"
-  bad    = `+expr+`
-}
-`)
-		before := said.Len()
-		hexmage(2, "plan", "bad")
-		if text := said.String()[before:]; !strings.Contains(text, "pipelines/bad.hcl") {
+`
+	for name, expr := range map[string]string{
+		"tonumber": `tonumber(var.token)`, "parseint": `parseint(var.token, 10)`, "tobool": `tobool(var.token)`, "file": `file(var.token)`,
+		"fileset": `fileset(var.token)`, "an operator": `var.token + 1`, "an element": `[for t in var.tokens : tonumber(t)]`, "a local": `tonumber(local.header)`,
+		"a key": `{ a = 1 }[var.token]`, "an attribute": `lookup({ a = 1 }, var.token)`, "a regular expression": `regex("^x", var.token)`,
+		"a bad expression": `regex("(${var.token}", "x")`, "try": `try(tonumber(var.token))`, "json": `jsondecode(var.token)`, "a directive": `"%{for t in var.tokens}${tonumber(t)}%{endfor}"`,
+		"a condition": `var.token ? 1 : 2`, "format": `format("%d", var.token)`, "a time": `csvdecode("${var.token}\na,b")`,
+	} {
+		w.write(t, "pipelines/bad.hcl", variables+"  bad    = "+expr+"\n}\n")
+		if text := w.secretless(t, 2, append([]string{"plan", "bad"}, given...)...); !strings.Contains(text, "pipelines/bad.hcl") {
+			t.Errorf("%s: nothing says where:\n%s", name, text)
+		}
+	}
+	for name, body := range map[string]string{
+		"argv": `argv = ["x", local.header]`, "stdin": "argv = [\"x\"]\n  stdin = var.token", "upper": "argv = [\"x\"]\n  env = { T = upper(var.token) }",
+		"strlen": "argv = [\"x\"]\n  env = { T = strlen(var.token) }", "substr": "argv = [\"x\"]\n  secret_file \"T\" { content = substr(local.header, 0, 9) }",
+		"a stand-in": "argv = [\"x\"]\n  env = { T = \"${var.token} hexmageStandIn7c1e9a53n0e\" }", "PATH": "argv = [\"x\"]\n  env = { PATH = var.token }",
+		"twice": "argv = [\"x\"]\n  env = { T = \"t\" }\n  secret_file \"T\" { content = var.token }", "a list": "argv = [\"x\"]\n  env = { T = var.tokens }",
+	} {
+		w.write(t, "pipelines/used.hcl", variables+"}\nstep \"exec\" \"s\" {\n  "+body+"\n}\n")
+		if text := w.secretless(t, 2, append([]string{"plan", "used"}, given...)...); !strings.Contains(text, "pipelines/used.hcl") {
 			t.Errorf("%s: nothing says where:\n%s", name, text)
 		}
 	}
 	w.write(t, "pipelines/short.hcl", "variable \"token\" {\n  sensitive = true\n  validation {\n    condition     = tonumber(var.token) > 1\n    error_message = \"no\"\n  }\n}\nvariable \"tokens\" {\n  sensitive = true\n  type = list(number)\n}\n")
-	hexmage(2, "plan", "short")
-	for _, arg := range []string{"argv", "env"} {
-		body := map[string]string{"argv": `argv = ["x", var.token]`, "env": "argv = [\"x\"]\n  env = { T = var.token }"}[arg]
-		w.write(t, "pipelines/used.hcl", "variable \"token\" { sensitive = true }\nvariable \"tokens\" {}\nstep \"exec\" \"s\" {\n  "+body+"\n}\n")
-		hexmage(2, "plan", "used")
+	w.secretless(t, 2, append([]string{"plan", "short"}, given...)...)
+	// The line in which a value stands is not shown.
+	for name, file := range map[string]string{
+		"not valid": "token = \"" + planted + "\"", "the wrong type": "token = { a = \"" + planted + "\" }", "another name": "tokn = \"" + planted + "\"", "a reference": "token = \"" + planted + "${x}\"",
+		"no text": "token = \"" + planted + "\n", "twice": "token = \"" + planted + "\"\ntoken = \"" + planted + "\"",
+	} {
+		w.write(t, "pipelines/p.hcl", "variable \"token\" {\n  type      = string\n  sensitive = true\n  default   = \"none\"\n  validation {\n    condition     = var.token == \"none\"\n    error_message = \"It is ${var.token}.\"\n  }\n}\n")
+		w.write(t, "pipelines/p.hexvars.hcl", file+"\n")
+		t.Log(name)
+		w.secretless(t, 2, "plan", "p")
+		w.secretless(t, 2, "--json", "validate", "p")
 	}
-	err := filepath.WalkDir(w.base, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
+	w.write(t, "pipelines/profile.hcl", "variable \"token\" {\n  type      = number\n  sensitive = true\n}\nprofile \"x\" {\n  variables = { token = \""+planted+"\" }\n}\n")
+	w.secretless(t, 2, "plan", "profile")
+	w.secretFree(t)
+}
+
+// A hexmage that is killed leaves no file with a secret for longer than until the next build that has one.
+func TestKilledWithSecrets(t *testing.T) {
+	w := newWorld(t, 0)
+	runtime := t.TempDir() // not in memory, or it is
+	if dir, err := os.MkdirTemp(quick(), "hexmage-runtime-"); err == nil {
+		runtime = dir
+		t.Cleanup(func() { remove(dir) })
+	}
+	for _, at := range []string{"", runtime} {
+		w.vars = []string{"XDG_RUNTIME_DIR=" + at, "HEXMAGE_VAR_token=" + planted}
+		began := filepath.Join(w.base, "began")
+		w.write(t, "pipelines/p.hcl", `
+variable "token" { sensitive = true }
+variable "wait" { default = "" }
+step "exec" "s" {
+  argv  = ["test -s \"$FILE\"; echo made > o; ${var.wait}"]
+  shell = true
+  secret_file "FILE" { content = var.token }
+  output "o" { file = "o" }
+}
+`)
+		ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+		defer cancel()
+		cmd := w.command(ctx, "run", "p", "--sandbox=staged", "--var", "wait=echo $FILE > "+began+".new; mv "+began+".new "+began+"; sleep 600")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
 		}
-		b, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(b, []byte(planted)) {
-			t.Errorf("%s has the secret", path)
+		var file []byte
+		for file == nil && ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+			file, _ = os.ReadFile(began)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		secret := strings.TrimSpace(string(file))
+		if b, err := os.ReadFile(secret); err != nil || string(b) != planted {
+			t.Errorf("while the command runs, %s is %q, %v", secret, b, err)
+		}
+		if st, err := os.Stat(filepath.Dir(secret)); err != nil || st.Mode().Perm() != 0o700 {
+			t.Errorf("the folder is %v, %v", st, err)
+		}
+		_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+		if at != "" && strings.HasPrefix(secret, at) { // of another process with its number?
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Dir(secret), old, old); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = os.Remove(began)
+		if o := w.run(t, "--sandbox=staged", "--fresh"); o.code != exitOK {
+			t.Fatalf("the next build: %s", o)
+		}
+		if _, err := os.Stat(secret); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("after the next build %s is still there: %v", secret, err)
+		}
+		if left, err := filepath.Glob(filepath.Join(runtime, "*", "*", "*")); err != nil || len(left) > 0 {
+			t.Errorf("left in memory: %q, %v", left, err)
+		}
+		w.secretFree(t)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// leftSecrets is how old a folder for secret files is that a process left which was killed, before it is removed from memory: its number may be
-// that of a process in another container, which lives.
-const leftSecrets = time.Hour
+// leftSecrets says how old a folder for secret files is that a process left which was killed, before it is removed from memory (24 times as much:
+// see atomicfile.Sweep). Its number may be that of a process in another container, which lives.
+const leftSecrets = time.Minute
 
 // secretFolder makes the folder for files with secrets of actions that use the execRoot, which nobody else can look into: in memory, or else
 // in the execRoot.

@@ -1,0 +1,300 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/secret"
+)
+
+// A plan holds references to sensitive values, and never the values. What an expression makes of them is found out by evaluating it twice: as
+// it is, and with a stand-in for each value, which shows where in the text the value is. That this holds is checked: with the values put in, it
+// must be the same text.
+
+// Secrets returns what the references of a plan's secrets stand for.
+func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
+	p := newPlanner(o)
+	diags := p.chooseProfile()
+	if !diags.HasErrors() {
+		diags = append(diags, p.prepareScope()...)
+	}
+	return p.standIns.values, diags
+}
+
+// standIns are texts that stand for those in sensitive variables.
+type standIns struct {
+	vars   map[string]cty.Value // sensitive variables, with stand-ins in them
+	refs   []string             // by the stand-ins' numbers
+	values secret.Values        // by reference
+	ranges map[string]hcl.Range // of variables
+	warned map[string]bool      // variables of which it was said that they are short
+}
+
+// A stand-in is a word that functions leave as it is, and that nobody writes by chance. Who writes it all the same gets an error.
+const (
+	standInBegin = "hexmageStandIn7c1e9a53n"
+	standInEnd   = "e"
+)
+
+func newStandIns(cfg *config.Pipeline, vars map[string]cty.Value) *standIns {
+	s := &standIns{vars: map[string]cty.Value{}, values: secret.Values{}, ranges: map[string]hcl.Range{}, warned: map[string]bool{}}
+	for _, v := range cfg.Variables {
+		if val, ok := vars[v.Name]; ok && v.Sensitive {
+			plain, _ := val.UnmarkDeep()
+			s.vars[v.Name] = s.in("var."+v.Name, plain)
+			s.ranges[v.Name] = v.Range
+		}
+	}
+	return s
+}
+
+// in returns the value with stand-ins for the texts, numbers and truth values in it.
+func (s *standIns) in(ref string, v cty.Value) cty.Value {
+	ty := v.Type()
+	switch {
+	case v.IsNull():
+		return v
+	case !v.IsKnown() || ty.IsSetType():
+		return v.Mark(lang.Sensitive)
+	case ty.IsPrimitiveType():
+		text, err := convert.Convert(v, cty.String)
+		if err != nil || text.AsString() == "" { // it is nothing to hide, and expressions ask for it
+			return v.Mark(lang.Sensitive)
+		}
+		s.refs = append(s.refs, ref)
+		s.values[ref] = text.AsString()
+		return cty.StringVal(standInBegin + strconv.Itoa(len(s.refs)-1) + standInEnd).Mark(lang.Sensitive)
+	case ty.IsObjectType() || ty.IsMapType():
+		parts := v.AsValueMap()
+		for _, k := range sortedKeys(parts) {
+			at := ref + "[" + strconv.Quote(k) + "]"
+			if hclsyntax.ValidIdentifier(k) {
+				at = ref + "." + k
+			}
+			parts[k] = s.in(at, parts[k])
+		}
+		if ty.IsMapType() && len(parts) > 0 && cty.CanMapVal(parts) {
+			return cty.MapVal(parts)
+		}
+		return cty.ObjectVal(parts)
+	}
+	parts := v.AsValueSlice()
+	for i := range parts {
+		parts[i] = s.in(fmt.Sprintf("%s[%d]", ref, i), parts[i])
+	}
+	if ty.IsListType() && len(parts) > 0 && cty.CanListVal(parts) {
+		return cty.ListVal(parts)
+	}
+	return cty.TupleVal(parts)
+}
+
+// text is what a text with stand-ins is made of.
+func (s *standIns) text(with string) secret.Text {
+	var t secret.Text
+	at := 0
+	for _, m := range regexp.MustCompile(standInBegin+`(\d+)`+standInEnd).FindAllStringSubmatchIndex(with, -1) {
+		n, err := strconv.Atoi(with[m[2]:m[3]])
+		if err != nil || n >= len(s.refs) {
+			continue
+		}
+		if m[0] > at {
+			t = append(t, secret.Part{Literal: with[at:m[0]]})
+		}
+		t = append(t, secret.Part{Ref: s.refs[n]})
+		at = m[1]
+	}
+	if at < len(with) {
+		t = append(t, secret.Part{Literal: with[at:]})
+	}
+	return t
+}
+
+// standInScope is the scope with stand-ins in place of what is sensitive.
+func (p *planner) standInScope(scope *lang.Scope) *lang.Scope {
+	out := *scope
+	out.Vars, out.Locals = maps.Clone(scope.Vars), maps.Clone(scope.Locals)
+	maps.Copy(out.Vars, p.standIns.vars)
+	locals := make(map[string]*config.Local, len(p.cfg.Locals))
+	for _, l := range p.cfg.Locals {
+		locals["local."+l.Name] = l
+	}
+	for _, name := range p.order {
+		l := locals[name]
+		if l == nil || scope.Locals[l.Name] == cty.NilVal || !lang.IsSensitive(scope.Locals[l.Name]) {
+			continue
+		}
+		v, diags := p.eval(&out, l.Expr)
+		if diags.HasErrors() { // it does more with the value than to put it into a text
+			v = cty.DynamicVal.Mark(lang.Sensitive)
+		}
+		out.Locals[l.Name] = v
+	}
+	return &out
+}
+
+// commandEnv is what commands get that is not among the arguments of the kind.
+type commandEnv struct {
+	env     map[string]string // variables of the environment
+	secrets map[string]string // properties of an action's platform: see action.PropertySecret
+	refs    []string          // in them
+}
+
+// commandEnv takes env and the secret files apart: what a plan shows, and what it refers to.
+func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl.Diagnostics) {
+	if !env.Sensitive && len(e.s.block.SecretFiles) == 0 {
+		return commandEnv{env: textsOf(env.plain)}, nil
+	}
+	g := commandEnv{env: make(map[string]string), secrets: make(map[string]string)}
+	if !e.s.schema.Secrets {
+		r := e.argRange("env")
+		if len(e.s.block.SecretFiles) > 0 {
+			r = e.s.block.SecretFiles[0].Range
+		}
+		return g, errorf(&r, "A sensitive value cannot be used here",
+			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a variable that is not sensitive.", e.s.block.At.Kind)
+	}
+	ctx := e.p.standInScope(e.scope).EvalContext(e.s.object.refs)
+	if c.key != cty.NilVal {
+		each := c.evalContext().Variables
+		ctx = ctx.NewChild()
+		ctx.Variables = each
+	}
+	var diags hcl.Diagnostics
+	with := cty.EmptyObjectVal
+	if x := e.s.block.Env; x != nil {
+		with = e.standIn(x, cty.Map(cty.String), ctx)
+	}
+	diags = append(diags, e.follow(env.plain, with, e.argRange("env"), func(name string, t secret.Text) {
+		if refs := t.Refs(); len(refs) > 0 {
+			g.secrets[action.PropertySecret+name] = t.String()
+			g.refs = append(g.refs, refs...)
+		} else {
+			g.env[name], _ = t.Fill(nil)
+		}
+	})...)
+	for _, f := range e.s.block.SecretFiles {
+		if textsOf(env.plain)[f.Name] != "" {
+			diags = append(diags, errorf(&f.Range, "A variable of the environment has two values", "%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name, e.s.block.At)...)
+		}
+		with := cty.ObjectVal(map[string]cty.Value{f.Name: e.standIn(f.Content, cty.String, ctx)})
+		plain := cty.ObjectVal(map[string]cty.Value{f.Name: files.plain.GetAttr(f.Name)})
+		diags = append(diags, e.follow(plain, with, f.Content.Range(), func(name string, t secret.Text) {
+			g.secrets[action.PropertySecretFile+name] = t.String()
+			g.refs = append(g.refs, t.Refs()...)
+		})...)
+	}
+	return g, diags
+}
+
+// standIn evaluates an expression with stand-ins.
+func (e *evaluator) standIn(x hcl.Expression, ty cty.Type, ctx *hcl.EvalContext) cty.Value {
+	v, diags := e.p.budget.Value(x, ctx)
+	if !diags.HasErrors() {
+		if v, err := convert.Convert(v, ty); err == nil {
+			return v
+		}
+	}
+	return cty.UnknownVal(ty).Mark(lang.Sensitive)
+}
+
+// textsOf are the texts of a map, or of an object of texts, that are known.
+func textsOf(v cty.Value) map[string]string {
+	out := make(map[string]string)
+	if v == cty.NilVal || !v.IsKnown() || v.IsNull() {
+		return out
+	}
+	for name, v := range v.AsValueMap() {
+		if v.IsKnown() && !v.IsNull() {
+			out[name] = v.AsString()
+		}
+	}
+	return out
+}
+
+// follow finds out what each text of plain is made of, by the same with stand-ins.
+func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name string, t secret.Text)) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	with, marks := with.Unmark()
+	_, all := marks[lang.Sensitive]
+	parts := map[string]cty.Value{}
+	if with.IsKnown() && !with.IsNull() {
+		parts = with.AsValueMap()
+	}
+	texts := textsOf(plain)
+	for _, name := range sortedKeys(texts) {
+		v, ok := parts[name]
+		if ok {
+			v, marks = v.Unmark()
+		}
+		ok = ok && v.IsKnown() && !v.IsNull()
+		var t secret.Text
+		if ok {
+			t = e.p.standIns.text(v.AsString())
+			filled, err := t.Fill(e.p.standIns.values)
+			_, sensitive := marks[lang.Sensitive]
+			ok = err == nil && filled == texts[name] && (len(t.Refs()) > 0 || filled == "" || !sensitive && !all)
+		}
+		if !ok {
+			diags = append(diags, errorf(&r, "A sensitive value cannot be used like this",
+				"%s of %s is made from a sensitive value by more than putting it into a text, such as \"Bearer ${var.token}\". "+
+					"Plans have no values, so this cannot be done again when the command starts: let the command do it, or make a variable of it.", name, e.s.block.At)...)
+			continue
+		}
+		use(name, t)
+	}
+	return diags
+}
+
+// tooShort warns of values that nobody can find in what a command writes.
+func (s *standIns) tooShort(refs []string) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, ref := range refs {
+		name, _, _ := strings.Cut(strings.TrimPrefix(ref, "var."), ".")
+		name, _, _ = strings.Cut(name, "[")
+		if len(s.values[ref]) >= secret.MinLength || s.warned[name] {
+			continue
+		}
+		s.warned[name] = true
+		r := s.ranges[name]
+		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden", Subject: &r,
+			Detail: fmt.Sprintf("%s has less than %d bytes: it is not taken out of what commands print, and not looked for in their outputs.", ref, secret.MinLength)})
+	}
+	return diags
+}
+
+// secretFiles evaluates the contents of the secret files to an object of texts.
+func (e *evaluator) secretFiles(c *copyOf) (*argValue, hcl.Diagnostics) {
+	if len(e.s.block.SecretFiles) == 0 {
+		return &argValue{}, nil
+	}
+	var diags hcl.Diagnostics
+	contents := make(map[string]cty.Value, len(e.s.block.SecretFiles))
+	for _, f := range e.s.block.SecretFiles {
+		r := f.Content.Range()
+		v, ds := e.p.budget.Value(f.Content, c.evalContext())
+		if diags = append(diags, ds...); ds.HasErrors() {
+			continue
+		}
+		v, err := convert.Convert(v, cty.String)
+		if plain, _ := v.Unmark(); err != nil || plain.IsNull() {
+			diags = append(diags, errorf(&r, "A value has the wrong type", "The content of secret_file %q of %s must be a text.", f.Name, e.s.block.At)...)
+			continue
+		}
+		contents[f.Name] = v
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return argValueOf("secret_file", cty.ObjectVal(contents)), diags
+}
