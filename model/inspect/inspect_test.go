@@ -191,3 +191,20 @@ func FuzzDescribe(f *testing.F) {
 		}
 	})
 }
+
+// TestPE: of a Windows library the machine and the builds are told.
+func TestPE(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "QnnHtp.dll")
+	raw := append(append([]byte("MZ"), make([]byte, 58)...), "\x40\x00\x00\x00PE\x00\x00\x64\xaa"...)
+	raw = append(append(raw, make([]byte, 64)...), "\x00v2.41.0.251128145156_191518\x00"...)
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := inspect.Describe(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := d.String(); !strings.Contains(text, "ARM64") && !strings.Contains(text, "AArch64") || !strings.Contains(text, "v2.41.0.251128145156_191518") {
+		t.Errorf("%s", text)
+	}
+}
