@@ -10,12 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Client talks to one adb server. It holds no connection: each operation opens its own. Safe for concurrent use.
 type Client struct {
 	network, address string
+	restarts         atomic.Int32 // of the server, where it is a private one
 }
 
 // NewClient returns a client of the server at address: network is "tcp" ("127.0.0.1:5037" is the usual server) or "unix" (a socket's path).
@@ -104,7 +106,11 @@ func (c *Client) Pair(ctx context.Context, address, code string) error {
 }
 
 // Device returns a handle on the device with the given serial. Nothing is sent.
-func (c *Client) Device(serial string) *Device { return &Device{client: c, serial: serial} }
+func (c *Client) Device(serial string) *Device {
+	d := &Device{client: c, serial: serial}
+	d.restarts.Store(c.restarts.Load())
+	return d
+}
 
 // ask sends a request whose answer is one text.
 func (c *Client) ask(ctx context.Context, service string) (string, error) {
@@ -133,8 +139,9 @@ func (c *Client) askAs(ctx context.Context, service, name string) (string, error
 
 // Device is one device of a server. Safe for concurrent use.
 type Device struct {
-	client *Client
-	serial string
+	client   *Client
+	serial   string
+	restarts atomic.Int32 // of the server, up to when it was last connected
 
 	mu  sync.Mutex // guards what follows
 	can *abilities // nil: not asked for yet
@@ -146,6 +153,7 @@ func (d *Device) Serial() string { return d.serial }
 // Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
 func (d *Device) Reconnect(ctx context.Context) error {
 	d.forget()
+	d.restarts.Store(d.client.restarts.Load())
 	if !strings.Contains(d.serial, ":") {
 		_, err := d.Features(ctx)
 		return err

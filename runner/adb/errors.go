@@ -6,11 +6,65 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // ErrDropped says that a connection ended before the operation on it did: the device went away, or the server did.
 // The operation may be tried again once the device is back.
 var ErrDropped = errors.New("the connection to the device was lost")
+
+// ErrServer says that no adb server listens where one is to be: it has ended, or was not started. It is an ErrDropped, too.
+var ErrServer = errors.New("no adb server")
+
+// serverGone is an ErrServer.
+type serverGone struct {
+	address string
+	again   bool // it has been started again
+	err     error
+}
+
+func (e *serverGone) Error() string {
+	if e.again {
+		return fmt.Sprintf("the adb server at %s has ended, and was started again (%v)", e.address, e.err)
+	}
+	return fmt.Sprintf("no adb server answers at %s: it has ended, or was not started (%v)", e.address, e.err)
+}
+
+func (e *serverGone) Unwrap() error { return e.err }
+
+// Is implements what errors.Is asks.
+func (e *serverGone) Is(target error) bool { return target == ErrServer || target == ErrDropped }
+
+// Explain returns the error, or if it says that a connection was lost and that was the server's end, one that says so.
+func (d *Device) Explain(ctx context.Context, err error) error {
+	if !errors.Is(err, ErrDropped) || errors.Is(err, ErrServer) || ctx.Err() != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, whyWait)
+	defer cancel()
+	for try := 0; ; try++ {
+		if d.client.restarts.Load() > d.restarts.Load() {
+			return &serverGone{d.client.address, true, err}
+		}
+		if _, gone := d.client.Version(ctx); errors.Is(gone, ErrServer) && try > 0 { // a private one may be about to be started again
+			return &serverGone{d.client.address, false, err}
+		}
+		if try == whyTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(whyPause): // a server that is killed closes its connections one after another
+		}
+	}
+}
+
+const (
+	whyWait  = time.Second
+	whyTries = 4
+	whyPause = 25 * time.Millisecond
+)
 
 // ErrProtocol says that the other side sent something that the protocol does not allow, so the connection was given up.
 var ErrProtocol = errors.New("adb protocol violation")

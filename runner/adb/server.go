@@ -126,6 +126,7 @@ func (s *Server) run() error {
 			if !again {
 				return
 			}
+			s.restarts.Add(1)
 			fmt.Fprintf(s.log, "the adb server ended (%v) and is started again\n", err)
 			_ = os.Remove(s.address)      // or the next cannot listen, which it says
 			time.Sleep(restartPause << n) // one that crashes at once must not take the machine

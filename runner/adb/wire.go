@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -40,6 +43,9 @@ func dial(ctx context.Context, network, address string) (*conn, error) {
 	defer done()
 	d := net.Dialer{Timeout: dialWait}
 	nc, err := d.DialContext(ctx, network, at)
+	if ctx.Err() == nil && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)) {
+		return nil, fmt.Errorf("adb: %w", &serverGone{address: address, err: err})
+	}
 	if err != nil {
 		return nil, wrap(ctx, err, "connect to the adb server at %s", address)
 	}

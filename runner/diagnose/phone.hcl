@@ -113,6 +113,19 @@ failure "usb-dropped" {
   ]
 }
 
+failure "adb-server-ended" {
+  where    = ["device"]
+  patterns = ["no adb server answers at (?P<address>\\S+):", "the adb server at (?P<address>\\S+) has ended"]
+  cause    = "The adb server at {address} has ended, and with it the links to all its phones."
+  remedy   = "Something has ended it: `adb kill-server`, an IDE, or an adb of another version. Start it again (`adb start-server`), and run again: hexmage sends only what is missing."
+  source   = "adb"
+  explains = ["usb-dropped"]
+  examples = [
+    "push: adb: no adb server answers at 127.0.0.1:5037: it has ended, or was not started (dial tcp 127.0.0.1:5037: connect: connection refused)",
+    "run on SM8750: the adb server at /tmp/adb.sock has ended, and was started again (the connection to the device was lost)",
+  ]
+}
+
 failure "unauthorized" {
   where    = ["device"]
   patterns = ["device unauthorized", "unauthorized[.] Please check the confirmation dialog"]

@@ -23,6 +23,7 @@ const (
 	lossPart    = 24       // the part of what a link carries that may be lost when it breaks again
 	minPiece    = 64 << 10
 	defaultWait = 30 * time.Second
+	serverWait  = 3 * time.Second // for an adb server that has ended; one of ours is started again at once
 	quitWait    = 5 * time.Second
 )
 
@@ -208,7 +209,8 @@ func (s *Store) reconnect(ctx context.Context) error {
 		wait = defaultWait
 	}
 	pause := 50 * time.Millisecond
-	for end := time.Now().Add(wait); ; {
+	began := time.Now()
+	for end := began.Add(wait); ; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -219,6 +221,9 @@ func (s *Store) reconnect(ctx context.Context) error {
 			err = s.held.Check(ctx)
 		}
 		if err == nil || !adb.Retryable(err) || errors.Is(err, lease.ErrLost) {
+			return err
+		}
+		if errors.Is(err, adb.ErrServer) && time.Since(began) > serverWait {
 			return err
 		}
 		if time.Now().After(end) {

@@ -107,7 +107,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 		w.Stdout, w.Stderr, w.Thermal, w.SampleEvery = &out, &errOut, false, 0
 		res, err := s.runOnce(ctx, st, w, sums, false)
 		if err != nil {
-			return res, fmt.Errorf("warm up: %w", err)
+			return res, fmt.Errorf("warm up: %w", s.Device.Explain(ctx, err))
 		}
 		if warmups = append(warmups, res.Duration); res.ExitCode != 0 {
 			res.Warmups, res.Started, res.Pushed = warmups, time.Time{}, st.Pushed()
@@ -116,7 +116,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 	}
 	res, err := s.runOnce(ctx, st, q, sums, true)
 	res.Warmups, res.Pushed = warmups, st.Pushed()
-	return res, err
+	return res, s.Device.Explain(ctx, err)
 }
 
 func giveTo(w io.Writer, b []byte) error {
@@ -226,6 +226,7 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 	took := time.Since(start)
 	series := samples()
 	if err != nil {
+		err = s.Device.Explain(ctx, err) // before the link is set up again
 		s.after(ctx, killScript, dir)
 		return Result{}, err
 	}

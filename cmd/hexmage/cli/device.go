@@ -158,7 +158,7 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 	isData(a.env.Stdout, a.env.Stderr)
 	code, err := dev.Shell(ctx, line, adb.Streams{Stdin: a.env.Stdin, Stdout: a.env.Stdout, Stderr: a.env.Stderr})
 	if err != nil {
-		return engine(err)
+		return engine(dev.Explain(ctx, err))
 	}
 	if code != 0 {
 		return &exitError{code: code}
@@ -385,7 +385,7 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	isData(a.env.Stdout, a.env.Stderr)
 	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: out, Stderr: a.env.Stderr})
 	if err != nil {
-		return engine(err)
+		return engine(dev.Explain(ctx, err))
 	}
 	if code != 0 {
 		return &exitError{code: ExitFailed}
