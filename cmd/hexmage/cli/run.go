@@ -148,9 +148,8 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 		return r.unable(err)
 	}
 	r.machine = a.machineNow(r.workspace, fn)
-	r.snapshot = a.snapshotPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
-		EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial}, fn)
 	before := disk.LastDamage(a.cache)
+	r.snapshot = r.snapshotOf(before, fn)
 	if records, err := disk.Damages(a.cache); err != nil || len(records) > 0 {
 		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 	}
@@ -187,6 +186,13 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 	}
 	defer r.phase("build")()
 	return last.Run(ctx, full)
+}
+
+// snapshotOf is where the snapshot is, if something in the cache was last found damaged at that time.
+func (r *oneRun) snapshotOf(damaged time.Time, fn digest.Function) string {
+	c, a := r.c, r.a
+	return a.snapshotPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
+		EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial, Damaged: damaged.UTC()}, fn)
 }
 
 // because says why the pipeline is planned anew: to those who asked for more, and to all if something had begun to run.
@@ -235,6 +241,7 @@ func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	r.watching.plan(p)
 	o.Sink = r.verify.wrap(o.Sink)
 	if r.snapshot != "" {
+		r.snapshot = r.snapshotOf(disk.LastDamage(r.a.cache), r.engine.fn)
 		o.Snapshot = r.a.newSnapshot(r.snapshot, p.Reads, r.machine, began)
 	}
 	defer r.phase("build")()
@@ -350,6 +357,7 @@ type request struct {
 	Steps                             []string
 	EnvVars, FlagVars                 map[string]string
 	Serial                            string
+	Damaged                           time.Time // when something in the cache was last found damaged: what is of before may have been made from it
 }
 
 // snapshotPath is where the snapshot of a request is kept. The name is a digest: values of variables may be secret.

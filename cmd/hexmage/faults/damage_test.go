@@ -438,6 +438,25 @@ output "copy" { value = step.exec.copy.outputs.copy }
 	}
 }
 
+// TestSnapshotOfBeforeTheDamage: a snapshot that a build has read before damage was found, and leaves after it was dealt with, is of no use.
+func TestSnapshotOfBeforeTheDamage(t *testing.T) {
+	worlds, want := damagedWorlds(t, 1)
+	w := worlds[0]
+	snapshots := filepath.Join(w.cache, "state", "snapshot")
+	late := filepath.Join(w.base, "late")
+	if err := copyTree(snapshots, late); err != nil {
+		t.Fatal(err)
+	}
+	w.hexmage(t, "cache", "verify", "--repair")
+	if err := copyTree(late, snapshots); err != nil {
+		t.Fatal(err)
+	}
+	w.builds(t, want)
+	if o := w.run(t, "-v"); o.code != exitOK || strings.Contains(o.stderr, "planned") {
+		t.Errorf("there is no snapshot any more: %s", o)
+	}
+}
+
 // settled is after how long the stat cache takes a file as unchanged by its times.
 const settled = 2100 * time.Millisecond
 
