@@ -64,3 +64,35 @@ func TestTooLongOutput(t *testing.T) {
 		t.Errorf("the log has %d bytes, %v, cut %v", len(b), err, f.LogCut)
 	}
 }
+
+// Each action has a log of its own, however its name is spelt.
+func TestLogNames(t *testing.T) {
+	w := newWorld(t)
+	w.KeepGoing = true
+	var all []*plan.Instance
+	for i, name := range []string{"a/b", "a-b", "a+b", "a,b", "a=2fb", "a b", "ä", strings.Repeat("x", 300), strings.Repeat("x", 301)} {
+		n := sh(fmt.Sprint("s", i), "echo "+name+"; exit 1")
+		n.At.Name, n.At.Key, n.At.Keyed, n.Specs[0].Name = "s", name, true, ""
+		all = append(all, n)
+	}
+	key, spec := sh("s", "echo of the key; exit 1"), sh("s", "echo of the name; exit 1")
+	key.At.Key, key.At.Keyed, key.Specs[0].Name = "k,n", true, ""
+	spec.At.Key, spec.At.Keyed, spec.Specs[0].Name = "k", true, "n"
+	if _, err := w.run(planOf(nil, append(all, key, spec)...)); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, e := range w.events {
+		f, ok := e.(event.ActionFinished)
+		if !ok {
+			continue
+		}
+		if b, err := os.ReadFile(f.Failure.Log); err != nil || string(b) != f.Failure.Output+"\n" || seen[f.Failure.Log] {
+			t.Errorf("%s %s: %s has %q, %v; want %q", f.Step, f.Name, f.Failure.Log, b, err, f.Failure.Output)
+		}
+		seen[f.Failure.Log] = true
+	}
+	if len(seen) != len(all)+2 {
+		t.Errorf("%d logs", len(seen))
+	}
+}

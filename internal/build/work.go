@@ -424,7 +424,7 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	}
 	f.Hints = append(f.Hints, res.Hints...)
 	if w.o.LogDir != "" && len(all) > 0 {
-		path := filepath.Join(w.o.LogDir, w.logName(n.At.Short()+"-"+u.spec.Name))
+		path := filepath.Join(w.o.LogDir, w.logName(n.At, u.spec.Name))
 		if w.log(path, u, res) == nil {
 			f.Log, f.LogCut = path, u.printed.Cut()
 		}
@@ -448,16 +448,31 @@ func (w *worker) log(path string, u *unit, res *action.Result) error {
 	return errors.Join(u.printed.CopyTo(f, res), f.Close())
 }
 
-// logName makes a file name of an action's name. A long one is cut and gets a part of its digest.
-func (w *worker) logName(s string) string {
-	name := strings.Map(func(r rune) rune {
-		if r < ' ' || strings.ContainsRune(`/\"[]`, r) {
-			return '-'
+// logName makes a file name of an action's name, another one of each: "exec.obj+src=2fa.c.log", "exec.all,check.log". A long one is cut and
+// gets a part of its digest.
+func (w *worker) logName(at addrs.Instance, spec string) string {
+	var b strings.Builder
+	b.WriteString(at.Kind)
+	add := func(mark byte, s string) {
+		b.WriteByte(mark)
+		for i := range len(s) {
+			if c := s[i]; c <= ' ' || c == 0x7f || strings.IndexByte(`/\"'[]=,:*?<>|`, c) >= 0 {
+				fmt.Fprintf(&b, "=%02x", c)
+			} else {
+				b.WriteByte(c)
+			}
 		}
-		return r
-	}, s)
+	}
+	add('.', at.Name)
+	if at.Keyed {
+		add('+', at.Key)
+	}
+	if spec != "" {
+		add(',', spec)
+	}
+	name := b.String()
 	if len(name) > 200 {
-		name = strings.ToValidUTF8(name[:180], "") + "-" + w.fn.Bytes([]byte(s)).Hex()[:16]
+		name = strings.ToValidUTF8(name[:180], "") + "-" + w.fn.Bytes([]byte(name)).Hex()[:16]
 	}
 	return name + ".log"
 }

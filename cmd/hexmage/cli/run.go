@@ -283,7 +283,7 @@ func (r *oneRun) options() build.Options {
 	o := r.engine.options(r.a)
 	o.Sink, o.Workspace, o.KeepGoing, o.Prune = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0
 	o.OutIn, o.Out = r.outIn, r.out
-	o.Secrets = r.a.secrets(r.workspace, r.c.Pipeline)
+	o.Secrets, o.LogDir = r.a.secrets(r.workspace, r.c.Pipeline), r.a.logsOf(r.workspace, r.c.Pipeline)
 	if r.watches != nil {
 		o.OnRead = r.watches.add
 	}

@@ -398,6 +398,11 @@ func (a *app) runLogOf(workspace, pipeline string) string {
 	return runlog.Folder(a.places().State().RunLogs(), workspace, pipeline)
 }
 
+// logsOf is the folder with what actions of a workspace's pipeline printed: others have steps of the same names.
+func (a *app) logsOf(workspace, pipeline string) string {
+	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(workspace, pipeline)))
+}
+
 // variables is a short digest of the values that the command line and the environment give to variables: enough to see that
 // they differ, too little to find out a secret one.
 func (a *app) variables() string {
