@@ -37,7 +37,11 @@ func (b *Brief) Send(e event.Event) {
 		if e.Polling {
 			how = ", by looking at them again and again"
 		}
-		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", plural(e.Files, "file"), how)))
+		what := "the pipeline files" // of which something is wrong
+		if e.Files > 0 {
+			what = plural(e.Files, "file")
+		}
+		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", what, how)))
 	case event.FilesChanged:
 		b.changed, b.ran = e.Paths, nil
 	case event.ActionFinished:

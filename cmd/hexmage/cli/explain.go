@@ -21,7 +21,7 @@ import (
 
 // explainCmd is `hexmage explain PIPELINE STEP [ACTION]`.
 type explainCmd struct {
-	Pipeline string `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Step     string `arg:"" help:"The step (KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
 	Action   string `arg:"" optional:"" help:"One action of the step, as plan names it."`
 }

@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/config"
 )
@@ -50,10 +53,14 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	if err != nil {
 		return &exitError{ExitUsage, err}
 	}
-	for _, f := range changed {
-		if rel, err := filepath.Rel(a.env.Dir, f); err == nil {
-			f = rel
+	shown := func(file string) string {
+		if rel, err := filepath.Rel(a.env.Dir, file); err == nil {
+			return rel
 		}
+		return file
+	}
+	for _, f := range changed {
+		f = shown(f)
 		if !a.JSON {
 			fmt.Fprintln(a.env.Stdout, f)
 		} else if err := a.printJSON(map[string]string{"file": f}); err != nil {
@@ -61,7 +68,19 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		}
 	}
 	if diags.HasErrors() {
-		return a.printDiags(diags, nil)
+		sources := map[string]*hcl.File{}
+		for _, d := range diags {
+			if d.Subject == nil {
+				continue
+			}
+			at := *d.Subject
+			if at.Filename = shown(at.Filename); sources[at.Filename] == nil {
+				b, _ := os.ReadFile(d.Subject.Filename) // it was read just now; without it no line is shown
+				sources[at.Filename] = &hcl.File{Bytes: b}
+			}
+			d.Subject = &at
+		}
+		return a.printDiags(diags, sources)
 	}
 	if c.Check && len(changed) > 0 {
 		return &exitError{code: ExitFailed}

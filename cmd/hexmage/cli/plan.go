@@ -115,7 +115,7 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 
 // planCmd is `hexmage plan PIPELINE [STEP…]`.
 type planCmd struct {
-	Pipeline string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
 	Status   bool     `default:"true" negatable:"" help:"Say what is cached and what will run, and why. It reads what changed of the workspace's files; --no-status does without."`
 }
@@ -165,7 +165,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 
 // graphCmd is `hexmage graph PIPELINE`.
 type graphCmd struct {
-	Pipeline string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
 	Format   string   `enum:"dot,mermaid,json" default:"mermaid" help:"dot, mermaid or json."`
 }
@@ -201,7 +201,7 @@ func (c *graphCmd) Run(_ context.Context, a *app) error {
 
 // validateCmd is `hexmage validate [PIPELINE…]`.
 type validateCmd struct {
-	Pipelines []string `arg:"" optional:"" help:"Names of files in pipelines/, without .hcl. Default: all."`
+	Pipelines []string `arg:"" optional:"" help:"Pipelines: names of files in pipelines/ without .hcl, or of folders there. Default: all."`
 }
 
 // Help has the examples of `hexmage validate --help`.

@@ -35,7 +35,7 @@ import (
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
 type runCmd struct {
-	Pipeline  string    `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Pipeline  string    `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
 	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`

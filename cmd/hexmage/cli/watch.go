@@ -28,7 +28,7 @@ import (
 
 // watchCmd is `hexmage watch PIPELINE`.
 type watchCmd struct {
-	Pipeline  string   `arg:"" help:"Name of a file in pipelines/, without .hcl."`
+	Pipeline  string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Until     []string `placeholder:"STEP" help:"Only this step (KIND.NAME) and what it needs. May be repeated."`
 	OnDevice  bool     `name:"run" help:"Also push to the device and run there, after each build. Without it, steps that run on a device are left out."`
 	Serial    string   `short:"s" placeholder:"SERIAL" help:"With --run: on this device, as for hexmage run."`
