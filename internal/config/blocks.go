@@ -241,16 +241,21 @@ func attributes(names ...string) *hcl.BodySchema {
 
 // text reads an argument that must be written as a constant string.
 func text(c *hcl.BodyContent, name string, to *string) hcl.Diagnostics {
-	if a := c.Attributes[name]; a != nil {
-		return gohcl.DecodeExpression(a.Expr, nil, to)
-	}
-	return nil
+	return constant(c.Attributes[name], to, "a text between quotes")
 }
 
 // flag reads an argument that must be written as true or false.
 func flag(c *hcl.BodyContent, name string, to *bool) hcl.Diagnostics {
-	if a := c.Attributes[name]; a != nil {
-		return gohcl.DecodeExpression(a.Expr, nil, to)
+	return constant(c.Attributes[name], to, "true or false")
+}
+
+func constant(a *hcl.Attribute, to any, what string) hcl.Diagnostics {
+	if a == nil {
+		return nil
+	}
+	if diags := gohcl.DecodeExpression(a.Expr, nil, to); diags.HasErrors() {
+		r := a.Expr.Range()
+		return errorf(&r, "Not a constant", "%s is read before anything is evaluated: write %s, without references.", a.Name, what)
 	}
 	return nil
 }

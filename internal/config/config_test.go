@@ -84,6 +84,8 @@ func TestLoadErrors(t *testing.T) {
 		{workspace("pipelines/a.hcl", `step "exec" "b" {
   output "`+strings.Repeat("x", 201)+`" { file = "x" }
 }`), "a", "A name is too long"},
+		{workspace("pipelines/a.hcl", "step \"exec\" \"b\" {\n  description = \"${var.x}\"\n}"), "a", "description is read before anything is evaluated: write a text between quotes"},
+		{workspace("pipelines/a.hcl", "variable \"b\" {\n  sensitive = var.x\n}"), "a", "sensitive is read before anything is evaluated: write true or false"},
 		{workspace("pipelines/a.hcl", big), "a", "more than the"},
 		{workspace("pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "x {}"), "a", "Blocks are not allowed here"},
 	} {
