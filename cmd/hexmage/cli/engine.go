@@ -335,7 +335,11 @@ func (a *app) sandbox() (*sandbox.Base, string, error) {
 	switch {
 	case err == nil:
 		if err := base.Unsupervised(); err != nil {
-			fmt.Fprintf(a.env.Stderr, "hexmage: actions get copies of their inputs, and are not kept from changing mode and times of your files elsewhere: %v\n", err)
+			open := ""
+			if base.Mounts() != nil { // else all that is not theirs is read-only
+				open = ", and are not kept from changing mode and times of your files elsewhere and of toolchains, which they share"
+			}
+			fmt.Fprintf(a.env.Stderr, "hexmage: actions get copies of their inputs%s: %v\n", open, err)
 		}
 		return base, a.root, nil
 	case name != "": // asked for by name

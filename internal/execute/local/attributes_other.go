@@ -9,7 +9,7 @@ import (
 )
 
 // endGroup ends the process: there are no process groups here, and no gentle way.
-func endGroup(pid int, _ bool) {
+func endGroup(pid int, _ bool, _ func(int) int) {
 	if p, err := os.FindProcess(pid); err == nil {
 		_ = p.Kill()
 	}

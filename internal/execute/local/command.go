@@ -18,7 +18,24 @@ type command struct {
 	stdin  *os.File
 	stdout func([]byte) // told what comes, in the order it comes; the bytes are valid until it returns
 	stderr func([]byte)
+
+	// number, if not nil, is how the thread that starts it names processes and groups to the kernel.
+	number func(int) int
+
+	// left, if not nil, ends what the command left outside of its process group, and tells whether there was anything.
+	left func(pgid int) (bool, error)
 }
+
+// as is a number in the form in which the command's thread uses it.
+func (c *command) as(n int) int {
+	if c.number == nil {
+		return n
+	}
+	return c.number(n)
+}
+
+// plain is a number as a thread uses it that is not restricted.
+func plain(n int) int { return n }
 
 // run starts the command in a process group of its own, waits for it and for nothing it left behind: when it ends, is
 // cancelled or times out, the whole group ends. When hexmage itself is killed the command is, too, where the system can do
@@ -29,7 +46,7 @@ func (x *Executor) run(ctx context.Context, c *command, p *pipes) (int, error) {
 		x.mu.Lock()
 		x.groups[pid] = true
 		if x.killed {
-			endGroup(pid, true)
+			endGroup(pid, true, c.as)
 		}
 		x.mu.Unlock()
 		stop := context.AfterFunc(ctx, func() {
@@ -51,7 +68,7 @@ func (x *Executor) end(pgid int, atOnce bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.groups[pgid] {
-		endGroup(pgid, atOnce)
+		endGroup(pgid, atOnce, plain)
 	}
 }
 
@@ -69,6 +86,6 @@ func (x *Executor) Kill() {
 	defer x.mu.Unlock()
 	x.killed = true
 	for pgid := range x.groups {
-		endGroup(pgid, true)
+		endGroup(pgid, true, plain)
 	}
 }

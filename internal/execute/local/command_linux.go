@@ -91,7 +91,13 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 		unix.Close(pidfd)
 	}
 	// While the first process is not waited for, its group's number stays its own.
-	endGroup(pid, true)
+	endGroup(pid, true, c.as)
+	var left bool
+	if c.left != nil {
+		var lerr error
+		left, lerr = c.left(pid)
+		perr = errors.Join(perr, lerr)
+	}
 	forget()
 	var status unix.WaitStatus
 	for {
@@ -106,7 +112,7 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 	if perr == nil {
 		perr = p.rest(c)
 	}
-	if reapGroup(pid) {
+	if reapGroup(pid, c.as) || left {
 		p.close() // what was left behind may hold the pipes for a moment, or for good
 	}
 	if perr != nil {
@@ -125,7 +131,7 @@ func fork(c *command, p *pipes) (pid, pidfd int, err error) {
 	attr := &syscall.ProcAttr{
 		Dir: c.dir, Env: c.env,
 		Files: []uintptr{c.stdin.Fd(), uintptr(p.write[0]), uintptr(p.write[1])},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pgid: c.as(0), Pdeathsig: syscall.SIGKILL, PidFD: &pidfd},
 	}
 	for pause := time.Millisecond; ; pause *= 2 {
 		pid, err = syscall.ForkExec(c.path, c.args, attr)
@@ -182,14 +188,14 @@ func (p *pipes) rest(c *command) error {
 
 // reapGroup waits until the processes of a group that was killed are gone, and tells whether there were any beside the
 // first. Those that became our children it waits for; what others have to wait for may take a moment.
-func reapGroup(pgid int) bool {
+func reapGroup(pgid int, as func(int) int) bool {
 	for pause, left := time.Millisecond, false; ; {
 		pid, err := unix.Wait4(-pgid, nil, unix.WNOHANG, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err == nil && pid > 0:
 			left = true
-		case pause > grace, unix.Kill(-pgid, 0) != nil:
+		case pause > grace, unix.Kill(as(-pgid), 0) != nil:
 			return left
 		default:
 			left = true

@@ -32,7 +32,7 @@ func start(c *command, _ *pipes, started func(pid int) (forget func())) (int, er
 	}
 	forget := started(cmd.Process.Pid)
 	err := cmd.Wait()
-	endGroup(cmd.Process.Pid, true)
+	endGroup(cmd.Process.Pid, true, plain)
 	forget()
 	var exit *exec.ExitError
 	switch {

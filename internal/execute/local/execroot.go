@@ -38,6 +38,14 @@ type execRoot struct {
 	mounted  *sandbox.Worker // where its command starts instead, if it has any
 }
 
+// thread is where the action's command starts; nil: anywhere.
+func (s *execRoot) thread() *sandbox.Worker {
+	if s.mounted != nil {
+		return s.mounted
+	}
+	return s.worker
+}
+
 // entry is a file, symlink or folder of an execRoot.
 type entry struct {
 	use  int             // the last action that wanted it
@@ -59,11 +67,8 @@ const maxEntries = 512
 
 // networkRefused tells whether the command wanted the network and was refused, since this was last asked, and whether that is known.
 func (s *execRoot) networkRefused() (refused, known bool) {
-	switch {
-	case s.mounted != nil:
-		return s.mounted.NetworkRefused()
-	case s.worker != nil:
-		return s.worker.NetworkRefused()
+	if w := s.thread(); w != nil {
+		return w.NetworkRefused()
 	}
 	return false, false
 }

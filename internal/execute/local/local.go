@@ -385,17 +385,15 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	start := time.Now()
 	var code int
 	do := func() { code, err = x.run(ctx, c, &s.pipes) }
-	switch {
-	case s.mounted != nil:
-		s.mounted.Do(do)
-	case s.worker != nil:
-		s.worker.Do(do)
-	default:
+	if w := s.thread(); w != nil {
+		c.number, c.left = w.Number, w.End
+		w.Do(do)
+	} else {
 		do()
 	}
 	child, _ := x.begin() // long ago
 	found, left := endOrphans(root, x.idle(), s.worker != nil, child)
-	if s.haunted = left; found || left {
+	if s.haunted = left || err != nil; found || left {
 		s.pipes.close() // they may have them open
 	}
 	if err != nil {

@@ -38,7 +38,7 @@ func endOrphans(root string, alone, strict bool, spare int) (found, left bool) {
 				if restricted(pid) {
 					_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 				}
-			case strict && (unprivileged() || restricted(pid)):
+			case strict && restricted(pid):
 				left = true
 			}
 		}
@@ -92,20 +92,20 @@ func environment(pid int) ([]byte, error) {
 	}
 }
 
-// restricted tells whether the process was started by a restricted thread. Nothing else that this process starts is, unless
-// this process is unprivileged: then nobody can tell.
-func restricted(pid int) bool {
-	if unprivileged() {
-		return false
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	return err == nil && bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
-}
+// restricted tells whether the process was started by a restricted thread, which has a filter of system calls more than this process has. Nothing
+// else that this process starts has.
+func restricted(pid int) bool { return filters(strconv.Itoa(pid)) > filters("self") }
 
-// unprivileged tells whether this process can gain no privileges itself, as in some containers.
-func unprivileged() bool {
-	own, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
-	return err != nil || own != 0
+// filters counts the filters of a process that can gain no privileges.
+func filters(pid string) int {
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil || !bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n")) {
+		return 0
+	}
+	_, count, _ := bytes.Cut(status, []byte("\nSeccomp_filters:"))
+	count, _, _ = bytes.Cut(count, []byte("\n"))
+	n, _ := strconv.Atoi(string(bytes.TrimSpace(count)))
+	return n
 }
 
 // orphans are the children of the first thread.

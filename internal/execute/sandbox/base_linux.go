@@ -15,5 +15,5 @@ var basePaths = []string{
 // baseDevices are the devices that every action may use.
 var baseDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
 
-// baseShared is where every action may write although it is nobody's own: semaphores and shared memory of libc are there.
-var baseShared = []string{"/dev/shm"}
+// sharedDir is where every action may write although it may be nobody's own: semaphores and shared memory of libc are there.
+const sharedDir = "/dev/shm"

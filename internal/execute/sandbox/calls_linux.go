@@ -58,8 +58,14 @@ type arch struct {
 	socket     uint32 // makes sockets
 	socketCall uint32 // stood for all calls of sockets, of which the first argument says which; 0: none
 	ioctl      uint32
+	setsid     uint32 // these two take a process out of its group
+	setpgid    uint32
 	changes    map[uint32]change
 	processes  map[uint32]process
+	signals    []uint32 // send a signal to the process, thread or group that the first argument names, but for the next
+	tgkill     uint32   // like these
+	pidfd      uint32   // pidfd_send_signal, where it is a descriptor
+	fcntl      []uint32
 	missing    []uint32 // get ENOSYS
 	forbidden  []uint32 // get EPERM
 }
@@ -88,6 +94,21 @@ func inodeIoctls() []uint32 {
 	}
 }
 
+// inputIoctls are requests that type for the user at the terminal, which is hexmage's and then the shell's.
+func inputIoctls() []uint32 {
+	return []uint32{
+		unix.TIOCSTI,
+		0x541c, // TIOCLINUX
+	}
+}
+
+// ownerIoctls are requests that say to whom a descriptor sends signals.
+func ownerIoctls() []uint32 {
+	return []uint32{
+		0x8901, 0x8902, // FIOSETOWN, SIOCSPGRP
+	}
+}
+
 // archs are the interfaces that a processor has, by Go's name for it: its own, and that of 32 bits. Numbers are those of the kernel's tables
 // (arch/x86/entry/syscalls/syscall_64.tbl, syscall_32.tbl; include/uapi/asm-generic/unistd.h; arch/arm/tools/syscall.tbl).
 //
@@ -98,7 +119,7 @@ func archs(name string) []arch {
 	switch name {
 	case "amd64":
 		return []arch{{
-			audit: unix.AUDIT_ARCH_X86_64, socket: 41, ioctl: 16,
+			audit: unix.AUDIT_ARCH_X86_64, socket: 41, ioctl: 16, setsid: 112, setpgid: 109,
 			changes: map[uint32]change{
 				90: byPath(chmod), 91: byFile(chmod), 268: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				92: byPath(chown), 94: byLink(chown), 93: byFile(chown), 260: byFolder(chown, 4),
@@ -111,9 +132,10 @@ func archs(name string) []arch {
 				141: whoseKind(0), 251: whoseKind(1), // setpriority, ioprio_set
 				203: whose(0), 144: whose(0), 142: whose(0), 314: whose(0), // sched_setaffinity, _setscheduler, _setparam, _setattr
 			},
+			signals: []uint32{62, 200, 129, 297}, tgkill: 234, pidfd: 424, fcntl: []uint32{72}, // kill, tkill, rt_sigqueueinfo, rt_tgsigqueueinfo
 			missing: []uint32{248, 249, 250, 29, 64, 68, 240, 241},
 		}, {
-			audit: unix.AUDIT_ARCH_I386, short: true, socket: 359, socketCall: 102, ioctl: 54,
+			audit: unix.AUDIT_ARCH_I386, short: true, socket: 359, socketCall: 102, ioctl: 54, setsid: 66, setpgid: 57,
 			changes: map[uint32]change{
 				15: byPath(chmod), 94: byFile(chmod), 306: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 298: byFolder(chown, 4),
@@ -125,12 +147,13 @@ func archs(name string) []arch {
 				340: unlessNull(2), 97: whoseKind(0), 289: whoseKind(1),
 				241: whose(0), 156: whose(0), 154: whose(0), 351: whose(0),
 			},
+			signals: []uint32{37, 238, 178, 335}, tgkill: 270, pidfd: 424, fcntl: []uint32{55, 221},
 			missing:   []uint32{286, 287, 288, 117, 393, 395, 399, 277, 278},
 			forbidden: []uint32{182, 16, 95}, // chown, lchown and fchown with 16 bits
 		}}
 	case "arm64":
 		return []arch{{
-			audit: unix.AUDIT_ARCH_AARCH64, socket: 198, ioctl: 29,
+			audit: unix.AUDIT_ARCH_AARCH64, socket: 198, ioctl: 29, setsid: 157, setpgid: 154,
 			changes: map[uint32]change{
 				52: byFile(chmod), 53: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				55: byFile(chown), 54: byFolder(chown, 4), 88: byFolder(utimens, 3),
@@ -141,9 +164,10 @@ func archs(name string) []arch {
 				261: unlessNull(2), 140: whoseKind(0), 30: whoseKind(1),
 				122: whose(0), 119: whose(0), 118: whose(0), 274: whose(0),
 			},
+			signals: []uint32{129, 130, 138, 240}, tgkill: 131, pidfd: 424, fcntl: []uint32{25},
 			missing: []uint32{217, 218, 219, 194, 190, 186, 180, 181},
 		}, {
-			audit: unix.AUDIT_ARCH_ARM, short: true, socket: 281, socketCall: 102, ioctl: 54,
+			audit: unix.AUDIT_ARCH_ARM, short: true, socket: 281, socketCall: 102, ioctl: 54, setsid: 66, setpgid: 57,
 			changes: map[uint32]change{
 				15: byPath(chmod), 94: byFile(chmod), 333: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 325: byFolder(chown, 4),
@@ -155,6 +179,7 @@ func archs(name string) []arch {
 				369: unlessNull(2), 97: whoseKind(0), 314: whoseKind(1),
 				241: whose(0), 156: whose(0), 154: whose(0), 380: whose(0),
 			},
+			signals: []uint32{37, 238, 178, 363}, tgkill: 268, pidfd: 424, fcntl: []uint32{55, 221},
 			missing:   []uint32{309, 310, 311, 117, 307, 299, 303, 274, 275},
 			forbidden: []uint32{182, 16, 95},
 		}}

@@ -77,7 +77,7 @@ func Open() (*Base, error) {
 	for _, list := range []struct {
 		paths  []string
 		access uint64
-	}{{basePaths, readAccess}, {baseDevices, deviceAccess}, {baseShared, writeAccess}} {
+	}{{basePaths, readAccess}, {baseDevices, deviceAccess}} {
 		for _, p := range list.paths {
 			f, err := openPath(p)
 			switch {
@@ -97,6 +97,15 @@ func Open() (*Base, error) {
 // that counts for others.
 func (b *Base) Unsupervised() error { return b.unsupervised }
 
+// Mounts returns why restricted threads of this process have no mounts of their own; nil if they have. With them shared memory is an action's own,
+// and a thread without a supervisor changes nothing outside of Access.Own.
+func (b *Base) Mounts() error { return canMount() }
+
+// Scoped tells whether the kernel itself keeps restricted threads from sending signals to others, and from their abstract sockets.
+func (b *Base) Scoped() (signals, sockets bool) {
+	return b.scoped&unix.LANDLOCK_SCOPE_SIGNAL != 0, b.scoped&unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET != 0
+}
+
 // belowUsr tells whether a rule for /usr covers the file: /bin is /usr/bin on most systems.
 func belowUsr(f *os.File) bool {
 	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
@@ -105,7 +114,7 @@ func belowUsr(f *os.File) bool {
 
 // Allows tells whether an absolute path is part of the base system, by its name.
 func (b *Base) Allows(p string) bool {
-	for _, list := range [][]string{basePaths, baseDevices, baseShared} {
+	for _, list := range [][]string{basePaths, baseDevices, {sharedDir}} {
 		for _, base := range list {
 			if p == base || strings.HasPrefix(p, base+"/") {
 				return true
@@ -198,26 +207,32 @@ func (r *Ruleset) Close() { r.once.Do(func() { unix.Close(r.fd) }) }
 // Go's runtime starts no thread from a locked one, which might have been changed like this: it has a template thread for
 // that, made before the first lock. So no other goroutine ever runs restricted.
 //
-// It returns the thread's supervisor, nil where there can be none.
-func (r *Ruleset) restrict(network bool) (*supervisor, error) {
+// It returns the thread's supervisor, nil where there can be none, which lets who knows the secret make a process group.
+func (r *Ruleset) restrict(network bool, secret uint32) (*supervisor, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("sandbox: give up new privileges: %w", err)
 	}
 	if err := dropPrivileges(); err != nil {
 		return nil, fmt.Errorf("sandbox: give up root's privileges: %w", err)
 	}
+	if err := r.path(sharedDir, writeAccess&r.base.handled); err != nil { // as this thread sees it
+		return nil, fmt.Errorf("sandbox: %s: %w", sharedDir, err)
+	}
 	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
 		return nil, fmt.Errorf("sandbox: restrict a thread: %w", errno)
 	}
 	supervised := r.base.unsupervised == nil
-	meta, other, inet := ask, ask, ask
-	if !supervised {
-		meta, other, inet = allow, refuse(unix.EPERM), refuse(unix.EACCES)
+	p := policy{meta: allow, other: refuse(unix.EPERM), inet: refuse(unix.EACCES), signals: allow}
+	if supervised {
+		p = policy{meta: ask, other: ask, inet: ask, signals: allow, secret: secret}
+		if r.base.scoped&unix.LANDLOCK_SCOPE_SIGNAL == 0 {
+			p.signals = ask
+		}
 	}
 	if network {
-		inet = allow
+		p.inet = allow
 	}
-	fd, err := newFilter(r.base.archs, meta, other, inet).install(supervised)
+	fd, err := newFilter(r.base.archs, p).install(supervised)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}

@@ -2,15 +2,17 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// mountAll shows files at other places to the calling thread, and to what it starts, and to nobody else. The thread must be
-// allowed to (CAP_SYS_ADMIN). What is mounted goes when the thread and its processes have ended.
-func mountAll(mounts []Mount) error {
+// ownMounts lets the calling thread, and what it starts, have mounts that nobody else has. The thread must be allowed to (CAP_SYS_ADMIN). What is
+// mounted goes when the thread and its processes have ended.
+func ownMounts() error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("make a mount namespace: %w", err)
 	}
@@ -18,6 +20,53 @@ func mountAll(mounts []Mount) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("keep mounts to oneself: %w", err)
 	}
+	return nil
+}
+
+// ownShared gives the calling thread, and what it starts, a folder for shared memory of their own, and returns it open. The thread has mounts of its own.
+func ownShared() (*os.File, error) {
+	if err := unix.Mount("tmpfs", sharedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+		return nil, err
+	}
+	return os.Open(sharedDir)
+}
+
+// freeze lets the calling thread, which has mounts of its own, and what it starts, change nothing of any file outside of the folder own, but the content
+// of devices.
+func freeze(own string) error {
+	frozen, open := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+	err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &frozen)
+	if err == nil {
+		err = unix.Mount(own, own, "", unix.MS_BIND, "")
+	}
+	if err == nil {
+		err = unix.MountSetattr(unix.AT_FDCWD, own, 0, &open)
+	}
+	if err == nil {
+		_ = unix.MountSetattr(unix.AT_FDCWD, "/dev/pts", 0, &open) // terminals are made there; if there are any
+	}
+	return err
+}
+
+// canMount returns why a thread of this process can have no mounts of its own; nil if it can.
+func canMount() error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		err := ownMounts()
+		if err == nil {
+			var f *os.File
+			if f, err = ownShared(); err == nil {
+				f.Close()
+			}
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+// mountAll shows files at other places to the calling thread, which has mounts of its own, and to what it starts.
+func mountAll(mounts []Mount) error {
 	for _, m := range mounts {
 		if err := m.do(); err != nil {
 			return fmt.Errorf("show %s at %s: %w", m.File, m.At, err)

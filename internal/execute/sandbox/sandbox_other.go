@@ -16,6 +16,12 @@ func (*Base) Allows(string) bool { return false }
 // Unsupervised is nil.
 func (*Base) Unsupervised() error { return nil }
 
+// Mounts fails.
+func (*Base) Mounts() error { return errors.ErrUnsupported }
+
+// Scoped is false.
+func (*Base) Scoped() (signals, sockets bool) { return false, false }
+
 // Ruleset is what a thread may do once it is restricted.
 type Ruleset struct{}
 
@@ -42,6 +48,12 @@ func (*Worker) Marked() bool { return false }
 
 // NetworkRefused does not know.
 func (*Worker) NetworkRefused() (refused, known bool) { return false, false }
+
+// Number is the number.
+func (*Worker) Number(n int) int { return n }
+
+// End does nothing.
+func (*Worker) End(int) (bool, error) { return false, nil }
 
 // Close does nothing.
 func (*Worker) Close() {}

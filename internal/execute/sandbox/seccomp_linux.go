@@ -50,9 +50,17 @@ func (f *filter) equal(k uint32, body func()) {
 
 func (f *filter) is(k uint32, a answer) { f.equal(k, func() { f.ret(a) }) }
 
-// newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything. meta is the answer for calls that change
-// files beside their content; other is the one for calls that change other processes, inet for those that make sockets of the network.
-func newFilter(archs []arch, meta, other, inet answer) filter {
+// policy says what a filter answers.
+type policy struct {
+	meta    answer // for calls that change files beside their content
+	other   answer // for calls that change other processes
+	inet    answer // for those that make sockets of the network
+	signals answer // for those that send signals; allow: the kernel checks to whom
+	secret  uint32 // by which a number is known to come from this process, see Worker.Number; 0: process groups are nobody's affair
+}
+
+// newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything.
+func newFilter(archs []arch, p policy) filter {
 	var f filter
 	for _, a := range archs {
 		f.load(dataArch)
@@ -69,20 +77,31 @@ func newFilter(archs []arch, meta, other, inet answer) filter {
 			f.is(nr, refuse(unix.EPERM))
 		}
 		for _, nr := range slices.Sorted(maps.Keys(a.changes)) {
-			f.is(nr, meta)
+			f.is(nr, p.meta)
 		}
 		for _, nr := range slices.Sorted(maps.Keys(a.processes)) {
-			f.equal(nr, func() { f.process(a.processes[nr], other) })
+			f.equal(nr, func() { f.process(a.processes[nr], p.other) })
+		}
+		if p.secret != 0 {
+			f.is(a.setsid, ask)
+			f.equal(a.setpgid, func() { f.setpgid(p.secret) })
 		}
 		f.equal(a.ioctl, func() {
 			f.load(dataArgs + 8)
-			for _, request := range inodeIoctls() {
+			requests := slices.Concat(inodeIoctls(), inputIoctls())
+			if p.signals != allow {
+				requests = append(requests, ownerIoctls()...)
+			}
+			for _, request := range requests {
 				f.is(request, refuse(unix.EPERM))
 			}
 			f.ret(allow)
 		})
-		if inet != allow {
-			f.sockets(a, inet)
+		if p.signals != allow {
+			f.signals(a, p.signals, p.secret)
+		}
+		if p.inet != allow {
+			f.sockets(a, p.inet)
 		}
 		f.ret(allow)
 		f[over].K = uint32(len(f) - over - 1)
@@ -128,6 +147,51 @@ func (f *filter) process(p process, other answer) {
 		})
 	}
 	f.ret(other)
+}
+
+// signals gives an answer for all ways to send a signal, but to the caller's own process group, and by this process itself.
+func (f *filter) signals(a arch, other answer, secret uint32) {
+	own := func() {
+		f.load(dataArgs + 4)
+		f.is(secret, allow)
+	}
+	for _, nr := range a.signals {
+		f.equal(nr, func() {
+			own()
+			f.process(whose(0), other)
+		})
+	}
+	// Go's scheduler has threads of its own process let others run by this signal, which does nothing to who does not wait for it. In this process that
+	// must not wait for a supervisor who is to be let run.
+	f.equal(a.tgkill, func() {
+		f.load(dataArgs + 16)
+		f.is(uint32(unix.SIGURG), allow)
+		f.process(whose(0), other)
+	})
+	f.equal(a.pidfd, func() {
+		own()
+		f.ret(other)
+	})
+	for _, nr := range a.fcntl { // the owner of a descriptor gets one when there is something to read
+		f.equal(nr, func() {
+			f.load(dataArgs + 8)
+			f.is(unix.F_SETOWN, other)
+			f.is(unix.F_SETOWN_EX, refuse(unix.EPERM))
+			f.ret(allow)
+		})
+	}
+}
+
+// setpgid lets the caller make its own group when it knows the secret: that is this process, before it becomes the command, and asking would cost each
+// command something.
+func (f *filter) setpgid(secret uint32) {
+	const low, high = 0, 4
+	for _, arg := range []struct{ at, is uint32 }{{dataArgs + 8 + high, secret}, {dataArgs + 8 + low, 0}, {dataArgs + low, 0}} {
+		f.load(arg.at)
+		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arg.is, 1, 0)
+		f.ret(ask)
+	}
+	f.ret(allow)
 }
 
 // install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the kernel asks.

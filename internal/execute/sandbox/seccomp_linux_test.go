@@ -43,11 +43,15 @@ func (f filter) run(t *testing.T, audit, nr uint32, args ...uint64) answer {
 }
 
 func TestFilter(t *testing.T) {
-	const other = answer(unix.SECCOMP_RET_TRAP)
+	const other, secret = answer(unix.SECCOMP_RET_TRAP), 0x1234567
 	enosys, eperm, eacces := refuse(unix.ENOSYS), refuse(unix.EPERM), refuse(unix.EACCES)
 	for _, name := range []string{"amd64", "arm64"} {
 		for _, inet := range []answer{allow, ask, eacces} {
-			f := newFilter(archs(name), ask, other, inet)
+			signals, owner := allow, allow // as one or another; sockets and signals have nothing to do with each other
+			if inet != allow {
+				signals, owner = refuse(unix.ENOTTY), eperm
+			}
+			f := newFilter(archs(name), policy{meta: ask, other: other, inet: inet, signals: signals, secret: secret})
 			if len(f) > unix.BPF_MAXINSNS {
 				t.Errorf("%s: %d instructions", name, len(f))
 			}
@@ -58,7 +62,7 @@ func TestFilter(t *testing.T) {
 				}
 			}
 			for _, a := range archs(name) {
-				known := map[uint32]bool{a.ioctl: true, a.socket: true, a.socketCall: a.socketCall != 0}
+				known := map[uint32]bool{a.ioctl: true, a.setsid: true, a.setpgid: true, a.socket: true, a.socketCall: a.socketCall != 0}
 				once := func(nr uint32) {
 					if known[nr] {
 						t.Errorf("%s, %#x: call %d is there twice", name, a.audit, nr)
@@ -95,14 +99,39 @@ func TestFilter(t *testing.T) {
 						expect(other, a, nr, 7, 0)
 					}
 				}
+				for _, nr := range append(a.signals, a.tgkill) {
+					once(nr)
+					expect(allow, a, nr, 0)
+					expect(signals, a, nr, 7)
+					expect(signals, a, nr, ^uint64(0))
+					if nr != a.tgkill {
+						expect(allow, a, nr, secret<<32+7)
+					}
+				}
+				expect(allow, a, a.tgkill, 7, 8, uint64(unix.SIGURG))
+				once(a.pidfd)
+				expect(signals, a, a.pidfd)
+				for _, nr := range a.fcntl {
+					once(nr)
+					expect(signals, a, nr, 3, unix.F_SETOWN, 7)
+					expect(owner, a, nr, 3, unix.F_SETOWN_EX)
+					expect(allow, a, nr, 3, unix.F_SETFD)
+				}
+				expect(owner, a, a.ioctl, 3, 0x8901)
+				expect(eperm, a, a.ioctl, 0, unix.TIOCSTI)
+				expect(ask, a, a.setsid)
+				for _, args := range [][]uint64{{0, 0}, {0, 7}, {7, 0}, {7, secret << 32}, {0, secret<<32 + 7}, {0, (secret + 1) << 32}} {
+					expect(ask, a, a.setpgid, args...)
+				}
+				expect(allow, a, a.setpgid, 0, secret<<32)
+				expect(enosys, a, x32Bit+1)
+				expect(eperm, a, a.ioctl, 3, 0x40086602)
+				expect(allow, a, a.ioctl, 3, 0x80086601) // FS_IOC_GETFLAGS
 				for nr := range uint32(500) {
 					if !known[nr] {
 						expect(allow, a, nr, ^uint64(0), ^uint64(0))
 					}
 				}
-				expect(enosys, a, x32Bit+1)
-				expect(eperm, a, a.ioctl, 3, 0x40086602)
-				expect(allow, a, a.ioctl, 3, 0x80086601) // FS_IOC_GETFLAGS
 				rest := eacces
 				if inet == allow {
 					rest = allow

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type supervisor struct {
 	marked atomic.Bool // a folder got another owner or attributes
 
 	networkRefused atomic.Bool
+	groups         groups
 }
 
 // notification is the kernel's struct seccomp_notif, and response struct seccomp_notif_resp.
@@ -74,7 +76,13 @@ func newSupervisor(fd int, a Access, archs []arch) (*supervisor, error) {
 	return s, nil
 }
 
-func (s *supervisor) close() { _ = s.asked.Close() }
+func (s *supervisor) close() {
+	_ = s.asked.Close()
+	s.groups.mu.Lock()
+	defer s.groups.mu.Unlock()
+	s.groups.forget(func(int) bool { return true })
+	s.groups.ending = true
+}
 
 // next answers one question, and tells whether there may be another.
 func (s *supervisor) next(fd uintptr) bool {
@@ -117,31 +125,36 @@ func (q *question) answer(r *response) error {
 	if c, ok := q.changes[q.nr]; ok {
 		return q.change(c)
 	}
-	if q.nr == q.socket || q.socketCall != 0 && q.nr == q.socketCall {
+	var err error
+	switch {
+	case q.nr == q.socket, q.socketCall != 0 && q.nr == q.socketCall:
 		q.s.networkRefused.Store(true)
 		return unix.EACCES
+	case q.nr == q.setsid || q.nr == q.setpgid:
+		err = q.regroup()
+	case q.nr == q.pidfd:
+		return q.signal()
+	case q.nr == q.tgkill, slices.Contains(q.signals, q.nr):
+		err = q.mayChange(int(q.int(0)))
+	case slices.Contains(q.fcntl, q.nr):
+		err = q.mayChange(int(q.int(2)))
+	default:
+		p, ok := q.processes[q.nr]
+		if pid := int(q.int(int(p.pid))); !ok || p.kind && uint32(q.args[0]) != p.first || pid <= 0 {
+			return unix.EPERM
+		} else if err = q.mayChange(pid); err != nil {
+			return err
+		}
 	}
-	p, ok := q.processes[q.nr]
-	pid := int(q.int(int(p.pid)))
-	if !ok || p.kind && uint32(q.args[0]) != p.first || pid <= 0 || !q.kin(pid) {
-		return unix.EPERM
+	if err != nil {
+		return err
 	}
-	r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE // the number is passed by value: nobody can change it now
+	r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE // numbers are passed by value: nobody can change them now
 	return nil
 }
 
 // int is an argument of type int.
 func (q *question) int(i int) int32 { return int32(uint32(q.args[i])) }
-
-// kin tells whether a thread is of the caller's process, or another in its process group, which is one action's.
-func (q *question) kin(pid int) bool {
-	if unix.Access(fmt.Sprintf("/proc/%d/task/%d", q.pid, pid), unix.F_OK) == nil {
-		return true
-	}
-	own, err := unix.Getpgid(int(q.pid))
-	other, oerr := unix.Getpgid(pid)
-	return err == nil && oerr == nil && own == other
-}
 
 // still returns an error if the caller is gone: its number may be another's by now.
 func (q *question) still() error {

@@ -97,9 +97,6 @@ func badDescriptor(err error) error {
 	return err
 }
 
-// shmDir is where every action may write, and where shm_open and sem_open make files.
-const shmDir = "/dev/shm/"
-
 // allow returns an error unless the file is the action's own, and puts a copy in the place of one that it shares with others.
 func (q *question) allow(t *target) error {
 	switch {
@@ -107,7 +104,7 @@ func (q *question) allow(t *target) error {
 		return nil
 	case !strings.HasPrefix(t.path, "/"): // pipe:[…]
 		return nil
-	case strings.HasPrefix(t.path, shmDir) && t.st.Uid == uint32(os.Geteuid()):
+	case strings.HasPrefix(t.path, sharedDir+"/") && t.st.Uid == uint32(os.Geteuid()):
 		return nil
 	case !q.s.owns(t.path):
 		return unix.EPERM

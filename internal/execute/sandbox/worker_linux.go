@@ -2,6 +2,10 @@ package sandbox
 
 import (
 	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +16,8 @@ import (
 type Worker struct {
 	calls      chan func()
 	supervisor *supervisor // nil: it has none
+	secret     uint32      // see Number
+	shared     *os.File    // its own sharedDir; nil: it has everybody's
 }
 
 // NewWorker returns a thread restricted by the rules, which may be closed then. It lives until Close.
@@ -23,26 +29,65 @@ func NewMounted(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
 }
 
 func newWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
-	w := &Worker{calls: make(chan func())}
+	w := &Worker{calls: make(chan func()), secret: rand.Uint32N(math.MaxInt32) + 1}
 	ready := make(chan error)
-	go w.live(ready, func() error {
-		if len(mounts) > 0 {
-			if err := mountAll(mounts); err != nil {
-				return fmt.Errorf("sandbox: %w", err)
-			}
-		}
-		if r == nil {
-			return nil
-		}
-		var err error
-		w.supervisor, err = r.restrict(network)
-		return err
-	})
+	go w.live(ready, func() error { return w.change(r, network, mounts) })
 	return w, <-ready
 }
 
-// Marked tells whether a command changed a folder below Access.Own in a way that stays with the folder and that its mode does not show.
-func (w *Worker) Marked() bool { return w.supervisor != nil && w.supervisor.marked.Load() }
+// change makes the calling thread the worker's.
+func (w *Worker) change(r *Ruleset, network bool, mounts []Mount) error {
+	err := ownMounts()
+	if err == nil && r != nil && r.base.unsupervised != nil {
+		err = freeze(r.access.Own)
+	}
+	if err == nil && r != nil {
+		w.shared, err = ownShared()
+	}
+	if err == nil {
+		err = mountAll(mounts)
+	}
+	if err != nil && len(mounts) > 0 {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	if r == nil {
+		return nil
+	}
+	w.supervisor, err = r.restrict(network, w.secret)
+	return err
+}
+
+// Marked tells whether a command changed a folder below Access.Own in a way that stays with the folder and that its mode does not show, or left
+// shared memory: the worker must not be used any more.
+func (w *Worker) Marked() bool {
+	if w.supervisor != nil && w.supervisor.marked.Load() {
+		return true
+	}
+	if w.shared == nil {
+		return false
+	}
+	_, err := w.shared.Seek(0, io.SeekStart)
+	var some [4096]byte
+	n := 0
+	if err == nil {
+		n, err = unix.ReadDirent(int(w.shared.Fd()), some[:])
+	}
+	_, _, names := unix.ParseDirent(some[:max(n, 0)], 1, nil)
+	return err != nil || len(names) > 0
+}
+
+// Number is the number of a process or a group, or 0, for system calls that the thread makes itself, such as kill, or setpgid before it starts a
+// command: nobody else knows the upper half, and the kernel ignores it. Without it the supervisor would be asked, which at best takes time.
+func (w *Worker) Number(n int) int { return int(uint64(w.secret)<<32 | uint64(uint32(n))) }
+
+// End ends the processes that a command left in process groups of their own, when the command has ended and its group was told to. It tells
+// whether there were any. If they do not end the worker must not be used any more. Without a supervisor it does nothing.
+func (w *Worker) End(group int) (found bool, err error) {
+	if w.supervisor == nil {
+		return false, nil
+	}
+	return w.supervisor.groups.end(group, w.Number)
+}
 
 // NetworkRefused tells whether a command wanted the network and was refused since this was last asked, and whether that is known.
 func (w *Worker) NetworkRefused() (refused, known bool) {
@@ -88,6 +133,9 @@ func (w *Worker) Do(f func()) {
 // Close ends the thread, and the supervision of what it started. Do must not be called any more.
 func (w *Worker) Close() {
 	close(w.calls)
+	if w.shared != nil {
+		w.shared.Close()
+	}
 	if w.supervisor != nil {
 		w.supervisor.close()
 	}
