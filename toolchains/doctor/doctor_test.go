@@ -152,7 +152,7 @@ func (f *fake) options() doctor.Options {
 			return f.path("usr/bin/" + n), nil
 		}}
 	o.Probes = doctor.Probes{OS: "linux", Arch: "amd64", Root: f.root, Processors: 16,
-		Landlock:   func() (int, error) { return 6, nil },
+		Sandbox:    func() (doctor.Sandbox, error) { return doctor.Sandbox{Signals: true, Sockets: true}, nil },
 		Namespaces: func() error { return nil },
 		Free:       func(dir string) (int64, string, error) { return 812e9, dir, nil },
 		Output: func(_ context.Context, program string, _ ...string) (string, error) {
@@ -267,7 +267,7 @@ func TestPoorMachine(t *testing.T) {
 	f.link("lib/x86_64-linux-gnu/libc.so.6", "GLIBC_2.31")
 	o := f.options()
 	o.Profile = "device"
-	o.Probes.Landlock = func() (int, error) { return 0, syscall.ENOSYS }
+	o.Probes.Sandbox = func() (doctor.Sandbox, error) { return doctor.Sandbox{}, syscall.ENOSYS }
 	o.Probes.Namespaces = func() error { return syscall.EPERM }
 	o.Probes.Free = func(dir string) (int64, string, error) { return 1 << 30, dir, nil }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
@@ -295,5 +295,33 @@ func TestCommands(t *testing.T) {
 		{Status: doctor.Missing, Command: "apt-get install b c"}, {Status: doctor.Missing, Command: "hexmage lock x"}, {Status: doctor.Missing}}
 	if got := strings.Join(doctor.Commands(found), "|"); got != "apt-get install a b c|hexmage lock x" {
 		t.Error(got)
+	}
+}
+
+// What a sandbox cannot do, and what then holds, is said.
+func TestSandbox(t *testing.T) {
+	all := doctor.Sandbox{Signals: true, Sockets: true}
+	for want, change := range map[string]func(*doctor.Sandbox){
+		"ok: strict: inputs are linked, rare system calls supervised; /dev/shm is each action's own; signals are kept by the kernel": func(*doctor.Sandbox) {},
+		"/dev/shm is shared, as no mounts are allowed (operation not permitted)":                                                     func(s *doctor.Sandbox) { s.Mounts = syscall.EPERM },
+		"signals are kept by the supervisor":                               func(s *doctor.Sandbox) { s.Signals = false },
+		"abstract sockets are shared":                                      func(s *doctor.Sandbox) { s.Sockets = false },
+		"optional: strict, without a supervisor: device or resource busy;": func(s *doctor.Sandbox) { s.Supervised = syscall.EBUSY },
+		"signals to others are not kept":                                   func(s *doctor.Sandbox) { s.Supervised, s.Signals = syscall.EBUSY, false },
+		"Inputs are copied. Mode and times of toolchains":                  func(s *doctor.Sandbox) { s.Supervised, s.Mounts = syscall.EBUSY, syscall.EPERM },
+	} {
+		f := newFake(t, "Debian", "6.18", "MemTotal: 1 kB")
+		o, s := f.options(), all
+		change(&s)
+		o.Probes.Sandbox = func() (doctor.Sandbox, error) { return s, nil }
+		examined := doctor.Examine(t.Context(), o)
+		if !slices.ContainsFunc(examined, func(f doctor.Finding) bool { return f.Name == "sandbox" }) {
+			t.Error("there is nothing about the sandbox")
+		}
+		for _, found := range examined {
+			if text := string(found.Status) + ": " + found.Detail + " " + found.Remedy; found.Name == "sandbox" && !strings.Contains(text, want) {
+				t.Errorf("%q is not in %q", want, text)
+			}
+		}
 	}
 }

@@ -40,14 +40,39 @@ func (e *examination) machine() {
 	if e.p.OS != "linux" {
 		return
 	}
-	if abi, err := e.p.Landlock(); err != nil {
-		e.add(Finding{Name: "landlock", Status: Optional, Detail: "the kernel has none: " + err.Error(),
-			Remedy: "Actions run without being confined to their inputs. Linux 5.13 and newer have Landlock; it may have to be named in the kernel's lsm= parameter."})
-	} else {
-		e.ok("landlock", "ABI %d: actions see their inputs only", abi)
-	}
+	e.sandbox()
 	e.namespaces()
 	e.binfmt()
+}
+
+// sandbox says what the sandbox of actions can do here.
+func (e *examination) sandbox() {
+	s, err := e.p.Sandbox()
+	if err != nil {
+		e.add(Finding{Name: "sandbox", Status: Optional, Detail: "staged: " + err.Error(),
+			Remedy: "Actions run without being confined to their inputs. Linux 6.2 and newer have what it takes; Landlock may have to be named in the kernel's lsm= parameter."})
+		return
+	}
+	f := Finding{Name: "sandbox", Status: OK, Detail: "strict: inputs are linked, rare system calls supervised"}
+	if s.Supervised != nil {
+		f.Status, f.Detail = Optional, "strict, without a supervisor: "+s.Supervised.Error()
+		f.Remedy = "Inputs are copied."
+		if s.Mounts != nil {
+			f.Remedy += " Mode and times of toolchains and of your files elsewhere are not kept from actions."
+		}
+	}
+	has := func(is bool, yes, no string) {
+		if !is {
+			yes = no
+		}
+		if yes != "" {
+			f.Detail += "; " + yes
+		}
+	}
+	has(s.Mounts == nil, "/dev/shm is each action's own", fmt.Sprintf("/dev/shm is shared, as no mounts are allowed (%v)", s.Mounts))
+	has(s.Signals, "signals are kept by the kernel", map[bool]string{true: "signals are kept by the supervisor (by the kernel from Linux 6.12)", false: "signals to others are not kept (Linux 6.12)"}[s.Supervised == nil])
+	has(s.Sockets, "", "abstract sockets are shared (Linux 6.12)")
+	e.add(f)
 }
 
 func (e *examination) system() {

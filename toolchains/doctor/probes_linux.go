@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
 const versionLimit = 5 * time.Second // for a program that prints its version
@@ -17,16 +19,17 @@ const versionLimit = 5 * time.Second // for a program that prints its version
 // System returns the probes of this machine; those of devices and the network are for the caller to add.
 func System() Probes {
 	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
-		Landlock: landlock, Namespaces: namespaces, Free: free, Output: output}
+		Sandbox: sandboxed, Namespaces: namespaces, Free: free, Output: output}
 }
 
-func landlock() (int, error) {
-	const createVersion = 1
-	abi, _, errno := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, createVersion)
-	if errno != 0 {
-		return 0, errno
+func sandboxed() (Sandbox, error) {
+	base, err := sandbox.Open()
+	if err != nil {
+		return Sandbox{}, err
 	}
-	return int(abi), nil
+	s := Sandbox{Supervised: base.Unsupervised(), Mounts: base.Mounts()}
+	s.Signals, s.Sockets = base.Scoped()
+	return s, nil
 }
 
 // namespaces tries one: what is allowed depends on more settings than can be read.

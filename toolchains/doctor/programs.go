@@ -314,7 +314,7 @@ type Probes struct {
 	Root       string // where its file system is: "/"
 	Processors int
 
-	Landlock   func() (abi int, err error)
+	Sandbox    func() (Sandbox, error)                              // the error says why there can be no strict one
 	Namespaces func() error                                         // tries a user namespace with mounts
 	Free       func(dir string) (bytes int64, at string, err error) // room on the file system of dir, or of the nearest folder above that is there
 	Output     func(ctx context.Context, program string, args ...string) (string, error)
@@ -323,6 +323,12 @@ type Probes struct {
 	Devices func(ctx context.Context) ([]Device, error)
 	// Reach says whether a host answers; nil: not asked.
 	Reach func(ctx context.Context, host string) error
+}
+
+// Sandbox is what a strict sandbox can do.
+type Sandbox struct {
+	Supervised, Mounts error // why it has no supervisor, and no mounts of its own; nil: it has
+	Signals, Sockets   bool  // the kernel keeps actions from those of others
 }
 
 // Device is one that an adb server sees.
