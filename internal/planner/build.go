@@ -68,7 +68,7 @@ func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 }
 
 func newPlanner(o Options) *planner {
-	return &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(), standIns: &standIns{},
+	return &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(), dummies: &dummies{},
 		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool), places: make(map[string]string)}
 }
 
@@ -83,7 +83,7 @@ type planner struct {
 	copied   int // instances of all steps with for_each
 	scope    lang.Scope
 	declared lang.Declared
-	standIns *standIns
+	dummies  *dummies
 	copies   bool           // any step has for_each
 	last     *plan.Instance // that was planned
 
@@ -155,7 +155,7 @@ func (p *planner) prepareScope() hcl.Diagnostics {
 	}
 	var diags hcl.Diagnostics
 	p.scope.Vars, diags = p.variables()
-	p.standIns = newStandIns(p.cfg, p.scope.Vars)
+	p.dummies = newDummies(p.cfg, p.scope.Vars)
 	return diags
 }
 

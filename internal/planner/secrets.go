@@ -19,7 +19,7 @@ import (
 )
 
 // A plan holds references to sensitive values, and never the values. What an expression makes of them is found out by evaluating it twice: as
-// it is, and with a stand-in for each value, which shows where in the text the value is. That this holds is checked: with the values put in, it
+// it is, and with a dummy for each value, which shows where in the text the value is. That this holds is checked: with the values put in, it
 // must be the same text.
 
 // Secrets returns what the references of a plan's secrets stand for.
@@ -29,26 +29,26 @@ func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
 	if !diags.HasErrors() {
 		diags = append(diags, p.prepareScope()...)
 	}
-	return p.standIns.values, diags
+	return p.dummies.values, diags
 }
 
-// standIns are texts that stand for those in sensitive variables.
-type standIns struct {
-	vars   map[string]cty.Value // sensitive variables, with stand-ins in them
-	refs   []string             // by the stand-ins' numbers
+// dummies are texts that stand for those in sensitive variables.
+type dummies struct {
+	vars   map[string]cty.Value // sensitive variables, with dummies in them
+	refs   []string             // by the dummies' numbers
 	values secret.Values        // by reference
 	ranges map[string]hcl.Range // of variables
 	warned map[string]bool      // variables of which it was said that they are short
 }
 
-// A stand-in is a word that functions leave as it is, and that nobody writes by chance. Who writes it all the same gets an error.
+// A dummy is a word that functions leave as it is, and that nobody writes by chance. Who writes it all the same gets an error.
 const (
-	standInBegin = "hexmageStandIn7c1e9a53n"
-	standInEnd   = "e"
+	dummyBegin = "hexmageDummy7c1e9a53n"
+	dummyEnd   = "e"
 )
 
-func newStandIns(cfg *config.Pipeline, vars map[string]cty.Value) *standIns {
-	s := &standIns{vars: map[string]cty.Value{}, values: secret.Values{}, ranges: map[string]hcl.Range{}, warned: map[string]bool{}}
+func newDummies(cfg *config.Pipeline, vars map[string]cty.Value) *dummies {
+	s := &dummies{vars: map[string]cty.Value{}, values: secret.Values{}, ranges: map[string]hcl.Range{}, warned: map[string]bool{}}
 	for _, v := range cfg.Variables {
 		if val, ok := vars[v.Name]; ok && v.Sensitive {
 			plain, _ := val.UnmarkDeep()
@@ -59,8 +59,8 @@ func newStandIns(cfg *config.Pipeline, vars map[string]cty.Value) *standIns {
 	return s
 }
 
-// in returns the value with stand-ins for the texts, numbers and truth values in it.
-func (s *standIns) in(ref string, v cty.Value) cty.Value {
+// in returns the value with dummies for the texts, numbers and truth values in it.
+func (s *dummies) in(ref string, v cty.Value) cty.Value {
 	ty := v.Type()
 	switch {
 	case v.IsNull():
@@ -74,7 +74,7 @@ func (s *standIns) in(ref string, v cty.Value) cty.Value {
 		}
 		s.refs = append(s.refs, ref)
 		s.values[ref] = text.AsString()
-		return cty.StringVal(standInBegin + strconv.Itoa(len(s.refs)-1) + standInEnd).Mark(lang.Sensitive)
+		return cty.StringVal(dummyBegin + strconv.Itoa(len(s.refs)-1) + dummyEnd).Mark(lang.Sensitive)
 	case ty.IsObjectType() || ty.IsMapType():
 		parts := v.AsValueMap()
 		for _, k := range sortedKeys(parts) {
@@ -99,11 +99,11 @@ func (s *standIns) in(ref string, v cty.Value) cty.Value {
 	return cty.TupleVal(parts)
 }
 
-// text is what a text with stand-ins is made of.
-func (s *standIns) text(with string) secret.Text {
+// text is what a text with dummies is made of.
+func (s *dummies) text(with string) secret.Text {
 	var t secret.Text
 	at := 0
-	for _, m := range regexp.MustCompile(standInBegin+`(\d+)`+standInEnd).FindAllStringSubmatchIndex(with, -1) {
+	for _, m := range regexp.MustCompile(dummyBegin+`(\d+)`+dummyEnd).FindAllStringSubmatchIndex(with, -1) {
 		n, err := strconv.Atoi(with[m[2]:m[3]])
 		if err != nil || n >= len(s.refs) {
 			continue
@@ -120,11 +120,11 @@ func (s *standIns) text(with string) secret.Text {
 	return t
 }
 
-// standInScope is the scope with stand-ins in place of what is sensitive.
-func (p *planner) standInScope(scope *lang.Scope) *lang.Scope {
+// dummyScope is the scope with dummies in place of what is sensitive.
+func (p *planner) dummyScope(scope *lang.Scope) *lang.Scope {
 	out := *scope
 	out.Vars, out.Locals = maps.Clone(scope.Vars), maps.Clone(scope.Locals)
-	maps.Copy(out.Vars, p.standIns.vars)
+	maps.Copy(out.Vars, p.dummies.vars)
 	locals := make(map[string]*config.Local, len(p.cfg.Locals))
 	for _, l := range p.cfg.Locals {
 		locals["local."+l.Name] = l
@@ -164,7 +164,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 		return g, errorf(&r, "A sensitive value cannot be used here",
 			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a variable that is not sensitive.", e.s.block.At.Kind)
 	}
-	ctx := e.p.standInScope(e.scope).EvalContext(e.s.object.refs)
+	ctx := e.p.dummyScope(e.scope).EvalContext(e.s.object.refs)
 	if c.key != cty.NilVal {
 		each := c.evalContext().Variables
 		ctx = ctx.NewChild()
@@ -173,7 +173,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 	var diags hcl.Diagnostics
 	with := cty.EmptyObjectVal
 	if x := e.s.block.Env; x != nil {
-		with = e.standIn(x, cty.Map(cty.String), ctx)
+		with = e.dummy(x, cty.Map(cty.String), ctx)
 	}
 	diags = append(diags, e.follow(env.plain, with, e.argRange("env"), func(name string, t secret.Text) {
 		if refs := t.Refs(); len(refs) > 0 {
@@ -187,7 +187,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 		if textsOf(env.plain)[f.Name] != "" {
 			diags = append(diags, errorf(&f.Range, "A variable of the environment has two values", "%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name, e.s.block.At)...)
 		}
-		with := cty.ObjectVal(map[string]cty.Value{f.Name: e.standIn(f.Content, cty.String, ctx)})
+		with := cty.ObjectVal(map[string]cty.Value{f.Name: e.dummy(f.Content, cty.String, ctx)})
 		plain := cty.ObjectVal(map[string]cty.Value{f.Name: files.plain.GetAttr(f.Name)})
 		diags = append(diags, e.follow(plain, with, f.Content.Range(), func(name string, t secret.Text) {
 			g.secrets[action.PropertySecretFile+name] = t.String()
@@ -197,8 +197,8 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 	return g, diags
 }
 
-// standIn evaluates an expression with stand-ins.
-func (e *evaluator) standIn(x hcl.Expression, ty cty.Type, ctx *hcl.EvalContext) cty.Value {
+// dummy evaluates an expression with dummies.
+func (e *evaluator) dummy(x hcl.Expression, ty cty.Type, ctx *hcl.EvalContext) cty.Value {
 	v, diags := e.p.budget.Value(x, ctx)
 	if !diags.HasErrors() {
 		if v, err := convert.Convert(v, ty); err == nil {
@@ -222,7 +222,7 @@ func textsOf(v cty.Value) map[string]string {
 	return out
 }
 
-// follow finds out what each text of plain is made of, by the same with stand-ins.
+// follow finds out what each text of plain is made of, by the same with dummies.
 func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name string, t secret.Text)) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	with, marks := with.Unmark()
@@ -240,8 +240,8 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 		ok = ok && v.IsKnown() && !v.IsNull()
 		var t secret.Text
 		if ok {
-			t = e.p.standIns.text(v.AsString())
-			filled, err := t.Fill(e.p.standIns.values)
+			t = e.p.dummies.text(v.AsString())
+			filled, err := t.Fill(e.p.dummies.values)
 			_, sensitive := marks[lang.Sensitive]
 			ok = err == nil && filled == texts[name] && (len(t.Refs()) > 0 || filled == "" || !sensitive && !all)
 		}
@@ -257,7 +257,7 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 }
 
 // tooShort warns of values that nobody can find in what a command writes.
-func (s *standIns) tooShort(refs []string) hcl.Diagnostics {
+func (s *dummies) tooShort(refs []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, ref := range refs {
 		name, _, _ := strings.Cut(strings.TrimPrefix(ref, "var."), ".")

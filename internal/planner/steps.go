@@ -206,7 +206,7 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 		return nil, nil, append(diags, ds...)
 	}
 	if !resolving { // else it was said while planning
-		diags = append(diags, p.standIns.tooShort(ce.refs)...)
+		diags = append(diags, p.dummies.tooShort(ce.refs)...)
 	}
 	req, known := e.request(in, args, []*argValue{env, files}, ce, n)
 	if !known {

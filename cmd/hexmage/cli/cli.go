@@ -172,6 +172,9 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 		args = []string{"--help"} // what people want who do not know what to ask for
 	}
 	kctx, err := parser.Parse(args)
+	if err != nil && strings.HasPrefix(err.Error(), "--var: expected ") { // it shows what may be a secret
+		err = errors.New("--var takes NAME=VALUE")
+	}
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "hexmage: %s\nSee: hexmage --help\n", ansi.Visible(err.Error(), false))
 		return ExitUsage

@@ -26,6 +26,7 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps/devices"
+	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 // adbAddress is where the user's adb server listens, by the variables that adb itself reads.
@@ -83,7 +84,9 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 		where = "localfilesystem:" + address
 	}
 	cmd := exec.CommandContext(ctx, o.Path, "-L", where, "start-server")
-	cmd.Env = append(slices.Clone(a.env.Vars), reaper.Outlives)
+	// The server goes on when this command is over, and has no use for secrets.
+	cmd.Env = slices.DeleteFunc(slices.Clone(a.env.Vars), func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
+	cmd.Env = append(cmd.Env, reaper.Outlives)
 	if o.LibraryPath != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+o.LibraryPath)
 	}
