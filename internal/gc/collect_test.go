@@ -38,7 +38,8 @@ func TestCollectByAge(t *testing.T) {
 	for name, used := range map[string]time.Time{"old.zip": now, "young.zip": later.Add(-day), "deb/old.deb": now, "deb/lock": now, "git/old/objects/pack": now} {
 		write(t, filepath.Join(c.root, "downloads", name), used)
 	}
-	write(t, filepath.Join(c.root, "state/logs/old.log"), now)
+	write(t, filepath.Join(c.root, "state/logs/p/old.log"), now)
+	write(t, filepath.Join(c.root, "state/logs/p/young.log"), later.Add(-day))
 	write(t, filepath.Join(c.root, "state/statcache/blake3"), now)
 	write(t, filepath.Join(c.root, "dirpool/folder/a"), store.LinkTime()) // its times tell nothing
 	if err := os.Chtimes(filepath.Join(c.root, "dirpool/folder"), time.Time{}, store.LinkTime()); err != nil {
@@ -76,7 +77,7 @@ func TestCollectByAge(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"downloads/old.zip": false, "downloads/young.zip": true, "downloads/deb/old.deb": false, "downloads/git/old": false, "downloads/deb/lock": true,
-		"state/logs/old.log": false, "state/statcache/blake3": true, "dirpool/folder": false} {
+		"state/logs/p/old.log": false, "state/logs/p/young.log": true, "state/statcache/blake3": true, "dirpool/folder": false} {
 		if _, err := os.Lstat(filepath.Join(c.root, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -291,13 +291,19 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		}
 		return eachIn(ctx, Downloads, it.Path, download)
 	}
+	log := func(it Item) error { // those of a pipeline are in a folder
+		if it.Info.IsDir() {
+			return eachIn(ctx, Logs, it.Path, f)
+		}
+		return f(it)
+	}
 	s := r.State()
 	folders := []struct {
 		kind Kind
 		dir  string
 		each func(Item) error
 	}{
-		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), f}, {RunLogs, s.RunLogs(), f}, {Snapshots, s.Snapshots(), f},
+		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), log}, {RunLogs, s.RunLogs(), f}, {Snapshots, s.Snapshots(), f},
 		{DirPool, r.DirPool(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
 	}
 	for _, d := range folders {

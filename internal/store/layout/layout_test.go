@@ -109,7 +109,7 @@ func TestEach(t *testing.T) {
 		write(t, path)
 	}
 	h, s := b3().Hex(), sha().Hex()
-	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "dirpool/x.list", "state/runner/y",
+	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "dirpool/x.list", "state/runner/y", "state/logs/p-0123/y.log",
 		// Nothing of ours has such names.
 		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h), "trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
@@ -128,7 +128,7 @@ func TestEach(t *testing.T) {
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
 		"dirpool dirpool/x", "dirpool dirpool/x.list", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
-		"logs state/logs/x", "runlogs state/runlog/x", "snapshots state/snapshot/x",
+		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "snapshots state/snapshot/x",
 		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock",
 		"obsolete state/memo", "obsolete state/history", "obsolete state/statcache-blake3", "obsolete state/statcache-blake3-12-34", "obsolete state/verified",
 		"obsolete state/exports-0123456789abcdef", "obsolete state/exports-0123456789abcdef.lock", "obsolete state/devices", "obsolete laid",
