@@ -25,7 +25,8 @@ type evaluator struct {
 	s   *stepState
 	ctx *hcl.EvalContext // all but each
 
-	scope *lang.Scope // that ctx is of
+	scope   *lang.Scope      // that ctx is of
+	dummies *hcl.EvalContext // the same with dummies for what is sensitive; nil until it is needed
 
 	when, outputsFrom *known
 	meta              []*known

@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
@@ -46,6 +46,8 @@ const (
 	dummyBegin = "hexmageDummy7c1e9a53n"
 	dummyEnd   = "e"
 )
+
+var dummyRE = lazyregexp.New(`hexmageDummy7c1e9a53n(\d+)e`)
 
 func newDummies(cfg *config.Pipeline, vars map[string]cty.Value) *dummies {
 	s := &dummies{vars: map[string]cty.Value{}, values: secret.Values{}, ranges: map[string]hcl.Range{}, warned: map[string]bool{}}
@@ -103,7 +105,7 @@ func (s *dummies) in(ref string, v cty.Value) cty.Value {
 func (s *dummies) text(with string) secret.Text {
 	var t secret.Text
 	at := 0
-	for _, m := range regexp.MustCompile(dummyBegin+`(\d+)`+dummyEnd).FindAllStringSubmatchIndex(with, -1) {
+	for _, m := range dummyRE.Get().FindAllStringSubmatchIndex(with, -1) {
 		n, err := strconv.Atoi(with[m[2]:m[3]])
 		if err != nil || n >= len(s.refs) {
 			continue
@@ -164,7 +166,10 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 		return g, errorf(&r, "A sensitive value cannot be used here",
 			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a variable that is not sensitive.", e.s.block.At.Kind)
 	}
-	ctx := e.p.dummyScope(e.scope).EvalContext(e.s.object.refs)
+	if e.dummies == nil {
+		e.dummies = e.p.dummyScope(e.scope).EvalContext(e.s.object.refs)
+	}
+	ctx := e.dummies
 	if c.key != cty.NilVal {
 		each := c.evalContext().Variables
 		ctx = ctx.NewChild()

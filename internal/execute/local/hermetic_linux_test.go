@@ -124,6 +124,7 @@ func TestHermetic(t *testing.T) {
 			t.Run("network hint", func(t *testing.T) { testNetworkHint(t, r) })
 			t.Run("git", func(t *testing.T) { testGit(t, r) })
 			t.Run("background", func(t *testing.T) { testBackground(t, r) })
+			t.Run("secrets", func(t *testing.T) { testSecrets(t, r) })
 		})
 	}
 }
