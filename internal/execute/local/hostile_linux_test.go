@@ -514,6 +514,26 @@ func TestOutputThatIsWrittenTo(t *testing.T) {
 	p.checkStore(t)
 }
 
+// An action that may have written to its copy of an input has its exec root to itself: two changes within a tick of the clock leave one stamp.
+func TestChangedCopyStaysWithItsAction(t *testing.T) {
+	p := newPlace(t, supervised(t), 1)
+	root := func(script string) string {
+		t.Helper()
+		res, err := p.run(t, "o", script+"echo $HEXMAGE_ROOT; touch o")
+		if err != nil || res.ExitCode != 0 {
+			t.Fatalf("%+v, %v: %s", res, err, res.Stderr)
+		}
+		return string(res.Stdout)
+	}
+	first := root("")
+	if root("chmod u+w in; ") != first {
+		t.Fatal("exec roots are not used again: there is nothing to see")
+	}
+	if root("") == first {
+		t.Error("the next action has the exec root in which an input was changed")
+	}
+}
+
 // difference are the lines that only one of two texts has.
 func difference(want, got string) string {
 	var out []string

@@ -26,7 +26,7 @@ type supervisor struct {
 	own    string   // below this folder files may be changed; absolute, without symlinks
 	shared func(stat.Stamp) bool
 	archs  []arch
-	marked atomic.Bool // a folder got another owner or attributes
+	marked atomic.Bool // a folder got another owner or attributes, or a copy of an input was to change
 
 	networkRefused atomic.Bool
 	groups         groups

@@ -57,8 +57,8 @@ func (w *Worker) change(r *Ruleset, network bool, mounts []Mount) error {
 	return err
 }
 
-// Marked tells whether a command changed a folder below Access.Own in a way that stays with the folder and that its mode does not show, or left
-// shared memory: the worker must not be used any more.
+// Marked tells whether a command changed a folder below Access.Own, or a copy of an input in it, in a way that stays and that the stamp may not show,
+// or left shared memory: the worker must not be used any more.
 func (w *Worker) Marked() bool {
 	if w.supervisor != nil && w.supervisor.marked.Load() {
 		return true
