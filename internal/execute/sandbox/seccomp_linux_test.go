@@ -1,7 +1,15 @@
 package sandbox
 
 import (
-	"runtime"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -153,44 +161,112 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// The numbers of this processor's calls are those that others know.
+// The numbers of all processors' calls are those that golang.org/x/sys has from the kernel's headers.
 func TestNumbers(t *testing.T) {
-	all := archs(runtime.GOARCH)
-	if all == nil {
-		t.Skip("no filter for this processor")
+	out, err := exec.Command("go", "list", "-find", "-f", "{{.Dir}}", "golang.org/x/sys/unix").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	a := all[0]
-	for nr, want := range map[uint32]change{
-		unix.SYS_FCHMOD: byFile(chmod), unix.SYS_FCHMODAT: byFolder(chmod, none), unix.SYS_FCHMODAT2: byFolder(chmod, 3),
-		unix.SYS_FCHOWN: byFile(chown), unix.SYS_FCHOWNAT: byFolder(chown, 4), unix.SYS_UTIMENSAT: byFolder(utimens, 3),
-		unix.SYS_SETXATTR: byPath(setxattr), unix.SYS_LSETXATTR: byLink(setxattr), unix.SYS_FSETXATTR: byFile(setxattr),
-		unix.SYS_REMOVEXATTR: byPath(removexattr), unix.SYS_LREMOVEXATTR: byLink(removexattr), unix.SYS_FREMOVEXATTR: byFile(removexattr),
-	} {
-		if a.changes[nr] != want {
-			t.Errorf("call %d: %+v, want %+v", nr, a.changes[nr], want)
+	for name, files := range map[string][]string{"amd64": {"amd64", "386"}, "arm64": {"arm64", "arm"}} {
+		for i, a := range archs(name) {
+			numbers := callNumbers(t, filepath.Join(strings.TrimSpace(string(out)), "zsysnum_linux_"+files[i]+".go"))
+			if files[i] == "arm" { // of the first interface, which some kernels still have
+				maps.Copy(numbers, map[string]uint32{"SOCKETCALL": 102, "IPC": 117, "UTIME": 30})
+			}
+			checkNumbers(t, files[i], a, numbers)
 		}
 	}
-	for nr, want := range map[uint32]process{
-		unix.SYS_PRLIMIT64: unlessNull(2), unix.SYS_SETPRIORITY: whoseKind(0), unix.SYS_IOPRIO_SET: whoseKind(1),
-		unix.SYS_SCHED_SETAFFINITY: whose(0), unix.SYS_SCHED_SETSCHEDULER: whose(0), unix.SYS_SCHED_SETPARAM: whose(0), unix.SYS_SCHED_SETATTR: whose(0),
-	} {
-		if a.processes[nr] != want {
-			t.Errorf("call %d: %+v, want %+v", nr, a.processes[nr], want)
+}
+
+// callNumbers reads the numbers of a file of package unix that only builds on another processor.
+func callNumbers(t *testing.T, file string) map[string]uint32 {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := map[string]uint32{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Names) == 1 && len(v.Values) == 1 {
+			if lit, ok := v.Values[0].(*ast.BasicLit); ok {
+				if n, err := strconv.ParseUint(lit.Value, 0, 32); err == nil {
+					numbers[strings.TrimPrefix(v.Names[0].Name, "SYS_")] = uint32(n)
+				}
+			}
+		}
+		return true
+	})
+	return numbers
+}
+
+func checkNumbers(t *testing.T, name string, a arch, numbers map[string]uint32) {
+	t.Helper()
+	seen := map[uint32]bool{}
+	number := func(call string) uint32 {
+		nr := numbers[call]
+		seen[nr] = true
+		return nr
+	}
+	changes := map[string]change{
+		"CHMOD": byPath(chmod), "FCHMOD": byFile(chmod), "FCHMODAT": byFolder(chmod, none), "FCHMODAT2": byFolder(chmod, 3), "FCHOWNAT": byFolder(chown, 4),
+		"UTIME": byPath(utime), "UTIMES": byPath(utimes), "FUTIMESAT": byFolder(utimes, none), "UTIMENSAT": byFolder(utimens, 3), "UTIMENSAT_TIME64": byFolder(utimens64, 3),
+		"SETXATTR": byPath(setxattr), "LSETXATTR": byLink(setxattr), "FSETXATTR": byFile(setxattr),
+		"REMOVEXATTR": byPath(removexattr), "LREMOVEXATTR": byLink(removexattr), "FREMOVEXATTR": byFile(removexattr),
+	}
+	var forbidden []uint32
+	for call, c := range map[string]change{"CHOWN": byPath(chown), "LCHOWN": byLink(chown), "FCHOWN": byFile(chown)} {
+		if _, ok := numbers[call+"32"]; ok {
+			forbidden = append(forbidden, number(call))
+			call += "32"
+		}
+		changes[call] = c
+	}
+	for call, want := range changes {
+		if _, ok := numbers[call]; !ok {
+			continue // newer processors have no use for it
+		}
+		if nr := number(call); a.changes[nr] != want {
+			t.Errorf("%s: %s, call %d: %+v, want %+v", name, call, nr, a.changes[nr], want)
 		}
 	}
-	gone := map[uint32]bool{}
-	for _, nr := range append(missingEverywhere(), a.missing...) {
-		gone[nr] = true
-	}
-	for _, nr := range []uint32{
-		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_SHMGET, unix.SYS_SEMGET, unix.SYS_MSGGET, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
-		unix.SYS_IO_URING_SETUP, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	for call, want := range map[string]process{
+		"PRLIMIT64": unlessNull(2), "SETPRIORITY": whoseKind(0), "IOPRIO_SET": whoseKind(1),
+		"SCHED_SETAFFINITY": whose(0), "SCHED_SETSCHEDULER": whose(0), "SCHED_SETPARAM": whose(0), "SCHED_SETATTR": whose(0),
 	} {
-		if !gone[nr] {
-			t.Errorf("call %d is there", nr)
+		if nr := number(call); a.processes[nr] != want {
+			t.Errorf("%s: %s, call %d: %+v, want %+v", name, call, nr, a.processes[nr], want)
 		}
 	}
-	if a.ioctl != unix.SYS_IOCTL || a.socket != unix.SYS_SOCKET {
-		t.Errorf("ioctl %d, socket %d", a.ioctl, a.socket)
+	for _, list := range []struct {
+		got   []uint32
+		calls string
+	}{
+		{slices.Concat(a.missing, missingEverywhere()), "ADD_KEY REQUEST_KEY KEYCTL SHMGET SEMGET MSGGET IPC MQ_OPEN MQ_UNLINK IO_URING_SETUP SETXATTRAT REMOVEXATTRAT FILE_SETATTR"},
+		{a.signals, "KILL TKILL RT_SIGQUEUEINFO RT_TGSIGQUEUEINFO"}, {[]uint32{a.tgkill}, "TGKILL"}, {[]uint32{a.pidfd}, "PIDFD_SEND_SIGNAL"}, {a.fcntl, "FCNTL FCNTL64"},
+		{[]uint32{a.setsid}, "SETSID"}, {[]uint32{a.setpgid}, "SETPGID"}, {[]uint32{a.ioctl}, "IOCTL"}, {[]uint32{a.socket}, "SOCKET"},
+		{slices.DeleteFunc([]uint32{a.socketCall}, func(nr uint32) bool { return nr == 0 }), "SOCKETCALL"},
+	} {
+		var want []uint32
+		for call := range strings.FieldsSeq(list.calls) {
+			if _, ok := numbers[call]; ok {
+				want = append(want, number(call))
+			}
+		}
+		if got := slices.Sorted(slices.Values(list.got)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s: %s: %v, want %v", name, list.calls, list.got, want)
+		}
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(a.forbidden)), slices.Sorted(slices.Values(forbidden))) {
+		t.Errorf("%s: forbidden are %v, want %v", name, a.forbidden, forbidden)
+	}
+	for nr := range a.changes {
+		if !seen[nr] {
+			t.Errorf("%s: nobody knows call %d", name, nr)
+		}
+	}
+	for nr := range a.processes {
+		if !seen[nr] {
+			t.Errorf("%s: nobody knows call %d", name, nr)
+		}
 	}
 }
