@@ -101,9 +101,11 @@ func TestEnd(t *testing.T) {
 		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(n) + "/stat"); err == nil && !strings.Contains(string(stat), ") Z ") {
 			t.Errorf("%s: %s", name, stat)
 		}
-		if len(b.supervisor.groups.known) > 0 {
-			t.Errorf("%s: %d groups are still known", name, len(b.supervisor.groups.known))
+		b.supervisor.groups.mu.Lock()
+		if known := len(b.supervisor.groups.known); known > 0 {
+			t.Errorf("%s: %d groups are still known", name, known)
 		}
+		b.supervisor.groups.mu.Unlock()
 	}
 	if text, left := b.sh(t, "timeout 60 true; timeout 60 true; echo done"); text != "done" || left {
 		t.Errorf("%q, left %v", text, left)

@@ -99,7 +99,7 @@ func (b *Base) Unsupervised() error { return b.unsupervised }
 
 // Mounts returns why restricted threads of this process have no mounts of their own; nil if they have. With them shared memory is an action's own,
 // and a thread without a supervisor changes nothing outside of Access.Own.
-func (b *Base) Mounts() error { return canMount() }
+func (b *Base) Mounts() error { return canMount(b.unsupervised != nil) }
 
 // Scoped tells whether the kernel itself keeps restricted threads from sending signals to others, and from their abstract sockets.
 func (b *Base) Scoped() (signals, sockets bool) {

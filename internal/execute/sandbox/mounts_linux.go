@@ -48,8 +48,8 @@ func freeze(own string) error {
 	return err
 }
 
-// canMount returns why a thread of this process can have no mounts of its own; nil if it can.
-func canMount() error {
+// canMount returns why a thread of this process can have no mounts of its own, or, if it is to, not freeze the others; nil if it can.
+func canMount(frozen bool) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked
@@ -58,6 +58,9 @@ func canMount() error {
 			var f *os.File
 			if f, err = ownShared(); err == nil {
 				f.Close()
+			}
+			if err == nil && frozen {
+				err = freeze(sharedDir)
 			}
 		}
 		done <- err
