@@ -16,10 +16,11 @@ const (
 )
 
 // Find returns the first of the outputs, slash paths below the folder root, in which a value stands: in the content of a file, of which it
-// reads the first 64 MB, in a name, or in what a symlink leads to. What is packed or encrypted it cannot see. The answer is "" if there is none.
-func (s *Set) Find(root string, outputs []string) (string, error) {
+// reads the first 64 MB, in a name, or in what a symlink leads to, and the reference to the value. What is packed or encrypted it cannot see.
+// Both are "" if there is none.
+func (s *Set) Find(root string, outputs []string) (output, ref string, err error) {
 	if s == nil || len(s.forms) == 0 {
-		return "", nil
+		return "", "", nil
 	}
 	buf := make([]byte, s.longest+window)
 	for _, o := range outputs {
@@ -27,22 +28,21 @@ func (s *Set) Find(root string, outputs []string) (string, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		found := false
 		if err == nil {
-			found, err = s.below(at, buf)
+			ref, err = s.below(at, buf)
 		}
 		if err != nil {
-			return "", fmt.Errorf("look for secrets in output %s: %s", o, s.Redact(err.Error()))
+			return "", "", fmt.Errorf("look for secrets in output %s: %s", o, s.Redact(err.Error()))
 		}
-		if found {
-			return o, nil
+		if ref != "" {
+			return o, ref, nil
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // below looks into a file, or all that is in a folder.
-func (s *Set) below(at string, buf []byte) (found bool, err error) {
+func (s *Set) below(at string, buf []byte) (ref string, err error) {
 	err = filepath.WalkDir(at, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -58,18 +58,18 @@ func (s *Set) below(at string, buf []byte) (found bool, err error) {
 			}
 			name = append(append(name, 0), to...)
 		}
-		if found = s.in(name); !found && d.Type().IsRegular() {
-			found, err = s.file(p, buf)
+		if ref = s.in(name); ref == "" && d.Type().IsRegular() {
+			ref, err = s.file(p, buf)
 		}
-		if found {
+		if ref != "" {
 			return fs.SkipAll
 		}
 		return err
 	})
-	return found, err
+	return ref, err
 }
 
-func (s *Set) file(p string, buf []byte) (bool, error) {
+func (s *Set) file(p string, buf []byte) (ref string, err error) {
 	f, err := os.Open(p)
 	if errors.Is(err, fs.ErrPermission) { // the command took away the right to read its own output
 		if info, serr := os.Lstat(p); serr == nil && os.Chmod(p, info.Mode().Perm()|0o400) == nil {
@@ -77,21 +77,21 @@ func (s *Set) file(p string, buf []byte) (bool, error) {
 		}
 	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer f.Close()
 	in := io.LimitReader(f, maxFile)
 	kept := 0 // bytes at the start of buf, in which a value may begin
 	for {
 		n, err := io.ReadFull(in, buf[kept:])
-		if s.in(buf[:kept+n]) {
-			return true, nil
+		if ref = s.in(buf[:kept+n]); ref != "" {
+			return ref, nil
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = nil
 			}
-			return false, err
+			return "", err
 		}
 		kept = copy(buf, buf[kept+n-(s.longest-1):kept+n])
 	}

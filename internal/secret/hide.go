@@ -16,7 +16,7 @@ const (
 )
 
 // forms are the ways in which a value is looked for: itself, its lines, and as programs spell texts in URLs, JSON, shells, base64 and hex.
-func forms(value string) [][]byte {
+func forms(value string) []string {
 	var all []string
 	add := func(least int, form string) {
 		if len(form) >= least && !slices.Contains(all, form) {
@@ -26,7 +26,7 @@ func forms(value string) [][]byte {
 	add(MinLength, value)
 	value = strings.TrimSpace(value) // as files are read
 	if len(value) < MinLength {
-		return bytesOf(all)
+		return all
 	}
 	add(MinLength, value)
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
@@ -58,15 +58,7 @@ func forms(value string) [][]byte {
 			add(minForm, text)
 		}
 	}
-	return bytesOf(all)
-}
-
-func bytesOf(all []string) [][]byte {
-	out := make([][]byte, len(all))
-	for i, s := range all {
-		out[i] = []byte(s)
-	}
-	return out
+	return all
 }
 
 // Hider takes a Set's values out of a stream, wherever it is cut. A nil one lets everything through.
@@ -149,7 +141,12 @@ func (s *Set) Redact(text string) string {
 	return string(h.Next([]byte(text))) + string(h.End())
 }
 
-// in tells whether a value stands in b.
-func (s *Set) in(b []byte) bool {
-	return slices.ContainsFunc(s.forms, func(f []byte) bool { return bytes.Contains(b, f) })
+// in is the reference to a value that stands in b, "" if there is none.
+func (s *Set) in(b []byte) (ref string) {
+	for _, f := range s.forms {
+		if bytes.Contains(b, f) {
+			return s.refs[string(f)]
+		}
+	}
+	return ""
 }

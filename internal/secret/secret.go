@@ -128,14 +128,15 @@ func (v Values) MarshalText() ([]byte, error) { return []byte(Hidden), nil }
 // Set is what a command gets that nobody else may see. It does not print. Nil is an empty one.
 type Set struct {
 	env, files map[string]string
-	forms      [][]byte // of its values, as they may be seen
-	longest    int      // of forms
+	forms      [][]byte          // of its values, as they may be seen
+	refs       map[string]string // of each form: to the value
+	longest    int               // of forms
 }
 
 // NewSet fills the texts of variables of the environment, and of files by the variables that have their paths.
 func NewSet(env, files map[string]Text, v Values) (*Set, error) {
-	s := &Set{env: make(map[string]string, len(env)), files: make(map[string]string, len(files))}
-	values := map[string]bool{}
+	s := &Set{env: make(map[string]string, len(env)), files: make(map[string]string, len(files)), refs: map[string]string{}}
+	used := map[string]bool{}
 	for to, from := range map[*map[string]string]map[string]Text{&s.env: env, &s.files: files} {
 		for name, t := range from {
 			text, err := t.Fill(v)
@@ -147,17 +148,18 @@ func NewSet(env, files map[string]Text, v Values) (*Set, error) {
 			}
 			(*to)[name] = text
 			for _, r := range t.Refs() {
-				values[v[r]] = true
+				used[r] = true
 			}
 		}
 	}
-	for _, value := range slices.Sorted(maps.Keys(values)) {
-		s.forms = append(s.forms, forms(value)...)
-	}
-	slices.SortFunc(s.forms, func(a, b []byte) int { return strings.Compare(string(a), string(b)) })
-	s.forms = slices.CompactFunc(s.forms, func(a, b []byte) bool { return string(a) == string(b) })
-	for _, f := range s.forms {
-		s.longest = max(s.longest, len(f))
+	for _, ref := range slices.Sorted(maps.Keys(used)) {
+		for _, f := range forms(v[ref]) {
+			if s.refs[f] == "" {
+				s.refs[f] = ref
+				s.forms = append(s.forms, []byte(f))
+				s.longest = max(s.longest, len(f))
+			}
+		}
 	}
 	return s, nil
 }

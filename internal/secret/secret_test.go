@@ -147,8 +147,8 @@ func TestFind(t *testing.T) {
 		if err := c.make(dir); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Find(dir, []string{"none", "o", "t"}); err != nil || got != c.want {
-			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		if got, ref, err := s.Find(dir, []string{"none", "o", "t"}); err != nil || got != c.want || (ref == "var.v0") != (got != "") {
+			t.Errorf("%s: %q, %s, %v; want %q", name, got, ref, err, c.want)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (s *execRoot) removeSecrets() error {
 
 // leak refuses outputs in which a secret stands. leaveOut tells that they are of a command that failed, and are left out.
 func leak(a *execute.Request, s *execRoot, exitCode int) (leaveOut bool, err error) {
-	at, err := a.Secrets.Find(s.root(), a.Command.Outputs)
+	at, ref, err := a.Secrets.Find(s.root(), a.Command.Outputs)
 	good := a.Succeeded(exitCode)
 	switch {
 	case err != nil && good:
@@ -70,8 +70,8 @@ func leak(a *execute.Request, s *execRoot, exitCode int) (leaveOut bool, err err
 		return true, nil
 	case at != "":
 		return false, &execute.Error{Op: "store the outputs", Refused: true,
-			Err:    fmt.Errorf("a secret that the step gets stands in output %s, which would be remembered and given to others", at),
-			Remedy: "keep the secret out of what the command writes into its outputs: $HOME and $TMPDIR go when it ends"}
+			Err:    fmt.Errorf("the value of %s, which is secret, stands in output %s, which would be remembered and given to others", ref, at),
+			Remedy: "keep it out of what the command writes into its outputs ($HOME and $TMPDIR go when it ends); if it is a common word and no secret, take it from a variable that is not sensitive"}
 	}
 	return false, nil
 }
