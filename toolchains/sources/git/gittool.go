@@ -53,6 +53,7 @@ type Options struct {
 	Spec
 	fetch.Machine
 	Progress io.Writer // what the server says; may be nil
+	Pace     Pace
 }
 
 var commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
@@ -66,7 +67,7 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if err != nil {
 		return err
 	}
-	if err = Checkout(ctx, Options{s, m, &sayings{w: env.Stderr}}, s.Out); fetch.Unreachable(err) {
+	if err = Checkout(ctx, Options{Spec: s, Machine: m, Progress: &sayings{w: env.Stderr}}, s.Out); fetch.Unreachable(err) {
 		fmt.Fprintf(env.Stderr, "%s: %v\n", Tool, err)
 		return errors.Join(tool.ErrSaid, tool.ErrUnable)
 	}
@@ -234,17 +235,29 @@ func fetchFrom(ctx context.Context, o Options, repo *git.Repository, addr string
 			auth = &githttp.BasicAuth{Username: user, Password: password}
 		}
 	}
-	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
-	first := remote.FetchContext(ctx, &git.FetchOptions{Depth: 1, Tags: git.NoTags, Progress: o.Progress, Auth: auth,
-		RefSpecs: []config.RefSpec{config.RefSpec(o.Commit + ":refs/heads/at-" + o.Commit)}})
+	ask := func(options *git.FetchOptions) error {
+		p := &pack{pace: o.Pace}
+		watched, stop := p.watch(ctx)
+		defer stop()
+		remote := git.NewRemote(counting(repo.Storer, p), &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
+		options.Progress, options.Auth = o.Progress, auth
+		err := remote.FetchContext(watched, options)
+		if err != nil && ctx.Err() == nil && watched.Err() != nil {
+			return context.Cause(watched)
+		}
+		return err
+	}
+	first := ask(&git.FetchOptions{Depth: 1, Tags: git.NoTags, RefSpecs: []config.RefSpec{config.RefSpec(o.Commit + ":refs/heads/at-" + o.Commit)}})
 	if ctx.Err() != nil || complete(repo, plumbing.NewHash(o.Commit)) {
 		return first
 	}
 	if errors.Is(first, transport.ErrAuthenticationRequired) || errors.Is(first, transport.ErrAuthorizationFailed) {
 		return fmt.Errorf("%w: put a login for the host into ~/.netrc", first)
 	}
-	err := remote.FetchContext(ctx, &git.FetchOptions{Tags: git.AllTags, Progress: o.Progress, Auth: auth,
-		RefSpecs: []config.RefSpec{"+refs/heads/*:refs/heads/*"}})
+	if fetch.Unreachable(first) || errors.Is(first, fetch.ErrTooLarge) { // more would be slower, and larger
+		return first
+	}
+	err := ask(&git.FetchOptions{Tags: git.AllTags, RefSpecs: []config.RefSpec{"+refs/heads/*:refs/heads/*"}})
 	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
 		return errors.Join(err, first)
 	}
