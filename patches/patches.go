@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -206,7 +207,8 @@ func OpenSeries(arg string) (string, fs.FS, error) {
 	} else if !info.IsDir() {
 		return "", nil, fmt.Errorf("series %s: %s is not a folder", name, dir)
 	}
-	return name, rooted.FS(dir), nil
+	root, err := filepath.EvalSymlinks(dir) // the folder itself is the caller's choice
+	return name, rooted.FS(root), err
 }
 
 // Text shows a report to people, one line for each patch and rule and one for each place that was changed.

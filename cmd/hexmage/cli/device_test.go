@@ -262,6 +262,27 @@ func (p *phones) pushAndPull(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
 	}
+	// Nothing is pulled through a link of the workspace that leads out of it.
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "file"), []byte("theirs"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"folder": "", "named": "file", "none": "none"} {
+		if err := os.Symlink(filepath.Join(outside, to), filepath.Join(p.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []string{"folder", "folder/x", "folder/sub/x", "named", "none"} {
+		if code, _, errs := p.run(t, "", "pull", "/data/local/tmp/m/a.bin", at); code != cli.ExitUsage || !strings.Contains(errs, " is a link to "+outside) {
+			t.Errorf("pull to %s: exit code %d, %q", at, code, errs)
+		}
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 1 {
+		t.Errorf("outside: %v, %v", left, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(outside, "file")); err != nil || string(b) != "theirs" {
+		t.Errorf("outside: %q, %v", b, err)
+	}
 	if code, _, errs := p.run(t, "", "pull", "/nowhere"); code != cli.ExitEngine || !strings.Contains(errs, "no such file") {
 		t.Errorf("pull nothing: exit code %d, %q", code, errs)
 	}

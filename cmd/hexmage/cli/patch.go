@@ -73,7 +73,9 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 	r.SDKInclude = sdk.include
 	name, dir, own := strings.Cut(p.Series, "=")
 	if own {
-		dir = absolute(a.dir, dir)
+		if dir, err = a.place(absolute(a.dir, dir)); err != nil {
+			return r, err
+		}
 		name += "=" + dir
 	}
 	if r.Series, r.SeriesFS, err = patches.OpenSeries(name); err != nil {
