@@ -147,7 +147,7 @@ func (w *workspace) edit(name string, change func(string) string) {
 
 func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 	w.t.Helper()
-	cfg, diags := config.Load(os.DirFS(w.dir), "p")
+	cfg, diags := config.Load(os.DirFS(w.dir), "p", nil)
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}

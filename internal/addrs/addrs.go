@@ -16,21 +16,29 @@ import (
 // Toolchain is the Kind of the implicit step behind every toolchain block: toolchain.llvm is an instance like any other.
 const Toolchain = "toolchain"
 
-// Step is the address of a step block: `step "patch" "ops"` is {patch, ops}.
+// Step is the address of a step block: `step "patch" "ops"` of the pipeline is {"", patch, ops}.
 type Step struct {
+	Module     Module
 	Kind, Name string
 }
 
-// String returns "step.patch.ops", or "toolchain.llvm" for a toolchain: the way a reference spells it.
+// String returns "step.patch.ops", or "toolchain.llvm" for a toolchain, the way a reference spells it; in a module
+// "module.aot.step.patch.ops".
 func (s Step) String() string {
+	at := "step." + s.Kind + "." + s.Name
 	if s.Kind == Toolchain {
-		return "toolchain." + s.Name
+		at = "toolchain." + s.Name
 	}
-	return "step." + s.Kind + "." + s.Name
+	return s.Module.Of(at)
 }
 
-// Short returns "patch.ops": the way reports and command lines spell it.
-func (s Step) Short() string { return s.Kind + "." + s.Name }
+// Short returns "patch.ops", in a module "module.aot.patch.ops": the way reports and command lines spell it. Of all that is in a module it is the module.
+func (s Step) Short() string {
+	if s.Kind == "" {
+		return string(s.Module)
+	}
+	return s.Module.Of(s.Kind + "." + s.Name)
+}
 
 // Instance is a step, or one of its for_each copies.
 type Instance struct {
@@ -53,16 +61,26 @@ func (i Instance) suffix() string {
 }
 
 // Dir returns a slash path of an exec root that is the instance's own: "toolchains/llvm", "steps/patch/ops",
-// "steps/exec/gen/+v12". No other instance has it, and no output of another is below it.
+// "steps/exec/gen/+v12", "steps/module.aot/patch/ops". No other instance has it, and no output of another is below it.
 func (i Instance) Dir() string {
-	if i.Kind == Toolchain {
-		return "toolchains/" + i.Name
-	}
-	dir := "steps/" + i.Kind + "/" + i.Name
+	dir := i.Step.dir()
 	if i.Keyed {
 		dir += "/+" + pathKey(i.Key) // no output's name begins so
 	}
 	return dir
+}
+
+func (s Step) dir() string {
+	in := s.Module.Dir()
+	switch {
+	case s.Kind == Toolchain && in == "":
+		return "toolchains/" + s.Name
+	case s.Kind == Toolchain:
+		return in + "/toolchains.own/" + s.Name // no kind's name has a dot
+	case in == "":
+		in = "steps"
+	}
+	return in + "/" + s.Kind + "/" + s.Name
 }
 
 // maxPathKey is how long a spelt key may be: file systems take names of 255 bytes.
@@ -111,20 +129,42 @@ func (o Output) Path() string {
 	if o.Kind == Toolchain {
 		return o.Dir()
 	}
-	path := "steps/" + o.Kind + "/" + o.Step.Name + "/" + o.Name
+	path := o.Step.dir() + "/" + o.Name
 	if o.Keyed {
 		path += "/" + pathKey(o.Key)
 	}
 	return path
 }
 
-// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.llvm".
-func ParseStep(s string) (Step, error) {
-	parts := strings.Split(strings.TrimPrefix(s, "step."), ".")
-	if len(parts) != 2 || !identifier(parts[0]) || !identifier(parts[1]) {
-		return Step{}, fmt.Errorf("%q is no step address: want KIND.NAME, such as patch.ops", s)
+// Covers says whether the address, as a person wrote it, means a step: the step itself; without the keys of modules that step in all of their copies; and
+// without kind and name all steps of the module and of those that it calls.
+func (s Step) Covers(at Step) bool {
+	for _, m := range []Module{at.Module, at.Module.Written()} {
+		switch {
+		case s.Kind != "" && s == (Step{m, at.Kind, at.Name}):
+			return true
+		case s.Kind == "" && at.Kind != Toolchain && (m == s.Module || strings.HasPrefix(string(m), string(s.Module)+".")):
+			return true
+		}
 	}
-	return Step{parts[0], parts[1]}, nil
+	return false
+}
+
+// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.llvm", those of a module, "module.aot.patch.ops", and the module itself: then there is
+// neither kind nor name.
+func ParseStep(s string) (Step, error) {
+	m, rest, err := splitModule(s)
+	if err != nil {
+		return Step{}, err
+	}
+	if m != "" && rest == "" {
+		return Step{Module: m}, nil
+	}
+	parts := strings.Split(strings.TrimPrefix(rest, "step."), ".")
+	if len(parts) != 2 || !identifier(parts[0]) || !identifier(parts[1]) {
+		return Step{}, fmt.Errorf("%q is no step address: want KIND.NAME, such as patch.ops, of a module module.NAME.KIND.NAME", s)
+	}
+	return Step{m, parts[0], parts[1]}, nil
 }
 
 func identifier(s string) bool {
@@ -144,8 +184,10 @@ func Compare(a, b Instance) int {
 		return 0
 	case a.Step == b.Step && a.Keyed && b.Keyed && plainKey(a.Key) && plainKey(b.Key):
 		return cmp.Compare(a.Key, b.Key) // what ends a key, ", is less than all that is in one
-	case a.Kind == b.Kind && apart(a.Name, b.Name):
+	case a.Module == b.Module && a.Kind == b.Kind && apart(a.Name, b.Name):
 		return cmp.Compare(a.Name, b.Name)
+	case apart(string(a.Module), string(b.Module)):
+		return cmp.Compare(a.Module, b.Module)
 	}
 	return cmp.Compare(a.String(), b.String())
 }
@@ -170,7 +212,8 @@ func CompareOutputs(a, b Output) int {
 		return 0
 	case a.Instance == b.Instance && a.Kind != Toolchain:
 		return cmp.Compare(a.Name, b.Name)
-	case a.Step == b.Step && a.Keyed && b.Keyed, a.Kind == b.Kind && apart(a.Step.Name, b.Step.Name):
+	case a.Step == b.Step && a.Keyed && b.Keyed, a.Module == b.Module && a.Kind == b.Kind && apart(a.Step.Name, b.Step.Name),
+		apart(string(a.Module), string(b.Module)):
 		return Compare(a.Instance, b.Instance) // they differ before either spelling ends
 	}
 	return cmp.Compare(a.String(), b.String())

@@ -13,6 +13,9 @@ func TestCompare(t *testing.T) {
 	var all []addrs.Instance
 	for _, kind := range []string{"exec", "exec-x", "exe", addrs.Toolchain, "fetch"} {
 		for _, name := range names {
+			for _, m := range []addrs.Module{"module.a", `module.a["b"]`, `module.a["b"].module.c`, "module.ab"} {
+				all = append(all, addrs.Instance{Step: addrs.Step{Module: m, Kind: kind, Name: name}})
+			}
 			s := addrs.Step{Kind: kind, Name: name}
 			all = append(all, addrs.Instance{Step: s})
 			for _, key := range append(names, "", " ", "!", "\"", "a\"", "a ", "a!", "a\\", "\x00", "ä", "\xff", "src/a.c", "src/a", "~", "\x7f") {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,22 +15,32 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// builder puts the skeleton together from files, and finds duplicates.
+// builder puts a module's skeleton together from files, and finds duplicates.
 type builder struct {
-	p     *Pipeline
-	first map[string]hcl.Range // by what: `variable "x"`
+	m        *Module
+	pipeline bool                 // the module is a pipeline
+	first    map[string]hcl.Range // by what: `variable "x"`
 }
 
-func fileSchema() *hcl.BodySchema {
-	return &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
-		{Type: "pipeline"},
-		{Type: "variable", LabelNames: []string{"name"}},
+// partsSchema is what a profile may hold, as a module does.
+func partsSchema() []hcl.BlockHeaderSchema {
+	return []hcl.BlockHeaderSchema{
 		{Type: "locals"},
-		{Type: "profile", LabelNames: []string{"name"}},
 		{Type: "toolchain", LabelNames: []string{"name"}},
 		{Type: "step", LabelNames: []string{"kind", "name"}},
+		{Type: "module", LabelNames: []string{"name"}},
 		{Type: "output", LabelNames: []string{"name"}},
-	}}
+	}
+}
+
+func (b *builder) schema() *hcl.BodySchema {
+	s := &hcl.BodySchema{Blocks: append(partsSchema(),
+		hcl.BlockHeaderSchema{Type: "variable", LabelNames: []string{"name"}},
+		hcl.BlockHeaderSchema{Type: "profile", LabelNames: []string{"name"}})}
+	if b.pipeline {
+		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: "pipeline"})
+	}
+	return s
 }
 
 // fileName tells whether each part of the name between dots could stand in a reference, so that it is a file name on
@@ -52,19 +61,14 @@ func (b *builder) file(body hcl.Body) hcl.Diagnostics {
 	if b.first == nil {
 		b.first = make(map[string]hcl.Range)
 	}
-	body, targets := splitTargets(body)
-	c, diags := content(body, fileSchema(), "a pipeline file", "target")
-	for _, blk := range append(c.Blocks, targets...) {
-		for i, l := range blk.Labels {
-			diags = append(diags, nameLength(l, blk.LabelRanges[i])...)
-			if blk.Type == "output" && fileName(l) || blk.Type == "target" { // an output's name is the name of what is exported; of targets others say which there are
-				continue
-			}
-			if !hclsyntax.ValidIdentifier(l) {
-				diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
-					"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", l)...)
-			}
-		}
+	body, loose := b.split(body)
+	what, more := "a module's file", []string{"module"}
+	if b.pipeline {
+		what, more = "a pipeline file", []string{"target"}
+	}
+	c, diags := content(body, b.schema(), what, more...)
+	for _, blk := range append(c.Blocks, loose...) {
+		diags = append(diags, b.checkLabels(blk)...)
 		diags = append(diags, b.block(blk)...)
 	}
 	return diags
@@ -77,46 +81,81 @@ func nameLength(name string, at hcl.Range) hcl.Diagnostics {
 	return errorf(&at, "A name is too long", "It has %d bytes; a name may have %d.", len(name), maxName)
 }
 
-// splitTargets takes the target blocks out of a body: they may have a label or none, which no schema can say.
-func splitTargets(body hcl.Body) (rest hcl.Body, targets []*hcl.Block) {
+func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
+	for i, l := range blk.Labels {
+		diags = append(diags, nameLength(l, blk.LabelRanges[i])...)
+		if blk.Type == "output" && b.pipeline && fileName(l) || blk.Type == "target" { // an output's name is the name of what is exported; of targets others say which there are
+			continue
+		}
+		if !hclsyntax.ValidIdentifier(l) {
+			diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
+				"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", l)...)
+		}
+	}
+	return diags
+}
+
+// split takes the blocks out of a body that may have a label or none, which no schema can say: targets of a pipeline, and the block with
+// which a module tells of itself.
+func (b *builder) split(body hcl.Body) (rest hcl.Body, loose []*hcl.Block) {
 	whole, ok := body.(*hclsyntax.Body)
 	if !ok {
 		return body, nil
 	}
 	own := *whole
 	own.Blocks = nil
-	for _, b := range whole.Blocks {
-		if b.Type == "target" {
-			targets = append(targets, b.AsHCLBlock())
+	for _, blk := range whole.Blocks {
+		if b.pipeline && blk.Type == "target" || !b.pipeline && blk.Type == "module" && len(blk.Labels) == 0 {
+			loose = append(loose, blk.AsHCLBlock())
 		} else {
-			own.Blocks = append(own.Blocks, b)
+			own.Blocks = append(own.Blocks, blk)
 		}
 	}
-	return &own, targets
+	return &own, loose
 }
 
 func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
-	switch blk.Type {
-	case "pipeline":
-		return b.pipeline(blk)
-	case "variable":
+	switch {
+	case blk.Type == "pipeline", blk.Type == "module" && len(blk.Labels) == 0:
+		return b.about(blk)
+	case blk.Type == "variable":
 		return b.variable(blk)
-	case "locals":
-		return b.locals(blk)
-	case "profile":
+	case blk.Type == "profile":
 		return b.profile(blk)
-	case "target":
+	case blk.Type == "target":
 		return b.target(blk)
+	}
+	return b.part(blk, &b.m.Parts, "")
+}
+
+// part reads a block that may stand in a module and in a profile; of says in which profile: " of profile open", or nothing.
+func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnostics) {
+	switch blk.Type {
+	case "locals":
+		attrs, diags := blk.Body.JustAttributes()
+		for _, a := range sortedAttributes(attrs) {
+			to.Locals = append(to.Locals, &Local{Name: a.Name, Expr: a.Expr, Range: a.Range})
+			diags = append(diags, b.unique("local."+a.Name+of, a.NameRange)...)
+		}
+		return diags
 	case "toolchain":
 		t, diags := toolchain(blk)
-		b.p.Toolchains = append(b.p.Toolchains, t)
-		return append(diags, b.unique(t.At.String(), t.Range)...)
+		to.Toolchains = append(to.Toolchains, t)
+		return append(diags, b.unique(t.At.String()+of, t.Range)...)
 	case "step":
 		s, diags := stepBlock(blk)
-		b.p.Steps = append(b.p.Steps, s)
-		return append(diags, b.unique(s.At.String(), s.Range)...)
+		to.Steps = append(to.Steps, s)
+		return append(diags, b.unique(s.At.String()+of, s.Range)...)
+	case "module":
+		c, diags := call(blk)
+		to.Calls = append(to.Calls, c)
+		return append(diags, b.unique("module."+c.Name+of, c.Range)...)
 	case "output":
-		return b.output(blk)
+		o, diags := output(blk)
+		if o.Value != nil {
+			to.Outputs = append(to.Outputs, o)
+		}
+		return append(diags, b.unique("output."+o.Name+of, o.Range)...)
 	}
 	return nil
 }
@@ -130,10 +169,11 @@ func (b *builder) unique(what string, r hcl.Range) hcl.Diagnostics {
 	return nil
 }
 
-func (b *builder) pipeline(blk *hcl.Block) hcl.Diagnostics {
-	c, diags := content(blk.Body, attributes("description"), "the pipeline block")
-	diags = append(diags, b.unique("The pipeline block", blk.DefRange)...)
-	return append(diags, text(c, "description", &b.p.Description)...)
+// about reads what a pipeline or a module tells of itself.
+func (b *builder) about(blk *hcl.Block) hcl.Diagnostics {
+	c, diags := content(blk.Body, attributes("description"), "the "+blk.Type+" block")
+	diags = append(diags, b.unique("The "+blk.Type+" block", blk.DefRange)...)
+	return append(diags, text(c, "description", &b.m.Description)...)
 }
 
 func (b *builder) variable(blk *hcl.Block) hcl.Diagnostics {
@@ -162,22 +202,13 @@ func (b *builder) variable(blk *hcl.Block) hcl.Diagnostics {
 		v.Validations = append(v.Validations, Validation{
 			Condition: vc.Attributes["condition"].Expr, Message: vc.Attributes["error_message"].Expr, Range: vb.DefRange})
 	}
-	b.p.Variables = append(b.p.Variables, v)
-	return diags
-}
-
-func (b *builder) locals(blk *hcl.Block) hcl.Diagnostics {
-	attrs, diags := blk.Body.JustAttributes()
-	for _, a := range sortedAttributes(attrs) {
-		b.p.Locals = append(b.p.Locals, &Local{Name: a.Name, Expr: a.Expr, Range: a.Range})
-		diags = append(diags, b.unique("local."+a.Name, a.NameRange)...)
-	}
+	b.m.Variables = append(b.m.Variables, v)
 	return diags
 }
 
 func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	schema := attributes("default", "description", "variables")
-	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "toolchain", LabelNames: []string{"name"}}}
+	schema.Blocks = partsSchema()
 	c, diags := content(blk.Body, schema, "a profile block")
 	pr := &Profile{Name: blk.Labels[0], Range: blk.DefRange}
 	diags = append(diags, b.unique("profile "+pr.Name, pr.Range)...)
@@ -186,16 +217,43 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	if pr.Default {
 		diags = append(diags, b.unique("The default profile", pr.Range)...)
 	}
+	if a := c.Attributes["default"]; a != nil && !b.pipeline {
+		diags = append(diags, errorf(&a.NameRange, "Not for a module to say", "The pipeline says which profile is the default. Remove the argument.")...)
+	}
 	if a := c.Attributes["variables"]; a != nil {
 		pr.Variables = a.Expr
 	}
-	for _, tb := range c.Blocks {
-		t, ds := toolchain(tb)
-		diags = append(diags, ds...)
-		diags = append(diags, b.unique(fmt.Sprintf("%s of profile %s", t.At, pr.Name), t.Range)...)
-		pr.Toolchains = append(pr.Toolchains, t)
+	of := " of profile " + pr.Name
+	for _, blk := range c.Blocks {
+		diags = append(diags, b.checkLabels(blk)...)
+		diags = append(diags, b.part(blk, &pr.Parts, of)...)
 	}
-	b.p.Profiles = append(b.p.Profiles, pr)
+	b.m.Profiles = append(b.m.Profiles, pr)
+	return diags
+}
+
+// finish finds what stands in a profile and outside of profiles, too.
+func (b *builder) finish() (diags hcl.Diagnostics) {
+	for _, pr := range b.m.Profiles {
+		check := func(what string, at hcl.Range) {
+			if first, ok := b.first[what]; ok {
+				diags = append(diags, errorf(&at, "Declared twice",
+					"%s is declared here in profile %s, and at %s for all profiles. Move that one into the profiles that it is for.", what, pr.Name, where(first))...)
+			}
+		}
+		for _, l := range pr.Locals {
+			check("local."+l.Name, l.Range)
+		}
+		for _, s := range pr.Steps {
+			check(s.At.String(), s.Range)
+		}
+		for _, c := range pr.Calls {
+			check("module."+c.Name, c.Range)
+		}
+		for _, o := range pr.Outputs {
+			check("output."+o.Name, o.Range)
+		}
+	}
 	return diags
 }
 
@@ -208,16 +266,21 @@ func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
 	if len(blk.Labels) > 1 {
 		diags = append(diags, errorf(&blk.LabelRanges[1], "Too many labels", "A target has one name: target %q { }.", t.Name)...)
 	}
-	b.p.Target = t
-	return append(diags, b.unique("The target block", t.Range)...)
+	b.m.Targets = append(b.m.Targets, t)
+	diags = append(diags, b.unique("target "+t.Name, t.Range)...)
+	for _, other := range b.m.Targets[:len(b.m.Targets)-1] {
+		if t.Name != other.Name && (t.Name == "" || other.Name == "") {
+			return append(diags, errorf(&t.Range, "A target without a name", "Of several targets each has a name, as its block's label: target \"SM8750\" {}. The other one is at %s.", where(other.Range))...)
+		}
+	}
+	return diags
 }
 
-func (b *builder) output(blk *hcl.Block) hcl.Diagnostics {
+func output(blk *hcl.Block) (*Output, hcl.Diagnostics) {
 	schema := attributes("description", "show")
 	schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: "value", Required: true})
 	c, diags := content(blk.Body, schema, "an output block")
 	o := &Output{Name: blk.Labels[0], Range: blk.DefRange}
-	diags = append(diags, b.unique("output."+o.Name, o.Range)...)
 	diags = append(diags, text(c, "description", &o.Description)...)
 	diags = append(diags, text(c, "show", &o.Show)...)
 	if a := c.Attributes["show"]; a != nil && o.Show != "table" && o.Show != "" {
@@ -226,9 +289,36 @@ func (b *builder) output(blk *hcl.Block) hcl.Diagnostics {
 	}
 	if a := c.Attributes["value"]; a != nil {
 		o.Value = a.Expr
-		b.p.Outputs = append(b.p.Outputs, o)
 	}
-	return diags
+	return o, diags
+}
+
+// callArguments are the arguments of a module block that are not values of the module's variables.
+func callArguments() []string {
+	return []string{"source", "for_each", "when", "target", "depends_on", "description"}
+}
+
+func call(blk *hcl.Block) (*Call, hcl.Diagnostics) {
+	c := &Call{Name: blk.Labels[0], Range: blk.DefRange, SourceRange: blk.DefRange}
+	own, rest, diags := blk.Body.PartialContent(attributes(callArguments()...))
+	diags = append(diags, text(own, "description", &c.Description)...)
+	diags = append(diags, text(own, "source", &c.Source)...)
+	if a := own.Attributes["source"]; a != nil {
+		c.SourceRange = a.Expr.Range()
+	}
+	if c.Source == "" && !diags.HasErrors() {
+		diags = append(diags, errorf(&c.SourceRange, "A module without a source", "Say which module it is: source = \"NAME\" for a shipped one, \"./FOLDER\" or \"../FOLDER\" for one of this workspace.")...)
+	}
+	for name, to := range map[string]*hcl.Expression{"for_each": &c.ForEach, "when": &c.When, "target": &c.Target} {
+		if a := own.Attributes[name]; a != nil {
+			*to = a.Expr
+		}
+	}
+	var ds hcl.Diagnostics
+	c.DependsOn, ds = dependencies(own)
+	diags = append(diags, ds...)
+	c.Arguments, ds = rest.JustAttributes()
+	return c, append(diags, ds...)
 }
 
 func attributes(names ...string) *hcl.BodySchema {

@@ -18,22 +18,50 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Pipeline is the skeleton of one pipeline. Lists are in the order of the files.
+// Pipeline is the skeleton of one pipeline, and of the modules that it calls.
 type Pipeline struct {
-	Name        string
-	Description string
-
-	Variables  []*Variable
-	Locals     []*Local
-	Profiles   []*Profile
-	Target     *Target // nil when there is no target block
-	Toolchains []*Block
-	Steps      []*Block
-	Outputs    []*Output
+	Name string
+	*Module
 
 	VarFiles []*VarFile           // in the order in which they apply: a later one wins
-	Files    map[string]*hcl.File // every file read, by its slash path in the workspace: sources for diagnostics
-	Dirs     []string             // every folder listed, as slash paths in the workspace
+	Files    map[string]*hcl.File // every file read, by its slash path in the workspace, or absolute: sources for diagnostics
+	Dirs     []string             // every folder listed, spelt likewise
+}
+
+// Module is what a pipeline's files declare, or those of a folder that a module block names. Lists are in the order of the files.
+type Module struct {
+	Source      string // as the first call that was read names it; "" for a pipeline
+	Dir         string // of its files: slash path in the workspace, or absolute
+	Description string
+
+	Variables []*Variable
+	Profiles  []*Profile
+	Targets   []*Target
+	Parts
+}
+
+// Parts are what a profile may add.
+type Parts struct {
+	Locals     []*Local
+	Toolchains []*Block
+	Steps      []*Block
+	Calls      []*Call
+	Outputs    []*Output
+}
+
+// Call is a `module` block with a name: a module, and the values of its variables.
+type Call struct {
+	Name        string
+	Source      string
+	Description string
+
+	ForEach, When, Target hcl.Expression // nil when not set
+	DependsOn             []Dependency
+	Arguments             hcl.Attributes
+	Module                *Module // nil when it could not be read: diagnostics say so
+
+	Range       hcl.Range // of the header
+	SourceRange hcl.Range
 }
 
 // Variable is a `variable` block.
@@ -68,11 +96,11 @@ type Profile struct {
 	Description string
 	Default     bool
 	Variables   hcl.Expression // an object, or nil
-	Toolchains  []*Block       // overrides of the pipeline's toolchain blocks
+	Parts                      // toolchains change those of the same name outside of profiles
 	Range       hcl.Range
 }
 
-// Target is the `target` block.
+// Target is a `target` block.
 type Target struct {
 	Name      string // "" when the block has no label
 	Arguments hcl.Attributes
@@ -86,6 +114,7 @@ type Block struct {
 
 	ForEach, When                           hcl.Expression // nil when not set, as are the others
 	Timeout, Retries, Resources, Env, Cache hcl.Expression
+	Target                                  hcl.Expression
 	RetryExitCodes                          hcl.Expression
 	DependsOn                               []Dependency
 	Description                             string

@@ -43,7 +43,7 @@ func TestLoadFolder(t *testing.T) {
 		"pipelines/p/one.hcl", "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n}\n",
 		"pipelines/p/two.hcl", "pipeline {\n  description = \"d\"\n}\nstep \"exec\" \"b\" {\n  when = true\n  argv = [\"x\"]\n}",
 		"pipelines/p/own.hexvars.hcl", "x = 1\n", "pipelines/q/q.hcl", "", "pipelines/q/q.hexvars.hcl", "x = 2\n",
-	), "p")
+	), "p", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -89,7 +89,7 @@ func TestLoadErrors(t *testing.T) {
 		{workspace("pipelines/a.hcl", big), "a", "more than the"},
 		{workspace("pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "x {}"), "a", "Blocks are not allowed here"},
 	} {
-		_, diags := config.Load(tt.fsys, tt.name)
+		_, diags := config.Load(tt.fsys, tt.name, nil)
 		if !diags.HasErrors() || !strings.Contains(config.Render(diags, nil, 0, false), tt.want) {
 			t.Errorf("Load(%q): %v, want %q", tt.name, diags, tt.want)
 		}
@@ -98,7 +98,7 @@ func TestLoadErrors(t *testing.T) {
 
 // A script is the same script in a file whose lines end as Windows ends them.
 func TestLineEnds(t *testing.T) {
-	p, diags := config.Load(workspace("pipelines/p.hcl", "locals {\r\n  a = <<-EOT\r\n    one\r\n    two\r\n  EOT\r\n  b = \"c\\r\\n\"\r\n}\r\n"), "p")
+	p, diags := config.Load(workspace("pipelines/p.hcl", "locals {\r\n  a = <<-EOT\r\n    one\r\n    two\r\n  EOT\r\n  b = \"c\\r\\n\"\r\n}\r\n"), "p", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -165,7 +165,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, diags := config.Load(fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}, "p")
+		p, diags := config.Load(fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}, "p", nil)
 		config.Render(diags, p.Files, 80, false)
 		for _, s := range p.Steps {
 			p.Source(s.Whole)

@@ -73,11 +73,12 @@ func folderFiles(workspace fs.FS, name string) (files, varFiles []string) {
 	return files, varFiles
 }
 
-// Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, and the
-// values of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the folder. The pipeline
+// Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, the
+// values of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the folder, and the modules that it
+// calls. find says where modules are that a source names otherwise than by a relative path; it may be nil. The pipeline
 // is returned also when there are errors, as far as it could be read, so that diagnostics can show their source.
-func Load(workspace fs.FS, name string) (*Pipeline, hcl.Diagnostics) {
-	p := &Pipeline{Name: name, Files: make(map[string]*hcl.File)}
+func Load(workspace fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
+	p := &Pipeline{Name: name, Module: &Module{Dir: Folder}, Files: make(map[string]*hcl.File)}
 	names, dirs, err := list(workspace)
 	p.Dirs = dirs
 	if err != nil {
@@ -87,19 +88,14 @@ func Load(workspace fs.FS, name string) (*Pipeline, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return p, diags
 	}
-	if dir := path.Join(Folder, name); path.Dir(files[0]) == dir && !slices.Contains(p.Dirs, dir) { // a link to a folder
-		p.Dirs = append(p.Dirs, dir)
-	}
-	b := &builder{p: p}
-	for _, f := range files {
-		file, ds := parse(workspace, f)
-		diags = append(diags, ds...)
-		if file == nil {
-			continue
+	if dir := path.Join(Folder, name); path.Dir(files[0]) == dir {
+		p.Module.Dir = dir
+		if !slices.Contains(p.Dirs, dir) { // a link to a folder
+			p.Dirs = append(p.Dirs, dir)
 		}
-		p.Files[f] = file
-		diags = append(diags, b.file(file.Body)...)
 	}
+	l := &loader{p: p, find: find, read: make(map[string]*Module)}
+	diags = append(diags, l.module(p.Module, ModuleFolder{FS: workspace, Dir: p.Module.Dir}, files, true)...)
 	diags = append(diags, loadVarFiles(p, workspace, names)...)
 	return p, diags
 }
@@ -157,7 +153,7 @@ func loadVarFiles(p *Pipeline, workspace fs.FS, names []string) hcl.Diagnostics 
 		if !isOwn && isPipeline[base] {
 			continue
 		}
-		file, ds := parse(workspace, f)
+		file, ds := parse(workspace, f, f)
 		diags = append(diags, ds...)
 		if file == nil {
 			continue
@@ -180,8 +176,9 @@ func loadVarFiles(p *Pipeline, workspace fs.FS, names []string) hcl.Diagnostics 
 // it as it goes: for a file of a megabyte, which has ten thousand steps, that takes 200 MB more than what is made of it.
 const partSize = 4 << 10
 
-func parse(workspace fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
-	info, err := fs.Stat(workspace, name)
+// parse reads a file of fsys, which is called name in diagnostics.
+func parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
+	info, err := fs.Stat(fsys, file)
 	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
 		err = errors.New("it is no regular file")
 	}
@@ -190,7 +187,7 @@ func parse(workspace fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
 	}
 	var src []byte
 	if err == nil {
-		src, err = fs.ReadFile(workspace, name)
+		src, err = fs.ReadFile(fsys, file)
 	}
 	if err != nil {
 		return nil, errorf(nil, "A file cannot be read", "%s: %s.", name, err)

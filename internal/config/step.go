@@ -15,7 +15,7 @@ import (
 
 // MetaArguments returns the names of the arguments that every step has, whatever its kind.
 func MetaArguments() []string {
-	return []string{"cache", "depends_on", "description", "env", "for_each", "resources", "retries", "retry_exit_codes", "timeout", "when"}
+	return []string{"cache", "depends_on", "description", "env", "for_each", "resources", "retries", "retry_exit_codes", "target", "timeout", "when"}
 }
 
 func newBlock(blk *hcl.Block, at addrs.Step) *Block {
@@ -75,30 +75,38 @@ func (b *Block) meta(c *hcl.BodyContent) hcl.Diagnostics {
 	diags := text(c, "description", &b.Description)
 	for name, to := range map[string]*hcl.Expression{
 		"for_each": &b.ForEach, "when": &b.When, "timeout": &b.Timeout, "retries": &b.Retries,
-		"resources": &b.Resources, "env": &b.Env, "cache": &b.Cache, "retry_exit_codes": &b.RetryExitCodes,
+		"resources": &b.Resources, "env": &b.Env, "cache": &b.Cache, "retry_exit_codes": &b.RetryExitCodes, "target": &b.Target,
 	} {
 		if a := c.Attributes[name]; a != nil {
 			*to = a.Expr
 		}
 	}
-	if a := c.Attributes["depends_on"]; a != nil {
-		exprs, ds := hcl.ExprList(a.Expr)
-		diags = append(diags, ds...)
-		for _, e := range exprs {
-			var d Dependency
-			if ix, ok := e.(*hclsyntax.IndexExpr); ok {
-				e, d.Key = ix.Collection, ix.Key
-			}
-			var ds hcl.Diagnostics
-			if d.Step, ds = hcl.AbsTraversalForExpr(e); ds.HasErrors() {
-				r := e.Range()
-				diags = append(diags, errorf(&r, "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
-				continue
-			}
-			b.DependsOn = append(b.DependsOn, d)
-		}
+	var ds hcl.Diagnostics
+	b.DependsOn, ds = dependencies(c)
+	return append(diags, ds...)
+}
+
+// dependencies reads depends_on.
+func dependencies(c *hcl.BodyContent) (out []Dependency, diags hcl.Diagnostics) {
+	a := c.Attributes["depends_on"]
+	if a == nil {
+		return nil, nil
 	}
-	return diags
+	exprs, diags := hcl.ExprList(a.Expr)
+	for _, e := range exprs {
+		var d Dependency
+		if ix, ok := e.(*hclsyntax.IndexExpr); ok {
+			e, d.Key = ix.Collection, ix.Key
+		}
+		var ds hcl.Diagnostics
+		if d.Step, ds = hcl.AbsTraversalForExpr(e); ds.HasErrors() {
+			r := e.Range()
+			diags = append(diags, errorf(&r, "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
+			continue
+		}
+		out = append(out, d)
+	}
+	return out, diags
 }
 
 // secretFile is the name of a block.

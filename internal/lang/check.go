@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +16,17 @@ import (
 type Declared struct {
 	Vars, Locals, Toolchains []string
 	Steps                    map[addrs.Step]DeclaredStep
+	Calls                    map[string]DeclaredCall
 	HasTarget                bool
+	// In says which profile is chosen, and Elsewhere which others declare what this one does not, by Ref.Object: for messages.
+	In        string
+	Elsewhere map[string][]string
+}
+
+// DeclaredCall is what is known of a module's call before anything is evaluated.
+type DeclaredCall struct {
+	ForEach bool
+	Outputs []string // nil when the module could not be read
 }
 
 // DeclaredStep is what is known of a step before anything is evaluated.
@@ -41,6 +52,9 @@ func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
 // Check says whether what the reference means is declared; each tells whether each.key and each.value are in scope.
 // No evaluation can hide what it finds, as try() would.
 func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
+	if in := d.Elsewhere[r.Object()]; len(in) > 0 {
+		return errorf(r.Range, "Not in this profile", "There is no %s in profile %s. It is there in %s: move what uses it into that profile, too.", r.Object(), d.In, strings.Join(in, ", "))
+	}
 	switch r.Root {
 	case Var:
 		return exists(r, "var.", d.Vars, "Declare it: variable %q { … }.", r.Name)
@@ -49,22 +63,57 @@ func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 	case Toolchain:
 		return exists(r, "toolchain.", d.Toolchains, "Declare it: toolchain %q { … }.", r.Name)
 	case Path:
-		return d.attribute(r, []string{"pipeline", "workspace"})
+		return d.attribute(r, []string{"module", "pipeline", "workspace"})
 	case Profile:
 		return d.attribute(r, []string{"name"})
-	case Target:
+	case Target, Targets:
 		if !d.HasTarget {
 			return errorf(r.Range, "There is no target", "The pipeline does not say what it builds for. Add a block: target \"NAME\" {}.")
 		}
 	case Each:
 		if !each {
-			return errorf(r.Range, "each outside for_each", "each.key and each.value exist only in a step with for_each.")
+			return errorf(r.Range, "each outside for_each", "each.key and each.value exist only in a step or module with for_each.")
 		}
 		return d.attribute(r, []string{"key", "value"})
 	case StepRoot:
 		return d.step(r)
+	case Module:
+		return d.call(r)
 	}
 	return nil
+}
+
+func (d *Declared) call(r Ref) hcl.Diagnostics {
+	c, ok := d.Calls[r.Name]
+	if !ok {
+		return exists(r, "module.", slices.Sorted(maps.Keys(d.Calls)), "Declare it: module %q { source = … }.", r.Name)
+	}
+	switch {
+	case c.ForEach && !r.Keyed && r.Attr != "":
+		return errorf(r.Range, "A module with for_each has several copies",
+			"%s is a map: choose one with %s[\"key\"].%s, or all with [for k, m in %s : m.%s].", r.Object(), r.Object(), r.Attr, r.Object(), r.Attr)
+	case !c.ForEach && r.Keyed:
+		return errorf(r.Range, "A module without for_each has no keys", "%s is one module. Write %s.OUTPUT.", r.Object(), r.Object())
+	}
+	return d.checkModuleOutput(r)
+}
+
+func (d *Declared) checkModuleOutput(r Ref) hcl.Diagnostics {
+	outputs := d.Calls[r.Name].Outputs
+	if r.Attr == "" || outputs == nil || slices.Contains(outputs, r.Attr) {
+		return nil
+	}
+	at := r.OutputRange
+	if at == (hcl.Range{}) {
+		at = r.Range
+	}
+	advice := "It has no outputs."
+	if near := nearest.Name(r.Attr, outputs); near != "" {
+		advice = fmt.Sprintf("Did you mean %s?", near)
+	} else if len(outputs) > 0 {
+		advice = "It has: " + strings.Join(outputs, ", ") + "."
+	}
+	return errorf(at, "No such output", "%s has no output %s. %s", r.Object(), r.Attr, advice)
 }
 
 func (d *Declared) step(r Ref) hcl.Diagnostics {

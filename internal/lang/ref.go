@@ -25,27 +25,29 @@ const (
 	Path      = "path"
 	Profile   = "profile"
 	Target    = "target"
+	Targets   = "targets" // all of them by name, also where there is one
 	Toolchain = "toolchain"
 	StepRoot  = "step"
+	Module    = "module"
 	Each      = "each"
 )
 
 // Roots returns the names that references start with.
 func Roots() []string {
-	return []string{Each, Local, Path, Profile, StepRoot, Target, Toolchain, Var}
+	return []string{Each, Local, Module, Path, Profile, StepRoot, Target, Targets, Toolchain, Var}
 }
 
 // Ref is a typed reference: what of the pipeline an expression means by a traversal such as step.exec.gen["v12"].outputs.so[0].
 type Ref struct {
 	Root string     // one of Roots
-	Name string     // of the variable, local or toolchain; the attribute of path, profile, target and each
+	Name string     // of the variable, local, toolchain or call of a module; the attribute of path, profile, target and each
 	Step addrs.Step // for steps and toolchains
 
-	Key     string // of a for_each instance
+	Key     string // of a for_each instance, of a step or of a call
 	Keyed   bool
 	Outputs bool   // .outputs is there
 	Output  string // its name; "" when the reference stops before, or goes on with something that is not constant
-	Attr    string // the attribute of a toolchain; "" for the whole
+	Attr    string // the attribute of a toolchain, or the output of a module; "" for the whole
 
 	Rest  hcl.Traversal // what follows the part above, relative
 	Range hcl.Range
@@ -53,10 +55,10 @@ type Ref struct {
 	OutputRange hcl.Range
 }
 
-// Object returns the address of the declared thing: "var.x", "local.x", "target", "toolchain.llvm", "step.patch.ops".
+// Object returns the address of the declared thing: "var.x", "local.x", "target", "toolchain.llvm", "step.patch.ops", "module.aot".
 func (r Ref) Object() string {
 	switch r.Root {
-	case Var, Local:
+	case Var, Local, Module:
 		return r.Root + "." + r.Name
 	case Toolchain, StepRoot:
 		return r.Step.String()
@@ -69,11 +71,18 @@ func (r Ref) String() string {
 	var b strings.Builder
 	b.WriteString(r.Object())
 	switch r.Root {
-	case Path, Profile, Target, Each:
+	case Path, Profile, Target, Targets, Each:
 		if r.Name != "" {
 			b.WriteString("." + r.Name)
 		}
 	case Toolchain:
+		if r.Attr != "" {
+			b.WriteString("." + r.Attr)
+		}
+	case Module:
+		if r.Keyed {
+			b.WriteString(index(cty.StringVal(r.Key)))
+		}
 		if r.Attr != "" {
 			b.WriteString("." + r.Attr)
 		}
@@ -114,7 +123,7 @@ func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
 	switch r.Root {
 	case Var, Local:
 		r.Name, diags = p.name("%s.NAME", r.Root)
-	case Path, Profile, Target, Each:
+	case Path, Profile, Target, Targets, Each:
 		r.Name, r.OutputRange = p.attr()
 	case Toolchain:
 		r.Step.Kind = addrs.Toolchain
@@ -123,6 +132,12 @@ func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
 		r.Attr, r.OutputRange = p.attr()
 	case StepRoot:
 		diags = p.step()
+	case Module:
+		if r.Name, diags = p.name("module.NAME.OUTPUT"); !diags.HasErrors() {
+			if diags = p.key("module." + r.Name); !diags.HasErrors() {
+				r.Attr, r.OutputRange = p.attr()
+			}
+		}
 	default:
 		diags = unknownRoot(r)
 	}
@@ -187,18 +202,8 @@ func (p *refParser) step() hcl.Diagnostics {
 	}
 	r := p.ref
 	r.Step = addrs.Step{Kind: kind, Name: name}
-	if len(p.rest) > 0 {
-		if t, ok := p.rest[0].(hcl.TraverseIndex); ok {
-			k, ok := stringKey(t)
-			if !ok {
-				return errorf(t.SrcRange, "Not a key of a step", "The copies of a step with for_each are named by strings: %s[\"key\"].", r.Step)
-			}
-			r.Key, r.Keyed = k, true
-			p.rest = p.rest[1:]
-		}
-	}
-	if len(p.rest) == 0 {
-		return nil
+	if diags := p.key(r.Step.String()); diags.HasErrors() || len(p.rest) == 0 {
+		return diags
 	}
 	t, ok := p.rest[0].(hcl.TraverseAttr)
 	if !ok || t.Name != "outputs" {
@@ -207,6 +212,24 @@ func (p *refParser) step() hcl.Diagnostics {
 	r.Outputs = true
 	p.rest = p.rest[1:]
 	r.Output, r.OutputRange = p.attr()
+	return nil
+}
+
+// key takes a key in brackets, when one follows; of is what has keys.
+func (p *refParser) key(of string) hcl.Diagnostics {
+	if len(p.rest) == 0 {
+		return nil
+	}
+	t, ok := p.rest[0].(hcl.TraverseIndex)
+	if !ok {
+		return nil
+	}
+	k, ok := stringKey(t)
+	if !ok {
+		return errorf(t.SrcRange, "Not a key", "The copies that for_each makes are named by strings: %s[\"key\"].", of)
+	}
+	p.ref.Key, p.ref.Keyed = k, true
+	p.rest = p.rest[1:]
 	return nil
 }
 

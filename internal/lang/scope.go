@@ -25,19 +25,49 @@ type Argument struct {
 // evaluated; what is not referred to may be missing.
 type Scope struct {
 	Vars, Locals map[string]cty.Value
-	Path         cty.Value // the zero Value leaves it out, as with the other three
+	Path         cty.Value // the zero Value leaves it out, as with the other four
 	Profile      cty.Value
 	Target       cty.Value
+	Targets      cty.Value
 	Toolchains   map[string]cty.Value
-	Steps        map[addrs.Step]cty.Value
+	Caller       *Scope                   // of a module: it has the toolchains that this one lacks
+	Steps        map[addrs.Step]cty.Value // by their address in the module
+	Modules      map[string]*Outputs      // by the call's name
 	Each         cty.Value
 	Functions    map[string]function.Function
+}
+
+// Outputs are those of a module, of each copy of its call.
+type Outputs struct {
+	Keyed  bool
+	Keys   []string               // of copies, or one that does not matter
+	Values []map[string]cty.Value // by the output's name
+}
+
+// value is what expressions see: an object, or one of those by key. It has the outputs named, as far as they are known; all when names is nil.
+func (o *Outputs) value(names map[string]bool) cty.Value {
+	byKey := make(map[string]cty.Value, len(o.Keys))
+	for i, all := range o.Values {
+		some := make(map[string]cty.Value, len(all))
+		for name, v := range all {
+			if names == nil || names[name] {
+				some[name] = v
+			}
+		}
+		obj := cty.ObjectVal(some)
+		if !o.Keyed {
+			return obj
+		}
+		byKey[o.Keys[i]] = obj
+	}
+	return cty.ObjectVal(byKey)
 }
 
 // EvalContext returns a scope for HCL that holds only what the references mean.
 func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 	vars, locals, toolchains := map[string]cty.Value{}, map[string]cty.Value{}, map[string]cty.Value{}
 	kinds := map[string]map[string]cty.Value{}
+	outputs := map[string]map[string]bool{} // of modules; nil: all
 	for _, r := range refs {
 		switch r.Root {
 		case Var:
@@ -45,7 +75,19 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 		case Local:
 			put(locals, r.Name, s.Locals)
 		case Toolchain:
-			put(toolchains, r.Name, s.Toolchains)
+			for from := s; from != nil && toolchains[r.Name] == cty.NilVal; from = from.Caller {
+				put(toolchains, r.Name, from.Toolchains)
+			}
+		case Module:
+			names, seen := outputs[r.Name]
+			switch {
+			case r.Attr == "" || seen && names == nil:
+				outputs[r.Name] = nil
+			case !seen:
+				outputs[r.Name] = map[string]bool{r.Attr: true}
+			default:
+				names[r.Attr] = true
+			}
 		case StepRoot:
 			v, ok := s.Steps[r.Step]
 			if !ok {
@@ -61,10 +103,16 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 	for k, byName := range kinds {
 		steps[k] = cty.ObjectVal(byName)
 	}
+	modules := make(map[string]cty.Value, len(outputs))
+	for name, names := range outputs {
+		if m := s.Modules[name]; m != nil {
+			modules[name] = m.value(names)
+		}
+	}
 	ctx := &hcl.EvalContext{Functions: s.Functions, Variables: map[string]cty.Value{
-		Var: cty.ObjectVal(vars), Local: cty.ObjectVal(locals), Toolchain: cty.ObjectVal(toolchains), StepRoot: cty.ObjectVal(steps),
+		Var: cty.ObjectVal(vars), Local: cty.ObjectVal(locals), Toolchain: cty.ObjectVal(toolchains), StepRoot: cty.ObjectVal(steps), Module: cty.ObjectVal(modules),
 	}}
-	for name, v := range map[string]cty.Value{Path: s.Path, Profile: s.Profile, Target: s.Target, Each: s.Each} {
+	for name, v := range map[string]cty.Value{Path: s.Path, Profile: s.Profile, Target: s.Target, Targets: s.Targets, Each: s.Each} {
 		if v != cty.NilVal {
 			ctx.Variables[name] = v
 		}

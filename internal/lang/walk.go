@@ -3,8 +3,6 @@ package lang
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-
-	"github.com/hexmage/hexmage/internal/addrs"
 )
 
 // EachRefs finds what an expression or body takes from every copy of a step, which plain references do not show:
@@ -13,7 +11,7 @@ import (
 //	[for k, s in step.exec.gen : s.outputs.so]
 //	values(step.exec.gen)[*].outputs.so
 //
-// Each Ref has Step, Outputs and Output; Declared.CheckEach checks them. Only native syntax is understood; anything else
+// and of every copy of a module: module.aot[each.key].context. Each Ref has Step, Outputs and Output, or Name and Attr; Declared.CheckEach checks them. Only native syntax is understood; anything else
 // gives nothing.
 func EachRefs(node any) []Ref {
 	n, ok := node.(hclsyntax.Node)
@@ -21,14 +19,22 @@ func EachRefs(node any) []Ref {
 		return nil
 	}
 	var refs []Ref
-	add := func(s addrs.Step, rest hcl.Traversal) {
+	add := func(of Ref, rest hcl.Traversal) {
 		if len(rest) == 0 {
+			return
+		}
+		if of.Root == Module {
+			of.Range = rest.SourceRange()
+			p := &refParser{rest: rest, ref: &of}
+			if of.Attr, of.OutputRange = p.attr(); of.Attr != "" {
+				refs = append(refs, of)
+			}
 			return
 		}
 		if a, ok := rest[0].(hcl.TraverseAttr); !ok || a.Name != "outputs" {
 			return // HCL reports it: the object has no other attribute
 		}
-		r := Ref{Root: StepRoot, Step: s, Outputs: true, Range: rest.SourceRange()}
+		r := Ref{Root: StepRoot, Step: of.Step, Outputs: true, Range: rest.SourceRange()}
 		p := &refParser{rest: rest[1:], ref: &r}
 		if r.Output, r.OutputRange = p.attr(); r.Output != "" {
 			refs = append(refs, r)
@@ -38,18 +44,18 @@ func EachRefs(node any) []Ref {
 		switch e := n.(type) {
 		case *hclsyntax.RelativeTraversalExpr:
 			if ix, ok := e.Source.(*hclsyntax.IndexExpr); ok {
-				if s, ok := stepOf(ix.Collection); ok {
+				if s, ok := manyOf(ix.Collection); ok {
 					add(s, e.Traversal)
 				}
 			}
 		case *hclsyntax.SplatExpr:
 			if each, ok := e.Each.(*hclsyntax.RelativeTraversalExpr); ok {
-				if s, ok := stepOf(e.Source); ok {
+				if s, ok := manyOf(e.Source); ok {
 					add(s, each.Traversal)
 				}
 			}
 		case *hclsyntax.ForExpr:
-			s, ok := stepOf(e.CollExpr)
+			s, ok := manyOf(e.CollExpr)
 			if !ok {
 				break
 			}
@@ -69,22 +75,28 @@ func EachRefs(node any) []Ref {
 	return refs
 }
 
-// stepOf recognises step.KIND.NAME, and values(step.KIND.NAME).
-func stepOf(e hclsyntax.Expression) (addrs.Step, bool) {
+// manyOf recognises step.KIND.NAME and module.NAME, and values(…) of them.
+func manyOf(e hclsyntax.Expression) (Ref, bool) {
 	e = Inner(e)
 	if call, ok := e.(*hclsyntax.FunctionCallExpr); ok && call.Name == "values" && len(call.Args) == 1 {
 		e = Inner(call.Args[0])
 	}
 	t, ok := e.(*hclsyntax.ScopeTraversalExpr)
-	if !ok || t.Traversal.RootName() != StepRoot {
-		return addrs.Step{}, false
+	if !ok || t.Traversal.RootName() != StepRoot && t.Traversal.RootName() != Module {
+		return Ref{}, false
 	}
 	r, diags := ParseRef(t.Traversal)
-	return r.Step, !diags.HasErrors() && !r.Outputs && !r.Keyed
+	return r, !diags.HasErrors() && !r.Outputs && !r.Keyed && r.Attr == ""
 }
 
 // CheckEach says whether what EachRefs found is declared.
 func (d *Declared) CheckEach(r Ref) hcl.Diagnostics {
+	if r.Root == Module {
+		if !d.Calls[r.Name].ForEach { // the plain reference tells
+			return nil
+		}
+		return d.checkModuleOutput(r)
+	}
 	s, ok := d.Steps[r.Step]
 	if !ok || s.Outputs == nil || !s.ForEach { // the plain reference tells
 		return nil

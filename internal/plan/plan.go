@@ -204,7 +204,7 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	for _, s := range steps {
 		found := false
 		for _, n := range p.Instances {
-			if n.At.Step == s {
+			if s.Covers(n.At.Step) {
 				found = true
 				visit(n.At)
 			}

@@ -81,7 +81,11 @@ func chain(i int) []int {
 
 func benchPlan(b *testing.B, pipeline, workspace string, nodes int) {
 	b.Helper()
-	files := fstest.MapFS{"pipelines/x.hcl": {Data: []byte(pipeline)}}
+	benchFiles(b, fstest.MapFS{"pipelines/x.hcl": {Data: []byte(pipeline)}}, workspace, nodes)
+}
+
+func benchFiles(b *testing.B, files fstest.MapFS, workspace string, nodes int) {
+	b.Helper()
 	load := func() *plan.Plan {
 		p, _, diags := loadAndBuild(files, "x", planner.Options{Kinds: kindsForTest(), Workspace: workspace})
 		if diags.HasErrors() || len(p.Instances) != nodes {
@@ -142,6 +146,41 @@ func BenchmarkEvaluate(b *testing.B) {
 		s.WriteString("  output \"o\" { file = \"${basename(each.key)}.o\" }\n}\n")
 	}
 	benchPlan(b, s.String(), workspace, steps*copies+1)
+}
+
+// The same 10,000 instances: written out, by for_each over the steps, and by for_each over modules, three levels of them.
+const compileSteps = `step "exec" "cc%[1]s" {
+  argv   = ["cc", %[2]s, "-o", "x.o"]
+  inputs = [%[2]s]
+  output "o" { file = "x.o" }
+}
+step "exec" "ar%[1]s" {
+  argv = ["ar", "x.a", step.exec.cc%[1]s.outputs.o]
+  output "a" { file = "x.a" }
+}
+`
+
+func BenchmarkPlanFlat10000(b *testing.B) {
+	_, workspace := wide(b, 1)
+	var s strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&s, compileSteps, fmt.Sprint(i), fmt.Sprintf("%q", fmt.Sprintf("src/s%d-%d-%d", i/500, i/25%20, i%25)))
+	}
+	benchPlan(b, s.String(), workspace, 10000)
+}
+
+func BenchmarkPlanModules10000(b *testing.B) {
+	_, workspace := wide(b, 1)
+	call := func(source string, n int) string {
+		return fmt.Sprintf("module \"m\" {\n  source   = %q\n  for_each = toset([for i in range(%d) : tostring(i)])\n  name     = \"${var.name}-${each.key}\"\n}\n", source, n)
+	}
+	variable := "variable \"name\" {\n  type    = string\n  default = \"src/s\"\n}\n"
+	benchFiles(b, fstest.MapFS{
+		"pipelines/x.hcl": {Data: []byte(variable + call("../a", 10))},
+		"a/a.hcl":         {Data: []byte(variable + call("../b", 20))},
+		"b/b.hcl":         {Data: []byte(variable + call("../c", 25))},
+		"c/c.hcl":         {Data: []byte(variable + fmt.Sprintf(compileSteps, "", "var.name"))},
+	}, workspace, 10000)
 }
 
 func BenchmarkPlanForEach1000(b *testing.B)  { benchForEach(b, 1000) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
@@ -29,6 +30,7 @@ type Options struct {
 	Kinds     map[string]step.Kind // by name; the kind of toolchain blocks is addrs.Toolchain
 	Workspace string               // absolute path of the folder that relative paths start in
 	Profile   string               // "" chooses the default profile
+	SoCs      []string             // names of targets that take the place of the pipeline's; one that begins with + is one more
 
 	// Targets makes the object that `target` is of a target block: of its label, "" when it has none, and its arguments. It may find that one is
 	// not what is meant; a known object with errors is used to go on. Nil when nobody knows targets: then the arguments, and name, are its attributes.
@@ -48,9 +50,26 @@ func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	diags = append(diags, p.prepareScope()...)
-	diags = append(diags, p.declare()...)
-	ds := p.sort()
+	p.targets = p.chooseTargets()
+	root, ds := p.newModule(nil, nil, p.cfg.Module)
+	p.root = root
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return nil, diags
+	}
+	diags = append(diags, p.prepareRoot()...)
+	for _, m := range p.modules {
+		diags = append(diags, p.once(m, p.declareBlocks(m))...)
+	}
+	for _, m := range p.modules { // a caller's names come before those of what it calls
+		p.declareNames(m)
+	}
+	for _, m := range p.modules {
+		diags = append(diags, p.once(m, p.declare(m))...)
+	}
+	for _, m := range p.modules {
+		diags = append(diags, p.once(m, p.checkStatic(m))...)
+	}
+	ds = p.sort()
 	diags = append(diags, ds...)
 	if ds.HasErrors() {
 		return nil, diags
@@ -68,47 +87,58 @@ func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 }
 
 func newPlanner(o Options) *planner {
-	return &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(), dummies: &dummies{},
-		objects: make(map[string]*object), steps: make(map[addrs.Step]*stepState), env: make(map[string]bool), places: make(map[string]string)}
+	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
+		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool)}
+	p.functions = lang.Functions(p.files)
+	return p
 }
 
 // planner holds everything while a plan is made. Once Build has returned nothing changes it any more: the plan's Resolve
 // functions read it, possibly several at once.
 type planner struct {
-	o        Options
-	cfg      *config.Pipeline
-	profile  *config.Profile // nil when the pipeline has none
-	files    *lang.Files
-	budget   *lang.Budget
-	copied   int // instances of all steps with for_each
-	scope    lang.Scope
-	declared lang.Declared
-	dummies  *dummies
-	copies   bool           // any step has for_each
-	last     *plan.Instance // that was planned
+	o         Options
+	cfg       *config.Pipeline
+	profile   *config.Profile // nil when the pipeline has none
+	targets   []*config.Target
+	files     *lang.Files
+	functions map[string]function.Function
+	budget    *lang.Budget
+	schemas   map[string]*kindSchema
+	copied    int // instances of all steps with for_each, and of all steps of modules
+	framed    int // copies of calls
+	dummies   *dummies
+	copies    bool           // any step or call has for_each
+	last      *plan.Instance // that was planned
 
-	objects map[string]*object // by address
+	root    *module
+	modules []*module // as written: callers before what they call
+	frames  map[addrs.Module]*frame
+	objects map[string]*object // by name
 	order   []string           // dependencies first
-	steps   map[addrs.Step]*stepState
 	outputs []plan.Output
 	places  map[string]string // of outputs, by the name of the file that each will be
 	env     map[string]bool   // variables of the environment that kinds looked at
+	said    map[saying]bool
 }
 
-// object is one thing that is evaluated: a local, the target, a toolchain, a step or an output block.
+// object is one thing as it is written, which is evaluated in each frame of its module: a call, a variable of a module, a local, the targets, a toolchain,
+// a step or an output block.
 type object struct {
 	name     string
-	step     *stepState // of a step or toolchain, else nil
+	in       *module   // in whose frames it is evaluated
+	scope    *module   // whose names it refers to: in, or for variables its caller
+	step     *stepDecl // of a step or toolchain, else nil
+	local    *config.Local
+	output   *config.Output
 	rng      hcl.Range
 	refs     []lang.Ref
+	order    []lang.Ref // of depends_on
 	each     []lang.Ref // of lang.EachRefs
-	implicit []string   // objects it needs without a reference: toolchains of its kind
+	implicit []string   // objects it needs without a reference
 	deps     []string   // objects
-	eval     func() hcl.Diagnostics
+	eval     func(*frame) hcl.Diagnostics
 	failed   bool // itself, or something it needs, could not be evaluated
-
-	static  [2]staticDeps // [1] for when all values are known
-	awaited awaitedOutputs
+	awaits   awaits
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -140,22 +170,32 @@ func (p *planner) profileName() string {
 	return p.profile.Name
 }
 
-// prepareScope fills in what is known before anything is evaluated in order.
-func (p *planner) prepareScope() hcl.Diagnostics {
-	p.scope = lang.Scope{
-		Locals:     make(map[string]cty.Value),
-		Toolchains: make(map[string]cty.Value),
-		Steps:      make(map[addrs.Step]cty.Value),
-		Path:       cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(config.Folder)}),
-		Profile:    cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
-		Functions:  lang.Functions(p.files),
+// chooseTargets are the pipeline's, or what was asked for.
+func (p *planner) chooseTargets() []*config.Target {
+	targets := p.cfg.Targets
+	replaced := false
+	for _, soc := range p.o.SoCs {
+		name, more := strings.CutPrefix(soc, "+")
+		if !more && !replaced {
+			targets, replaced = nil, true
+		}
+		if !slices.ContainsFunc(targets, func(t *config.Target) bool { return t.Name == name }) {
+			targets = append(slices.Clip(targets), &config.Target{Name: name})
+		}
 	}
-	for _, f := range p.cfg.Files {
-		p.budget.Count(f.Body, p.scope.Functions)
+	return targets
+}
+
+// prepareRoot makes the pipeline's own frame, with what is known before anything is evaluated in order.
+func (p *planner) prepareRoot() hcl.Diagnostics {
+	f := p.newFrame(p.root, nil)
+	p.root.frames, p.frames[""] = []*frame{f}, f
+	for _, name := range sortedKeys(p.cfg.Files) {
+		p.budget.Count(p.cfg.Files[name].Body, p.functions)
 	}
 	var diags hcl.Diagnostics
-	p.scope.Vars, diags = p.variables()
-	p.dummies = newDummies(p.cfg, p.scope.Vars)
+	f.scope.Vars, diags = p.variables(f)
+	p.dummies = newDummies(p.cfg, f.scope.Vars)
 	return diags
 }
 
@@ -185,14 +225,20 @@ func (p *planner) sort() hcl.Diagnostics {
 			o.deps = append(o.deps, name)
 		}
 		for _, r := range o.refs {
-			if s := p.steps[r.Step]; s != nil && s.object != nil { // spelt once
+			if s := o.scope.steps[r.Step]; s != nil && s.object != nil { // spelt once
 				dep(s.object.name)
 				continue
 			}
-			dep(r.Object())
+			dep(o.scope.object(r, false))
+		}
+		for _, r := range o.order {
+			dep(o.scope.object(r, true))
 		}
 		for _, name := range o.implicit {
 			dep(name)
+		}
+		if o.in.caller != nil {
+			dep(string(o.in.at)) // its frames
 		}
 	}
 	deps := func(name string) []string { return p.objects[name].deps }
@@ -206,9 +252,16 @@ func (p *planner) sort() hcl.Diagnostics {
 		var lines []string
 		for i, name := range c {
 			next := c[(i+1)%len(c)]
-			at := p.objects[name].rng
-			for _, r := range p.objects[name].refs {
-				if r.Object() == next {
+			o := p.objects[name]
+			at := o.rng
+			for _, r := range o.refs {
+				if o.scope.object(r, false) == next {
+					at = r.Range
+					break
+				}
+			}
+			for _, r := range o.order {
+				if o.scope.object(r, true) == next {
 					at = r.Range
 					break
 				}
@@ -228,51 +281,80 @@ func (p *planner) evaluate(o *object) hcl.Diagnostics {
 			o.failed = true
 		}
 	}
-	if o.failed {
+	if o.failed || o.eval == nil {
 		return nil
 	}
-	diags := p.checkAttrs(o)
-	if !diags.HasErrors() {
-		diags = append(diags, o.eval()...)
+	var diags hcl.Diagnostics
+	for _, f := range o.in.frames {
+		ds := p.checkAttrs(o, f.up(o.scope))
+		if !ds.HasErrors() {
+			ds = append(ds, o.eval(f)...)
+		}
+		diags = append(diags, f.inside(ds)...)
+		if ds.HasErrors() || p.budget.Spent() {
+			o.failed = true // the other copies would say the same
+			break
+		}
 	}
-	o.failed = diags.HasErrors()
 	return diags
 }
 
 // checkAttrs checks what could not be checked before the things that the object refers to were evaluated: outputs and
-// keys of steps, attributes of the target and of toolchains.
-func (p *planner) checkAttrs(o *object) hcl.Diagnostics {
+// keys of steps, keys of modules, attributes of targets and of toolchains. f is the frame whose names the object refers to.
+func (p *planner) checkAttrs(o *object, f *frame) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, r := range o.each {
-		if p.declared.Steps[r.Step].ForEach {
-			diags = append(diags, p.checkStepRef(r)...)
+		if r.Root == lang.StepRoot && f.of.declared.Steps[r.Step].ForEach {
+			diags = append(diags, p.checkStepRef(f, r)...)
 		}
 	}
 	for _, r := range o.refs {
 		switch r.Root {
 		case lang.StepRoot:
-			if o.orders()[r.Range] && r.Keyed && p.steps[r.Step].off[r.Key] {
+			diags = append(diags, p.checkStepRef(f, r)...)
+		case lang.Module:
+			diags = append(diags, p.checkModuleRef(f, r)...)
+		case lang.Target:
+			diags = append(diags, p.checkTargetRef(f, r)...)
+		case lang.Targets:
+			diags = append(diags, lang.CheckAttr(r, r.Name, attrNames(f.scope.Targets))...)
+		case lang.Toolchain:
+			if from := f.up(f.of.toolchain(r.Name)); from != nil {
+				diags = append(diags, lang.CheckAttr(r, r.Attr, attrNames(from.scope.Toolchains[r.Name]))...)
+			}
+		}
+	}
+	for _, r := range o.order {
+		if r.Root == lang.StepRoot && r.Keyed {
+			if s := f.step(r.Step); s != nil && s.off[r.Key] {
 				continue // a copy that does not exist is done before anything
 			}
-			diags = append(diags, p.checkStepRef(r)...)
-		case lang.Target:
-			diags = append(diags, lang.CheckAttr(r, r.Name, attrNames(p.scope.Target))...)
-		case lang.Toolchain:
-			diags = append(diags, lang.CheckAttr(r, r.Attr, attrNames(p.scope.Toolchains[r.Name]))...)
+			diags = append(diags, p.checkStepRef(f, r)...)
 		}
 	}
 	return diags
 }
 
-func (p *planner) checkStepRef(r lang.Ref) hcl.Diagnostics {
-	s := p.steps[r.Step]
+// checkTargetRef says whether the target has the attribute, or which there are.
+func (p *planner) checkTargetRef(f *frame, r lang.Ref) hcl.Diagnostics {
+	have := attrNames(f.scope.Target)
+	if len(f.targets) > 1 && r.Name != "" && !slices.Contains(have, r.Name) {
+		if near := nearest.Name(r.Name, have); near == "" {
+			return errorf(&r.Range, "Which target?", "There are several targets, so target.%s is not one thing. Name one: target.%s.%s; or make a copy for each: for_each = target, and each.value.%s.", r.Name, have[0], r.Name, r.Name)
+		}
+	}
+	return lang.CheckAttr(r, r.Name, have)
+}
+
+func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
+	s := f.step(r.Step)
 	if s == nil || s.block.At.Kind == addrs.Toolchain {
 		return nil
 	}
 	copies := s.instances
 	if r.Keyed {
 		copies = nil
-		if in := s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}); in != nil {
+		if in := s.instance(addrs.Instance{Step: s.at, Key: r.Key, Keyed: true}); in != nil {
 			copies = []*instance{in}
 		}
 	}
@@ -331,15 +413,17 @@ func (p *planner) assemble() *plan.Plan {
 		}
 	}
 	n := 0
-	for _, s := range p.steps {
-		for _, in := range s.instances {
-			switch {
-			case in.planned == nil:
-			case in.at.Kind == addrs.Toolchain:
-				toolchains[in.at] = in.planned
-			default:
-				n++
-				note(in.planned.Needs())
+	for _, f := range p.frames {
+		for _, s := range f.steps {
+			for _, in := range s.instances {
+				switch {
+				case in.planned == nil:
+				case in.at.Kind == addrs.Toolchain:
+					toolchains[in.at] = in.planned
+				default:
+					n++
+					note(in.planned.Needs())
+				}
 			}
 		}
 	}
@@ -354,13 +438,19 @@ func (p *planner) assemble() *plan.Plan {
 	})
 	out.Instances = make([]*plan.Instance, 0, n+len(reached))
 	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
-		s := p.objects[name].step
-		if s == nil {
+		o := p.objects[name]
+		if o.step == nil {
 			continue
 		}
-		for _, in := range s.instances {
-			if in.planned != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
-				out.Instances = append(out.Instances, in.planned)
+		for _, f := range o.in.frames {
+			s := f.steps[o.step.block.At]
+			if s == nil {
+				continue
+			}
+			for _, in := range s.instances {
+				if in.planned != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
+					out.Instances = append(out.Instances, in.planned)
+				}
 			}
 		}
 	}

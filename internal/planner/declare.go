@@ -18,18 +18,31 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// stepState is what is known of a step or toolchain block.
-type stepState struct {
-	block *config.Block // with what the profile overrides
-	decl  *config.Block // as written in the pipeline
+// stepDecl is a step or toolchain block, in whatever frame.
+type stepDecl struct {
+	block *config.Block // with what the profile changes
 	*kindSchema
-	body      hcl.Body
-	content   *hcl.BodyContent // of body; nil when it does not fit the schema
-	object    *object
+	content *hcl.BodyContent // of the block's body; nil when it does not fit the schema
+	object  *object
+}
+
+// stepState is what is known of a step or toolchain in one frame.
+type stepState struct {
+	*stepDecl
+	node
+	at        addrs.Step
 	instances []*instance // those that exist; for a step with when = false and without for_each one without a plan
 	byAt      map[addrs.Instance]*instance
 	off       map[string]bool // keys of copies of which when is false
 	attrs     cty.Value       // of a toolchain: what kinds see of it
+}
+
+// node is an object in one frame, and what follows from its references there.
+type node struct {
+	of      *object
+	frame   *frame
+	static  [2]staticDeps // [1] for when all values are known
+	awaited awaitedOutputs
 }
 
 // kindSchema is a kind and what its blocks may hold.
@@ -75,55 +88,63 @@ type instance struct {
 	planned *plan.Instance // nil when when = false
 }
 
-// declare makes an object for everything in the pipeline and checks every reference, before anything is evaluated.
-func (p *planner) declare() hcl.Diagnostics {
-	diags := p.declareBlocks()
-	p.declareNames()
-
-	if t := p.cfg.Target; t != nil {
-		var exprs []hcl.Expression
-		for _, n := range sortedKeys(t.Arguments) {
-			exprs = append(exprs, t.Arguments[n].Expr)
+// declare makes an object for everything in a module and checks every reference, before anything is evaluated.
+func (p *planner) declare(m *module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if m.caller != nil {
+		diags = append(diags, p.declareCall(m)...)
+	} else if len(p.targets) > 0 {
+		o := p.add(&object{name: lang.Target, in: m, scope: m, rng: p.targets[0].Range, eval: p.evalTargets})
+		for _, t := range p.targets {
+			diags = append(diags, p.refer(o, false, targetVariables(t))...)
 		}
-		o := p.add(&object{name: lang.Target, rng: t.Range, eval: p.evalTarget})
-		diags = append(diags, p.refer(o, false, variables(exprs...))...)
 	}
-	for _, l := range p.cfg.Locals {
-		o := p.add(&object{name: "local." + l.Name, rng: l.Range, eval: func() hcl.Diagnostics { return p.evalLocal(l) }})
+	for _, l := range m.parts.Locals {
+		o := p.add(&object{name: m.name("local." + l.Name), in: m, scope: m, rng: l.Range, local: l, eval: func(f *frame) hcl.Diagnostics { return p.evalLocal(l, f) }})
 		diags = append(diags, p.refer(o, false, l.Expr.Variables())...)
 		diags = append(diags, p.referEach(o, l.Expr)...)
 	}
-	for _, blocks := range [][]*config.Block{p.cfg.Toolchains, p.cfg.Steps} {
+	for _, blocks := range [][]*config.Block{m.parts.Toolchains, m.parts.Steps} {
 		for _, b := range blocks {
-			if s := p.steps[b.At]; s != nil && s.decl == b {
-				diags = append(diags, p.declareStep(s)...)
+			if s := m.steps[b.At]; s != nil && s.block == b {
+				diags = append(diags, p.declareStep(m, s)...)
 			}
 		}
 	}
-	for _, out := range p.cfg.Outputs {
-		o := p.add(&object{name: "output." + out.Name, rng: out.Range})
-		o.eval = func() hcl.Diagnostics { return p.evalOutput(out, o) }
+	for _, out := range m.parts.Outputs {
+		o := p.add(&object{name: m.name("output." + out.Name), in: m, scope: m, rng: out.Range, output: out})
+		o.eval = func(f *frame) hcl.Diagnostics { return p.evalOutput(out, o, f) }
 		diags = append(diags, p.refer(o, false, out.Value.Variables())...)
 		diags = append(diags, p.referEach(o, out.Value)...)
 	}
-	return append(diags, p.checkStatic()...)
+	if m.caller != nil {
+		p.declareEnds(m)
+	}
+	return diags
 }
 
-// declareBlocks finds the kind of each block.
-func (p *planner) declareBlocks() hcl.Diagnostics {
+func targetVariables(t *config.Target) []hcl.Traversal {
+	var exprs []hcl.Expression
+	for _, n := range sortedKeys(t.Arguments) {
+		exprs = append(exprs, t.Arguments[n].Expr)
+	}
+	return variables(exprs...)
+}
+
+// declareBlocks finds the kind of each block of a module.
+func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	var kinds []string
-	schemas := make(map[string]*kindSchema)
 	for _, k := range sortedKeys(p.o.Kinds) {
 		if k != addrs.Toolchain {
 			kinds = append(kinds, k)
 		}
 	}
-	for _, blocks := range [][]*config.Block{p.cfg.Toolchains, p.cfg.Steps} {
+	for _, blocks := range [][]*config.Block{m.parts.Toolchains, m.parts.Steps} {
 		for _, b := range blocks {
 			k := p.o.Kinds[b.At.Kind]
 			switch {
-			case p.steps[b.At] != nil: // a duplicate; config has said so
+			case m.steps[b.At] != nil: // a duplicate; config has said so
 				continue
 			case k == nil && b.At.Kind == addrs.Toolchain:
 				diags = append(diags, errorf(&b.Range, "Toolchains are not supported", "This program has no toolchain catalogue.")...)
@@ -135,48 +156,41 @@ func (p *planner) declareBlocks() hcl.Diagnostics {
 				}
 				diags = append(diags, errorf(&b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
 				// References to it should not be reported as well.
-				p.steps[b.At] = &stepState{block: b, decl: b, kindSchema: new(kindSchema)}
+				m.steps[b.At] = &stepDecl{block: b, kindSchema: new(kindSchema)}
 				continue
 			}
-			if schemas[b.At.Kind] == nil {
-				schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
+			if p.schemas[b.At.Kind] == nil {
+				p.schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
 			}
-			p.steps[b.At] = &stepState{block: b, decl: b, kindSchema: schemas[b.At.Kind], body: b.Body}
-		}
-	}
-	if p.profile != nil {
-		for _, b := range p.profile.Toolchains {
-			s := p.steps[b.At]
-			if s == nil {
-				diags = append(diags, errorf(&b.Range, "Nothing to override",
-					"Profile %s changes %s, which the pipeline does not declare. Add toolchain %q { … } beside the profiles; with when = profile.name == %q it exists in this profile only.",
-					p.profile.Name, b.At, b.At.Name, p.profile.Name)...)
-				continue
-			}
-			override := *s.block
-			override.Names = append(append([]config.Name(nil), s.block.Names...), b.Names...)
-			if b.When != nil {
-				override.When = b.When
-			}
-			if b.Description != "" {
-				override.Description = b.Description
-			}
-			s.body = &mergedBody{base: s.block.Body, over: b.Body}
-			s.block = &override
+			m.steps[b.At] = &stepDecl{block: b, kindSchema: p.schemas[b.At.Kind]}
 		}
 	}
 	return diags
 }
 
-func (p *planner) declareNames() {
-	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), HasTarget: p.cfg.Target != nil}
-	for _, v := range p.cfg.Variables {
+// declareNames notes what references in a module can mean; its callers' toolchains are among that.
+func (p *planner) declareNames(m *module) {
+	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), Calls: make(map[string]lang.DeclaredCall), HasTarget: len(p.targets) > 0,
+		In: p.profileName(), Elsewhere: elsewhere(m.cfg, p.profileName())}
+	for _, v := range m.cfg.Variables {
 		d.Vars = append(d.Vars, v.Name)
 	}
-	for _, l := range p.cfg.Locals {
+	for _, l := range m.parts.Locals {
 		d.Locals = append(d.Locals, l.Name)
 	}
-	for at, s := range p.steps {
+	for _, c := range m.parts.Calls {
+		dc := lang.DeclaredCall{ForEach: c.ForEach != nil}
+		p.copies = p.copies || dc.ForEach
+		if child := m.calls[c.Name]; child != nil {
+			dc.Outputs = []string{}
+			for _, o := range child.parts.Outputs {
+				dc.Outputs = append(dc.Outputs, o.Name)
+			}
+			slices.Sort(dc.Outputs)
+		}
+		d.Calls[c.Name] = dc
+	}
+	for at, s := range m.steps {
 		if at.Kind == addrs.Toolchain {
 			d.Toolchains = append(d.Toolchains, at.Name)
 			continue
@@ -194,15 +208,50 @@ func (p *planner) declareNames() {
 		}
 		d.Steps[at] = ds
 	}
+	if m.caller != nil {
+		d.Toolchains = append(d.Toolchains, m.caller.declared.Toolchains...)
+	}
 	slices.Sort(d.Toolchains)
-	p.declared = d
+	d.Toolchains = slices.Compact(d.Toolchains)
+	m.declared = d
 }
 
-func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
+// elsewhere lists what other profiles than the one chosen declare, by the profiles' names.
+func elsewhere(m *config.Module, profile string) map[string][]string {
+	in := make(map[string][]string)
+	for _, pr := range m.Profiles {
+		if pr.Name == profile {
+			continue
+		}
+		add := func(what string) { in[what] = append(in[what], "profile "+pr.Name) }
+		for _, l := range pr.Locals {
+			add("local." + l.Name)
+		}
+		for _, b := range slices.Concat(pr.Toolchains, pr.Steps) {
+			add(b.At.String())
+		}
+		for _, c := range pr.Calls {
+			add("module." + c.Name)
+		}
+	}
+	parts := m.With(profile)
+	for _, l := range parts.Locals {
+		delete(in, "local."+l.Name)
+	}
+	for _, b := range slices.Concat(parts.Toolchains, parts.Steps) {
+		delete(in, b.At.String())
+	}
+	for _, c := range parts.Calls {
+		delete(in, "module."+c.Name)
+	}
+	return in
+}
+
+func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
 	b := s.block
-	o := p.add(&object{name: b.At.String(), rng: b.Range, step: s, failed: s.kind == nil})
+	o := p.add(&object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, step: s, failed: s.kind == nil})
 	s.object = o
-	o.eval = func() hcl.Diagnostics { return p.evalStep(s) }
+	o.eval = func(f *frame) hcl.Diagnostics { return p.evalStep(s, f) }
 	if s.kind == nil {
 		return nil
 	}
@@ -224,7 +273,7 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 		}
 	}
 	o.failed = diags.HasErrors()
-	exprs := []hcl.Expression{b.ForEach, b.When, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
+	exprs := []hcl.Expression{b.ForEach, b.When, b.Target, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
 	for _, own := range b.Outputs {
 		exprs = append(exprs, own.Path)
 	}
@@ -235,39 +284,53 @@ func (p *planner) declareStep(s *stepState) hcl.Diagnostics {
 		exprs = append(exprs, f.Content)
 	}
 	ts := append(s.variables(), variables(exprs...)...)
-	for _, d := range b.DependsOn {
-		ts = append(ts, d.Step)
-	}
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
+	diags = append(diags, p.referOrder(o, b.DependsOn)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)
 	for _, f := range b.SecretFiles {
 		diags = append(diags, p.referEach(o, f.Content)...)
 	}
-	for _, d := range b.DependsOn {
-		r, ds := lang.ParseRef(d.Step)
-		if !ds.HasErrors() && r.Root != lang.StepRoot && r.Root != lang.Toolchain {
-			diags = append(diags, errorf(&r.Range, "Not the address of a step", "depends_on is a list of steps, such as [step.patch.ops].")...)
-			o.failed = true
-		}
-	}
 	for _, t := range s.schema.Toolchains {
-		o.implicit = append(o.implicit, addrs.Step{Kind: addrs.Toolchain, Name: t}.String())
+		if from := m.toolchain(t); from != nil {
+			o.implicit = append(o.implicit, from.name(addrs.Step{Kind: addrs.Toolchain, Name: t}.String()))
+		}
 	}
 	return diags
 }
 
+// referOrder checks what depends_on names, and keeps it.
+func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, d := range on {
+		r, ds := lang.ParseRef(d.Step)
+		if !ds.HasErrors() {
+			if r.Root != lang.StepRoot && r.Root != lang.Toolchain && (r.Root != lang.Module || r.Attr != "") {
+				ds = errorf(&r.Range, "Not the address of a step", "depends_on is a list of steps and modules, such as [step.patch.ops].")
+			} else {
+				ds = o.scope.declared.Check(r, true)
+			}
+		}
+		diags = append(diags, ds...)
+		if !ds.HasErrors() {
+			o.order = append(o.order, r)
+		}
+	}
+	o.failed = o.failed || diags.HasErrors()
+	return diags
+}
+
 // variables are those of the arguments of the kind. It decodes the body.
-func (s *stepState) variables() []hcl.Traversal {
-	content, diags := s.body.Content(s.implied)
+func (s *stepDecl) variables() []hcl.Traversal {
+	content, diags := s.block.Body.Content(s.implied)
 	if diags.HasErrors() {
-		return hcldec.Variables(s.body, s.schema.Args)
+		return hcldec.Variables(s.block.Body, s.schema.Args)
 	}
 	s.content = content
 	var ts []hcl.Traversal
 	for name, spec := range s.schema.Args {
 		if spec, ok := spec.(*hcldec.AttrSpec); !ok {
-			ts = append(ts, hcldec.Variables(s.body, hcldec.ObjectSpec{name: s.schema.Args[name]})...)
+			ts = append(ts, hcldec.Variables(s.block.Body, hcldec.ObjectSpec{name: s.schema.Args[name]})...)
 		} else if a := content.Attributes[spec.Name]; a != nil {
 			ts = append(ts, a.Expr.Variables()...)
 		}
@@ -311,7 +374,7 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 		if seen != nil {
 			seen[r.Range] = true
 		}
-		ds := p.declared.Check(r, each)
+		ds := o.scope.declared.Check(r, each)
 		diags = append(diags, ds...)
 		if !ds.HasErrors() {
 			o.refs = append(o.refs, r)
@@ -328,7 +391,7 @@ func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
 		return nil // a look at every part of the expression for nothing
 	}
 	for _, r := range lang.EachRefs(node) {
-		diags = append(diags, p.declared.CheckEach(r)...)
+		diags = append(diags, o.scope.declared.CheckEach(r)...)
 		o.each = append(o.each, r)
 	}
 	o.failed = o.failed || diags.HasErrors()

@@ -2,10 +2,12 @@ package planner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
@@ -60,44 +62,72 @@ func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what func() string) (
 	return val, nil
 }
 
-func (p *planner) evalLocal(l *config.Local) hcl.Diagnostics {
-	val, diags := p.eval(&p.scope, l.Expr)
-	p.scope.Locals[l.Name] = val
+func (p *planner) evalLocal(l *config.Local, f *frame) hcl.Diagnostics {
+	val, diags := p.eval(&f.scope, l.Expr)
+	f.scope.Locals[l.Name] = val
 	return diags
 }
 
-// evalTarget makes the target's object: what whoever knows targets makes of the block, or what it says.
-func (p *planner) evalTarget() hcl.Diagnostics {
-	t := p.cfg.Target
+// evalTargets makes the objects of the targets: what whoever knows targets makes of each block, or what it says.
+func (p *planner) evalTargets(f *frame) hcl.Diagnostics {
+	f.targets = make(map[string]cty.Value, len(p.targets))
+	var diags hcl.Diagnostics
+	known := true
+	for _, t := range p.targets {
+		v, ds := p.evalTarget(t, f)
+		diags = append(diags, ds...)
+		if known = known && v != cty.NilVal; known {
+			f.targets[t.Name] = v
+		}
+	}
+	if !known {
+		f.targets = nil
+		return diags
+	}
+	all := make(map[string]cty.Value)
+	if len(p.targets) == 1 {
+		f.target = f.targets[p.targets[0].Name]
+		all = f.target.AsValueMap()
+	}
+	for name, v := range f.targets {
+		if hclsyntax.ValidIdentifier(name) {
+			all[name] = v
+		}
+	}
+	f.scope.Target, f.scope.Targets = cty.ObjectVal(all), cty.ObjectVal(f.targets)
+	return diags
+}
+
+func (p *planner) evalTarget(t *config.Target, f *frame) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	args := make(map[string]lang.Argument, len(t.Arguments))
 	attrs := map[string]cty.Value{"name": cty.StringVal(t.Name)}
 	for _, name := range sortedKeys(t.Arguments) {
 		a := t.Arguments[name]
-		v, ds := p.evalTo(&p.scope, a.Expr, cty.DynamicPseudoType, name+" of the target")
+		v, ds := p.evalTo(&f.scope, a.Expr, cty.DynamicPseudoType, name+" of the target")
 		if diags = append(diags, ds...); !ds.HasErrors() {
 			args[name] = lang.Argument{Value: v, Range: a.Expr.Range(), Constant: len(a.Expr.Variables()) == 0}
 			attrs[name] = v
 		}
 	}
 	if diags.HasErrors() {
-		return diags
+		return cty.NilVal, diags
 	}
 	target := cty.ObjectVal(attrs)
 	if p.o.Targets != nil {
 		var ds hcl.Diagnostics
 		target, ds = p.o.Targets(t.Name, args)
 		for _, d := range ds {
-			if d.Subject == nil {
+			if d.Subject == nil && t.Range != (hcl.Range{}) {
 				d.Subject = t.Range.Ptr()
 			}
 		}
 		diags = append(diags, ds...)
 	}
-	if target != cty.NilVal && target.IsWhollyKnown() {
-		p.scope.Target = target
+	if target == cty.NilVal || !target.IsWhollyKnown() {
+		return cty.NilVal, diags
 	}
-	return diags
+	return target, diags
 }
 
 // metaArguments evaluates the meta-arguments of an instance.
@@ -122,12 +152,12 @@ func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
 			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.label(), err)...)
 		}
 	}
+	n.After = slices.Clone(e.s.frame.after)
 	for _, d := range e.after {
 		same = same && (d.key == nil || !d.key.each)
-		at, exists, ds := e.dependency(d, c)
-		if diags = append(diags, ds...); exists {
-			n.After = append(n.After, at)
-		}
+		at, ds := e.dependency(d, c)
+		diags = append(diags, ds...)
+		n.After = append(n.After, at...)
 	}
 	n.After = slices.Clip(addrs.SortInstances(n.After))
 	if same && !diags.HasErrors() {
@@ -136,35 +166,24 @@ func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
 	return diags
 }
 
-// dependency is what an element of depends_on names for an instance, as in Instance.After, and whether there is such a thing:
-// what when = false takes away orders nothing.
-func (e *evaluator) dependency(d dependency, c *copyOf) (addrs.Instance, bool, hcl.Diagnostics) {
+// dependency is what an element of depends_on names for an instance, as in Instance.After.
+func (e *evaluator) dependency(d dependency, c *copyOf) ([]addrs.Instance, hcl.Diagnostics) {
 	r := d.ref
-	s := e.p.steps[r.Step]
 	if d.key != nil {
 		v, diags := d.key.value(c)
 		if diags.HasErrors() {
-			return addrs.Instance{}, false, diags
+			return nil, diags
 		}
 		if v.IsNull() {
 			at := d.key.expr.Range()
-			return addrs.Instance{}, false, errorf(&at, "A value is not allowed", "%s: null is no key.", d.key.label())
+			return nil, errorf(&at, "A value is not allowed", "%s: null is no key.", d.key.label())
 		}
 		r.Key, r.Keyed = v.AsString(), true
-		if diags := e.p.declared.Check(r, true); diags.HasErrors() {
-			return addrs.Instance{}, false, diags
-		}
-		if !s.off[r.Key] {
-			if diags := e.p.checkStepRef(r); diags.HasErrors() {
-				return addrs.Instance{}, false, diags
-			}
+		if diags := e.s.frame.of.declared.Check(r, true); diags.HasErrors() {
+			return nil, diags
 		}
 	}
-	at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}
-	if r.Keyed {
-		return at, s.instance(at) != nil, nil
-	}
-	return at, slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil }), nil
+	return e.p.ordered(e.s.frame, r)
 }
 
 func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
@@ -221,20 +240,26 @@ func wholeNumber(v cty.Value, most int64) (int, error) {
 	return int(i), nil
 }
 
-// keys evaluates for_each.
-func (p *planner) keys(b *config.Block) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
-	if values, ok := p.setOfTexts(&p.scope, b.ForEach); ok {
+// keys evaluates for_each in a frame. Of `target` it makes the targets by name, also when there is only one.
+func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
+	if hcl.ExprAsKeyword(forEach) == lang.Target {
+		for _, name := range sortedKeys(f.targets) {
+			keys, values = append(keys, name), append(values, f.targets[name])
+		}
+		return keys, values, nil
+	}
+	if values, ok := p.setOfTexts(&f.scope, forEach); ok {
 		keys = make([]string, len(values))
 		for i, v := range values {
 			keys[i] = v.AsString()
 		}
 		return keys, values, nil
 	}
-	val, diags := p.eval(&p.scope, b.ForEach)
+	val, diags := p.eval(&f.scope, forEach)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	r := b.ForEach.Range()
+	r := forEach.Range()
 	fail := func(summary, detail string, args ...any) ([]string, []cty.Value, hcl.Diagnostics) {
 		return nil, nil, errorf(&r, summary, detail, args...)
 	}
@@ -337,44 +362,131 @@ func content(b []byte) cty.Value {
 	return cty.StringVal(s)
 }
 
-// scopeWith is the scope in which value outputs have the contents given. With nil it is the planner's own.
-func (p *planner) scopeWith(values map[addrs.Output][]byte) (*lang.Scope, hcl.Diagnostics) {
-	scope := p.scope
-	if values == nil {
-		return &scope, nil
-	}
-	filled := make(map[addrs.Output]cty.Value, len(values))
-	touched := make(map[addrs.Step]bool)
+// later is what is known once some value outputs have their contents: what of the frames' scopes follows from them is evaluated again, as far as
+// somebody asks for it.
+type later struct {
+	p      *planner
+	filled map[addrs.Output]cty.Value
+	steps  map[addrs.Step]bool // of filled
+	scopes map[*frame]*lang.Scope
+	done   map[place]bool
+}
+
+// place is an object in a frame.
+type place struct {
+	of *object
+	in *frame
+}
+
+func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnostics) {
+	l := &later{p: p, filled: make(map[addrs.Output]cty.Value, len(values)), steps: make(map[addrs.Step]bool), scopes: make(map[*frame]*lang.Scope), done: make(map[place]bool)}
 	for o, b := range values {
 		v := content(b)
 		if err := p.budget.Take(v); err != nil {
 			return nil, errorf(nil, "A value of a step is too large", "%s: %s.", o, err)
 		}
-		filled[o] = v
-		touched[o.Step] = true
+		l.filled[o] = v
+		l.steps[o.Step] = true
 	}
-	scope.Steps = make(map[addrs.Step]cty.Value, len(p.scope.Steps))
-	for at, v := range p.scope.Steps {
-		if touched[at] {
-			v = stepValue(p.steps[at], filled)
-		}
-		scope.Steps[at] = v
+	return l, nil
+}
+
+// scope is the frame's, with values of its own.
+func (l *later) scope(f *frame) *lang.Scope {
+	s := l.scopes[f]
+	if s == nil {
+		own := f.scope
+		own.Steps, own.Locals, own.Vars, own.Modules = maps.Clone(own.Steps), maps.Clone(own.Locals), maps.Clone(own.Vars), maps.Clone(own.Modules)
+		s = &own
+		l.scopes[f] = s
 	}
-	scope.Locals = make(map[string]cty.Value, len(p.scope.Locals))
-	for name, v := range p.scope.Locals {
-		scope.Locals[name] = v
+	return s
+}
+
+// settle evaluates again what an object refers to; f is the frame that these names are of. It returns that frame's scope.
+func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
+	scope := l.scope(f)
+	if l.done[place{o, f}] {
+		return scope, nil
 	}
+	l.done[place{o, f}] = true
 	var diags hcl.Diagnostics
-	locals := make(map[string]*config.Local, len(p.cfg.Locals))
-	for _, l := range p.cfg.Locals {
-		locals["local."+l.Name] = l
-	}
-	for _, name := range p.order {
-		if l := locals[name]; l != nil && p.dynamic(p.objects[name].refs, nil) != nil {
-			v, ds := p.eval(&scope, l.Expr)
+	for _, r := range o.refs {
+		switch r.Root {
+		case lang.StepRoot:
+			if s := f.step(r.Step); s != nil && l.steps[s.at] {
+				scope.Steps[r.Step] = stepValue(s, l.filled)
+			}
+		case lang.Local:
+			of := l.p.objects[f.of.object(r, false)]
+			if !l.p.awaitsStep(of) {
+				break
+			}
+			own, ds := l.settle(of, f)
+			if diags = append(diags, ds...); !ds.HasErrors() {
+				v, ds := l.p.eval(own, of.local.Expr)
+				diags = append(diags, ds...)
+				scope.Locals[r.Name] = v
+			}
+		case lang.Var:
+			of := l.p.objects[f.of.object(r, false)]
+			if of == nil || !l.p.awaitsStep(of) {
+				break
+			}
+			ds := l.variable(of, r.Name, f)
 			diags = append(diags, ds...)
-			scope.Locals[l.Name] = v
+		case lang.Module:
+			diags = append(diags, l.module(r, f)...)
 		}
 	}
-	return &scope, diags
+	return scope, diags
+}
+
+func (l *later) variable(of *object, name string, f *frame) hcl.Diagnostics {
+	scope, diags := l.settle(of, f.caller)
+	if diags.HasErrors() {
+		return diags
+	}
+	i := slices.IndexFunc(f.of.cfg.Variables, func(v *config.Variable) bool { return v.Name == name })
+	v, ds := l.p.argument(f.of.cfg.Variables[i], f.of.call.Arguments[name], f, scope)
+	l.scope(f).Vars[name] = v
+	return append(diags, ds...)
+}
+
+// module evaluates the outputs of a call again.
+func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
+	m := f.of.calls[r.Name]
+	if m == nil {
+		return nil
+	}
+	was := f.scope.Modules[r.Name]
+	scope := l.scope(f)
+	now := scope.Modules[r.Name]
+	var diags hcl.Diagnostics
+	for _, out := range m.parts.Outputs {
+		of := l.p.objects[m.name("output."+out.Name)]
+		if r.Attr != "" && r.Attr != out.Name || !l.p.awaitsStep(of) {
+			continue
+		}
+		if now == was {
+			now = &lang.Outputs{Keyed: was.Keyed, Keys: was.Keys}
+			for _, values := range was.Values {
+				now.Values = append(now.Values, maps.Clone(values))
+			}
+			scope.Modules[r.Name] = now
+		}
+		for i, child := range f.calls[r.Name] { // as many, and in the same order, as was.Keys
+			if r.Keyed && was.Keys[i] != r.Key {
+				continue
+			}
+			own, ds := l.settle(of, child)
+			if diags = append(diags, ds...); ds.HasErrors() {
+				continue
+			}
+			v, ds := l.p.eval(own, out.Value)
+			diags = append(diags, ds...)
+			now.Values[i][out.Name] = v
+		}
+	}
+	return diags
 }

@@ -28,13 +28,13 @@ type evaluator struct {
 	scope   *lang.Scope      // that ctx is of
 	dummies *hcl.EvalContext // the same with dummies for what is sensitive; nil until it is needed
 
-	when, outputsFrom *known
-	meta              []*known
-	after             []dependency
-	metaOfAll         *plan.Instance // what the meta-arguments gave, when it is the same for all
-	paths             []*known
-	outputs           []step.DeclaredOutput   // when they are the same for all
-	classes           map[string]action.Class // of outputs
+	when, outputsFrom, target *known
+	meta                      []*known
+	after                     []dependency
+	metaOfAll                 *plan.Instance // what the meta-arguments gave, when it is the same for all
+	paths                     []*known
+	outputs                   []step.DeclaredOutput   // when they are the same for all
+	classes                   map[string]action.Class // of outputs
 
 	args   []*argument // sorted by name
 	env    *argument   // nil when the block has none
@@ -91,6 +91,7 @@ type argValue struct {
 func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 	b := s.block
 	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs), scope: scope}
+	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
 	e.where, e.source, e.ranges = config.Where(b.Range), p.cfg.Source(b.Whole), argRanges(b)
 	e.plain = make(map[string]cty.Value, len(s.schema.Args))
 	e.when = e.known(b.When, "when", cty.Bool)
@@ -101,7 +102,7 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 			e.after = append(e.after, dependency{r, e.known(d.Key, "the key in depends_on", cty.String)})
 		}
 	}
-	if a := attribute(s.body, s.schema.OutputsFrom); a != nil {
+	if a := attribute(s.block.Body, s.schema.OutputsFrom); a != nil {
 		e.outputsFrom = e.known(a.Expr, a.Name, cty.List(cty.String))
 	}
 	for _, o := range b.Outputs {
@@ -121,7 +122,7 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
 				}
 			}
 		} else {
-			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.body, hcldec.ObjectSpec{name: a.spec}), isEach)
+			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.block.Body, hcldec.ObjectSpec{name: a.spec}), isEach)
 			if ok {
 				a.required = spec.Required
 			}
@@ -228,9 +229,9 @@ func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Di
 	}
 	// Blocks and the like, and what fails: hcldec says how.
 	spec := hcldec.ObjectSpec{a.name: a.spec}
-	v, _, diags := hcldec.PartialDecode(e.s.body, spec, ctx)
+	v, _, diags := hcldec.PartialDecode(e.s.block.Body, spec, ctx)
 	if diags.HasErrors() {
-		return cty.NilVal, lang.WithoutSecrets(diags, hcldec.Variables(e.s.body, spec), ctx)
+		return cty.NilVal, lang.WithoutSecrets(diags, hcldec.Variables(e.s.block.Body, spec), ctx)
 	}
 	if err := e.p.budget.Take(v); err != nil {
 		r := e.argRange(a.name)

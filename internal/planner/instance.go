@@ -28,23 +28,24 @@ func (p *planner) class(o addrs.Output) action.Class {
 	return 0
 }
 
-func (p *planner) useToolchain(to map[string]step.Toolchain, at addrs.Step) {
-	s := p.steps[at]
+// useToolchain adds the toolchain that a frame means by a name.
+func (p *planner) useToolchain(to map[string]step.Toolchain, f *frame, name string) {
+	s := f.step(addrs.Step{Kind: addrs.Toolchain, Name: name})
 	if s == nil || len(s.instances) == 0 || s.instances[0].planned == nil {
 		return
 	}
-	to[at.Name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: s.attrs}
+	to[name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: s.attrs}
 }
 
-// dependencies are the instances an object may need. Marks are exact when all values are known, so of a step with
+// dependencies are the instances an object may need in a frame. Marks are exact when all values are known, so of a step with
 // for_each only the copies that were used count then; before that, all of them. The result may be shared; used may have
 // duplicates.
-func (p *planner) dependencies(o *object, used []addrs.Instance, known bool) []addrs.Instance {
-	static := &o.static[0]
+func (p *planner) dependencies(n *node, used []addrs.Instance, known bool) []addrs.Instance {
+	static := &n.static[0]
 	if known {
-		static = &o.static[1]
+		static = &n.static[1]
 	}
-	static.once.Do(func() { static.deps = slices.Clip(p.staticDependencies(o, known)) })
+	static.once.Do(func() { static.deps = slices.Clip(p.staticDependencies(n, known)) })
 	var out []addrs.Instance
 	for _, at := range used {
 		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
@@ -66,23 +67,22 @@ type staticDeps struct {
 	deps []addrs.Instance // sorted
 }
 
-func (p *planner) staticDependencies(o *object, known bool) []addrs.Instance {
-	orders := o.orders()
+func (p *planner) staticDependencies(n *node, known bool) []addrs.Instance {
 	var deps []addrs.Instance
 	add := func(in *instance) {
 		if in != nil && in.planned != nil {
 			deps = append(deps, in.at)
 		}
 	}
-	p.eachRef(o, make(map[string]bool), func(r lang.Ref) {
-		if orders[r.Range] || r.Root == lang.Toolchain && r.Attr != "" && r.Attr != "dir" {
-			return // in Instance.After; known now: nothing to wait for
+	p.eachRef(n.of, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
+		if r.Root == lang.Toolchain && r.Attr != "" && r.Attr != "dir" {
+			return // known now: nothing to wait for
 		}
-		s := p.steps[r.Step]
+		s := f.step(r.Step)
 		switch {
 		case s == nil:
 		case r.Keyed:
-			add(s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}))
+			add(s.instance(addrs.Instance{Step: s.at, Key: r.Key, Keyed: true}))
 		case s.block.ForEach != nil && known: // those that count are used
 		default:
 			for _, in := range s.instances {
@@ -93,61 +93,63 @@ func (p *planner) staticDependencies(o *object, known bool) []addrs.Instance {
 	return addrs.SortInstances(deps)
 }
 
-// orders are the references of depends_on.
-func (o *object) orders() map[hcl.Range]bool {
-	if o.step == nil || len(o.step.block.DependsOn) == 0 {
-		return nil
-	}
-	refs := make(map[hcl.Range]bool, len(o.step.block.DependsOn))
-	for _, d := range o.step.block.DependsOn {
-		refs[d.Step.SourceRange()] = true
-	}
-	return refs
-}
-
 // instance returns the instance of that address, or nil.
 func (p *planner) instance(at addrs.Instance) *instance {
-	if s := p.steps[at.Step]; s != nil {
+	f := p.frames[at.Module]
+	if f == nil {
+		return nil
+	}
+	if s := f.steps[addrs.Step{Kind: at.Kind, Name: at.Name}]; s != nil {
 		return s.instance(at)
 	}
 	return nil
 }
 
-// eachRef calls f for the references of an object to steps and toolchains, also for those by way of locals.
-func (p *planner) eachRef(o *object, seen map[string]bool, f func(lang.Ref)) {
-	if seen[o.name] {
+// eachRef calls do for the references of an object to steps and toolchains, also for those by way of locals, variables and outputs of modules, each
+// with the frame in which it stands. f is the frame in which the object is evaluated.
+func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*frame, lang.Ref)) {
+	if seen[place{o, f}] {
 		return
 	}
-	seen[o.name] = true
+	seen[place{o, f}] = true
+	at := f.up(o.scope)
 	for _, r := range o.refs {
 		switch r.Root {
 		case lang.StepRoot, lang.Toolchain:
-			f(r)
-		case lang.Local:
-			if l := p.objects[r.Object()]; l != nil {
-				p.eachRef(l, seen, f)
+			do(at, r)
+		case lang.Local, lang.Var:
+			if next := p.objects[at.of.object(r, false)]; next != nil {
+				p.eachRef(next, at, seen, do)
+			}
+		case lang.Module:
+			for _, next := range p.leadsTo(at.of, r) {
+				for _, child := range at.calls[r.Name] {
+					if !r.Keyed || child.key != cty.NilVal && child.key.AsString() == r.Key {
+						p.eachRef(next, child, seen, do)
+					}
+				}
 			}
 		}
 	}
 }
 
-// awaited are the value outputs that an object may depend on, and they in words. The result may be shared.
-func (p *planner) awaited(o *object, marked []addrs.Output) ([]addrs.Output, string) {
-	o.awaited.once.Do(func() { o.awaited.set(p.staticAwaited(o)) })
+// awaited are the value outputs that an object may depend on in a frame, and they in words. The result may be shared.
+func (p *planner) awaited(n *node, marked []addrs.Output) ([]addrs.Output, string) {
+	n.awaited.once.Do(func() { n.awaited.set(p.staticAwaited(n)) })
 	var more []addrs.Output
 	for _, m := range marked {
 		if p.class(m) != action.Value {
 			continue
 		}
-		if _, found := slices.BinarySearchFunc(o.awaited.outputs, m, addrs.CompareOutputs); !found {
+		if _, found := slices.BinarySearchFunc(n.awaited.outputs, m, addrs.CompareOutputs); !found {
 			more = append(more, m)
 		}
 	}
 	if len(more) == 0 {
-		return o.awaited.outputs, o.awaited.words
+		return n.awaited.outputs, n.awaited.words
 	}
 	var all awaitedOutputs
-	all.set(append(more, o.awaited.outputs...))
+	all.set(append(more, n.awaited.outputs...))
 	return all.outputs, all.words
 }
 
@@ -167,7 +169,7 @@ func (a *awaitedOutputs) set(outs []addrs.Output) {
 	a.words = strings.Join(names, ", ")
 }
 
-func (p *planner) staticAwaited(o *object) []addrs.Output {
+func (p *planner) staticAwaited(n *node) []addrs.Output {
 	var out []addrs.Output
 	add := func(in *instance, r lang.Ref) {
 		if in == nil || in.planned == nil {
@@ -179,13 +181,12 @@ func (p *planner) staticAwaited(o *object) []addrs.Output {
 			}
 		}
 	}
-	orders := o.orders()
-	p.eachRef(o, make(map[string]bool), func(r lang.Ref) {
-		s := p.steps[r.Step]
+	p.eachRef(n.of, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
+		s := f.step(r.Step)
 		switch {
-		case s == nil || r.Root != lang.StepRoot || orders[r.Range]:
+		case s == nil || r.Root != lang.StepRoot:
 		case r.Keyed:
-			add(s.instance(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}), r)
+			add(s.instance(addrs.Instance{Step: s.at, Key: r.Key, Keyed: true}), r)
 		default:
 			for _, in := range s.instances {
 				add(in, r)
@@ -205,7 +206,7 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args, 
 		marks = append(marks, lang.OutputMarks(v.val)...)
 	}
 	var words string
-	n.AwaitValues, words = p.awaited(s.object, marks)
+	n.AwaitValues, words = p.awaited(&s.node, marks)
 	n.Deferred = "waits for the value of " + words
 	n.Resolve = func(values map[addrs.Output][]byte) (*plan.Instance, error) {
 		for _, o := range n.AwaitValues {
@@ -220,7 +221,7 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args, 
 		return resolved, nil
 	}
 	req.Args, req.Env = e.previews(c, args, meta[0], req.Env)
-	planned, ds := s.kind.Plan(req)
+	planned, ds := p.ask(s, req)
 	p.noteReads(planned.Reads)
 	if !ds.HasErrors() {
 		n.Specs, n.Outputs = planned.Specs, planned.Outputs

@@ -17,13 +17,18 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-func (p *planner) evalOutput(out *config.Output, o *object) hcl.Diagnostics {
-	val, diags := p.eval(&p.scope, out.Value)
+// evalOutput makes the outputs of the plan of a pipeline's output, or the value that a module's has for its caller.
+func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagnostics {
+	val, diags := p.eval(&f.scope, out.Value)
 	if diags.HasErrors() {
 		return diags
 	}
+	if f.caller != nil {
+		f.outputs[out.Name] = val
+		return diags
+	}
 	base := plan.Output{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
-	outputs, ds := p.outputsOf(out, o, base, val)
+	outputs, ds := p.outputsOf(out, &node{of: o, frame: f}, base, val)
 	diags = append(diags, ds...)
 	for i := range outputs {
 		diags = append(diags, p.outputPlace(out, outputs[i].Name)...)
@@ -48,20 +53,20 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 }
 
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
-func (p *planner) outputsOf(out *config.Output, o *object, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) outputsOf(out *config.Output, n *node, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	if !traits.Sensitive {
 		if val.IsNull() {
 			return nil, nil // of a step that does not exist with this profile
 		}
 		if (val.Type() != cty.String || traits.Unknown) && lang.HasOutput(val, func(m addrs.Output) bool { return p.class(m) != action.Value }) {
-			return p.partsOutputs(out, o, base, val)
+			return p.partsOutputs(out, n, base, val)
 		}
 	}
 	marks := lang.OutputMarks(val)
 	if traits.Sensitive {
 		base.Literal = secret.Hidden
-		base.Deps = p.dependencies(o, instancesOf(marks), true)
+		base.Deps = p.dependencies(n, instancesOf(marks), true)
 		return []plan.Output{base}, nil
 	}
 	artifacts := false
@@ -75,16 +80,18 @@ func (p *planner) outputsOf(out *config.Output, o *object, base plan.Output, val
 			return nil, diags
 		}
 		return []plan.Output{e}, nil
-	case len(marks) == 1 && isWhole(out.Value, marks[0]):
+	case len(marks) == 1 && isWhole(n.frame, out.Value, marks[0]):
 		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
 	case traits.Unknown:
-		base.AwaitValues, _ = p.awaited(o, marks)
-		base.Resolve = func(values map[addrs.Output][]byte) (plan.Output, error) { return p.resolveOutput(out, base, values) }
+		base.AwaitValues, _ = p.awaited(n, marks)
+		base.Resolve = func(values map[addrs.Output][]byte) (plan.Output, error) {
+			return p.resolveOutput(out, n, base, values)
+		}
 	default:
 		plain, _ := val.UnmarkDeep()
 		base.Literal = literal(plain)
 	}
-	base.Deps = p.dependencies(o, instancesOf(marks), true)
+	base.Deps = p.dependencies(n, instancesOf(marks), true)
 	return []plan.Output{base}, nil
 }
 
@@ -106,7 +113,7 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
 }
 
-func (p *planner) partsOutputs(out *config.Output, o *object, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) partsOutputs(out *config.Output, n *node, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	r := out.Value.Range()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
@@ -123,7 +130,7 @@ func (p *planner) partsOutputs(out *config.Output, o *object, base plan.Output, 
 		}
 		part := base
 		part.Name += "." + name
-		es, ds := p.outputsOf(out, o, part, v.WithMarks(marks))
+		es, ds := p.outputsOf(out, n, part, v.WithMarks(marks))
 		outputs = append(outputs, es...)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return nil, diags
@@ -132,24 +139,44 @@ func (p *planner) partsOutputs(out *config.Output, o *object, base plan.Output, 
 	return outputs, diags
 }
 
-// isWhole says whether the expression is a reference to the output and nothing else.
-func isWhole(e hcl.Expression, o addrs.Output) bool {
+// isWhole says whether an expression of a frame is a reference to the output and nothing else, by way of modules' outputs too.
+func isWhole(f *frame, e hcl.Expression, o addrs.Output) bool {
 	t, diags := hcl.AbsTraversalForExpr(e)
 	if diags.HasErrors() {
 		return false
 	}
 	r, diags := lang.ParseRef(t)
-	return !diags.HasErrors() && r.Step == o.Step && r.Output == o.Name && len(r.Rest) == 0
+	if diags.HasErrors() || len(r.Rest) > 0 {
+		return false
+	}
+	if r.Root == lang.Module && r.Attr != "" {
+		for _, child := range f.calls[r.Name] {
+			if r.Keyed && child.key.AsString() != r.Key {
+				continue
+			}
+			for _, out := range child.of.parts.Outputs {
+				if out.Name == r.Attr {
+					return isWhole(child, out.Value, o)
+				}
+			}
+		}
+		return false
+	}
+	return r.Root == lang.StepRoot && r.Step == (addrs.Step{Kind: o.Kind, Name: o.Step.Name}) && f.at == o.Module && r.Output == o.Name
 }
 
-func (p *planner) resolveOutput(out *config.Output, e plan.Output, values map[addrs.Output][]byte) (plan.Output, error) {
+func (p *planner) resolveOutput(out *config.Output, n *node, e plan.Output, values map[addrs.Output][]byte) (plan.Output, error) {
 	for _, o := range e.AwaitValues {
 		if _, ok := values[o]; !ok {
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
 		}
 	}
 	p.budget.Refill()
-	scope, diags := p.scopeWith(values)
+	l, diags := p.laterWith(values)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	scope, diags := l.settle(n.of, n.frame)
 	if diags.HasErrors() {
 		return e, diags
 	}

@@ -167,10 +167,11 @@ func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 }
 
 func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
-	if name != "Alpha7" {
+	cores := map[string]string{"Alpha7": "v15", "Beta7": "v16"}
+	if cores[name] == "" {
 		return cty.UnknownVal(cty.DynamicPseudoType), hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown board", Detail: "There is no " + name + ". Did you mean Alpha7?"}}
 	}
-	attrs := map[string]cty.Value{"core": cty.StringVal("v15"), "number": cty.NumberIntVal(69)}
+	attrs := map[string]cty.Value{"core": cty.StringVal(cores[name]), "number": cty.NumberIntVal(69)}
 	for argument, v := range args {
 		attrs[argument] = v.Value
 	}
@@ -201,11 +202,13 @@ func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.
 			o.Profile = value
 		case "var":
 			o.FlagVars[name] = value
+		case "soc":
+			o.SoCs = append(o.SoCs, value)
 		case "env":
 			o.EnvVars[name] = value
 		}
 	}
-	cfg, diags := config.Load(os.DirFS(dir), "p")
+	cfg, diags := config.Load(os.DirFS(dir), "p", nil)
 	if diags.HasErrors() {
 		return nil, diags, cfg
 	}
@@ -256,7 +259,7 @@ func TestGolden(t *testing.T) {
 
 // loadAndBuild plans a pipeline that is not read yet.
 func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *config.Pipeline, hcl.Diagnostics) {
-	cfg, diags := config.Load(workspace, name)
+	cfg, diags := config.Load(workspace, name, nil)
 	if diags.HasErrors() {
 		return nil, cfg, diags
 	}

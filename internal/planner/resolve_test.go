@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -177,6 +178,43 @@ func BenchmarkBuild(b *testing.B) {
 		p, diags, _ := load(b, a)
 		if diags != nil || len(p.Instances) != 1_001 {
 			b.Fatal(diags)
+		}
+	}
+}
+
+// A value that a step gives is known wherever it was handed to: in variables, locals and outputs of modules, in each copy.
+func TestResolveInModules(t *testing.T) {
+	p := golden(t, "modules")
+	version := addrs.Output{Instance: at("exec.src"), Name: "version"}
+	values := map[addrs.Output][]byte{version: []byte("1.2\n")}
+	for board, core := range map[string]string{"Alpha7": "v15", "Beta7": "v16"} {
+		m := addrs.Module("").Copy("aot", board)
+		n := p.Instance(addrs.Instance{Step: addrs.Step{Module: m, Kind: "exec", Name: "compile"}})
+		got, err := n.Resolve(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "compile " + core + "-1.2 steps/module.ops/exec/join/o steps/exec/quantize/m -O2 " + board
+		if argv := action.Quote(got.Specs[0].Args); argv != want {
+			t.Errorf("argv %q, want %q", argv, want)
+		}
+		var from []string
+		for _, in := range got.Specs[0].Inputs {
+			from = append(from, in.Artifact.String())
+		}
+		slices.Sort(from)
+		if want := []string{m.Of("module.ops.step.exec.join.outputs.o"), m.Of("step.exec.quantize.outputs.m")}; !slices.Equal(from, want) {
+			t.Errorf("inputs %q, want %q", from, want)
+		}
+	}
+	for _, o := range p.Outputs {
+		want := map[string]string{"version": "1.2", "text": "made by 1.2"}[o.Name]
+		if want == "" {
+			continue
+		}
+		got, err := o.Resolve(values)
+		if err != nil || got.Literal != want {
+			t.Errorf("output %s: %q, %v", o.Name, got.Literal, err)
 		}
 	}
 }

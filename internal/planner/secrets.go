@@ -26,9 +26,12 @@ import (
 func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
 	p := newPlanner(o)
 	diags := p.chooseProfile()
-	if !diags.HasErrors() {
-		diags = append(diags, p.prepareScope()...)
+	if diags.HasErrors() {
+		return nil, diags
 	}
+	root, more := p.newModule(nil, nil, p.cfg.Module)
+	p.root = root
+	diags = append(append(diags, more...), p.prepareRoot()...)
 	return p.dummies.values, diags
 }
 
@@ -122,14 +125,33 @@ func (s *dummies) text(with string) secret.Text {
 	return t
 }
 
-// dummyScope is the scope with dummies in place of what is sensitive.
-func (p *planner) dummyScope(scope *lang.Scope) *lang.Scope {
+// dummyScope is a frame's scope with dummies in place of what is sensitive: of the pipeline's variables, and of what is made of them in locals and
+// handed to modules. scope is the frame's own, or a later one.
+func (p *planner) dummyScope(f *frame, scope *lang.Scope) *lang.Scope {
 	out := *scope
 	out.Vars, out.Locals = maps.Clone(scope.Vars), maps.Clone(scope.Locals)
-	maps.Copy(out.Vars, p.dummies.vars)
-	locals := make(map[string]*config.Local, len(p.cfg.Locals))
-	for _, l := range p.cfg.Locals {
-		locals["local."+l.Name] = l
+	if f.caller == nil {
+		maps.Copy(out.Vars, p.dummies.vars)
+	} else {
+		var caller *lang.Scope
+		for _, v := range f.of.cfg.Variables {
+			a := f.of.call.Arguments[v.Name]
+			if a == nil || !lang.IsSensitive(scope.Vars[v.Name]) {
+				continue
+			}
+			if caller == nil {
+				caller = p.dummyScope(f.caller, &f.caller.scope)
+			}
+			val, diags := p.inCall(f, caller, a.Expr)
+			if diags.HasErrors() {
+				val = cty.DynamicVal.Mark(lang.Sensitive)
+			}
+			out.Vars[v.Name] = val
+		}
+	}
+	locals := make(map[string]*config.Local, len(f.of.parts.Locals))
+	for _, l := range f.of.parts.Locals {
+		locals[f.of.name("local."+l.Name)] = l
 	}
 	for _, name := range p.order {
 		l := locals[name]
@@ -167,7 +189,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a variable that is not sensitive.", e.s.block.At.Kind)
 	}
 	if e.dummies == nil {
-		e.dummies = e.p.dummyScope(e.scope).EvalContext(e.s.object.refs)
+		e.dummies = e.p.dummyScope(e.s.frame, e.scope).EvalContext(e.s.object.refs)
 	}
 	ctx := e.dummies
 	if c.key != cty.NilVal {

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
@@ -10,13 +11,13 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// checkStatic reports expressions that must be known before any step is planned but depend on a step, with the chain
+// checkStatic reports expressions of a module that must be known before any step is planned but depend on a step, with the chain
 // that makes them so.
-func (p *planner) checkStatic() hcl.Diagnostics {
+func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	check := func(o *object, what string, ts []hcl.Traversal) {
 		refs, _ := lang.Refs(ts) // refer has reported what is wrong with them
-		if chain := p.dynamic(refs, nil); chain != nil {
+		if chain := p.dynamic(o.scope, refs, nil); chain != nil {
 			var names []string
 			for _, r := range chain {
 				names = append(names, r.String())
@@ -28,21 +29,30 @@ func (p *planner) checkStatic() hcl.Diagnostics {
 				what, strings.Join(names, ", which depends on "))...)
 		}
 	}
-	for _, b := range p.cfg.Toolchains {
-		if s := p.steps[b.At]; s != nil && s.kind != nil && s.decl == b {
-			check(s.object, b.At.String(), append(hcldec.Variables(s.body, s.schema.Args), variables(b.When)...))
+	if c := m.call; c != nil {
+		o := p.objects[string(m.at)]
+		check(o, fmt.Sprintf("for_each of module.%s", c.Name), variables(c.ForEach))
+		check(o, fmt.Sprintf("when of module.%s", c.Name), variables(c.When))
+		check(o, fmt.Sprintf("target of module.%s", c.Name), variables(c.Target))
+		for _, d := range c.DependsOn {
+			check(o, fmt.Sprintf("The key in depends_on of module.%s", c.Name), variables(d.Key))
 		}
 	}
-	for _, b := range p.cfg.Steps {
-		s := p.steps[b.At]
+	for _, b := range m.parts.Toolchains {
+		if s := m.steps[b.At]; s != nil && s.kind != nil && s.block == b {
+			check(s.object, b.At.String(), append(hcldec.Variables(b.Body, s.schema.Args), variables(b.When)...))
+		}
+	}
+	for _, b := range m.parts.Steps {
+		s := m.steps[b.At]
 		if s == nil || s.kind == nil || s.block != b {
 			continue
 		}
-		for _, m := range []struct {
+		for _, a := range []struct {
 			name string
 			expr hcl.Expression
-		}{{"for_each", b.ForEach}, {"when", b.When}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache}} {
-			check(s.object, fmt.Sprintf("%s of %s", m.name, b.At), variables(m.expr))
+		}{{"for_each", b.ForEach}, {"when", b.When}, {"target", b.Target}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache}} {
+			check(s.object, fmt.Sprintf("%s of %s", a.name, b.At), variables(a.expr))
 		}
 		for _, d := range b.DependsOn {
 			check(s.object, fmt.Sprintf("The key in depends_on of %s", b.At), variables(d.Key))
@@ -50,22 +60,20 @@ func (p *planner) checkStatic() hcl.Diagnostics {
 		for _, out := range b.Outputs {
 			check(s.object, fmt.Sprintf("The path of output %s of %s", out.Name, b.At), variables(out.Path))
 		}
-		if a := attribute(s.body, s.schema.OutputsFrom); a != nil {
+		if a := attribute(b.Body, s.schema.OutputsFrom); a != nil {
 			check(s.object, fmt.Sprintf("%s of %s, which names its outputs,", a.Name, b.At), a.Expr.Variables())
 		}
 	}
-	if t := p.cfg.Target; t != nil {
-		var exprs []hcl.Expression
-		for _, n := range sortedKeys(t.Arguments) {
-			exprs = append(exprs, t.Arguments[n].Expr)
+	if m.caller == nil {
+		for _, t := range p.targets {
+			check(p.objects[lang.Target], "The target", targetVariables(t))
 		}
-		check(p.objects[lang.Target], "The target", variables(exprs...))
 	}
 	return diags
 }
 
-// dynamic returns the chain of references that leads to a step, or nil.
-func (p *planner) dynamic(refs []lang.Ref, seen map[string]bool) []lang.Ref {
+// dynamic returns the chain of references that leads to a step, or nil; m is the module whose names they are.
+func (p *planner) dynamic(m *module, refs []lang.Ref, seen map[string]bool) []lang.Ref {
 	if seen == nil {
 		seen = make(map[string]bool)
 	}
@@ -73,14 +81,48 @@ func (p *planner) dynamic(refs []lang.Ref, seen map[string]bool) []lang.Ref {
 		if r.Root == lang.StepRoot {
 			return []lang.Ref{r}
 		}
-		o := p.objects[r.Object()]
-		if o == nil || seen[o.name] {
-			continue
-		}
-		seen[o.name] = true
-		if chain := p.dynamic(o.refs, seen); chain != nil {
-			return append([]lang.Ref{r}, chain...)
+		for _, o := range p.leadsTo(m, r) {
+			if seen[o.name] {
+				continue
+			}
+			seen[o.name] = true
+			if chain := p.dynamic(o.scope, o.refs, seen); chain != nil {
+				return append([]lang.Ref{r}, chain...)
+			}
 		}
 	}
 	return nil
+}
+
+// leadsTo are the objects whose references count as those of r: a local, a variable of a module, the targets, a toolchain, outputs of a module.
+func (p *planner) leadsTo(m *module, r lang.Ref) []*object {
+	if r.Root == lang.Module && r.Attr == "" {
+		child := m.calls[r.Name]
+		if child == nil {
+			return nil
+		}
+		var all []*object
+		for _, out := range child.parts.Outputs {
+			all = append(all, p.objects[child.name("output."+out.Name)])
+		}
+		return all
+	}
+	if (r.Root == lang.Target || r.Root == lang.Targets) && m.caller != nil {
+		m = p.root // a call's target is static, as are the pipeline's
+	}
+	if o := p.objects[m.object(r, false)]; o != nil {
+		return []*object{o}
+	}
+	return nil
+}
+
+// awaits says whether an object refers to a step by whatever way. It is asked for while planning and later, by many.
+type awaits struct {
+	once sync.Once
+	yes  bool
+}
+
+func (p *planner) awaitsStep(o *object) bool {
+	o.awaits.once.Do(func() { o.awaits.yes = p.dynamic(o.scope, o.refs, nil) != nil })
+	return o.awaits.yes
 }

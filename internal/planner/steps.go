@@ -21,29 +21,37 @@ import (
 // maxCopies is how many instances all steps with for_each may have together.
 const maxCopies = 200_000
 
-// evalStep expands a step or toolchain into its instances, plans each, and makes the value that others see.
-func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
-	b := s.block
+// evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others see.
+func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
+	b := d.block
+	s := &stepState{stepDecl: d, node: node{of: d.object, frame: f}, at: b.At}
+	s.at.Module = f.at
+	f.steps[b.At] = s
 	keys, values := []string{""}, []cty.Value{cty.NilVal}
 	if b.ForEach != nil {
 		var diags hcl.Diagnostics
-		if keys, values, diags = p.keys(b); diags.HasErrors() {
+		if keys, values, diags = p.keys(f, b.ForEach); diags.HasErrors() {
 			return diags
 		}
+	}
+	if b.ForEach != nil || f.caller != nil {
 		if p.copied += len(keys); p.copied > maxCopies {
-			r := b.ForEach.Range()
-			return errorf(&r, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.", len(keys), b.At, maxCopies)
+			r := b.Range
+			if b.ForEach != nil {
+				r = b.ForEach.Range()
+			}
+			return errorf(&r, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.", len(keys), s.at, maxCopies)
 		}
 	}
 	p.budget.Allow(len(keys))
 	var diags hcl.Diagnostics
-	e := p.evaluator(s, &p.scope)
+	e := p.evaluator(s, &f.scope)
 	s.instances = make([]*instance, 0, len(keys))
 	s.byAt = make(map[addrs.Instance]*instance, len(keys))
 	all := make([]instance, len(keys))
 	for i, k := range keys {
 		in := &all[i]
-		in.at = addrs.Instance{Step: b.At, Key: k, Keyed: b.ForEach != nil}
+		in.at = addrs.Instance{Step: s.at, Key: k, Keyed: b.ForEach != nil}
 		c := &copyOf{e: e, value: values[i]}
 		if in.at.Keyed {
 			c.key = cty.StringVal(k)
@@ -82,12 +90,12 @@ func (p *planner) evalStep(s *stepState) hcl.Diagnostics {
 		}
 		s.add(in)
 		if b.At.Kind == addrs.Toolchain {
-			p.scope.Toolchains[b.At.Name] = toolchainValue(in, attrs)
-			s.attrs = plainAttrs(p.scope.Toolchains[b.At.Name])
+			f.scope.Toolchains[b.At.Name] = toolchainValue(in, attrs)
+			s.attrs = plainAttrs(f.scope.Toolchains[b.At.Name])
 		}
 	}
 	if b.At.Kind != addrs.Toolchain {
-		p.scope.Steps[b.At] = stepValue(s, nil)
+		f.scope.Steps[b.At] = stepValue(s, nil)
 	}
 	return diags
 }
@@ -179,13 +187,18 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 // resolve plans an instance anew, with values that were awaited.
 func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Instance, hcl.Diagnostics) {
 	p.budget.Refill()
-	scope, diags := p.scopeWith(values)
+	l, diags := p.laterWith(values)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	e := p.evaluator(c.e.s, scope)
+	s := c.e.s
+	scope, diags := l.settle(s.object, s.frame)
+	if diags.HasErrors() {
+		return nil, s.frame.inside(diags)
+	}
+	e := p.evaluator(s, scope)
 	n, _, ds := e.plan(in, &copyOf{e: e, key: c.key, value: c.value}, true)
-	return n, append(diags, ds...)
+	return n, append(diags, s.frame.inside(ds)...)
 }
 
 // plan plans an instance, while planning or to resolve a deferred one.
@@ -216,10 +229,14 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 		e.asDeferred(in, c, req, args, []*argValue{env, files}, n)
 		return n, nil, diags
 	}
-	if p.cfg.Target != nil && p.scope.Target == cty.NilVal { // what is wrong with the target was said there
+	if len(p.targets) > 0 && s.frame.scope.Target == cty.NilVal { // what is wrong with the target was said there
 		return n, nil, diags
 	}
-	planned, ds := s.kind.Plan(req)
+	req.Target, ds = e.targetOf(c)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return nil, nil, diags
+	}
+	planned, ds := p.ask(s, req)
 	if !resolving {
 		p.noteReads(planned.Reads)
 	}
@@ -245,8 +262,8 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 // arguments evaluates the arguments of the kind, in the order of e.args, env, and the secret files.
 func (e *evaluator) arguments(c *copyOf) (args []*argValue, env, files *argValue, diags hcl.Diagnostics) {
 	if e.broken {
-		_, diags := hcldec.Decode(e.s.body, e.s.schema.Args, c.evalContext())
-		return nil, nil, nil, lang.WithoutSecrets(diags, hcldec.Variables(e.s.body, e.s.schema.Args), c.evalContext())
+		_, diags := hcldec.Decode(e.s.block.Body, e.s.schema.Args, c.evalContext())
+		return nil, nil, nil, lang.WithoutSecrets(diags, hcldec.Variables(e.s.block.Body, e.s.schema.Args), c.evalContext())
 	}
 	args = make([]*argValue, len(e.args))
 	for i, a := range e.args {
@@ -314,7 +331,7 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 // request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
 func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
-	req := step.Request{At: in.at, Profile: p.profileName(), Target: p.scope.Target, Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open,
+	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open,
 		Toolchains: make(map[string]step.Toolchain), Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {
@@ -322,9 +339,6 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 		known = known && !v.Unknown
 	}
 	req.Args = cty.ObjectVal(e.plain)
-	if req.Target == cty.NilVal {
-		req.Target = cty.NullVal(cty.DynamicPseudoType)
-	}
 	for _, o := range in.outputs {
 		if o.Path != "" {
 			req.Outputs = append(req.Outputs, o)
@@ -339,7 +353,7 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 		for _, u := range v.uses {
 			used = append(used, u.Output.Instance)
 			if u.Output.Kind == addrs.Toolchain {
-				p.useToolchain(req.Toolchains, u.Output.Step)
+				p.useToolchain(req.Toolchains, s.frame, u.Output.Step.Name)
 			}
 			if p.class(u.Output) != action.Value {
 				req.Uses = append(req.Uses, u)
@@ -362,12 +376,12 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 		use(v)
 	}
 	for _, name := range s.schema.Toolchains {
-		p.useToolchain(req.Toolchains, addrs.Step{Kind: addrs.Toolchain, Name: name})
+		p.useToolchain(req.Toolchains, s.frame, name)
 	}
 	for _, t := range req.Toolchains {
 		used = append(used, t.Output.Instance)
 	}
-	n.Deps = p.dependencies(s.object, used, known)
+	n.Deps = p.dependencies(&s.node, used, known)
 	return req, known
 }
 
@@ -378,4 +392,19 @@ func (e *evaluator) values(args []*argValue) cty.Value {
 		vals[e.args[i].name] = v.val
 	}
 	return cty.ObjectVal(vals)
+}
+
+// targetOf is what an instance is built for, null when there is none, or when it is not said which.
+func (e *evaluator) targetOf(c *copyOf) (cty.Value, hcl.Diagnostics) {
+	if e.target == nil {
+		if t := e.s.frame.target; t != cty.NilVal {
+			return t, nil
+		}
+		return cty.NullVal(cty.DynamicPseudoType), nil
+	}
+	v, diags := e.target.value(c)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	return v, append(diags, e.p.checkTarget(v, e.target.expr, e.target.label())...)
 }

@@ -24,8 +24,8 @@ type inputValue struct {
 }
 
 // variables settles the value of each variable: default < profile < *.hexvars.hcl < environment < command line.
-func (p *planner) variables() (map[string]cty.Value, hcl.Diagnostics) {
-	values, diags := p.givenValues()
+func (p *planner) variables(f *frame) (map[string]cty.Value, hcl.Diagnostics) {
+	values, diags := p.givenValues(f)
 	out := make(map[string]cty.Value, len(p.cfg.Variables))
 	for _, v := range p.cfg.Variables {
 		val, ds := p.variable(v, values[v.Name])
@@ -55,7 +55,7 @@ func OfOptions(diags hcl.Diagnostics) bool {
 	return slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
 }
 
-func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
+func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics) {
 	values := make(map[string]inputValue)
 	var names []string
 	known := make(map[string]bool)
@@ -72,7 +72,7 @@ func (p *planner) givenValues() (map[string]inputValue, hcl.Diagnostics) {
 		more := errorf(r, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s", from, name, p.cfg.Name, advice)
 		diags = append(diags, markOptions(more, r == nil)...)
 	}
-	ctx := &hcl.EvalContext{Functions: p.scope.Functions, Variables: map[string]cty.Value{lang.Path: p.scope.Path, lang.Profile: p.scope.Profile}}
+	ctx := &hcl.EvalContext{Functions: p.functions, Variables: map[string]cty.Value{lang.Path: f.scope.Path, lang.Profile: f.scope.Profile}}
 	if p.profile != nil && p.profile.Variables != nil {
 		from := "profile " + p.profile.Name
 		pairs, ds := hcl.ExprMap(p.profile.Variables)
@@ -135,7 +135,7 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	case v.Default != nil:
 		r := v.Default.Range()
 		g = inputValue{from: "its default", rng: &r}
-		ctx := &hcl.EvalContext{Functions: p.scope.Functions}
+		ctx := &hcl.EvalContext{Functions: p.functions}
 		var ds hcl.Diagnostics
 		g.val, ds = p.budget.Value(v.Default, ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
@@ -213,7 +213,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		if diags.HasErrors() {
 			continue
 		}
-		scope := lang.Scope{Vars: map[string]cty.Value{v.Name: val}, Functions: p.scope.Functions}
+		scope := lang.Scope{Vars: map[string]cty.Value{v.Name: val}, Functions: p.functions}
 		ctx := scope.EvalContext(refs)
 		ok, ds := p.budget.Value(check.Condition, ctx)
 		diags = append(diags, ds...)
@@ -221,6 +221,9 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 			continue
 		}
 		ok, _ = ok.Unmark()
+		if !ok.IsKnown() && !val.IsWhollyKnown() {
+			continue // of a module: it is checked when the value is there
+		}
 		cond, err := convert.Convert(ok, cty.Bool)
 		if err != nil || cond.IsNull() || !cond.IsKnown() {
 			r := check.Condition.Range()

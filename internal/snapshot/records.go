@@ -85,6 +85,7 @@ func (d *decoder) skipHost() {
 }
 
 func (e *encoder) instance(n Instance) {
+	e.string(string(n.At.Module))
 	e.string(n.At.Kind)
 	e.string(n.At.Name)
 	e.string(n.At.Key)
@@ -104,8 +105,8 @@ func (e *encoder) instance(n Instance) {
 }
 
 func (d *decoder) address() addrs.Instance {
-	kind, name, key := d.string(), d.string(), d.string()
-	return addrs.Instance{Step: addrs.Step{Kind: kind, Name: name}, Key: key, Keyed: d.Bool()}
+	at := addrs.Step{Module: addrs.Module(d.string()), Kind: d.string(), Name: d.string()}
+	return addrs.Instance{Step: at, Key: d.string(), Keyed: d.Bool()}
 }
 
 func (d *decoder) instance() Instance {
@@ -160,6 +161,7 @@ func (e *encoder) input(in *action.Input) {
 	case in.Artifact != nil:
 		e.Uint(fromArtifact)
 		o := in.Artifact
+		e.string(string(o.Module))
 		e.string(o.Kind)
 		e.string(o.Step.Name)
 		e.string(o.Key)

@@ -259,6 +259,7 @@ type Global struct {
 	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
 	JSON    bool              `name:"json" help:"Write events or results as JSON: one object, or list of them, a line."`
 	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
+	SoC     []string          `name:"soc" sep:"," placeholder:"NAME" help:"Build for this SoC, such as SM8650, instead of the pipeline's targets; with +NAME, for it too. May be repeated."`
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
 	Fresh   stepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
 	Offline bool              `help:"Never use the network."`

@@ -17,8 +17,7 @@ import (
 
 // compatCmd is `hexmage compat [--soc NAME] [--rules]`.
 type compatCmd struct {
-	SoC   string `name:"soc" placeholder:"NAME" help:"The SoC to build for, such as SM8750. Default: all SoCs, with the least that each needs."`
-	Rules bool   `help:"List the rules instead."`
+	Rules bool `help:"List the rules instead."`
 }
 
 // Help has the examples of `hexmage compat --help`.
@@ -40,10 +39,14 @@ func (c *compatCmd) Run(_ context.Context, a *app) error {
 	switch {
 	case c.Rules:
 		return a.compatRules(d.catalogue)
-	case c.SoC == "":
+	case len(a.SoC) == 0:
 		return a.compatSoCs(d.catalogue)
 	}
-	s, err := d.catalogue.FindSoC(c.SoC)
+	soc, err := a.oneSoC("")
+	if err != nil {
+		return err
+	}
+	s, err := d.catalogue.FindSoC(soc)
 	if err != nil {
 		return usage("%v", err)
 	}

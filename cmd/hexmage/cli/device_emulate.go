@@ -26,7 +26,6 @@ import (
 
 // deviceEmulateCmd is `hexmage device emulate`.
 type deviceEmulateCmd struct {
-	SoC      string   `name:"soc" default:"SM8750" help:"SoC of the catalogue: what the phone says it is, and its DSP's arch. Default: SM8750."`
 	Serial   string   `short:"s" placeholder:"HOST:PORT" help:"Address on this machine, which is the phone's serial for adb. Default: 127.0.0.1 and a free port."`
 	Port     int      `placeholder:"N" help:"The same for 127.0.0.1:N."`
 	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
@@ -211,17 +210,19 @@ func propsOf(s *qnn.SoC) phone.SoCProps {
 
 // image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its folder.
 func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (string, error) {
+	soc, err := a.oneSoC("SM8750")
+	if err != nil {
+		return "", err
+	}
 	f := hclwrite.NewEmptyFile()
 	f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body().SetAttributeValue("default", cty.True)
-	f.Body().AppendNewBlock("target", nil).Body().SetAttributeValue("soc", cty.StringVal(c.SoC))
 	for _, name := range []string{"llvm", "qemu", "busybox"} {
 		f.Body().AppendNewBlock(addrs.Toolchain, []string{name})
 	}
 	f.Body().AppendNewBlock("step", []string{"emulator", "phone"})
-	profile := a.Profile
-	a.Profile = toolchains.ProfileOpen // an emulated phone has no other
-	p, diags, err := a.planText("emulate", f.Bytes())
-	a.Profile = profile
+	own := *a
+	own.Profile, own.SoC = toolchains.ProfileOpen, []string{soc} // an emulated phone has no other profile
+	p, diags, err := own.planText("emulate", f.Bytes())
 	if err != nil {
 		return "", err
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/toolchains"
@@ -130,7 +128,7 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := config.Load(rooted.FS(workspace), name)
+	cfg, diags := a.load(workspace, name)
 	if diags.HasErrors() {
 		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: mistakes(diags)}}, nil
 	}
@@ -144,8 +142,8 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 		profiles = []string{""}
 	}
 	soc := ""
-	if cfg.Target != nil {
-		soc = cfg.Target.Name
+	if len(cfg.Targets) == 1 {
+		soc = cfg.Targets[0].Name
 	}
 	var out []doctor.Pipeline
 	for _, profile := range profiles {

@@ -4,17 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage"
-
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/nearest"
-	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -80,20 +75,16 @@ func orList(there, name string, names []string) string {
 func (a *app) kindUsers() map[string][]string {
 	users := map[string][]string{}
 	for _, name := range a.pipelines() {
-		var from fs.FS = hexmage.Shipped
-		if a.root != "" {
-			if own := rooted.FS(a.root); slices.Contains(names(own), name) {
-				from = own
-			}
+		workspace, err := a.workspace(name)
+		if err != nil {
+			continue
 		}
-		cfg, diags := config.Load(from, name)
+		cfg, diags := a.load(workspace, name)
 		if diags.HasErrors() {
 			continue
 		}
-		used := map[string]bool{addrs.Toolchain: len(cfg.Toolchains) > 0}
-		for _, s := range cfg.Steps {
-			used[s.At.Kind] = true
-		}
+		used := map[string]bool{}
+		noteKinds(cfg.Module, used, map[*config.Module]bool{})
 		for kind, is := range used {
 			if is {
 				users[kind] = append(users[kind], name)
@@ -101,6 +92,26 @@ func (a *app) kindUsers() map[string][]string {
 		}
 	}
 	return users
+}
+
+// noteKinds notes the kinds that a module uses in any profile, and those of the modules that it calls.
+func noteKinds(m *config.Module, used map[string]bool, seen map[*config.Module]bool) {
+	if m == nil || seen[m] {
+		return
+	}
+	seen[m] = true
+	parts := []config.Parts{m.Parts}
+	for _, pr := range m.Profiles {
+		parts = append(parts, pr.Parts)
+	}
+	for _, p := range parts {
+		for _, b := range slices.Concat(p.Toolchains, p.Steps) {
+			used[b.At.Kind] = true
+		}
+		for _, c := range p.Calls {
+			noteKinds(c.Module, used, seen)
+		}
+	}
 }
 
 // print writes what there is to know of a kind.

@@ -94,7 +94,7 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		"step \"strip\" \"x\" { library = step.strip.y.outputs.libary }\nstep \"strip\" \"y\" { library = \"a.so\" }":  `Did you mean step.strip.y.outputs.library?`,
 	} {
 		fsys := fstest.MapFS{"pipelines/p.hcl": {Data: []byte("pipeline { description = \"x\" }\n" + step + "\n")}}
-		cfg, diags := config.Load(fsys, "p")
+		cfg, diags := config.Load(fsys, "p", nil)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

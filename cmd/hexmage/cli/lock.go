@@ -206,7 +206,7 @@ func (a *app) ownPipelines() []string {
 		if err != nil || dir != a.root {
 			continue
 		}
-		cfg, diags := config.Load(rooted.FS(dir), name)
+		cfg, diags := a.load(dir, name)
 		if a.Profile == "" || diags.HasErrors() || slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
 			out = append(out, name)
 		}
@@ -220,11 +220,11 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := config.Load(rooted.FS(workspace), pipeline)
+	cfg, diags := a.load(workspace, pipeline)
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
 		kinds := steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
-		_, more := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, Targets: d.catalogue.Target,
+		_, more := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, SoCs: a.SoC, Targets: d.catalogue.Target,
 			EnvVars: a.envVars(), FlagVars: a.Set})
 		diags = append(diags, more...)
 	}

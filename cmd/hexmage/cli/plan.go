@@ -19,7 +19,6 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
-	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -35,7 +34,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, diags := config.Load(rooted.FS(workspace), pipeline)
+	cfg, diags := a.load(workspace, pipeline)
 	var p *plan.Plan
 	if !diags.HasErrors() {
 		var more hcl.Diagnostics
@@ -62,7 +61,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 		return nil, nil, err
 	}
 	p, diags := planner.Build(planner.Options{
-		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, Targets: d.catalogue.Target,
+		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, SoCs: a.SoC, Targets: d.catalogue.Target,
 		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	})
 	return p, diags, nil
@@ -71,7 +70,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 // secrets returns what has the values that the secrets of a pipeline's plan refer to: those of this command.
 func (a *app) secrets(workspace, pipeline string) func() (secret.Values, error) {
 	return func() (secret.Values, error) {
-		cfg, diags := config.Load(rooted.FS(workspace), pipeline)
+		cfg, diags := a.load(workspace, pipeline)
 		var values secret.Values
 		if !diags.HasErrors() {
 			var more hcl.Diagnostics
@@ -208,8 +207,15 @@ type validateCmd struct {
 func (*validateCmd) Help() string {
 	return `Examples:
 
-    hexmage validate                                   all pipelines, in the default profile
-    hexmage validate qwen3-aot-v79 --profile device`
+    hexmage validate                                   all pipelines, in each of their profiles
+    hexmage validate qwen3-aot-v79 --profile device    one of them`
+}
+
+// checked is a pipeline in one of its profiles.
+type checked struct {
+	Pipeline string `json:"pipeline"`
+	Profile  string `json:"profile,omitempty"`
+	Valid    bool   `json:"valid"`
 }
 
 // Run checks pipelines, one after the other, and says of each whether it is right.
@@ -218,34 +224,81 @@ func (c *validateCmd) Run(_ context.Context, a *app) error {
 	if len(names) == 0 {
 		names = a.pipelines()
 	}
-	bad := 0
+	bad := false
 	for _, name := range names {
-		_, _, err := a.plan(name, nil)
-		if a.JSON {
-			type checked struct {
-				Pipeline string `json:"pipeline"`
-				Valid    bool   `json:"valid"`
-			}
-			if err := a.printJSON(checked{name, err == nil}); err != nil {
-				return err
-			}
-		}
+		all, err := a.validate(name)
 		if err != nil {
-			bad++
+			bad = true
 			var said *exitError
 			if !errors.As(err, &said) || said.err != nil { // else diagnostics say it
 				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %v\n", name, err)
 			}
-			continue
 		}
-		if !a.JSON {
+		var valid []string
+		for _, v := range all {
+			if v.Valid {
+				valid = append(valid, v.Profile)
+			}
+			if a.JSON {
+				if err := a.printJSON(v); err != nil {
+					return err
+				}
+			}
+		}
+		switch {
+		case a.JSON || len(valid) == 0:
+		case len(all) == 1:
 			fmt.Fprintf(a.env.Stdout, "%s: valid\n", name)
+		default:
+			fmt.Fprintf(a.env.Stdout, "%s: valid in profile %s\n", name, strings.Join(valid, ", "))
 		}
 	}
-	if bad > 0 {
+	if bad {
 		return &exitError{code: ExitUsage}
 	}
 	return nil
+}
+
+// validate plans a pipeline in the chosen profile, or in each that it has. What is wrong in several is said once.
+func (a *app) validate(name string) ([]checked, error) {
+	workspace, err := a.workspace(name)
+	if err != nil {
+		return []checked{{Pipeline: name, Profile: a.Profile}}, err
+	}
+	cfg, diags := a.load(workspace, name)
+	if diags.HasErrors() {
+		return []checked{{Pipeline: name, Profile: a.Profile}}, a.printDiags(diags, cfg.Files)
+	}
+	profiles := []string{a.Profile}
+	if a.Profile == "" && len(cfg.Profiles) > 0 {
+		profiles = nil
+		for _, pr := range cfg.Profiles {
+			profiles = append(profiles, pr.Name)
+		}
+	}
+	var out []checked
+	type saying struct{ place, summary, detail string }
+	said := make(map[saying]bool)
+	for _, profile := range profiles {
+		own := *a
+		own.Profile = profile
+		p, more, err := own.planConfig(workspace, cfg)
+		if err != nil {
+			return append(out, checked{name, profile, false}), err
+		}
+		out = append(out, checked{name, profile, p != nil})
+		for _, d := range more {
+			what := saying{summary: d.Summary, detail: d.Detail}
+			if d.Subject != nil {
+				what.place = d.Subject.String()
+			}
+			if !said[what] {
+				said[what] = true
+				diags = append(diags, d)
+			}
+		}
+	}
+	return out, a.printDiags(diags, cfg.Files)
 }
 
 // planStatus is what a run would do, for `hexmage plan`.

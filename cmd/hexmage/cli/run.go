@@ -192,7 +192,7 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 func (r *oneRun) snapshotOf(damaged time.Time, fn digest.Function) string {
 	c, a := r.c, r.a
 	return a.snapshotPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
-		EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial, Damaged: damaged.UTC()}, fn)
+		SoCs: a.SoC, EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial, Damaged: damaged.UTC()}, fn)
 }
 
 // because says why the pipeline is planned anew: to those who asked for more, and to all if something had begun to run.
@@ -355,6 +355,7 @@ func selected(steps []string) ([]addrs.Step, error) {
 type request struct {
 	Workspace, Pipeline, Profile, Out string
 	Steps                             []string
+	SoCs                              []string
 	EnvVars, FlagVars                 map[string]string
 	Serial                            string
 	Damaged                           time.Time // when something in the cache was last found damaged: what is of before may have been made from it
@@ -508,21 +509,19 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]bool{}
-	for _, n := range p.Instances {
-		known[n.At.Step.Short()] = true
-	}
 	wanted := map[string]bool{}
 	for _, s := range chosen {
-		if !known[s.Short()] {
+		found := false
+		for _, n := range p.Instances {
+			if s.Covers(n.At.Step) {
+				found, wanted[n.At.Short()] = true, true
+			}
+		}
+		if !found {
 			return nil, usage("%s=%s: no such step is part of this run", flag, s.Short())
 		}
-		wanted[s.Short()] = true
 	}
-	return func(step string) bool {
-		name, _, _ := strings.Cut(step, "[")
-		return wanted[name]
-	}, nil
+	return func(step string) bool { return wanted[step] }, nil
 }
 
 // maxCorruptRetries is how often a build begins again because something in the cache was damaged. Each time at least one blob was

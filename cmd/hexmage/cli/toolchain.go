@@ -130,7 +130,7 @@ func (a *app) planText(name string, text []byte) (*plan.Plan, hcl.Diagnostics, e
 	if err != nil {
 		return nil, nil, engine(err)
 	}
-	cfg, diags := config.Load(fsys, name)
+	cfg, diags := config.Load(fsys, name, nil)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}

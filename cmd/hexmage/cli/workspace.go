@@ -7,14 +7,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/store/layout"
@@ -136,6 +140,52 @@ func (a *app) place(at string, folders ...string) (string, error) {
 func names(workspace fs.FS) []string {
 	all, _ := config.Names(workspace)
 	return all
+}
+
+// load reads a pipeline of a workspace, and the modules that it calls.
+func (a *app) load(workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+	return config.Load(rooted.FS(workspace), pipeline, func(source string) (config.ModuleFolder, error) { return a.module(workspace, source) })
+}
+
+// module finds a module by its name: the workspace's own, else the shipped one.
+func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
+	if !hclsyntax.ValidIdentifier(source) {
+		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, or a relative path, which begins with ./ or ../", source)
+	}
+	dir := path.Join(config.Modules, source)
+	if st, err := fs.Stat(rooted.FS(workspace), dir); err == nil && st.IsDir() {
+		return config.ModuleFolder{FS: rooted.FS(workspace), Dir: dir}, nil
+	}
+	if _, err := fs.Stat(hexmage.Shipped, dir); err != nil {
+		var all []string
+		if entries, err := fs.ReadDir(hexmage.Shipped, config.Modules); err == nil {
+			for _, e := range entries {
+				if e.IsDir() {
+					all = append(all, e.Name())
+				}
+			}
+		}
+		if near := nearest.Name(source, all); near != "" {
+			return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped. Did you mean %s?", source, near)
+		}
+		return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped; there are: %s. One of this workspace is named by its relative path, such as \"../%s/%s\"", source, strings.Join(all, ", "), config.Modules, source)
+	}
+	shipped, err := a.shipped()
+	if err != nil {
+		return config.ModuleFolder{}, err
+	}
+	return config.ModuleFolder{FS: rooted.FS(shipped), Dir: dir, Root: filepath.ToSlash(shipped)}, nil
+}
+
+// oneSoC is the SoC of --soc, for what is of one; otherwise stands where none is given.
+func (a *app) oneSoC(otherwise string) (string, error) {
+	switch {
+	case len(a.SoC) == 0:
+		return otherwise, nil
+	case len(a.SoC) > 1:
+		return "", usage("one --soc, please: %s are several", strings.Join(a.SoC, ", "))
+	}
+	return strings.TrimPrefix(a.SoC[0], "+"), nil
 }
 
 // pipelines returns the names of all pipelines, the workspace's and the shipped ones.

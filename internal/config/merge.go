@@ -1,4 +1,4 @@
-package planner
+package config
 
 import "github.com/hashicorp/hcl/v2"
 

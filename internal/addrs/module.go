@@ -1,0 +1,199 @@
+package addrs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Module is where a module stands: "" is the pipeline itself, `module.aot["SM8750"].module.ops` what the call "ops" stands for in one copy
+// of the call "aot". Seen from another module (From) it may begin with outer.N: N calls further out.
+type Module string
+
+const (
+	moduleWord = "module."
+	outerWord  = "outer."
+)
+
+// Call is the module that a call in m stands for.
+func (m Module) Call(name string) Module { return m.join(Module(moduleWord + name)) }
+
+// Copy is the module that a copy of a call with for_each stands for.
+func (m Module) Copy(name, key string) Module {
+	return m.join(Module(moduleWord + name + "[" + strconv.Quote(key) + "]"))
+}
+
+func (m Module) join(rest Module) Module {
+	if m == "" || rest == "" {
+		return m + rest
+	}
+	return m + "." + rest
+}
+
+// Of spells an address in the module: Of("step.exec.x") is "module.aot.step.exec.x".
+func (m Module) Of(address string) string { return string(m.join(Module(address))) }
+
+// Written is the module as the files write it, without keys: what all copies of its calls have in common.
+func (m Module) Written() Module {
+	if !strings.Contains(string(m), "[") {
+		return m
+	}
+	var out Module
+	for _, l := range m.levels() {
+		name, _, _ := l.call()
+		out = out.Call(name)
+	}
+	return out
+}
+
+// level is one call: `module.aot["SM8750"]`; the first may be "outer.2".
+type level string
+
+// levels takes a module apart. It understands what this file makes, and what ParseModule accepts.
+func (m Module) levels() []level {
+	var out []level
+	rest := string(m)
+	for rest != "" {
+		end := len(rest)
+		if dot := strings.IndexByte(rest, '.'); dot >= 0 { // of module.NAME
+			end = dot + 1
+			for end < len(rest) && rest[end] != '.' && rest[end] != '[' {
+				end++
+			}
+			if end < len(rest) && rest[end] == '[' {
+				quoted, err := strconv.QuotedPrefix(rest[end+1:])
+				if err != nil {
+					return append(out, level(rest))
+				}
+				end += 1 + len(quoted) + 1
+			}
+		}
+		end = min(end, len(rest))
+		out = append(out, level(rest[:end]))
+		rest = strings.TrimPrefix(rest[end:], ".")
+	}
+	return out
+}
+
+// call is the name of the call, and the key of its copy.
+func (l level) call() (name, key string, keyed bool) {
+	name = strings.TrimPrefix(string(l), moduleWord)
+	if at := strings.IndexByte(name, '['); at >= 0 {
+		key, _ = strconv.Unquote(strings.TrimSuffix(name[at+1:], "]"))
+		return name[:at], key, true
+	}
+	return name, "", false
+}
+
+// outer is N of "outer.N", 0 for a call.
+func (l level) outer() int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(string(l), outerWord))
+	return n
+}
+
+// Levels is how many calls lead to the module.
+func (m Module) Levels() int { return len(m.levels()) }
+
+// From is how m is seen from another module: "" for the module itself, the rest of the way for what it calls, outer.N and the rest for
+// what is further out. Two places that see each other alike give the same.
+func (m Module) From(at Module) Module {
+	switch {
+	case m == at:
+		return ""
+	case at == "":
+		return m
+	case strings.HasPrefix(string(m), string(at)+"."):
+		return m[len(at)+1:]
+	}
+	here, there := at.levels(), m.levels()
+	same := 0
+	for same < len(here) && same < len(there) && here[same] == there[same] {
+		same++
+	}
+	out := Module(outerWord + strconv.Itoa(len(here)-same))
+	for _, l := range there[same:] {
+		out = out.join(Module(l))
+	}
+	return out
+}
+
+// Seen is the module that a module in which somebody stands sees as rel: the inverse of From.
+func (m Module) Seen(rel Module) Module {
+	if !strings.HasPrefix(string(rel), outerWord) {
+		return m.join(rel)
+	}
+	here, there := m.levels(), rel.levels()
+	var out Module
+	for _, l := range here[:max(0, len(here)-there[0].outer())] {
+		out = out.join(Module(l))
+	}
+	for _, l := range there[1:] {
+		out = out.join(Module(l))
+	}
+	return out
+}
+
+// Dir returns the slash path of an exec root below which all that is of the module stands: "steps/module.aot+SM8750"; "" for the pipeline.
+func (m Module) Dir() string {
+	if m == "" {
+		return ""
+	}
+	dir := "steps"
+	for _, l := range m.levels() {
+		if l.outer() > 0 {
+			dir += "/" + string(l)
+			continue
+		}
+		name, key, keyed := l.call()
+		dir += "/" + moduleWord + name // no kind's name has a dot
+		if keyed {
+			dir += "+" + pathKey(key)
+		}
+	}
+	return dir
+}
+
+// ParseModule reads "module.aot" or `module.aot["SM8750"].module.ops`.
+func ParseModule(s string) (Module, error) {
+	m := Module(s)
+	levels := m.levels()
+	var again Module
+	for _, l := range levels {
+		name, key, keyed := l.call()
+		if !strings.HasPrefix(string(l), moduleWord) || !identifier(name) {
+			levels = nil
+			break
+		}
+		if keyed {
+			again = again.Copy(name, key)
+		} else {
+			again = again.Call(name)
+		}
+	}
+	if len(levels) == 0 || again != m {
+		return "", fmt.Errorf("%q is no module's address: want module.NAME or module.NAME[\"key\"]", s)
+	}
+	return m, nil
+}
+
+// splitModule takes the module off an address: `module.aot["x"].step.exec.y` is `module.aot["x"]` and "step.exec.y".
+func splitModule(s string) (Module, string, error) {
+	if !strings.HasPrefix(s, moduleWord) {
+		return "", s, nil
+	}
+	levels := Module(s).levels()
+	n := slices.IndexFunc(levels, func(l level) bool { return !strings.HasPrefix(string(l), moduleWord) })
+	if n < 0 {
+		n = len(levels)
+	}
+	var head Module
+	for _, l := range levels[:n] {
+		head = head.join(Module(l))
+	}
+	m, err := ParseModule(string(head))
+	if err != nil {
+		return "", "", err
+	}
+	return m, strings.TrimPrefix(strings.TrimPrefix(s, string(head)), "."), nil
+}

@@ -1,0 +1,173 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Modules is where a workspace's modules are that are named without a path, as pipelines are in Folder.
+const Modules = "modules"
+
+const (
+	maxModules = 1000 // folders that a pipeline's modules may be read from
+	maxCalls   = 16   // how deep calls may be in each other
+)
+
+// ModuleFolder is where the files of a module are.
+type ModuleFolder struct {
+	FS   fs.FS  // it leads nowhere else
+	Dir  string // slash path in FS
+	Root string // of FS: "" for the workspace, else an absolute path
+}
+
+// Name is the folder's slash path in the workspace, or absolute.
+func (f ModuleFolder) Name() string { return path.Join(f.Root, f.Dir) }
+
+// Finder finds the module that a source names, which is no relative path: a shipped one, or one of a repository. Its errors say what to do.
+type Finder func(source string) (ModuleFolder, error)
+
+// loader reads modules, each folder once.
+type loader struct {
+	p     *Pipeline
+	find  Finder
+	read  map[string]*Module // by the folder's name
+	chain []link             // from the pipeline to the module that is being read
+}
+
+// link is a call, and the folder that it names.
+type link struct {
+	dir string
+	at  hcl.Range
+}
+
+// module reads the files of a module, and what it calls.
+func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline bool) hcl.Diagnostics {
+	b := &builder{m: m, pipeline: pipeline}
+	var diags hcl.Diagnostics
+	for _, f := range files {
+		name := path.Join(from.Root, f)
+		file, ds := parse(from.FS, f, name)
+		diags = append(diags, ds...)
+		if file == nil {
+			continue
+		}
+		l.p.Files[name] = file
+		diags = append(diags, b.file(file.Body)...)
+	}
+	diags = append(diags, b.finish()...)
+	calls := slices.Clone(m.Calls)
+	for _, pr := range m.Profiles {
+		calls = append(calls, pr.Calls...)
+	}
+	for _, c := range calls {
+		if c.Source != "" {
+			diags = append(diags, l.call(c, from)...)
+		}
+	}
+	return diags
+}
+
+// call reads the module that a call names.
+func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
+	folder, err := l.folder(c.Source, from)
+	if err != nil {
+		return errorf(&c.SourceRange, "No such module", "%s.", err)
+	}
+	dir := folder.Name()
+	for i, k := range l.chain {
+		if k.dir != dir {
+			continue
+		}
+		var lines []string
+		for _, k := range append(l.chain[i:], link{dir, c.Range}) {
+			lines = append(lines, fmt.Sprintf("  %s calls %s", where(k.at), k.dir))
+		}
+		return errorf(&c.SourceRange, "A module calls itself", "None of these could ever be whole:\n%s\nRemove one of the calls.", strings.Join(lines, "\n"))
+	}
+	if m := l.read[dir]; m != nil {
+		c.Module = m
+		return nil
+	}
+	if len(l.read) == maxModules || len(l.chain) == maxCalls {
+		return errorf(&c.SourceRange, "Too many modules", "A pipeline may have %d modules, and calls may be %d deep.", maxModules, maxCalls)
+	}
+	files, err := fs.Glob(folder.FS, path.Join(escapeGlob(folder.Dir), "*.hcl"))
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, varSuffix) })
+	if err == nil && len(files) == 0 {
+		err = errors.New("it has no *.hcl files")
+		if info, e := fs.Stat(folder.FS, folder.Dir); e != nil {
+			err = errors.New("there is no such folder")
+		} else if !info.IsDir() {
+			err = errors.New("it is no folder")
+		}
+	}
+	if err != nil {
+		return errorf(&c.SourceRange, "A module cannot be read", "%s, which is the folder %s: %s.", c.Source, dir, err)
+	}
+	m := &Module{Source: c.Source, Dir: dir}
+	c.Module, l.read[dir] = m, m
+	l.p.Dirs = append(l.p.Dirs, dir)
+	l.chain = append(l.chain, link{dir, c.Range})
+	diags := l.module(m, folder, files, false)
+	l.chain = l.chain[:len(l.chain)-1]
+	return diags
+}
+
+// folder is where the module of a source is; relative ones start in the folder of the caller's files.
+func (l *loader) folder(source string, from ModuleFolder) (ModuleFolder, error) {
+	if source != "." && source != ".." && !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
+		if l.find == nil {
+			return ModuleFolder{}, fmt.Errorf("%q is no relative path: write \"./FOLDER\" or \"../FOLDER\"", source)
+		}
+		return l.find(source)
+	}
+	dir := path.Join(from.Dir, source)
+	if !fs.ValidPath(dir) || strings.Contains(source, "\\") {
+		return ModuleFolder{}, fmt.Errorf("%q leads out of the folder that the caller's modules are in", source)
+	}
+	return ModuleFolder{FS: from.FS, Dir: dir, Root: from.Root}, nil
+}
+
+// With is the module as a profile has it: what stands outside of profiles, and what the profile of that name adds.
+func (m *Module) With(profile string) Parts {
+	i := slices.IndexFunc(m.Profiles, func(pr *Profile) bool { return pr.Name == profile })
+	if i < 0 {
+		return m.Parts
+	}
+	pr := m.Profiles[i]
+	out := Parts{
+		Locals:     slices.Concat(m.Locals, pr.Locals),
+		Toolchains: slices.Clone(m.Toolchains),
+		Steps:      slices.Concat(m.Steps, pr.Steps),
+		Calls:      slices.Concat(m.Calls, pr.Calls),
+		Outputs:    slices.Concat(m.Outputs, pr.Outputs),
+	}
+	for _, over := range pr.Toolchains {
+		if i := slices.IndexFunc(out.Toolchains, func(b *Block) bool { return b.At == over.At }); i >= 0 {
+			out.Toolchains[i] = out.Toolchains[i].with(over)
+		} else {
+			out.Toolchains = append(out.Toolchains, over)
+		}
+	}
+	return out
+}
+
+// with is the block with the arguments that another sets.
+func (b *Block) with(over *Block) *Block {
+	out := *b
+	out.Names = slices.Concat(b.Names, over.Names)
+	if over.When != nil {
+		out.When = over.When
+	}
+	if over.Description != "" {
+		out.Description = over.Description
+	}
+	out.Body = &mergedBody{base: b.Body, over: over.Body}
+	return &out
+}
