@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Module is where a module stands: "" is the pipeline itself, `module.aot["SM8750"].module.ops` what the call "ops" stands for in one copy
+// Module is where a module stands: "" is the pipeline itself, `module.aot["Alpha7"].module.ops` what the call "ops" stands for in one copy
 // of the call "aot". Seen from another module (From) it may begin with outer.N: N calls further out.
 type Module string
 
@@ -47,7 +47,7 @@ func (m Module) Written() Module {
 	return out
 }
 
-// level is one call: `module.aot["SM8750"]`; the first may be "outer.2".
+// level is one call: `module.aot["Alpha7"]`; the first may be "outer.2".
 type level string
 
 // levels takes a module apart. It understands what this file makes, and what ParseModule accepts.
@@ -134,7 +134,7 @@ func (m Module) Seen(rel Module) Module {
 	return out
 }
 
-// Dir returns the slash path of an exec root below which all that is of the module stands: "steps/module.aot+SM8750"; "" for the pipeline.
+// Dir returns the slash path of an exec root below which all that is of the module stands: "steps/module.aot+Alpha7"; "" for the pipeline.
 func (m Module) Dir() string {
 	if m == "" {
 		return ""
@@ -154,7 +154,7 @@ func (m Module) Dir() string {
 	return dir
 }
 
-// ParseModule reads "module.aot" or `module.aot["SM8750"].module.ops`.
+// ParseModule reads "module.aot" or `module.aot["Alpha7"].module.ops`.
 func ParseModule(s string) (Module, error) {
 	m := Module(s)
 	levels := m.levels()

@@ -11,7 +11,7 @@ func modules() []addrs.Module {
 	var root addrs.Module
 	aot := root.Call("aot")
 	odd := root.Copy("aot", `a.b["c"].module.x`)
-	return []addrs.Module{root, aot, aot.Call("ops"), root.Copy("aot", "SM8750"), root.Copy("aot", "SM8750").Call("ops"), root.Copy("aot", "SM8650").Call("ops"),
+	return []addrs.Module{root, aot, aot.Call("ops"), root.Copy("aot", "Alpha7"), root.Copy("aot", "Alpha7").Call("ops"), root.Copy("aot", "Beta7").Call("ops"),
 		odd, odd.Copy("in", "\"\\"), odd.Copy("in", "\"\\").Call("ops"), root.Call("aot-2")}
 }
 

@@ -270,7 +270,7 @@ func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
 	diags = append(diags, b.unique("target "+t.Name, t.Range)...)
 	for _, other := range b.m.Targets[:len(b.m.Targets)-1] {
 		if t.Name != other.Name && (t.Name == "" || other.Name == "") {
-			return append(diags, errorf(&t.Range, "A target without a name", "Of several targets each has a name, as its block's label: target \"SM8750\" {}. The other one is at %s.", where(other.Range))...)
+			return append(diags, errorf(&t.Range, "A target without a name", "Of several targets each has a name, as its block's label: target \"Alpha7\" {}. The other one is at %s.", where(other.Range))...)
 		}
 	}
 	return diags

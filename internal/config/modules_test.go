@@ -67,7 +67,7 @@ func TestModuleErrors(t *testing.T) {
 		"itself":      {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", call("../b"), "b/b.hcl", call("../a")}, "a/a.hcl:1 calls b\n  b/b.hcl:1 calls a"},
 		"about twice": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "module {}\nmodule {}\n"}, "The module block is declared here and at a/a.hcl:1"},
 		"pipeline":    {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "pipeline {}\n"}, "no block pipeline in a module's file"},
-		"target":      {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "target \"SM8750\" {}\n"}, "no block target in a module's file"},
+		"target":      {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "target \"Alpha7\" {}\n"}, "no block target in a module's file"},
 		"default":     {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "profile \"x\" {\n  default = true\n}\n"}, "The pipeline says which profile is the default"},
 		"output":      {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "output \"a.b\" {\n  value = 1\n}\n"}, "cannot be used in references"},
 		"no label":    {[]string{"pipelines/p.hcl", "module {}\n"}, "Missing name for module"},
@@ -111,7 +111,7 @@ profile "open" {
     value = 1
   }
 }
-profile "device" {
+profile "real" {
   locals {
     a = 2
   }
@@ -121,7 +121,7 @@ profile "device" {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	for profile, want := range map[string][5]int{"": {0, 1, 1, 0, 0}, "open": {1, 2, 2, 1, 1}, "device": {1, 1, 2, 0, 0}} {
+	for profile, want := range map[string][5]int{"": {0, 1, 1, 0, 0}, "open": {1, 2, 2, 1, 1}, "real": {1, 1, 2, 0, 0}} {
 		got := p.With(profile)
 		if n := [5]int{len(got.Locals), len(got.Toolchains), len(got.Steps), len(got.Calls), len(got.Outputs)}; n != want {
 			t.Errorf("profile %q: %v, want %v", profile, n, want)
@@ -146,12 +146,12 @@ profile "device" {
 
 func TestTargets(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"target \"SM8750\" {}\ntarget \"SM8650\" {}\n", ""},
+		{"target \"Alpha7\" {}\ntarget \"Beta7\" {}\n", ""},
 		{"target {}\n", ""},
-		{"target \"SM8750\" {}\ntarget \"SM8750\" {}\n", "target SM8750 is declared here and at pipelines/p.hcl:1"},
-		{"target \"SM8750\" {}\ntarget {}\n", "Of several targets each has a name"},
-		{"target {}\ntarget \"SM8750\" {}\n", "Of several targets each has a name"},
-		{"target \"SM8750\" \"x\" {}\n", "A target has one name"},
+		{"target \"Alpha7\" {}\ntarget \"Alpha7\" {}\n", "target Alpha7 is declared here and at pipelines/p.hcl:1"},
+		{"target \"Alpha7\" {}\ntarget {}\n", "Of several targets each has a name"},
+		{"target {}\ntarget \"Alpha7\" {}\n", "Of several targets each has a name"},
+		{"target \"Alpha7\" \"x\" {}\n", "A target has one name"},
 	} {
 		p, diags := config.Load(workspace("pipelines/p.hcl", tt.text), "p", nil)
 		if got := config.Render(diags, nil, 0, false); diags.HasErrors() != (tt.want != "") || !strings.Contains(got, tt.want) {

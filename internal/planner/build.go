@@ -26,11 +26,11 @@ import (
 
 // Options say what to plan.
 type Options struct {
-	Config    *config.Pipeline
-	Kinds     map[string]step.Kind // by name; the kind of toolchain blocks is addrs.Toolchain
-	Workspace string               // absolute path of the folder that relative paths start in
-	Profile   string               // "" chooses the default profile
-	SoCs      []string             // names of targets that take the place of the pipeline's; one that begins with + is one more
+	Config      *config.Pipeline
+	Kinds       map[string]step.Kind // by name; the kind of toolchain blocks is addrs.Toolchain
+	Workspace   string               // absolute path of the folder that relative paths start in
+	Profile     string               // "" chooses the default profile
+	TargetNames []string             // names of targets that take the place of the pipeline's; one that begins with + is one more
 
 	// Targets makes the object that `target` is of a target block: of its label, "" when it has none, and its arguments. It may find that one is
 	// not what is meant; a known object with errors is used to go on. Nil when nobody knows targets: then the arguments, and name, are its attributes.
@@ -58,16 +58,16 @@ func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 	}
 	diags = append(diags, p.prepareRoot()...)
 	for _, m := range p.modules {
-		diags = append(diags, p.once(m, p.declareBlocks(m))...)
+		diags = append(diags, p.unsaid(m, p.declareBlocks(m))...)
 	}
 	for _, m := range p.modules { // a caller's names come before those of what it calls
 		p.declareNames(m)
 	}
 	for _, m := range p.modules {
-		diags = append(diags, p.once(m, p.declare(m))...)
+		diags = append(diags, p.unsaid(m, p.declare(m))...)
 	}
 	for _, m := range p.modules {
-		diags = append(diags, p.once(m, p.checkStatic(m))...)
+		diags = append(diags, p.unsaid(m, p.checkStatic(m))...)
 	}
 	ds = p.sort()
 	diags = append(diags, ds...)
@@ -174,8 +174,8 @@ func (p *planner) profileName() string {
 func (p *planner) chooseTargets() []*config.Target {
 	targets := p.cfg.Targets
 	replaced := false
-	for _, soc := range p.o.SoCs {
-		name, more := strings.CutPrefix(soc, "+")
+	for _, given := range p.o.TargetNames {
+		name, more := strings.CutPrefix(given, "+")
 		if !more && !replaced {
 			targets, replaced = nil, true
 		}

@@ -29,7 +29,7 @@ type stepDecl struct {
 // stepState is what is known of a step or toolchain in one frame.
 type stepState struct {
 	*stepDecl
-	node
+	placement
 	at        addrs.Step
 	instances []*instance // those that exist; for a step with when = false and without for_each one without a plan
 	byAt      map[addrs.Instance]*instance
@@ -37,8 +37,8 @@ type stepState struct {
 	attrs     cty.Value       // of a toolchain: what kinds see of it
 }
 
-// node is an object in one frame, and what follows from its references there.
-type node struct {
+// placement is an object in one frame, and what follows from its references there.
+type placement struct {
 	of      *object
 	frame   *frame
 	static  [2]staticDeps // [1] for when all values are known

@@ -40,7 +40,7 @@ func (p *planner) useToolchain(to map[string]step.Toolchain, f *frame, name stri
 // dependencies are the instances an object may need in a frame. Marks are exact when all values are known, so of a step with
 // for_each only the copies that were used count then; before that, all of them. The result may be shared; used may have
 // duplicates.
-func (p *planner) dependencies(n *node, used []addrs.Instance, known bool) []addrs.Instance {
+func (p *planner) dependencies(n *placement, used []addrs.Instance, known bool) []addrs.Instance {
 	static := &n.static[0]
 	if known {
 		static = &n.static[1]
@@ -67,7 +67,7 @@ type staticDeps struct {
 	deps []addrs.Instance // sorted
 }
 
-func (p *planner) staticDependencies(n *node, known bool) []addrs.Instance {
+func (p *planner) staticDependencies(n *placement, known bool) []addrs.Instance {
 	var deps []addrs.Instance
 	add := func(in *instance) {
 		if in != nil && in.planned != nil {
@@ -134,7 +134,7 @@ func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*fra
 }
 
 // awaited are the value outputs that an object may depend on in a frame, and they in words. The result may be shared.
-func (p *planner) awaited(n *node, marked []addrs.Output) ([]addrs.Output, string) {
+func (p *planner) awaited(n *placement, marked []addrs.Output) ([]addrs.Output, string) {
 	n.awaited.once.Do(func() { n.awaited.set(p.staticAwaited(n)) })
 	var more []addrs.Output
 	for _, m := range marked {
@@ -169,7 +169,7 @@ func (a *awaitedOutputs) set(outs []addrs.Output) {
 	a.words = strings.Join(names, ", ")
 }
 
-func (p *planner) staticAwaited(n *node) []addrs.Output {
+func (p *planner) staticAwaited(n *placement) []addrs.Output {
 	var out []addrs.Output
 	add := func(in *instance, r lang.Ref) {
 		if in == nil || in.planned == nil {
@@ -206,7 +206,7 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args, 
 		marks = append(marks, lang.OutputMarks(v.val)...)
 	}
 	var words string
-	n.AwaitValues, words = p.awaited(&s.node, marks)
+	n.AwaitValues, words = p.awaited(&s.placement, marks)
 	n.Deferred = "waits for the value of " + words
 	n.Resolve = func(values map[addrs.Output][]byte) (*plan.Instance, error) {
 		for _, o := range n.AwaitValues {

@@ -34,7 +34,7 @@ type module struct {
 // frame is a module in one place, with what is known there.
 type frame struct {
 	of     *module
-	at     addrs.Module // module.aot["SM8750"]
+	at     addrs.Module // module.aot["Alpha7"]
 	caller *frame
 	key    cty.Value // each.key and each.value of its call; zero Values without for_each
 	value  cty.Value
@@ -487,8 +487,8 @@ func (m *module) inside(at addrs.Module, diags hcl.Diagnostics) hcl.Diagnostics 
 	return out
 }
 
-// once takes away what was said of another call of the same module.
-func (p *planner) once(m *module, diags hcl.Diagnostics) hcl.Diagnostics {
+// unsaid takes away what was said of another call of the same module.
+func (p *planner) unsaid(m *module, diags hcl.Diagnostics) hcl.Diagnostics {
 	diags = slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool {
 		if m.caller == nil || d.Subject == nil {
 			return false

@@ -28,7 +28,7 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 		return diags
 	}
 	base := plan.Output{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
-	outputs, ds := p.outputsOf(out, &node{of: o, frame: f}, base, val)
+	outputs, ds := p.outputsOf(out, &placement{of: o, frame: f}, base, val)
 	diags = append(diags, ds...)
 	for i := range outputs {
 		diags = append(diags, p.outputPlace(out, outputs[i].Name)...)
@@ -53,7 +53,7 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 }
 
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
-func (p *planner) outputsOf(out *config.Output, n *node, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) outputsOf(out *config.Output, n *placement, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	if !traits.Sensitive {
 		if val.IsNull() {
@@ -113,7 +113,7 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
 }
 
-func (p *planner) partsOutputs(out *config.Output, n *node, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) partsOutputs(out *config.Output, n *placement, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	r := out.Value.Range()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
@@ -165,7 +165,7 @@ func isWhole(f *frame, e hcl.Expression, o addrs.Output) bool {
 	return r.Root == lang.StepRoot && r.Step == (addrs.Step{Kind: o.Kind, Name: o.Step.Name}) && f.at == o.Module && r.Output == o.Name
 }
 
-func (p *planner) resolveOutput(out *config.Output, n *node, e plan.Output, values map[addrs.Output][]byte) (plan.Output, error) {
+func (p *planner) resolveOutput(out *config.Output, n *placement, e plan.Output, values map[addrs.Output][]byte) (plan.Output, error) {
 	for _, o := range e.AwaitValues {
 		if _, ok := values[o]; !ok {
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)

@@ -202,8 +202,8 @@ func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.
 			o.Profile = value
 		case "var":
 			o.FlagVars[name] = value
-		case "soc":
-			o.SoCs = append(o.SoCs, value)
+		case "target":
+			o.TargetNames = append(o.TargetNames, value)
 		case "env":
 			o.EnvVars[name] = value
 		}

@@ -39,7 +39,7 @@ func (p *planner) ask(s *stepState, req step.Request) (step.Planned, hcl.Diagnos
 type seen struct {
 	frame *frame
 	back  map[addrs.Step]addrs.Module // by the address as it is seen
-	moved []movedPath                 // whatever has another path
+	paths []movedPath                 // whatever has another path
 }
 
 type movedPath struct{ from, to string }
@@ -54,8 +54,8 @@ func (v *seen) output(o addrs.Output) addrs.Output {
 		}
 	}
 	v.back[rel.Step] = o.Module
-	if m := (movedPath{o.Path(), rel.Path()}); m.from != m.to && !slices.Contains(v.moved, m) {
-		v.moved = append(v.moved, m)
+	if m := (movedPath{o.Path(), rel.Path()}); m.from != m.to && !slices.Contains(v.paths, m) {
+		v.paths = append(v.paths, m)
 	}
 	return rel
 }
@@ -72,7 +72,7 @@ func (v *seen) request(r step.Request) step.Request {
 	for name, t := range toolchains {
 		r.Toolchains[name] = step.Toolchain{Output: v.output(t.Output), Attrs: t.Attrs}
 	}
-	if len(v.moved) == 0 {
+	if len(v.paths) == 0 {
 		return r
 	}
 	text := v.replacer() // one text may hold several paths
@@ -102,11 +102,11 @@ func replaced(texts map[string]string, text *strings.Replacer) map[string]string
 
 // replacer puts paths as they are seen in place of those that nothing else has. Of one that begins as another does, the longer one counts.
 func (v *seen) replacer() *strings.Replacer {
-	slices.SortFunc(v.moved, func(a, b movedPath) int {
+	slices.SortFunc(v.paths, func(a, b movedPath) int {
 		return cmp.Or(cmp.Compare(len(b.from), len(a.from)), cmp.Compare(a.from, b.from))
 	})
 	var pairs []string
-	for _, m := range v.moved {
+	for _, m := range v.paths {
 		pairs = append(pairs, m.from, m.to)
 	}
 	return strings.NewReplacer(pairs...)

@@ -24,7 +24,7 @@ const maxCopies = 200_000
 // evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others see.
 func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 	b := d.block
-	s := &stepState{stepDecl: d, node: node{of: d.object, frame: f}, at: b.At}
+	s := &stepState{stepDecl: d, placement: placement{of: d.object, frame: f}, at: b.At}
 	s.at.Module = f.at
 	f.steps[b.At] = s
 	keys, values := []string{""}, []cty.Value{cty.NilVal}
@@ -381,7 +381,7 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 	for _, t := range req.Toolchains {
 		used = append(used, t.Output.Instance)
 	}
-	n.Deps = p.dependencies(&s.node, used, known)
+	n.Deps = p.dependencies(&s.placement, used, known)
 	return req, known
 }
 

@@ -224,7 +224,7 @@ func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error)
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
 		kinds := steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
-		_, more := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, SoCs: a.SoC, Targets: d.catalogue.Target,
+		_, more := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, Targets: d.catalogue.Target,
 			EnvVars: a.envVars(), FlagVars: a.Set})
 		diags = append(diags, more...)
 	}

@@ -61,7 +61,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 		return nil, nil, err
 	}
 	p, diags := planner.Build(planner.Options{
-		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, SoCs: a.SoC, Targets: d.catalogue.Target,
+		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, Targets: d.catalogue.Target,
 		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	})
 	return p, diags, nil
