@@ -58,7 +58,7 @@ func TestModuleErrors(t *testing.T) {
 		want  string
 	}{
 		"no source":   {[]string{"pipelines/p.hcl", "module \"m\" {}\n"}, "Say which module it is"},
-		"not a text":  {[]string{"pipelines/p.hcl", "module \"m\" {\n  source = var.x\n}\n"}, "Variables not allowed"},
+		"not a text":  {[]string{"pipelines/p.hcl", "module \"m\" {\n  source = var.x\n}\n"}, "source is read before anything is evaluated"},
 		"absent":      {[]string{"pipelines/p.hcl", call("../m")}, "../m, which is the folder m: there is no such folder"},
 		"a file":      {[]string{"pipelines/p.hcl", call("../m"), "m", ""}, "it is no folder"},
 		"empty":       {[]string{"pipelines/p.hcl", call("../m"), "m/README", ""}, "it has no *.hcl files"},
