@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,7 +43,7 @@ func (w *Worker) change(r *Ruleset, network bool, mounts []Mount) error {
 	if err == nil && r != nil && r.base.unsupervised != nil {
 		err = freeze(r.access.Own)
 	}
-	if err == nil && r != nil {
+	if err == nil && r != nil && !r.access.inShared() {
 		w.shared, err = ownShared()
 	}
 	if err == nil {
@@ -55,6 +57,19 @@ func (w *Worker) change(r *Ruleset, network bool, mounts []Mount) error {
 	}
 	w.supervisor, err = r.restrict(network, w.secret)
 	return err
+}
+
+// inShared tells whether something of it is in everybody's folder for shared memory, which cannot be replaced then.
+func (a Access) inShared() bool {
+	return slices.ContainsFunc(slices.Concat(a.Read, a.Write, []string{a.Own}), func(p string) bool {
+		fd, err := unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return false // there is nothing
+		}
+		defer unix.Close(fd)
+		at, err := pathOf(fd)
+		return err == nil && strings.HasPrefix(at, sharedDir+"/")
+	})
 }
 
 // Marked tells whether a command changed a folder below Access.Own, or a copy of an input in it, in a way that stays and that the stamp may not show,
