@@ -19,7 +19,7 @@ const (
 	maxExponent   = 1 << 16 // of two, of a number: one with more has more than 19,728 digits when it is written
 	maxNumberText = 1000    // bytes of a text that is read as a number
 
-	maxWork   = 5_000_000 // units: a value looked at, an element of a for expression, or textUnit bytes of text made
+	maxWork   = 4_000_000 // units: a value looked at, an element of a for expression, or textUnit bytes of text made
 	textUnit  = 8         // bytes
 	maxErrors = 100       // that are told of one expression
 
