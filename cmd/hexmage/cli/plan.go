@@ -267,7 +267,7 @@ func (a *app) validate(name string) ([]checked, error) {
 	}
 	cfg, diags := a.load(workspace, name)
 	if diags.HasErrors() {
-		return []checked{{Pipeline: name, Profile: a.Profile}}, a.printDiags(diags, cfg.Files)
+		return []checked{{Pipeline: name, Profile: a.Profile}}, a.printDiags(diags, cfg.Shown())
 	}
 	profiles := []string{a.Profile}
 	if a.Profile == "" && len(cfg.Profiles) > 0 {
@@ -298,7 +298,7 @@ func (a *app) validate(name string) ([]checked, error) {
 			}
 		}
 	}
-	return out, a.printDiags(diags, cfg.Files)
+	return out, a.printDiags(diags, cfg.Shown())
 }
 
 // planStatus is what a run would do, for `hexmage plan`.
