@@ -311,9 +311,7 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	own := filepath.Join(v.workspace, config.Folder, v.c.Pipeline)
-	for _, dir := range []string{filepath.Join(v.workspace, config.Folder), filepath.Join(v.workspace, "toolchains"), own} {
-		s.Dirs = append(s.Dirs, dir)
-	}
+	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, config.Folder), filepath.Join(v.workspace, "toolchains"), own)
 	s.Files = append(s.Files, own+".hcl", filepath.Join(v.workspace, toolchains.LockFile))
 	if entries, err := os.ReadDir(own); err == nil {
 		for _, e := range entries {
