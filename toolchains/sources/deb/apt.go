@@ -245,7 +245,8 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package, update bool
 	if err := room(dir, total, "packages "+names(need)); err != nil {
 		return err
 	}
-	defer c.watch(dir, total, names(need))()
+	ctx, stop := c.watch(ctx, dir, total, names(need))
+	defer stop()
 	get := func(conf string) error {
 		_, err := a.run(ctx, conf, dir, append([]string{"download"}, arguments(need)...)...)
 		c.adopt(need)
@@ -274,33 +275,51 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package, update bool
 	return get(a.private)
 }
 
-// watch reports the size of what is in dir until stop is called.
-func (c *Client) watch(dir string, total int64, what string) (stop func()) {
-	if c.Progress == nil {
-		return func() {}
-	}
+// watch reports the size of what is in dir until stop is called. The context that it returns ends when too little comes.
+func (c *Client) watch(ctx context.Context, dir string, total int64, what string) (paced context.Context, stop func()) {
+	paced, cancel := context.WithCancelCause(ctx)
+	first, stall, floor := cmp.Or(c.First, 5*time.Minute), cmp.Or(c.Stall, time.Minute), cmp.Or(c.Floor, 1<<10)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(300 * time.Millisecond)
+		tick := time.NewTicker(min(300*time.Millisecond, stall/4))
 		defer tick.Stop()
+		began := sizeIn(dir)
+		last, since := began, time.Now()
 		for {
 			select {
 			case <-done:
 				return
 			case <-tick.C:
-				var sum int64
-				entries, _ := os.ReadDir(dir)
-				for _, e := range entries {
-					if info, err := e.Info(); err == nil {
-						sum += info.Size()
-					}
-				}
+				sum := sizeIn(dir)
 				c.progress(min(sum, total), total, what)
+				patience := stall
+				if sum == began {
+					patience = first
+				}
+				if waited := time.Since(since); waited >= patience {
+					if sum-last < int64(waited.Seconds()*float64(floor)) {
+						cancel(fetch.OutOfReach(fmt.Errorf("download %s: %d bytes came in %s, less than %d a second: try again later, or use another mirror in /etc/apt/sources.list",
+							what, sum-last, waited.Round(time.Second/10), floor)))
+						return
+					}
+					last, since = sum, time.Now()
+				}
 			}
 		}
 	}()
-	return func() { close(done); <-ended }
+	return paced, func() { close(done); <-ended; cancel(nil) }
+}
+
+// sizeIn is the size of the files in a folder.
+func sizeIn(dir string) (sum int64) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
 }
 
 func (c *Client) progress(done, total int64, what string) {

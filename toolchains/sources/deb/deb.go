@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
@@ -38,6 +39,11 @@ type Client struct {
 	System   bool                                 // use the system's package lists where they have the packages
 	Offline  bool                                 // never ask the network
 	Progress func(done, total int64, what string) // may be nil
+
+	// A download is given up when no byte of it comes for First, or over Stall less than Floor bytes a second. Zero values are the defaults: five
+	// minutes, one minute, 1024.
+	First, Stall time.Duration
+	Floor        int64
 }
 
 // ErrNoClient is what Get and Index return, wrapped, where there is no apt-get.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -51,6 +52,8 @@ for a in $args; do
 		echo "'file:///$name' ${name}_$(echo "$2" | sed 's/:/%%3a/')_amd64.deb $3 SHA256:$4"
 	else
 		[ -e "$dir/pool/$name-$2" ] || { echo "E: 404 $name" >&2; exit 100; }
+		while [ -e "$dir/slow" ]; do printf x >> "${name}_$2_amd64.deb"; sleep 0.1; done
+		while [ -e "$dir/silent" ]; do sleep 0.1; done
 		cp "$dir/pool/$name-$2" "${name}_$2_amd64.deb"
 	fi
 done
@@ -323,5 +326,30 @@ func TestFullDisk(t *testing.T) {
 	}
 	if n := a.calls(t); n != 1 { // the index was asked, nothing more
 		t.Errorf("%d calls of apt-get", n)
+	}
+}
+
+// Who sends a byte now and then, or none, is given up.
+func TestPace(t *testing.T) {
+	for _, server := range []string{"slow", "silent"} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			a := newArchive(t)
+			x := a.publish(t, "xx", "1.0")
+			a.index(t, "system", x)
+			a.write(t, server, "")
+			c := a.client(t)
+			c.First, c.Stall = 2*time.Second, time.Second
+			_, err := c.Get(t.Context(), []deb.Package{x})
+			if err == nil || !strings.Contains(err.Error(), "less than 1024 a second") || !fetch.Unreachable(err) {
+				t.Fatalf("got %v", err)
+			}
+			if err := os.Remove(filepath.Join(a.dir, server)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Get(t.Context(), []deb.Package{x}); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
 	}
 }
