@@ -311,19 +311,27 @@ func (a *app) lookupOnly(workspace string) (build.Options, error) {
 	return o, nil
 }
 
-// sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder
-// where an action that failed may have looked for files.
-func (a *app) sandbox() (*sandbox.Base, string, error) {
+// sandboxLevel is the level that the user asked for, and by what; else strict, by nothing.
+func (a *app) sandboxLevel() (level sandbox.Level, from string, err error) {
 	name, from := a.Sandbox, "--sandbox"
 	if name == "" {
 		name, from = a.env.Var("HEXMAGE_SANDBOX"), "HEXMAGE_SANDBOX"
 	}
-	level := sandbox.Strict
-	if name != "" {
-		var err error
-		if level, err = sandbox.ParseLevel(name); err != nil {
-			return nil, "", usage("%s: %w", from, err)
-		}
+	if name == "" {
+		return sandbox.Strict, "", nil
+	}
+	if level, err = sandbox.ParseLevel(name); err != nil {
+		return level, from, usage("%s: %w", from, err)
+	}
+	return level, from, nil
+}
+
+// sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder
+// where an action that failed may have looked for files.
+func (a *app) sandbox() (*sandbox.Base, string, error) {
+	level, from, err := a.sandboxLevel()
+	if err != nil {
+		return nil, "", err
 	}
 	switch level {
 	case sandbox.Off:
@@ -342,7 +350,7 @@ func (a *app) sandbox() (*sandbox.Base, string, error) {
 			fmt.Fprintf(a.env.Stderr, "hexmage: actions get copies of their inputs%s: %v\n", open, err)
 		}
 		return base, a.root, nil
-	case name != "": // asked for by name
+	case from != "": // asked for by name
 		return nil, "", usage("%s: this machine can have no strict sandbox: %w", from, err)
 	}
 	fmt.Fprintf(a.env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)

@@ -62,6 +62,9 @@ func newApp(g Global, env Env) (*app, error) {
 	if a.Jobs == 0 {
 		a.Jobs = runtime.NumCPU()
 	}
+	if _, _, err := a.sandboxLevel(); err != nil { // also where nothing will run
+		return nil, err
+	}
 	cache, err := cacheDir(env)
 	if err != nil {
 		return nil, err
