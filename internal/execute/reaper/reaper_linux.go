@@ -84,6 +84,10 @@ func (r *Reaper) start(shell string, command []string, holds *os.File) error {
 	}
 	if r.alive = ends[1]; err != nil {
 		unix.Close(r.alive)
+		err = fmt.Errorf("fork: %w", err)
+	}
+	if errors.Is(err, unix.EAGAIN) {
+		err = fmt.Errorf("%w: this user may have no more processes (ulimit -u)", err)
 	}
 	return err
 }
