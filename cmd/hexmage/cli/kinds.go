@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
 )
@@ -75,11 +78,19 @@ func orList(there, name string, names []string) string {
 func (a *app) kindUsers() map[string][]string {
 	users := map[string][]string{}
 	for _, name := range a.pipelines() {
-		workspace, err := a.workspace(name)
-		if err != nil {
-			continue
+		var from fs.FS = hexmage.Shipped
+		if a.root != "" {
+			if own := rooted.FS(a.root); slices.Contains(names(own), name) {
+				from = own
+			}
 		}
-		cfg, diags := a.load(workspace, name)
+		cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) { // as the binary carries them: nothing is unpacked to look
+			if f, ok := moduleOf(from, source); ok {
+				return f, nil
+			}
+			f, _ := moduleOf(hexmage.Shipped, source)
+			return f, nil
+		})
 		if diags.HasErrors() {
 			continue
 		}

@@ -155,11 +155,11 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 	if !hclsyntax.ValidIdentifier(source) {
 		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, or a relative path, which begins with ./ or ../", source)
 	}
-	dir := path.Join(config.Modules, source)
-	if st, err := fs.Stat(rooted.FS(workspace), dir); err == nil && st.IsDir() {
-		return config.ModuleFolder{FS: rooted.FS(workspace), Dir: dir}, nil
+	if f, ok := moduleOf(rooted.FS(workspace), source); ok {
+		return f, nil
 	}
-	if _, err := fs.Stat(hexmage.Shipped, dir); err != nil {
+	f, ok := moduleOf(hexmage.Shipped, source)
+	if !ok {
 		var all []string
 		if entries, err := fs.ReadDir(hexmage.Shipped, config.Modules); err == nil {
 			for _, e := range entries {
@@ -177,7 +177,15 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 	if err != nil {
 		return config.ModuleFolder{}, err
 	}
-	return config.ModuleFolder{FS: rooted.FS(shipped), Dir: dir, Root: filepath.ToSlash(shipped)}, nil
+	f.FS, f.Root = rooted.FS(shipped), filepath.ToSlash(shipped)
+	return f, nil
+}
+
+// moduleOf is the module of that name in a workspace.
+func moduleOf(workspace fs.FS, name string) (config.ModuleFolder, bool) {
+	dir := path.Join(config.Modules, name)
+	st, err := fs.Stat(workspace, dir)
+	return config.ModuleFolder{FS: workspace, Dir: dir}, err == nil && st.IsDir()
 }
 
 // oneSoC is the SoC of --soc, for what is of one; otherwise stands where none is given.
