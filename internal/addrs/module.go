@@ -92,9 +92,6 @@ func (l level) outer() int {
 	return n
 }
 
-// Levels is how many calls lead to the module.
-func (m Module) Levels() int { return len(m.levels()) }
-
 // From is how m is seen from another module: "" for the module itself, the rest of the way for what it calls, outer.N and the rest for
 // what is further out. Two places that see each other alike give the same.
 func (m Module) From(at Module) Module {

@@ -129,7 +129,6 @@ type object struct {
 	scope    *module   // whose names it refers to: in, or for variables its caller
 	step     *stepDecl // of a step or toolchain, else nil
 	local    *config.Local
-	output   *config.Output
 	rng      hcl.Range
 	refs     []lang.Ref
 	order    []lang.Ref // of depends_on

@@ -112,7 +112,7 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 		}
 	}
 	for _, out := range m.parts.Outputs {
-		o := p.add(&object{name: m.name("output." + out.Name), in: m, scope: m, rng: out.Range, output: out})
+		o := p.add(&object{name: m.name("output." + out.Name), in: m, scope: m, rng: out.Range})
 		o.eval = func(f *frame) hcl.Diagnostics { return p.evalOutput(out, o, f) }
 		diags = append(diags, p.refer(o, false, out.Value.Variables())...)
 		diags = append(diags, p.referEach(o, out.Value)...)
