@@ -222,12 +222,13 @@ type hunt struct {
 // Or they are damaged while they are used: then outputs may be wrong until somebody looks for that, and not any more. Else
 // no output is wrong, no action is executed twice at the same time, and no process is left.
 //
+// It goes on until at least one was killed and one file damaged: how much of that comes is chance.
 // With HEXMAGE_HUNT=2h it goes on for so long, and in any case until 500 were killed; with -long until then.
 func TestHunt(t *testing.T) {
 	if _, err := exec.LookPath("flock"); err != nil {
 		t.Skip(err)
 	}
-	processes, limit, kills := 4, 6*time.Second, int64(0)
+	processes, limit, kills := 4, 6*time.Second, int64(1)
 	if *options.long {
 		processes, kills = 8, 500
 	}
@@ -273,7 +274,7 @@ func TestHunt(t *testing.T) {
 	}
 	h.next(t)
 	phases := 0
-	for start := time.Now(); !h.failed.Load() && (time.Since(start) < limit || h.kills.Load() < kills); phases++ {
+	for start := time.Now(); !h.failed.Load() && (time.Since(start) < limit || h.kills.Load() < kills || h.flips.Load() == 0); phases++ {
 		h.phase(t, worlds, r, min(10*time.Second, limit))
 		h.quiet(t, worlds[0], r)
 		if phases%3 == 2 && !h.failed.Load() {
@@ -294,9 +295,6 @@ func TestHunt(t *testing.T) {
 	}
 	t.Logf("%d phases of %d processes: %d runs to their ends, %d edits, %d kills, %d files damaged; %d builds began again; looked after the cache %d times, with findings %d times",
 		phases, processes, h.runs.Load(), h.edits.Load(), h.kills.Load(), h.flips.Load(), h.again.Load(), h.cares.Load(), h.found.Load())
-	if h.kills.Load() == 0 || h.flips.Load() == 0 {
-		t.Error("nothing was killed, or damaged")
-	}
 }
 
 func (h *hunt) pipeline() string {
