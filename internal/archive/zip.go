@@ -249,6 +249,22 @@ func (m Member) checkLocal() error {
 	return fmt.Errorf("%w: the member's own header gives another %s than the directory", ErrUnsafe, differs)
 }
 
+// Stored returns the content of a member that is stored as it is, where it is in the file: nobody has compared it with its checksum.
+func (m Member) Stored() (*io.SectionReader, error) {
+	if err := m.checkLocal(); err != nil {
+		return nil, err
+	}
+	if m.file.Method != zip.Store {
+		return nil, fmt.Errorf("%w: entry %q is compressed", ErrFormat, m.Name)
+	}
+	b := make([]byte, localSize)
+	if _, err := m.r.ReadAt(b, m.Offset); err != nil {
+		return nil, err
+	}
+	le := binary.LittleEndian
+	return io.NewSectionReader(m.r, m.Offset+localSize+int64(le.Uint16(b[26:]))+int64(le.Uint16(b[28:])), m.Packed), nil
+}
+
 // Read returns the member's content, its size and checksum checked. A member of more than limit bytes is an error.
 func (m Member) Read(limit int64) ([]byte, error) {
 	if m.Size > limit {

@@ -100,7 +100,7 @@ func Netrc(r io.Reader) ([]Login, error) {
 	named := false
 	end := func() {
 		if named && host != "" && (user != "" || password != "") {
-			logins = append(logins, Login{Host: host, Header: "Authorization", Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))})
+			logins = append(logins, BasicLogin(host, user, password))
 		}
 		host, user, password, named = "", "", "", false
 	}
@@ -188,4 +188,9 @@ func Basic(logins []Login, host string) (user, password string, ok bool) {
 		return user, password, ok
 	}
 	return "", "", false
+}
+
+// BasicLogin is the login of a host with a user and a password.
+func BasicLogin(host, user, password string) Login {
+	return Login{Host: host, Header: "Authorization", Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +27,8 @@ type download struct {
 	broken2  atomic.Bool // HTTP/2 failed
 	noRanges bool        // the server ignores ranges, or answers them wrongly
 	requests atomic.Int32
-	streams  int // at once, at most, that were used
+	streams  int      // at once, at most, that were used
+	hosts    sync.Map // that redirects led to
 }
 
 // Errors that lead to another try in another way; they are not for people.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Source is what to download.
@@ -38,6 +39,8 @@ type Source struct {
 	Sidecars []string
 
 	UserAgent string // some servers refuse programs; "" is "hexmage"
+	Accept    string // the forms of it that are understood; "" is all
+	Label     string // what messages call its addresses; "" is the address itself
 	HTTP1     bool   // some servers break HTTP/2 streams; where that is seen to happen, HTTP/1.1 follows by itself
 }
 
@@ -153,14 +156,14 @@ func (c Client) each(ctx context.Context, s Source, dest string, there func() (b
 	}
 	unlock, err := c.lock(ctx, dest)
 	if err != nil {
-		return fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), err)
+		return fmt.Errorf("fetch %s: %w", s.called(s.URLs[0]), err)
 	}
 	defer unlock()
 	if ok, err := there(); ok || err != nil {
 		return err
 	}
 	if c.Offline && !slices.ContainsFunc(s.URLs, isLocal) {
-		return fmt.Errorf("fetch %s: %w", redact(s.URLs[0]), ErrOffline)
+		return fmt.Errorf("fetch %s: %w", s.called(s.URLs[0]), ErrOffline)
 	}
 	d := &download{client: c, source: s, path: dest + ".part"}
 	var errs []error
@@ -175,7 +178,7 @@ func (c Client) each(ctx context.Context, s Source, dest string, there func() (b
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		errs = append(errs, fmt.Errorf("fetch %s: %w", redact(addr), err))
+		errs = append(errs, d.said(addr, err))
 	}
 	return errors.Join(errs...)
 }
@@ -234,6 +237,45 @@ func (r *Result) check(s Source) error {
 }
 
 func isLocal(u string) bool { return strings.HasPrefix(u, "file://") || !strings.Contains(u, "://") }
+
+// called is what messages call an address.
+func (s Source) called(addr string) string {
+	if s.Label != "" {
+		return s.Label
+	}
+	return redact(addr)
+}
+
+// said puts what messages call the address before the error. Where that is no address, the error names no host either.
+func (d *download) said(addr string, err error) error {
+	err = fmt.Errorf("fetch %s: %w", d.source.called(addr), err)
+	if d.source.Label == "" {
+		return err
+	}
+	text := err.Error()
+	hide := func(host string) {
+		if host != "" {
+			text = strings.ReplaceAll(text, host, "the server")
+		}
+	}
+	if u, perr := url.Parse(addr); perr == nil {
+		hide(u.Hostname())
+	}
+	d.hosts.Range(func(host, _ any) bool { hide(host.(string)); return true })
+	return &hiddenError{err, addresses.ReplaceAllString(text, "the server")}
+}
+
+// addresses are of machines, as errors of connections name them.
+var addresses = lazyregexp.New(`\b\d{1,3}(\.\d{1,3}){3}(:\d+)?|\[[0-9a-f:]*:[0-9a-f:.]*\](:\d+)?`)
+
+// hiddenError is an error with another text.
+type hiddenError struct {
+	error
+	text string
+}
+
+func (e *hiddenError) Error() string { return e.text }
+func (e *hiddenError) Unwrap() error { return e.error }
 
 // redact returns the address without a password or a query, which may hold a token.
 func redact(raw string) string {

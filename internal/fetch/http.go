@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -70,6 +71,7 @@ func (d *download) connect() *http.Client {
 		if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
 			return fmt.Errorf("%w: it redirects from https to %s", ErrRefused, req.URL.Scheme)
 		}
+		d.hosts.Store(req.URL.Hostname(), true)
 		req.Header.Del("Referer") // the address that redirects may hold a token
 		return nil
 	}}
@@ -99,6 +101,9 @@ func (d *download) get(ctx context.Context, addr string, start, end int64, valid
 	}
 	if err := d.place(a, start, end); err != nil {
 		a.close()
+		if errors.Is(err, ErrRefused) {
+			err = &statusError{err, a.StatusCode}
+		}
 		return nil, err
 	}
 	return a, nil
@@ -114,7 +119,7 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 		agent = "hexmage"
 	}
 	req.Header.Set("User-Agent", agent)
-	req.Header.Set("Accept", "*/*")
+	req.Header.Set("Accept", cmp.Or(d.source.Accept, "*/*"))
 	req.Header.Set("Accept-Encoding", "identity")
 	if start > 0 || end >= 0 {
 		to := ""

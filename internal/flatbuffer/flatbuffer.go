@@ -91,6 +91,15 @@ func (t Table) Uint32(i int) (uint32, error) {
 	return binary.LittleEndian.Uint32(t.buf[at:]), nil
 }
 
+// Uint64 returns a number of eight bytes.
+func (t Table) Uint64(i int) (uint64, error) {
+	at, err := t.field(i, 8)
+	if err != nil || at == 0 {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint64(t.buf[at:]), nil
+}
+
 // Struct fills the numbers of a struct that has nothing but numbers of four bytes.
 func (t Table) Struct(i int, numbers ...*uint32) error {
 	at, err := t.field(i, 4*len(numbers))
@@ -142,6 +151,18 @@ func (t Table) Vector(i int) (at int, n int64, err error) {
 		return 0, 0, fmt.Errorf("%w: vector at %d", ErrMalformed, v)
 	}
 	return v + 4, int64(binary.LittleEndian.Uint32(t.buf[v:])), nil
+}
+
+// Bytes returns a list of at most so many bytes, which are the buffer's own.
+func (t Table) Bytes(i, limit int) ([]byte, error) {
+	at, n, err := t.Vector(i)
+	if err == nil && (n > int64(limit) || int64(at)+n > int64(len(t.buf))) {
+		err = fmt.Errorf("%w: vector of %d bytes", ErrMalformed, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.buf[at : int64(at)+n], nil
 }
 
 // words returns where the elements of a vector are, each of four bytes, of which there are to be at most the limit.

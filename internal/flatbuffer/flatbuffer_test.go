@@ -26,6 +26,7 @@ func read(b []byte) (string, error) {
 		return "", err
 	}
 	var n [3]uint32
+	raw, err9 := t.Bytes(9, 3)
 	one, err1 := t.Uint8(0)
 	four, err2 := t.Uint32(1)
 	absent, err3 := t.Uint32(2)
@@ -34,8 +35,8 @@ func read(b []byte) (string, error) {
 	numbers, err6 := t.Uint32s(5, 10)
 	inner, err7 := t.Table(6)
 	list, err8 := t.Tables(7, 10)
-	at, size, err9 := t.Vector(9)
-	err = errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9)
+	wide, err10 := t.Uint64(8)
+	err = errors.Join(err10, err1, err2, err3, err4, err5, err6, err7, err8, err9)
 	if err != nil {
 		return "", err
 	}
@@ -44,12 +45,8 @@ func read(b []byte) (string, error) {
 	if len(list) > 0 {
 		first, err2 = list[0].Uint32(1)
 	}
-	raw := ""
-	if int64(at)+size <= int64(len(b)) {
-		raw = string(b[at : int64(at)+size])
-	}
-	return strings.Join([]string{text, innerText, raw, string(rune('0' + len(list)))}, ",") + string([]byte{one}) +
-		string(binary.LittleEndian.AppendUint32(nil, four+absent+n[0]+n[1]+n[2]+first)) + string(rune('0'+len(numbers))), errors.Join(err1, err2)
+	return strings.Join([]string{text, innerText, string(raw), string(rune('0' + len(list)))}, ",") + string([]byte{one}) +
+		string(binary.LittleEndian.AppendUint32(nil, four+absent+n[0]+n[1]+n[2]+first+uint32(wide>>40))) + string(rune('0'+len(numbers))), errors.Join(err1, err2)
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -58,7 +55,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := read(b); err != nil || got != "text,inner,\x01\x02\x03,2\x07\x0e\x00\x00\x802" {
+	if got, err := read(b); err != nil || got != "text,inner,\x01\x02\x03,2\x07\x0f\x00\x00\x802" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if n, err := root.Uint32s(5, 10); err != nil || cmp.Diff([]uint32{5, 6}, n) != "" {
@@ -75,6 +72,7 @@ func TestRoundTrip(t *testing.T) {
 		func() error { _, err := root.Uint32s(5, 1); return err },
 		func() error { _, err := root.Tables(7, 1); return err },
 		func() error { _, err := root.Table(2); return err },
+		func() error { _, err := root.Bytes(9, 2); return err },
 	} {
 		if err := ask(); !errors.Is(err, flatbuffer.ErrMalformed) {
 			t.Errorf("question %d: %v", i, err)

@@ -1,0 +1,96 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// Small gets a small file, such as the list of what a repository has, into memory: the first of the source's addresses, at most limit bytes.
+// at is the address that it came from, after redirects.
+func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at string, err error) {
+	if len(s.URLs) == 0 {
+		return nil, "", errors.New("fetch: no address")
+	}
+	addr := s.URLs[0]
+	d := &download{client: c.withDefaults(), source: s, http1: s.HTTP1}
+	d.client.MaxSize = limit
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = d.said(addr, err)
+		}
+	}()
+	if isLocal(addr) {
+		b, err = smallLocal(addr, limit)
+		return b, addr, err
+	}
+	if c.Offline {
+		return nil, "", ErrOffline
+	}
+	u, err := url.Parse(addr)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, "", errors.New("the address is none of https, http and file")
+	}
+	d.http = d.connect()
+	defer func() { d.http.CloseIdleConnections() }()
+	err = d.persist(ctx, nil, func() (err error) {
+		b, at, err = d.small(ctx, addr, limit)
+		return err
+	})
+	return b, at, err
+}
+
+func (d *download) small(ctx context.Context, addr string, limit int64) ([]byte, string, error) {
+	a, err := d.get(ctx, addr, 0, -1, "")
+	if err != nil {
+		return nil, "", err
+	}
+	defer a.close()
+	b, err := io.ReadAll(io.LimitReader(a.Body, limit+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", context.Cause(ctx)
+	case err != nil:
+		return nil, "", d.transient(err)
+	case int64(len(b)) > limit:
+		return nil, "", fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, limit)
+	}
+	return b, a.Request.URL.String(), nil
+}
+
+func smallLocal(addr string, limit int64) ([]byte, error) {
+	u, err := url.Parse(addr)
+	if err != nil || u.Host != "" && u.Host != "localhost" {
+		return nil, errors.New("a file address has the form file:///path")
+	}
+	f, err := os.Open(filepath.FromSlash(u.Path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, limit)
+	}
+	return b, err
+}
+
+// statusError is a refusal with its code.
+type statusError struct {
+	error
+	code int
+}
+
+func (e *statusError) Unwrap() error { return e.error }
+
+// Status is the code with which a server refused, 0 when it did not.
+func Status(err error) int {
+	if e := (*statusError)(nil); errors.As(err, &e) {
+		return e.code
+	}
+	return 0
+}
