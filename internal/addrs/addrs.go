@@ -136,18 +136,23 @@ func (o Output) Path() string {
 	return path
 }
 
-// Covers says whether the address, as a person wrote it, means a step: the step itself; without the keys of modules that step in all of their copies; and
+// Covers says whether the address, as a person wrote it, means a step: the step itself; without the key of a module that step in all of its copies; and
 // without kind and name all steps of the module and of those that it calls.
 func (s Step) Covers(at Step) bool {
-	for _, m := range []Module{at.Module, at.Module.Written()} {
-		switch {
-		case s.Kind != "" && s == (Step{m, at.Kind, at.Name}):
-			return true
-		case s.Kind == "" && at.Kind != Toolchain && (m == s.Module || strings.HasPrefix(string(m), string(s.Module)+".")):
-			return true
+	here, there := s.Module.levels(), at.Module.levels()
+	if len(here) > len(there) {
+		return false
+	}
+	for i, l := range here {
+		name, _, keyed := l.call()
+		if other, _, _ := there[i].call(); l != there[i] && (keyed || name != other) {
+			return false
 		}
 	}
-	return false
+	if s.Kind == "" {
+		return at.Kind != Toolchain
+	}
+	return len(here) == len(there) && s.Kind == at.Kind && s.Name == at.Name
 }
 
 // ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.llvm", those of a module, "module.aot.patch.ops", and the module itself: then there is
@@ -165,6 +170,18 @@ func ParseStep(s string) (Step, error) {
 		return Step{}, fmt.Errorf("%q is no step address: want KIND.NAME, such as patch.ops, of a module module.NAME.KIND.NAME", s)
 	}
 	return Step{m, parts[0], parts[1]}, nil
+}
+
+// CutKey takes the key off the address of a step's copy: `module.aot["x"].exec.gen["v12"]` is `module.aot["x"].exec.gen` and `["v12"]`. There is
+// none in the address of a step.
+func CutKey(s string) (step, key string) {
+	_, rest, err := splitModule(s)
+	at := strings.IndexByte(rest, '[')
+	if err != nil || at < 0 {
+		return s, ""
+	}
+	at += len(s) - len(rest)
+	return s[:at], s[at:]
 }
 
 func identifier(s string) bool {

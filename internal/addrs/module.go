@@ -31,6 +31,9 @@ func (m Module) join(rest Module) Module {
 	return m + "." + rest
 }
 
+// Caller is the module in which the call stands that m stands for; "" for the pipeline.
+func (m Module) Caller() Module { return m.Seen(outerWord + "1") }
+
 // Of spells an address in the module: Of("step.exec.x") is "module.aot.step.exec.x".
 func (m Module) Of(address string) string { return string(m.join(Module(address))) }
 

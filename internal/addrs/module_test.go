@@ -50,6 +50,11 @@ func TestModulesAreRead(t *testing.T) {
 			if err != nil || got != (addrs.Step{Module: m, Kind: "exec", Name: "x"}) {
 				t.Errorf("%s: %+v, %v", m.Of(rest), got, err)
 			}
+			for _, key := range []string{"", `["k"]`, `["a[\"b.c\"]"]`} {
+				if step, k := addrs.CutKey(m.Of(rest) + key); step != m.Of(rest) || k != key {
+					t.Errorf("%s%s is cut into %s and %s", m.Of(rest), key, step, k)
+				}
+			}
 		}
 		if m == "" {
 			continue
@@ -70,19 +75,21 @@ func TestModulesAreRead(t *testing.T) {
 
 func TestCovers(t *testing.T) {
 	big, small := `module.aot["big"]`, `module.aot["small"]`
-	steps := []string{"exec.x", "toolchain.llvm", big + ".exec.x", small + ".exec.x", big + ".exec.y", big + ".module.in.exec.x", "module.other.exec.x"}
+	steps := []string{"exec.x", "toolchain.llvm", big + ".exec.x", small + ".exec.x", big + ".exec.y", big + ".module.in.exec.x", "module.other.exec.x", big + `.module.of["a"].exec.x`, small + `.module.of["a"].exec.x`, small + `.module.of["b"].exec.x`}
 	for written, want := range map[string]string{
-		"exec.x":                   "exec.x",
-		big + ".exec.x":            big + ".exec.x",
-		"module.aot.step.exec.x":   big + ".exec.x " + small + ".exec.x",
-		"module.aot":               big + ".exec.x " + small + ".exec.x " + big + ".exec.y " + big + ".module.in.exec.x",
-		big:                        big + ".exec.x " + big + ".exec.y " + big + ".module.in.exec.x",
-		"module.aot.module.in":     big + ".module.in.exec.x",
-		"module.ao":                "",
-		"module.aot.exec.z":        "",
-		"toolchain.llvm":           "toolchain.llvm",
-		`module.aot["b"].exec.x`:   "",
-		"module.other.step.exec.x": "module.other.exec.x",
+		"exec.x":                    "exec.x",
+		big + ".exec.x":             big + ".exec.x",
+		"module.aot.step.exec.x":    big + ".exec.x " + small + ".exec.x",
+		"module.aot":                big + ".exec.x " + small + ".exec.x " + big + ".exec.y " + big + ".module.in.exec.x " + big + `.module.of["a"].exec.x ` + small + `.module.of["a"].exec.x ` + small + `.module.of["b"].exec.x`,
+		big:                         big + ".exec.x " + big + ".exec.y " + big + ".module.in.exec.x " + big + `.module.of["a"].exec.x`,
+		small + ".module.of":        small + `.module.of["a"].exec.x ` + small + `.module.of["b"].exec.x`,
+		`module.aot.module.of["a"]`: big + `.module.of["a"].exec.x ` + small + `.module.of["a"].exec.x`,
+		"module.aot.module.in":      big + ".module.in.exec.x",
+		"module.ao":                 "",
+		"module.aot.exec.z":         "",
+		"toolchain.llvm":            "toolchain.llvm",
+		`module.aot["b"].exec.x`:    "",
+		"module.other.step.exec.x":  "module.other.exec.x",
 	} {
 		s, err := addrs.ParseStep(written)
 		if err != nil {

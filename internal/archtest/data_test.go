@@ -15,6 +15,7 @@ import (
 // until then a saved plan is a snapshot of what came of them.
 func closures() []string {
 	return []string{
+		"plan.Check.Evaluate",
 		"plan.Instance.Expand",
 		"plan.Instance.Explain",
 		"plan.Instance.Resolve",

@@ -244,9 +244,13 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 		return e, errors.Join(err, a.keep(ctx, literals))
 	}
 	dir := &merkle.Dir{}
+	stored := o.Kind == addrs.Toolchain // all of it: then it is one tree that actions share, as those of one part are
 	for _, p := range art.Parts {
 		e, err := a.entry(ctx, n, p, literals)
 		if err == nil {
+			if stored = stored && e.Dir != nil; stored {
+				_, stored = e.Dir.Ref()
+			}
 			err = a.put(ctx, dir, p.Path, e)
 		}
 		if err != nil {
@@ -255,6 +259,10 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 	}
 	if err := a.keep(ctx, literals); err != nil {
 		return merkle.Entry{}, err
+	}
+	if stored {
+		root, err := dir.Put(ctx, a.blobs, a.fn)
+		return merkle.Entry{Dir: merkle.Ref(root)}, err
 	}
 	return merkle.Entry{Dir: dir}, nil
 }

@@ -54,6 +54,7 @@ type Options struct {
 type Result struct {
 	event.BuildFinished
 	Outputs []event.OutputReady
+	Checks  []event.CheckFinished
 	Roots   map[addrs.Output]digest.Digest // of Options.Roots; their Directory messages are in the store
 }
 
@@ -78,7 +79,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	}
 	l := w.loop()
 	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Actions: g.units})
-	return w.end(ctx, l, outs, start, l.run(ctx, append(units, g.gates()...)), func() { w.saveSnapshot(p, outs) })
+	err = l.run(ctx, append(units, g.gates()...))
+	checks := func() ([]event.CheckFinished, error) { return w.checks(ctx, p.Checks) }
+	return w.end(ctx, l, outs, start, err, checks, func(checks []event.CheckFinished) { w.saveSnapshot(p, outs, checks) })
 }
 
 // newWorker returns what the units of a graph are done with.
@@ -100,9 +103,9 @@ func (w *worker) loop() *loop {
 	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
 }
 
-// end does what comes after a graph was carried out, which ended with err: it exports, makes what was stored safe, and has the
-// next run's snapshot kept.
-func (w *worker) end(ctx context.Context, l *loop, outs []output, start time.Time, err error, keep func()) (r Result, _ error) {
+// end does what comes after a graph was carried out, which ended with err: it exports, has the checks evaluated, makes what was stored safe, and
+// has the next run's snapshot kept.
+func (w *worker) end(ctx context.Context, l *loop, outs []output, start time.Time, err error, checks func() ([]event.CheckFinished, error), keep func([]event.CheckFinished)) (r Result, _ error) {
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	if good() && w.o.Out != "" {
 		r.Outputs, err = w.export(ctx, outs)
@@ -110,17 +113,24 @@ func (w *worker) end(ctx context.Context, l *loop, outs []output, start time.Tim
 	if good() {
 		r.Roots, err = w.roots(ctx)
 	}
+	if ctx.Err() == nil {
+		var cerr error
+		if r.Checks, cerr = checks(); cerr != nil {
+			err = errors.Join(err, cerr)
+		}
+	}
 	if w.o.Flush != nil && l.sum.Executed > 0 {
 		err = errors.Join(err, w.o.Flush(context.WithoutCancel(ctx)))
 	}
 	if good() && w.o.Snapshot != nil {
-		keep()
+		keep(r.Checks)
 	}
 	w.notes.report(w.o.OnRead)
 	if w.fromSnapshot && lost(err) {
 		return r, err // the long way follows
 	}
 	l.sum.Seconds = time.Since(start).Seconds()
+	l.sum.ChecksFailed = sent(w.o.Sink, r.Checks)
 	w.o.Sink.Send(l.sum)
 	r.BuildFinished = l.sum
 	return r, err

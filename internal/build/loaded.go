@@ -135,6 +135,10 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 			outs[i].id = ""
 		}
 	}
+	checks, err := r.checks(hit, other)
+	if err != nil {
+		return Result{}, err
+	}
 	if len(units) > 0 && o.Out != "" {
 		w.exportCheck = o.checkExports()
 		defer func() { <-w.exportCheck.done }()
@@ -149,7 +153,8 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 		}
 		return Result{}, err
 	}
-	res, err := w.end(ctx, l, outs, start, err, func() { r.keep(w, outs) })
+	same := func() ([]event.CheckFinished, error) { return checks, nil }
+	res, err := w.end(ctx, l, outs, start, err, same, func([]event.CheckFinished) { r.keep(w, outs) })
 	if err != nil && ctx.Err() == nil && lost(err) {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}

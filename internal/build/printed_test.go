@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 )
@@ -73,6 +74,11 @@ func TestLogNames(t *testing.T) {
 	for i, name := range []string{"a/b", "a-b", "a+b", "a,b", "a=2fb", "a b", "ä", strings.Repeat("x", 300), strings.Repeat("x", 301)} {
 		n := sh(fmt.Sprint("s", i), "echo "+name+"; exit 1")
 		n.At.Name, n.At.Key, n.At.Keyed, n.Specs[0].Name = "s", name, true, ""
+		all = append(all, n)
+	}
+	for i, m := range []addrs.Module{addrs.Module("").Call("m"), addrs.Module("").Copy("m", "k"), addrs.Module("").Copy("m", "k").Call("n"), addrs.Module("").Copy("m", "k,module.n")} {
+		n := sh(fmt.Sprint("m", i), "echo "+string(m)+"; exit 1")
+		n.At.Module, n.At.Name, n.Specs[0].Name = m, "s", ""
 		all = append(all, n)
 	}
 	key, spec := sh("s", "echo of the key; exit 1"), sh("s", "echo of the name; exit 1")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
@@ -159,7 +160,7 @@ func (l *links) compact() *links {
 var errNotSaved = errors.New("a part of the build is not known")
 
 // remember returns the snapshot of the build, or an error when something of it cannot be kept.
-func (w *worker) remember(p *plan.Plan, outs []output) (*snapshot.Build, error) {
+func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinished) (*snapshot.Build, error) {
 	o := &w.o
 	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
 		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exported: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
@@ -191,6 +192,11 @@ func (w *worker) remember(p *plan.Plan, outs []output) (*snapshot.Build, error) 
 		l.compact()
 		r.m.Outputs = append(r.m.Outputs, snapshot.Output{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact,
 			Literal: x.Literal, Hosts: l.hosts, Units: l.units, Values: len(x.awaited) > 0, ID: x.id})
+	}
+	for i, found := range checks {
+		if err := r.check(p.Checks[i], found); err != nil {
+			return nil, err
+		}
 	}
 	return r.m, nil
 }
@@ -332,8 +338,8 @@ func (x *output) from() []action.Input {
 }
 
 // saveSnapshot leaves the snapshot for the next run. That it could not be is no failure: the next run takes the long way.
-func (w *worker) saveSnapshot(p *plan.Plan, outs []output) {
-	m, err := w.remember(p, outs)
+func (w *worker) saveSnapshot(p *plan.Plan, outs []output, checks []event.CheckFinished) {
+	m, err := w.remember(p, outs, checks)
 	if err != nil {
 		_ = os.Remove(w.o.Snapshot.Path)
 		return

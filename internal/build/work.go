@@ -448,10 +448,13 @@ func (w *worker) log(path string, u *unit, res *action.Result) error {
 	return errors.Join(u.printed.CopyTo(f, res), f.Close())
 }
 
-// logName makes a file name of an action's name, another one of each: "exec.obj+src=2fa.c.log", "exec.all,check.log". A long one is cut and
-// gets a part of its digest.
+// logName makes a file name of an action's name, another one of each: "exec.obj+src=2fa.c.log", "exec.all,check.log",
+// "module.aot+v12,exec.all.log". A long one is cut and gets a part of its digest.
 func (w *worker) logName(at addrs.Instance, spec string) string {
 	var b strings.Builder
+	if in := at.Module.Dir(); in != "" {
+		b.WriteString(strings.ReplaceAll(strings.TrimPrefix(in, "steps/"), "/", ",") + ",")
+	}
 	b.WriteString(at.Kind)
 	add := func(mark byte, s string) {
 		b.WriteByte(mark)

@@ -30,6 +30,7 @@ func partsSchema() []hcl.BlockHeaderSchema {
 		{Type: "step", LabelNames: []string{"kind", "name"}},
 		{Type: "module", LabelNames: []string{"name"}},
 		{Type: "output", LabelNames: []string{"name"}},
+		{Type: "check", LabelNames: []string{"name"}},
 	}
 }
 
@@ -156,6 +157,12 @@ func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnost
 			to.Outputs = append(to.Outputs, o)
 		}
 		return append(diags, b.unique("output."+o.Name+of, o.Range)...)
+	case "check":
+		c, diags := check(blk)
+		if c.Condition != nil && c.Message != nil {
+			to.Checks = append(to.Checks, c)
+		}
+		return append(diags, b.unique("check."+c.Name+of, c.Range)...)
 	}
 	return nil
 }
@@ -185,8 +192,12 @@ func (b *builder) variable(blk *hcl.Block) hcl.Diagnostics {
 	diags = append(diags, text(c, "description", &v.Description)...)
 	diags = append(diags, flag(c, "sensitive", &v.Sensitive)...)
 	if a := c.Attributes["type"]; a != nil {
+		e := a.Expr
+		if call, ds := hcl.ExprCall(e); !ds.HasErrors() && call.Name == "optional" && len(call.Arguments) == 1 {
+			v.Optional, e = true, call.Arguments[0]
+		}
 		var ds hcl.Diagnostics
-		v.Type, v.Defaults, ds = typeexpr.TypeConstraintWithDefaults(a.Expr)
+		v.Type, v.Defaults, ds = typeexpr.TypeConstraintWithDefaults(e)
 		diags = append(diags, ds...)
 	}
 	if a := c.Attributes["default"]; a != nil {
@@ -253,6 +264,9 @@ func (b *builder) finish() (diags hcl.Diagnostics) {
 		for _, o := range pr.Outputs {
 			check("output."+o.Name, o.Range)
 		}
+		for _, c := range pr.Checks {
+			check("check."+c.Name, c.Range)
+		}
 	}
 	return diags
 }
@@ -291,6 +305,30 @@ func output(blk *hcl.Block) (*Output, hcl.Diagnostics) {
 		o.Value = a.Expr
 	}
 	return o, diags
+}
+
+// severities are what a check may say of its failure; the first is the default.
+func severities() []string { return []string{"error", "warning"} }
+
+func check(blk *hcl.Block) (*Check, hcl.Diagnostics) {
+	schema := attributes("description", "severity", "for_each", "when")
+	for _, name := range []string{"condition", "error_message"} {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name, Required: true})
+	}
+	body, diags := content(blk.Body, schema, "a check block")
+	c := &Check{Name: blk.Labels[0], Severity: severities()[0], Range: blk.DefRange}
+	diags = append(diags, text(body, "description", &c.Description)...)
+	diags = append(diags, text(body, "severity", &c.Severity)...)
+	if a := body.Attributes["severity"]; a != nil && !slices.Contains(severities(), c.Severity) {
+		r := a.Expr.Range()
+		diags = append(diags, errorf(&r, "Unknown severity", "%q is not known. A check that fails is an \"error\", with which the run ends, or a \"warning\".", c.Severity)...)
+	}
+	for name, to := range map[string]*hcl.Expression{"condition": &c.Condition, "error_message": &c.Message, "for_each": &c.ForEach, "when": &c.When} {
+		if a := body.Attributes[name]; a != nil {
+			*to = a.Expr
+		}
+	}
+	return c, diags
 }
 
 // callArguments are the arguments of a module block that are not values of the module's variables.

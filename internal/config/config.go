@@ -26,6 +26,8 @@ type Pipeline struct {
 	VarFiles []*VarFile           // in the order in which they apply: a later one wins
 	Files    map[string]*hcl.File // every file read, by its slash path in the workspace, or absolute: sources for diagnostics
 	Dirs     []string             // every folder listed, spelt likewise
+	Roots    []string             // folders, not in the workspace, that modules do not lead out of
+	Absent   []string             // folders that would be modules, were they there
 }
 
 // Module is what a pipeline's files declare, or those of a folder that a module block names. Lists are in the order of the files.
@@ -47,6 +49,7 @@ type Parts struct {
 	Steps      []*Block
 	Calls      []*Call
 	Outputs    []*Output
+	Checks     []*Check
 }
 
 // Call is a `module` block with a name: a module, and the values of its variables.
@@ -70,7 +73,8 @@ type Variable struct {
 	Description string
 	Type        cty.Type // DynamicPseudoType when the block does not say
 	Defaults    *typeexpr.Defaults
-	Default     hcl.Expression // nil: a value must be given
+	Default     hcl.Expression // nil: a value must be given, unless it is optional
+	Optional    bool           // its type is optional(…): null when no value is given
 	Sensitive   bool
 	Validations []Validation
 	Range       hcl.Range
@@ -162,6 +166,18 @@ type Output struct {
 	Show        string
 	Value       hcl.Expression
 	Range       hcl.Range
+}
+
+// Check is a `check` block: what must be true when all is done.
+type Check struct {
+	Name        string
+	Description string
+	Severity    string // "error" or "warning"
+	Condition   hcl.Expression
+	Message     hcl.Expression // shown when the condition is false
+
+	ForEach, When hcl.Expression // nil when not set
+	Range         hcl.Range
 }
 
 // VarFile is a *.hexvars.hcl file.

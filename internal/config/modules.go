@@ -24,20 +24,30 @@ type ModuleFolder struct {
 	FS   fs.FS  // it leads nowhere else
 	Dir  string // slash path in FS
 	Root string // of FS: "" for the workspace, else an absolute path
+	// Absent is a folder of the workspace that the source would name if it were there; "" if there is none such.
+	Absent string
 }
 
 // Name is the folder's slash path in the workspace, or absolute.
 func (f ModuleFolder) Name() string { return path.Join(f.Root, f.Dir) }
 
-// Finder finds the module that a source names, which is no relative path: a shipped one, or one of a repository. Its errors say what to do.
+// Finder finds the module that a source names, which is no relative path: a shipped one, or one of a repository. Its errors say what to do; they are
+// the Extra of the diagnostics that show them.
 type Finder func(source string) (ModuleFolder, error)
+
+// HiddenError is the error of a Finder for a source that may have a secret in it: its line is not shown.
+type HiddenError struct{ Err error }
+
+func (e *HiddenError) Error() string { return e.Err.Error() }
+func (e *HiddenError) Unwrap() error { return e.Err }
 
 // loader reads modules, each folder once.
 type loader struct {
-	p     *Pipeline
-	find  Finder
-	read  map[string]*Module // by the folder's name
-	chain []link             // from the pipeline to the module that is being read
+	p      *Pipeline
+	find   Finder
+	read   map[string]*Module // by the folder's name
+	chain  []link             // from the pipeline to the module that is being read
+	single bool               // what it calls is not read
 }
 
 // link is a call, and the folder that it names.
@@ -66,7 +76,7 @@ func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline b
 		calls = append(calls, pr.Calls...)
 	}
 	for _, c := range calls {
-		if c.Source != "" {
+		if c.Source != "" && !l.single {
 			diags = append(diags, l.call(c, from)...)
 		}
 	}
@@ -77,9 +87,17 @@ func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline b
 func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	folder, err := l.folder(c.Source, from)
 	if err != nil {
-		return errorf(&c.SourceRange, "No such module", "%s.", err)
+		diags := errorf(&c.SourceRange, "No such module", "%s.", err)
+		if errors.As(err, new(*HiddenError)) {
+			diags = errorf(nil, "No such module", "%s: %s.", where(c.SourceRange), err)
+		}
+		diags[0].Extra = err
+		return diags
 	}
 	dir := folder.Name()
+	if folder.Absent != "" {
+		l.p.Absent = append(l.p.Absent, folder.Absent)
+	}
 	for i, k := range l.chain {
 		if k.dir != dir {
 			continue
@@ -97,26 +115,54 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	if len(l.read) == maxModules || len(l.chain) == maxCalls {
 		return errorf(&c.SourceRange, "Too many modules", "A pipeline may have %d modules, and calls may be %d deep.", maxModules, maxCalls)
 	}
-	files, err := fs.Glob(folder.FS, path.Join(escapeGlob(folder.Dir), "*.hcl"))
-	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, varSuffix) })
-	if err == nil && len(files) == 0 {
-		err = errors.New("it has no *.hcl files")
-		if info, e := fs.Stat(folder.FS, folder.Dir); e != nil {
-			err = errors.New("there is no such folder")
-		} else if !info.IsDir() {
-			err = errors.New("it is no folder")
-		}
-	}
+	l.p.Dirs = append(l.p.Dirs, dir) // also when it is not there yet
+	files, err := folder.files()
 	if err != nil {
 		return errorf(&c.SourceRange, "A module cannot be read", "%s, which is the folder %s: %s.", c.Source, dir, err)
 	}
 	m := &Module{Source: c.Source, Dir: dir}
 	c.Module, l.read[dir] = m, m
-	l.p.Dirs = append(l.p.Dirs, dir)
+	if folder.Root != "" && !slices.Contains(l.p.Roots, folder.Root) {
+		l.p.Roots = append(l.p.Roots, folder.Root)
+	}
 	l.chain = append(l.chain, link{dir, c.Range})
 	diags := l.module(m, folder, files, false)
 	l.chain = l.chain[:len(l.chain)-1]
 	return diags
+}
+
+// files are those of the module in the folder.
+func (f ModuleFolder) files() ([]string, error) {
+	files, err := fs.Glob(f.FS, path.Join(escapeGlob(f.Dir), "*.hcl"))
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, varSuffix) })
+	if err == nil && len(files) == 0 {
+		err = errors.New("it has no *.hcl files")
+		if info, e := fs.Stat(f.FS, f.Dir); e != nil {
+			err = errors.New("there is no such folder")
+		} else if !info.IsDir() {
+			err = errors.New("it is no folder")
+		}
+	}
+	return files, err
+}
+
+// LoadModule reads the module in a folder by itself, and nothing that it calls. It is returned as the module of a pipeline without a name.
+func LoadModule(folder ModuleFolder) (*Pipeline, hcl.Diagnostics) {
+	p := &Pipeline{Module: &Module{Dir: folder.Name()}, Files: make(map[string]*hcl.File)}
+	files, err := folder.files()
+	if err != nil {
+		return p, errorf(nil, "A module cannot be read", "The folder %s: %s.", folder.Name(), err)
+	}
+	l := &loader{p: p, single: true}
+	return p, l.module(p.Module, folder, files, false)
+}
+
+// Text is what is written at a place, "" where its file is not among those read.
+func (p *Pipeline) Text(r hcl.Range) string {
+	if f := p.Files[r.Filename]; f != nil && r.CanSliceBytes(f.Bytes) {
+		return string(r.SliceBytes(f.Bytes))
+	}
+	return ""
 }
 
 // folder is where the module of a source is; relative ones start in the folder of the caller's files.
@@ -147,6 +193,7 @@ func (m *Module) With(profile string) Parts {
 		Steps:      slices.Concat(m.Steps, pr.Steps),
 		Calls:      slices.Concat(m.Calls, pr.Calls),
 		Outputs:    slices.Concat(m.Outputs, pr.Outputs),
+		Checks:     slices.Concat(m.Checks, pr.Checks),
 	}
 	for _, over := range pr.Toolchains {
 		if i := slices.IndexFunc(out.Toolchains, func(b *Block) bool { return b.At == over.At }); i >= 0 {

@@ -109,14 +109,36 @@ type OutputReady struct {
 	Show string `json:"show,omitempty"`
 }
 
+// CheckFinished says what came of a check. Those of all checks come after the outputs, before BuildFinished, also in a build that failed.
+type CheckFinished struct {
+	Check       string      `json:"check"` // module.aot["x"].check.words
+	Description string      `json:"description,omitempty"`
+	Where       string      `json:"where"`
+	Severity    string      `json:"severity"` // "error" or "warning"
+	Result      CheckResult `json:"result"`
+	Message     string      `json:"message,omitempty"` // why it is not CheckPassed
+}
+
+// CheckResult is what came of a check.
+type CheckResult string
+
+// The results of checks.
+const (
+	CheckPassed  CheckResult = "passed"
+	CheckFailed  CheckResult = "failed"
+	CheckUnknown CheckResult = "not_evaluated" // something that it needs is not there
+	CheckLeftOut CheckResult = "left_out"      // a step that it needs is no part of what was asked for
+)
+
 // BuildFinished is the last event.
 type BuildFinished struct {
-	Actions  int     `json:"nodes"`
-	Executed int     `json:"executed"`
-	Cached   int     `json:"cached"`
-	Failed   int     `json:"failed"`
-	Skipped  int     `json:"skipped"`
-	Seconds  float64 `json:"seconds"`
+	Actions      int     `json:"nodes"`
+	Executed     int     `json:"executed"`
+	Cached       int     `json:"cached"`
+	Failed       int     `json:"failed"`
+	Skipped      int     `json:"skipped"`
+	ChecksFailed int     `json:"checks_failed,omitempty"` // of severity error
+	Seconds      float64 `json:"seconds"`
 }
 
 func (BuildStarted) EventName() string   { return "build_started" }
@@ -126,6 +148,7 @@ func (ActionProgress) EventName() string { return "node_progress" }
 func (ActionFinished) EventName() string { return "node_finished" }
 func (BuildProgress) EventName() string  { return "build_progress" }
 func (OutputReady) EventName() string    { return "output_ready" }
+func (CheckFinished) EventName() string  { return "check_finished" }
 func (BuildFinished) EventName() string  { return "build_finished" }
 
 // ActionVerified follows ActionFinished in a build that verifies: the action was run once more, or why it was not.

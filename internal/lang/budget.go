@@ -67,7 +67,7 @@ func (b *Budget) spend(units int) error {
 func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Value(ctx)
 	if diags.HasErrors() {
-		return v, WithoutSecrets(diags[:min(len(diags), maxErrors)], e.Variables(), ctx)
+		return v, Explained(diags[:min(len(diags), maxErrors)], e.Variables(), ctx)
 	}
 	if err := b.Take(v); err != nil {
 		return cty.DynamicVal, TooMuch(e.Range(), err)
@@ -75,9 +75,10 @@ func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.D
 	return v, diags
 }
 
-// WithoutSecrets takes what evaluation says out of diagnostics, and the values that HCL shows beside them, if any of the references leads to a
-// sensitive value: a part of it stands in many messages, and an element of it has no mark inside of a for expression.
-func WithoutSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
+// Explained makes of what evaluation says what people are told: which keys there are beside one that is not there; and nothing of what evaluation says, nor of
+// the values that HCL shows beside it, if any of the references leads to a sensitive value: a part of it stands in many messages, and an element of it has
+// no mark inside of a for expression.
+func Explained(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
 	secret := ""
 	for _, t := range refs {
 		for in := ctx; in != nil && secret == ""; in = in.Parent() {
@@ -93,7 +94,7 @@ func WithoutSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalCo
 		}
 	}
 	if secret == "" {
-		return diags
+		return withKeys(diags)
 	}
 	out := make(hcl.Diagnostics, len(diags))
 	for i, d := range diags {

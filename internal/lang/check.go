@@ -68,13 +68,15 @@ func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 		return d.attribute(r, []string{"name"})
 	case Target, Targets:
 		if !d.HasTarget {
-			return errorf(r.Range, "There is no target", "The pipeline does not say what it builds for. Add a block: target \"NAME\" {}.")
+			return errorf(r.Range, "There is no target", "The pipeline does not say what it builds for. Add a block: target \"NAME\" {}; or name one on the command line.")
 		}
 	case Each:
 		if !each {
 			return errorf(r.Range, "each outside for_each", "each.key and each.value exist only in a step or module with for_each.")
 		}
 		return d.attribute(r, []string{"key", "value"})
+	case Matrix:
+		return errorf(r.Range, "matrix outside of a step with a matrix", "%s is a value of the step's matrix, and here is none. It exists in the arguments of a step that has one.", r)
 	case StepRoot:
 		return d.step(r)
 	case Module:

@@ -32,16 +32,18 @@ const (
 
 // Files reads files for the functions file and fileset, and remembers what was looked at. It is safe for concurrent use.
 type Files struct {
-	root string
+	root  string
+	roots []string // of folders elsewhere whose files are read like the workspace's: those of modules
 
 	mu    sync.Mutex
 	seen  map[string]presence
 	globs map[string]plan.Glob
 }
 
-// NewFiles returns a reader whose relative paths start in the workspace, an absolute path.
-func NewFiles(workspace string) *Files {
-	return &Files{root: workspace, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}
+// NewFiles returns a reader whose relative paths start in the workspace, an absolute path. Below the other folders, absolute paths too, it reads
+// files that are named by absolute paths.
+func NewFiles(workspace string, others ...string) *Files {
+	return &Files{root: workspace, roots: others, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}
 }
 
 // place returns the cleaned slash name and the path on this machine; names that leave the workspace must be absolute.
@@ -71,21 +73,35 @@ func (f *Files) real(name string) (slash, host string, err error) {
 	return slash, host, err
 }
 
+// below returns the folder, of those whose files are read, that an absolute path is in, and the rest of the path.
+func (f *Files) below(name string) (root, rest string, ok bool) {
+	for _, root := range append([]string{f.root}, f.roots...) {
+		if rest, err := filepath.Rel(root, filepath.Clean(name)); err == nil && filepath.IsLocal(rest) {
+			return root, rest, true
+		}
+	}
+	return "", "", false
+}
+
 func (f *Files) read(name string) (string, error) {
 	f.Note(name) // also what cannot be read: try() goes on without it
 	slash, _, err := f.place(name)
 	if err != nil {
 		return "", err
 	}
-	inside := name
+	root, inside := f.root, filepath.FromSlash(slash)
 	if filepath.IsAbs(name) { // what a plan says goes into commands, keys and logs
-		if inside, err = filepath.Rel(f.root, filepath.Clean(name)); err != nil || !filepath.IsLocal(inside) {
+		var ok bool
+		if root, inside, ok = f.below(name); !ok {
 			return "", fmt.Errorf("%s is not in the workspace: give a file that is elsewhere to a step as an input", slash)
 		}
 	}
-	_, host, err := f.real(inside)
-	if err != nil {
+	host, _, err := rooted.Resolve(root, inside)
+	if errors.As(err, new(*rooted.OutsideError)) {
 		return "", err
+	}
+	if err != nil {
+		return "", cannotRead(slash, err)
 	}
 	in, err := os.OpenFile(host, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {

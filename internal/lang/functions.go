@@ -25,6 +25,8 @@ func Functions(files *Files) map[string]function.Function {
 func functions(files *Files) map[string]function.Function {
 	return map[string]function.Function{
 		"abs":             stdlib.AbsoluteFunc,
+		"alltrue":         boolsFunc("Whether all elements are true; true of an empty list.", true),
+		"anytrue":         boolsFunc("Whether an element is true; false of an empty list.", false),
 		"basename":        pathFunc("The last element of a slash path.", path.Base),
 		"can":             tryfunc.CanFunc,
 		"ceil":            stdlib.CeilFunc,
@@ -122,6 +124,32 @@ func lengthFunc() function.Function {
 				return cty.NumberIntVal(int64(len(ty.AttributeTypes()))).WithMarks(marks), nil
 			}
 			return stdlib.Length(args[0])
+		},
+	})
+}
+
+// boolsFunc tells whether all are true, or any is: whether none differs from end, which an empty list gives.
+func boolsFunc(description string, end bool) function.Function {
+	return function.New(&function.Spec{
+		Description: description,
+		Params:      []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
+		Type:        function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			unknown := false
+			for i, v := range args[0].AsValueSlice() {
+				switch {
+				case !v.IsKnown():
+					unknown = true
+				case v.IsNull():
+					return cty.NilVal, function.NewArgErrorf(0, "its element %d is null, neither true nor false", i)
+				case v.True() != end:
+					return cty.BoolVal(!end), nil
+				}
+			}
+			if unknown {
+				return cty.UnknownVal(cty.Bool), nil
+			}
+			return cty.BoolVal(end), nil
 		},
 	})
 }

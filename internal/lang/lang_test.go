@@ -141,6 +141,11 @@ func TestFunctions(t *testing.T) {
 		{`replace("a-b-c", "-", "_")`, `"a_b_c"`},
 		{`regexreplace("v15", "v([0-9])", "$1.")`, `"1.5"`},
 		{`trimprefix("v15", "v")`, `"15"`},
+		{`alltrue([true, 1 == 1])`, `true`},
+		{`alltrue([])`, `true`},
+		{`alltrue([for x in [1, 2] : x > 1])`, `false`},
+		{`anytrue([false, 2 > 1])`, `true`},
+		{`anytrue([])`, `false`},
 		{`one(["x"])`, `"x"`},
 		{`one(toset(["x"]))`, `"x"`},
 		{`one([]) == null`, `true`},
@@ -174,6 +179,7 @@ func TestFunctions(t *testing.T) {
 	}
 	for _, tt := range []struct{ src, want string }{
 		{`one(["a", "b"])`, "must be empty or have one element, has 2"},
+		{`alltrue([true, null])`, "its element 1 is null"},
 		{`length("abc")`, "strlen counts the characters"},
 		{`one("a")`, "must be a list, set or tuple"},
 		{`file("nope")`, "nope does not exist"},

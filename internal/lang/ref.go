@@ -30,17 +30,18 @@ const (
 	StepRoot  = "step"
 	Module    = "module"
 	Each      = "each"
+	Matrix    = "matrix" // axes of the step's matrix
 )
 
 // Roots returns the names that references start with.
 func Roots() []string {
-	return []string{Each, Local, Module, Path, Profile, StepRoot, Target, Targets, Toolchain, Var}
+	return []string{Each, Local, Matrix, Module, Path, Profile, StepRoot, Target, Targets, Toolchain, Var}
 }
 
 // Ref is a typed reference: what of the pipeline an expression means by a traversal such as step.exec.gen["v12"].outputs.so[0].
 type Ref struct {
 	Root string     // one of Roots
-	Name string     // of the variable, local, toolchain or call of a module; the attribute of path, profile, target and each
+	Name string     // of the variable, local, toolchain or call of a module; the attribute of path, profile, target, each and matrix
 	Step addrs.Step // for steps and toolchains
 
 	Key     string // of a for_each instance, of a step or of a call
@@ -48,6 +49,7 @@ type Ref struct {
 	Outputs bool   // .outputs is there
 	Output  string // its name; "" when the reference stops before, or goes on with something that is not constant
 	Attr    string // the attribute of a toolchain, or the output of a module; "" for the whole
+	Copies  bool   // only which copies of a module there are
 
 	Rest  hcl.Traversal // what follows the part above, relative
 	Range hcl.Range
@@ -71,7 +73,7 @@ func (r Ref) String() string {
 	var b strings.Builder
 	b.WriteString(r.Object())
 	switch r.Root {
-	case Path, Profile, Target, Targets, Each:
+	case Path, Profile, Target, Targets, Each, Matrix:
 		if r.Name != "" {
 			b.WriteString("." + r.Name)
 		}
@@ -123,7 +125,7 @@ func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
 	switch r.Root {
 	case Var, Local:
 		r.Name, diags = p.name("%s.NAME", r.Root)
-	case Path, Profile, Target, Targets, Each:
+	case Path, Profile, Target, Targets, Each, Matrix:
 		r.Name, r.OutputRange = p.attr()
 	case Toolchain:
 		r.Step.Kind = addrs.Toolchain

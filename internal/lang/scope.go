@@ -68,6 +68,7 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 	vars, locals, toolchains := map[string]cty.Value{}, map[string]cty.Value{}, map[string]cty.Value{}
 	kinds := map[string]map[string]cty.Value{}
 	outputs := map[string]map[string]bool{} // of modules; nil: all
+	axes := map[string]cty.Value{}
 	for _, r := range refs {
 		switch r.Root {
 		case Var:
@@ -78,9 +79,14 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 			for from := s; from != nil && toolchains[r.Name] == cty.NilVal; from = from.Caller {
 				put(toolchains, r.Name, from.Toolchains)
 			}
+		case Matrix:
+			axes[r.Name] = cty.StringVal(Axis(r.Name))
 		case Module:
 			names, seen := outputs[r.Name]
 			switch {
+			case r.Copies && !seen:
+				outputs[r.Name] = map[string]bool{}
+			case r.Copies:
 			case r.Attr == "" || seen && names == nil:
 				outputs[r.Name] = nil
 			case !seen:
@@ -112,6 +118,9 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 	ctx := &hcl.EvalContext{Functions: s.Functions, Variables: map[string]cty.Value{
 		Var: cty.ObjectVal(vars), Local: cty.ObjectVal(locals), Toolchain: cty.ObjectVal(toolchains), StepRoot: cty.ObjectVal(steps), Module: cty.ObjectVal(modules),
 	}}
+	if len(axes) > 0 {
+		ctx.Variables[Matrix] = cty.ObjectVal(axes)
+	}
 	for name, v := range map[string]cty.Value{Path: s.Path, Profile: s.Profile, Target: s.Target, Targets: s.Targets, Each: s.Each} {
 		if v != cty.NilVal {
 			ctx.Variables[name] = v

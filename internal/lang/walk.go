@@ -13,22 +13,28 @@ import (
 //
 // and of every copy of a module: module.aot[each.key].context. Each Ref has Step, Outputs and Output, or Name and Attr; Declared.CheckEach checks them. Only native syntax is understood; anything else
 // gives nothing.
-func EachRefs(node any) []Ref {
+//
+// Of references to all copies of a module, by their ranges, taken says how much of each copy is meant; of one that it lacks, that is everything.
+func EachRefs(node any) (refs []Ref, taken map[hcl.Range]Taken) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	var refs []Ref
+	taken = make(map[hcl.Range]Taken)
 	add := func(of Ref, rest hcl.Traversal) {
-		if len(rest) == 0 {
+		if of.Root == Module {
+			out, t := of, taken[of.Range]
+			p := &refParser{rest: rest, ref: &out}
+			if out.Attr, out.OutputRange = p.attr(); out.Attr != "" {
+				out.Range = rest.SourceRange()
+				refs, t.Outputs = append(refs, out), append(t.Outputs, out)
+			} else {
+				t.All = true
+			}
+			taken[of.Range] = t
 			return
 		}
-		if of.Root == Module {
-			of.Range = rest.SourceRange()
-			p := &refParser{rest: rest, ref: &of}
-			if of.Attr, of.OutputRange = p.attr(); of.Attr != "" {
-				refs = append(refs, of)
-			}
+		if len(rest) == 0 {
 			return
 		}
 		if a, ok := rest[0].(hcl.TraverseAttr); !ok || a.Name != "outputs" {
@@ -54,10 +60,19 @@ func EachRefs(node any) []Ref {
 					add(s, each.Traversal)
 				}
 			}
+		case *hclsyntax.FunctionCallExpr:
+			if (e.Name == "keys" || e.Name == "length") && len(e.Args) == 1 {
+				if s, ok := manyOf(e.Args[0]); ok && s.Root == Module {
+					taken[s.Range] = Taken{}
+				}
+			}
 		case *hclsyntax.ForExpr:
 			s, ok := manyOf(e.CollExpr)
 			if !ok {
 				break
+			}
+			if s.Root == Module {
+				taken[s.Range] = Taken{} // there may be no more than the keys
 			}
 			for _, inner := range []hclsyntax.Expression{e.KeyExpr, e.ValExpr, e.CondExpr} {
 				if inner == nil {
@@ -72,7 +87,13 @@ func EachRefs(node any) []Ref {
 		}
 		return nil
 	})
-	return refs
+	return refs, taken
+}
+
+// Taken is how much an expression takes of each copy of a module: some outputs, perhaps none, or everything.
+type Taken struct {
+	Outputs []Ref
+	All     bool
 }
 
 // manyOf recognises step.KIND.NAME and module.NAME, and values(…) of them.

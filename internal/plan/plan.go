@@ -3,7 +3,7 @@
 //
 // The planner makes plans, build carries them out, and both meet here. The package knows no HCL and no cty, even
 // indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. What a plan cannot say yet
-// stands in it as a function (Expand, Resolve): that keeps it from being written to a file.
+// stands in it as a function (Expand, Resolve, Evaluate): that keeps it from being written to a file.
 package plan
 
 import (
@@ -25,6 +25,7 @@ type Plan struct {
 	Profile     string      // the chosen profile, "" when the pipeline has none
 	Instances   []*Instance // in topological order: an instance comes after all of its Deps
 	Outputs     []Output
+	Checks      []Check
 	Reads       Reads // what planning read: a plan is as fresh as these
 }
 
@@ -133,6 +134,33 @@ type Output struct {
 	Deps        []addrs.Instance
 }
 
+// Check is a `check` block, or a copy of one, in one place: what must be true when all is done. It is in no key, and runs nothing.
+type Check struct {
+	At          string // module.aot["x"].check.words
+	Description string
+	Where       string // "pipelines/x.hcl:40"
+	Severity    string // SeverityError or SeverityWarning
+
+	// AwaitValues are the outputs whose contents it may depend on; Evaluate tells what comes of it, with the contents of those
+	// that are there.
+	AwaitValues []addrs.Output
+	Evaluate    func(values map[addrs.Output][]byte) Verdict
+}
+
+// Values of Check.Severity.
+const (
+	SeverityError   = "error"   // a run in which it fails ends with an exit code of its own
+	SeverityWarning = "warning" // it is shown
+)
+
+// Verdict is what came of a check.
+type Verdict struct {
+	Known   bool
+	Passed  bool
+	Message string         // of one that is known and did not pass; of one that is not known why, or "" for Missing
+	Missing []addrs.Output // whose contents it would need to be known
+}
+
 // FileName is what an output of that name is called in the folder of outputs.
 func FileName(output string) (string, error) {
 	name := strings.ReplaceAll(output, "/", "-")
@@ -176,15 +204,35 @@ func (p *Plan) Instance(at addrs.Instance) *Instance {
 	return nil
 }
 
+// Nearest is the step that an address was most likely meant to be, or "". That of a step in a module may lack the module.
+func (p *Plan) Nearest(s addrs.Step) string {
+	var known, plain []string
+	for _, n := range p.Instances {
+		known = append(known, n.At.Step.Short())
+		for m := n.At.Module; s.Kind == "" && m != ""; m = m.Caller() {
+			known = append(known, string(m.Written()), string(m))
+		}
+		plain = append(plain, addrs.Step{Kind: n.At.Kind, Name: n.At.Name}.Short())
+	}
+	if near := nearest.Name(s.Short(), known); near != "" {
+		return near
+	}
+	if s.Kind == "" {
+		return ""
+	}
+	if i := slices.Index(plain, nearest.Name(addrs.Step{Kind: s.Kind, Name: s.Name}.Short(), plain)); i >= 0 {
+		at := p.Instances[i].At.Step
+		at.Module = at.Module.Written()
+		return at.Short()
+	}
+	return ""
+}
+
 // Select returns the plan restricted to the steps and all they need. Outputs that need anything else are dropped. A step
 // that the plan does not have is an error.
 func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	by := p.named()
-	var known []string
 	keep := make(map[addrs.Instance]bool)
-	for _, n := range p.Instances {
-		known = append(known, n.At.Step.Short())
-	}
 	var visit func(at addrs.Instance)
 	visit = func(at addrs.Instance) {
 		if keep[at] {
@@ -210,7 +258,7 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 			}
 		}
 		if !found {
-			if near := nearest.Name(s.Short(), known); near != "" {
+			if near := p.Nearest(s); near != "" {
 				return nil, fmt.Errorf("pipeline %s has no step %s: did you mean %s?", p.Pipeline, s.Short(), near)
 			}
 			with := ""

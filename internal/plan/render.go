@@ -18,6 +18,7 @@ type Notes struct {
 	Spec     func(n *Instance, spec string) string // a line for an action, "" for none; nil: none for any
 	Instance func(n *Instance) string              // a line for a step, the same
 	Last     string                                // the last line of all; "" for none
+	Paths    bool                                  // say where an output appears to others
 }
 
 // Text returns the plan for people: each step in order, its actions with their command lines, its outputs, and the notes. It
@@ -41,6 +42,13 @@ func Text(p *Plan, notes Notes) string {
 	for _, o := range p.Outputs {
 		fmt.Fprintf(&b, "  %s = %s\n", o.Name, outputText(o))
 	}
+	checks := p.askedChecks()
+	if len(checks) > 0 {
+		b.WriteString("\nchecks\n")
+	}
+	for _, c := range checks {
+		fmt.Fprintf(&b, "  %s  (%s)  %s%s\n", c.At, c.Where, c.Severity, checkText(c))
+	}
 	if missing := p.Missing(); len(missing) > 0 {
 		fmt.Fprintf(&b, "\nthis machine cannot run it yet\n")
 		for _, m := range missing {
@@ -51,6 +59,13 @@ func Text(p *Plan, notes Notes) string {
 		fmt.Fprintf(&b, "\n%s\n", notes.Last)
 	}
 	return b.String()
+}
+
+// TextOf is what Text has of one instance.
+func TextOf(n *Instance, notes Notes) string {
+	var b strings.Builder
+	textInstance(&b, n, notes)
+	return strings.TrimPrefix(b.String(), "\n")
 }
 
 func outputText(o Output) string {
@@ -67,6 +82,37 @@ func outputText(o Output) string {
 		return "known once " + strings.Join(names, ", ") + " is"
 	}
 	return o.Literal
+}
+
+// askedChecks are those that read nothing of steps which are no part of the plan.
+func (p *Plan) askedChecks() []Check {
+	there := map[addrs.Instance]bool{}
+	for _, n := range p.Instances {
+		there[n.At] = true
+	}
+	return slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool {
+		return slices.ContainsFunc(c.AwaitValues, func(o addrs.Output) bool { return !there[o.Instance] })
+	})
+}
+
+// reads are the instances of whose outputs the check reads something.
+func (c Check) reads() []addrs.Instance {
+	var all []addrs.Instance
+	for _, o := range c.AwaitValues {
+		all = append(all, o.Instance)
+	}
+	return addrs.SortInstances(all)
+}
+
+func checkText(c Check) string {
+	if len(c.AwaitValues) == 0 {
+		return ""
+	}
+	var names []string
+	for _, v := range c.AwaitValues {
+		names = append(names, v.String())
+	}
+	return ", reads " + strings.Join(names, ", ")
 }
 
 func textInstance(b *strings.Builder, n *Instance, notes Notes) {
@@ -92,7 +138,14 @@ func textInstance(b *strings.Builder, n *Instance, notes Notes) {
 		textSpec(b, n, s, notes)
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Classes)) {
-		fmt.Fprintf(b, "  output %s (%s)%s\n", name, n.Classes[name], artifactText(n.Outputs[name]))
+		from := artifactText(n.Outputs[name])
+		if notes.Paths && from != "" {
+			from = " <-" + from
+		}
+		if notes.Paths {
+			from = " at " + n.Output(name).Path() + from
+		}
+		fmt.Fprintf(b, "  output %s (%s)%s\n", name, n.Classes[name], from)
 	}
 }
 
@@ -219,6 +272,7 @@ type jsonPlan struct {
 	Profile     string               `json:"profile,omitempty"`
 	Steps       []jsonInstance       `json:"steps"`
 	Outputs     []jsonPipelineOutput `json:"outputs"`
+	Checks      []jsonCheck          `json:"checks,omitempty"`
 	Reads       jsonReads            `json:"reads"`
 	Status      any                  `json:"status,omitempty"`
 }
@@ -283,6 +337,14 @@ type jsonPipelineOutput struct {
 	WaitsFor    []string `json:"waits_for,omitempty"`
 }
 
+type jsonCheck struct {
+	Address     string   `json:"address"`
+	Description string   `json:"description,omitempty"`
+	Where       string   `json:"where"`
+	Severity    string   `json:"severity"`
+	Reads       []string `json:"reads"`
+}
+
 type jsonReads struct {
 	Files []string   `json:"files"`
 	Globs []jsonGlob `json:"globs"`
@@ -304,6 +366,13 @@ func JSON(p *Plan, status any) ([]byte, error) {
 	}
 	for _, o := range p.Outputs {
 		out.Outputs = append(out.Outputs, outputJSON(o))
+	}
+	for _, c := range p.askedChecks() {
+		j := jsonCheck{Address: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Reads: []string{}}
+		for _, v := range c.AwaitValues {
+			j.Reads = append(j.Reads, v.String())
+		}
+		out.Checks = append(out.Checks, j)
 	}
 	for _, g := range p.Reads.Globs {
 		out.Reads.Globs = append(out.Reads.Globs, jsonGlob{Dir: g.Dir, Patterns: append([]string{}, g.Patterns...), Found: len(g.Found)})
@@ -330,6 +399,15 @@ func instanceJSON(n *Instance) jsonInstance {
 	}
 	return j
 }
+
+// JSONOf is what JSON has of one instance.
+func JSONOf(n *Instance) ([]byte, error) { return json.Marshal(instanceJSON(n)) }
+
+// TextOfOutput is what Text has of one output of the pipeline.
+func TextOfOutput(o Output) string { return outputText(o) }
+
+// JSONOfOutput is what JSON has of it.
+func JSONOfOutput(o Output) ([]byte, error) { return json.Marshal(outputJSON(o)) }
 
 func specJSON(s action.Spec) jsonSpec {
 	j := jsonSpec{Name: s.Name, Description: s.Description, Argv: append([]string{}, s.Args...), Env: s.Env, Stdin: s.Stdin,
@@ -387,6 +465,12 @@ func Dot(p *Plan) string {
 	eachEdge(p, func(from, to addrs.Instance) {
 		fmt.Fprintf(&b, "  %s -> %s;\n", dotString(from.String()), dotString(to.String()))
 	})
+	for _, c := range p.askedChecks() {
+		fmt.Fprintf(&b, "  %s [shape=octagon, style=solid];\n", dotString(c.At))
+		for _, at := range c.reads() {
+			fmt.Fprintf(&b, "  %s -> %s [style=dashed];\n", dotString(at.String()), dotString(c.At))
+		}
+	}
 	b.WriteString("}\n")
 	return b.String()
 }
@@ -412,6 +496,12 @@ func Mermaid(p *Plan) string {
 		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, open, mermaidText(n.At.Short()), shut)
 	}
 	eachEdge(p, func(from, to addrs.Instance) { fmt.Fprintf(&b, "  %s --> %s\n", ids[from], ids[to]) })
+	for i, c := range p.askedChecks() {
+		fmt.Fprintf(&b, "  c%d{{\"%s\"}}\n", i, mermaidText(c.At))
+		for _, at := range c.reads() {
+			fmt.Fprintf(&b, "  %s -.-> c%d\n", ids[at], i)
+		}
+	}
 	return b.String()
 }
 
@@ -445,6 +535,13 @@ type jsonGraph struct {
 	Profile   string          `json:"profile,omitempty"`
 	Instances []graphInstance `json:"nodes"`
 	Edges     [][2]string     `json:"edges"` // from what is needed to what needs it
+	Checks    []graphCheck    `json:"checks,omitempty"`
+}
+
+type graphCheck struct {
+	ID    string   `json:"id"`
+	Where string   `json:"where"`
+	Reads []string `json:"reads"` // nodes
 }
 
 type graphInstance struct {
@@ -461,6 +558,13 @@ func GraphJSON(p *Plan) ([]byte, error) {
 		g.Instances = append(g.Instances, graphInstance{ID: n.At.String(), Kind: n.At.Kind, Where: n.Where, Deferred: n.Deferred})
 	}
 	eachEdge(p, func(from, to addrs.Instance) { g.Edges = append(g.Edges, [2]string{from.String(), to.String()}) })
+	for _, c := range p.askedChecks() {
+		j := graphCheck{ID: c.At, Where: c.Where, Reads: []string{}}
+		for _, at := range c.reads() {
+			j.Reads = append(j.Reads, at.String())
+		}
+		g.Checks = append(g.Checks, j)
+	}
 	return marshal(g)
 }
 

@@ -44,13 +44,14 @@ type Options struct {
 }
 
 // Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
-func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
-	p := newPlanner(o)
+func Build(o Options) (*plan.Plan, hcl.Diagnostics) { return newPlanner(o).build() }
+
+func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	diags := p.chooseProfile()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p.targets = p.chooseTargets()
+	p.targets = Targets(p.cfg, p.o.TargetNames)
 	root, ds := p.newModule(nil, nil, p.cfg.Module)
 	p.root = root
 	if diags = append(diags, ds...); ds.HasErrors() {
@@ -87,7 +88,7 @@ func Build(o Options) (*plan.Plan, hcl.Diagnostics) {
 }
 
 func newPlanner(o Options) *planner {
-	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
+	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace, o.Config.Roots...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
 		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool)}
 	p.functions = lang.Functions(p.files)
 	return p
@@ -106,6 +107,7 @@ type planner struct {
 	schemas   map[string]*kindSchema
 	copied    int // instances of all steps with for_each, and of all steps of modules
 	framed    int // copies of calls
+	checks    int // copies of checks
 	dummies   *dummies
 	copies    bool           // any step or call has for_each
 	last      *plan.Instance // that was planned
@@ -119,6 +121,8 @@ type planner struct {
 	places  map[string]string // of outputs, by the name of the file that each will be
 	env     map[string]bool   // variables of the environment that kinds looked at
 	said    map[saying]bool
+
+	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
 }
 
 // object is one thing as it is written, which is evaluated in each frame of its module: a call, a variable of a module, a local, the targets, a toolchain,
@@ -131,10 +135,11 @@ type object struct {
 	local    *config.Local
 	rng      hcl.Range
 	refs     []lang.Ref
-	order    []lang.Ref // of depends_on
-	each     []lang.Ref // of lang.EachRefs
-	implicit []string   // objects it needs without a reference
-	deps     []string   // objects
+	order    []lang.Ref         // of depends_on
+	each     []lang.Ref         // of lang.EachRefs
+	axes     map[hcl.Range]bool // references to axes of the step's matrix, and whether they are right; nil where there can be none
+	implicit []string           // objects it needs without a reference
+	deps     []string           // objects
 	eval     func(*frame) hcl.Diagnostics
 	failed   bool // itself, or something it needs, could not be evaluated
 	awaits   awaits
@@ -169,11 +174,11 @@ func (p *planner) profileName() string {
 	return p.profile.Name
 }
 
-// chooseTargets are the pipeline's, or what was asked for.
-func (p *planner) chooseTargets() []*config.Target {
-	targets := p.cfg.Targets
+// Targets are what a pipeline is built for: its own targets, or those of Options.TargetNames.
+func Targets(cfg *config.Pipeline, names []string) []*config.Target {
+	targets := cfg.Targets
 	replaced := false
-	for _, given := range p.o.TargetNames {
+	for _, given := range names {
 		name, more := strings.CutPrefix(given, "+")
 		if !more && !replaced {
 			targets, replaced = nil, true
@@ -338,7 +343,9 @@ func (p *planner) checkAttrs(o *object, f *frame) hcl.Diagnostics {
 func (p *planner) checkTargetRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	have := attrNames(f.scope.Target)
 	if len(f.targets) > 1 && r.Name != "" && !slices.Contains(have, r.Name) {
-		if near := nearest.Name(r.Name, have); near == "" {
+		if near := nearest.Name(r.Name, have); near == "" && f.of.caller != nil {
+			return errorf(&r.Range, "Which target?", "There are several targets, so target.%s is not one thing here. Say in the call of the module which: target = target.%s; or make a copy for each: for_each = target, and target = each.value.", r.Name, have[0])
+		} else if near == "" {
 			return errorf(&r.Range, "Which target?", "There are several targets, so target.%s is not one thing. Name one: target.%s.%s; or make a copy for each: for_each = target, and each.value.%s.", r.Name, have[0], r.Name, r.Name)
 		}
 	}
@@ -377,6 +384,9 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 			keys = append(keys, in.at.Key)
 		}
 		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
+		if s.off[r.Key] {
+			return errorf(&r.Range, "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
+		}
 		if near := nearest.Name(r.Key, keys); near != "" {
 			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
 		}
@@ -453,6 +463,13 @@ func (p *planner) assemble() *plan.Plan {
 			}
 		}
 	}
+	for _, m := range p.modules {
+		for _, c := range m.parts.Checks {
+			for _, f := range m.frames {
+				out.Checks = append(out.Checks, f.checks[c.Name]...)
+			}
+		}
+	}
 	out.Reads = p.reads()
 	return out
 }
@@ -466,9 +483,11 @@ func (p *planner) reads() plan.Reads {
 	r := p.files.Reads()
 	files := append(r.Files, sortedKeys(p.cfg.Files)...)
 	dirs := append(r.Dirs, p.cfg.Dirs...)
+	absent := append(r.Absent, p.cfg.Absent...)
 	slices.Sort(files)
 	slices.Sort(dirs)
-	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: r.Absent, Globs: r.Globs, Env: sortedKeys(p.env)}
+	slices.Sort(absent)
+	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: slices.Compact(absent), Globs: r.Globs, Env: sortedKeys(p.env)}
 }
 
 func (p *planner) noteReads(r step.Reads) {

@@ -117,6 +117,9 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 		diags = append(diags, p.refer(o, false, out.Value.Variables())...)
 		diags = append(diags, p.referEach(o, out.Value)...)
 	}
+	for _, c := range m.parts.Checks {
+		diags = append(diags, p.declareCheck(m, c)...)
+	}
 	if m.caller != nil {
 		p.declareEnds(m)
 	}
@@ -284,6 +287,7 @@ func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
 		exprs = append(exprs, f.Content)
 	}
 	ts := append(s.variables(), variables(exprs...)...)
+	diags = append(diags, p.referMatrix(s)...)
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
@@ -374,14 +378,51 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 		if seen != nil {
 			seen[r.Range] = true
 		}
-		ds := o.scope.declared.Check(r, each)
-		diags = append(diags, ds...)
-		if !ds.HasErrors() {
+		switch ds := o.check(r, each); {
+		case !ds.HasErrors():
 			o.refs = append(o.refs, r)
+			diags = append(diags, ds...)
+		default:
+			o.failed = true
+			diags = append(diags, p.firstOnly(o.scope, r, ds)...)
 		}
 	}
 	o.failed = o.failed || diags.HasErrors()
 	return diags
+}
+
+// firstOnly says once, instead of at each reference, that there is no target, or that a module has no blocks for the pipeline's profile.
+func (p *planner) firstOnly(m *module, r lang.Ref, diags hcl.Diagnostics) hcl.Diagnostics {
+	var what saying
+	switch {
+	case (r.Root == lang.Target || r.Root == lang.Targets) && !m.declared.HasTarget:
+		what.detail = lang.Target
+	case m.caller != nil && len(m.declared.Elsewhere[r.Object()]) > 0 && !slices.ContainsFunc(m.cfg.Profiles, func(pr *config.Profile) bool { return pr.Name == p.profileName() }):
+		what.at = m.call.Range
+		diags = m.strangeProfile(p.profileName())
+	default:
+		return diags
+	}
+	if p.said[what] {
+		return nil
+	}
+	p.said[what] = true
+	return diags
+}
+
+// strangeProfile says that a module which differs by profile does not know the pipeline's.
+func (m *module) strangeProfile(chosen string) hcl.Diagnostics {
+	var names []string
+	for _, pr := range m.cfg.Profiles {
+		names = append(names, pr.Name)
+	}
+	slices.Sort(names)
+	has := "the pipeline has none"
+	if chosen != "" {
+		has = "the pipeline's is " + chosen
+	}
+	return errorf(&m.call.Range, "A module without the profile", "The module %s, in %s, is made for the profiles %s, and %s. Add one of them to the pipeline, such as: profile %q {}.",
+		m.call.Source, m.cfg.Dir, strings.Join(names, " and "), has, names[len(names)-1])
 }
 
 // referEach does the same for what is taken from all copies of a step.
@@ -390,11 +431,28 @@ func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
 	if !p.copies {
 		return nil // a look at every part of the expression for nothing
 	}
-	for _, r := range lang.EachRefs(node) {
+	each, taken := lang.EachRefs(node)
+	for _, r := range each {
 		diags = append(diags, o.scope.declared.CheckEach(r)...)
 		o.each = append(o.each, r)
 	}
-	o.failed = o.failed || diags.HasErrors()
+	if o.failed = o.failed || diags.HasErrors(); o.failed || len(taken) == 0 {
+		return diags
+	}
+	refs := make([]lang.Ref, 0, len(o.refs)+len(taken))
+	for _, r := range o.refs {
+		t, ok := taken[r.Range]
+		switch {
+		case !ok || t.All || r.Root != lang.Module || !o.scope.declared.Calls[r.Name].ForEach:
+			refs = append(refs, r)
+		case len(t.Outputs) == 0:
+			r.Copies = true
+			refs = append(refs, r)
+		default: // not the other outputs of the module: they may need what needs this
+			refs = append(refs, t.Outputs...)
+		}
+	}
+	o.refs = refs
 	return diags
 }
 

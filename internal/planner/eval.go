@@ -370,6 +370,7 @@ type later struct {
 	steps  map[addrs.Step]bool // of filled
 	scopes map[*frame]*lang.Scope
 	done   map[place]bool
+	dummy  bool // what is sensitive is replaced by dummies, and evaluated again: see newDummies
 }
 
 // place is an object in a frame.
@@ -397,10 +398,34 @@ func (l *later) scope(f *frame) *lang.Scope {
 	if s == nil {
 		own := f.scope
 		own.Steps, own.Locals, own.Vars, own.Modules = maps.Clone(own.Steps), maps.Clone(own.Locals), maps.Clone(own.Vars), maps.Clone(own.Modules)
+		if l.dummy && f.caller == nil {
+			maps.Copy(own.Vars, l.p.dummies.vars)
+		}
 		s = &own
 		l.scopes[f] = s
 	}
 	return s
+}
+
+// withDummies is the same with dummies in place of what is sensitive.
+func (l *later) withDummies() *later {
+	return &later{p: l.p, filled: l.filled, steps: l.steps, scopes: make(map[*frame]*lang.Scope), done: make(map[place]bool), dummy: true}
+}
+
+// again says whether an object that had this value is to be evaluated again.
+func (l *later) again(of *object, was cty.Value) bool {
+	if l.dummy && lang.IsSensitive(was) {
+		return true
+	}
+	return len(l.filled) > 0 && l.p.awaitsStep(of)
+}
+
+// value is that of an expression. With dummies one that does more with a sensitive value than to put it into a text has none.
+func (l *later) value(v cty.Value, diags hcl.Diagnostics) (cty.Value, hcl.Diagnostics) {
+	if l.dummy && diags.HasErrors() {
+		return cty.DynamicVal.Mark(lang.Sensitive), nil
+	}
+	return v, diags
 }
 
 // settle evaluates again what an object refers to; f is the frame that these names are of. It returns that frame's scope.
@@ -419,18 +444,18 @@ func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 			}
 		case lang.Local:
 			of := l.p.objects[f.of.object(r, false)]
-			if !l.p.awaitsStep(of) {
+			if !l.again(of, f.scope.Locals[r.Name]) {
 				break
 			}
 			own, ds := l.settle(of, f)
 			if diags = append(diags, ds...); !ds.HasErrors() {
-				v, ds := l.p.eval(own, of.local.Expr)
+				v, ds := l.value(l.p.eval(own, of.local.Expr))
 				diags = append(diags, ds...)
 				scope.Locals[r.Name] = v
 			}
 		case lang.Var:
 			of := l.p.objects[f.of.object(r, false)]
-			if of == nil || !l.p.awaitsStep(of) {
+			if of == nil || !l.again(of, f.scope.Vars[r.Name]) {
 				break
 			}
 			ds := l.variable(of, r.Name, f)
@@ -448,7 +473,14 @@ func (l *later) variable(of *object, name string, f *frame) hcl.Diagnostics {
 		return diags
 	}
 	i := slices.IndexFunc(f.of.cfg.Variables, func(v *config.Variable) bool { return v.Name == name })
-	v, ds := l.p.argument(f.of.cfg.Variables[i], f.of.call.Arguments[name], f, scope)
+	arg := f.of.call.Arguments[name]
+	if l.dummy && lang.IsSensitive(f.scope.Vars[name]) {
+		if arg != nil { // a dummy is a text, whatever the variable's type
+			l.scope(f).Vars[name], _ = l.value(l.p.inCall(f, scope, arg.Expr))
+		}
+		return diags
+	}
+	v, ds := l.p.argument(f.of.cfg.Variables[i], arg, f, scope)
 	l.scope(f).Vars[name] = v
 	return append(diags, ds...)
 }
@@ -456,7 +488,7 @@ func (l *later) variable(of *object, name string, f *frame) hcl.Diagnostics {
 // module evaluates the outputs of a call again.
 func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
 	m := f.of.calls[r.Name]
-	if m == nil {
+	if m == nil || r.Copies {
 		return nil
 	}
 	was := f.scope.Modules[r.Name]
@@ -465,7 +497,7 @@ func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, out := range m.parts.Outputs {
 		of := l.p.objects[m.name("output."+out.Name)]
-		if r.Attr != "" && r.Attr != out.Name || !l.p.awaitsStep(of) {
+		if r.Attr != "" && r.Attr != out.Name || !slices.ContainsFunc(was.Values, func(copy map[string]cty.Value) bool { return l.again(of, copy[out.Name]) }) {
 			continue
 		}
 		if now == was {
@@ -483,7 +515,7 @@ func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
 			if diags = append(diags, ds...); ds.HasErrors() {
 				continue
 			}
-			v, ds := l.p.eval(own, out.Value)
+			v, ds := l.value(l.p.eval(own, out.Value))
 			diags = append(diags, ds...)
 			now.Values[i][out.Name] = v
 		}

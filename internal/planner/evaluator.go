@@ -25,7 +25,7 @@ type evaluator struct {
 	s   *stepState
 	ctx *hcl.EvalContext // all but each
 
-	scope   *lang.Scope      // that ctx is of
+	later   *later           // that ctx is of
 	dummies *hcl.EvalContext // the same with dummies for what is sensitive; nil until it is needed
 
 	when, outputsFrom, target *known
@@ -88,9 +88,9 @@ type argValue struct {
 	uses []step.Use // outputs it was made from, also value outputs
 }
 
-func (p *planner) evaluator(s *stepState, scope *lang.Scope) *evaluator {
+func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluator {
 	b := s.block
-	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs), scope: scope}
+	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs), later: l}
 	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
 	e.where, e.source, e.ranges = config.Where(b.Range), p.cfg.Source(b.Whole), argRanges(b)
 	e.plain = make(map[string]cty.Value, len(s.schema.Args))
@@ -231,7 +231,7 @@ func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Di
 	spec := hcldec.ObjectSpec{a.name: a.spec}
 	v, _, diags := hcldec.PartialDecode(e.s.block.Body, spec, ctx)
 	if diags.HasErrors() {
-		return cty.NilVal, lang.WithoutSecrets(diags, hcldec.Variables(e.s.block.Body, spec), ctx)
+		return cty.NilVal, lang.Explained(diags, hcldec.Variables(e.s.block.Body, spec), ctx)
 	}
 	if err := e.p.budget.Take(v); err != nil {
 		r := e.argRange(a.name)

@@ -2,7 +2,9 @@ package planner
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -11,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 const (
@@ -44,9 +47,10 @@ type frame struct {
 	calls   map[string][]*frame       // copies that exist
 	off     map[string]map[string]bool
 	outputs map[string]cty.Value
-	target  cty.Value            // for kinds; the zero Value when there is none, or which one is not said
-	targets map[string]cty.Value // by name
-	after   []addrs.Instance     // depends_on of the calls that lead here
+	checks  map[string][]plan.Check // by the block's name
+	target  cty.Value               // for kinds; the zero Value when there is none, or which one is not said
+	targets map[string]cty.Value    // by name
+	after   []addrs.Instance        // depends_on of the calls that lead here
 }
 
 // newModule makes a module of what a call names, and those that it calls in turn; callers come first in p.modules.
@@ -125,6 +129,8 @@ func (m *module) object(r lang.Ref, order bool) string {
 		case child == nil:
 		case order:
 			return child.done()
+		case r.Copies:
+			return string(child.at)
 		case r.Attr == "":
 			return child.whole()
 		default:
@@ -138,6 +144,9 @@ func (m *module) object(r lang.Ref, order bool) string {
 func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	c, caller := m.call, m.caller
 	o := p.add(&object{name: string(m.at), in: caller, scope: caller, rng: c.Range, eval: func(f *frame) hcl.Diagnostics { return p.evalCall(m, f) }})
+	if caller.caller == nil && len(p.targets) > 0 {
+		o.implicit = append(o.implicit, lang.Target) // which its copies are for, unless they say otherwise
+	}
 	exprs := []hcl.Expression{c.ForEach, c.When, c.Target}
 	for _, d := range c.DependsOn {
 		exprs = append(exprs, d.Key)
@@ -154,7 +163,7 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 			vo.rng = a.NameRange
 			diags = append(diags, p.refer(vo, c.ForEach != nil, a.Expr.Variables())...)
 			diags = append(diags, p.referEach(vo, a.Expr)...)
-		} else if v.Default == nil {
+		} else if v.Default == nil && !v.Optional {
 			vo.failed = true
 			diags = append(diags, errorf(&c.Range, "A variable has no value",
 				"%s needs a value for %s, which has no default. It is declared at %s.", m.at, v.Name, config.Where(v.Range))...)
@@ -204,7 +213,7 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 	if p.framed += len(keys); p.framed > maxFrames {
 		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
 	}
-	p.budget.Allow(len(keys) * (1 + len(m.cfg.Variables) + len(m.parts.Locals) + len(m.parts.Outputs)))
+	p.budget.Allow(len(keys) * (1 + len(m.cfg.Variables) + len(m.parts.Locals) + len(m.parts.Outputs) + len(m.parts.Checks)))
 	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
 	caller.scope.Modules[c.Name] = outputs
 	for i, k := range keys {
@@ -247,7 +256,7 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 }
 
 func (p *planner) newFrame(m *module, caller *frame) *frame {
-	f := &frame{of: m, caller: caller, steps: make(map[addrs.Step]*stepState), calls: make(map[string][]*frame), off: make(map[string]map[string]bool), outputs: make(map[string]cty.Value)}
+	f := &frame{of: m, caller: caller, steps: make(map[addrs.Step]*stepState), calls: make(map[string][]*frame), off: make(map[string]map[string]bool), outputs: make(map[string]cty.Value), checks: make(map[string][]plan.Check)}
 	f.scope = lang.Scope{
 		Vars: make(map[string]cty.Value), Locals: make(map[string]cty.Value), Toolchains: make(map[string]cty.Value),
 		Steps: make(map[addrs.Step]cty.Value), Modules: make(map[string]*lang.Outputs),
@@ -436,15 +445,39 @@ func (p *planner) evalArgument(v *config.Variable, a *hcl.Attribute, f *frame) h
 
 func (p *planner) argument(v *config.Variable, a *hcl.Attribute, f *frame, scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
-		return p.variable(v, inputValue{})
+		val, diags := p.variable(v, inputValue{})
+		return val, append(diags, p.hidden(v, val, &v.Range)...)
 	}
 	val, diags := p.inCall(f, scope, a.Expr)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
+	if val.IsNull() && v.Default != nil { // so a caller hands on a variable of its own that may be left out
+		val, ds := p.variable(v, inputValue{})
+		return val, append(append(diags, ds...), p.hidden(v, val, &v.Range)...)
+	}
 	r := a.Expr.Range()
+	if diags = append(diags, p.hidden(v, val, &r)...); diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
 	val, ds := p.variable(v, inputValue{val: val, from: string(f.at), rng: &r})
 	return val, append(diags, ds...)
+}
+
+// hidden refuses a value for a sensitive variable of a module that nobody hides: what is sensitive comes of a sensitive variable of the pipeline, by whose name plans
+// refer to it. Null and "" are nothing to hide.
+func (p *planner) hidden(v *config.Variable, val cty.Value, at *hcl.Range) hcl.Diagnostics {
+	if plain, _ := val.UnmarkDeep(); !v.Sensitive || val == cty.NilVal || plain.IsNull() || plain.RawEquals(cty.StringVal("")) {
+		return nil
+	}
+	if at == &v.Range {
+		return errorf(at, "A sensitive value in a file", "The default of var.%s stands in this file for everybody. Leave out the default, or `sensitive`; a variable that may be left out has the type optional(…).", v.Name)
+	}
+	if lang.TraitsOf(val).Sensitive {
+		return nil
+	}
+	return errorf(at, "Not a sensitive value", "var.%s of this module, declared at %s, is sensitive, and this value is not: plans would show it. Make it of a variable with sensitive = true.",
+		v.Name, config.Where(v.Range))
 }
 
 // checkModuleRef checks the key of a reference to a copy of a call.
@@ -460,13 +493,16 @@ func (p *planner) checkModuleRef(f *frame, r lang.Ref) hcl.Diagnostics {
 		return nil
 	}
 	at := addrs.Module("").Copy(r.Name, r.Key)
+	if f.off[r.Name][r.Key] {
+		return errorf(&r.Range, "No such copy of a module", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
+	}
 	if near := nearest.Name(r.Key, keys); near != "" {
 		return errorf(&r.Range, "No such copy of a module", "There is no %s. Did you mean [%q]?", at, near)
 	}
 	return errorf(&r.Range, "No such copy of a module", "There is no %s. Its keys are: %s.", at, orNone(keys))
 }
 
-// inside says in which copy of a module something is wrong, and where that was called.
+// inside says in which copy of a module something is wrong, and by which calls that came to be.
 func (f *frame) inside(diags hcl.Diagnostics) hcl.Diagnostics {
 	return f.of.inside(f.at, diags)
 }
@@ -477,12 +513,24 @@ func (m *module) inside(at addrs.Module, diags hcl.Diagnostics) hcl.Diagnostics 
 	}
 	out := slices.Clone(diags)
 	for i, d := range out {
-		if d.Subject != nil && d.Subject.Filename == m.call.Range.Filename {
-			continue // it is about the call
+		from, at := m, at
+		if d.Subject != nil { // it may be about a call that leads here
+			for n, up := m, at; n != nil; n, up = n.caller, up.Caller() {
+				if n.cfg.Dir == path.Dir(d.Subject.Filename) {
+					from, at = n, up
+					break
+				}
+			}
 		}
-		own := *d
-		own.Detail += fmt.Sprintf("\nThis is in %s, called at %s.", at, config.Where(m.call.Range))
-		out[i] = &own
+		var places []string
+		for ; from.caller != nil; from, at = from.caller, at.Caller() {
+			places = append(places, fmt.Sprintf("%s, called at %s", at, config.Where(from.call.Range)))
+		}
+		if len(places) > 0 {
+			own := *d
+			own.Detail += "\nThis is in " + strings.Join(places, ",\nin ") + "."
+			out[i] = &own
+		}
 	}
 	return out
 }

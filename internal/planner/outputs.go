@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -27,7 +28,8 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 		f.outputs[out.Name] = val
 		return diags
 	}
-	base := plan.Output{Name: out.Name, Description: out.Description, Where: config.Where(out.Range), Show: out.Show}
+	of := f.of.origin(out)
+	base := plan.Output{Name: out.Name, Description: cmp.Or(out.Description, of.Description), Where: config.Where(out.Range), Show: cmp.Or(out.Show, of.Show)}
 	outputs, ds := p.outputsOf(out, &placement{of: o, frame: f}, base, val)
 	diags = append(diags, ds...)
 	for i := range outputs {
@@ -35,6 +37,26 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 	}
 	p.outputs = append(p.outputs, outputs...)
 	return diags
+}
+
+// origin is the output of a module that an output hands on as it is, in as many modules as there are; else the output itself. What is said of it
+// need not be said again.
+func (m *module) origin(out *config.Output) *config.Output {
+	t, diags := hcl.AbsTraversalForExpr(out.Value)
+	if diags.HasErrors() {
+		return out
+	}
+	r, diags := lang.ParseRef(t)
+	if diags.HasErrors() || r.Root != lang.Module || r.Attr == "" || len(r.Rest) > 0 || m.calls[r.Name] == nil {
+		return out
+	}
+	child := m.calls[r.Name]
+	for _, o := range child.parts.Outputs {
+		if o.Name == r.Attr {
+			return child.origin(o)
+		}
+	}
+	return out
 }
 
 // outputPlace refuses an output, or a part of one, for which there is no place of its own: nobody wants to hear of that once hours of

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -125,48 +124,6 @@ func (s *dummies) text(with string) secret.Text {
 	return t
 }
 
-// dummyScope is a frame's scope with dummies in place of what is sensitive: of the pipeline's variables, and of what is made of them in locals and
-// handed to modules. scope is the frame's own, or a later one.
-func (p *planner) dummyScope(f *frame, scope *lang.Scope) *lang.Scope {
-	out := *scope
-	out.Vars, out.Locals = maps.Clone(scope.Vars), maps.Clone(scope.Locals)
-	if f.caller == nil {
-		maps.Copy(out.Vars, p.dummies.vars)
-	} else {
-		var caller *lang.Scope
-		for _, v := range f.of.cfg.Variables {
-			a := f.of.call.Arguments[v.Name]
-			if a == nil || !lang.IsSensitive(scope.Vars[v.Name]) {
-				continue
-			}
-			if caller == nil {
-				caller = p.dummyScope(f.caller, &f.caller.scope)
-			}
-			val, diags := p.inCall(f, caller, a.Expr)
-			if diags.HasErrors() {
-				val = cty.DynamicVal.Mark(lang.Sensitive)
-			}
-			out.Vars[v.Name] = val
-		}
-	}
-	locals := make(map[string]*config.Local, len(f.of.parts.Locals))
-	for _, l := range f.of.parts.Locals {
-		locals[f.of.name("local."+l.Name)] = l
-	}
-	for _, name := range p.order {
-		l := locals[name]
-		if l == nil || scope.Locals[l.Name] == cty.NilVal || !lang.IsSensitive(scope.Locals[l.Name]) {
-			continue
-		}
-		v, diags := p.eval(&out, l.Expr)
-		if diags.HasErrors() { // it does more with the value than to put it into a text
-			v = cty.DynamicVal.Mark(lang.Sensitive)
-		}
-		out.Locals[l.Name] = v
-	}
-	return &out
-}
-
 // commandEnv is what commands get that is not among the arguments of the kind.
 type commandEnv struct {
 	env     map[string]string // variables of the environment
@@ -189,7 +146,11 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a variable that is not sensitive.", e.s.block.At.Kind)
 	}
 	if e.dummies == nil {
-		e.dummies = e.p.dummyScope(e.s.frame, e.scope).EvalContext(e.s.object.refs)
+		scope, ds := e.later.withDummies().settle(e.s.object, e.s.frame)
+		if ds.HasErrors() {
+			return g, ds
+		}
+		e.dummies = scope.EvalContext(e.s.object.refs)
 	}
 	ctx := e.dummies
 	if c.key != cty.NilVal {

@@ -64,6 +64,11 @@ func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 			check(s.object, fmt.Sprintf("%s of %s, which names its outputs,", a.Name, b.At), a.Expr.Variables())
 		}
 	}
+	for _, c := range m.parts.Checks {
+		o := p.objects[m.name("check."+c.Name)]
+		check(o, "for_each of check."+c.Name, variables(c.ForEach))
+		check(o, "when of check."+c.Name, variables(c.When))
+	}
 	if m.caller == nil {
 		for _, t := range p.targets {
 			check(p.objects[lang.Target], "The target", targetVariables(t))
@@ -96,6 +101,9 @@ func (p *planner) dynamic(m *module, refs []lang.Ref, seen map[string]bool) []la
 
 // leadsTo are the objects whose references count as those of r: a local, a variable of a module, the targets, a toolchain, outputs of a module.
 func (p *planner) leadsTo(m *module, r lang.Ref) []*object {
+	if r.Copies {
+		return nil // a call's for_each and when are static
+	}
 	if r.Root == lang.Module && r.Attr == "" {
 		child := m.calls[r.Name]
 		if child == nil {

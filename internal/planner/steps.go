@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 	}
 	p.budget.Allow(len(keys))
 	var diags hcl.Diagnostics
-	e := p.evaluator(s, &f.scope)
+	e := p.evaluator(s, &f.scope, &later{p: p})
 	s.instances = make([]*instance, 0, len(keys))
 	s.byAt = make(map[addrs.Instance]*instance, len(keys))
 	all := make([]instance, len(keys))
@@ -104,7 +105,7 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 func toolchainValue(in *instance, attrs map[string]cty.Value) cty.Value {
 	obj := make(map[string]cty.Value, len(attrs)+1)
 	for name, v := range attrs {
-		obj[name] = v
+		obj[name] = located(in.at, v)
 	}
 	out := addrs.Output{Instance: in.at, Name: "dir"}
 	obj["dir"] = cty.StringVal(out.Path()).Mark(out)
@@ -114,11 +115,29 @@ func toolchainValue(in *instance, attrs map[string]cty.Value) cty.Value {
 	return cty.ObjectVal(obj)
 }
 
-// plainAttrs is what kinds see of a toolchain's value.
+// located puts the paths of outputs in front of what is marked as relative to one.
+func located(at addrs.Instance, v cty.Value) cty.Value {
+	if !v.ContainsMarked() {
+		return v
+	}
+	v, err := cty.Transform(v, func(_ cty.Path, x cty.Value) (cty.Value, error) {
+		for in := range cty.ValueMarksOfType[step.InTree](x) {
+			rel, _ := x.Unmark()
+			out := addrs.Output{Instance: at, Name: string(in)}
+			return cty.StringVal(out.Path() + "/" + rel.AsString()).Mark(out), nil
+		}
+		return x, nil
+	})
+	if err != nil {
+		panic(err) // the function gives none
+	}
+	return v
+}
+
+// plainAttrs is what kinds see of a toolchain's value: all but paths.
 func plainAttrs(v cty.Value) cty.Value {
-	v, _ = v.UnmarkDeep()
 	attrs := v.AsValueMap()
-	delete(attrs, "dir")
+	maps.DeleteFunc(attrs, func(_ string, v cty.Value) bool { return v.ContainsMarked() })
 	return cty.ObjectVal(attrs)
 }
 
@@ -196,7 +215,7 @@ func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byt
 	if diags.HasErrors() {
 		return nil, s.frame.inside(diags)
 	}
-	e := p.evaluator(s, scope)
+	e := p.evaluator(s, scope, l)
 	n, _, ds := e.plan(in, &copyOf{e: e, key: c.key, value: c.value}, true)
 	return n, append(diags, s.frame.inside(ds)...)
 }
@@ -213,13 +232,16 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, nil, diags
 	}
-	ds = e.checkArguments(args)
+	ds = append(e.checkArguments(args), e.checkAxes(args)...)
 	ce, more := e.commandEnv(c, env, files)
 	if ds = append(ds, more...); ds.HasErrors() {
 		return nil, nil, append(diags, ds...)
 	}
 	if !resolving { // else it was said while planning
 		diags = append(diags, p.dummies.tooShort(ce.refs)...)
+	}
+	if p.arguments != nil && !resolving {
+		e.noteArguments(in, c, args)
 	}
 	req, known := e.request(in, args, []*argValue{env, files}, ce, n)
 	if !known {
@@ -263,7 +285,7 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 func (e *evaluator) arguments(c *copyOf) (args []*argValue, env, files *argValue, diags hcl.Diagnostics) {
 	if e.broken {
 		_, diags := hcldec.Decode(e.s.block.Body, e.s.schema.Args, c.evalContext())
-		return nil, nil, nil, lang.WithoutSecrets(diags, hcldec.Variables(e.s.block.Body, e.s.schema.Args), c.evalContext())
+		return nil, nil, nil, lang.Explained(diags, hcldec.Variables(e.s.block.Body, e.s.schema.Args), c.evalContext())
 	}
 	args = make([]*argValue, len(e.args))
 	for i, a := range e.args {
@@ -300,7 +322,7 @@ func (e *evaluator) checkArguments(args []*argValue) hcl.Diagnostics {
 		r := e.argRange(a.name)
 		detail := fmt.Sprintf("%s of %s is null.", a.name, e.s.block.At)
 		if len(args[i].uses) == 0 {
-			detail += " The outputs of a step whose when is false are null: use coalesce(…), or give this step the same when."
+			detail += " The outputs of a step or module whose when is false are null: use coalesce(…), or give this step the same when."
 		}
 		diags = append(diags, errorf(&r, "A required argument is null", "%s", detail)...)
 	}

@@ -141,6 +141,8 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return cty.NilVal, diags
 		}
+	case v.Optional:
+		g = inputValue{from: "its type", val: cty.NullVal(v.Type)}
 	default:
 		return cty.NilVal, errorf(&v.Range, "A variable has no value",
 			"var.%s has no default. Give it one, or a value with --var %s=…, HEXMAGE_VAR_%s, a profile, or pipelines/%s.hexvars.hcl.", v.Name, v.Name, v.Name, p.cfg.Name)

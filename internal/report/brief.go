@@ -24,7 +24,7 @@ type Brief struct {
 
 // NewBrief returns a Brief that writes to w.
 func NewBrief(w io.Writer, o Options) *Brief {
-	return &Brief{w: w, lines: lines{o: Options{Colour: o.Colour}, steps: newSteps()}, now: time.Now}
+	return &Brief{w: w, lines: lines{o: Options{Colour: o.Colour, Width: o.Width}, steps: newSteps()}, now: time.Now}
 }
 
 // Send implements event.Sink. A build in which nothing ran leaves no line, unless outputs were put in place: see Replaced.
@@ -44,6 +44,10 @@ func (b *Brief) Send(e event.Event) {
 		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", what, how)))
 	case event.FilesChanged:
 		b.changed, b.ran = e.Paths, nil
+	case event.BuildStarted:
+		b.lines.checks = nil
+	case event.CheckFinished:
+		b.lines.checks = append(b.lines.checks, e)
 	case event.ActionFinished:
 		if e.Outcome == event.Executed && (len(b.ran) == 0 || b.ran[len(b.ran)-1] != e.Step) {
 			b.ran = append(b.ran, e.Step)
@@ -74,6 +78,7 @@ func (b *Brief) Done(sum event.BuildFinished, took time.Duration, ended string) 
 		what = b.lines.green("built") + ": " + what + " (" + some(b.ran, 3) + ")"
 	}
 	b.print(fmt.Sprintf("%s  %s  %s  %s\n", b.lines.dim(b.now().Format(time.TimeOnly)), some(b.changed, 2), what, b.lines.dim(milliseconds(took))))
+	b.print(strings.TrimPrefix(b.lines.checkTable(), "\n"))
 }
 
 func (b *Brief) print(text string) { fmt.Fprint(b.w, ansi.Visible(text, b.lines.o.Colour)) }

@@ -28,8 +28,9 @@ type Options struct {
 }
 
 type lines struct {
-	o     Options
-	steps *steps
+	o      Options
+	steps  *steps
+	checks []event.CheckFinished // of the build that goes on
 }
 
 // text returns the lines the event adds, "" for none.
@@ -61,6 +62,8 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		if l.o.Verbose {
 			fmt.Fprintf(&b, "  output   %s → %s\n", e.Name, e.Path)
 		}
+	case event.CheckFinished:
+		l.checks = append(l.checks, e)
 	case event.BuildFinished:
 		b.WriteString(l.rest())
 		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", plural(e.Actions, "action"), total(e.Seconds), thousands(e.Executed), thousands(e.Cached))
@@ -70,7 +73,10 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		if e.Skipped > 0 {
 			fmt.Fprintf(&b, ", %s not run", thousands(e.Skipped))
 		}
-		b.WriteString("\n")
+		if e.ChecksFailed > 0 {
+			fmt.Fprintf(&b, ", %s", l.red(plural(e.ChecksFailed, "check")+" failed"))
+		}
+		b.WriteString("\n" + l.checkTable())
 	}
 	if done != nil {
 		b.WriteString(l.ended(done))
@@ -106,7 +112,34 @@ func (l *lines) stepLine(st *stepState) string {
 	if st.busy > 0 {
 		notes = append(notes, seconds(st.busy))
 	}
-	return fmt.Sprintf("  %s %-28s %s\n", paint(fmt.Sprintf("%-8s", word)), st.name, l.dim(strings.Join(notes, ", ")))
+	return fmt.Sprintf("  %s %s %s\n", paint(fmt.Sprintf("%-8s", word)), l.column(st.name), l.dim(strings.Join(notes, ", ")))
+}
+
+// The column of names is so wide, or as wide as the longest name, as long as the notes behind it have room on the terminal.
+const (
+	narrowName = 28
+	wideName   = 72
+	roomNotes  = 24
+)
+
+// column is a step's name in its column.
+func (l *lines) column(name string) string {
+	most := wideName
+	if l.o.Width > 0 {
+		most = max(narrowName, min(wideName, l.o.Width-len("  not run  ")-roomNotes))
+		name = middle(name, most)
+	}
+	return name + strings.Repeat(" ", max(0, max(narrowName, min(l.steps.wide, most))-columns(name)))
+}
+
+// middle shortens a text that has no room, in the middle: of an address, both where it stands and what it is says more.
+func middle(s string, room int) string {
+	r := []rune(s)
+	if columns(s) <= room || len(r) <= room {
+		return s
+	}
+	end := (room - 1) / 2
+	return string(r[:room-1-end]) + "…" + string(r[len(r)-end:])
 }
 
 // maxSource is how many lines of a step's block are shown with its failure: enough to know it again.
@@ -272,7 +305,7 @@ func (l *lines) release(g *group) string {
 	} else {
 		for kind, word := range []string{heldCached: l.dim("cached  "), heldNotRun: l.yellow("not run ")} {
 			if g.count[kind] > 0 {
-				fmt.Fprintf(&b, "  %s %-28s %s\n", word, g.name, l.dim(plural(g.actions[kind], "action")))
+				fmt.Fprintf(&b, "  %s %s %s\n", word, l.column(g.name), l.dim(plural(g.actions[kind], "action")))
 			}
 		}
 	}
@@ -295,6 +328,7 @@ type steps struct {
 	groups  map[string]*group
 	order   []*group
 	running map[int]*activity
+	wide    int // columns of the longest name
 	total   int
 	ended   int
 }
@@ -325,6 +359,19 @@ type group struct {
 	count   [2]int       // and how many instances they are
 }
 
+// withoutKeys is an address as files write it.
+func withoutKeys(name string) string {
+	before, rest, keyed := strings.Cut(name, "[")
+	if !keyed {
+		return name
+	}
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil || !strings.HasPrefix(rest[len(quoted):], "]") {
+		return before
+	}
+	return before + withoutKeys(rest[len(quoted)+1:])
+}
+
 type activity struct {
 	step, name, text string
 	start            time.Time
@@ -345,9 +392,9 @@ func (s *steps) step(name string) *stepState {
 	return st
 }
 
-// group returns the group of a step's instance: exec.obj for exec.obj["a.c"].
+// group returns the group of a step's instance: exec.obj for exec.obj["a.c"], module.aot.exec.obj for module.aot["x"].exec.obj.
 func (s *steps) group(name string) *group {
-	base, _, _ := strings.Cut(name, "[")
+	base := withoutKeys(name)
 	g := s.groups[base]
 	if g == nil {
 		g = &group{name: base}
@@ -362,6 +409,7 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 	switch e := e.(type) {
 	case event.ActionsPlanned:
 		st := s.step(e.Step)
+		s.wide = max(s.wide, columns(e.Step))
 		st.actions = e.Actions
 		st.group.planned++
 		st.group.late = st.group.late || st.group.ended > 0

@@ -11,7 +11,7 @@ import (
 // kind is of the file. Its first block has the digest function, for each section the number of its records and of their bytes, and
 // then for each section the ends of its records and the records. The first section has the strings, the second the names of pipeline
 // and profile. Later runs may have added blocks: see delta.
-func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 3, Max: maxFile} }
+func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 4, Max: maxFile} }
 
 type section int
 
@@ -26,6 +26,7 @@ const (
 	secUnits
 	secResults // of the units
 	secOutputs
+	secChecks
 	sections
 )
 
@@ -218,6 +219,9 @@ func (r *Reader) OutputLinks(i int) (Output, error) {
 	return Output{}, errDamaged
 }
 
+// Checks returns what came of the checks.
+func (r *Reader) Checks() ([]Check, error) { return all(r, secChecks, (*decoder).check) }
+
 // Instances returns how many there are.
 func (r *Reader) Instances() int { return r.len(secInstances) }
 
@@ -310,6 +314,7 @@ func (m *Build) block() []byte {
 	each(w, secUnits, m.Units, w.unit)
 	each(w, secResults, m.Units, w.result)
 	each(w, secOutputs, m.Outputs, w.output)
+	each(w, secChecks, m.Checks, w.check)
 	return w.first(m.Fn)
 }
 

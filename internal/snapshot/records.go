@@ -311,3 +311,16 @@ func (d *decoder) output() Output {
 func (d *decoder) outputLinks() Output {
 	return Output{Name: d.string(), Show: d.string(), ID: d.string(), Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil), Values: d.Bool()}
 }
+
+func (e *encoder) check(c *Check) {
+	for _, s := range []string{c.At, c.Description, c.Where, c.Severity, c.Result, c.Message} {
+		e.string(s)
+	}
+	e.ints(c.Hosts)
+	e.ints(c.Units)
+}
+
+func (d *decoder) check() Check {
+	return Check{At: d.string(), Description: d.string(), Where: d.string(), Severity: d.string(), Result: d.string(), Message: d.string(),
+		Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil)}
+}

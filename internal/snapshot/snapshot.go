@@ -26,6 +26,7 @@ type Build struct {
 	Instances []Instance // in dependency order
 	Units     []Unit     // in dependency order; the units of one instance stand together
 	Outputs   []Output   // in the order in which they are shown
+	Checks    []Check    // likewise
 }
 
 // Title is what a snapshot says of the whole build.
@@ -126,6 +127,14 @@ type Output struct {
 	Units    []int  // whose outputs it is made from
 	Values   bool   // Literal is made from the content of outputs
 	ID       string // what stands at its place: see build
+}
+
+// Check is what came of a check of the pipeline.
+type Check struct {
+	At, Description, Where, Severity string
+	Result, Message                  string
+	Hosts                            []int
+	Units                            []int // whose outputs it depends on
 }
 
 // maxFile is how large a snapshot may be, in bytes.

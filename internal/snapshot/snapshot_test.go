@@ -97,6 +97,9 @@ func full(t testing.TB) *snapshot.Build {
 	for i := range m.Outputs {
 		m.Outputs[i].Artifact, m.Outputs[i].Hosts, m.Outputs[i].Units = inputs()[i], []int{i}, []int{1}
 	}
+	for i := range m.Checks {
+		m.Checks[i].Hosts, m.Checks[i].Units = []int{i}, []int{1}
+	}
 	return &m
 }
 
@@ -119,6 +122,8 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 		m.Hosts = append(m.Hosts, h)
 		err = errors.Join(err, e)
 	}
+	checks, cerr := r.Checks()
+	m.Checks, err = checks, errors.Join(err, cerr)
 	for i := range r.Outputs() {
 		x, e := r.Output(i)
 		name, e2 := r.OutputLinks(i)

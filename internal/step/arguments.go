@@ -313,7 +313,7 @@ func (d decoding) texts(v cty.Value) []string {
 // null says that an element may not be null, where it may not.
 func (d decoding) null(i int) {
 	if d.f.nonull {
-		d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step whose when is false are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
+		d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step or module whose when is false are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
 	}
 }
 

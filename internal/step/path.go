@@ -83,13 +83,13 @@ func (p Path) Input() action.Input {
 	case p.output != nil:
 		return action.Input{Path: p.output.Path(), Artifact: p.output, Shared: p.output.Kind == addrs.Toolchain}
 	}
-	return action.Input{Path: p.InRoot(), Host: &action.HostPath{Path: p.value}}
+	return action.Input{Path: p.InRoot(), Host: &action.HostPath{Path: cleaned(p.value)}}
 }
 
 // As places what the path names, and nothing beside it, at a path of the exec root.
 func (p Path) As(at string) action.Input {
 	if p.output == nil {
-		return action.Input{Path: at, Host: &action.HostPath{Path: p.value}}
+		return action.Input{Path: at, Host: &action.HostPath{Path: cleaned(p.value)}}
 	}
 	in := action.Input{Path: at, Artifact: p.output}
 	if sub, ok := strings.CutPrefix(p.value, p.output.Path()+"/"); ok {

@@ -34,7 +34,8 @@ func TestPathInRoot(t *testing.T) {
 		{a.Path() + "/x//y/", []addrs.Output{a}, "steps/patch/a/dir/x/y", a.String()},
 		{b.Path() + "/x", []addrs.Output{a, b}, "steps/patch/ab/dir/x", b.String()}, // not below a, whose path begins alike
 		{"src/x.c", nil, "in/arg/x.c", "src/x.c"},
-		{"/abs/dir/", nil, "in/arg/dir", "/abs/dir/"},
+		{"/abs/dir/", nil, "in/arg/dir", "/abs/dir"},
+		{"modules/m/../../src", nil, "in/arg/src", "src"},
 		{".", nil, "in/arg", "."},
 		{"..", nil, "in/arg", ".."},
 		{"../up", nil, "in/arg/up", "../up"},

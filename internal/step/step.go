@@ -40,6 +40,11 @@ type Schema struct {
 	OwnOutputs  bool
 	OutputsFrom string
 
+	// Matrix names an argument, a map whose keys are axes, and InVariants the arguments, env among them, in which ${matrix.AXIS} may stand. It has no
+	// value while planning: there the text "${matrix.AXIS}" is found by the kind, which knows the variants.
+	Matrix     string
+	InVariants []string
+
 	// Toolchains are the toolchain blocks that the kind uses without being told: the step depends on each that the
 	// pipeline declares, and Request.Toolchains has it.
 	Toolchains []string
@@ -130,7 +135,7 @@ func (t Toolchain) Input() action.Input {
 type Planned struct {
 	Specs   []action.Spec
 	Outputs map[string]action.Artifact // by output name; must hold all of Schema.Outputs and the declared ones
-	Attrs   map[string]cty.Value       // for toolchains: attributes known at plan time
+	Attrs   map[string]cty.Value       // for toolchains: attributes known at plan time; paths in their outputs have marks InTree
 
 	// Expand, when set, makes the specs and outputs when the trees in Await are there (one compile action per source
 	// file, for sources that another step makes). Then Specs and Outputs hold only a preview for `hexmage plan`, with
@@ -150,6 +155,10 @@ type Planned struct {
 	// Explain, when set, turns a failed action's output into hints for people: cause and remedy, one a line.
 	Explain func(spec string, output []byte) []string
 }
+
+// InTree is the mark of a path in an attribute of a toolchain that is relative to one of its outputs, a tree, which it names. Who uses the path uses
+// that output.
+type InTree string
 
 // Reads is what of this machine planning depended on. With the same of it, the same request gives the same answer.
 type Reads struct {

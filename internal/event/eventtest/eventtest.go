@@ -42,6 +42,7 @@ func Run() []event.Event {
 		failed, // the same errors for another target
 		event.ActionFinished{ID: 4, Step: "exec.waits", Outcome: event.Skipped},
 		event.OutputReady{Name: "o", Path: "out/o", Show: "out/o"},
+		event.CheckFinished{Check: "check.o", Where: "p.hcl:1", Severity: "error", Result: event.CheckPassed},
 		event.VerifyFinished{Same: 1, Different: 1, Unverified: 1},
 		event.BuildFinished{Actions: 4, Executed: 1, Cached: 1, Failed: 1, Skipped: 1, Seconds: 2},
 	}

@@ -1,0 +1,119 @@
+package build
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/snapshot"
+)
+
+// checks evaluates all checks, with what is there of the values that they need. The error says that a value is lost: the build has to begin
+// again.
+func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFinished, error) {
+	out := make([]event.CheckFinished, len(all))
+	for i, c := range all {
+		out[i] = event.CheckFinished{Check: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Result: event.CheckUnknown}
+		values, why := map[addrs.Output][]byte{}, map[addrs.Output]string{}
+		for _, o := range c.AwaitValues {
+			if why[o] = w.missing(o.Instance); why[o] != "" {
+				continue
+			}
+			b, err := w.value(ctx, o)
+			if lost(err) {
+				return nil, err
+			}
+			if err != nil {
+				why[o] = err.Error()
+				continue
+			}
+			values[o] = b
+		}
+		v := c.Evaluate(values)
+		out[i].Message = v.Message
+		switch {
+		case v.Known && v.Passed:
+			out[i].Result = event.CheckPassed
+		case v.Known:
+			out[i].Result = event.CheckFailed
+		case v.Message != "":
+		case len(v.Missing) == 0:
+			out[i].Message = "it depends on a value that no step has given"
+		default:
+			out[i].Message = why[v.Missing[0]]
+			for _, o := range v.Missing { // a step that was not asked for says more than that another one failed
+				if w.g.instances[o.Instance] == nil {
+					out[i].Result, out[i].Message = event.CheckLeftOut, why[o]
+					break
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// missing says why the outputs of an instance are not there, or nothing if they are.
+func (w *worker) missing(at addrs.Instance) string {
+	n := w.g.instances[at]
+	if n == nil {
+		return fmt.Sprintf("%s is no part of this run", at)
+	}
+	ran := n.resolved
+	for _, u := range n.specs {
+		if u.state == failed {
+			return fmt.Sprintf("%s failed", at)
+		}
+		ran = ran && u.state == done
+	}
+	if !ran {
+		return fmt.Sprintf("%s was not run", at)
+	}
+	return ""
+}
+
+// sent sends what came of checks, and counts those that end a run.
+func sent(sink event.Sink, checks []event.CheckFinished) (failed int) {
+	for _, c := range checks {
+		if sink.Send(c); c.Result == event.CheckFailed && c.Severity == plan.SeverityError {
+			failed++
+		}
+	}
+	return failed
+}
+
+// check keeps what came of a check.
+func (r *snapshotter) check(c plan.Check, found event.CheckFinished) error {
+	l := &links{}
+	for i := range c.AwaitValues {
+		if r.w.g.instances[c.AwaitValues[i].Instance] == nil { // it is no part of the run, nor of one with the same snapshot
+			continue
+		}
+		if err := r.inputs(nil, []action.Input{{Artifact: &c.AwaitValues[i]}}, l, 0); err != nil {
+			return err
+		}
+	}
+	l.compact()
+	r.m.Checks = append(r.m.Checks, snapshot.Check{At: found.Check, Description: found.Description, Where: found.Where, Severity: found.Severity,
+		Result: string(found.Result), Message: found.Message, Hosts: l.hosts, Units: l.units})
+	return nil
+}
+
+// checks are what came of the checks, as far as it still holds: not of one that depends on what is in the sets. It is then another time that
+// they are evaluated, which takes a plan.
+func (r *Loaded) checks(hit, other map[int]bool) ([]event.CheckFinished, error) {
+	all, err := r.m.Checks()
+	if err != nil {
+		return nil, ErrStale
+	}
+	out := make([]event.CheckFinished, len(all))
+	for i, c := range all {
+		if anyOf(hit, c.Units) || anyOf(other, c.Hosts) {
+			return nil, fmt.Errorf("%s may have another result now: %w", c.At, ErrStale)
+		}
+		out[i] = event.CheckFinished{Check: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Result: event.CheckResult(c.Result), Message: c.Message}
+	}
+	return out, nil
+}

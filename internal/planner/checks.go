@@ -1,0 +1,255 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/secret"
+)
+
+const (
+	maxChecks       = 10_000  // copies of all checks
+	maxCheckMessage = 1 << 10 // bytes of what one says
+)
+
+// checkIn is a check, or a copy of one, in a frame.
+type checkIn struct {
+	placement
+	p     *planner
+	block *config.Check
+	name  string    // check.words["a"]
+	each  cty.Value // the zero Value without for_each
+}
+
+// declareCheck makes the object of a check.
+func (p *planner) declareCheck(m *module, c *config.Check) hcl.Diagnostics {
+	o := p.add(&object{name: m.name("check." + c.Name), in: m, scope: m, rng: c.Range})
+	o.eval = func(f *frame) hcl.Diagnostics { return p.evalCheck(c, o, f) }
+	diags := p.refer(o, c.ForEach != nil, variables(c.Condition, c.Message, c.ForEach, c.When))
+	for _, e := range []hcl.Expression{c.Condition, c.Message} {
+		diags = append(diags, p.referEach(o, e)...)
+	}
+	return diags
+}
+
+// evalCheck expands a check into its copies in a frame, and finds what is wrong with each whatever the steps will give.
+func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostics {
+	keys, values := []string{""}, []cty.Value{cty.NilVal}
+	var diags hcl.Diagnostics
+	if c.ForEach != nil {
+		if keys, values, diags = p.keys(f, c.ForEach); diags.HasErrors() {
+			return diags
+		}
+	}
+	if p.checks += len(keys); p.checks > maxChecks {
+		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
+	}
+	p.budget.Allow(len(keys))
+	for i, k := range keys {
+		n := &checkIn{p: p, block: c, name: "check." + c.Name, placement: placement{of: o, frame: f}}
+		if c.ForEach != nil {
+			n.name += fmt.Sprintf("[%q]", k)
+			n.each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(k), "value": values[i]})
+		}
+		scope := n.scope(&f.scope)
+		if c.When != nil {
+			v, ds := p.evalTo(scope, c.When, cty.Bool, "when of "+n.name)
+			if diags = append(diags, ds...); ds.HasErrors() {
+				return diags
+			}
+			if v.IsNull() {
+				r := c.When.Range()
+				return append(diags, errorf(&r, "A value is not allowed", "when of %s is null: it must be true or false.", n.name)...)
+			}
+			if v.False() {
+				continue
+			}
+		}
+		planned, ds := n.plan(scope)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return diags // the other copies would say the same
+		}
+		f.checks[c.Name] = append(f.checks[c.Name], planned)
+	}
+	return diags
+}
+
+// scope is what expressions of the check see: those of a frame's scope, and each.
+func (n *checkIn) scope(of *lang.Scope) *lang.Scope {
+	own := *of
+	own.Each = n.each
+	return &own
+}
+
+func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
+	c := n.block
+	out := plan.Check{At: n.frame.at.Of(n.name), Description: c.Description, Where: config.Where(c.Range), Severity: c.Severity, Evaluate: n.evaluate}
+	cond, diags := n.condition(scope)
+	var message cty.Value
+	if !diags.HasErrors() {
+		var ds hcl.Diagnostics
+		message, ds = n.message(scope)
+		diags = append(diags, ds...)
+	}
+	if diags.HasErrors() {
+		if gone := n.gone(); gone != "" {
+			out.Evaluate = func(map[addrs.Output][]byte) plan.Verdict {
+				return plan.Verdict{Message: gone + " does not exist in this plan: its when is false"}
+			}
+			return out, nil
+		}
+		return out, diags
+	}
+	marks := append(lang.OutputMarks(cond), lang.OutputMarks(message)...)
+	for _, m := range marks {
+		if class := n.p.class(m); class != action.Value {
+			return out, errorf(&c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
+		}
+	}
+	out.AwaitValues, _ = n.p.awaited(&n.placement, marks)
+	return out, diags
+}
+
+// condition evaluates to true or false, or to what is not known yet.
+func (n *checkIn) condition(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
+	e := n.block.Condition
+	v, diags := n.p.eval(scope, e)
+	if diags.HasErrors() {
+		return v, diags
+	}
+	out, err := convert.Convert(v, cty.Bool)
+	if err == nil && out.IsNull() {
+		err = fmt.Errorf("it is null")
+	}
+	if err != nil {
+		r := e.Range()
+		return v, append(diags, errorf(&r, "A condition is not true or false", "The condition of %s must be a bool: %s.", n.name, err)...)
+	}
+	return out, diags
+}
+
+// message evaluates to a text, or to what is not known yet.
+func (n *checkIn) message(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
+	e := n.block.Message
+	v, diags := n.p.eval(scope, e)
+	if diags.HasErrors() {
+		return v, diags
+	}
+	out, err := convert.Convert(v, cty.String)
+	if err == nil && out.IsNull() {
+		err = fmt.Errorf("it is null")
+	}
+	if err != nil {
+		r := e.Range()
+		return v, append(diags, errorf(&r, "A message is no text", "The error_message of %s must be a text: %s.", n.name, err)...)
+	}
+	return out, diags
+}
+
+// gone is a step or module that the check refers to and that is not there, or "".
+func (n *checkIn) gone() string {
+	name := ""
+	n.p.eachRef(n.of, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
+		if s := f.step(r.Step); s != nil && s.block.ForEach == nil && !slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil }) {
+			name = s.at.String()
+		}
+	})
+	for _, r := range n.of.refs {
+		if r.Root == lang.Module && !r.Keyed && len(n.frame.calls[r.Name]) == 0 && n.frame.of.calls[r.Name] != nil {
+			name = string(n.frame.at.Call(r.Name))
+		}
+	}
+	return name
+}
+
+// evaluate tells what comes of the check with some of the values that it awaits.
+func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
+	n.p.budget.Refill()
+	l, diags := n.p.laterWith(values)
+	if diags.HasErrors() {
+		return failedCheck(diags)
+	}
+	settled, diags := l.settle(n.of, n.frame)
+	if diags.HasErrors() {
+		return failedCheck(diags)
+	}
+	scope := n.scope(settled)
+	cond, diags := n.condition(scope)
+	if diags.HasErrors() {
+		return failedCheck(diags)
+	}
+	plain, _ := cond.Unmark()
+	if !plain.IsKnown() {
+		return plan.Verdict{Missing: n.missing(cond, values)}
+	}
+	if plain.True() {
+		return plan.Verdict{Known: true, Passed: true}
+	}
+	return plan.Verdict{Known: true, Message: cutMessage(n.said(scope, values))}
+}
+
+// said is the message of a check whose condition is false.
+func (n *checkIn) said(scope *lang.Scope, values map[addrs.Output][]byte) string {
+	message, diags := n.message(scope)
+	plain, _ := message.Unmark()
+	switch {
+	case diags.HasErrors():
+		return "The condition is false; its error_message cannot be evaluated: " + diagnosed(diags)
+	case lang.IsSensitive(message):
+		return secret.Hidden
+	case !plain.IsKnown():
+		var names []string
+		for _, o := range n.missing(message, values) {
+			names = append(names, o.String())
+		}
+		return "The condition is false; its error_message needs " + strings.Join(names, ", ") + ", which is not there."
+	}
+	return plain.AsString()
+}
+
+// missing are the values that are not there and that a value which is not known was made from.
+func (n *checkIn) missing(v cty.Value, values map[addrs.Output][]byte) []addrs.Output {
+	there := func(o addrs.Output) bool { _, ok := values[o]; return ok || n.p.class(o) != action.Value }
+	if out := slices.DeleteFunc(lang.OutputMarks(v), there); len(out) > 0 {
+		return out
+	}
+	all, _ := n.p.awaited(&n.placement, nil)
+	return slices.DeleteFunc(slices.Clone(all), there)
+}
+
+// failedCheck is what comes of a condition that cannot be evaluated although its values are there: it has checked nothing, so it did not pass.
+func failedCheck(diags hcl.Diagnostics) plan.Verdict {
+	return plan.Verdict{Known: true, Message: cutMessage("The condition cannot be evaluated: " + diagnosed(diags))}
+}
+
+// diagnosed is the first error, in a line.
+func diagnosed(diags hcl.Diagnostics) string {
+	for _, d := range diags {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		text := d.Summary + ": " + d.Detail
+		if d.Subject != nil {
+			text += fmt.Sprintf(" (%s)", config.Where(*d.Subject))
+		}
+		return text
+	}
+	return ""
+}
+
+func cutMessage(s string) string {
+	if len(s) <= maxCheckMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxCheckMessage], "") + "…"
+}

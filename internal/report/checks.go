@@ -1,0 +1,69 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/event"
+)
+
+// leastMessage is how many columns of a terminal a check's message has, beside its name.
+const leastMessage = 32
+
+// checkTable is what came of the checks of the build that ended: a line each, but for those of steps that were not asked for.
+func (l *lines) checkTable() string {
+	checks := l.checks
+	l.checks = nil
+	var shown []event.CheckFinished
+	var out []string // names of those left out
+	wide := 0
+	for _, c := range checks {
+		if c.Result == event.CheckLeftOut {
+			out = append(out, c.Check)
+			continue
+		}
+		shown, wide = append(shown, c), max(wide, columns(c.Check))
+	}
+	if l.o.Width > 0 {
+		wide = max(narrowName, min(wide, l.o.Width-len("  not evaluated    warning  ")-leastMessage))
+	}
+	var b strings.Builder
+	if len(shown) > 0 {
+		b.WriteString("\n" + l.bold("checks") + "\n")
+	}
+	for _, c := range shown {
+		b.WriteString(l.checkLine(c, wide))
+	}
+	if len(out) > 0 {
+		fmt.Fprintf(&b, "%s of steps that are no part of this run: %s\n", plural(len(out), "check"), some(out, 3))
+	}
+	return b.String()
+}
+
+// checkLine is "  failed         check.words   error    They are 3, fewer than 10."
+func (l *lines) checkLine(c event.CheckFinished, wide int) string {
+	word, paint, text := string(c.Result), l.red, c.Message
+	switch {
+	case c.Result == event.CheckPassed:
+		paint, text = l.green, c.Description
+	case c.Result == event.CheckUnknown:
+		word, paint = "not evaluated", l.yellow
+	case c.Severity != "error":
+		paint = l.yellow
+	}
+	name := c.Check
+	if l.o.Width > 0 {
+		name = middle(name, wide)
+	}
+	name += strings.Repeat(" ", max(0, wide-columns(name)))
+	before := fmt.Sprintf("  %s  %s  %-7s", paint(fmt.Sprintf("%-13s", word)), name, c.Severity)
+	said := strings.Split(shown(strings.TrimRight(text, "\n")), "\n")
+	if c.Result == event.CheckPassed {
+		said[0] = l.dim(said[0])
+	}
+	line := strings.TrimRight(before+"  "+said[0], " ") + "\n"
+	for _, more := range said[1:] {
+		line += strings.TrimRight(strings.Repeat(" ", len("  not evaluated    warning  ")+wide)+more, " ") + "\n"
+	}
+	return line
+}
