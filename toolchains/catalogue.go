@@ -100,6 +100,12 @@ func Load(files map[string][]byte) (*Catalogue, hcl.Diagnostics) {
 func decode(b facts.Toolchain) (*Toolchain, hcl.Diagnostics) {
 	t := &Toolchain{SDK: b.SDK, file: b.File}
 	diags := gohcl.DecodeBody(b.Body, placeholders(), t)
+	for i, s := range t.Pushes {
+		if slices.ContainsFunc(t.Pushes[:i], func(h *PushSet) bool { return h.Name == s.Name }) {
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Catalogue of toolchains",
+				Detail: fmt.Sprintf("%s: toolchain %q: push_set %q is there twice.", b.File, b.SDK.Name, s.Name)})
+		}
+	}
 	for _, rest := range b.Releases {
 		r := &Release{Release: rest.Release}
 		diags = append(diags, gohcl.DecodeBody(rest.Body, placeholders(), r)...)
@@ -136,6 +142,12 @@ func (t *Toolchain) merge(o *Toolchain) {
 		}
 	}
 	o.Releases = releases
+	pushes := t.Pushes
+	for _, s := range o.Pushes {
+		pushes = slices.DeleteFunc(slices.Clone(pushes), func(h *PushSet) bool { return h.Name == s.Name })
+		pushes = append(pushes, s)
+	}
+	o.Pushes = pushes
 	facts.Inherit(o, t)
 	*t = *o
 }
@@ -144,6 +156,11 @@ func (t *Toolchain) check(file string) (diags hcl.Diagnostics) {
 	bad := func(format string, args ...any) {
 		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Catalogue of toolchains",
 			Detail: fmt.Sprintf("%s: toolchain %q: ", file, t.Name) + fmt.Sprintf(format, args...)})
+	}
+	for _, s := range t.Pushes {
+		if text := s.check(); text != "" {
+			bad("push_set %q: %s.", s.Name, text)
+		}
 	}
 	for _, r := range t.Releases {
 		for _, s := range r.Sources {
@@ -160,13 +177,17 @@ func (t *Toolchain) check(file string) (diags hcl.Diagnostics) {
 				if len(s.Env)+len(s.Paths)+len(s.Programs) == 0 {
 					bad("release %q: a source \"installed\" needs env, paths or program blocks.", r.Version)
 				}
+			case "python":
+				if err := s.asked().Check(); err != nil {
+					bad("release %q: a source \"python\": %v.", r.Version, err)
+				}
 			case "embedded", "manual":
-			case "maven", "qpm", "qsc":
+			case "maven", "pypi", "qpm", "qsc":
 				if text := s.checkRemote(); text != "" {
 					bad("release %q: %s", r.Version, text)
 				}
 			default:
-				bad("release %q: source %q is not known: use archive, deb, embedded, installed, manual, maven, qpm or qsc.", r.Version, s.Kind)
+				bad("release %q: source %q is not known: use archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc.", r.Version, s.Kind)
 			}
 			for n, sum := range map[int]string{64: s.SHA256, 40: s.SHA1, 32: s.MD5} {
 				if sum != "" && (len(sum) != n || strings.Trim(sum, "0123456789abcdef") != "") {

@@ -121,7 +121,7 @@ func TestSoCNames(t *testing.T) {
 		"69":     "69 is the soc_model of SM8750",
 		"568":    "568 is the Android soc_id of SM4450",
 		"4711":   "no SoC in the catalogue has it",
-		"SM6650": "soc_model 74",
+		"SM7435": "soc_model 61",
 		"SM8751": `did you mean "SM8750"`,
 		"phone":  "it has",
 	} {

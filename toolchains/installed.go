@@ -82,8 +82,8 @@ func (ch *Choice) programs(q Request, spec sources.Spec) (bool, string, error) {
 		if err != nil {
 			return false, "", err
 		}
-		spec.Programs = append(spec.Programs, sources.Program{Path: p.Path, Target: file, Identity: id, Copy: p.Copy})
-		if !p.Copy {
+		spec.Programs = append(spec.Programs, sources.Program{Path: p.Path, Target: file, Identity: id, Copy: p.Copy || p.Venv, Venv: p.Venv})
+		if !p.Copy || p.Venv {
 			spec.Host = append(spec.Host, q.Machine.around(file)...)
 		}
 	}

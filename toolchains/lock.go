@@ -1,7 +1,9 @@
 package toolchains
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,7 +23,18 @@ const LockFile = "hexmage.lock.hcl"
 // Lock records, for each release that was taken, what exactly it was. Nothing is downloaded without a digest from here or
 // from the catalogue.
 type Lock struct {
-	Entries []*Locked `hcl:"locked,block"`
+	Entries []*Locked       `hcl:"locked,block"`
+	Modules []*LockedModule `hcl:"module,block"`
+}
+
+// LockedModule is what a tag, branch or commit of a repository with modules was.
+type LockedModule struct {
+	URL string `hcl:"url,label"` // of the repository, without a folder in it
+	Ref string `hcl:"ref,label"` // as sources have it: a tag, a branch, HEAD, or the commit itself
+
+	Commit string    `hcl:"commit"`
+	Tree   string    `hcl:"tree"` // digest of the files of the commit
+	Place  hcl.Range `hcl:",def_range"`
 }
 
 // Locked is one release.
@@ -29,13 +42,34 @@ type Locked struct {
 	Name    string `hcl:"name,label"`
 	Version string `hcl:"version,label"`
 
-	Source   string        `hcl:"source"` // archive, maven, qpm, qsc, deb, embedded: the stand-in of a release has an entry beside that of the real one
-	URL      string        `hcl:"url,optional"`
+	Source   string        `hcl:"source"`        // archive, maven, pypi, python, qpm, qsc, deb, embedded: the stand-in of a release has an entry beside that of the real one
+	URL      string        `hcl:"url,optional"`  // of what comes from an address that a catalogue gives
+	File     string        `hcl:"file,optional"` // of pypi: the wheel's name
 	Size     int64         `hcl:"size,optional"`
 	SHA256   string        `hcl:"sha256,optional"`
 	Tree     string        `hcl:"tree,optional"`  // digest of the unpacked tree, where it is known
 	Trust    string        `hcl:"trust,optional"` // FirstUse: nobody vouches for it
 	Packages []deb.Package `hcl:"package,block"`
+	Licences []Licence     `hcl:"licence,block"` // of pypi: texts in it
+
+	Asked  string   `hcl:"asked,optional"` // of python: python.Asked.Digest
+	Wheels []*Wheel `hcl:"wheel,block"`    // of python
+}
+
+// Wheel is a package of an environment.
+type Wheel struct {
+	Project  string    `hcl:"project,label"`
+	Version  string    `hcl:"version"`
+	File     string    `hcl:"file"`
+	Size     int64     `hcl:"size,optional"`
+	SHA256   string    `hcl:"sha256"`
+	Licences []Licence `hcl:"licence,block"`
+}
+
+// Licence is a text that came with a release.
+type Licence struct {
+	Path   string `hcl:"path,label"` // in its tree
+	SHA256 string `hcl:"sha256"`
 }
 
 // FirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.
@@ -63,17 +97,36 @@ func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
 		} else {
 			seen[key] = true
 		}
-		if e.Source != "deb" && !isHex(e.SHA256, 64) && (e.SHA256 != "" || !isHex(e.Tree, 64)) {
+		for _, w := range e.Wheels {
+			if err := w.pypi("").Check(); err != nil || !isHex(w.SHA256, 64) || w.Size < 0 {
+				bad(e, fmt.Sprintf("The wheel %s is none, or has no sha256.", w.Project))
+			}
+		}
+		if e.Source != "deb" && e.Source != "python" && !isHex(e.SHA256, 64) && (e.SHA256 != "" || !isHex(e.Tree, 64)) {
 			bad(e, fmt.Sprintf("Its sha256 %q is none.", e.SHA256))
 		}
 		if e.Tree != "" && !isHex(e.Tree, 64) {
 			bad(e, fmt.Sprintf("Its tree %q is no digest.", e.Tree))
+		}
+		for _, l := range e.Licences {
+			if !isHex(l.SHA256, 64) {
+				bad(e, fmt.Sprintf("The sha256 %q of its licence %s is none.", l.SHA256, l.Path))
+			}
 		}
 		for _, p := range e.Packages {
 			if !isHex(p.SHA256, 64) {
 				bad(e, fmt.Sprintf("The sha256 %q of package %s is none.", p.SHA256, p.Name))
 			}
 		}
+	}
+	twice := map[[2]string]bool{}
+	for _, m := range l.Modules {
+		key := [2]string{m.URL, m.Ref}
+		if twice[key] || !isHex(m.Commit, 40) || !isHex(m.Tree, 64) {
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file", Subject: &m.Place,
+				Detail: fmt.Sprintf("module %s %s: want one block for it, with a commit of 40 and a tree of 64 hexadecimal digits. Remove what is wrong, and run `hexmage lock` to write it again.", m.URL, m.Ref)})
+		}
+		twice[key] = true
 	}
 	return l, diags
 }
@@ -104,6 +157,20 @@ func (l *Lock) Find(name, version, source string) *Locked {
 	return nil
 }
 
+// Module returns the entry of a ref of a repository with modules, nil when it has none.
+func (l *Lock) Module(url, ref string) *LockedModule {
+	i := slices.IndexFunc(l.Modules, func(m *LockedModule) bool { return m.URL == url && m.Ref == ref })
+	if i < 0 {
+		return nil
+	}
+	return l.Modules[i]
+}
+
+// SetModule adds the entry, or replaces the one of the same ref.
+func (l *Lock) SetModule(m *LockedModule) {
+	l.Modules = append(slices.DeleteFunc(l.Modules, func(have *LockedModule) bool { return have.URL == m.URL && have.Ref == m.Ref }), m)
+}
+
 // Over returns a lock with l's entries, and those of base that l does not have.
 func (l *Lock) Over(base *Lock) *Lock {
 	out := &Lock{}
@@ -116,6 +183,9 @@ func (l *Lock) Over(base *Lock) *Lock {
 				out.Entries = append(out.Entries, e)
 			}
 		}
+	}
+	if l != nil {
+		out.Modules = l.Modules // shipped pipelines need none that is not shipped
 	}
 	return out
 }
@@ -143,6 +213,9 @@ func (l *Lock) Encode() []byte {
 		}
 		return entries[i].Source < entries[j].Source
 	})
+	modules := slices.SortedFunc(slices.Values(l.Modules), func(a, b *LockedModule) int {
+		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.Ref, b.Ref))
+	})
 	f := hclwrite.NewEmptyFile()
 	b := f.Body()
 	b.AppendUnstructuredTokens(comment("# Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it."))
@@ -151,11 +224,13 @@ func (l *Lock) Encode() []byte {
 		body := b.AppendNewBlock("locked", []string{e.Name, e.Version}).Body()
 		body.SetAttributeValue("source", cty.StringVal(e.Source))
 		optional(body, "url", e.URL)
+		optional(body, "file", e.File)
 		if e.Size > 0 {
 			body.SetAttributeValue("size", cty.NumberIntVal(e.Size))
 		}
 		optional(body, "sha256", e.SHA256)
 		optional(body, "tree", e.Tree)
+		optional(body, "asked", e.Asked)
 		if e.Trust != "" {
 			body.AppendUnstructuredTokens(comment("# Its vendor publishes no digest: this is what came the first time. Compare it with what others have got."))
 			optional(body, "trust", e.Trust)
@@ -167,8 +242,31 @@ func (l *Lock) Encode() []byte {
 			pb.SetAttributeValue("size", cty.NumberIntVal(p.Size))
 			pb.SetAttributeValue("sha256", cty.StringVal(p.SHA256))
 		}
+		appendLicences(body, e.Licences)
+		for _, w := range e.Wheels {
+			wb := body.AppendNewBlock("wheel", []string{w.Project}).Body()
+			wb.SetAttributeValue("version", cty.StringVal(w.Version))
+			wb.SetAttributeValue("file", cty.StringVal(w.File))
+			if w.Size > 0 {
+				wb.SetAttributeValue("size", cty.NumberIntVal(w.Size))
+			}
+			wb.SetAttributeValue("sha256", cty.StringVal(w.SHA256))
+			appendLicences(wb, w.Licences)
+		}
+	}
+	for _, m := range modules {
+		b.AppendNewline()
+		body := b.AppendNewBlock("module", []string{m.URL, m.Ref}).Body()
+		body.SetAttributeValue("commit", cty.StringVal(m.Commit))
+		body.SetAttributeValue("tree", cty.StringVal(m.Tree))
 	}
 	return hclwrite.Format(f.Bytes())
+}
+
+func appendLicences(b *hclwrite.Body, ls []Licence) {
+	for _, l := range ls {
+		b.AppendNewBlock("licence", []string{l.Path}).Body().SetAttributeValue("sha256", cty.StringVal(l.SHA256))
+	}
 }
 
 func optional(b *hclwrite.Body, name, value string) {

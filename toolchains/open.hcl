@@ -137,6 +137,31 @@ toolchain "adb" {
   }
 }
 
+# What programs for arm64 Linux load: the vendor's runtime is built for it, too. The emulated phone has it where it is asked for.
+toolchain "linux_arm64" {
+  description = "C and C++ libraries of arm64 Linux, for the emulated phone"
+  page        = "https://www.debian.org"
+  default     = "12"
+
+  verify {
+    layout = ["lib/ld-linux-aarch64.so.1"]
+    elf "lib/aarch64-linux-gnu/*.so*" {
+      machine = 183
+    }
+    elf "usr/lib/aarch64-linux-gnu/*.so*" {
+      machine = 183
+    }
+  }
+
+  release "12" {
+    source "deb" {
+      architecture = "arm64"
+      packages     = ["libc6", "libgcc-s1", "libstdc++6", "libatomic1"]
+      only         = ["lib/*.so*", "lib/aarch64-linux-gnu/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
+    }
+  }
+}
+
 toolchain "busybox" {
   description = "a static shell with the usual tools, for the emulated phone"
   page        = "https://busybox.net"

@@ -39,6 +39,19 @@ toolchain "qairt" {
     prepend = true
   }
 
+  # What a phone needs to run a context, or to make one, on its HTP: backend, preparation (op packages link to it), system, and for its arch the stub on
+  # the CPU's side and the skel on the Hexagon's.
+  push_set "htp_runtime" {
+    for_each = "arch"
+    files = {
+      "libQnnHtp.so"            = "lib/aarch64-android/libQnnHtp.so"
+      "libQnnHtpPrepare.so"     = "lib/aarch64-android/libQnnHtpPrepare.so"
+      "libQnnSystem.so"         = "lib/aarch64-android/libQnnSystem.so"
+      "libQnnHtpV{arch}Stub.so" = "lib/aarch64-android/libQnnHtpV{arch}Stub.so"
+      "libQnnHtpV{arch}Skel.so" = "lib/hexagon-v{arch}/unsigned/libQnnHtpV{arch}Skel.so"
+    }
+  }
+
   verify {
     layout = [
       "sdk.yaml",
@@ -88,11 +101,9 @@ toolchain "qairt" {
     build_id {
       files = [
         "include/QNN/QnnSdkBuildId.h",
-        "lib/aarch64-android/libQnnHtp.so",
-        "lib/aarch64-android/libQnnHtpPrepare.so",
-        "lib/aarch64-android/libQnnHtpV*Stub.so",
-        "lib/hexagon-v*/unsigned/libQnnHtpV*Skel.so",
-        "lib/x86_64-linux-clang/libQnnHtp.so",
+        "lib/aarch64-android/lib{Qnn,Genie}*.so",
+        "lib/hexagon-v*/unsigned/libQnn*.so",
+        "lib/x86_64-linux-clang/lib{Qnn,Genie,HtpPrepare}*.so",
       ]
     }
   }
@@ -196,7 +207,13 @@ toolchain "qairt" {
     system_api   = "1.4.0"
   }
 
-  release "2.37.0.250724" {}
+  release "2.37.0.250724" {
+    # observed: what a context made with it says
+    build_id     = "v2.37.0.250724175447_124859"
+    core_api     = "2.27.0"
+    htp_api      = "5.37.0"
+    context_blob = "3.3.3"
+  }
 
   release "2.37.1.250807" {}
 
@@ -206,7 +223,13 @@ toolchain "qairt" {
     htp_api = "5.39.0"
   }
 
-  release "2.40.0.251030" {}
+  release "2.40.0.251030" {
+    # observed: what a context made with it says
+    build_id     = "v2.40.0.251030114326_189385"
+    core_api     = "2.30.0"
+    htp_api      = "5.40.0"
+    context_blob = "3.3.3"
+  }
 
   release "2.41.0.251128" {
     source "embedded" {}
@@ -243,15 +266,26 @@ toolchain "qairt" {
   }
 
   release "2.47.0.260601" {
-    core_api = "2.36.0"
-    htp_api  = "5.47.0"
+    # observed: the vendor's Python package onnxruntime-qnn 2.3.0, and what a context made with it says
+    build_id     = "v2.47.0.260601114230"
+    core_api     = "2.36.0"
+    htp_api      = "5.47.0"
+    context_blob = "3.3.4"
+    system_api   = "1.11.0"
   }
 
-  release "2.48.0.260626" {}
+  release "2.48.0.260626" {
+    # observed: libraries in the Python package qnnruntime 2.48.0.2
+    build_id = "v2.48.0.260626120635"
+  }
 
   release "2.48.40.260702" {
-    core_api = "2.37.0"
-    htp_api  = "5.48.0"
+    # observed: onnxruntime-qnn 2.4.0, and what a context made with it says
+    build_id     = "v2.48.40.260702151143"
+    core_api     = "2.37.0"
+    htp_api      = "5.48.0"
+    context_blob = "4.0.4"
+    system_api   = "1.12.0"
     source "archive" {
       size   = 2387723706
       sha256 = "72bf9fbb177e65d05483b5cfc1e10a2864307fb031bcd7b9943b9c32693757b8"
@@ -262,7 +296,34 @@ toolchain "qairt" {
     build_id = "v2.49.0.260730134355"
   }
 
-  release "2.49.40.260810" {}
+  release "2.49.40.260810" {
+    # observed: onnxruntime-qnn 2.5.0, and what a context made with it says
+    build_id     = "v2.49.40.260810104044"
+    core_api     = "2.38.0"
+    htp_api      = "5.49.0"
+    context_blob = "4.0.4"
+    system_api   = "1.13.0"
+  }
 
   release "2.50.0.260828" {}
+
+  release "2.50.40.260831" {
+    # observed: onnxruntime-qnn 2.6.0, and what a context made with it says
+    build_id     = "v2.50.40.260831140417"
+    core_api     = "2.39.0"
+    htp_api      = "5.50.0"
+    context_blob = "4.0.5"
+    system_api   = "1.14.0"
+    note         = "known from the vendor's Python packages; not known to be at the addresses of the others"
+  }
+
+  release "2.51.0.260929" {
+    # observed: onnxruntime-qnn 2.7.0, and what a context made with it says
+    build_id     = "v2.51.0.260929181845"
+    core_api     = "2.40.0"
+    htp_api      = "5.51.0"
+    context_blob = "4.0.6"
+    system_api   = "1.15.0"
+    note         = "known from the vendor's Python packages; not known to be at the addresses of the others"
+  }
 }

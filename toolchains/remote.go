@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
-// remote fills in the spec for a source that something is downloaded from: archive, maven, qpm, qsc. What is in the lock counts, and
+// remote fills in the spec for a source that something is downloaded from: archive, maven, pypi, qpm, qsc. What is in the lock counts, and
 // must be what the catalogue says.
 func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string, err error) {
 	r, s := ch.Release, ch.Source
@@ -24,6 +24,12 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 			return false, "", err
 		}
 		spec.Kind, spec.URLs, spec.Sidecars = sources.KindArchive, c.URLs(r.fillAll(s.Repositories)), maven.Sidecars()
+		if len(s.Repositories) == 0 {
+			spec.Maven = &c
+		}
+	case "pypi":
+		w := s.wheel(r.Version)
+		spec.Kind, spec.Wheel, spec.Verify.Record = sources.KindArchive, &w, len(s.Only) == 0
 	case "qpm", "qsc":
 		p := qpm.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
 		for _, a := range s.Adds {
@@ -36,6 +42,9 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 	if e := q.Lock.Find(ch.Toolchain.Name, r.Version, s.Kind); e != nil {
 		if err := s.agrees(e); err != nil {
 			return false, "", err
+		}
+		if spec.Wheel != nil {
+			spec.Wheel.File = e.File
 		}
 		if e.SHA256 != "" {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256

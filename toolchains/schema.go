@@ -1,13 +1,16 @@
 package toolchains
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/maven"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 	"github.com/hexmage/hexmage/toolchains/unpack"
 	"github.com/hexmage/hexmage/toolchains/verify"
@@ -23,6 +26,7 @@ type Toolchain struct {
 
 	Checks  *verify.Checks `hcl:"verify,block"`
 	EnvVars []*EnvVar      `hcl:"env,block"`
+	Pushes  []*PushSet     `hcl:"push_set,block"`
 	// Sources are of every release; a release's own source of a kind takes from here what it leaves out.
 	Sources  []*Source  `hcl:"source,block"`
 	Releases []*Release // those of SDK
@@ -50,7 +54,7 @@ type Release struct {
 
 // Source is one way to get a release.
 type Source struct {
-	Kind string `hcl:"kind,label"` // archive, deb, embedded, installed, manual, maven, qpm, qsc
+	Kind string `hcl:"kind,label"` // archive, deb, embedded, installed, manual, maven, pypi, python, qpm, qsc
 
 	URLs        []string         `hcl:"urls,optional"` // mirrors, tried in order
 	StripPrefix string           `hcl:"strip_prefix,optional"`
@@ -66,9 +70,10 @@ type Source struct {
 	Tree        string           `hcl:"tree,optional"`         // digest of the tree that comes of it, where the source itself has none: of parts, qpm, qsc
 	Headers     []sources.Header `hcl:"header,block"`          // what the servers want to know
 
-	Packages []string      `hcl:"packages,optional"` // of a deb source
-	Links    []*Link       `hcl:"link,block"`
-	Wraps    []unpack.Wrap `hcl:"wrap,block"`
+	Packages     []string      `hcl:"packages,optional"`     // of a deb source
+	Architecture string        `hcl:"architecture,optional"` // of a deb source: what its packages are for, as Debian calls it; "" is this machine
+	Links        []*Link       `hcl:"link,block"`
+	Wraps        []unpack.Wrap `hcl:"wrap,block"`
 
 	Env      []string   `hcl:"env,optional"`   // variables that may name an installed copy
 	Paths    []string   `hcl:"paths,optional"` // where installed copies are usual; "${version}" and "~/" are filled in
@@ -82,7 +87,22 @@ type Source struct {
 	Activate string    `hcl:"activate,optional"` // of qpm: the licence to activate before; "" is product
 
 	Coordinates  string   `hcl:"coordinates,optional"`  // of maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
-	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order
+	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order; none: those of Maven's own configuration
+
+	Project string `hcl:"project,optional"` // of pypi: what the index calls it
+	Tags    string `hcl:"tags,optional"`    // of pypi: the most specific wheel that is taken, python-abi-platform; "" is py3-none-any
+	Index   string `hcl:"index,optional"`   // of pypi and python: an index's address; "" is what pip's own configuration names
+
+	Python       string   `hcl:"python,optional"`       // of python: the release of toolchain python that runs it
+	Platform     string   `hcl:"platform,optional"`     // of python: that wheels are taken for; "" is manylinux_2_35_x86_64
+	Requirements []string `hcl:"requirements,optional"` // of python: the packages, as pip has them
+	Overrides    []string `hcl:"overrides,optional"`    // of python: requirements in place of what packages say of others
+	Until        string   `hcl:"until,optional"`        // of python: a day; what was uploaded on it or later is not there
+}
+
+// asked is what a source of kind python is asked for.
+func (s *Source) asked() python.Asked {
+	return python.Asked{Python: python.Minor(s.Python), Platform: s.Platform, Requirements: s.Requirements, Overrides: s.Overrides, Until: s.Until, Index: s.Index}.Clean()
 }
 
 // Link is a symbolic link to add after unpacking.
@@ -96,6 +116,7 @@ type Program struct {
 	Path  string   `hcl:"path,label"`    // where the toolchain has it
 	Names []string `hcl:"names"`         // what to look for in PATH, in order
 	Copy  bool     `hcl:"copy,optional"` // take the file itself: for static programs that have to run where the machine's are not seen
+	Venv  bool     `hcl:"venv,optional"` // of a Python: take the file itself, which knows no packages of the machine and finds its own library there
 }
 
 // didYouMean returns ` (did you mean "x"?)` for the name in have that is nearest to name, "" when none is near. The last
@@ -113,19 +134,30 @@ func didYouMean(name string, have []string) string {
 	return ` (did you mean "` + near + `"?)`
 }
 
-// checkRemote says what a source of kind maven, qpm or qsc lacks, "" when nothing.
+// checkRemote says what a source of kind maven, pypi, qpm or qsc lacks, "" when nothing.
 func (s *Source) checkRemote() string {
-	if s.Kind != "maven" {
+	switch s.Kind {
+	case "pypi":
+		if s.Project == "" {
+			return "a source \"pypi\" needs project: what the package index calls it."
+		}
+		if err := s.wheel("0").Check(); err != nil {
+			return fmt.Sprintf("a source \"pypi\": %v.", err)
+		}
+		return ""
+	case "qpm", "qsc":
 		if s.Product == "" {
 			return fmt.Sprintf("a source %q needs product: what the vendor's client calls it.", s.Kind)
 		}
 		return ""
 	}
-	if len(s.Repositories) == 0 {
-		return "a source \"maven\" needs repositories: the address of the repository's root."
-	}
 	if _, err := maven.Parse(s.Coordinates); err != nil {
 		return fmt.Sprintf("a source \"maven\": %v.", err)
 	}
 	return ""
+}
+
+// wheel is the one that a source of kind pypi names.
+func (s *Source) wheel(version string) pypi.Wheel {
+	return pypi.Wheel{Project: s.Project, Version: version, Tags: cmp.Or(s.Tags, "py3-none-any"), Index: s.Index}
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,8 +38,12 @@ func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
 // TestSpecsForTests keeps the specs of toolchaintest what the catalogue and the lock say.
 func TestSpecsForTests(t *testing.T) {
 	c, l := builtin(t)
-	for _, name := range []string{"llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip", "entr"} {
-		ch, err := c.Choose(toolchains.Request{Name: name, Lock: l})
+	for _, name := range []string{"llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip", "entr", "uv", "linux_arm64", "qnnruntime", "htp_linux_arm64"} {
+		request := toolchains.Request{Name: name, Lock: l}
+		if tc, _, err := c.Find(name, ""); err == nil && tc.Licence != "" {
+			request.Profile = "host"
+		}
+		ch, err := c.Choose(request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +83,11 @@ func TestEveryRelease(t *testing.T) {
 				if profile == "device" && ch.Source.Kind == "embedded" {
 					t.Errorf("%s %s: profile device takes the stand-in", tc.Name, r.Version)
 				}
-				if !ch.Spec.Pinned() {
+				pinned := ch.Spec.Pinned()
+				if e := ch.Packages; e != nil { // an environment: by each of its wheels, and what it is made with
+					pinned = len(e.Wheels) > 0 && e.UV.Spec.Pinned() && !slices.ContainsFunc(e.Wheels, func(w *toolchains.Wheel) bool { return len(w.SHA256) != 64 })
+				}
+				if !pinned {
 					t.Errorf("%s %s in profile %s has no digest", tc.Name, r.Version, profile)
 				}
 			}
@@ -302,4 +311,51 @@ func FuzzParseLock(f *testing.F) {
 			t.Errorf("not the same when written again:\n%s\n%s", text, again.Encode())
 		}
 	})
+}
+
+// TestEnvironment: an environment stands on the machine's interpreter where that fits, else on one that is downloaded; it is as large as its wheels, and
+// without a lock of what it asks for it is none.
+func TestEnvironment(t *testing.T) {
+	c, l := builtin(t)
+	own := &toolchains.Source{Kind: "python", Python: "3.13", Requirements: []string{"six==1.16.0"}}
+	program := filepath.Join(t.TempDir(), "python3.13")
+	if err := os.WriteFile(program, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	none := toolchains.Machine{LookPath: func(string) (string, error) { return "", os.ErrNotExist }}
+	has := toolchains.Machine{LookPath: func(name string) (string, error) {
+		if name != "python3.13" {
+			return "", os.ErrNotExist
+		}
+		return program, nil
+	}}
+	q := toolchains.Request{Name: "tools", Version: "3.13", Lock: l, Machine: none, Own: own}
+	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "hexmage lock") {
+		t.Errorf("not locked: %v", err)
+	}
+	q.Locking = true
+	ch, err := c.Choose(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Locking, q.Lock = false, (&toolchains.Lock{Entries: []*toolchains.Locked{{Name: "tools", Version: "3.13", Source: "python", Asked: ch.Packages.Asked.Digest(),
+		Wheels: []*toolchains.Wheel{{Project: "six", Version: "1.16.0", File: "six-1.16.0-py2.py3-none-any.whl", Size: 11053, SHA256: strings.Repeat("8", 64)}}}}}).Over(l)
+	if ch, err = c.Choose(q); err != nil || ch.Packages.Interpreter.Source.Kind != "maven" || ch.Size() != 11053+17606939+25724411 {
+		t.Errorf("no interpreter here: %+v, %v", ch, err)
+	}
+	q.Machine = has
+	if ch, err = c.Choose(q); err != nil || ch.Packages.Interpreter.Source.Kind != "installed" || ch.Size() != 11053+17606939 {
+		t.Fatalf("an interpreter here: %+v, %v", ch, err)
+	}
+	if ps := ch.Packages.Interpreter.Spec.Programs; len(ps) != 1 || ps[0].Target != program || !ps[0].Copy || !ps[0].Venv {
+		t.Errorf("the interpreter is %+v", ps)
+	}
+	q.Own = &toolchains.Source{Kind: "python", Python: "3.13", Requirements: []string{"six"}}
+	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "asked for before") {
+		t.Errorf("other requirements: %v", err)
+	}
+	q.Own, q.Version = &toolchains.Source{Kind: "python", Python: "3.12"}, "3.12"
+	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "apt-get install python3.12") {
+		t.Errorf("no such interpreter: %v", err)
+	}
 }

@@ -64,8 +64,9 @@ type Options struct {
 type Pipeline struct {
 	Name, Profile string
 	SoC           string   // what it builds for, "" when it does not say
-	Missing       []string // "step.run.qwen3: No phone is attached: connect one …"
+	Missing       []string // "run.qwen3: No phone is attached: connect one …"
 	Err           string   // why it can't be planned
+	Asked         []toolchains.Request
 }
 
 // Examine looks at everything, in the order in which it matters.
@@ -193,16 +194,17 @@ func (e *examination) origin(ch *toolchains.Choice, profile string) string {
 		if len(ch.Spec.Packages) == 1 {
 			text = ch.Release.Version + ", a package of the distribution"
 		}
+	case "pypi":
+		text += "a wheel of a package index"
+	case "python":
+		text = fmt.Sprintf("%d packages for Python %s", len(ch.Packages.Wheels), ch.Packages.Asked.Python)
 	default:
 		text += ch.Source.Kind
 	}
 	if _, ok := e.o.Stored(ch.Toolchain.Name, ch.Release.Version, profile); ok {
 		return text + ", in the store"
 	}
-	size := ch.Spec.Size
-	for _, p := range ch.Spec.Packages {
-		size += p.Size
-	}
+	size := ch.Size()
 	switch {
 	case ch.Source.Kind == "embedded":
 		return text + ", part of hexmage"

@@ -275,8 +275,8 @@ func TestPoorMachine(t *testing.T) {
 	}
 	o.Probes.Reach = func(_ context.Context, host string) error { return errors.New("connection refused") }
 	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device", Missing: []string{
-		"step.exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "step.exec.android: The program cmake is not in PATH: apt-get install cmake.",
-		"step.exec.android: The program ninja is not in PATH: apt-get install ninja-build.",
+		"exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "exec.android: The program cmake is not in PATH: apt-get install cmake.",
+		"exec.android: The program ninja is not in PATH: apt-get install ninja-build.",
 		"toolchain.hexagon: Hexagon 6.4.0.2: its digest is not known: run `hexmage lock hexagon 6.4.0.2 --profile device`, which pins it."}},
 		{Name: "broken", Profile: "device", Err: "broken.hcl:1: no."}}
 	f.golden("poor.txt", doctor.Examine(t.Context(), o))
@@ -322,6 +322,25 @@ func TestSandbox(t *testing.T) {
 			if text := string(found.Status) + ": " + found.Detail + " " + found.Remedy; found.Name == "sandbox" && !strings.Contains(text, want) {
 				t.Errorf("%q is not in %q", want, text)
 			}
+		}
+	}
+}
+
+// TestWheels: what a pipeline takes from package indexes is said with its size and its licences.
+func TestWheels(t *testing.T) {
+	o := options(t)
+	c, diags := toolchains.Load(map[string][]byte{"ours.hcl": []byte("toolchain \"six\" {\n  default = \"1.16.0\"\n  release \"1.16.0\" {\n    source \"pypi\" {\n      project = \"six\"\n    }\n  }\n}\n")})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	sum := strings.Repeat("8a", 32)
+	o.Catalogue, o.Lock = c, &toolchains.Lock{Entries: []*toolchains.Locked{{Name: "six", Version: "1.16.0", Source: "pypi", File: "six-1.16.0-py2.py3-none-any.whl", Size: 11053, SHA256: sum,
+		Licences: []toolchains.Licence{{Path: "six-1.16.0.dist-info/LICENSE", SHA256: sum}}}}}
+	o.Pipelines = []doctor.Pipeline{{Name: "p", Asked: []toolchains.Request{{Name: "six"}}}}
+	f := find(t, doctor.Examine(t.Context(), o), "pipeline p", "toolchain.six")
+	for _, says := range []string{"to be downloaded: 11.1 kB", "licence six-1.16.0.dist-info/LICENSE", "sha256 8a8a8a8a8a8a"} {
+		if !strings.Contains(f.Detail, says) {
+			t.Errorf("%q does not say %q", f.Detail, says)
 		}
 	}
 }

@@ -285,6 +285,7 @@ func (e *examination) pipelines() {
 			e.add(Finding{Name: "plan", Status: e.unless(p.Profile), Detail: "it can't be planned: " + p.Err, Remedy: fmt.Sprintf("Run `hexmage validate %s`.", of)})
 			continue
 		}
+		e.packages(p)
 		if len(p.Missing) == 0 {
 			e.ok("ready", "hexmage run %s", of)
 		}
@@ -299,12 +300,34 @@ func (e *examination) pipelines() {
 			if i := strings.LastIndex(text, ": "); i >= 0 {
 				detail, remedy = text[:i], text[i+2:]
 			}
-			f := Finding{Name: strings.TrimPrefix(name, "step."), Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)}
+			f := Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)}
 			if cmd := quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
 				f.Detail, f.Remedy = "as in profile "+p.Profile+" above", "Run `"+cmd+"`."
 			}
 			e.add(f)
 		}
+	}
+}
+
+// packages says what a pipeline takes from package indexes, how large that is, and under which licences it is.
+func (e *examination) packages(p Pipeline) {
+	for _, q := range p.Asked {
+		q.Lock = e.o.Lock
+		ch, err := e.o.Catalogue.Choose(q)
+		if err != nil || ch.Source.Kind != "pypi" && ch.Source.Kind != "python" {
+			continue
+		}
+		text := e.origin(ch, p.Profile)
+		if l := e.o.Lock.Find(ch.Toolchain.Name, ch.Release.Version, ch.Source.Kind); l != nil {
+			all := l.Licences
+			for _, w := range l.Wheels {
+				all = append(all, w.Licences...)
+			}
+			for i, l := range all {
+				text += []string{"; licence ", ", "}[min(i, 1)] + l.Path + " (sha256 " + l.SHA256[:12] + "…)"
+			}
+		}
+		e.ok("toolchain."+ch.Toolchain.Name, "%s", text)
 	}
 }
 

@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
@@ -24,6 +26,7 @@ import (
 type Options struct {
 	sources.Options
 	Upgrade func(name string) bool // toolchains to pin anew although they are pinned; nil is none
+	Lock    *toolchains.Lock       // all that is pinned, the shipped one's too: for uv, and interpreters
 }
 
 // Change is what became of one release.
@@ -64,7 +67,14 @@ func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, re
 		if say := o.Progress; say != nil {
 			named.Progress = func(done, total int64, text string) { say(done, total, ch.Spec.Name+": "+text) }
 		}
-		e, err := pin(ctx, ch, named)
+		var e *toolchains.Locked
+		if ch.Packages != nil {
+			all := o
+			all.Options, all.Lock = named, l.Over(o.Lock)
+			e, err = environment(ctx, c, q, ch, all)
+		} else {
+			e, err = pin(ctx, ch, named)
+		}
 		if err != nil {
 			return changes, fmt.Errorf("lock %s: %w", ch.Spec.Name, err)
 		}
@@ -146,6 +156,10 @@ func outdated(ch *toolchains.Choice, have *toolchains.Locked) (string, error) {
 		if size != have.Size || sum != have.SHA256 {
 			return fmt.Sprintf("its open stand-in has changed: sha256 %s, locked is %s; run `hexmage lock %s %s`", sum, have.SHA256, have.Name, have.Version), nil
 		}
+	case "python":
+		if have.Asked != ch.Packages.Asked.Digest() {
+			return "it is asked for other packages by now; run `hexmage lock`", nil
+		}
 	case "deb":
 		var locked, wanted []string
 		for _, p := range have.Packages {
@@ -184,7 +198,9 @@ func agree(l *toolchains.Lock, e *toolchains.Locked) error {
 
 // contradiction compares two entries of one release. Stand-ins and packages of the distribution are other things by the same name.
 func contradiction(a, b *toolchains.Locked) error {
-	differ := func(e *toolchains.Locked) bool { return e.Source == "embedded" || e.Source == "deb" }
+	differ := func(e *toolchains.Locked) bool {
+		return e.Source == "embedded" || e.Source == "deb" || e.Source == "python"
+	}
 	if a == b || a.Name != b.Name || a.Version != b.Version || a.Source == b.Source || differ(a) || differ(b) {
 		return nil
 	}
@@ -208,7 +224,7 @@ func pin(ctx context.Context, ch *toolchains.Choice, o sources.Options) (*toolch
 	e := &toolchains.Locked{Name: ch.Toolchain.Name, Version: ch.Release.Version, Source: ch.Source.Kind}
 	switch ch.Source.Kind {
 	case "deb":
-		client := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), Offline: o.Offline, Progress: o.Progress}
+		client := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), Architecture: ch.Spec.Architecture, Offline: o.Offline, Progress: o.Progress}
 		var err error
 		e.Packages, err = client.Index(ctx, ch.Spec.Packages)
 		return e, err
@@ -259,9 +275,17 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o s
 	if learned.URL != "" {
 		e.URL = learned.URL
 	}
-	e.Size, e.SHA256, e.Tree = learned.Size, learned.SHA256, learned.Tree
+	e.File, e.Size, e.SHA256, e.Tree = learned.File, learned.Size, learned.SHA256, learned.Tree
+	if learned.Vouch {
+		e.Trust = ""
+	}
 	if e.Tree == "" {
 		if e.Tree, err = unpack.Digest(ctx, out); err != nil {
+			return err
+		}
+	}
+	if ch.Spec.Wheel != nil {
+		if e.Licences, err = licences(out); err != nil {
 			return err
 		}
 	}
@@ -269,7 +293,7 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o s
 }
 
 func equal(a, b *toolchains.Locked) bool {
-	return a.Source == b.Source && a.Size == b.Size && a.SHA256 == b.SHA256 && a.Tree == b.Tree && a.Trust == b.Trust && slices.Equal(a.Packages, b.Packages)
+	return a.Source == b.Source && a.Size == b.Size && a.SHA256 == b.SHA256 && a.Tree == b.Tree && a.Trust == b.Trust && a.File == b.File && a.Asked == b.Asked && reflect.DeepEqual(a.Wheels, b.Wheels) && slices.Equal(a.Licences, b.Licences) && slices.Equal(a.Packages, b.Packages)
 }
 
 func describe(before, after *toolchains.Locked) string {
@@ -288,6 +312,18 @@ func describe(before, after *toolchains.Locked) string {
 		return text
 	}
 	text := verb
+	if after.Source == "python" {
+		var size int64
+		var names []string
+		for _, w := range after.Wheels {
+			size += w.Size
+			names = append(names, w.Project+" "+w.Version)
+		}
+		return fmt.Sprintf("%s %d packages, %s: %s", verb, len(after.Wheels), bytesize.Decimal(size), strings.Join(names, ", "))
+	}
+	if after.File != "" {
+		text += " " + after.File
+	}
 	if after.SHA256 != "" {
 		text += " sha256 " + after.SHA256
 	} else {

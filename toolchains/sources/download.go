@@ -17,7 +17,7 @@ import (
 
 func (s *work) source() fetch.Source {
 	src := fetch.Source{Size: s.Size, SHA256: s.SHA256, SHA1: s.SHA1, MD5: s.MD5, Sidecars: s.Sidecars,
-		UserAgent: s.UserAgent, HTTP1: s.HTTP1, Archive: s.Kind == KindArchive || s.Kind == KindVendor}
+		UserAgent: s.UserAgent, HTTP1: s.HTTP1, Label: s.found.label, Archive: s.Kind == KindArchive || s.Kind == KindVendor}
 	for _, u := range s.URLs {
 		src.URLs = append(src.URLs, fetch.Rewrite(u, s.o.Mirrors))
 	}
@@ -26,7 +26,7 @@ func (s *work) source() fetch.Source {
 
 // client makes the client that downloads. missing is what to say when a secret that is not there turns out to be needed.
 func (s *work) client() (c fetch.Client, missing error) {
-	c = fetch.Client{Offline: s.o.Offline, Backoff: s.o.Backoff,
+	c = fetch.Client{Offline: s.o.Offline, Backoff: s.o.Backoff, TLS: s.found.client.TLS, Proxy: s.found.client.Proxy, Logins: s.found.client.Logins,
 		Progress: func(done, total int64) { s.o.Progress(done, total, "download") },
 		Waits:    func() { s.o.Progress(0, 0, "waits for another hexmage, which downloads it") }}
 	var unset []string
@@ -58,8 +58,16 @@ func (s *work) client() (c fetch.Client, missing error) {
 }
 
 func (s *work) download(ctx context.Context) (string, error) {
-	c, missing := s.client()
 	name := filepath.Join(s.o.Downloads, keptName(s.Spec))
+	if s.registry() && s.filePinned() && fetch.Check(name, s.source()) == nil { // then nobody is asked where it is
+		s.learned = Learned{Size: s.Size, SHA256: s.SHA256}
+		return name, nil
+	}
+	if err := s.locate(ctx); err != nil {
+		return "", err
+	}
+	name = filepath.Join(s.o.Downloads, keptName(s.Spec))
+	c, missing := s.client()
 	r, err := c.Fetch(ctx, s.source(), name)
 	if errors.Is(err, fetch.ErrOffline) && missing != nil && !s.o.Offline {
 		err = missing
@@ -67,7 +75,10 @@ func (s *work) download(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.learned = Learned{URL: r.URL, Size: r.Size, SHA256: r.SHA256}
+	s.learned = Learned{URL: r.URL, Size: r.Size, SHA256: r.SHA256, File: s.found.file, Vouch: s.found.vouched}
+	if s.registry() {
+		s.learned.URL = ""
+	}
 	if !s.filePinned() {
 		// Kept under its digest, it is there for whoever has learned it.
 		kept := filepath.Join(s.o.Downloads, r.SHA256)
@@ -87,6 +98,12 @@ func keptName(s Spec) string {
 		if sum != "" {
 			return sum
 		}
+	}
+	switch {
+	case s.Maven != nil:
+		return "unpinned-" + short(fmt.Sprint(*s.Maven))
+	case s.Wheel != nil:
+		return "unpinned-" + short(s.Wheel.String())
 	}
 	return "unpinned-" + short(s.URLs...)
 }

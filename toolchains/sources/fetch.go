@@ -26,14 +26,18 @@ type Options struct {
 	Secret  func(name string) (value string, ok bool) // the user's variables, for Spec.Headers; may be nil
 	Mirrors []fetch.Mirror                            // in place of which addresses others are asked
 	Vendor  qpm.Client                                // Progress is set here
+	Getenv  func(name string) string                  // for what pip and Maven are configured with; may be nil
+	Home    string                                    // likewise
 	Backoff time.Duration                             // before a failed request is made again, at first; 0 is a second
 }
 
 // Learned is what is known of a result that was fetched, to pin it.
 type Learned struct {
-	URL    string // where it came from; "" when it was there already, or has none
+	URL    string // where it came from; "" when it was there already, has none, or comes from what the machine's configuration names
 	Size   int64  // of the archive or file, in bytes; 0 when there is none, or not all of it came
 	SHA256 string // likewise
+	File   string // of a wheel: its name
+	Vouch  bool   // who has it published its digest
 	Tree   string // of specs whose archive's digest says nothing: of parts, and of what the vendor's client installs
 }
 
@@ -77,6 +81,7 @@ type work struct {
 	Spec
 	o       Options
 	learned Learned
+	found   found
 }
 
 func (w *work) fetch(ctx context.Context, out string) error {
@@ -108,7 +113,7 @@ func (w *work) fetch(ctx context.Context, out string) error {
 
 func (s *work) packages(ctx context.Context) ([]string, error) {
 	o := s.o
-	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Offline: o.Offline, Progress: o.Progress}
+	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Architecture: s.Architecture, Offline: o.Offline, Progress: o.Progress}
 	r, err := c.Get(ctx, s.Packages)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,11 @@ func (s *work) programs(ctx context.Context, out string) error {
 			if err := copyFile(p.Target, file, 0o755); err != nil {
 				return err
 			}
+			if p.Venv {
+				if err := venv(p.Target, filepath.Dir(filepath.Dir(file))); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		script := "#!/bin/sh\n# " + p.Identity + "\nexec '" + p.Target + "' \"$@\"\n"
@@ -58,6 +63,15 @@ func (s *work) programs(ctx context.Context, out string) error {
 	}
 	_ = os.Remove(out) // an empty folder
 	return os.Rename(tmp, out)
+}
+
+// venv makes the folder above a Python's bin a virtual environment of the one at target.
+func venv(target, dir string) error {
+	real, err := filepath.EvalSymlinks(target)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "pyvenv.cfg"), []byte("home = "+filepath.Dir(real)+"\ninclude-system-site-packages = false\n"), 0o644)
 }
 
 // host writes which folders of the machine the programs in the tree at dir need.

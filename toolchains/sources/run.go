@@ -15,7 +15,7 @@ import (
 
 // Variables that tell the tool about the user; those of the machine are fetch's.
 const (
-	EnvHome      = "HEXMAGE_USER_HOME" // the user's home, where the vendor's clients keep who is logged in
+	EnvHome      = "HEXMAGE_USER_HOME" // the user's home, where the vendor's clients keep who is logged in, and pip and Maven what they are configured with
 	EnvSearch    = "HEXMAGE_USER_PATH" // the user's PATH, for those clients
 	SecretPrefix = "HEXMAGE_VAR_"      // what the names of the user's variables begin with
 )
@@ -52,7 +52,7 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 		}
 		return "", false
 	}
-	o := Options{Downloads: m.Downloads, Offline: m.Offline, Mirrors: m.Mirrors, Logins: m.Logins, Progress: lines.progress, Warn: lines.warn, Secret: secret,
+	o := Options{Downloads: m.Downloads, Offline: m.Offline, Mirrors: m.Mirrors, Logins: m.Logins, Getenv: env.Var, Home: env.Var(EnvHome), Progress: lines.progress, Warn: lines.warn, Secret: secret,
 		Vendor: qpm.Client{Home: env.Var(EnvHome), Search: filepath.SplitList(env.Var(EnvSearch)), Env: proxies(env.Vars)}}
 	if err := Fetch(ctx, spec, spec.Out, o); err != nil {
 		lines.print(err.Error() + "\n")

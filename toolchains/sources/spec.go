@@ -3,6 +3,7 @@
 //	Spec, written at plan time ─► Run, Fetch, Learn
 //	   archive, file   addresses ─► internal/fetch, all of it or parts of a zip ─┐
 //	   maven           coordinates ─► maven: addresses ─► the same               │
+//	   a wheel         name, version ─► pypi: an index's address ─► the same     │
 //	   deb             names ─► deb: the distribution's own client               ├─► unpack ─► the tree
 //	   vendor          product ─► qpm: the vendor's own clients                  ┘
 //	   programs        of this machine: scripts that start them, or copies ─────────────────► the tree
@@ -18,6 +19,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/sources/maven"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
@@ -55,10 +58,16 @@ type Spec struct {
 	Headers   []Header `json:"headers,omitempty"`
 	Vendor    *Vendor  `json:"vendor,omitempty"`
 
-	Packages   []deb.Package `json:"packages,omitempty"`
-	Programs   []Program     `json:"programs,omitempty"`   // of KindPrograms
-	Host       []string      `json:"host,omitempty"`       // of KindPrograms: folders of this machine that they need
-	Executable bool          `json:"executable,omitempty"` // of KindFile
+	Wheel *pypi.Wheel        `json:"wheel,omitempty"` // of KindArchive and KindFile: in place of URLs
+	Maven *maven.Coordinates `json:"maven,omitempty"` // likewise: of the repositories that the machine's own configuration names
+
+	Packages []deb.Package `json:"packages,omitempty"`
+	// Architecture is what the packages are for, where that is not this machine.
+	Architecture string `json:"architecture,omitempty"`
+
+	Programs   []Program `json:"programs,omitempty"`   // of KindPrograms
+	Host       []string  `json:"host,omitempty"`       // of KindPrograms: folders of this machine that they need
+	Executable bool      `json:"executable,omitempty"` // of KindFile
 
 	unpack.Layout // what becomes of it
 
@@ -87,6 +96,22 @@ type Program struct {
 	Target   string `json:"target"` // absolute path on this machine
 	Identity string `json:"identity"`
 	Copy     bool   `json:"copy,omitempty"` // the file itself, not a script that starts it
+	Venv     bool   `json:"venv,omitempty"` // of a Python that is copied: with a file that says where its library is, and that it takes no packages from there
+}
+
+// Download is how much has to be downloaded, in bytes; 0 where it is not known, and where all is on this machine.
+func (s Spec) Download() int64 {
+	switch {
+	case s.File != "" || s.Parts:
+		return 0
+	case s.Kind == KindDeb:
+		var n int64
+		for _, p := range s.Packages {
+			n += p.Size
+		}
+		return n
+	}
+	return s.Size
 }
 
 // Pinned tells whether the result is fixed by digests.
@@ -146,7 +171,12 @@ func (s Spec) check() error {
 	}
 	switch s.Kind {
 	case KindArchive, KindFile:
-		if len(s.URLs) == 0 && s.File == "" {
+		switch {
+		case s.Wheel != nil:
+			if err := s.Wheel.Check(); err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+		case s.Maven == nil && len(s.URLs) == 0 && s.File == "":
 			return fmt.Errorf("%s: neither URLs nor a file", s.Name)
 		}
 	case KindVendor:

@@ -1,12 +1,41 @@
 package toolchaintest
 
 import (
+	"bytes"
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Downloads returns the folder in which the packages of all tools are kept as they came: what a cache has as downloads/.
-// The first caller on a machine downloads them.
+// UV returns a folder that has the wheel of uv as a cache's downloads/ has it. Where no package index is reached, the test is skipped.
+func UV(t testing.TB) string {
+	t.Helper()
+	dir, err := cacheDir()
+	if err != nil {
+		t.Fatalf("uv: %v", err)
+	}
+	dir = filepath.Join(dir, "registry")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := specs.ReadFile("specs/uv.json")
+	if err == nil {
+		_, err = fetchOnce(t.Context(), dir, "uv", spec)
+	}
+	if errors.Is(err, tool.ErrUnable) {
+		t.Skipf("not tried: this machine reaches no package index, for uv: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("uv: %v", err)
+	}
+	return filepath.Join(dir, "wheels")
+}
+
+// Downloads returns the folder in which the distribution's packages of all tools are kept as they came: what a cache has as downloads/. Wheels are
+// kept elsewhere: they are large, and tests copy the folder. The first caller on a machine downloads them.
 func Downloads(t testing.TB) string {
 	t.Helper()
 	dir, err := cacheDir()
@@ -19,6 +48,9 @@ func Downloads(t testing.TB) string {
 	}
 	for _, e := range names {
 		spec, err := specs.ReadFile("specs/" + e.Name())
+		if err == nil && bytes.Contains(spec, []byte("\n  \"wheel\": ")) {
+			continue
+		}
 		if err == nil {
 			_, err = fetchOnce(t.Context(), dir, e.Name()[:len(e.Name())-len(".json")], spec)
 		}

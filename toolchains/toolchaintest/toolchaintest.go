@@ -33,13 +33,14 @@ const EnvRoot = "HEXMAGE_TEST_TOOLS"
 
 const fetchLimit = 8 * time.Minute // under go test's own 10
 
-// Root returns the root folder of the named toolchain ("llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip", "entr"), unpacked and ready to run.
+// Root returns the root folder of the named toolchain ("llvm", "qemu", "adb", "busybox", "make", "ninja", "unzip", "entr", "uv",
+// "linux_arm64", "qnnruntime", "htp_linux_arm64"), unpacked and ready to run.
 // The first caller on a machine fetches it.
 func Root(t testing.TB, name string) string {
 	t.Helper()
 	spec, err := specs.ReadFile("specs/" + name + ".json")
 	if err != nil {
-		t.Fatalf("toolchain %s: tests have llvm, qemu, adb, busybox, make, ninja, unzip and entr", name)
+		t.Fatalf("toolchain %s: tests have llvm, qemu, adb, busybox, make, ninja, unzip, entr, uv, linux_arm64 and qnnruntime", name)
 	}
 	if dir := os.Getenv(EnvRoot); dir != "" {
 		return dir
@@ -106,8 +107,16 @@ func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, erro
 		return "", err
 	}
 	what.Out = root
+	vars := []string{fetch.EnvDownloads + "=" + filepath.Join(dir, "downloads")}
+	if what.Wheel != nil {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		vars = append(os.Environ(), fetch.EnvDownloads+"="+filepath.Join(dir, "wheels"), sources.EnvHome+"="+home) // as pip is configured here
+	}
 	var out bytes.Buffer
-	if err := sources.Run(ctx, what, tool.Env{Vars: []string{fetch.EnvDownloads + "=" + filepath.Join(dir, "downloads")}, Stderr: &out}); err != nil {
+	if err := sources.Run(ctx, what, tool.Env{Vars: vars, Stderr: &out}); err != nil {
 		return "", fmt.Errorf("fetch: %w:\n%s", err, out.Bytes())
 	}
 	return root, nil

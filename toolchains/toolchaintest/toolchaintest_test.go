@@ -20,6 +20,10 @@ func TestTools(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), toolchaintest.Path(t, "busybox", "bin/busybox"), "true").CombinedOutput(); err != nil {
 		t.Errorf("busybox: %v: %s", err, out)
 	}
+	loader := toolchaintest.Path(t, "linux_arm64", "lib/ld-linux-aarch64.so.1")
+	if out, err := exec.CommandContext(t.Context(), toolchaintest.Path(t, "qemu", "usr/bin/qemu-aarch64-static"), loader, "--version").CombinedOutput(); err != nil {
+		t.Errorf("linux_arm64: %v: %s", err, out)
+	}
 	adb, env := toolchaintest.ADB(t)
 	cmd := exec.CommandContext(t.Context(), adb, "version")
 	cmd.Env = env

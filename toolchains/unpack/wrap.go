@@ -23,7 +23,7 @@ func (w Wrap) write(root *os.Root) error {
 	if strings.ContainsAny(w.Path+w.Program+strings.Join(w.Libraries, ""), "'\"$`\\\n: ") {
 		return fmt.Errorf("wrap %q: a path with a character that a shell reads otherwise", w.Path)
 	}
-	if _, err := root.Stat(w.Program); err != nil {
+	if err := root.Chmod(w.Program, 0o755); err != nil { // some archives do not say what is a program
 		return fmt.Errorf("wrap %q: %w", w.Path, err)
 	}
 	if err := root.Remove(w.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,19 +1,22 @@
 package verify
 
 import (
+	"cmp"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
-// buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text, so a file without one is
-// passed over; but where there is one it must be the SDK's, and somewhere there must be one.
+// buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text: some have the release's version alone, and are held
+// to that; one with neither is passed over, and counted. But where there is one it must be the SDK's, and somewhere there must be one.
 func (t *tree) buildIDs() {
 	want := t.checks.BuildID
 	if want == nil {
@@ -25,18 +28,25 @@ func (t *tree) buildIDs() {
 			files = append(files, t.glob(q)...)
 		}
 	}
+	slices.Sort(files)
 	first, firstFile := "", ""
-	for _, name := range files {
-		id, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(name)))
-		if id != "" {
+	for _, name := range slices.Compact(files) {
+		id, version, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(name)))
+		switch {
+		case id != "" || version != "":
 			t.report.Checked.BuildIDs++
+		case err == nil:
+			t.report.Checked.Silent++
 		}
+		wanted := buildid.Version(cmp.Or(first, want.Want))
 		switch {
 		case err != nil:
 			t.add(name, "a file that can't be read: "+err.Error(), "a build id", again)
+		case id == "" && (version == "" || wanted == "" || version == wanted):
 		case id == "":
+			t.add(name, "version "+version, "version "+wanted, t.mixed(name))
 		case !strings.HasPrefix(id, want.Want):
-			t.add(name, "build id "+id, "build id "+want.Want, "the file is of another SDK: a mixed SDK fails on the phone with \"lib id mismatch\"; get one release whole")
+			t.add(name, "build id "+id, "build id "+want.Want, t.mixed(name))
 		case first == "":
 			first, firstFile = id, name
 		case id != first:
@@ -48,14 +58,35 @@ func (t *tree) buildIDs() {
 	}
 }
 
-// findBuildID returns the first build id in the file, "" when it has none.
-func findBuildID(name string) (string, error) {
+// mixed says what comes of a library of another release, where it runs, and what to do.
+func (t *tree) mixed(name string) string {
+	if e, done, err := openELF(filepath.Join(t.root, filepath.FromSlash(name))); err == nil {
+		defer done()
+		if e.Machine == elf.EM_X86_64 {
+			return "the file is of another SDK: a mixed SDK fails on the host or crashes, or makes contexts of another release than its libraries for the device; get one release whole"
+		}
+	}
+	return "the file is of another SDK: a mixed SDK fails on the device with \"lib id mismatch\"; get one release whole"
+}
+
+// findBuildID returns the first build id in the file, and where it has none the version that it says; "" when it has none.
+func findBuildID(name string) (id, version string, err error) {
 	f, err := openFile(name)
 	if err != nil || f == nil {
-		return "", err
+		return "", "", err
 	}
 	defer f.Close()
-	return buildid.First(io.LimitReader(f, maxELF))
+	if id, err = buildid.First(io.LimitReader(f, maxELF)); err != nil || id != "" {
+		return id, "", err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", "", err
+	}
+	texts, err := buildid.Scan(io.LimitReader(f, maxELF))
+	if len(texts.Versions) == 1 {
+		version = texts.Versions[0]
+	}
+	return "", version, err
 }
 
 // buildHeader says the build id to what is compiled with the SDK.
@@ -72,7 +103,7 @@ func (t *tree) identity() {
 		return
 	}
 	if is.Name == "qairt" {
-		if id, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != is.BuildID {
+		if id, _, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != is.BuildID {
 			t.add(buildHeader, "build id "+id, "build id "+is.BuildID+" as in sdk.yaml",
 				"headers and libraries are of two releases: op packages would carry an id that the phone refuses; get one release whole")
 		}

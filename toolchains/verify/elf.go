@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
@@ -26,7 +28,10 @@ func machineName(m int) string {
 	return "machine " + strconv.Itoa(m)
 }
 
-var hexagonFolder = lazyregexp.New(`hexagon-(v\d+)`)
+var (
+	hexagonFolder = lazyregexp.New(`hexagon-(v\d+)`)
+	hexagonName   = lazyregexp.New(`(?i)/?libQnnHtp(V\d+)Skel\.so$`)
+)
 
 func (t *tree) elf() {
 	for _, c := range t.checks.ELF {
@@ -61,7 +66,7 @@ func (t *tree) elfFile(c ELF, name string) {
 		t.add(name, err.Error(), "an ELF file for "+machineName(c.Machine), again)
 		return
 	}
-	if e.Machine != elf.Machine(c.Machine) {
+	if c.Machine != 0 && e.Machine != elf.Machine(c.Machine) {
 		t.add(name, "ELF for "+machineName(int(e.Machine)), "ELF for "+machineName(c.Machine), again)
 		return
 	}
@@ -75,9 +80,16 @@ func (t *tree) elfFile(c ELF, name string) {
 }
 
 func (t *tree) flags(c ELF, name string, flags uint32) {
-	m := hexagonFolder.FindStringSubmatch(name)
-	if c.Flags == "folder" && m != nil && qnn.HexagonFlags(m[1]) != flags {
-		t.add(name, fmt.Sprintf("code for Hexagon v%x", flags), "code for Hexagon "+m[1], "the library is in another arch's folder: the SDK is mixed, get it again")
+	where, remedy := hexagonFolder, "the library is in another arch's folder: the SDK is mixed, get it again"
+	if c.Flags == "name" {
+		where, remedy = hexagonName, "the library has another arch's name, by which the phone loads it: get the files again"
+	}
+	m := where.FindStringSubmatch(name)
+	if c.Flags == "" || m == nil {
+		return
+	}
+	if want := strings.ToLower(m[1]); qnn.HexagonArch(flags) != want {
+		t.add(name, "code for Hexagon "+qnn.HexagonArch(flags), "code for Hexagon "+want, remedy)
 	}
 }
 
@@ -95,12 +107,14 @@ func (t *tree) dynamic(c ELF, name string, e *elffile.File) {
 		t.add(name, "a library that says it is "+d.Soname, "one that says it is "+path.Base(name),
 			"it was renamed or copied over another: QNN loads libraries by these names; get the SDK again")
 	}
+	var foreign []string
 	for _, lib := range d.Needed {
-		for _, p := range c.NotNeeded {
-			if ok, err := path.Match(p, lib); err == nil && ok {
-				t.add(name, "a library that needs "+lib, "one for the system that "+path.Dir(name)+" is for",
-					"it is of another target's folder of the SDK, which has the same machine: get the SDK again")
-			}
+		if slices.ContainsFunc(c.NotNeeded, func(p string) bool { ok, err := path.Match(p, lib); return err == nil && ok }) {
+			foreign = append(foreign, lib)
 		}
+	}
+	if len(foreign) > 0 {
+		t.add(name, "a library that needs "+strings.Join(foreign, ", "), "one for the system that "+path.Dir(name)+" is for",
+			"it is of another target's folder of the SDK, which has the same machine: get the SDK again")
 	}
 }

@@ -37,6 +37,7 @@ type Checks struct {
 	Text     []Text   `hcl:"text,block" json:"text,omitempty"`
 	BuildID  *BuildID `hcl:"build_id,block" json:"build_id,omitempty"`
 	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files, headers, tools and the folder's name must agree about what the SDK is
+	Record   bool     `hcl:"record,optional" json:"record,omitempty"`     // each file must be what the RECORD of its wheel says
 	Run      []Run    `hcl:"run,block" json:"run,omitempty"`
 	Host     []string `hcl:"host,optional" json:"host,omitempty"` // patterns of programs that run on the host; see HostNeeds
 	Arches   []string `json:"arches,omitempty"`                   // "79": a pattern with "{arch}" is checked for each
@@ -45,8 +46,8 @@ type Checks struct {
 // ELF says what the ELF files that match Pattern must be. Each must be whole.
 type ELF struct {
 	Pattern   string   `hcl:"pattern,label" json:"pattern"`
-	Machine   int      `hcl:"machine" json:"machine"`                          // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64
-	Flags     string   `hcl:"flags,optional" json:"flags,omitempty"`           // "folder": e_flags is the number after "hexagon-v" in the path, as hexadecimal
+	Machine   int      `hcl:"machine" json:"machine"`                          // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64; 0 any
+	Flags     string   `hcl:"flags,optional" json:"flags,omitempty"`           // e_flags is a number as hexadecimal: "folder": that after "hexagon-v" in the path; "name": that after "libQnnHtpV"
 	Soname    bool     `hcl:"soname,optional" json:"soname,omitempty"`         // one that says its name must have the file's
 	NotNeeded []string `hcl:"not_needed,optional" json:"not_needed,omitempty"` // patterns of libraries that only files for another system need
 }
@@ -101,9 +102,11 @@ type Report struct {
 type Counts struct {
 	Paths    int `json:"paths"`     // patterns of the layout, and of what may not be there
 	ELF      int `json:"elf"`       // files
-	BuildIDs int `json:"build_ids"` // files that hold one
+	BuildIDs int `json:"build_ids"` // files that hold one, or the release's version
+	Silent   int `json:"silent"`    // files that hold neither: of them a digest alone tells
 	Texts    int `json:"texts"`
-	Programs int `json:"programs"` // that were run
+	Programs int `json:"programs"`           // that were run
+	Recorded int `json:"recorded,omitempty"` // files that a wheel's RECORD names
 }
 
 const (
@@ -132,7 +135,7 @@ func Tree(ctx context.Context, root string, c Checks) error {
 // Examine checks the tree at root and returns all that there is to say. The error is only that ctx has ended.
 func Examine(ctx context.Context, root string, c Checks) (Report, error) {
 	t := tree{root: root, fsys: os.DirFS(root), checks: c, report: Report{Problems: []*Problem{}, Warnings: []*Problem{}}}
-	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs} {
+	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs, t.record} {
 		if err := ctx.Err(); err != nil {
 			return Report{}, err
 		}

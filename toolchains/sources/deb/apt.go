@@ -34,6 +34,9 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	if name == "" {
 		name = "apt-get"
 	}
+	if !archRE.MatchString(c.Architecture) {
+		return nil, fmt.Errorf("%q is not what Debian calls an architecture", c.Architecture)
+	}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool yourself and write `use = \"installed\"` in its toolchain block",
@@ -43,7 +46,7 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	if a.private, err = c.configure("apt.conf", true); err != nil {
 		return nil, err
 	}
-	if c.System {
+	if c.System && c.Architecture == "" {
 		if a.system, err = c.configure("system.conf", false); err != nil {
 			return nil, err
 		}
@@ -53,7 +56,7 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 
 // configure writes a configuration file that keeps all that apt writes in our own folder.
 func (c *Client) configure(name string, ownLists bool) (string, error) {
-	dir, err := filepath.Abs(filepath.Join(c.Dir, "apt"))
+	dir, err := filepath.Abs(c.lists())
 	if err != nil {
 		return "", err
 	}
@@ -75,6 +78,9 @@ func (c *Client) configure(name string, ownLists bool) (string, error) {
 	b.WriteString("Acquire::Retries \"3\";\nAcquire::Languages \"none\";\n")
 	for _, target := range []string{"DEP-11", "DEP-11-icons", "DEP-11-icons-small", "DEP-11-icons-hidpi", "DEP-11-icons-large", "Contents-deb"} {
 		fmt.Fprintf(&b, "Acquire::IndexTargets::deb::%s::DefaultEnabled \"false\";\n", target)
+	}
+	if c.Architecture != "" {
+		fmt.Fprintf(&b, "APT::Architecture %s;\nAPT::Architectures { %s; };\n", q(c.Architecture), q(c.Architecture))
 	}
 	cache := "cache"
 	if ownLists {
@@ -213,9 +219,17 @@ func arguments(ps []Package) []string {
 	return args
 }
 
+// lists is the folder of all that apt writes.
+func (c *Client) lists() string {
+	if c.Architecture != "" {
+		return filepath.Join(c.Dir, "apt-"+c.Architecture)
+	}
+	return filepath.Join(c.Dir, "apt")
+}
+
 // hasLists tells whether our own package lists are there.
-func hasLists(dir string) bool {
-	entries, _ := os.ReadDir(filepath.Join(dir, "apt", "lists"))
+func (c *Client) hasLists() bool {
+	entries, _ := os.ReadDir(filepath.Join(c.lists(), "lists"))
 	for _, e := range entries {
 		if !e.IsDir() && e.Name() != "lock" {
 			return true
@@ -226,6 +240,9 @@ func hasLists(dir string) bool {
 
 // errOther says that a download went well and did not give the package.
 var errOther = errors.New("apt-get said it downloaded them, but what it wrote is something else than its index names")
+
+// errNoLists says that there are no lists yet by which to download.
+var errNoLists = errors.New("there are no package lists")
 
 // download lets apt-get write those packages that are missing into the partial folder, and takes them over: by the system's lists, which may be
 // old and name files that are gone, then by our own, and if update is set by our own made current.
@@ -257,7 +274,7 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package, update bool
 	}
 	var errs []error
 	for _, conf := range []string{a.system, a.private} {
-		if conf == "" || conf == a.system && a.fresh || conf == a.private && !hasLists(c.Dir) {
+		if conf == "" || conf == a.system && a.fresh || conf == a.private && !c.hasLists() {
 			continue
 		}
 		err := get(conf)
@@ -267,7 +284,7 @@ func (c *Client) download(ctx context.Context, a *apt, ps []Package, update bool
 		errs = append(errs, err)
 	}
 	if !update {
-		return errors.Join(errs...)
+		return cmp.Or(errors.Join(errs...), errNoLists)
 	}
 	if err := c.update(ctx, a); err != nil {
 		return errors.Join(append(errs, err)...)

@@ -34,11 +34,14 @@ type Package struct {
 
 // Client gets packages into a folder.
 type Client struct {
-	Dir      string                               // where packages and the client's own lists are kept; made when missing
-	AptGet   string                               // the client; "" is apt-get, looked up in PATH
-	System   bool                                 // use the system's package lists where they have the packages
-	Offline  bool                                 // never ask the network
-	Progress func(done, total int64, what string) // may be nil
+	Dir     string // where packages and the client's own lists are kept; made when missing
+	AptGet  string // the client; "" is apt-get, looked up in PATH
+	System  bool   // use the system's package lists where they have the packages
+	Offline bool   // never ask the network
+	// Architecture is Debian's name of the machine that the packages are for, "arm64"; "" is this one. Those of another one have lists of their own: no
+	// system has them.
+	Architecture string
+	Progress     func(done, total int64, what string) // may be nil
 
 	// A download is given up when no byte of it comes for First, or over Stall less than Floor bytes a second. Zero values are the defaults: five
 	// minutes, one minute, 1024.
@@ -201,6 +204,7 @@ func versions(ps []Package) string {
 var (
 	nameRE    = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 	versionRE = lazyregexp.New(`^[A-Za-z0-9.+~:-]*$`)
+	archRE    = lazyregexp.New(`^[a-z0-9-]*$`)
 	digestRE  = lazyregexp.New(`^([0-9a-f]{64})?$`)
 )
 

@@ -255,6 +255,33 @@ func TestOtherArch(t *testing.T) {
 	}
 }
 
+// TestForeign has packages for another machine: asked for by lists of their own, which leave those of this one alone.
+func TestForeign(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "1.0-1")
+	a.index(t, "served", x)
+	a.index(t, "system", a.publish(t, "xx", "0.9-1")) // what this machine has is for this machine
+	c := a.client(t)
+	c.Architecture = "arm64"
+	for _, want := range []deb.Package{x, {Name: "xx"}} { // the pinned one when there are no lists yet
+		r, err := c.Get(t.Context(), []deb.Package{want})
+		if err != nil || len(r.Files) != 1 || r.Packages[0].Version != "1.0-1" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(c.Dir, "apt-arm64/apt.conf"))
+	if err != nil || !strings.Contains(string(b), "APT::Architecture \"arm64\";\nAPT::Architectures { \"arm64\"; };\n") {
+		t.Errorf("%v:\n%s", err, b)
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "apt")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lists of this machine: %v", err)
+	}
+	c.Architecture = "arm64\"; x"
+	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "architecture") {
+		t.Errorf("a name that is none: %v", err)
+	}
+}
+
 func TestKilledRun(t *testing.T) {
 	a := newArchive(t)
 	x := a.publish(t, "xx", "1.0-1")

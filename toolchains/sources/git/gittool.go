@@ -23,6 +23,7 @@ import (
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
@@ -54,7 +55,12 @@ type Options struct {
 	fetch.Machine
 	Progress io.Writer // what the server says; may be nil
 	Pace     Pace
+	MaxFiles int   // files, folders and links that are made at most; 0: a million
+	MaxBytes int64 // of all files together; 0: any
 }
+
+// ErrOffline says that the network would be needed.
+var ErrOffline = errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
 
 var commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
 
@@ -95,6 +101,11 @@ type checkout struct {
 	files int
 	done  []func() // to be called when no repository is needed any more
 	held  map[string]*git.Repository
+
+	measured struct {
+		files int
+		bytes int64
+	}
 }
 
 func (c *checkout) close() {
@@ -173,7 +184,7 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		return nil
 	}
 	if o.Offline {
-		return errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
+		return ErrOffline
 	}
 	var errs []error
 	away := true // no address answered
@@ -199,6 +210,24 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		return fetch.OutOfReach(err)
 	}
 	return err
+}
+
+// auth is what the user's file of logins has for an address.
+func (o Options) auth(addr string) transport.AuthMethod {
+	if u, err := url.Parse(addr); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && fetch.Private(u) {
+		if user, password, ok := fetch.Basic(o.Logins, u.Hostname()); ok {
+			return &githttp.BasicAuth{Username: user, Password: password}
+		}
+	}
+	return nil
+}
+
+func refused(err error) bool {
+	return errors.Is(err, transport.ErrAuthenticationRequired) || errors.Is(err, transport.ErrAuthorizationFailed)
+}
+
+func loginError(err error) error {
+	return fmt.Errorf("%w: put a login for the host into ~/.netrc", err)
 }
 
 // unreachable tells whether an error is of the network, or of a server that is out of order.
@@ -229,12 +258,7 @@ func broken(err error) bool {
 
 // fetchFrom asks for just the commit where the server allows that, else for all branches and tags.
 func fetchFrom(ctx context.Context, o Options, repo *git.Repository, addr string) error {
-	var auth transport.AuthMethod
-	if u, err := url.Parse(addr); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && fetch.Private(u) {
-		if user, password, ok := fetch.Basic(o.Logins, u.Hostname()); ok {
-			auth = &githttp.BasicAuth{Username: user, Password: password}
-		}
-	}
+	auth := o.auth(addr)
 	ask := func(options *git.FetchOptions) error {
 		p := &pack{pace: o.Pace}
 		watched, stop := p.watch(ctx)
@@ -251,8 +275,8 @@ func fetchFrom(ctx context.Context, o Options, repo *git.Repository, addr string
 	if ctx.Err() != nil || complete(repo, plumbing.NewHash(o.Commit)) {
 		return first
 	}
-	if errors.Is(first, transport.ErrAuthenticationRequired) || errors.Is(first, transport.ErrAuthorizationFailed) {
-		return fmt.Errorf("%w: put a login for the host into ~/.netrc", first)
+	if refused(first) {
+		return loginError(first)
 	}
 	if fetch.Unreachable(first) || errors.Is(first, fetch.ErrTooLarge) { // more would be slower, and larger
 		return first
@@ -298,15 +322,36 @@ func (s *sayings) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// complete tells whether the commit and its trees are there: a broken fetch may leave a commit without its files.
+// complete tells whether the commit is there with all its trees and files: a broken fetch may leave a commit without them. Each tree is looked
+// into once, in however many places it is: a few of them could name more folders than anybody can go through.
 func complete(repo *git.Repository, hash plumbing.Hash) bool {
 	c, err := repo.CommitObject(hash)
 	if err != nil {
 		return false
 	}
-	tree, err := c.Tree()
-	if err != nil {
-		return false
+	seen := map[plumbing.Hash]bool{}
+	var whole func(tree plumbing.Hash) bool
+	whole = func(hash plumbing.Hash) bool {
+		if seen[hash] {
+			return true
+		}
+		seen[hash] = true
+		tree, err := repo.TreeObject(hash)
+		if err != nil {
+			return false
+		}
+		for _, e := range tree.Entries {
+			switch {
+			case e.Mode == filemode.Submodule:
+			case e.Mode == filemode.Dir:
+				if !whole(e.Hash) {
+					return false
+				}
+			case repo.Storer.HasEncodedObject(e.Hash) != nil:
+				return false
+			}
+		}
+		return true
 	}
-	return tree.Files().ForEach(func(f *object.File) error { return nil }) == nil
+	return whole(c.TreeHash)
 }

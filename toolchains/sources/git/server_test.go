@@ -315,3 +315,81 @@ func (s slowReader) Read(b []byte) (int, error) {
 	time.Sleep(5 * time.Millisecond)
 	return s.r.Read(b[:min(len(b), 1)])
 }
+
+// TestResolve: which commit a name is now, of a folder, of a server, and as git itself sees it.
+func TestResolve(t *testing.T) {
+	dir := t.TempDir()
+	work := filepath.Join(dir, "x")
+	write(t, work, "a", "1")
+	runGit(t, work, "init", "-q", "-b", "main")
+	runGit(t, work, "add", ".")
+	runGit(t, work, "commit", "-q", "-m", "1")
+	runGit(t, work, "tag", "light")
+	runGit(t, work, "tag", "-m", "x", "annotated")
+	runGit(t, work, "branch", "both")
+	runGit(t, work, "commit", "-q", "--allow-empty", "-m", "2")
+	runGit(t, work, "tag", "both")
+	runGit(t, work, "branch", "feature/x@1")
+	for _, place := range []string{work, serve(t, dir, "") + "/x", serve(t, dir, "hunter2") + "/x"} {
+		o := git.Options{Spec: git.Spec{URL: place}}
+		if strings.HasPrefix(place, "http") {
+			u, _ := url.Parse(place)
+			logins, err := fetch.Netrc(strings.NewReader("machine " + u.Hostname() + " login me password hunter2\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := git.Resolve(t.Context(), o, "main"); err != nil { // the second server
+				if !strings.Contains(err.Error(), "put a login for the host into ~/.netrc") {
+					t.Errorf("without a login: %v", err)
+				}
+				o.Logins = logins
+			}
+		}
+		for ref, means := range map[string]string{"main": "main", "light": "light", "annotated": "annotated^{commit}", "both": "refs/tags/both", "feature/x@1": "feature/x@1", "HEAD": "HEAD",
+			strings.Repeat("ab", 20): ""} {
+			want := ref
+			if means != "" {
+				want = runGit(t, work, "rev-parse", means)
+			}
+			if got, err := git.Resolve(t.Context(), o, ref); err != nil || got != want {
+				t.Errorf("%s of %s: %s, %v; want %s", ref, place, got, err, want)
+			}
+		}
+		if _, err := git.Resolve(t.Context(), o, "nosuch"); err == nil || !strings.Contains(err.Error(), "no such tag or branch") {
+			t.Errorf("nosuch of %s: %v", place, err)
+		}
+		o.Offline = true
+		if _, err := git.Resolve(t.Context(), o, "main"); (err == nil) != (place == work) || err != nil && !strings.Contains(err.Error(), "offline") {
+			t.Errorf("offline, %s: %v", place, err)
+		}
+	}
+	gone := serve(t, dir, "")
+	if _, err := git.Resolve(t.Context(), git.Options{Spec: git.Spec{URL: strings.Replace(gone, "127.0.0.1", "127.0.0.2", 1) + "/x"}}, "main"); !fetch.Unreachable(err) {
+		t.Errorf("nobody there: %v", err)
+	}
+}
+
+// TestTreeBomb: a few trees that name more folders than anybody can go through are refused at once, also when they come from a server.
+func TestTreeBomb(t *testing.T) {
+	dir := t.TempDir()
+	work := filepath.Join(dir, "x")
+	write(t, work, "f", "x")
+	runGit(t, work, "init", "-q", "-b", "main")
+	runGit(t, work, "add", ".")
+	tree := runGit(t, work, "write-tree")
+	for range 12 {
+		var all strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&all, "040000 tree %s\td%d\n", tree, i)
+		}
+		list := filepath.Join(dir, "list")
+		write(t, dir, "list", all.String())
+		tree = runGit(t, work, "-c", "alias.mk=!git mktree <"+list, "mk")
+	}
+	commit := runGit(t, work, "commit-tree", "-m", "c", tree)
+	runGit(t, work, "update-ref", "refs/heads/main", commit)
+	o := git.Options{Spec: git.Spec{URL: serve(t, dir, "") + "/x", Commit: commit}, MaxFiles: 1000}
+	if err := git.Checkout(t.Context(), o, filepath.Join(t.TempDir(), "out")); err == nil || !strings.Contains(err.Error(), "more than 1000 files") {
+		t.Errorf("%v", err)
+	}
+}

@@ -19,10 +19,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-const maxFiles = 1_000_000
+const (
+	maxFiles = 1_000_000
+	maxLink  = 4096 // bytes of where a link leads
+)
 
 // write puts the tree's files into a folder beside out and renames it. Links are made last, so nothing is written
 // through one.
@@ -43,6 +48,9 @@ func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out 
 		return err
 	}
 	defer root.Close()
+	if err := c.measure(ctx, o, tree); err != nil {
+		return err
+	}
 	if err := c.fill(ctx, o, tree, root, ".", 0); err != nil {
 		return err
 	}
@@ -91,7 +99,7 @@ func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root 
 			}
 		case filemode.Symlink:
 			var b []byte
-			if b, err = blob(tree, &entry); err == nil {
+			if b, err = link(tree, &entry, inTree); err == nil {
 				c.links[name] = string(b)
 			}
 		default:
@@ -161,6 +169,9 @@ func (c *checkout) submodule(ctx context.Context, o Options, inTree string, comm
 		return err
 	}
 	subTree, err := c.tree(ctx, sub)
+	if err == nil {
+		err = c.measure(ctx, sub, subTree)
+	}
 	if err != nil {
 		return fmt.Errorf("submodule %s: %w", redact(sub.URL), err)
 	}
@@ -237,13 +248,59 @@ func reader(tree *object.Tree, entry *object.TreeEntry) (io.ReadCloser, error) {
 	return f.Reader()
 }
 
-func blob(tree *object.Tree, entry *object.TreeEntry) ([]byte, error) {
+// measure looks whether a tree is as large as it may be, before any file of it is read: what is packed small may be large.
+func (c *checkout) measure(ctx context.Context, o Options, tree *object.Tree) error {
+	if o.MaxFiles == 0 && o.MaxBytes == 0 {
+		return nil
+	}
+	walker := object.NewTreeWalker(tree, true, nil)
+	defer walker.Close()
+	sizes := map[plumbing.Hash]int64{}
+	for {
+		name, entry, err := walker.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if c.measured.files++; o.MaxFiles > 0 && c.measured.files > o.MaxFiles {
+			return fmt.Errorf("%w: more than %d files", fetch.ErrTooLarge, o.MaxFiles)
+		}
+		if entry.Mode == filemode.Dir || entry.Mode == filemode.Submodule {
+			continue
+		}
+		size, ok := sizes[entry.Hash]
+		if !ok {
+			if size, err = tree.Size(name); err != nil {
+				return err
+			}
+			sizes[entry.Hash] = size
+		}
+		if c.measured.bytes += size; o.MaxBytes > 0 && c.measured.bytes > o.MaxBytes {
+			return fmt.Errorf("%w: its files have more than %s", fetch.ErrTooLarge, bytesize.Decimal(o.MaxBytes))
+		}
+	}
+}
+
+// link returns where a symbolic link leads.
+func link(tree *object.Tree, entry *object.TreeEntry, inTree string) ([]byte, error) {
+	size, err := tree.Size(inTree)
+	if err != nil {
+		return nil, err
+	}
+	if size > maxLink {
+		return nil, fmt.Errorf("a link of %d bytes", size)
+	}
 	r, err := reader(tree, entry)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(io.LimitReader(r, 4096))
+	return io.ReadAll(r)
 }
 
 // lfsMark is how a pointer of Git LFS begins; pointers are small.

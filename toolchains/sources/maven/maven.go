@@ -1,4 +1,5 @@
-// Package maven knows how a Maven repository is laid out: which address an artifact has, by its coordinates.
+// Package maven knows how a Maven repository is laid out: which address an artifact has, by its coordinates, and which repositories the machine's own
+// configuration names.
 //
 // It asks no server. A version that names another file tomorrow (a snapshot, a range, "LATEST") is refused. Which
 // repository to ask, and whether what comes is the right file, is not its business.
@@ -14,9 +15,11 @@ import (
 
 // Coordinates name one artifact.
 type Coordinates struct {
-	Group, Artifact, Version string
-	Classifier               string // "" is none
-	Extension                string // "aar", "jar"
+	Group      string `json:"group"`
+	Artifact   string `json:"artifact"`
+	Version    string `json:"version"`
+	Classifier string `json:"classifier,omitempty"` // "" is none
+	Extension  string `json:"extension"`            // "aar", "jar"
 }
 
 // ErrCoordinates is what Parse returns, wrapped, for text that names no artifact, or not one for good.
@@ -58,11 +61,16 @@ func Parse(text string) (Coordinates, error) {
 
 // URL is the artifact's address in the repository whose root is repo.
 func (c Coordinates) URL(repo string) string {
+	return strings.Join([]string{strings.TrimSuffix(repo, "/"), strings.ReplaceAll(c.Group, ".", "/"), c.Artifact, c.Version, c.File()}, "/")
+}
+
+// File is the artifact's name.
+func (c Coordinates) File() string {
 	file := c.Artifact + "-" + c.Version
 	if c.Classifier != "" {
 		file += "-" + c.Classifier
 	}
-	return strings.Join([]string{strings.TrimSuffix(repo, "/"), strings.ReplaceAll(c.Group, ".", "/"), c.Artifact, c.Version, file + "." + c.Extension}, "/")
+	return file + "." + c.Extension
 }
 
 // URLs is URL for each repository.

@@ -1,0 +1,191 @@
+// Package python makes environments of Python: packages that were chosen once, installed without network.
+//
+//	requirements ─► Resolve, when locking: uv says which versions ─► package pypi: which files
+//	wheels that are there ─► Install, the tool: uv puts them below one folder ─► the tree, the same bytes each time
+//
+// uv does the work: it is started here and nowhere else. The package does not know where wheels come from, what the lock is, nor what the packages are for.
+package python
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/tool"
+)
+
+// Tool is the tool's name, and its behaviour version.
+const Tool tool.Name[Spec] = "python-install/1"
+
+// Spec says what to install. Paths are relative to the working directory.
+type Spec struct {
+	Python string  `json:"python"` // the interpreter
+	UV     string  `json:"uv"`
+	Wheels string  `json:"wheels"` // the folder with the files
+	Files  []Wheel `json:"files"`
+	Out    string  `json:"out"` // to make: bin, lib/python3.11/site-packages, …
+}
+
+// Wheel is a file in Spec.Wheels.
+type Wheel struct {
+	Project string `json:"project"`
+	Version string `json:"version"`
+	SHA256  string `json:"sha256"`
+}
+
+// Run is the tool.
+func Run(ctx context.Context, s Spec, env tool.Env) error {
+	if err := s.install(ctx, env.Stderr); err != nil {
+		fmt.Fprintf(env.Stderr, "%v\n", err)
+		return tool.ErrSaid
+	}
+	return nil
+}
+
+func (s Spec) install(ctx context.Context, stderr io.Writer) error {
+	var files, list strings.Builder
+	for _, w := range s.Files {
+		if w.SHA256 == "" {
+			return fmt.Errorf("%s is not pinned, so it is not installed: run `hexmage lock`", w.Project)
+		}
+		fmt.Fprintf(&list, "%s==%s --hash=sha256:%s\n", w.Project, w.Version, w.SHA256)
+	}
+	out, err := filepath.Abs(s.Out)
+	if err != nil {
+		return err
+	}
+	// The cache is beside what is made, and private: links from it are as good as copies, and it goes at the end.
+	tmp, err := os.MkdirTemp(filepath.Dir(out), ".uv-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	wanted := filepath.Join(tmp, "requirements.txt")
+	if err := os.WriteFile(wanted, []byte(list.String()), 0o644); err != nil {
+		return err
+	}
+	python, err := filepath.Abs(s.Python)
+	if err != nil {
+		return err
+	}
+	made := filepath.Join(tmp, "made")
+	if len(s.Files) > 0 {
+		c := uv(ctx, s.UV, tmp, "pip", "install", "--quiet", "--offline", "--no-index", "--find-links", s.Wheels, "--require-hashes", "--no-deps", "--only-binary", ":all:",
+			"--link-mode", "hardlink", "--no-python-downloads", "--python", python, "--prefix", made, "--requirements", wanted)
+		c.Stdout, c.Stderr = &files, stderr
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("uv could not install the packages: %w", err)
+		}
+	} else if err := os.Mkdir(made, 0o755); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(tmp, "cache")); err != nil {
+		return err
+	}
+	if err := clean(made, python); err != nil {
+		return err
+	}
+	if err := os.Chmod(made, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(made, out)
+}
+
+// uv is a run of uv that knows of nothing but what it is told: no configuration, no cache but that in dir.
+func uv(ctx context.Context, program, dir string, args ...string) *exec.Cmd {
+	if abs, err := filepath.Abs(program); err == nil {
+		program = abs
+	}
+	c := exec.CommandContext(ctx, program, append(args, "--no-config", "--no-progress", "--color", "never", "--cache-dir", filepath.Join(dir, "cache"))...)
+	c.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0"}
+	return c
+}
+
+// uvNote is a file in which uv notes when the wheel's file was written: it is no part of a package.
+const uvNote = "uv_cache.json"
+
+// clean takes out of what uv made all that says where it was made, and when.
+func clean(dir, python string) error {
+	infos, err := filepath.Glob(filepath.Join(dir, "lib", "*", "site-packages", "*.dist-info"))
+	if err != nil {
+		return err
+	}
+	scripts, err := filepath.Glob(filepath.Join(dir, "bin", "*"))
+	if err != nil {
+		return err
+	}
+	changed := map[string]string{} // by path from site-packages: the new line of RECORD
+	for _, name := range scripts {
+		b, err := relocated(name, python)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			if err := os.Remove(name); err != nil { // it may be a link
+				return err
+			}
+			if err := os.WriteFile(name, b, 0o755); err != nil {
+				return err
+			}
+			changed["../../../bin/"+filepath.Base(name)] = recordLine("../../../bin/"+filepath.Base(name), b)
+		}
+	}
+	for _, info := range infos {
+		if err := os.Remove(filepath.Join(info, uvNote)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		name := filepath.Join(info, "RECORD")
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var lines []string
+		for line := range strings.Lines(string(b)) {
+			path, _, _ := strings.Cut(strings.TrimPrefix(line, `"`), ",")
+			if strings.HasPrefix(line, filepath.Base(info)+"/"+uvNote+",") {
+				continue
+			}
+			if is, ok := changed[path]; ok {
+				line = is
+			}
+			lines = append(lines, line)
+		}
+		slices.Sort(lines)
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(strings.Join(lines, "")), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shebang is the first line of a script that a Python runs, as installers write it: also the longer form for long paths.
+var shebang = lazyregexp.New(`^(#!/bin/sh\n'''exec' [^\n]*\n' '''\n|#![^\n]*\n)`)
+
+// relocated returns a script so that it is run by the python3 beside it, wherever that is; nil where it is no script of that interpreter.
+func relocated(name, python string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return nil, err
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	first := shebang.FindString(string(b))
+	if !strings.Contains(first, python) && !strings.Contains(first, filepath.Dir(python)+"/") {
+		return nil, nil
+	}
+	return append([]byte("#!/bin/sh\n'''exec' \"$(dirname -- \"$0\")/python3\" \"$0\" \"$@\"\n' '''\n"), bytes.TrimPrefix(b, []byte(first))...), nil
+}

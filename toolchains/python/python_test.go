@@ -1,0 +1,99 @@
+package python
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
+)
+
+// TestAsked: what an environment may be asked for, and that each part of it makes another one.
+func TestAsked(t *testing.T) {
+	base := Asked{Python: "3.11", Requirements: []string{"numpy==2.4.6", "onnx[reference]>=1.23,<2", "# a comment", "", "six; python_version < '4' # another", "torch==2.6.0+cpu", "a ~=1.0"}}.Clean()
+	if err := base.Check(); err != nil || len(base.Requirements) != 5 || base.Requirements[2] != "six; python_version < '4'" || base.Tags() != "cp311-cp311-manylinux_2_35_x86_64" {
+		t.Errorf("%+v, %v", base, err)
+	}
+	seen := map[string]bool{base.Digest(): true}
+	for name, change := range map[string]func(a *Asked){
+		"python": func(a *Asked) { a.Python = "3.12" }, "platform": func(a *Asked) { a.Platform = "manylinux_2_28_x86_64" }, "requirements": func(a *Asked) { a.Requirements = a.Requirements[1:] },
+		"overrides": func(a *Asked) { a.Overrides = []string{"six==1.16.0"} }, "until": func(a *Asked) { a.Until = "2026-11-20" }, "index": func(a *Asked) { a.Index = "https://x.example/simple" },
+	} {
+		a := base
+		change(&a)
+		if err := a.Check(); err != nil || seen[a.Digest()] {
+			t.Errorf("%s: the digest is that of another, or %v", name, err)
+		}
+		seen[a.Digest()] = true
+	}
+	for name, change := range map[string]func(a *Asked){
+		"python": func(a *Asked) { a.Python = "3" }, "python 2": func(a *Asked) { a.Python = "2.7" }, "platform": func(a *Asked) { a.Platform = "win_amd64" }, "until": func(a *Asked) { a.Until = "yesterday" },
+		"option": func(a *Asked) { a.Requirements = []string{"--index-url https://x.example"} }, "file": func(a *Asked) { a.Requirements = []string{"-r more.txt"} },
+		"address": func(a *Asked) { a.Requirements = []string{"six @ https://x.example/six.whl"} }, "folder": func(a *Asked) { a.Requirements = []string{"./six"} },
+		"two lines": func(a *Asked) { a.Requirements = []string{"six\n-r x"} }, "override": func(a *Asked) { a.Overrides = []string{"-e ."} }, "hash": func(a *Asked) { a.Requirements = []string{"six==1 --hash=sha256:00"} },
+	} {
+		a := base
+		change(&a)
+		if err := a.Check(); !errors.Is(err, ErrAsked) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestParse: what uv prints is read, and nothing else.
+func TestParse(t *testing.T) {
+	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	got, err := parse("# made by uv\nsix==1.16.0 \\\n    --hash=sha256:" + a + " \\\n    --hash=sha256:" + b + "\nonnx[reference]==1.23.2 ; sys_platform == 'linux' \\\n    --hash=sha256:" + b + "\n")
+	want := []Chosen{{"six", "1.16.0", []string{a, b}}, {"onnx", "1.23.2", []string{b}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	for _, bad := range []string{"six @ file:///x", "-e .", "six>=1", "--hash=sha256:" + a} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// TestIndexes: uv is told of the machine's indexes in pip's order, and what it says of them has no address.
+func TestIndexes(t *testing.T) {
+	c, err := pypi.ReadConfig(func(name string) string {
+		return map[string]string{"PIP_CONFIG_FILE": os.DevNull, "PIP_INDEX_URL": "https://ana:s3cret@one.example/simple", "PIP_EXTRA_INDEX_URL": "https://two.example:8443/simple", "PIP_FIND_LINKS": "/wheels"}[name]
+	}, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	hide := indexes(c, &env)
+	want := []string{"UV_FIND_LINKS=/wheels", "UV_DEFAULT_INDEX=https://two.example:8443/simple", "UV_INDEX=https://ana:s3cret@one.example/simple"}
+	if diff := cmp.Diff(want, env); diff != "" {
+		t.Error(diff)
+	}
+	if got := hide.Replace("failed: https://one.example/simple/six/ and two.example:8443, password s3cret"); strings.Contains(got, "example") || strings.Contains(got, "s3cret") || !strings.Contains(got, "PIP_INDEX_URL") {
+		t.Error(got)
+	}
+}
+
+// TestRelocated: scripts of an interpreter find it beside themselves; others are left alone.
+func TestRelocated(t *testing.T) {
+	dir := t.TempDir()
+	for body, want := range map[string]string{
+		"#!/tmp/exec/python/bin/python3\nimport x\n":                                             "\nimport x\n",
+		"#!/bin/sh\n'''exec' '/tmp/exec/python/bin/python3.13' \"$0\" \"$@\"\n' '''\nimport x\n": "\nimport x\n",
+		"#!/usr/bin/perl\nprint\n":                                                               "",
+		"\x7fELF":                                                                                "",
+	} {
+		name := filepath.Join(dir, "script")
+		if err := os.WriteFile(name, []byte(body), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		got, err := relocated(name, "/tmp/exec/python/bin/python3")
+		if err != nil || (want == "") != (got == nil) || want != "" && (!strings.HasSuffix(string(got), want) || !strings.Contains(string(got), `$(dirname -- "$0")/python3`) || strings.Contains(string(got), "/tmp/exec")) {
+			t.Errorf("%q: %q, %v", body, got, err)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
+)
+
+func recordLine(path string, b []byte) string {
+	sum := sha256.Sum256(b)
+	return fmt.Sprintf("%s,sha256=%s,%d\n", path, base64.RawURLEncoding.EncodeToString(sum[:]), len(b))
+}
+
+// Asked is what an environment is asked for.
+type Asked struct {
+	Python       string   // "3.11"
+	Platform     string   // "manylinux_2_35_x86_64"
+	Requirements []string // as pip has them
+	Overrides    []string // requirements that count whatever packages say of others
+	Until        string   // a day: what was uploaded on it or later is not there
+	Index        string
+}
+
+// ErrAsked is what Check returns, wrapped.
+var ErrAsked = errors.New("no environment of Python's")
+
+// DefaultPlatform is what wheels are taken for where nobody says it: the glibc of Ubuntu 22.04 and of what is newer.
+const DefaultPlatform = "manylinux_2_35_x86_64"
+
+var (
+	minorRE       = lazyregexp.New(`^3\.\d{1,2}$`)
+	requirementRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._, -]*\])?\s*([(=<>!~;].*)?$`)
+)
+
+// Minor is the version of the language of an interpreter's version: 3.11 of 3.11.7.
+func Minor(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(len(parts), 2)], ".")
+}
+
+// Clean leaves out comments and empty lines, so that the lines of a file of requirements may be given.
+func (a Asked) Clean() Asked {
+	clean := func(lines []string) (out []string) {
+		for _, l := range lines {
+			if i := strings.Index(" "+l, " #"); i >= 0 {
+				l = l[:i]
+			}
+			if l = strings.TrimSpace(l); l != "" {
+				out = append(out, l)
+			}
+		}
+		return out
+	}
+	a.Requirements, a.Overrides = clean(a.Requirements), clean(a.Overrides)
+	if a.Platform == "" {
+		a.Platform = DefaultPlatform
+	}
+	return a
+}
+
+// Check says what is wrong with it.
+func (a Asked) Check() error {
+	if !minorRE.MatchString(a.Python) {
+		return fmt.Errorf("%w: python = %q is no version of the form \"3.11\"", ErrAsked, a.Python)
+	}
+	if _, err := pypi.ParseTags(a.Tags()); err != nil || !strings.HasPrefix(a.Platform, "manylinux_") {
+		return fmt.Errorf("%w: platform = %q is none of the form %q", ErrAsked, a.Platform, DefaultPlatform)
+	}
+	for _, r := range append(append([]string{}, a.Requirements...), a.Overrides...) {
+		if !requirementRE.MatchString(r) || strings.Contains(r, "://") || strings.ContainsAny(r, "\n\r\x00") || strings.Contains(r, "--") {
+			return fmt.Errorf("%w: %.100q is no requirement of the form \"numpy==2.4.6\": addresses, files and options are not taken", ErrAsked, r)
+		}
+	}
+	if _, err := a.until(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (a Asked) until() (time.Time, error) {
+	if a.Until == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.DateOnly, a.Until)
+	if err != nil {
+		return t, fmt.Errorf("%w: until = %q is no day of the form \"2026-11-20\"", ErrAsked, a.Until)
+	}
+	return t, nil
+}
+
+// Tags are those of the wheels that are taken.
+func (a Asked) Tags() string {
+	cp := "cp" + strings.ReplaceAll(a.Python, ".", "")
+	return cp + "-" + cp + "-" + a.Platform
+}
+
+// Digest names it: with another one, the environment is another.
+func (a Asked) Digest() string {
+	a = a.Clean()
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{a.Python, a.Platform, a.Requirements, a.Overrides, a.Until, a.Index})))
+}
+
+// Chosen is a package that Resolve chose, with the digests of all its files.
+type Chosen struct {
+	Project, Version string
+	SHA256           []string
+}
+
+// Resolve has uv choose the packages. dir is a folder for its files; python an interpreter; env what is to be in uv's environment beside.
+func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) ([]Chosen, error) {
+	a = a.Clean()
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	if len(a.Requirements) == 0 {
+		return nil, nil
+	}
+	in, over := filepath.Join(dir, "requirements.in"), filepath.Join(dir, "overrides.in")
+	if err := errors.Join(os.WriteFile(in, []byte(strings.Join(a.Requirements, "\n")+"\n"), 0o600), os.WriteFile(over, []byte(strings.Join(a.Overrides, "\n")+"\n"), 0o600)); err != nil {
+		return nil, err
+	}
+	// manylinux_2_35_x86_64 is x86_64-manylinux_2_35 to uv.
+	parts := strings.SplitN(a.Platform, "_", 4)
+	if len(parts) != 4 {
+		return nil, fmt.Errorf("%w: platform %q", ErrAsked, a.Platform)
+	}
+	args := []string{"pip", "compile", "--quiet", "--only-binary", ":all:", "--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links", "--generate-hashes", "--no-python-downloads",
+		"--python-version", a.Python, "--python-platform", parts[3] + "-" + strings.Join(parts[:3], "_")}
+	if until, err := a.until(); err == nil && !until.IsZero() {
+		args = append(args, "--exclude-newer", until.Format(time.RFC3339))
+	}
+	if len(a.Overrides) > 0 {
+		args = append(args, "--overrides", over)
+	}
+	if python != "" {
+		args = append(args, "--python", python)
+	}
+	c := uv(ctx, program, dir, append(args, in)...)
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	c.Env = append(c.Env, env...)
+	hide := indexes(cfg, &c.Env)
+	if err := c.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("uv finds no packages that go together: %w:\n%s", err, hide.Replace(strings.TrimSpace(said.String())))
+	}
+	return parse(out.String())
+}
+
+// indexes tells uv of the machine's indexes by its environment, which nobody else sees, and returns what takes their addresses out of messages.
+func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
+	var words, all []string
+	links := cfg.Folders
+	for _, i := range cfg.Indexes {
+		u, err := url.Parse(i.URL)
+		if err != nil {
+			continue
+		}
+		u.User = i.User
+		if password, _ := i.User.Password(); len(password) > 3 {
+			words = append(words, password, "(sensitive)")
+		}
+		words = append(words, i.URL, "the index of "+i.From, u.Host, "the index of "+i.From)
+		if i.Page {
+			links = append(links, u.String())
+		} else {
+			all = append(all, u.String())
+		}
+	}
+	set := func(name, value string) {
+		if value != "" {
+			*env = append(*env, name+"="+value)
+		}
+	}
+	set("UV_FIND_LINKS", strings.Join(links, ","))
+	if n := len(all); n > 0 { // its default one uv asks last
+		set("UV_DEFAULT_INDEX", all[n-1])
+		set("UV_INDEX", strings.Join(all[:n-1], " "))
+	} else {
+		set("UV_NO_INDEX", "1")
+	}
+	set("SSL_CERT_FILE", cfg.CA)
+	set("HTTPS_PROXY", cfg.Proxy)
+	set("HTTP_PROXY", cfg.Proxy)
+	return strings.NewReplacer(words...)
+}
+
+var (
+	chosenRE = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?==([0-9A-Za-z.!+_-]+)\s*(?:;[^\\]*)?\\?$`)
+	hashRE   = lazyregexp.New(`^--hash=sha256:([0-9a-f]{64})\s*\\?$`)
+)
+
+// parse reads what uv prints: a package a line, then its digests.
+func parse(text string) ([]Chosen, error) {
+	var out []Chosen
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if m := hashRE.FindStringSubmatch(line); m != nil && len(out) > 0 {
+			c := &out[len(out)-1]
+			c.SHA256 = append(c.SHA256, m[1])
+			continue
+		}
+		m := chosenRE.FindStringSubmatch(line)
+		if m == nil {
+			return nil, fmt.Errorf("uv printed a line that is not understood: %.100q", line)
+		}
+		out = append(out, Chosen{Project: m[1], Version: m[2]})
+	}
+	return out, nil
+}

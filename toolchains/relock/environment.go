@@ -1,0 +1,192 @@
+package relock
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/python"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
+)
+
+// asking is how many indexes' pages are read at once.
+const asking = 6
+
+// environment chooses the packages of an environment: uv, which is pinned itself, says which versions, the index which files. None of them is
+// downloaded but for the texts of its licences.
+func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Request, ch *toolchains.Choice, o Options) (*toolchains.Locked, error) {
+	asked := ch.Packages.Asked
+	e := &toolchains.Locked{Name: ch.Toolchain.Name, Version: ch.Release.Version, Source: ch.Source.Kind, Asked: asked.Digest()}
+	if err := os.MkdirAll(o.Downloads, 0o755); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(o.Downloads, "locking-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program, err := tree(ctx, c, toolchains.Request{Name: "uv", Profile: q.Profile, Lock: o.Lock}, filepath.Join(dir, "uv"), o)
+	if err != nil {
+		return nil, err
+	}
+	interpreter := ""
+	if ps := ch.Packages.Interpreter.Spec.Programs; len(ps) > 0 {
+		interpreter = ps[0].Target
+	} else {
+		at, err := tree(ctx, c, toolchains.Request{Name: "python", Version: ch.Source.Python, Profile: "host", Lock: o.Lock, Machine: q.Machine}, filepath.Join(dir, "python"), o)
+		if err != nil {
+			return nil, err
+		}
+		interpreter = filepath.Join(at, "bin", "python3")
+	}
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	cfg, err := pypi.ReadConfig(getenv, o.Home, asked.Index)
+	if err != nil {
+		return nil, err
+	}
+	if o.Offline {
+		return nil, fetch.ErrOffline
+	}
+	env := []string{"NETRC=" + netrc(getenv, o.Home)}
+	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"} {
+		if v := getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	o.say("uv chooses packages")
+	chosen, err := python.Resolve(ctx, asked, filepath.Join(program, "bin", "uv"), interpreter, dir, cfg, env)
+	if err != nil {
+		return nil, err
+	}
+	e.Wheels = make([]*toolchains.Wheel, len(chosen))
+	var done atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(asking)
+	for i, p := range chosen {
+		g.Go(func() (err error) {
+			if e.Wheels[i], err = wheel(ctx, p, asked, getenv, dir, o); err != nil {
+				return err
+			}
+			o.say(fmt.Sprintf("%d of %d packages found", done.Add(1), len(chosen)))
+			return nil
+		})
+	}
+	return e, g.Wait()
+}
+
+func netrc(getenv func(string) string, home string) string {
+	if name := getenv(fetch.EnvNetrc); name != "" {
+		return name
+	}
+	return filepath.Join(home, ".netrc")
+}
+
+func (o Options) say(text string) {
+	if o.Progress != nil {
+		o.Progress(0, 0, text)
+	}
+}
+
+// tree gets a release that is pinned.
+func tree(ctx context.Context, c *toolchains.Catalogue, q toolchains.Request, at string, o Options) (string, error) {
+	ch, err := c.Choose(q)
+	if err != nil {
+		return "", err
+	}
+	return at, sources.Fetch(ctx, ch.Spec, at, o.Options)
+}
+
+// wheel finds the file of a package that fits, and the licences in it.
+func wheel(ctx context.Context, p python.Chosen, a python.Asked, getenv func(string) string, dir string, o Options) (*toolchains.Wheel, error) {
+	c := pypi.Client{Getenv: getenv, Home: o.Home, Mirrors: o.Mirrors, Logins: o.Logins, Fetch: fetch.Client{Backoff: o.Backoff}}
+	if a.Until != "" {
+		var err error
+		if c.Until, err = time.Parse(time.DateOnly, a.Until); err != nil {
+			return nil, err
+		}
+	}
+	f, err := c.Find(ctx, pypi.Wheel{Project: p.Project, Version: p.Version, Tags: a.Tags(), Index: a.Index})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range f.Notes {
+		if o.Warn != nil {
+			o.Warn(n)
+		}
+	}
+	w := &toolchains.Wheel{Project: p.Project, Version: p.Version, File: f.Name, Size: f.Size, SHA256: f.SHA256}
+	src := fetch.Source{URLs: []string{f.URL}, Size: f.Size, SHA256: f.SHA256, Archive: true, Label: f.Name + " from the package index of " + f.From}
+	get := f.Fetch
+	get.Logins = append(get.Logins, o.Logins...)
+	name := filepath.Join(dir, f.Name)
+	m, err := get.FetchMembers(ctx, src, pypi.IsLicence, name)
+	if errors.Is(err, fetch.ErrNoRanges) { // then all of it, which is wanted later anyway
+		name = filepath.Join(o.Downloads, f.Name)
+		if f.SHA256 != "" {
+			name = filepath.Join(o.Downloads, f.SHA256)
+		}
+		var r *fetch.Result
+		if r, err = get.Fetch(ctx, src, name); err == nil {
+			w.SHA256, m = r.SHA256, &fetch.Members{Size: r.Size}
+			if kept := filepath.Join(o.Downloads, r.SHA256); kept != name {
+				err = os.Rename(name, kept)
+				name = kept
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.Size = m.Size
+	if !slices.Contains(p.SHA256, w.SHA256) {
+		return nil, fmt.Errorf("%w: uv and the package index of %s do not mean the same file by %s: sha256 %s is none of those that uv found", fetch.ErrMismatch, f.From, f.Name, w.SHA256)
+	}
+	w.Licences, err = licencesOf(name)
+	return w, err
+}
+
+// licencesOf reads the licences of a wheel, of which no more may be there.
+func licencesOf(name string) ([]toolchains.Licence, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	members, err := archive.ListZip(f, info.Size(), 1_000_000)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	var out []toolchains.Licence
+	for _, m := range members {
+		if !pypi.IsLicence(m.Name) || strings.Contains(m.Name, "..") || len(out) == pypi.MaxLicences {
+			continue
+		}
+		b, err := m.Read(maxLicence)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+		}
+		out = append(out, toolchains.Licence{Path: m.Name, SHA256: fmt.Sprintf("%x", sha256.Sum256(b))})
+	}
+	slices.SortFunc(out, func(a, b toolchains.Licence) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}

@@ -1,0 +1,210 @@
+package pypi
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/fetch"
+)
+
+// Index is a package index, or with Page one page of links.
+type Index struct {
+	URL  string // without a login
+	User *url.Userinfo
+	Page bool
+	From string // what people know it by: the variable or file that names it
+}
+
+// Config is what the machine says of package indexes.
+type Config struct {
+	Indexes []Index  // in the order in which they are asked
+	Folders []string // with wheels, which come first
+	CA      string   // file with certificates; "" is the machine's
+	Proxy   string
+}
+
+// defaultIndex is pip's own.
+const defaultIndex = "https://pypi.org/simple"
+
+// Variables are those that ReadConfig asks for, beside HOME.
+func Variables() []string {
+	return []string{"PIP_CONFIG_FILE", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_CERT", "PIP_PROXY",
+		"XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV"}
+}
+
+// ReadConfig reads pip's configuration as pip does on Linux: the files of the machine, of the user, of the virtual environment, that of PIP_CONFIG_FILE, and
+// the variables, each over the one before; in files [install] is over [global]. index, when there is one, stands in place of the index there.
+func ReadConfig(getenv func(string) string, home, index string) (Config, error) {
+	said, err := settings(getenv, home)
+	if err != nil {
+		return Config{}, err
+	}
+	get := func(name string) setting {
+		if v := getenv("PIP_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
+			return setting{v, "PIP_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
+		}
+		return said[name]
+	}
+	c := Config{CA: get("cert").value, Proxy: get("proxy").value}
+	add := func(text, from string, page bool) error {
+		if page && filepath.IsAbs(text) {
+			c.Folders = append(c.Folders, text)
+			return nil
+		}
+		i, err := parseIndex(text, from)
+		i.Page = page
+		c.Indexes = append(c.Indexes, i)
+		return err
+	}
+	if index != "" {
+		return c, add(index, "the catalogue", false)
+	}
+	links := get("find-links")
+	for _, text := range strings.Fields(links.value) {
+		if strings.HasPrefix(text, "~/") {
+			text = filepath.Join(home, text[2:])
+		}
+		if !filepath.IsAbs(text) && !strings.Contains(text, "://") {
+			continue // seen from the working directory, of which there is none here
+		}
+		if err := add(text, links.from, true); err != nil {
+			return c, err
+		}
+	}
+	if v := strings.ToLower(get("no-index").value); v != "" && !slices.Contains([]string{"0", "false", "no", "off"}, v) {
+		return c, nil
+	}
+	first := get("index-url")
+	if first.value == "" {
+		first = setting{defaultIndex, "pip's default"}
+	}
+	if err := add(first.value, first.from, false); err != nil {
+		return c, err
+	}
+	more := get("extra-index-url")
+	for _, text := range strings.Fields(more.value) {
+		if err := add(text, more.from, false); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// parseIndex takes the login out of an index's address. Its errors do not show the address.
+func parseIndex(text, from string) (Index, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" || u.Host == "" && u.Scheme != "file" {
+		return Index{}, fmt.Errorf("the index of %s has no address of the form https://host/simple", from)
+	}
+	i := Index{User: u.User, From: from}
+	u.User, u.Fragment = nil, ""
+	i.URL = strings.TrimSuffix(u.String(), "/")
+	return i, nil
+}
+
+// login is the header that the index's address asks for.
+func (i Index) login() []fetch.Login {
+	u, err := url.Parse(i.URL)
+	if i.User == nil || err != nil {
+		return nil
+	}
+	password, _ := i.User.Password()
+	return []fetch.Login{fetch.BasicLogin(u.Host, i.User.Username(), password)}
+}
+
+// setting is a value, and who says it.
+type setting struct{ value, from string }
+
+// settings reads pip's files.
+func settings(getenv func(string) string, home string) (map[string]setting, error) {
+	own := getenv("PIP_CONFIG_FILE")
+	if own == os.DevNull {
+		return nil, nil
+	}
+	dirs := getenv("XDG_CONFIG_DIRS")
+	if dirs == "" {
+		dirs = "/etc/xdg"
+	}
+	var files []string
+	for _, dir := range filepath.SplitList(dirs) {
+		files = append(files, filepath.Join(dir, "pip", "pip.conf"))
+	}
+	files = append(files, "/etc/pip.conf")
+	if _, err := os.Stat(own); (own == "" || err != nil) && home != "" {
+		config := getenv("XDG_CONFIG_HOME")
+		if config == "" {
+			config = filepath.Join(home, ".config")
+		}
+		files = append(files, filepath.Join(home, ".pip", "pip.conf"), filepath.Join(config, "pip", "pip.conf"))
+	}
+	if venv := getenv("VIRTUAL_ENV"); venv != "" {
+		files = append(files, filepath.Join(venv, "pip.conf"))
+	}
+	if own != "" {
+		files = append(files, own)
+	}
+	out := map[string]setting{}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		sections, err := parseINI(io.LimitReader(f, maxConfig))
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, section := range []string{"global", "install"} {
+			for key, value := range sections[section] {
+				out[key] = setting{value, name}
+			}
+		}
+	}
+	return out, nil
+}
+
+const maxConfig = 1 << 20 // bytes of a file of pip's
+
+// parseINI reads a file as Python's configparser does, as far as pip's files need it. Its errors show no line: there may be a password in it.
+func parseINI(r io.Reader) (map[string]map[string]string, error) {
+	out := map[string]map[string]string{}
+	section, key := "", ""
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxConfig)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		text := strings.TrimSpace(line)
+		switch {
+		case text == "" || text[0] == '#' || text[0] == ';':
+		case line[0] == ' ' || line[0] == '\t':
+			if key == "" {
+				return nil, fmt.Errorf("line %d goes on with nothing", n)
+			}
+			out[section][key] += "\n" + text
+		case text[0] == '[' && strings.HasSuffix(text, "]"):
+			section, key = text[1:len(text)-1], ""
+			if out[section] == nil {
+				out[section] = map[string]string{}
+			}
+		default:
+			i := strings.IndexAny(text, "=:")
+			if i < 0 || section == "" {
+				return nil, fmt.Errorf("line %d is neither a section nor a setting", n)
+			}
+			key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text[:i])), "_", "-")
+			out[section][key] = strings.TrimSpace(text[i+1:])
+		}
+	}
+	return out, lines.Err()
+}

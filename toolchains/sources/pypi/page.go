@@ -1,0 +1,185 @@
+package pypi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// File is one that an index has of a project.
+type File struct {
+	Name    string
+	URL     string
+	Size    int64  // bytes; 0 where the index does not say
+	SHA256  string // "" likewise
+	Yanked  string // why it should not be taken any more; "" when it may be
+	Upload  time.Time
+	Project string // as the index's page says; "" where it does not
+}
+
+// ErrPage is what a page of an index is refused with, wrapped, that is none.
+var ErrPage = errors.New("not a page of a package index")
+
+const (
+	maxPage  = 128 << 20 // bytes of a page
+	maxFiles = 500_000   // of a project
+	maxURL   = 4096      // bytes of an address
+)
+
+// forms are the pages that are understood: PEP 691, and PEP 503 where an index has none of the former.
+const forms = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+
+// parsePage reads a page that came from at. What it says of a file that nobody can use is left out.
+func parsePage(b []byte, at string) ([]File, error) {
+	base, err := url.Parse(at)
+	if err != nil {
+		return nil, fmt.Errorf("%w: its address is none", ErrPage)
+	}
+	base.User = nil
+	if head := bytes.TrimSpace(b); len(head) > 0 && head[0] == '{' {
+		return parseJSON(head, base)
+	}
+	return parseHTML(b, base)
+}
+
+func parseJSON(b []byte, base *url.URL) ([]File, error) {
+	var page struct {
+		Meta struct {
+			Version string `json:"api-version"`
+		} `json:"meta"`
+		Files []struct {
+			Name   string            `json:"filename"`
+			URL    string            `json:"url"`
+			Hashes map[string]string `json:"hashes"`
+			Size   int64             `json:"size"`
+			Upload string            `json:"upload-time"`
+			Yanked any               `json:"yanked"`
+		} `json:"files"`
+	}
+	if err := json.Unmarshal(b, &page); err != nil {
+		return nil, fmt.Errorf("%w: it is no JSON of that form: %.100s", ErrPage, err)
+	}
+	if major, _, _ := strings.Cut(page.Meta.Version, "."); major != "1" {
+		return nil, fmt.Errorf("%w: it is of version %.20q, understood is 1", ErrPage, page.Meta.Version)
+	}
+	if len(page.Files) > maxFiles {
+		return nil, fmt.Errorf("%w: it has more than %d files", ErrPage, maxFiles)
+	}
+	var out []File
+	for _, f := range page.Files {
+		file, ok := place(f.URL, base)
+		if !ok || file.Name != f.Name || f.Size < 0 {
+			continue
+		}
+		if sum := strings.ToLower(f.Hashes["sha256"]); isSum(sum) {
+			file.SHA256 = sum
+		}
+		file.Size = f.Size
+		switch y := f.Yanked.(type) {
+		case bool:
+			if y {
+				file.Yanked = noReason
+			}
+		case string:
+			file.Yanked = reason(y)
+		}
+		if file.Upload, _ = time.Parse(time.RFC3339, f.Upload); file.Upload.IsZero() {
+			file.Upload = time.Time{}
+		}
+		out = append(out, file)
+	}
+	return out, nil
+}
+
+func parseHTML(b []byte, base *url.URL) ([]File, error) {
+	z := html.NewTokenizer(bytes.NewReader(b))
+	z.SetMaxBuf(1 << 20)
+	var out []File
+	tags := 0
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); err != io.EOF {
+				return nil, fmt.Errorf("%w: %w", ErrPage, err)
+			}
+			if tags == 0 {
+				return nil, fmt.Errorf("%w: it is neither JSON nor HTML", ErrPage)
+			}
+			return out, nil
+		case html.StartTagToken, html.SelfClosingTagToken:
+			tags++
+			t := z.Token()
+			attr := map[string]string{}
+			for _, a := range t.Attr {
+				if _, twice := attr[a.Key]; !twice {
+					attr[a.Key] = a.Val
+				}
+			}
+			switch t.Data {
+			case "base":
+				if u, err := base.Parse(attr["href"]); err == nil && attr["href"] != "" {
+					base = u
+				}
+			case "meta":
+				if v := attr["content"]; attr["name"] == "pypi:repository-version" && v != "1" && !strings.HasPrefix(v, "1.") {
+					return nil, fmt.Errorf("%w: it is of version %.20q, understood is 1", ErrPage, v)
+				}
+			case "a":
+				file, ok := place(attr["href"], base)
+				if !ok {
+					continue
+				}
+				if why, yanked := attr["data-yanked"]; yanked {
+					file.Yanked = reason(why)
+				}
+				if out = append(out, file); len(out) > maxFiles {
+					return nil, fmt.Errorf("%w: it has more than %d files", ErrPage, maxFiles)
+				}
+			}
+		}
+	}
+}
+
+// place reads a link to a file; ok is false when nothing can be had there.
+func place(link string, base *url.URL) (f File, ok bool) {
+	if link == "" || len(link) > maxURL {
+		return f, false
+	}
+	u, err := base.Parse(link)
+	if err != nil || u.Scheme != base.Scheme && u.Scheme != "https" || u.User != nil { // nothing leads from https to http, or to this machine's files
+		return f, false
+	}
+	sum, is := strings.CutPrefix(strings.ToLower(u.Fragment), "sha256=")
+	sum, _, _ = strings.Cut(sum, "&")
+	if is && isSum(sum) {
+		f.SHA256 = sum
+	}
+	u.Fragment, u.RawFragment = "", ""
+	f.Name, f.URL = path.Base(u.Path), u.String()
+	_, ok = parseName(f.Name)
+	return f, ok
+}
+
+func isSum(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
+
+const noReason = "no reason is given"
+
+// reason is why a file was yanked, as one short line.
+func reason(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
+	if r := []rune(text); len(r) > 120 {
+		text = string(r[:120]) + "…"
+	}
+	if text == "" {
+		return noReason
+	}
+	return text
+}

@@ -1,0 +1,228 @@
+package pypi_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
+)
+
+// TestTags: which of several wheels a platform takes, in the order of pip.
+func TestTags(t *testing.T) {
+	all := []string{
+		"x-1.0-cp311-cp311-manylinux_2_34_x86_64.whl",
+		"x-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+		"x-1.0-1-cp311-cp311-manylinux_2_17_x86_64.whl",
+		"x-1.0-cp39-abi3-manylinux_2_28_x86_64.whl",
+		"x-1.0-py3-none-manylinux2014_x86_64.whl",
+		"x-1.0-cp311-cp311-linux_x86_64.whl",
+		"x-1.0-cp311-none-any.whl",
+		"x-1.0-py38-none-any.whl",
+		"x-1.0-py2.py3-none-any.whl",
+		"x-1.0-cp312-cp312-manylinux_2_17_x86_64.whl",
+		"x-1.0-cp311-cp311-manylinux_2_36_x86_64.whl",
+		"x-1.0-cp311-cp311-manylinux_2_17_aarch64.whl",
+		"x-1.0-cp311-cp311t-manylinux_2_17_x86_64.whl",
+		"x-1.0-cp311-cp311-musllinux_1_2_x86_64.whl",
+		"x-1.0-cp312-abi3-manylinux_2_28_x86_64.whl",
+		"x-1.0-py2-none-any.whl",
+		"x-1.0.tar.gz",
+	}
+	for tags, want := range map[string][]string{
+		"cp311-cp311-manylinux_2_35_x86_64": {
+			"x-1.0-cp311-cp311-manylinux_2_34_x86_64.whl",
+			"x-1.0-1-cp311-cp311-manylinux_2_17_x86_64.whl",
+			"x-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+			"x-1.0-cp311-cp311-linux_x86_64.whl",
+			"x-1.0-cp39-abi3-manylinux_2_28_x86_64.whl",
+			"x-1.0-py3-none-manylinux2014_x86_64.whl",
+			"x-1.0-cp311-none-any.whl",
+			"x-1.0-py38-none-any.whl",
+			"x-1.0-py2.py3-none-any.whl",
+		},
+		"cp311-cp311-manylinux_2_17_aarch64": {"x-1.0-cp311-cp311-manylinux_2_17_aarch64.whl", "x-1.0-cp311-none-any.whl", "x-1.0-py38-none-any.whl", "x-1.0-py2.py3-none-any.whl"},
+		"py3-none-any":                       {"x-1.0-py2.py3-none-any.whl"},
+		"py3-none-manylinux_2_17_x86_64":     {"x-1.0-py3-none-manylinux2014_x86_64.whl", "x-1.0-py2.py3-none-any.whl"},
+	} {
+		got, err := pypi.Best(tags, all)
+		if err != nil {
+			t.Errorf("%s: %v", tags, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", tags, diff)
+		}
+	}
+	for _, bad := range []string{"", "cp311", "cp311-cp311", "cp27-cp27m-any", "cp311-cp311-../x", "CP311-cp311-any"} {
+		if _, err := pypi.ParseTags(bad); !errors.Is(err, pypi.ErrTags) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestWheelNames: what a lock or a catalogue may name.
+func TestWheelNames(t *testing.T) {
+	for _, w := range []pypi.Wheel{
+		{Project: "six", Version: "1.16.0", File: "six-1.16.0-py2.py3-none-any.whl"},
+		{Project: "Jinja2", Version: "3.1", File: "jinja2-3.1.0-py3-none-any.whl"},
+		{Project: "ruamel.yaml", Version: "0.18", File: "ruamel_yaml-0.18-py3-none-any.whl"},
+		{Project: "torch", Version: "2.6.0+cpu", File: "torch-2.6.0+cpu-cp311-cp311-linux_x86_64.whl"},
+		{Project: "six", Version: "1.16.0", Tags: "py3-none-any"},
+	} {
+		if err := w.Check(); err != nil {
+			t.Errorf("%+v: %v", w, err)
+		}
+	}
+	for _, w := range []pypi.Wheel{
+		{Project: "../six", Version: "1", Tags: "py3-none-any"},
+		{Project: "six", Version: "", Tags: "py3-none-any"},
+		{Project: "six", Version: "1/2", Tags: "py3-none-any"},
+		{Project: "six", Version: "1"},
+		{Project: "six", Version: "1.16.0", File: "seven-1.16.0-py3-none-any.whl"},
+		{Project: "six", Version: "1.16.0", File: "six-1.17.0-py3-none-any.whl"},
+		{Project: "six", Version: "1.16.0", File: "../six-1.16.0-py3-none-any.whl"},
+		{Project: "torch", Version: "2.6.0", File: "torch-2.6.0+cpu-cp311-cp311-linux_x86_64.whl"},
+	} {
+		if err := w.Check(); err == nil {
+			t.Errorf("%+v is taken", w)
+		}
+	}
+}
+
+// TestConfig: pip's own configuration, as pip reads it.
+func TestConfig(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	write("etc/pip/pip.conf", "[global]\nindex-url = https://machine.example/simple\n[list]\nindex-url = https://not.example\n")
+	write("home/.pip/pip.conf", "[global]\nextra-index-url = https://old.example/simple\n")
+	user := write("home/.config/pip/pip.conf", "# ours\n[global]\nextra_index_url =\n    https://ana:s3cret@one.example/simple/\n    ; not this\n    https://two.example/simple\n[install]\nno-index = false\n")
+	venv := write("venv/pip.conf", "[install]\nindex-url = https://venv.example/simple\n[global]\nindex-url = https://under.example/simple\n")
+	own := write("own.conf", "[global]\nindex-url = https://own.example/simple\nfind-links = /wheels\ncert: /etc/ca.pem\n")
+	base := map[string]string{"XDG_CONFIG_DIRS": filepath.Join(dir, "etc")}
+	for name, x := range map[string]struct {
+		env  map[string]string
+		want []string // URL and who names it
+	}{
+		"files":           {nil, []string{"https://machine.example/simple " + filepath.Join(dir, "etc/pip/pip.conf"), "https://one.example/simple " + user, "https://two.example/simple " + user}},
+		"virtual":         {map[string]string{"VIRTUAL_ENV": filepath.Join(dir, "venv"), "PIP_EXTRA_INDEX_URL": "https://x.example/simple"}, []string{"https://venv.example/simple " + venv, "https://x.example/simple PIP_EXTRA_INDEX_URL"}},
+		"own file":        {map[string]string{"PIP_CONFIG_FILE": own}, []string{"https://own.example/simple " + own}}, // the user's is not read then
+		"no file at all":  {map[string]string{"PIP_CONFIG_FILE": os.DevNull}, []string{"https://pypi.org/simple pip's default"}},
+		"variable":        {map[string]string{"PIP_CONFIG_FILE": os.DevNull, "PIP_INDEX_URL": "https://v.example/simple"}, []string{"https://v.example/simple PIP_INDEX_URL"}},
+		"no index":        {map[string]string{"PIP_CONFIG_FILE": os.DevNull, "PIP_NO_INDEX": "1"}, nil},
+		"a page of links": {map[string]string{"PIP_CONFIG_FILE": os.DevNull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "https://links.example/all.html relative/folder"}, []string{"https://links.example/all.html PIP_FIND_LINKS"}},
+	} {
+		env := map[string]string{}
+		for _, m := range []map[string]string{base, x.env} {
+			for k, v := range m {
+				env[k] = v
+			}
+		}
+		c, err := pypi.ReadConfig(func(n string) string { return env[n] }, filepath.Join(dir, "home"), "")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, i := range c.Indexes {
+			got = append(got, i.URL+" "+i.From)
+		}
+		if diff := cmp.Diff(x.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if name == "files" && (c.Indexes[1].User.String() != "ana:s3cret") {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if name == "own file" && (c.CA != "/etc/ca.pem" || len(c.Folders) != 1 || c.Folders[0] != "/wheels") {
+			t.Errorf("%s: folders %q, certificates %s", name, c.Folders, c.CA)
+		}
+	}
+	// An index that the catalogue gives stands in place of all.
+	c, err := pypi.ReadConfig(func(n string) string { return base[n] }, filepath.Join(dir, "home"), "https://given.example/simple")
+	if err != nil || len(c.Indexes) != 1 || c.Indexes[0].URL != "https://given.example/simple" {
+		t.Errorf("given: %+v, %v", c, err)
+	}
+	for _, bad := range []string{"[global]\nindex-url = ftp://u:s3cret@x.example", "no section = s3cret", "[global]\nwhat s3cret", "  s3cret"} {
+		name := write("bad.conf", bad)
+		_, err := pypi.ReadConfig(func(n string) string { return map[string]string{"PIP_CONFIG_FILE": name}[n] }, "", "")
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestHostilePages: what an index says is not believed; nothing of it leads elsewhere.
+func TestHostilePages(t *testing.T) {
+	sum := strings.Repeat("a", 64)
+	for name, page := range map[string]string{
+		"another file":   `{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"https://f.example/y-1-py3-none-any.whl","hashes":{}}]}`,
+		"this machine":   `{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"file:///etc/x-1-py3-none-any.whl","hashes":{}}]}`,
+		"http":           `<a href="http://f.example/x-1-py3-none-any.whl#sha256=` + sum + `">x</a>`,
+		"a login":        `<a href="https://u:p@f.example/x-1-py3-none-any.whl">x</a>`,
+		"a folder":       `<a href="https://f.example/x-1-py3-none-any.whl/..">x</a>`,
+		"negative":       `{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"x-1-py3-none-any.whl","size":-5}]}`,
+		"a long address": `<a href="https://f.example/` + strings.Repeat("y", 5000) + `/x-1-py3-none-any.whl">x</a>`,
+		"no wheel":       `<a href="x-1.tar.gz">x</a><a>y</a><a href="">z</a>`,
+	} {
+		files, err := pypi.ParsePage([]byte(page), "https://i.example/simple/x/")
+		if err != nil || len(files) != 0 {
+			t.Errorf("%s: %+v, %v", name, files, err)
+		}
+	}
+	for name, page := range map[string]string{
+		"later": `{"meta":{"api-version":"2.0"},"files":[]}`, "later HTML": `<meta name="pypi:repository-version" content="2.0">`,
+		"empty": ``, "text": `hello`, "half": `{"meta":{"api-version":"1.0"},"files":[{"fil`,
+	} {
+		if _, err := pypi.ParsePage([]byte(page), "https://i.example/simple/x/"); !errors.Is(err, pypi.ErrPage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	files, err := pypi.ParsePage([]byte(`<base href="../../files/"><A HREF='x-1-py3-none-any.whl#sha256=`+strings.ToUpper(sum)+`' data-yanked="bad\x1b[31m
+	build">x</a>`), "https://ana:s3cret@i.example/simple/x/")
+	if err != nil || len(files) != 1 || files[0].URL != "https://i.example/files/x-1-py3-none-any.whl" || files[0].SHA256 != sum || files[0].Yanked == "" || strings.ContainsAny(files[0].Yanked, "\n\x1b") {
+		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+func FuzzPage(f *testing.F) {
+	f.Add([]byte(`{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"x-1-py3-none-any.whl","size":5,"hashes":{"sha256":"00"},"yanked":"y"}]}`))
+	f.Add([]byte(`<!DOCTYPE html><a href="../x-1-py3-none-any.whl#sha256=00" data-yanked>x</a>`))
+	f.Fuzz(func(t *testing.T, page []byte) {
+		files, err := pypi.ParsePage(page, "https://i.example/simple/x/")
+		if err != nil {
+			return
+		}
+		for _, f := range files {
+			if !strings.HasPrefix(f.URL, "https://") || strings.ContainsAny(f.Name, "/\\\x00") || !strings.HasSuffix(f.Name, ".whl") || f.Size < 0 || strings.ContainsAny(f.Yanked, "\n\x1b") {
+				t.Errorf("%+v", f)
+			}
+		}
+	})
+}
+
+// TestLicenceNames: which files of a wheel are texts of licences.
+func TestLicenceNames(t *testing.T) {
+	for _, name := range []string{"six-1.16.0.dist-info/LICENSE", "uv-1.dist-info/licenses/LICENSE-MIT", "numpy-2.dist-info/licenses/numpy/random/LICENSE.md", "onnxruntime/LICENSE",
+		"onnxruntime_qnn/Qualcomm_LICENSE.pdf", "onnxruntime/ThirdPartyNotices.txt", "COPYING", "x/NOTICE"} {
+		if !pypi.IsLicence(name) {
+			t.Errorf("%s is none", name)
+		}
+	}
+	for _, name := range []string{"x/license.py", "x/licensed/y.txt", "x/y/z/LICENSE", "x/relicense", "x-1.dist-info/RECORD", "licenses"} {
+		if pypi.IsLicence(name) {
+			t.Errorf("%s is one", name)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/toolchains/sources/maven"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
+)
+
+// found is where a package of a registry is had now.
+type found struct {
+	label   string       // what messages call its addresses
+	client  fetch.Client // with what the registry wants to know
+	file    string       // its name
+	vouched bool
+}
+
+// registry tells whether the spec names a package of a registry, and no address.
+func (s Spec) registry() bool { return s.Wheel != nil || s.Maven != nil }
+
+// Variables are those of the user's that say where packages of registries are had.
+func Variables(getenv func(string) string, home string) []string {
+	return append(pypi.Variables(), maven.Variables(getenv, home)...)
+}
+
+// locate finds the addresses of a package.
+func (s *work) locate(ctx context.Context) error {
+	if !s.registry() {
+		return nil
+	}
+	if s.o.Offline {
+		return fetch.ErrOffline
+	}
+	getenv := s.o.Getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	s.o.Progress(0, 0, "ask the registry")
+	if s.Maven != nil {
+		return s.jar(getenv)
+	}
+	return s.wheel(ctx, pypi.Client{Getenv: getenv, Home: s.o.Home, Mirrors: s.o.Mirrors, Logins: s.o.Logins, Fetch: fetch.Client{Backoff: s.o.Backoff}, SHA256: s.SHA256})
+}
+
+func (s *work) wheel(ctx context.Context, c pypi.Client) error {
+	f, err := c.Find(ctx, *s.Wheel)
+	if err != nil {
+		return err
+	}
+	for _, n := range f.Notes {
+		s.o.Warn(n)
+	}
+	if s.SHA256 == "" { // of one that is not pinned yet, what its index says must be right
+		s.found.vouched, s.SHA256, s.Size = f.SHA256 != "", f.SHA256, f.Size
+	}
+	s.URLs = []string{f.URL}
+	s.found.label, s.found.client, s.found.file = f.Name+" from the package index of "+f.From, f.Fetch, f.Name
+	return nil
+}
+
+func (s *work) jar(getenv func(string) string) error {
+	repos, err := maven.Repositories(getenv, s.o.Home)
+	if err != nil {
+		return err
+	}
+	var from []string
+	s.URLs = nil
+	for _, r := range repos {
+		addr := fetch.Rewrite(s.Maven.URL(r.URL), s.o.Mirrors)
+		s.URLs = append(s.URLs, addr)
+		if u, err := url.Parse(addr); err == nil && r.User != "" {
+			s.found.client.Logins = append(s.found.client.Logins, fetch.BasicLogin(u.Host, r.User, r.Password))
+		}
+		if !slices.Contains(from, r.From) {
+			from = append(from, r.From)
+		}
+	}
+	s.found.client.Logins = append(s.found.client.Logins, s.o.Logins...)
+	s.found.label = fmt.Sprintf("%s from the Maven repositories of %s", s.Maven.File(), strings.Join(from, ", "))
+	return nil
+}
