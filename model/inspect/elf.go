@@ -3,10 +3,9 @@ package inspect
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -22,6 +21,8 @@ type ELF struct {
 	Type    string `json:"type"`
 	Flags   uint32 `json:"flags"`
 	Arch    string `json:"arch,omitempty"` // of Hexagon files: v79
+	OS      string `json:"os,omitempty"`   // android or linux, where the file says it
+	Role    string `json:"role,omitempty"` // what it is to QNN: skel, stub, HTP backend, …
 
 	SOName      string   `json:"soname,omitempty"`
 	Needed      []string `json:"needed,omitempty"`
@@ -66,7 +67,8 @@ func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
 	if f.Machine == qnn.MachineHexagon {
 		out.Machine, out.Arch = "EM_HEXAGON", qnn.HexagonArch(f.Flags)
 	}
-	for _, part := range []func(*elffile.File) error{out.segments, out.dynamic, out.symbols, out.notes, out.comment} {
+	symbols := &symbols{ELF: out}
+	for _, part := range []func(*elffile.File) error{out.segments, out.dynamic, symbols.read, out.notes, out.comment} {
 		if err := part(f); err != nil && !slices.Contains(out.Warnings, err.Error()) { // the header is known, which is worth telling
 			out.Warnings = append(out.Warnings, err.Error())
 		}
@@ -76,7 +78,31 @@ func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
 		return nil, err
 	}
 	out.BuildIDs, out.Providers, out.Versions = texts.IDs, texts.Providers, texts.Versions
+	out.OS = out.system()
+	out.Role = role(out.SOName, symbols.roles, out.Providers)
+	if symbols.skel && out.Arch == "" {
+		out.Role = "" // FastRPC's programs have the name on both sides
+	}
 	return out, nil
+}
+
+// system is the operating system that a file is for, by its loader and the libraries that it needs.
+func (e *ELF) system() string {
+	if e.Arch != "" { // the DSP's own
+		return ""
+	}
+	if e.Android != nil || strings.HasPrefix(e.Interpreter, "/system/bin/linker") {
+		return "android"
+	}
+	for _, lib := range append(slices.Clone(e.Needed), path.Base(e.Interpreter)) {
+		switch {
+		case lib == "liblog.so", lib == "libc.so" && e.Machine == elf.EM_AARCH64.String():
+			return "android"
+		case strings.HasPrefix(lib, "libc.so."), strings.HasPrefix(lib, "ld-linux"), strings.HasPrefix(lib, "libc.musl"), strings.HasPrefix(lib, "ld-musl"):
+			return "linux"
+		}
+	}
+	return ""
 }
 
 func (e *ELF) segments(f *elffile.File) error {
@@ -109,34 +135,46 @@ func (e *ELF) dynamic(f *elffile.File) error {
 	return err
 }
 
-func (e *ELF) symbols(f *elffile.File) error {
-	err := f.DynamicSymbols(func(s elf.Symbol) {
-		bind := elf.ST_BIND(s.Info)
+// symbols notes what the names of a file's symbols say.
+type symbols struct {
+	*ELF
+	roles []string
+	skel  bool
+}
+
+func (s *symbols) read(f *elffile.File) error {
+	err := f.DynamicSymbols(func(x elf.Symbol) {
+		bind := elf.ST_BIND(x.Info)
 		switch {
-		case s.Name == "" || bind == elf.STB_LOCAL:
-		case s.Section == elf.SHN_UNDEF:
+		case x.Name == "" || bind == elf.STB_LOCAL:
+		case x.Section == elf.SHN_UNDEF:
 			if bind == elf.STB_GLOBAL {
-				e.Undefined++
+				s.Undefined++
 			}
 		default:
-			e.Exported++
-			e.role(s.Name)
+			s.Exported++
+			s.exported(x.Name)
 		}
 	})
-	slices.Sort(e.OpPackage)
-	slices.Sort(e.Entry)
+	slices.Sort(s.OpPackage)
+	slices.Sort(s.Entry)
 	return err
 }
 
-// role notes the symbols that say what a library is to QNN.
-func (e *ELF) role(symbol string) {
+// exported notes the symbols that say what a library is to QNN.
+func (s *symbols) exported(name string) {
+	r := symbolRole(name)
+	if r != "" && !slices.Contains(s.roles, r) {
+		s.roles = append(s.roles, r)
+	}
+	s.skel = s.skel || r == skelRole
 	switch {
-	case symbol == "QnnInterface_getProviders", symbol == "QnnSystemInterface_getProviders":
-		if len(e.Entry) < maxRoles {
-			e.Entry = append(e.Entry, symbol)
+	case r == skelRole, name == backendEntry, name == systemEntry:
+		if len(s.Entry) < maxRoles {
+			s.Entry = append(s.Entry, shown(name))
 		}
-	case strings.HasSuffix(symbol, "InterfaceProvider") && !strings.HasPrefix(symbol, "_Z") && len(e.OpPackage) < maxRoles:
-		e.OpPackage = append(e.OpPackage, shown(symbol))
+	case strings.HasSuffix(name, "InterfaceProvider") && !strings.HasPrefix(name, "_Z") && len(s.OpPackage) < maxRoles:
+		s.OpPackage = append(s.OpPackage, shown(name))
 	}
 }
 
@@ -179,35 +217,4 @@ func (e *ELF) comment(f *elffile.File) error {
 		}
 	}
 	return err
-}
-
-// PE describes a program or library for Windows: only which machine it is for, and which QNN it is of.
-type PE struct {
-	Machine   string   `json:"machine"`
-	BuildIDs  []string `json:"qnn_build_ids,omitempty"`
-	Providers []string `json:"qnn_providers,omitempty"`
-	Versions  []string `json:"qnn_aisw_versions,omitempty"`
-}
-
-// errNoPE says that a file begins like one for DOS and is none for Windows.
-var errNoPE = errors.New("it begins with MZ and has no PE header")
-
-func describePE(r io.ReaderAt, size int64) (*PE, error) {
-	var head [64]byte
-	var sign [6]byte
-	if n, _ := r.ReadAt(head[:], 0); n < len(head) {
-		return nil, errNoPE
-	}
-	at := int64(binary.LittleEndian.Uint32(head[0x3c:]))
-	if n, _ := r.ReadAt(sign[:], at); n < len(sign) || string(sign[:4]) != "PE\x00\x00" {
-		return nil, errNoPE
-	}
-	m := binary.LittleEndian.Uint16(sign[4:])
-	p := &PE{Machine: fmt.Sprintf("%#x", m)}
-	if name, ok := map[uint16]string{0x14c: "x86", 0x8664: "x86-64", 0xaa64: "ARM64", 0xa641: "ARM64EC"}[m]; ok {
-		p.Machine = name
-	}
-	texts, err := buildid.Scan(io.NewSectionReader(r, 0, size))
-	p.BuildIDs, p.Providers, p.Versions = texts.IDs, texts.Providers, texts.Versions
-	return p, err
 }

@@ -1,5 +1,5 @@
-// Package inspect says what a file is: a safetensors or .mllm model, an ELF file, a program for Windows, a QNN context binary,
-// an SDK as a folder or a zip file.
+// Package inspect says what a file is: a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite), an ELF file, a program for Windows, a QNN
+// context binary, a catalog of signed files, an SDK as a folder or a zip file.
 //
 // It looks at bytes, never at names, and trusts none of them: what it reads is bounded, whatever a file says of itself. It does
 // not run, load or unpack anything, and does not judge whether files fit together.
@@ -18,24 +18,33 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/model/dlc"
+	"github.com/hexmage/hexmage/model/gguf"
 	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/model/onnx"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // ErrUnknown says that a file is none of the formats this package knows.
-var ErrUnknown = errors.New("neither safetensors, .mllm, ELF, PE, zip nor a QNN context binary")
+var ErrUnknown = errors.New("neither a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite), nor ELF, PE, zip, a catalog or a QNN context binary")
 
 // Description is what a file turned out to be. Exactly one of the fields after Size is set.
 type Description struct {
 	Path     string       `json:"path"`
-	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, elf, pe, qnn-context, zip, folder
+	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, tflite, elf, pe, catalog, qnn-context, zip, folder
 	Size     int64        `json:"size"`   // bytes; of a folder those of its files
 	Tensors  *Tensors     `json:"tensors,omitempty"`
 	ELF      *ELF         `json:"elf,omitempty"`
 	PE       *PE          `json:"pe,omitempty"`
+	ONNX     *onnx.Model  `json:"onnx,omitempty"`
+	DLC      *dlc.File    `json:"dlc,omitempty"`
+	Program  *Program     `json:"program,omitempty"`
+	Catalog  *Catalog     `json:"catalog,omitempty"`
 	Context  *qnnctx.Info `json:"context,omitempty"`
 	Contents *Contents    `json:"contents,omitempty"`
+
+	Contexts []InnerContext `json:"contexts,omitempty"` // that an ONNX model carries within it
 
 	SoC     string   `json:"soc,omitempty"`      // of a context: the SoC that the facts have for its soc_model
 	AlsoFor []string `json:"also_for,omitempty"` // of Hexagon code: archs for which code is compiled as for the one that the file is for
@@ -105,7 +114,15 @@ func (d *Description) folder(path string) error {
 	return err
 }
 
+// zip describes a zip file: a DLC, or what else is in it.
 func (d *Description) zip(f *os.File) error {
+	switch m, err := dlc.Parse(f, d.Size); {
+	case err == nil:
+		d.Format, d.DLC = "dlc", m
+		return nil
+	case !errors.Is(err, dlc.ErrUnknown):
+		return err
+	}
 	l, err := listZip(f, d.Size)
 	if err != nil {
 		return err
@@ -132,11 +149,24 @@ func (d *Description) read(f *os.File) error {
 		err = d.qnnContext(f, 0)
 	case magic == wrapMagic:
 		err = d.wrapped(f)
+	case gguf.Is(head):
+		err = d.gguf(f)
+	case flat(head, pteMagic):
+		d.Format = "pte"
+		d.Program, err = describePTE(f, d.Size)
+	case flat(head, tfliteMagic):
+		d.Format = "tflite"
+		d.Program, err = describeTFLite(f, d.Size)
+	case signedData(head):
+		d.Format = "catalog"
+		d.Catalog, err = describeCatalog(f, d.Size)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		err = d.zip(f)
 	case bytes.HasPrefix(head, []byte("MZ")):
 		d.Format = "pe"
 		d.PE, err = describePE(f, d.Size)
+	case onnx.Is(head):
+		err = d.onnx(f)
 	case len(head) >= 9 && head[8] == '{':
 		d.Format = "safetensors"
 		err = d.safetensors(f)
@@ -149,22 +179,76 @@ func (d *Description) read(f *os.File) error {
 // wrapMagic begins the wrapping that ExecuTorch puts around a context binary; wrapSize is more than its header takes.
 const (
 	wrapMagic = 0x5678abcd
-	wrapSize  = 256
+	wrapSize  = 4096
 )
 
-// wrapped looks for the context binary behind a wrapping's header, whose form is not known.
+// wrapped describes the context binary behind a wrapping's header.
 func (d *Description) wrapped(r io.ReaderAt) error {
+	at, ok := unwrap(io.NewSectionReader(r, 0, d.Size))
+	if !ok {
+		return fmt.Errorf("%w: it begins as ExecuTorch's wrapping of a context binary does, and has none", ErrUnknown)
+	}
+	return d.qnnContext(r, at)
+}
+
+// unwrap finds where a context binary begins: at the beginning, or behind a wrapping's header, whose form is not known.
+func unwrap(r *io.SectionReader) (at int64, ok bool) {
 	b := make([]byte, wrapSize)
 	n, err := r.ReadAt(b, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+	if err != nil && !errors.Is(err, io.EOF) || n < 8 {
+		return 0, false
 	}
-	for at := 4; at+8 <= n; at++ {
-		if qnnctx.Is(b[at:n]) {
-			return d.qnnContext(r, int64(at))
+	if qnnctx.Is(b[:n]) || uint32At(b[:n]) != wrapMagic {
+		return 0, qnnctx.Is(b[:n])
+	}
+	for i := 4; i+8 <= n; i++ {
+		if qnnctx.Is(b[i:n]) {
+			return int64(i), true
 		}
 	}
-	return fmt.Errorf("%w: it begins as ExecuTorch's wrapping of a context binary does, and has none", ErrUnknown)
+	return 0, false
+}
+
+// flat tells whether a file begins as a FlatBuffer of that kind.
+func flat(head []byte, magic string) bool {
+	return len(head) >= flatHeader && string(head[4:flatHeader]) == magic
+}
+
+func (d *Description) gguf(r io.ReaderAt) error {
+	f, err := gguf.Parse(r, d.Size)
+	if err != nil {
+		return err
+	}
+	d.Format = "gguf"
+	d.Tensors = &Tensors{Metadata: f.Metadata, ModelName: f.Metadata["general.name"], Count: len(f.Tensors)}
+	for _, t := range f.Tensors {
+		d.Tensors.List = append(d.Tensors.List, Tensor{t.Name, t.Type, t.Dims, t.Offset, t.Size})
+	}
+	return nil
+}
+
+// onnx describes a model. ONNX has no mark of its own: a file that only begins like one is not known.
+func (d *Description) onnx(r io.ReaderAt) error {
+	m, err := onnx.Parse(r, d.Size)
+	if errors.Is(err, onnx.ErrFormat) {
+		return fmt.Errorf("%w; it begins as an ONNX model does: %w", ErrUnknown, err)
+	}
+	if err != nil {
+		return err
+	}
+	d.Format, d.ONNX = "onnx", m
+	for i, c := range m.Contexts {
+		if c.Size == 0 {
+			continue
+		}
+		info, err := qnnctx.Parse(io.NewSectionReader(r, c.Offset, c.Size), c.Size)
+		if err != nil {
+			m.Warnings = append(m.Warnings, fmt.Sprintf("the context in node %d of EPContext: %v", i, err))
+			continue
+		}
+		d.Contexts = append(d.Contexts, InnerContext{c.Partition, c.Offset, info})
+	}
+	return nil
 }
 
 func (d *Description) qnnContext(r io.ReaderAt, at int64) error {

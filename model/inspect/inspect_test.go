@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
@@ -165,6 +166,13 @@ func FuzzDescribe(f *testing.F) {
 		}
 		f.Add(raw)
 	}
+	for _, name := range []string{"2.51-SM8750.bin", "prefill.dlc", "points.onnx", "prefill.onnx"} {
+		f.Add(qnnctxtest.Real(f, name))
+	}
+	f.Add(pte(nil))
+	f.Add(tflite(nil))
+	f.Add(catalog(f))
+	f.Add([]byte("GGUF\x03\x00\x00\x00"))
 	f.Add([]byte("\x7fELF\x01\x01\x01"))
 	f.Add(append(append([]byte("MZ"), make([]byte, 58)...), "\x40\x00\x00\x00PE\x00\x00\x64\xaa"...))
 	var z bytes.Buffer

@@ -3,9 +3,13 @@ package inspect
 import (
 	"debug/elf"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/model/dlc"
+	"github.com/hexmage/hexmage/model/onnx"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
@@ -40,11 +44,23 @@ func (d Description) String() string {
 		}
 		d.ELF.text(l)
 	case d.PE != nil:
+		l.add("name", d.PE.Name)
 		l.add("QNN build id", d.PE.BuildIDs...)
 		l.add("QNN version", d.PE.Versions...)
 		l.add("QNN interface", d.PE.Providers...)
+		for _, w := range d.PE.Warnings {
+			l.add("warning", w)
+		}
 	case d.Context != nil:
 		contextText(l, d.Context, d.SoC)
+	case d.ONNX != nil:
+		onnxText(l, d.ONNX, d.Contexts)
+	case d.DLC != nil:
+		dlcText(l, d.DLC)
+	case d.Program != nil:
+		d.Program.text(l)
+	case d.Catalog != nil:
+		d.Catalog.text(l)
 	case d.Tensors != nil:
 		d.Tensors.text(l)
 	case d.Contents != nil:
@@ -59,7 +75,11 @@ func (d Description) headline() string {
 	case d.ELF != nil:
 		return fmt.Sprintf("%s, %s", d.ELF.headline(), size)
 	case d.PE != nil:
-		return fmt.Sprintf("Program or library for Windows on %s, %s", d.PE.Machine, size)
+		kind := "Program or library"
+		if d.PE.Role != "" {
+			kind = "QNN " + d.PE.Role
+		}
+		return fmt.Sprintf("%s for Windows on %s, %s", kind, d.PE.Machine, size)
 	case d.Context != nil:
 		made := "QNN context binary"
 		if d.Context.Open {
@@ -69,6 +89,19 @@ func (d Description) headline() string {
 			made += fmt.Sprintf(" for Hexagon v%d", d.Context.Arch)
 		}
 		return fmt.Sprintf("%s, %s", made, size)
+	case d.ONNX != nil:
+		kind := "ONNX model"
+		if len(d.ONNX.Contexts) > 0 {
+			kind = "ONNX model with compiled contexts (EPContext)"
+		}
+		return fmt.Sprintf("%s of %d nodes, %s", kind, d.ONNX.Nodes, size)
+	case d.DLC != nil:
+		return d.dlcHeadline(size)
+	case d.Program != nil:
+		name := map[string]string{"pte": "ExecuTorch program (.pte)", "tflite": "LiteRT model (.tflite)"}[d.Format]
+		return fmt.Sprintf("%s of %d methods, %s", name, len(d.Program.Methods), size)
+	case d.Catalog != nil:
+		return fmt.Sprintf("Catalog of files that their maker has signed for Windows, %d files, %s", len(d.Catalog.Members), size)
 	case d.Tensors != nil:
 		return fmt.Sprintf("%s model of %d tensors, %s", d.Format, d.Tensors.Count, size)
 	case d.Contents != nil:
@@ -91,10 +124,15 @@ func (e *ELF) headline() string {
 		kind = "program"
 	case e.Type == elf.ET_DYN.String() && len(e.OpPackage) > 0:
 		kind = "op package"
+	case e.Type == elf.ET_DYN.String() && e.Role != "":
+		kind = "QNN " + e.Role
 	case e.Type == elf.ET_DYN.String():
 		kind = "shared library"
 	case e.Type == elf.ET_REL.String():
 		kind = "object file"
+	}
+	if system, ok := map[string]string{"android": "Android", "linux": "Linux"}[e.OS]; ok {
+		kind += " for " + system
 	}
 	return fmt.Sprintf("%s %s (ELF, %s bits)", machine, kind, strings.TrimPrefix(e.Class, "ELFCLASS"))
 }
@@ -120,7 +158,7 @@ func (e *ELF) text(l *lines) {
 	}
 	switch {
 	case e.PageAlign == 0:
-	case e.Machine == "EM_AARCH64" && e.PageAlign < 16<<10:
+	case e.Machine == "EM_AARCH64" && e.OS != "linux" && e.PageAlign < 16<<10:
 		l.add("pages", fmt.Sprintf("%s: an Android device with pages of 16 KiB refuses it; link with -Wl,-z,max-page-size=16384", pageText(e.PageAlign)))
 	default:
 		l.add("pages", pageText(e.PageAlign))
@@ -159,11 +197,19 @@ func contextText(l *lines, c *qnnctx.Info, known string) {
 		l.add("SoC", fmt.Sprintf("model %d, which is %s", c.SoCModel, known))
 	case c.SoCModel != 0:
 		l.add("SoC", fmt.Sprintf("model %d", c.SoCModel))
+	case c.NoSoC:
+		l.add("SoC", "none: the compiler was told none that it knows")
 	default:
 		l.add("SoC", c.SoC)
 	}
 	if c.VTCM != 0 {
-		l.add("VTCM", bytesize.Binary(int64(min(c.VTCM, 1<<62))))
+		l.add("VTCM", byteText(c.VTCM))
+	}
+	if c.HVXThreads != 0 {
+		l.add("HVX threads", fmt.Sprint(c.HVXThreads))
+	}
+	if c.OptLevel != 0 {
+		l.add("optimised", fmt.Sprintf("level %d", c.OptLevel))
 	}
 	backend := fmt.Sprintf("number %d", c.Backend)
 	if c.Backend == qnnctx.BackendHTP {
@@ -175,12 +221,157 @@ func contextText(l *lines, c *qnnctx.Info, known string) {
 		l.add("made by", "the open stand-in's compiler: only the open stand-in's phone runs it")
 	}
 	for _, g := range c.Graphs {
-		l.add("graph", g.Name)
-		tensors(l, "  in", g.Inputs)
-		tensors(l, "  out", g.Outputs)
+		graphText(l, g)
 	}
 	for _, w := range c.Warnings {
 		l.add("warning", w)
+	}
+}
+
+func graphText(l *lines, g qnnctx.GraphInfo) {
+	l.add("graph", g.Name)
+	if g.VTCM != 0 {
+		l.add("  takes", byteText(g.VTCM)+" of VTCM")
+	}
+	if g.SpillFill != 0 {
+		l.add("  spills", byteText(g.SpillFill)+" to memory")
+	}
+	tensors(l, "  in", g.Inputs)
+	tensors(l, "  out", g.Outputs)
+}
+
+func byteText(n uint64) string { return bytesize.Binary(int64(min(n, 1<<62))) }
+
+// dimsText is [1×128].
+func dimsText[T any](dims []T) string { return strings.ReplaceAll(fmt.Sprint(dims), " ", "×") }
+
+func onnxText(l *lines, m *onnx.Model, contexts []InnerContext) {
+	l.add("made by", m.Producer)
+	l.add("operator set", m.Opsets...)
+	l.add("graph", m.Graph)
+	values(l, "  in", m.Inputs)
+	values(l, "  out", m.Outputs)
+	l.add("nodes", countText(m.SortedOps(), m.Ops))
+	if m.Initializers > 0 {
+		l.add("weights", fmt.Sprintf("%d tensors", m.Initializers))
+	}
+	l.add("weights in", m.External...)
+	for _, c := range m.Contexts {
+		where := "uses the context of another node"
+		switch {
+		case c.File != "":
+			where = "in " + c.File
+		case c.Size > 0:
+			where = fmt.Sprintf("within, %s at %d", bytesize.Binary(c.Size), c.Offset)
+		}
+		l.add("context", where)
+		l.add("  partition", c.Partition)
+		l.add("  made by", c.Source, c.SDK)
+	}
+	for _, c := range contexts {
+		inner(l, c.Name, &c.Context)
+	}
+	for _, w := range m.Warnings {
+		l.add("warning", w)
+	}
+}
+
+func values(l *lines, name string, list []onnx.Value) {
+	for i, v := range list {
+		if i == mostTensors {
+			l.add(name, fmt.Sprintf("… and %d more (--json has all)", len(list)-i))
+			return
+		}
+		l.add(name, fmt.Sprintf("%-9s %-14s %s", v.DType, dimsText(v.Dims), v.Name))
+	}
+}
+
+// countText is "MatMul 12, Add 3", of at most mostTensors kinds.
+func countText(names []string, count map[string]int) string {
+	var out []string
+	for i, n := range names {
+		if i == mostTensors {
+			out = append(out, fmt.Sprintf("… and %d more kinds", len(names)-i))
+			break
+		}
+		out = append(out, fmt.Sprintf("%s %d", n, count[n]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// inner describes a context within another file, in short.
+func inner(l *lines, name string, c *qnnctx.Info) {
+	soc := c.SoC
+	if soc == "" {
+		soc = "no SoC"
+	}
+	l.add("context", strings.TrimSpace(fmt.Sprintf("%s for %s, Hexagon v%d, %s of VTCM, by QNN %s", name, soc, c.Arch, byteText(c.VTCM), c.BuildID)))
+	for _, g := range c.Graphs {
+		graphText(l, g)
+	}
+	for _, w := range c.Warnings {
+		l.add("warning", w)
+	}
+}
+
+func (d Description) dlcHeadline(size string) string {
+	what := "DLC"
+	switch n := len(d.DLC.Caches); {
+	case n == 1:
+		what = "DLC with a compiled context"
+	case n > 1:
+		what = fmt.Sprintf("DLC with compiled contexts for %d SoCs", n)
+	}
+	return fmt.Sprintf("%s, %s", what, size)
+}
+
+func dlcText(l *lines, f *dlc.File) {
+	l.add("format", f.Version)
+	l.add("made by", strings.TrimSpace(f.Tool+" "+f.Converter))
+	for _, g := range f.Graphs {
+		graphText(l, g.GraphInfo)
+		l.add("  ops", countText(slices.Sorted(maps.Keys(g.Ops)), g.Ops))
+	}
+	for _, c := range f.Caches {
+		inner(l, c.Name, &c.Context)
+	}
+	for _, w := range f.Warnings {
+		l.add("warning", w)
+	}
+}
+
+func (p *Program) text(l *lines) {
+	l.add("format", fmt.Sprintf("version %d", p.Version))
+	l.add("description", p.Description)
+	for _, m := range p.Methods {
+		l.add("method", m.Name)
+		for i, t := range m.Inputs {
+			if i < mostTensors {
+				l.add("  in", t)
+			}
+		}
+		for i, t := range m.Outputs {
+			if i < mostTensors {
+				l.add("  out", t)
+			}
+		}
+		l.add("  ops", countText(slices.Sorted(maps.Keys(m.Ops)), m.Ops))
+		l.add("  delegates", countText(slices.Sorted(maps.Keys(m.Delegates)), m.Delegates))
+	}
+	for _, c := range p.Contexts {
+		inner(l, fmt.Sprintf("at %d", c.Offset), &c.Context)
+	}
+	for _, w := range p.Warnings {
+		l.add("warning", w)
+	}
+}
+
+func (c *Catalog) text(l *lines) {
+	l.add("made", c.Made.Format("2006-01-02 15:04:05 UTC"))
+	for _, m := range c.Members {
+		l.add("file", m.Name)
+		l.add("  SHA-256", m.SHA256)
+		l.add("  SHA-1", m.SHA1)
 	}
 }
 
@@ -193,7 +384,13 @@ func tensors(l *lines, name string, list []qnnctx.TensorInfo) {
 			l.add(name, fmt.Sprintf("… and %d more (--json has all)", len(list)-i))
 			return
 		}
-		l.add(name, fmt.Sprintf("%-9s %-14s %s", t.DType, strings.ReplaceAll(fmt.Sprint(t.Dims), " ", "×"), t.Name))
+		text := fmt.Sprintf("%-9s %-14s %s", t.DType, dimsText(t.Dims), t.Name)
+		if q := t.Quant; q != nil && q.Encoding == "scale_offset" {
+			text += fmt.Sprintf("  scale %g, offset %d", q.Scale, q.Offset)
+		} else if q != nil {
+			text += "  quantised, encoding " + q.Encoding
+		}
+		l.add(name, text)
 	}
 }
 

@@ -320,11 +320,11 @@ compat "qairt-quantizer" {
 
 compat "qairt-skel-symbol" {
   severity = "note"
-  when     = qairt.version != "" && !older(qairt.version, "2.49")
-  reason   = "from 2.49 on the skel's entry has the version in its name: a skel of the phone's own firmware does not answer (0x80000442)"
+  when     = qairt.version != "" && !older(qairt.version, "2.48")
+  reason   = "from 2.48.0 on the skel's entry has the version in its name: a skel of the phone's own firmware does not answer (0x80000442)"
   remedy   = "push the SDK's own skel and put its folder first in ADSP_LIBRARY_PATH"
   sure     = "observed"
-  source   = "fastrpc#379"
+  source   = "the skels of 2.48.0 and 2.51.0; fastrpc#379"
 }
 
 compat "ndk-pages" {

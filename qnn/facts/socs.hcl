@@ -45,14 +45,24 @@ soc "SM7325" {
 soc "SM8325" {
   arch      = "v68"
   soc_model = 34
+  vtcm_mb   = 4
   soc_ids   = [501]
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SM7350" {
   marketing = "Snapdragon 780G"
   arch      = "v68"
   soc_model = 32
+  vtcm_mb   = 2
   soc_ids   = [450]
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "QCM6490" {
@@ -79,6 +89,11 @@ soc "SC8280X" {
   marketing = "Snapdragon 8cx Gen 3"
   arch      = "v68"
   soc_model = 37
+  vtcm_mb   = 4
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SM8450" {
@@ -158,6 +173,11 @@ soc "SM7675" {
   marketing = "Snapdragon 7+ Gen 3"
   arch      = "v73"
   soc_model = 70
+  vtcm_mb   = 4
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SM6450" {
@@ -172,19 +192,34 @@ soc "SM7635" {
   marketing = "Snapdragon 7s Gen 3" # of common knowledge
   arch      = "v73"
   soc_model = 73
+  vtcm_mb   = 2
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SM8735" {
   marketing = "Snapdragon 8s Gen 4"
   arch      = "v73"
   soc_model = 85
+  vtcm_mb   = 8
   note      = "sources disagree about the arch: v73 (rwkv-qualcomm) or v79 (a draft, executorch#19216)"
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SC8380XP" {
   marketing = "Snapdragon X Elite"
   arch      = "v73"
   soc_model = 60
+  vtcm_mb   = 8
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SA8255" {
@@ -249,16 +284,26 @@ soc "SA8620P" {
   marketing = "Automotive"
   arch      = "v75"
   soc_model = 67
+  vtcm_mb   = 8
   note      = "the arch is said of SA7255 and LiteRT's table; QNN's own list does not have it"
   aliases   = ["SA7255", "SA8610", "SA8620"]
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "QCS8300" {
   marketing = "Dragonwing IQ-8275"
   arch      = "v75"
   soc_model = 82
+  vtcm_mb   = 8
   soc_ids   = [675]
   aliases   = ["QCS8275"]
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SM8750" {
@@ -303,7 +348,12 @@ soc "SC8480XP" {
   marketing = "Snapdragon X2 Elite"
   arch      = "v81"
   soc_model = 88
+  vtcm_mb   = 8
   lpai      = "v5"
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SA8797" {
@@ -330,6 +380,298 @@ soc "SW6100" {
   min_sdk   = "2.42"
 }
 
+# SoCs that nobody has published more of than their numbers: arch and VTCM are what the compiler of QAIRT 2.51 takes for them, which is not always what
+# a chip has.
+
+soc "SM8975" {
+  arch      = "v85"
+  soc_model = 103
+  vtcm_mb   = 12
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SM8975L" {
+  arch      = "v85"
+  soc_model = 112
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SM8950" {
+  arch      = "v85"
+  soc_model = 113
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SA8787" {
+  arch      = "v85"
+  soc_model = 114
+  vtcm_mb   = 16
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SM8850L" {
+  arch      = "v81"
+  soc_model = 92
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "QCS8845" {
+  arch      = "v81"
+  soc_model = 109
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SC8440XP" {
+  arch      = "v81"
+  soc_model = 94
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SM7950" {
+  arch      = "v81"
+  soc_model = 123
+  vtcm_mb   = 4
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "CQ8750S" {
+  arch      = "v79"
+  soc_model = 105
+  vtcm_mb   = 8
+  soc_ids   = [705] # executorch#16465
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "CQ8725S" {
+  arch      = "v79"
+  soc_model = 104
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "QCS8625" {
+  arch      = "v75"
+  soc_model = 90
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SM7750" {
+  arch      = "v73"
+  soc_model = 86
+  vtcm_mb   = 4
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SM7550" {
+  arch      = "v73"
+  soc_model = 64
+  vtcm_mb   = 2
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SM6650" {
+  arch      = "v73"
+  soc_model = 74
+  vtcm_mb   = 2
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "QCM6690" {
+  arch      = "v73"
+  soc_model = 78
+  vtcm_mb   = 2
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
+soc "SC8340XP" {
+  arch      = "v73"
+  soc_model = 120
+  vtcm_mb   = 8
+  fact "soc_model" {
+    sure   = "observed"
+    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+  }
+  fact "arch" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+}
+
 soc "SC7280X" {
   marketing = "Snapdragon 7c Gen 2"
   arch      = "v68"
@@ -339,6 +681,11 @@ soc "SC7280X" {
 soc "SM7315" {
   arch      = "v68"
   soc_model = 38
+  vtcm_mb   = 2
+  fact "vtcm_mb" {
+    sure   = "inferred"
+    source = "what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 # Without an HTP: QNN runs on their DSP with another backend, and most of what hexmage builds does not.
@@ -393,8 +740,8 @@ other_socs {
     SDM845  = 1, SDM835 = 2, SDM821 = 3, SDM820 = 4, SDM801 = 5, SDM670 = 6, SDM660 = 7, SDM652 = 8, SDM636 = 9, SDM630 = 10, SDM625 = 11,
     SDM855  = 12, SDM710 = 13, SDM632 = 15, SM6150 = 16, QCS610 = 16, SM7150 = 17, QCS405 = 18, SM6125 = 19, QCS403 = 20, IPQ6018 = 23,
     IPQ6028 = 24, SA8195 = 26, SM6250 = 27, QCS410 = 33, STP6225P = 47, QCS6125 = 48, QRB4210 = 49, QCS7230 = 51, SM4375 = 55, QCM4325 = 56,
-    SM4450  = 59, QCM4490 = 59, SM7435 = 61, SA8540 = 62, AIC100 = 63, SM7550 = 64, SM6450Q = 65, SM4635 = 71, SM6650 = 74, SM6475 = 76,
-    QCM6690 = 78, IPQ9574 = 79, IPQ5404 = 80, IPQ5424 = 81, QCS2290 = 83, QCM2290 = 83, SA525M = 84, SM7750 = 86, QCS8625 = 90,
+    SM4450  = 59, QCM4490 = 59, SM7435 = 61, SA8540 = 62, AIC100 = 63, SM6450Q = 65, SM4635 = 71, SM6475 = 76,
+    IPQ9574 = 79, IPQ5404 = 80, IPQ5424 = 81, QCS2290 = 83, QCM2290 = 83, SA525M = 84,
   }
   soc_ids = { SM4450 = 568, SM7425 = 564, SXR2250P = 649 }
 }

@@ -75,7 +75,7 @@ func TestForms(t *testing.T) {
 			}
 			want := qnnctx.Info{Format: c.format, Backend: qnnctx.BackendHTP, BuildID: buildID, CoreAPI: qnnctx.Version{Major: 2, Minor: 15},
 				BackendAPI: qnnctx.Version{Major: 5, Minor: 22}, BlobVersion: qnnctx.Version{Major: 3, Minor: 1, Patch: 1}, SoCModel: c.model,
-				Arch: 73, VTCM: 4 << 20, Graphs: wantGraph(), BlobOffset: got.BlobOffset, BlobSize: int64(len(options))}
+				NoSoC: true, OptLevel: 2, Arch: 73, VTCM: 4 << 20, Graphs: wantGraph(), BlobOffset: got.BlobOffset, BlobSize: int64(len(options))}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Error(d)
 			}

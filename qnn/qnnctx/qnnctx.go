@@ -2,11 +2,13 @@
 // with Is and Parse.
 //
 // The layout is undocumented and was found by looking at files: two forms of the file, 2.2 and 2.3, and two of the metadata, which do not
-// go together. Of the blob nothing is known but the text in it. The package does not know how a context is compiled or run.
+// go together. Of the blob nothing is known but the text in it. What is read is held against what the vendor's own library says of the
+// same files. The package does not know how a context is compiled or run.
 package qnnctx
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,7 +27,7 @@ const (
 	headerSize = 0x28
 	oldHeader  = 0x10 // of the older form
 	maxMeta    = 16 << 20
-	maxScan    = 8 << 20 // of a foreign blob, searched for its options text
+	maxScan    = 8 << 20 // of a blob, at whose beginning the options text of its first graph is
 )
 
 // ErrFormat is wrapped by every error that says a file is not a well-formed context binary.
@@ -56,8 +58,11 @@ type Info struct {
 	SoCVersion  string      `json:"soc_version,omitempty"`
 	SoCModel    uint32      `json:"soc_model"`
 	SoC         string      `json:"soc,omitempty"` // for example SM8750
+	NoSoC       bool        `json:"no_soc"`        // the compiler says that it was told none that it knows
 	Arch        uint32      `json:"arch"`          // 79 for v79
-	VTCM        uint64      `json:"vtcm_bytes"`
+	VTCM        uint64      `json:"vtcm_bytes"`    // that it was compiled for; what a graph takes is in Graphs
+	HVXThreads  uint32      `json:"hvx_threads,omitempty"`
+	OptLevel    uint32      `json:"optimization_level,omitempty"` // of the first graph
 	BlobOffset  int64       `json:"blob_offset"`
 	BlobSize    int64       `json:"blob_size"`
 	Open        bool        `json:"open"` // it has the mark of a stand-in, which no device's backend runs
@@ -83,9 +88,11 @@ func (i Info) Binary(name string) qnn.ContextBinary {
 
 // GraphInfo is the outline of a graph.
 type GraphInfo struct {
-	Name    string       `json:"name"`
-	Inputs  []TensorInfo `json:"inputs,omitempty"`
-	Outputs []TensorInfo `json:"outputs,omitempty"`
+	Name      string       `json:"name"`
+	Inputs    []TensorInfo `json:"inputs,omitempty"`
+	Outputs   []TensorInfo `json:"outputs,omitempty"`
+	VTCM      uint64       `json:"vtcm_bytes,omitempty"`       // that it takes
+	SpillFill uint64       `json:"spill_fill_bytes,omitempty"` // of memory for what does not fit into VTCM
 }
 
 // TensorInfo is an input or output of a graph.
@@ -93,6 +100,14 @@ type TensorInfo struct {
 	Name  string   `json:"name"`
 	DType string   `json:"dtype"` // float32, ufixed16, …; the number where it is not known
 	Dims  []uint32 `json:"dims"`
+	Quant *Quant   `json:"quantization,omitempty"`
+}
+
+// Quant says what a tensor's integers stand for: Scale * (n + Offset).
+type Quant struct {
+	Encoding string  `json:"encoding"` // scale_offset; the number of another one, which is not read further
+	Scale    float32 `json:"scale,omitempty"`
+	Offset   int32   `json:"offset,omitempty"`
 }
 
 // Is tells whether a file that begins with head, of 8 bytes or more, may be a context binary.
@@ -105,7 +120,13 @@ const StandInMark = "HXMGCTX1"
 
 // Parse reads the header and metadata of the file of the given size behind r, and what its blob says in clear text. Errors wrap ErrFormat
 // unless reading failed.
-func Parse(r io.ReaderAt, size int64) (Info, error) {
+func Parse(r io.ReaderAt, size int64) (Info, error) { return parse(r, size, false) }
+
+// ParseFirst is Parse for a context binary with something behind it, in other files; size is what there is at most. Only the newer form can have
+// that: the older does not say how long it is.
+func ParseFirst(r io.ReaderAt, size int64) (Info, error) { return parse(r, size, true) }
+
+func parse(r io.ReaderAt, size int64, more bool) (Info, error) {
 	if size < headerSize {
 		return Info{}, fmt.Errorf("%w: %d bytes are too few", ErrFormat, size)
 	}
@@ -119,6 +140,9 @@ func Parse(r io.ReaderAt, size int64) (Info, error) {
 	var info Info
 	var err error
 	if head[7] == 3 {
+		if end := binary.LittleEndian.Uint64(head[0x18:]) + binary.LittleEndian.Uint64(head[0x20:]); more && end < uint64(size) {
+			size = int64(end)
+		}
 		info, err = parse23(r, size, head)
 	} else {
 		info, err = parse22(r, size)
@@ -129,11 +153,12 @@ func Parse(r io.ReaderAt, size int64) (Info, error) {
 	return info, info.blob(io.NewSectionReader(r, info.BlobOffset, info.BlobSize))
 }
 
-// parse23 reads the newer form: the sizes of metadata and blob are in the header, which the two follow.
+// parse23 reads the newer form: the sizes of metadata and blob are in the header, which the two follow; from QAIRT 2.37 on at the
+// latest the blob begins on a page of its own.
 func parse23(r io.ReaderAt, size int64, head []byte) (Info, error) {
 	le := binary.LittleEndian
 	meta, at, n := le.Uint64(head[0x10:]), le.Uint64(head[0x18:]), le.Uint64(head[0x20:])
-	if meta > maxMeta || int64(meta) > size-headerSize || at != headerSize+meta || n > uint64(size) || at+n != uint64(size) {
+	if meta > maxMeta || int64(meta) > size-headerSize || at < headerSize+meta || at > uint64(size) || n != uint64(size)-at {
 		return Info{}, fmt.Errorf("%w: metadata of %d bytes, blob at %d of %d bytes do not make the file's %d; is it truncated?", ErrFormat, meta, at, n, size)
 	}
 	raw := make([]byte, meta)
@@ -206,7 +231,7 @@ func decodeMeta(raw []byte) (Info, flatbuffer.Table, error) {
 		func() (err error) { return i.BlobVersion.read(t, blobVersion) },
 	}
 	if kind == 3 {
-		steps = append(steps, func() (err error) { i.SoCModel, err = t.Uint32(16); return })
+		steps = append(steps, func() (err error) { i.SoCModel, err = t.Uint32(16); return }, func() (err error) { i.Arch, err = arch(t); return })
 	}
 	for _, s := range steps {
 		if err := s(); err != nil {
@@ -231,7 +256,7 @@ func (info *Info) blob(r *io.SectionReader) error {
 	return nil
 }
 
-// readOptions looks for "min_arch=79;…vtcm_size=8388608;…soc_type=SM8650;".
+// readOptions looks for "OpO=2;…min_arch=79;…vtcm_size=8388608;…soc_type=SM8650;…hvx_threads=4;", of the first graph.
 func readOptions(info *Info, raw []byte) {
 	find := func(pattern string) string {
 		m := regexp.MustCompile(pattern).FindSubmatch(raw)
@@ -240,15 +265,20 @@ func readOptions(info *Info, raw []byte) {
 		}
 		return string(m[1])
 	}
-	if n, err := strconv.ParseUint(find(`min_arch=(\d{1,4})`), 10, 32); err == nil {
-		info.Arch = uint32(n)
+	number := func(pattern string) uint32 {
+		n, _ := strconv.ParseUint(find(pattern), 10, 32) // 0 where it says nothing
+		return uint32(n)
 	}
+	info.Arch = cmp.Or(info.Arch, number(`min_arch=(\d{1,4})`))
+	info.HVXThreads = number(`\bhvx_threads=(\d{1,4})`)
+	info.OptLevel = number(`OpO=(\d)\b`)
 	if n, err := strconv.ParseUint(find(`vtcm_size=(\d{1,12})`), 10, 64); err == nil {
 		info.VTCM = n
 	} else if n, err := strconv.ParseUint(find(`vtcm_mb=(\d{1,6})`), 10, 64); err == nil {
 		info.VTCM = n << 20
 	}
-	if soc := find(`soc_type=([A-Za-z0-9_]{1,24})`); soc != "UNKNOWN_SDM" { // what the compiler writes when it was told none
-		info.SoC = soc
+	info.SoC = find(`soc_type=([A-Za-z0-9_]{1,24})`)
+	if info.NoSoC = info.SoC == "UNKNOWN_SDM"; info.NoSoC { // what the compiler writes when it was told none
+		info.SoC = ""
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
 
 func TestParseRejects(t *testing.T) {
@@ -49,7 +50,12 @@ func TestMark(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(file22(info1(), 1))
 	f.Add(file23(info3(), 3))
+	for _, name := range qnnctxtest.Names(f) {
+		raw := qnnctxtest.Real(f, name)
+		f.Add(raw[:min(len(raw), 8192)])
+	}
 	f.Fuzz(func(_ *testing.T, raw []byte) {
 		_, _ = qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
+		_, _ = qnnctx.ParseFirst(bytes.NewReader(raw), int64(len(raw)))
 	})
 }

@@ -1,0 +1,64 @@
+// Package host carries the programs of profile host: Python, run in a locked environment. They make static graphs of a decoder, quantise them, have the
+// vendor's compiler make contexts of them, and let its emulator answer.
+//
+//	a Hugging Face folder or a GGUF ─► onnx_llm ─► onnx_quantize ─► htp_context ─► onnx_say ─► accuracy
+//
+// A program's files are inputs of whatever runs it, so a change in one runs again what uses it, and nothing else. The package knows programs and files;
+// which step runs which with what arguments is said in steps/.
+package host
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+//go:embed programs/*.py
+var programs embed.FS
+
+// File is a file of a program.
+type File struct {
+	Name string // "onnx_llm.py"
+	Data []byte
+}
+
+// Program returns the files of a program, such as onnx_llm, and of those that it starts: themselves and what they import of their neighbours, sorted by name.
+func Program(names ...string) ([]File, error) {
+	imports := regexp.MustCompile(`(?m)^(?:import|from) (\w+)`)
+	var files []File
+	seen := map[string]bool{}
+	var add func(module string) error
+	add = func(module string) error {
+		if seen[module] {
+			return nil
+		}
+		seen[module] = true
+		data, err := programs.ReadFile("programs/" + module + ".py")
+		if err != nil {
+			return err
+		}
+		files = append(files, File{module + ".py", data})
+		for _, m := range imports.FindAllSubmatch(data, -1) {
+			if _, err := programs.Open("programs/" + string(m[1]) + ".py"); err == nil {
+				if err := add(string(m[1])); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for _, name := range names {
+		if err := add(name); err != nil {
+			return nil, fmt.Errorf("no program %s: %w", name, err)
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
+	return files, nil
+}
+
+//go:embed texts/*.txt
+var texts embed.FS
+
+// Text returns a small text of ours, such as calibration.txt.
+func Text(name string) ([]byte, error) { return texts.ReadFile("texts/" + name) }

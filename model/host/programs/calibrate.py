@@ -1,0 +1,74 @@
+"""Ranges of every tensor of a decoder, from texts that it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+import decoder
+import session
+from arch import Arch
+
+
+@dataclass
+class Seen:
+    """What calibration saw: least and greatest value of each tensor, and the mean square of each column of what a MatMul by weights takes."""
+
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    squares: dict[str, np.ndarray] = field(default_factory=dict)  # by the weight's name, float64 [in]
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def note(self, name: str, a: np.ndarray) -> None:
+        low, high = self.ranges.get(name, (0.0, 0.0))  # zero is in every range
+        self.ranges[name] = min(low, float(a.min())), max(high, float(a.max()))
+
+
+def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
+    """Lets the float model read texts, each made as long as whole chunks by what it says itself, and notes what it sees.
+
+    No row is padding, so no range is wider than the model's own. Tensors of the same name in prefill and decode are the same.
+    """
+    speak = session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None)
+    model = onnx.load(folder / "prefill.onnx", load_external_data=False)
+    seen = Seen()
+    by_input: dict[str, list[str]] = {}
+    weights = {t.name for t in model.graph.initializer}
+    kinds = {v.name: v.type.tensor_type.elem_type for v in onnx.shape_inference.infer_shapes(model).graph.value_info}
+    have = {o.name for o in model.graph.output}
+    for n in model.graph.node:
+        if n.op_type == "MatMul" and n.input[1] in weights:
+            by_input.setdefault(n.input[0], []).append(n.input[1])
+        for name in n.output:
+            if name not in have and kinds.get(name, TensorProto.FLOAT) == TensorProto.FLOAT:
+                model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
+    every = session.cpu(model.SerializeToString(), folder)
+
+    def watched(feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        out = every(feeds)
+        for name, a in (*feeds.items(), *out.items()):
+            if a.dtype == np.float32:
+                seen.note(name, a)
+        for name, keys in by_input.items():
+            rows = np.asarray(out[name], np.float64).reshape(-1, out[name].shape[-1])
+            for key in keys:
+                seen.squares[key] = seen.squares.get(key, 0.0) + (rows**2).sum(0)
+                seen.rows[key] = seen.rows.get(key, 0) + len(rows)
+        return out
+
+    watch = session.Decoder(arch, watched, None, None)
+    for ids in texts:
+        ids = ids[: arch.context - arch.context % arch.chunk]
+        missing = -len(ids) % arch.chunk
+        if missing:
+            said = speak.say(ids, missing)
+            ids = ids + said.tokens
+        ids = ids[: len(ids) - len(ids) % arch.chunk] or (ids + ids * arch.chunk)[: arch.chunk]  # it stopped early
+        watch.clear()
+        watch.read(ids)
+    seen.ranges["mask"] = (decoder.MASK, 0.0)
+    seen.ranges["cos"] = seen.ranges["sin"] = (-1.0, 1.0)
+    return seen

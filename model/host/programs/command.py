@@ -1,0 +1,99 @@
+"""How every program here is started: PROGRAM.py ARGS.json.
+
+It reads its arguments from one JSON document, writes what it makes into the folder `out` of them, and ends with exit code 0, or says in a
+sentence what is wrong and ends with 1. PROGRAM.py --child ARGS is how one starts another, for a part of its work in a process of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from arch import Wrong
+
+Part = Callable[[dict[str, Any]], dict[str, Any] | None]
+
+NO_RANDOM_ADDRESSES = 0x0040000  # personality(2)
+
+TEXTS = ("tokenizer.json", "chat_template.jinja")  # what goes on beside the graphs
+
+
+def run(command: Part) -> None:
+    """Runs the program, and ends the process without the libraries' own cleaning up, which is not always sound."""
+    argv = sys.argv[1:]
+    code = 0
+    try:
+        if len(argv) == 2 and argv[0] == "--child":
+            report = command(json.loads(argv[1]))
+        elif len(argv) == 1:
+            report = command(json.loads(Path(argv[0]).read_text()))
+        else:
+            raise Wrong("usage: PROGRAM.py ARGS.json")
+        if report is not None:
+            print(json.dumps(report))
+    except Wrong as e:
+        print(e, file=sys.stderr)
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def fresh(out: str) -> Path:
+    """The folder that a program fills."""
+    at = Path(out)
+    at.mkdir(parents=True, exist_ok=True)
+    if any(at.iterdir()):
+        raise Wrong(f"{out} is not empty.")
+    return at
+
+
+def carry(source: Path, to: Path, *more: str) -> None:
+    """Copies what does not change on the way from a model to its context."""
+    for name in (*TEXTS, *more):
+        if (source / name).is_file():
+            (to / name).write_bytes((source / name).read_bytes())
+
+
+def child(what: str, spec: dict[str, Any], folder: Path, fixed: bool = False) -> dict[str, Any]:
+    """Runs another program for a part of the work, in a process of its own, and gives what it reports."""
+    env = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPYCACHEPREFIX": os.path.join(tempfile.gettempdir(), "bytecode")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # the next child need not compile what this one imports
+    if paths := env.get("LD_LIBRARY_PATH"):
+        env["LD_LIBRARY_PATH"] = ":".join(os.path.abspath(p) for p in paths.split(":") if p)
+    r = subprocess.run(
+        [sys.executable, "-s", str(Path(__file__).resolve().with_name(what + ".py")), "--child", json.dumps(spec)],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        preexec_fn=fix_addresses if fixed else None,
+    )
+    said = (r.stdout + r.stderr).strip()
+    if r.returncode < 0:
+        raise Wrong(f"The vendor's library crashed with signal {-r.returncode} while it did {what}.\n{tail(said)}")
+    if r.returncode > 0:
+        raise Wrong(tail(said) or f"{what} ended with exit code {r.returncode} and without a word")
+    lines = [line for line in r.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        raise Wrong(f"{what} reported nothing.\n{tail(said)}")
+    return dict(json.loads(lines[-1]))
+
+
+def tail(text: str, lines: int = 40) -> str:
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def fix_addresses() -> None:
+    """Switches off the randomisation of addresses for what is executed next: the compiler orders something by address."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.personality(NO_RANDOM_ADDRESSES) == -1:
+        os.write(2, b"addresses stay random here (personality is refused): two compiles may differ in some bytes\n")

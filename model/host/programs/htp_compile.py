@@ -1,0 +1,77 @@
+"""The part of htp_context that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnxruntime
+
+import command
+import session
+from arch import Wrong
+
+
+def main(spec: dict[str, Any]) -> dict[str, Any]:
+    libraries = Path(spec["libraries"])
+    options = {"backend_path": session.backend(libraries), "enable_htp_prepare_only": "1", "soc_model": str(spec["soc_model"]), "vtcm_mb": str(spec["vtcm_mb"])}
+    if spec["optimization"] is not None:
+        options["htp_graph_finalization_optimization_mode"] = str(spec["optimization"])
+    nodes, keep = {}, []
+    names = spec["graphs"]
+    for i, name in enumerate(names):
+        o = onnxruntime.SessionOptions()
+        o.log_severity_level = 2
+        entries = {
+            "session.record_ep_graph_assignment_info": "1",
+            "ep.context_enable": "1",
+            "ep.context_embed_mode": "0",
+            "ep.context_file_path": f"{Path(name).stem}_ctx.onnx",
+        }
+        if not spec["fallback"]:
+            entries["session.disable_cpu_ep_fallback"] = "1"
+        if len(names) > 1:
+            entries["ep.share_ep_contexts"] = "1"
+            if i == len(names) - 1:
+                entries["ep.stop_share_ep_contexts"] = "1"
+        for key, value in entries.items():
+            o.add_session_config_entry(key, value)
+        o.add_provider_for_devices(session.devices(libraries), options)
+        try:
+            s = onnxruntime.InferenceSession(name, sess_options=o, enable_fallback=0)
+        except Exception as e:
+            stay = [] if spec["fallback"] else on_cpu(name, libraries, options)
+            if stay:
+                raise Wrong(
+                    f"{len(stay)} nodes of {name} are not for the NPU: {', '.join(stay[:20])}{', …' if len(stay) > 20 else ''}. "
+                    "What the compiler says of them stands above. Put others in their place, or let them stay on the CPU with fallback = true."
+                ) from e
+            raise Wrong(f"{name} could not be compiled: {e}") from e
+        keep.append(s)
+        nodes[Path(name).stem] = placed(s)
+    return {"nodes": nodes}
+
+
+def placed(s: onnxruntime.InferenceSession) -> list[dict[str, str]]:
+    """Where each node of a graph runs."""
+    return [
+        {"on": "NPU" if part.ep_name == session.PROVIDER else "CPU", "name": n.name, "op": n.op_type}
+        for part in s.get_provider_graph_assignment_info()
+        for n in part.get_nodes()
+    ]
+
+
+def on_cpu(name: str, libraries: Path, options: dict[str, str]) -> list[str]:
+    """The nodes of a graph that the NPU does not take, as "name (op)"."""
+    o = onnxruntime.SessionOptions()
+    o.log_severity_level = 2
+    o.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    o.add_provider_for_devices(session.devices(libraries), {k: v for k, v in options.items() if k != "enable_htp_prepare_only"})
+    try:
+        s = onnxruntime.InferenceSession(name, sess_options=o, enable_fallback=0)
+        return [f"{n['name']} ({n['op']})" for n in placed(s) if n["on"] == "CPU"]
+    except Exception:
+        return []  # something else is wrong with it, which the first try has told
+
+
+command.run(main)

@@ -1,0 +1,50 @@
+"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file.
+
+With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import arch
+import command
+import decoder
+import session
+import tokens
+
+
+def main(a: dict[str, Any]) -> dict[str, Any]:
+    folder = Path(a["graphs"])
+    libraries = Path(a["libraries"]) if a.get("libraries") else None
+    of, words = arch.load(folder / "arch.json"), tokens.Text(folder)
+    prompt = words.chat(a["prompt"], a.get("system"))
+    d = session.Decoder(of, *runs(folder, libraries), session.zeros(folder))
+    said = d.say(prompt, a["tokens"])
+    out = command.fresh(a["out"])
+    report: dict[str, Any] = {"prompt": a["prompt"], "prompt_tokens": said.prompt, "tokens": said.tokens, "text": words.decode(said.tokens)}
+    np.save(out / "said.npy", np.stack(said.logits))
+    if a.get("text"):
+        ids = words.encode(Path(a["text"]).read_text())[: of.context]
+        d.clear()
+        np.save(out / "text.npy", d.read(ids))
+        report["text_tokens"] = ids
+    for at in (out / "said.json", Path(a["said"])):
+        at.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    Path(a["times"]).write_text(json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n")
+    return {"tokens": len(said.tokens)}
+
+
+def runs(folder: Path, libraries: Path | None) -> tuple[session.Run, session.Run]:
+    """Prefill and decode."""
+    if libraries is None:
+        return session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx")
+    prefill, decode = (session.htp(folder / "emulator" / g / f"{g}_ctx.onnx", libraries) for g in decoder.GRAPHS)
+    return prefill, decode
+
+
+command.run(main)

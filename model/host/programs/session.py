@@ -1,0 +1,132 @@
+"""Runs graphs: on ONNX Runtime's own kernels, or on the vendor's emulator of the NPU; and lets a decoder say something."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+import decoder
+from arch import Arch, Wrong
+
+onnxruntime.set_default_logger_severity(3)  # it tells of GPUs that it may not look for
+
+Run = Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
+
+PROVIDER = "QNNExecutionProvider"
+
+
+def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
+    """A graph on the processor. Of one given as bytes, folder has the data file."""
+    o = onnxruntime.SessionOptions()
+    o.log_severity_level = 3
+    if folder is not None:
+        o.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+    s = onnxruntime.InferenceSession(model, sess_options=o, providers=["CPUExecutionProvider"])
+    return _run(s)
+
+
+def htp(context: Path, libraries: Path) -> Run:
+    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere."""
+    o = onnxruntime.SessionOptions()
+    o.log_severity_level = 3
+    o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)})
+    return _run(onnxruntime.InferenceSession(str(context), sess_options=o, enable_fallback=0))
+
+
+def _run(s: onnxruntime.InferenceSession) -> Run:
+    names = [o.name for o in s.get_outputs()]
+    wanted = {i.name for i in s.get_inputs()}
+    return lambda feeds: dict(zip(names, s.run(None, {k: v for k, v in feeds.items() if k in wanted}), strict=True))
+
+
+def backend(libraries: Path) -> str:
+    """The vendor's compiler and emulator for x86."""
+    return str(libraries.resolve() / "libQnnHtp.so")
+
+
+def devices(libraries: Path) -> list[onnxruntime.OrtEpDevice]:
+    """The provider's one device; the provider is registered with the first call of a process."""
+    if not any(d.ep_name == PROVIDER for d in onnxruntime.get_ep_devices()):
+        onnxruntime.register_execution_provider_library(PROVIDER, str(libraries.resolve() / "libonnxruntime_providers_qnn.so"))
+    found = [d for d in onnxruntime.get_ep_devices() if d.ep_name == PROVIDER][:1]
+    if not found:
+        raise Wrong("The vendor's execution provider offers no device: is it of a release that goes with this onnxruntime?")
+    return found
+
+
+@dataclass
+class Said:
+    """What came out of a decoder."""
+
+    prompt: list[int]
+    tokens: list[int] = field(default_factory=list)
+    logits: list[np.ndarray] = field(default_factory=list)  # before each token, float32 [vocabulary]
+    prefill: list[float] = field(default_factory=list)  # seconds a chunk
+    decode: list[float] = field(default_factory=list)  # seconds a token
+
+
+class Decoder:
+    """Both graphs and the cache between them."""
+
+    def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, int] | None) -> None:
+        """zeros has the quantised zero of each cache input, of graphs whose cache is uint16; None for float."""
+        self.arch, self.prefill, self.decode, self.zeros = arch, prefill, decode, zeros
+        self.clear()
+
+    def clear(self) -> None:
+        shape = (1, self.arch.kv_heads, self.arch.context, self.arch.head_dim)
+        names = [f"past_{t}_{i}" for i in range(self.arch.layers) for t in "kv"]
+        self.cache = {n: np.zeros(shape, np.float32) if self.zeros is None else np.full(shape, self.zeros[n], np.uint16) for n in names}
+        self.past = 0
+
+    def step(self, run: Run, tokens: list[int], width: int) -> np.ndarray:
+        """Takes tokens, remembers their keys and values, and gives the logits of each, float32 [len(tokens), vocabulary]."""
+        n = len(tokens)
+        if self.past + n > self.arch.context:
+            raise Wrong(f"The cache holds {self.arch.context} tokens, and this needs more: give onnx_llm a larger context, or ask for less.")
+        out = run(decoder.feeds(self.arch, tokens, width, self.past, self.cache))
+        for name, a in self.cache.items():
+            a[:, :, self.past : self.past + n] = out[name.replace("past", "new", 1)][:, :, :n]
+        self.past += n
+        return np.asarray(out["logits"][0, :n], np.float32)
+
+    def read(self, tokens: list[int], times: list[float] | None = None) -> np.ndarray:
+        """Takes any number of tokens by prefill; the logits of all, float32 [len(tokens), vocabulary]."""
+        rows = []
+        for i in range(0, len(tokens), self.arch.chunk):
+            begun = time.monotonic()
+            rows.append(self.step(self.prefill, tokens[i : i + self.arch.chunk], self.arch.chunk))
+            if times is not None:
+                times.append(time.monotonic() - begun)
+        return np.concatenate(rows)
+
+    def say(self, prompt: list[int], most: int) -> Said:
+        """Answers greedily with `most` tokens at most."""
+        if not prompt:
+            raise Wrong("The prompt has no tokens.")
+        said = Said(prompt)
+        self.clear()
+        row = self.read(prompt, said.prefill)[-1]
+        while True:
+            token = int(row.argmax())
+            said.tokens.append(token)
+            said.logits.append(row)
+            if len(said.tokens) >= most or token in self.arch.stop or self.past >= self.arch.context:
+                return said
+            assert self.decode is not None
+            begun = time.monotonic()
+            row = self.step(self.decode, [token], 1)[-1]
+            said.decode.append(time.monotonic() - begun)
+
+
+def zeros(folder: Path) -> dict[str, int] | None:
+    """The cache's quantised zeros, of graphs that onnx_quantize wrote; None for float ones."""
+    at = folder / "cache.json"
+    return {k: int(v["zero_point"]) for k, v in json.loads(at.read_text()).items()} if at.is_file() else None

@@ -1,0 +1,52 @@
+"""Words to tokens and back, with the model's own tokenizer and chat template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arch import Wrong
+
+BOUND = 1 << 20  # characters of a prompt
+
+
+class Text:
+    """The tokenizer of a folder that onnx_llm wrote."""
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        at = folder / "tokenizer.json"
+        if not at.is_file():
+            raise Wrong("The model came without a tokenizer.json: words cannot be told from tokens.")
+        self.tokenizer = Tokenizer.from_file(str(at))
+        template = folder / "chat_template.jinja"
+        self.template = template.read_text() if template.is_file() else None
+
+    def encode(self, text: str) -> list[int]:
+        if len(text) > BOUND:
+            raise Wrong(f"A text of {len(text)} characters; {BOUND} is the most.")
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def chat(self, prompt: str, system: str | None = None) -> list[int]:
+        """The prompt as the chat template has a user say it; as it is where there is none."""
+        if self.template is None:
+            return self.encode(prompt)
+        from jinja2.exceptions import TemplateError
+        from jinja2.sandbox import ImmutableSandboxedEnvironment  # the template came with the model
+
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prompt})
+
+        def refuse(message: str) -> None:
+            raise Wrong(f"The chat template says: {message}")
+
+        env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
+        env.globals["raise_exception"] = refuse
+        try:
+            text = env.from_string(self.template).render(messages=messages, add_generation_prompt=True, bos_token="", eos_token="")
+        except TemplateError as e:
+            raise Wrong(f"The model's chat template cannot be filled in: {e}.") from e
+        return self.encode(text)
+
+    def decode(self, ids: list[int], special: bool = False) -> str:
+        return str(self.tokenizer.decode(ids, skip_special_tokens=not special))

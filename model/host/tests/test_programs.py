@@ -1,0 +1,285 @@
+"""Tests of what the programs share, run in the locked environment: test_programs.py PROGRAMS."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAMS = sys.argv.pop(1)
+sys.path.insert(0, str(Path(PROGRAMS).resolve()))
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+import arch
+import command
+import compare
+import context
+import decoder
+import plain
+import quantize
+import session
+import tensors
+import weights
+from arch import Wrong
+
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 2,
+    "intermediate_size": 128,
+    "vocab_size": 96,
+    "rms_norm_eps": 1e-5,
+    "rope_theta": 10000.0,
+}
+
+
+def made(seed: int = 1, **more: object) -> weights.Weights:
+    of = arch.from_config({**CONFIG, **more}).sized(24, 8, None)
+    r = np.random.default_rng(seed)
+    kept: dict[str, np.ndarray] = {}
+
+    def read(name: str, _: str) -> np.ndarray | None:
+        short = name.rsplit(".layers.", 1)[-1].split(".", 1)[-1] if ".layers." in name else name
+        ours = [k for k, (hf, _) in {**weights.LAYER, **weights.TOP}.items() if hf == short][0]
+        if ours.endswith("_bias") or (ours in ("q_norm", "k_norm") and of.architecture != "qwen3"):
+            return None
+        if name not in kept:
+            shape = w.shape(ours)
+            a = r.standard_normal(shape).astype(np.float32) / np.sqrt(shape[0]) if len(shape) > 1 else (1 + 0.1 * r.standard_normal(shape)).astype(np.float32)
+            a = a.astype(np.float32)
+            kept[name] = np.ascontiguousarray(a.T) if ours in weights.MATRICES or ours == "head" else a
+        return kept[name]
+
+    w = weights.Weights(of, read)
+    return w
+
+
+def textbook(w: weights.Weights, ids: list[int]) -> np.ndarray:
+    """The model as a textbook has it, in numpy: logits [tokens, vocabulary]."""
+    a = w.arch
+
+    def norm(x: np.ndarray, g: np.ndarray) -> np.ndarray:
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + a.epsilon) * g
+
+    cos, sin = (t[0, 0] for t in a.rotation(0, len(ids)))
+    x = w["embedding"][ids].astype(np.float64)
+    for i in range(a.layers):
+        n = norm(x, w[f"{i}.attention_norm"])
+        q, k, v = ((n @ w[f"{i}.{t}"]).reshape(len(ids), -1, a.head_dim) for t in "qkv")
+        if a.architecture == "qwen3":
+            q, k = norm(q, w[f"{i}.q_norm"]), norm(k, w[f"{i}.k_norm"])
+        h = a.head_dim // 2
+        q, k = (
+            np.concatenate([t[..., :h] * cos[:, None] - t[..., h:] * sin[:, None], t[..., h:] * cos[:, None] + t[..., :h] * sin[:, None]], -1) for t in (q, k)
+        )
+        k, v = (np.repeat(t, a.group, axis=1) for t in (k, v))
+        s = np.einsum("qhd,khd->hqk", q, k) / np.sqrt(a.head_dim)
+        s = np.where(np.tril(np.ones((len(ids), len(ids)))), s, -np.inf)
+        s = np.exp(s - s.max(-1, keepdims=True))
+        y = np.einsum("hqk,khd->qhd", s / s.sum(-1, keepdims=True), v).reshape(len(ids), -1)
+        x = x + y @ w[f"{i}.o"]
+        n = norm(x, w[f"{i}.mlp_norm"])
+        g = n @ w[f"{i}.gate"]
+        x = x + (g / (1 + np.exp(-g)) * (n @ w[f"{i}.up"])) @ w[f"{i}.down"]
+    return norm(x, w["norm"]) @ w["head"]
+
+
+class Decoder(unittest.TestCase):
+    def test_chunks_and_tokens_are_the_textbook_model(self) -> None:
+        for kind in ("llama", "qwen3"):
+            w = made(model_type=kind, head_dim=16)
+            ids = list(np.random.default_rng(2).integers(0, 96, 19))
+            with tempfile.TemporaryDirectory() as d:
+                decoder.write(Path(d), w.arch, w)
+                s = session.Decoder(w.arch, session.cpu(Path(d) / "prefill.onnx"), session.cpu(Path(d) / "decode.onnx"), None)
+                rows = np.concatenate([s.read(ids[:11]), *(s.step(s.decode, [t], 1) for t in ids[11:])])  # type: ignore[arg-type]
+            np.testing.assert_allclose(rows, textbook(w, ids), rtol=2e-3, atol=2e-4, err_msg=kind)
+
+    def test_a_full_cache_is_said(self) -> None:
+        w = made()
+        with tempfile.TemporaryDirectory() as d:
+            decoder.write(Path(d), w.arch, w)
+            s = session.Decoder(w.arch, session.cpu(Path(d) / "prefill.onnx"), None, None)
+            with self.assertRaisesRegex(Wrong, "cache holds 24"):
+                s.read(list(range(25)))
+
+    def test_truncated(self) -> None:
+        with self.assertRaisesRegex(Wrong, "has 2 layers"):
+            made().arch.sized(24, 8, 3)
+
+
+class Plain(unittest.TestCase):
+    def graph(self, shape: list[object]) -> onnx.ModelProto:
+        value = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+        made = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
+        return helper.make_model(helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [value], [made]))
+
+    def test_open_shapes(self) -> None:
+        self.assertEqual(plain.inputs(self.graph([1, 4])), {"x": (np.dtype(np.float32), (1, 4))})
+        for shape in (["batch", 4], [None, 4], [0, 4]):
+            with self.assertRaisesRegex(Wrong, "x has no fixed shape"):
+                plain.inputs(self.graph(shape))
+
+    def test_samples(self) -> None:
+        wanted = plain.inputs(self.graph([1, 4]))
+        for given, says in (
+            ({}, "0 files"),
+            ({"a": {"z": np.zeros((1, 4), np.float32)}}, "has no x; it has z"),
+            ({"a": {"x": np.zeros((1, 5), np.float32)}}, r"x is float32 \[1, 5\]"),
+            ({"a": {"x": np.zeros((1, 4))}}, "x is float64"),
+        ):
+            with tempfile.TemporaryDirectory() as d, self.assertRaisesRegex(Wrong, says):
+                for name, arrays in given.items():
+                    np.savez(Path(d) / name, **arrays)
+                list(plain.samples(Path(d), wanted))
+
+    def test_quantised_already(self) -> None:
+        model = self.graph([1, 4])
+        model.graph.node.append(helper.make_node("QuantizeLinear", ["y", "s"], ["q"]))
+        with tempfile.TemporaryDirectory() as d:
+            onnx.save(model, Path(d) / "g.onnx")
+            with self.assertRaisesRegex(Wrong, "quantised already"):
+                plain.quantise(Path(d) / "g.onnx", Path(d), Path(d), "a16w8")
+
+
+class Quantise(unittest.TestCase):
+    def test_lpbq(self) -> None:
+        w = np.random.default_rng(3).standard_normal((128, 48)).astype(np.float32)
+        squares = np.ones(128)
+        squares[:4] = 1000.0
+        q, blocks, scale = quantize.lpbq(w, 32, squares)
+        self.assertTrue(q.min() >= -8 and q.max() <= 7 and blocks.min() >= 1 and blocks.max() <= 15)
+        back = q.reshape(4, 32, 48) * (blocks * scale)[:, None]
+        error = ((back.reshape(128, 48) - w) ** 2 * squares[:, None]).sum()
+        even, eb, es = quantize.lpbq(w, 32, None)
+        other = ((even.reshape(4, 32, 48) * (eb * es)[:, None]).reshape(128, 48) - w) ** 2
+        self.assertLess(error, (other * squares[:, None]).sum())  # what matters more is nearer
+        self.assertLess(other.mean(), 0.02)
+        with self.assertRaisesRegex(Wrong, "blocks of 48"):
+            quantize.lpbq(w, 48, None)
+
+    def test_per_output(self) -> None:
+        w = np.random.default_rng(4).standard_normal((64, 8)).astype(np.float32) * np.arange(1, 9)
+        q, scale = quantize.per_output(w, 127)
+        np.testing.assert_allclose(q * scale, w, atol=float(scale.max()) * 0.51)
+
+
+class Rotation(unittest.TestCase):
+    def test_llama3(self) -> None:
+        scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+        a = arch.from_config({**CONFIG, "head_dim": 128, "rope_theta": 500000.0, "rope_scaling": scaling})
+        got, base = a.frequencies(), 500000.0 ** -(np.arange(0, 128, 2) / 128)
+        self.assertEqual(got[0], base[0])  # short waves stay
+        self.assertAlmostEqual(got[-1], base[-1] / 8)  # long ones are stretched
+        self.assertTrue((np.diff(got) < 0).all())
+        with self.assertRaisesRegex(Wrong, "yarn"):
+            arch.from_config({**CONFIG, "rope_scaling": {"rope_type": "yarn"}}).frequencies()
+
+
+class Hostile(unittest.TestCase):
+    def test_configs(self) -> None:
+        for more, says in (
+            ({"model_type": "mamba"}, "mamba"),
+            ({"hidden_size": -1}, "hidden_size"),
+            ({"vocab_size": 1 << 40}, "vocabulary"),
+            ({"num_key_value_heads": 3}, "do not go together"),
+            ({"hidden_act": "gelu"}, "gelu"),
+        ):
+            with self.assertRaisesRegex(Wrong, says):
+                arch.from_config({**CONFIG, **more})
+
+    def test_safetensors(self) -> None:
+        good = json.dumps({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+        for header, length in ((good, 1 << 60), (good.replace(b"0, 8", b"0, 9"), None), (good.replace(b"[2]", b"[9999]"), None)):
+            with tempfile.NamedTemporaryFile(suffix=".safetensors") as f:
+                f.write((length or len(header)).to_bytes(8, "little") + header + b"\0" * 8)
+                f.flush()
+                with self.assertRaises(Wrong):
+                    list(weights.safetensors(Path(f.name)))
+
+    def test_external_data(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            (Path(d) / tensors.DATA).write_bytes(b"\0" * 64)
+            for offset, length in ((0, 4096), (32, 64), (0, 16)):
+                with self.assertRaises(Wrong):
+                    tensors.read(Path(d), tensors.external("t", 1, [16], offset, length))
+
+
+class Context(unittest.TestCase):
+    target = context.Target("SM8750", 69, 79, 8)
+
+    def test_not_what_was_asked_for(self) -> None:
+        graph = {"name": "g", "inputs": 1, "outputs": 1}
+        context.check(context.Facts("b", 69, "SM8750", 79, 8, [graph]), self.target, 1)
+        for of, says in (
+            (context.Facts("b", 30, "SM8350", 68, 4, [graph]), "arch is v68, v79 was asked for"),
+            (context.Facts("b", 69, "SM8750", 79, 4, [graph]), "VTCM is 4 MB"),
+            (context.Facts("b", 69, "SM8750", 79, 8, []), "number of graphs is 0"),
+        ):
+            with self.assertRaisesRegex(Wrong, says):
+                context.check(of, self.target, 1)
+
+    def test_no_binary(self) -> None:
+        child, command.child = command.child, lambda *_: {"nodes": {}}
+        try:
+            with tempfile.TemporaryDirectory() as d:
+                (Path(d) / "g.onnx").write_bytes(b"")
+                with self.assertRaisesRegex(Wrong, "left 0 context binaries"):
+                    context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", Path(d), self.target, None, False, False)
+        finally:
+            command.child = child
+
+
+class Child(unittest.TestCase):
+    def run_child(self, body: str) -> dict[str, object]:
+        with tempfile.TemporaryDirectory() as d:
+            for p in Path(PROGRAMS).glob("*.py"):
+                (Path(d) / p.name).write_text(p.read_text())
+            (Path(d) / "part.py").write_text(f"import os\nimport command\nfrom arch import Wrong\n\n\ndef part(a):\n    {body}\n\n\ncommand.run(part)\n")
+            own, command.__file__ = command.__file__, str(Path(d) / "command.py")
+            try:
+                return command.child("part", {"n": 3}, Path.cwd())
+            finally:
+                command.__file__ = own
+
+    def test_report(self) -> None:
+        self.assertEqual(self.run_child("return {'twice': 2 * a['n']}"), {"twice": 6})
+
+    def test_a_crash_is_a_sentence(self) -> None:
+        with self.assertRaisesRegex(Wrong, r"crashed with signal 11 while it did part"):
+            self.run_child("os.kill(os.getpid(), 11)")
+
+    def test_what_is_wrong_comes_through(self) -> None:
+        with self.assertRaisesRegex(Wrong, "this is wrong"):
+            self.run_child("raise Wrong('this is wrong')")
+        with self.assertRaisesRegex(Wrong, "reported nothing"):
+            self.run_child("pass")
+
+
+class Compare(unittest.TestCase):
+    def test_rows(self) -> None:
+        a = np.random.default_rng(5).standard_normal((4, 32)).astype(np.float32)
+        same = compare.rows(a, a)
+        self.assertAlmostEqual(same["cosine_min"], 1)
+        self.assertEqual((same["difference_max"], same["argmax_equal"]), (0, 1))
+        b = a.copy()
+        b[2] = -b[2]
+        other = compare.rows(a, b)
+        self.assertAlmostEqual(other["cosine_min"], -1)
+        self.assertEqual(other["argmax_equal"], 0.75)
+        with self.assertRaisesRegex(Wrong, "no numbers"):
+            compare.rows(a, np.full_like(a, np.nan))
+
+    def test_perplexity(self) -> None:
+        self.assertAlmostEqual(compare.perplexity(np.zeros((5, 7)), [1, 2, 3, 4, 5]), 7)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

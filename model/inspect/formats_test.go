@@ -1,0 +1,211 @@
+package inspect_test
+
+import (
+	"bytes"
+	"encoding/asn1"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/model/inspect"
+	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
+)
+
+func describe(t testing.TB, raw []byte) (inspect.Description, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return inspect.Describe(path)
+}
+
+// pte is an ExecuTorch program with a context in its second segment, wrapped or not, as ExecuTorch 1.x lays one out.
+func pte(context []byte) []byte {
+	delegate := flatbuffer.Fields{0: "QnnBackend"}
+	plan := flatbuffer.Fields{0: "forward", 6: []flatbuffer.Fields{{0: "aten::add"}, {0: "aten::add"}}, 7: []flatbuffer.Fields{delegate}}
+	program := flatbuffer.Write(flatbuffer.Fields{0: uint32(0), 1: []flatbuffer.Fields{plan}, 4: []flatbuffer.Fields{{0: uint64(0), 1: uint64(16)}, {0: uint64(16), 1: uint64(len(context))}}})
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, le.Uint32(program)+36)
+	b = append(append(b, "ET12eh00"...), 32, 0, 0, 0)
+	b = le.AppendUint64(b, uint64(len(program)+36))
+	b = le.AppendUint64(b, uint64(len(program)+36))
+	b = append(b, make([]byte, 40-len(b))...)
+	b = append(b, program[4:]...)
+	return append(append(b, make([]byte, 16)...), context...)
+}
+
+// tflite is a LiteRT model of one custom operation, with a context behind it.
+func tflite(context []byte) []byte {
+	tensor := func(name string, kind uint8) flatbuffer.Fields {
+		return flatbuffer.Fields{0: []uint32{1, 128}, 1: kind, 3: name}
+	}
+	graph := flatbuffer.Fields{0: []flatbuffer.Fields{tensor("a", 0), tensor("b", 9)}, 1: []uint32{0}, 2: []uint32{1}, 3: []flatbuffer.Fields{{0: uint32(1)}, {0: uint32(0)}}, 4: "main"}
+	model := flatbuffer.Write(flatbuffer.Fields{0: uint32(3), 1: []flatbuffer.Fields{{0: uint8(9), 3: uint32(9)}, {1: "DISPATCH_OP"}}, 2: []flatbuffer.Fields{graph}, 3: "made here"})
+	le := binary.LittleEndian
+	b := append(le.AppendUint32(nil, le.Uint32(model)+4), "TFL3"...)
+	b = append(b, model[4:]...)
+	for len(b)%16 != 0 {
+		b = append(b, 0)
+	}
+	return append(b, context...)
+}
+
+// catalog is one of Windows' catalogs, of a skel's two digests and another file's.
+func catalog(t testing.TB) []byte {
+	t.Helper()
+	type attribute struct {
+		Type   asn1.ObjectIdentifier
+		Values []asn1.RawValue `asn1:"set"`
+	}
+	type member struct {
+		ID         []byte
+		Attributes []attribute `asn1:"set"`
+	}
+	bytesOf := func(v any) []byte {
+		b, err := asn1.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	file := func(id []byte, name string) member {
+		var value []byte
+		for _, r := range name + "\x00" {
+			value = append(value, byte(r), 0)
+		}
+		pair := bytesOf(struct {
+			Name  asn1.RawValue
+			Flags int
+			Value []byte
+		}{asn1.RawValue{Tag: 30, Bytes: []byte("\x00F\x00i\x00l\x00e")}, 0x10010001, value})
+		return member{id, []attribute{{asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 311, 12, 2, 1}, []asn1.RawValue{{FullBytes: pair}}}}}
+	}
+	list := bytesOf(struct {
+		Usage    []asn1.ObjectIdentifier
+		ID       []byte
+		Made     time.Time `asn1:"utc"`
+		Function []asn1.ObjectIdentifier
+		Members  []member
+	}{[]asn1.ObjectIdentifier{{1, 2, 3}}, make([]byte, 16), time.Date(2026, 9, 30, 3, 2, 22, 0, time.UTC), []asn1.ObjectIdentifier{{1, 2, 4}},
+		[]member{file(bytes.Repeat([]byte{0xab}, 20), "skel.so"), file(bytes.Repeat([]byte{1}, 20), "a.inf"), file(bytes.Repeat([]byte{0xcd}, 32), "skel.so")}})
+	within := func(b []byte) asn1.RawValue {
+		return asn1.RawValue{Class: asn1.ClassContextSpecific, IsCompound: true, Bytes: b}
+	}
+	type content struct {
+		Type    asn1.ObjectIdentifier
+		Content asn1.RawValue
+	}
+	signed := bytesOf(struct {
+		Version   int
+		Digests   []int `asn1:"set"`
+		Content   content
+		Signature []byte
+	}{1, nil, content{asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 311, 10, 1}, within(list)}, make([]byte, 300)})
+	return bytesOf(content{asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 2}, within(signed)})
+}
+
+// TestOtherFormats: what is told of each kind of file, in the text for people.
+func TestOtherFormats(t *testing.T) {
+	context := qnnctxtest.Real(t, "2.51-SM8750.bin")
+	wrapped := append(append([]byte{0xcd, 0xab, 0x78, 0x56}, make([]byte, 252)...), context...)
+	inner := "for SM8750, Hexagon v79, 8.0 MiB of VTCM, by QNN v2.51.0.260929181845"
+	for name, c := range map[string]struct {
+		raw    []byte
+		format string
+		want   []string
+	}{
+		"context": {context, "qnn-context", []string{"QNN context binary for Hexagon v79, 48.0 KiB", "SM8750 (model 69)", "HVX threads   6", "optimised     level 2", "takes       8.0 MiB of VTCM", "float32   [4×16]         x"}},
+		"no SoC":  {qnnctxtest.Real(t, "2.51-none.bin"), "qnn-context", []string{"for Hexagon v68", "SoC           none: the compiler was told none"}},
+		"shared":  {qnnctxtest.Real(t, "2.51-shared.bin"), "qnn-context", []string{"ufixed16  [32×16]        x  scale 0.0001, offset -32768", "ufixed16  [1×8]          y  scale 0.0002, offset -30000"}},
+		"DLC": {qnnctxtest.Real(t, "2.51-multi.dlc"), "dlc", []string{"DLC with compiled contexts for 2 SoCs", "htp.cache.sm8650.0 for SM8650, Hexagon v75, 2.0 MiB of VTCM",
+			"htp.cache.sm8750.0 for SM8750, Hexagon v79"}},
+		"DLC of a graph": {qnnctxtest.Real(t, "prefill.dlc"), "dlc", []string{"qnn-net-run 2.51.0.260929181845", "ufixed16  [32×8]         y", "FullyConnected 1"}},
+		"ONNX":           {qnnctxtest.Real(t, "prefill.onnx"), "onnx", []string{"ONNX model of 4 nodes", "uint16    [32×16]        x", "DequantizeLinear 2, MatMul 1, QuantizeLinear 1"}},
+		"EPContext":      {qnnctxtest.Real(t, "points.onnx"), "onnx", []string{"with compiled contexts (EPContext)", "in mm_ctx_qnn.bin", "QNNExecutionProvider, v2.51.0.260929181845"}},
+		"EPContext with its context": {qnnctxtest.Real(t, "embedded.onnx"), "onnx", []string{"within, 48.0 KiB at 142", "QNNExecutionProvider_12722735674823233625_1_0 " + inner,
+			"float32   [4×16]         x"}},
+		"pte":          {pte(context), "pte", []string{"ExecuTorch program (.pte) of 1 methods", "aten::add 2", "QnnBackend 1", inner}},
+		"pte, wrapped": {pte(wrapped), "pte", []string{inner}},
+		"tflite":       {tflite(context), "tflite", []string{"LiteRT model (.tflite)", "made here", "float32   [1×128]        a", "int8      [1×128]        b", "DISPATCH_OP 1, builtin 9 1", inner}},
+		"a catalog":    {catalog(t), "catalog", []string{"2 files", "2026-09-30 03:02:22 UTC", "skel.so", strings.Repeat("cd", 32), strings.Repeat("ab", 20), "a.inf"}},
+		"wrapped":      {wrapped, "qnn-context", []string{"SM8750 (model 69)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := describe(t, c.raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := d.String()
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "warning") || d.Format != c.format {
+				t.Errorf("format %s\n%s", d.Format, text)
+			}
+			if _, err := json.Marshal(d); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestDamagedFormats: what is cut off or damaged is an error or a warning, never described as whole.
+func TestDamagedFormats(t *testing.T) {
+	context := qnnctxtest.Real(t, "2.51-SM8750.bin")
+	damaged := bytes.Clone(context)
+	damaged[0x28] = 0xff // the root of its metadata is elsewhere
+	cut := func(b []byte, n int) []byte { return b[:len(b)-n] }
+	for name, c := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"a context cut off":        {cut(context, 1), "truncated"},
+		"a program cut off":        {cut(pte(context), 1), "cut off"},
+		"a program's context":      {pte(damaged), "FlatBuffer"},
+		"a program cut early":      {pte(context)[:60], "a program of"},
+		"a model cut early":        {tflite(nil)[:40], "FlatBuffer"},
+		"a catalog cut off":        {cut(catalog(t), 1), "damaged"},
+		"signed data of others":    {bytes.Replace(catalog(t), []byte{0x2b, 6, 1, 4, 1, 0x82, 0x37, 10, 1}, []byte{0x2b, 6, 1, 4, 1, 0x82, 0x37, 10, 9}, 1), "no catalog"},
+		"an ONNX model cut off":    {cut(qnnctxtest.Real(t, "points.onnx"), 1), "cut off"},
+		"the context in a model":   {bytes.Replace(qnnctxtest.Real(t, "embedded.onnx"), []byte{0, 0, 0, 2, 0, 0, 0, 3}, []byte{0, 0, 0, 9, 0, 0, 0, 3}, 1), "it begins with"},
+		"wrapping without context": {append([]byte{0xcd, 0xab, 0x78, 0x56}, make([]byte, 300)...), "has none"},
+	} {
+		d, err := describe(t, c.raw)
+		said := d.String()
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, c.want) {
+			t.Errorf("%s: %s, want %q", name, said, c.want)
+		}
+	}
+}
+
+// A context in a program and in a file of its own are described alike.
+func TestContextWithin(t *testing.T) {
+	context := qnnctxtest.Real(t, "2.48-shared.bin")
+	alone, err := describe(t, context)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, raw := range map[string][]byte{"pte": pte(context), "tflite": tflite(context)} {
+		d, err := describe(t, raw)
+		if err != nil || len(d.Program.Contexts) != 1 {
+			t.Fatalf("%s: %+v, %v", name, d.Program, err)
+		}
+		c := d.Program.Contexts[0]
+		if diff := cmp.Diff(*alone.Context, c.Context); diff != "" || !bytes.HasPrefix(raw[c.Offset:], context) {
+			t.Errorf("%s: at %d\n%s", name, c.Offset, diff)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
+)
+
+// The symbols by which QNN's own libraries are opened.
+const (
+	backendEntry = "QnnInterface_getProviders"
+	systemEntry  = "QnnSystemInterface_getProviders"
+)
+
+// What libraries are to QNN.
+const (
+	skelRole    = "skel"
+	stubRole    = "stub"
+	prepareRole = "prepare library"
+	systemRole  = "system library"
+	backendRole = "backend"
+	genieRole   = "Genie library"
+	pluginRole  = "execution provider of onnxruntime"
+	toolRole    = "extensions of qnn-net-run"
+)
+
+// symbolRole is what a library is that exports the symbol; "" says nothing.
+func symbolRole(name string) string {
+	switch {
+	case strings.HasPrefix(name, "qnn_") && strings.HasSuffix(name, "skel_handle_invoke"):
+		return skelRole
+	case strings.HasPrefix(name, "stubLoad"):
+		return stubRole
+	case name == systemEntry:
+		return systemRole
+	case name == backendEntry:
+		return backendRole
+	case strings.HasPrefix(name, "GenieDialog_"):
+		return genieRole
+	case name == "CreateEpFactories":
+		return pluginRole
+	case name == "createBackendInterface":
+		return toolRole
+	}
+	return ""
+}
+
+var (
+	skelName    = lazyregexp.New(`^libQnnHtpV\d+Skel\.so$`)
+	stubName    = lazyregexp.New(`^(?:lib)?QnnHtpV\d+Stub\.(?:so|dll)$`)
+	prepareName = lazyregexp.New(`^(?:lib)?(?:QnnHtpPrepare|HtpPrepare|SnpeHtp)\.(?:so|dll)$`)
+)
+
+// role is what a library is by the name that it says of itself, what it exports, and what it calls its interface. Of the prepare library, and of
+// stubs for Windows, only the name tells.
+func role(name string, roles, providers []string) string {
+	switch {
+	case prepareName.MatchString(name):
+		return prepareRole
+	case stubName.MatchString(name):
+		return stubRole
+	case skelName.MatchString(name):
+		return skelRole
+	}
+	for _, r := range []string{skelRole, stubRole, systemRole, backendRole, genieRole, pluginRole, toolRole} {
+		if !slices.Contains(roles, r) {
+			continue
+		}
+		if r == backendRole && len(providers) == 1 {
+			kind, _, _ := strings.Cut(providers[0], "_")
+			return kind + " backend"
+		}
+		return r
+	}
+	return ""
+}

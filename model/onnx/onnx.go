@@ -1,0 +1,417 @@
+// Package onnx reads the outline of ONNX models: inputs, outputs, how many nodes of which kind, and the contexts of another compiler that a
+// model carries or points to. One enters it with Is and Parse.
+//
+// Weights are skipped, not read, so a model of many GB takes no longer than a small one; nothing in the file is trusted. The package does
+// not know what nodes compute.
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// ErrFormat is wrapped by every error that says a file is no well-formed ONNX model.
+var ErrFormat = errors.New("not a valid ONNX model")
+
+// Model is what a model says of itself.
+type Model struct {
+	IRVersion    int64          `json:"ir_version"`
+	Producer     string         `json:"producer,omitempty"`
+	Opsets       []string       `json:"opsets"` // "21", and "com.microsoft 1" of another domain than ONNX's own
+	Graph        string         `json:"graph,omitempty"`
+	Inputs       []Value        `json:"inputs,omitempty"`
+	Outputs      []Value        `json:"outputs,omitempty"`
+	Nodes        int            `json:"nodes"`
+	Ops          map[string]int `json:"ops,omitempty"` // nodes of a kind
+	Initializers int            `json:"initializers"`
+	External     []string       `json:"external_data,omitempty"` // files that weights are in, sorted
+	Contexts     []EPContext    `json:"contexts,omitempty"`
+	Warnings     []string       `json:"warnings,omitempty"`
+}
+
+// Value is an input or output.
+type Value struct {
+	Name  string   `json:"name"`
+	DType string   `json:"dtype"`
+	Dims  []string `json:"dims"` // a number, a name, or "?"
+}
+
+// EPContext is what an EPContext node says of the context that stands for a part of the graph.
+type EPContext struct {
+	Source    string `json:"source,omitempty"`    // the execution provider that made it
+	Partition string `json:"partition,omitempty"` // the name of its graph within the context
+	SDK       string `json:"sdk,omitempty"`       // the build that it was made with
+	Main      bool   `json:"main"`                // it has the context; others use that of a main one
+	File      string `json:"file,omitempty"`      // beside the model, where it is not within
+	Offset    int64  `json:"offset,omitempty"`    // in the model's file, where it is within
+	Size      int64  `json:"size,omitempty"`      // likewise
+}
+
+// How much of a file is taken.
+const (
+	maxFields   = 8 << 20
+	maxText     = 4096     // bytes of a name
+	maxValues   = 4096     // inputs, outputs
+	maxRank     = 64       // dims
+	maxOps      = 1024     // kinds of nodes
+	maxContexts = 1024     //
+	maxWeights  = 64 << 10 // bytes of an initializer that is looked into: one whose content is elsewhere is short
+	maxFiles    = 64
+	window      = 64 << 10
+)
+
+// Is tells whether a file that begins with head may be an ONNX model: an IR version, and then another field of a model.
+func Is(head []byte) bool {
+	if len(head) < 12 || head[0] != 0x08 || head[1] == 0 || head[1] > 0x7f {
+		return false
+	}
+	switch head[2] {
+	case 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72:
+		return head[4]|head[5]|head[6]|head[7] != 0 // else it is the length of a safetensors header
+	}
+	return false
+}
+
+// Parse reads the outline of the model of the given size behind r. Errors wrap ErrFormat unless reading failed.
+func Parse(r io.ReaderAt, size int64) (*Model, error) {
+	p := &parser{r: r, size: size}
+	m := &Model{Ops: map[string]int{}}
+	graph := false
+	version := ""
+	err := p.walk(field{at: 0, size: size}, func(num protowire.Number, v field) (err error) {
+		switch num {
+		case 1:
+			m.IRVersion = int64(v.n)
+		case 2:
+			m.Producer, err = p.text(v)
+		case 3:
+			version, err = p.text(v)
+		case 7:
+			graph = true
+			err = p.graph(v, m)
+		case 8:
+			err = p.opset(v, m)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !graph || len(m.Opsets) == 0 {
+		return nil, fmt.Errorf("%w: it has no graph, or no operator set", ErrFormat)
+	}
+	if m.Producer != "" && version != "" {
+		m.Producer += " " + version
+	}
+	slices.Sort(m.External)
+	m.External = slices.Compact(m.External)
+	return m, nil
+}
+
+func (p *parser) opset(f field, m *Model) error {
+	domain, version := "", uint64(0)
+	err := p.walk(f, func(num protowire.Number, v field) (err error) {
+		switch num {
+		case 1:
+			domain, err = p.text(v)
+		case 2:
+			version = v.n
+		}
+		return err
+	})
+	text := strconv.FormatUint(version, 10)
+	if domain != "" && domain != "ai.onnx" {
+		text = domain + " " + text
+	}
+	if len(m.Opsets) < maxValues {
+		m.Opsets = append(m.Opsets, text)
+	}
+	return err
+}
+
+func (p *parser) graph(f field, m *Model) error {
+	return p.walk(f, func(num protowire.Number, v field) (err error) {
+		switch num {
+		case 1:
+			return p.node(v, m)
+		case 2:
+			m.Graph, err = p.text(v)
+		case 5:
+			m.Initializers++
+			if v.size <= maxWeights && len(m.External) < maxFiles {
+				err = p.external(v, m)
+			}
+		case 11:
+			err = p.value(v, &m.Inputs)
+		case 12:
+			err = p.value(v, &m.Outputs)
+		}
+		return err
+	})
+}
+
+func (p *parser) node(f field, m *Model) error {
+	op := ""
+	var attributes []field
+	err := p.walk(f, func(num protowire.Number, v field) (err error) {
+		switch num {
+		case 4:
+			op, err = p.text(v)
+		case 5:
+			if len(attributes) < maxRank {
+				attributes = append(attributes, v)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m.Nodes++
+	if _, known := m.Ops[op]; known || len(m.Ops) < maxOps {
+		m.Ops[op]++
+	}
+	if op != "EPContext" || len(m.Contexts) == maxContexts {
+		return nil
+	}
+	c := EPContext{Main: true}
+	embedded := true
+	var content field
+	for _, a := range attributes {
+		name, text, n, err := p.attribute(a)
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "source":
+			c.Source, err = p.text(text)
+		case "partition_name":
+			c.Partition, err = p.text(text)
+		case "ep_sdk_version":
+			c.SDK, err = p.text(text)
+		case "main_context":
+			c.Main = n != 0
+		case "embed_mode":
+			embedded = n != 0
+		case "ep_cache_context":
+			content = text
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case content.size == 0:
+	case embedded:
+		c.Offset, c.Size = content.at, content.size
+	default:
+		c.File, err = p.text(content)
+	}
+	m.Contexts = append(m.Contexts, c)
+	return err
+}
+
+// attribute reads the name, the text and the number of a node's attribute.
+func (p *parser) attribute(f field) (name string, text field, n uint64, err error) {
+	err = p.walk(f, func(num protowire.Number, v field) (err error) {
+		switch num {
+		case 1:
+			name, err = p.text(v)
+		case 3:
+			n = v.n
+		case 4:
+			text = v
+		}
+		return err
+	})
+	return name, text, n, err
+}
+
+// external notes in which file the content of an initializer is, if it is in another one.
+func (p *parser) external(f field, m *Model) error {
+	return p.walk(f, func(num protowire.Number, v field) error {
+		if num != 13 {
+			return nil
+		}
+		var key, value string
+		err := p.walk(v, func(num protowire.Number, v field) (err error) {
+			switch num {
+			case 1:
+				key, err = p.text(v)
+			case 2:
+				value, err = p.text(v)
+			}
+			return err
+		})
+		if key == "location" {
+			m.External = append(m.External, value)
+		}
+		return err
+	})
+}
+
+// value reads an input or output: its name, and of its type what a tensor's is. A sequence or map has the type "?".
+func (p *parser) value(f field, to *[]Value) error {
+	x := Value{DType: "?", Dims: []string{}}
+	err := p.walk(f, func(num protowire.Number, v field) (err error) {
+		switch num {
+		case 1:
+			x.Name, err = p.text(v)
+		case 2:
+			err = p.walk(v, func(num protowire.Number, v field) error {
+				if num != 1 {
+					return nil
+				}
+				return p.tensor(v, &x)
+			})
+		}
+		return err
+	})
+	if len(*to) < maxValues {
+		*to = append(*to, x)
+	}
+	return err
+}
+
+func (p *parser) tensor(f field, x *Value) error {
+	return p.walk(f, func(num protowire.Number, v field) error {
+		switch num {
+		case 1:
+			x.DType = dtype(v.n)
+		case 2:
+			return p.walk(v, func(num protowire.Number, v field) error {
+				if num != 1 || len(x.Dims) == maxRank {
+					return nil
+				}
+				dim, err := p.dim(v)
+				x.Dims = append(x.Dims, dim)
+				return err
+			})
+		}
+		return nil
+	})
+}
+
+func (p *parser) dim(f field) (string, error) {
+	text := "?"
+	err := p.walk(f, func(num protowire.Number, v field) (err error) {
+		switch num {
+		case 1:
+			text = strconv.FormatInt(int64(v.n), 10)
+		case 2:
+			text, err = p.text(v)
+		}
+		return err
+	})
+	return text, err
+}
+
+// dtype is the name of an element type.
+func dtype(n uint64) string {
+	names := []string{"undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "float64", "uint32", "uint64",
+		"complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1"}
+	if n < uint64(len(names)) {
+		return names[n]
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// SortedOps returns the kinds of nodes, those with most nodes first.
+func (m *Model) SortedOps() []string {
+	ops := slices.Sorted(maps.Keys(m.Ops))
+	slices.SortStableFunc(ops, func(a, b string) int { return m.Ops[b] - m.Ops[a] })
+	return ops
+}
+
+// field is a field's value: a number, or where its bytes are.
+type field struct {
+	n        uint64
+	at, size int64
+}
+
+// parser reads a file by a window that goes forward with what is asked for.
+type parser struct {
+	r      io.ReaderAt
+	size   int64
+	buf    []byte
+	begin  int64 // of buf
+	fields int
+}
+
+// bytes returns at most n bytes at a place; less than that at the file's end only.
+func (p *parser) bytes(at, n int64) ([]byte, error) {
+	n = min(n, p.size-at)
+	if at >= p.begin && at+n <= p.begin+int64(len(p.buf)) {
+		return p.buf[at-p.begin:][:n], nil
+	}
+	buf := make([]byte, min(max(n, window), p.size-at))
+	if k, err := p.r.ReadAt(buf, at); err != nil && !(errors.Is(err, io.EOF) && k == len(buf)) {
+		return nil, fmt.Errorf("read ONNX model: %w", err)
+	}
+	p.buf, p.begin = buf, at
+	return buf[:n], nil
+}
+
+func (p *parser) text(f field) (string, error) {
+	if f.size > maxText {
+		return "", fmt.Errorf("%w: a name of %d bytes", ErrFormat, f.size)
+	}
+	b, err := p.bytes(f.at, f.size)
+	return string(b), err
+}
+
+// walk calls each for every field of the message in f.
+func (p *parser) walk(f field, each func(num protowire.Number, v field) error) error {
+	const most = 2 * 10 // bytes of a tag, and of the number behind it
+	for at, end := f.at, f.at+f.size; at < end; {
+		if p.fields++; p.fields > maxFields {
+			return fmt.Errorf("%w: more than %d fields", ErrFormat, maxFields)
+		}
+		b, err := p.bytes(at, min(most, end-at))
+		if err != nil {
+			return err
+		}
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(n))
+		}
+		v := field{at: at + int64(n)}
+		k := 0
+		switch b = b[n:]; typ {
+		case protowire.VarintType:
+			v.n, k = protowire.ConsumeVarint(b)
+		case protowire.Fixed32Type:
+			_, k = protowire.ConsumeFixed32(b)
+		case protowire.Fixed64Type:
+			_, k = protowire.ConsumeFixed64(b)
+		case protowire.BytesType:
+			var length uint64
+			if length, k = protowire.ConsumeVarint(b); k > 0 {
+				v.at += int64(k)
+				if length > uint64(end-v.at) {
+					return fmt.Errorf("%w: a field of %d bytes at %d of %d: is it cut off?", ErrFormat, length, v.at, p.size)
+				}
+				v.size = int64(length)
+				at = v.at + v.size
+			}
+		default:
+			return fmt.Errorf("%w: a field of type %d at %d", ErrFormat, typ, at)
+		}
+		if k < 0 {
+			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(k))
+		}
+		if typ != protowire.BytesType {
+			at = v.at + int64(k)
+		}
+		if err := each(num, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
