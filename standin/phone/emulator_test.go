@@ -5,11 +5,13 @@ package phone_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +85,7 @@ func TestDeviceIsAPhone(t *testing.T) {
 		{"data", "echo hi > /data/local/tmp/x && cat /data/local/tmp/x", "hi\n"},
 		{"null", "echo x > /dev/null; head -c 3 /dev/zero | sha256sum | head -c 8", "709e80c8"},
 		{"host name", "hostname", "hexmage\n"},
+		{"cores", "grep -c '^CPU architecture: 8$' /proc/cpuinfo; grep -c vendor_id /proc/cpuinfo || :", fmt.Sprintf("%d\n0\n", runtime.NumCPU())},
 		{"no DSP", "ls /dev/fastrpc-cdsp 2>/dev/null; echo $?", "1\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -333,6 +336,7 @@ func TestStartIsRefused(t *testing.T) {
 		{"no program", func(o *phone.Options) { o.Self = []string{"/nowhere"} }, "/nowhere"},
 		{"another program", func(o *phone.Options) { o.Self = []string{"/bin/true"} }, "does Options.Self call emulator.Init?"},
 		{"disk and data", func(o *phone.Options) { o.Data, o.DiskBytes = t.TempDir(), 1 }, "exclude each other"},
+		{"nothing to hide", func(o *phone.Options) { o.Hidden = phone.HiddenCdsprpc }, "there is no libcdsprpc.so to hide"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := phone.Options{Self: phonetest.Self(t), Image: image, Dir: t.TempDir()}

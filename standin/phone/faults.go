@@ -27,6 +27,7 @@ type Faults struct {
 	KillAtDSP  bool          `json:"kill_at_dsp,omitempty"` // kill the first program that opens the DSP
 	Skew       time.Duration `json:"skew,omitempty"`        // how far the device's clock is ahead of the host's
 	Celsius    float64       `json:"celsius,omitempty"`     // how warm it is when it starts; 0: as its surroundings
+	Hidden     Hidden        `json:"hidden,omitempty"`      // what programs on the device do not see
 	HeatFactor float64       `json:"heat_factor,omitempty"` // it warms and cools so many times as fast as otherwise; 0: 1
 }
 
@@ -39,6 +40,16 @@ const (
 	DSPRefuses DSPFault = "fail"  // opening a library fails with 0x80000406
 	DSPHangs   DSPFault = "hang"  // calls are never answered
 	DSPCrashes DSPFault = "crash" // the first call is lost with its protection domain, then it is DSPRefuses
+)
+
+// Hidden is a part of the device that programs do not see.
+type Hidden string
+
+// What can be hidden.
+const (
+	HiddenNothing Hidden = ""
+	HiddenSoCID   Hidden = "soc-id"     // /sys/devices/soc0/soc_id, as in a container without the board's /sys
+	HiddenCdsprpc Hidden = "libcdsprpc" // libcdsprpc.so, as from an app that does not declare it
 )
 
 // Fault is a row of the table of faults: how people ask for it, and what it does.
@@ -102,6 +113,15 @@ func FaultTable() []Fault {
 				}
 				return f.Silicon.Model
 			}},
+		{"hide", "soc-id|libcdsprpc", "programs do not see /sys/devices/soc0/soc_id, or libcdsprpc.so",
+			func(f *Faults, v string, _ func(string) (SoCProps, error)) error {
+				f.Hidden = Hidden(v)
+				if f.Hidden != HiddenSoCID && f.Hidden != HiddenCdsprpc {
+					return fmt.Errorf("%q: want %s or %s", v, HiddenSoCID, HiddenCdsprpc)
+				}
+				return nil
+			},
+			func(f Faults) string { return string(f.Hidden) }},
 		{"kill-runner", "DURATION|dsp", "kill, once, the largest program that has run for DURATION, or the first that opens the DSP",
 			func(f *Faults, v string, _ func(string) (SoCProps, error)) (err error) {
 				if v == "dsp" {

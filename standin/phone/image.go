@@ -17,6 +17,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/hexmage/hexmage/standin/phone/linux"
 )
 
 // Image says what a device consists of. Paths are of the host.
@@ -25,7 +27,15 @@ type Image struct {
 	QemuAArch64  string   // static qemu-aarch64
 	QemuHexagon  string   // static qemu-hexagon
 	FastRPCShell string   // static Hexagon program that serves one DSP connection; empty: the device has no DSP
+	Linux        Linux    // the zero value: the device runs only static programs for AArch64
 	SoC          SoCProps //
+}
+
+// Linux is what a device has for programs of arm64 Linux.
+type Linux struct {
+	Root    string `json:"root"`    // tree of the distribution's libraries
+	Cdsprpc string `json:"cdsprpc"` // libcdsprpc.so, by which such programs reach the DSP
+	Load    string `json:"load"`    // qnn-load
 }
 
 // SoCProps is what the device says it is.
@@ -44,6 +54,7 @@ const (
 	qemuAArch64 = "qemu-aarch64-static"
 	qemuHexagon = "qemu-hexagon-static"
 	shellPath   = "dsp/fastrpc_shell_3"
+	rpcFolder   = "odm" // has libcdsprpc.so alone, so that it can be hidden
 )
 
 // scripts are those of the device that busybox does not have.
@@ -79,6 +90,7 @@ func (m Image) build(ctx context.Context, dir string) error {
 	if m.FastRPCShell != "" {
 		b.copy(shellPath, m.FastRPCShell, 0o755)
 	}
+	b.linux(m.Linux)
 	b.own("system/bin/getprop", 0o755)
 	b.own("system/bin/logcat", 0o755)
 	b.own(skewed, 0o644)
@@ -197,6 +209,21 @@ func (b *builder) link(name, target string) {
 	if b.err == nil {
 		b.err = os.Symlink(target, p)
 	}
+}
+
+// linux adds what programs of arm64 Linux need.
+func (b *builder) linux(l Linux) {
+	if l == (Linux{}) {
+		return
+	}
+	libs := linux.Libraries()
+	for _, name := range sortedKeys(libs) {
+		b.copy(path.Join(linux.Folder, name), filepath.Join(l.Root, filepath.FromSlash(libs[name])), 0o755)
+	}
+	b.link(linux.Loader, linux.LoaderTo)
+	b.copy(rpcFolder+"/lib64/"+linux.Library, l.Cdsprpc, 0o755)
+	b.link(path.Join(linux.Folder, linux.Library), "../../"+rpcFolder+"/lib64/"+linux.Library)
+	b.copy("vendor/bin/"+linux.Program, l.Load, 0o755)
 }
 
 // copy copies a host file.

@@ -70,7 +70,8 @@ type Spec struct {
 	Busybox string   `json:"busybox"` // static busybox
 	Qemu    string   `json:"qemu"`    // folder with qemu-aarch64-static and qemu-hexagon-static
 	DSP     string   `json:"dsp"`     // the DSP's protection domain, compiled
-	Out     string   `json:"out"`     // folder to write
+	Linux   *Linux   `json:"linux,omitempty"`
+	Out     string   `json:"out"` // folder to write
 }
 
 // RunTool is the tool.
@@ -78,8 +79,12 @@ func RunTool(ctx context.Context, s Spec, _ tool.Env) error {
 	if s.Out == "" || s.Qemu == "" || s.Busybox == "" {
 		return errors.New("out, qemu and busybox are needed")
 	}
-	return BuildImage(ctx, s.Out, Image{SoC: s.SoC, Busybox: s.Busybox, FastRPCShell: s.DSP,
-		QemuAArch64: filepath.Join(s.Qemu, "qemu-aarch64-static"), QemuHexagon: filepath.Join(s.Qemu, "qemu-hexagon-static")})
+	m := Image{SoC: s.SoC, Busybox: s.Busybox, FastRPCShell: s.DSP,
+		QemuAArch64: filepath.Join(s.Qemu, "qemu-aarch64-static"), QemuHexagon: filepath.Join(s.Qemu, "qemu-hexagon-static")}
+	if s.Linux != nil {
+		m.Linux = *s.Linux
+	}
+	return BuildImage(ctx, s.Out, m)
 }
 
 // The device's temperature is a model, and a simple one: each part is at some distance from what its load would lead to in the end, and

@@ -19,7 +19,11 @@ func enterRoot(s setup, soc SoCProps) (*state, error) {
 	if err := mount("tmpfs", s.Root, "tmpfs", unix.MS_NOSUID, "mode=0755,size=16m"); err != nil {
 		return nil, err
 	}
-	if err := bindImage(s.Image, s.Root); err != nil {
+	hidden := ""
+	if s.Faults.Hidden == HiddenCdsprpc {
+		hidden = rpcFolder
+	}
+	if err := bindImage(s.Image, s.Root, hidden); err != nil {
 		return nil, err
 	}
 	if err := mountData(s); err != nil {
@@ -47,8 +51,8 @@ func enterRoot(s setup, soc SoCProps) (*state, error) {
 	return st, st.hide()
 }
 
-// bindImage shows the image's folders, read-only, below root.
-func bindImage(image, root string) error {
+// bindImage shows the image's folders, read-only, below root, but for the one that is hidden.
+func bindImage(image, root, hidden string) error {
 	entries, err := os.ReadDir(image)
 	if err != nil {
 		return err
@@ -56,7 +60,7 @@ func bindImage(image, root string) error {
 	for _, e := range entries {
 		from, to := filepath.Join(image, e.Name()), filepath.Join(root, e.Name())
 		switch {
-		case e.Name() == hiddenDir:
+		case e.Name() == hiddenDir || e.Name() == hidden:
 		case e.Type()&os.ModeSymlink != 0:
 			target, err := os.Readlink(from)
 			if err != nil {

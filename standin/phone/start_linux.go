@@ -91,6 +91,9 @@ func (o Options) setup() (setup, error) {
 		}
 	}
 	s := setup{Faults: o.Faults}
+	if _, err := os.Stat(filepath.Join(o.Image, rpcFolder)); o.Hidden == HiddenCdsprpc && err != nil {
+		return setup{}, errors.New("emulator: there is no libcdsprpc.so to hide: the image was made without what programs of arm64 Linux need")
+	}
 	for _, p := range []struct {
 		to   *string
 		from string

@@ -116,6 +116,9 @@ func (st *state) fill(root string, s setup, soc SoCProps) error {
 			}
 		}
 	}
+	if s.Faults.Hidden == HiddenSoCID {
+		really.SoCID = 0
+	}
 	if err := st.putAll(soc0(really)); err != nil {
 		return err
 	}
@@ -137,6 +140,12 @@ func (st *state) fill(root string, s setup, soc SoCProps) error {
 		return err
 	}
 	if err := st.show("properties", at); err != nil {
+		return err
+	}
+	if err := st.put("cpuinfo", cpuinfo()); err != nil {
+		return err
+	}
+	if err := st.show("cpuinfo", filepath.Join(root, "proc/cpuinfo")); err != nil {
 		return err
 	}
 	return st.show("boot_id", filepath.Join(root, bootIDFile))
@@ -214,6 +223,17 @@ func fixed() map[string]string {
 		files[at+"scaling_governor"] = "schedutil\n"
 	}
 	return files
+}
+
+// cpuinfo is what the kernel of an AArch64 machine tells of its cores: programs that read the host's stumble over its form. The cores are qemu's, of no
+// maker's model.
+func cpuinfo() string {
+	var b strings.Builder
+	for n := range runtime.NumCPU() {
+		fmt.Fprintf(&b, "processor\t: %d\nBogoMIPS\t: 38.40\nFeatures\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm\n"+
+			"CPU implementer\t: 0x00\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0x000\nCPU revision\t: 0\n\n", n)
+	}
+	return b.String()
 }
 
 // sensors writes what changes: temperatures, frequencies, and what the battery gives.

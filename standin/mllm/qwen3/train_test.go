@@ -122,9 +122,12 @@ func encodeTokenizer(vocab []string, merges [][2]string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("{\n  \"version\": \"1.0\",\n  \"added_tokens\": [")
 	for i, name := range addedNames() {
-		fmt.Fprintf(&b, "%s\n    {\"id\": %d, \"content\": %q, \"special\": true}", comma(i), len(vocab)+i, name)
+		fmt.Fprintf(&b, "%s\n    {\"id\": %d, \"content\": %q, \"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": false, \"special\": true}", comma(i), len(vocab)+i, name)
 	}
-	b.WriteString("\n  ],\n  \"model\": {\n    \"type\": \"BPE\",\n    \"vocab\": {")
+	b.WriteString("\n  ],\n" +
+		`  "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},` + "\n" +
+		`  "decoder": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},` + "\n" +
+		"  \"model\": {\n    \"type\": \"BPE\",\n    \"vocab\": {")
 	for i, v := range vocab {
 		s, err := jsonString(v)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // Status codes and calls of fastrpc_wire.h.
 const (
-	open, info, execute, closing = 1, 2, 3, 4
+	open, info, execute, closing, load, invoke = 1, 2, 3, 4, 5, 6
 
 	failed        = 0x80000401
 	unableToLoad  = 0x80000406
@@ -66,6 +66,27 @@ func TestOps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Libraries of somebody else's are looked at, and that is all: an import that nobody has is no reason to refuse them, and they take no handle.
+func TestLoad(t *testing.T) {
+	shell := build(t)
+	d := start(t, shell, "v79")
+	other := library(t, "v79", "-DUNDEFINED")
+	for range 20 {
+		if status, rest := d.call(load, append(text(other), text("open_op_execute")...)); status != 0 || len(rest) != 0 {
+			t.Fatalf("%#x %q", status, rest)
+		}
+	}
+	d.refused(load, append(text(other), text("skel_handle_invoke")...), noSuchSymbol, other+": the library does not export skel_handle_invoke")
+	d.refused(load, append(text("/no/such/lib.so"), text("x")...), unableToLoad, "cannot open /no/such/lib.so: errno 2")
+	d.refused(load, append(text("lib.so"), text("x")...), badParameter, "must be absolute")
+	d.refused(load, text(other), badParameter, "malformed LOAD")
+	d.refused(invoke, words(1), unsupported, "the emulated DSP does not run it")
+	d.refused(invoke, nil, badParameter, "malformed INVOKE")
+	d.refused(info, words(1), invalidHandle, "no library")
+	d = start(t, shell, "v75")
+	d.refused(load, append(text(other), text("open_op_execute")...), badELF, "another arch: e_flags 0x79, this device's DSP is 0x75")
 }
 
 // The open model's arithmetic asks for correctly rounded division and roots and for products that are not fused.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/standin/phone/cdsp"
+	"github.com/hexmage/hexmage/standin/phone/linux"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -64,6 +67,47 @@ func Image(t testing.TB, change func(*phone.Image)) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// Linux compiles what an image has for programs of arm64 Linux.
+func Linux(t testing.TB) phone.Linux {
+	t.Helper()
+	dir, root := t.TempDir(), toolchaintest.Root(t, "linux_arm64")
+	if err := os.CopyFS(dir, linux.Sources()); err != nil {
+		t.Fatal(err)
+	}
+	wire, err := fs.ReadFile(cdsp.Sources(), cdsp.Wire)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, cdsp.Wire), wire, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	clang := toolchaintest.Path(t, "llvm", "usr/bin/clang-22")
+	for _, argv := range [][]string{linux.LibraryArgs(clang, root, linux.Library), linux.ProgramArgs(clang, root, linux.Program)} {
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Fatalf("%v: %v\n%s", argv, err, out)
+		}
+	}
+	return phone.Linux{Root: root, Cdsprpc: filepath.Join(dir, linux.Library), Load: filepath.Join(dir, linux.Program)}
+}
+
+// DSP compiles the program of a device's DSP.
+func DSP(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, cdsp.Sources()); err != nil {
+		t.Fatal(err)
+	}
+	argv := cdsp.Args(toolchaintest.Path(t, "llvm", "usr/bin/clang-22"), cdsp.Program)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", argv, err, out)
+	}
+	return filepath.Join(dir, cdsp.Program)
 }
 
 // Start starts a device of an image. Its log is shown when the test fails.

@@ -103,7 +103,7 @@ static int place(struct image *image, const uint8_t *file, uint32_t bytes, uint3
   for (uint32_t i = 0; i < h->phnum; i++) {
     memcpy(&p, file + h->phoff + i * sizeof p, sizeof p);
     if (p.type == PT_LOAD && p.memsz > 0 && add_segment(image, &p, bytes, failure) < 0) return -1;
-    if (p.type == PT_TLS) return fail(failure, bad, "thread-local storage is not supported", NULL);
+    if (p.type == PT_TLS) image->thread_local = 1;
     if (p.type == PT_DYNAMIC) {
       image->dynamic = p.vaddr;
       image->dynamic_size = p.memsz;
@@ -143,8 +143,17 @@ static int find_entry(struct image *image, const char *name, void *address, stru
   return 0;
 }
 
-static int load(struct image *image, const uint8_t *file, uint32_t bytes, uint32_t device_arch, struct failure *failure) {
+static int look(struct image *image, const uint8_t *file, uint32_t bytes, const char *symbol, uint32_t device_arch, struct failure *failure) {
   if (place(image, file, bytes, device_arch, failure) < 0 || image_dynamic(image, failure) < 0) return -1;
+  uint32_t at = image_symbol(image, symbol);
+  if (!at || !image_holds(image, at, 4, SEGMENT_EXECUTE)) return fail(failure, (uint32_t)AEE_ENOSUCHSYMBOL, "the library does not export ", symbol);
+  return 0;
+}
+
+static int load(struct image *image, const uint8_t *file, uint32_t bytes, uint32_t device_arch, struct failure *failure) {
+  if (place(image, file, bytes, device_arch, failure) < 0) return -1;
+  if (image->thread_local) return fail(failure, (uint32_t)AEE_EBADELF, "thread-local storage is not supported", NULL);
+  if (image_dynamic(image, failure) < 0) return -1;
   /* Before any code of the library runs: is it a library for us at all? */
   if (find_entry(image, "open_op_execute", &image->execute, failure) < 0) return -1;
   if (find_entry(image, "open_op_name", &image->op_name, failure) < 0) return -1;
@@ -159,11 +168,36 @@ static int load(struct image *image, const uint8_t *file, uint32_t bytes, uint32
   return 0;
 }
 
+static int name_library(struct failure *failure, const char *path) {
+  struct text reason = failure->text;
+  failure->text = (struct text){0};
+  text_add(&failure->text, path);
+  text_add(&failure->text, ": ");
+  text_add(&failure->text, reason.bytes);
+  return -1;
+}
+
+static uint8_t *read_library(const char *path, uint32_t *bytes, struct failure *failure) {
+  if (path[0] == '/') return read_file(path, bytes, failure);
+  fail(failure, (uint32_t)AEE_EBADPARM, "the path of a library must be absolute: ", path);
+  return NULL;
+}
+
+int image_look(const char *path, const char *symbol, uint32_t device_arch, struct failure *failure) {
+  struct image image = {0};
+  uint32_t bytes;
+  uint8_t *file = read_library(path, &bytes, failure);
+  if (!file) return -1;
+  int result = look(&image, file, bytes, symbol, device_arch, failure);
+  sys_unmap(file, whole_pages(bytes));
+  if (image.base) sys_unmap(image.base, whole_pages(image.span));
+  return result == 0 ? 0 : name_library(failure, path);
+}
+
 int image_open(struct image *image, const char *path, uint32_t device_arch, struct failure *failure) {
   *image = (struct image){0};
-  if (path[0] != '/') return fail(failure, (uint32_t)AEE_EBADPARM, "the path of a library must be absolute: ", path);
   uint32_t bytes;
-  uint8_t *file = read_file(path, &bytes, failure);
+  uint8_t *file = read_library(path, &bytes, failure);
   if (!file) return -1;
   int result = load(image, file, bytes, device_arch, failure);
   sys_unmap(file, whole_pages(bytes));
@@ -173,12 +207,7 @@ int image_open(struct image *image, const char *path, uint32_t device_arch, stru
     sys_unmap(image->base, whole_pages(image->span));
   }
   *image = (struct image){0};
-  struct text reason = failure->text; /* say which library it is about */
-  failure->text = (struct text){0};
-  text_add(&failure->text, path);
-  text_add(&failure->text, ": ");
-  text_add(&failure->text, reason.bytes);
-  return -1;
+  return name_library(failure, path);
 }
 
 void image_close(struct image *image) {

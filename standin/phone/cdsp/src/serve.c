@@ -160,6 +160,24 @@ static int do_close(struct cursor *c) {
   return 0;
 }
 
+/* A library of somebody else's: it is looked at as a DSP would that loads it, and that is all. */
+static int do_load(struct cursor *c) {
+  static char path[WIRE_MAX_PATH + 1], symbol[WIRE_MAX_NAME + 1];
+  take_string(c, path, WIRE_MAX_PATH);
+  take_string(c, symbol, WIRE_MAX_NAME);
+  if (c->broken || c->left) return refuse((uint32_t)AEE_EBADPARM, "malformed LOAD");
+  struct failure failure;
+  if (image_look(path, symbol, domain.arch, &failure) < 0) return answer_failure(&failure);
+  answer(AEE_SUCCESS, 0);
+  return 0;
+}
+
+static int do_invoke(struct cursor *c) {
+  take_word(c);
+  if (c->broken || c->left) return refuse((uint32_t)AEE_EBADPARM, "malformed INVOKE");
+  return refuse((uint32_t)AEE_EUNSUPPORTED, "hexmage emulator: the library is one that this DSP loads, but the emulated DSP does not run it: this is as far as it goes");
+}
+
 static uint32_t element_bytes(uint32_t dtype) {
   switch (dtype) {
     case WIRE_QUINT8:
@@ -309,6 +327,8 @@ int serve(uint32_t device_arch) {
       case WIRE_INFO: do_info(&c); break;
       case WIRE_EXECUTE: do_execute(&c); break;
       case WIRE_CLOSE: do_close(&c); break;
+      case WIRE_LOAD: do_load(&c); break;
+      case WIRE_INVOKE: do_invoke(&c); break;
       default: refuse((uint32_t)AEE_EUNSUPPORTED, "no such call"); break;
     }
   }

@@ -82,7 +82,7 @@ struct image {
   uint8_t *base;
   uint32_t span, e_flags, n_segments;
   struct segment segments[IMAGE_MAX_SEGMENTS];
-  uint32_t dynamic, dynamic_size;
+  uint32_t dynamic, dynamic_size, thread_local;
   uint32_t symbols, n_symbols, strings, strings_size;
   uint32_t rela, rela_size, plt_rela, plt_rela_size;
   uint32_t init, fini, init_array, init_array_size, fini_array, fini_array_size;
@@ -94,6 +94,8 @@ enum { SEGMENT_EXECUTE = 1, SEGMENT_WRITE = 2, SEGMENT_READ = 4 };
 
 int image_open(struct image *image, const char *path, uint32_t device_arch, struct failure *failure);
 void image_close(struct image *image);
+/* Whether the DSP would load the library and find the symbol in it. Nothing of it is kept, and no code of it runs. */
+int image_look(const char *path, const char *symbol, uint32_t device_arch, struct failure *failure);
 /* Whether [start, start+size) lies in one segment that has every flag asked for. */
 int image_holds(const struct image *image, uint32_t start, uint32_t size, uint32_t flags);
 uint32_t image_word(const struct image *image, uint32_t start);
