@@ -2,20 +2,65 @@
 
 failure "skel-not-loaded" {
   where    = ["device", "logcat"]
-  patterns = ["qnn_open failed, 0x80000406", "Unable to load Skel Library", "Failed to load skel, error", "0x80000406"]
+  patterns = ["qnn_open failed, 0x80000406", "Unable to load Skel Library", "Unable to load lib 0x80000406", "0x80000406"]
   cause    = "The DSP could not load the skel or op package: it is not there, not in ADSP_LIBRARY_PATH, or for another Hexagon arch."
   remedy   = "Push the skel of the device's arch (SM8750: libQnnHtpV79Skel.so from lib/hexagon-v79/unsigned), have ADSP_LIBRARY_PATH name its folder, with ';' between folders (a list with ':' is taken for one folder). If it worked before, reboot the device: its DSP may be wedged."
   source   = "pytorch/executorch#1176, #1527; qualcomm/fastrpc#379"
-  explains = ["device-create", "transport-4000", "context-create", "op-package-not-registered", "plain-1002"]
+  explains = ["device-create", "transport-4000", "skel-step", "platform-info", "context-create", "op-package-not-registered", "plain-1002"]
   examples = [
     "QnnDsp <E> DspTransport.openSession qnn_open failed, 0x80000406, prio 100\nQnnDsp <E> Unable to load Skel Library. transportStatus: 9\nQnnDsp <E> Failed to create device: 14001",
+    "<E> IDspTransport: Unable to load lib 0x80000406\n<E> Failed to create transport for device, error: 1002\n<E> Transport layer setup failed: 14001",
+  ]
+}
+
+failure "remote-symbols" {
+  where    = ["device", "logcat"]
+  patterns = ["loadRemoteSymbols failed with err 4000"]
+  cause    = "libQnnHtp.so could not open libcdsprpc.so, which the phone has to give, or the stub of the device's arch."
+  remedy   = "Push the stub of the device's arch (SM8750: libQnnHtpV79Stub.so) beside libQnnHtp.so. If it is there: libcdsprpc.so is in the phone's /vendor/lib64; an app declares it in its manifest, on Linux it comes with the board's FastRPC package."
+  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  explains = ["transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
+  examples = ["<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000\n<E> Failed to load skel, error: 4000\n<E> Transport layer setup failed: 14001"]
+}
+
+failure "no-cdsprpc" {
+  where    = ["device", "logcat"]
+  patterns = ["Failed in loading stub: (?:.*library )?[\"']?libcdsprpc[.]so"]
+  cause    = "There is no libcdsprpc.so that the program may load. By it QNN's stub reaches the DSP; the phone or board has to give it."
+  remedy   = "On a phone it is in /vendor/lib64: an app declares <uses-native-library android:name=\"libcdsprpc.so\"/> in its manifest. On Linux install the board's FastRPC package, and look whether the linker finds it (`ldconfig -p`)."
+  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, on the emulated phone"
+  explains = ["remote-symbols", "shared-library", "library-not-found", "transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
+  examples = ["<W> Failed in loading stub: libcdsprpc.so: cannot open shared object file: No such file or directory\n<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000"]
+}
+
+failure "no-stub" {
+  where    = ["device", "logcat"]
+  patterns = ["Failed in loading stub: (?:.*library )?[\"']?(?P<lib>libQnnHtpV[0-9]+Stub[.]so)"]
+  cause    = "{lib} is not there: QNN takes the stub of the SoC that the phone says it is."
+  remedy   = "Push {lib} of the same SDK beside libQnnHtp.so, with its folder in LD_LIBRARY_PATH, and the skel of the same arch. If another arch's were pushed: the target is not this phone's SoC (`hexmage device info`)."
+  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, on the emulated phone"
+  explains = ["remote-symbols", "shared-library", "library-not-found", "transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
+  examples = ["<W> Failed in loading stub: libQnnHtpV75Stub.so: cannot open shared object file: No such file or directory\n<E> loadRemoteSymbols failed with err 4000"]
+}
+
+failure "skel-step" {
+  where    = ["device", "logcat"]
+  patterns = ["Failed to load skel, error: [0-9]+", "Transport layer setup failed: [0-9]+", "DspTransport.getHandle failed, error", "createDspTransportInstance failed", "error in creation of transport instance", "IDspTransport: Unknown rpc status", "QNN_TRANSPORT_CONFIG status has error"]
+  rank     = "consequence"
+  cause    = "libQnnHtp.so did not come as far as the skel, or the skel did not answer: what failed is in the lines above."
+  remedy   = "Look at the first line with <E> above it."
+  source   = "messages of libQnnHtp.so"
+  examples = [
     "<E> Failed to load skel, error: 4000",
+    "<E> QNN_TRANSPORT_CONFIG status has error :-2147482604",
+    "<E> Transport layer setup failed: 14001",
+    "<E> IDspTransport: Unknown rpc status 0x00000042\n<E> DspTransport.getHandle failed, error 0xffffffff\n<E> createDspTransportInstance failed to config transport object\n<E> error in creation of transport instance",
   ]
 }
 
 failure "skel-uri" {
   where    = ["device", "logcat"]
-  patterns = ["0x80000406,? uri file:///(?P<lib>[^ ?]+)", "remote_handle(?:64)?_open.*0x80000406.*file:///(?P<lib>[^ ?]+)"]
+  patterns = ["0x80000406,? uri[= ]file:///(?P<lib>[^ ?]+)", "remote_handle(?:64)?_open.*0x80000406.*file:///(?P<lib>[^ ?]+)"]
   cause    = "The DSP could not load {lib}: its name, arch or folder is wrong."
   remedy   = "Push {lib}, built for the device's Hexagon arch, and have ADSP_LIBRARY_PATH name its folder."
   source   = "chraac/llama.cpp#41, ggml-org/llama.cpp#18932"
@@ -23,6 +68,7 @@ failure "skel-uri" {
   examples = [
     "ggml-hex: failed to open session, err: 0x80000406, uri file:///libggml-htp_skel_v79.so?htp_iface_skel_handle_invoke&_modver=1.0&_dom=cdsp",
     "adsprpc: remote_handle64_open failed 0x80000406 for file:///libQnnHtpV79Skel.so?qnn_skel_handle_invoke&_modver=1.0",
+    "<E> openSessionForPriority failed: priority=100 status=0x80000406 uri=file:///libQnnHtpV79Skel.so?qnn_2_51_0_skel_handle_invoke&_modver=1.0&_dom=cdsp",
   ]
 }
 
@@ -137,6 +183,16 @@ failure "dsp-feature-missing" {
   source   = "qualcomm/fastrpc, AEEStdErr.h"
   explains = ["device-create"]
   examples = ["<E> DspTransport getHwInfo failed 0x80000414"]
+}
+
+failure "emulated-dsp" {
+  where    = ["device", "logcat"]
+  patterns = ["hexmage emulator: .*the emulated DSP does not run it"]
+  cause    = "The libraries fit each other and the phone, and the DSP would load the skel; but the phone is an emulated one, whose DSP does not run the vendor's skel."
+  remedy   = "What can be tested of the vendor's runtime here is tested: run it on a phone."
+  source   = "hexmage"
+  explains = ["dsp-feature-missing", "device-create", "transport-4000", "skel-step", "platform-info", "context-create", "plain-1002"]
+  examples = ["libcdsprpc.so: hexmage emulator: the skel is one that this DSP loads, but the emulated DSP does not run it: this is as far as it goes\n<E> DspTransport.transport_config failed: rpc 0x80000414, cfg 0x00000000\n<E> Failed to create transport for device, error: 1002"]
 }
 
 failure "libcdsprpc-old" {

@@ -110,10 +110,31 @@ failure "ort-backend" {
 failure "no-snapdragon" {
   where    = ["tool", "device"]
   patterns = ["No Snapdragon SOC detected"]
-  cause    = "The machine is no Snapdragon, or one whose soc_id this SDK does not know (SDK 2.42 added CQ8750S, 705)."
-  remedy   = "Give soc_model and arch explicitly, or take a newer SDK."
-  source   = "pytorch/executorch#16465, #21586"
+  cause    = "QNN found no Snapdragon: /sys/devices/soc0/soc_id cannot be read here, or its number is none that this SDK knows (SDK 2.42 added CQ8750S, 705)."
+  remedy   = "Run on the phone itself, not in a container without /sys; on a phone give soc_model and arch explicitly, or take a newer SDK."
+  source   = "pytorch/executorch#16465, #21586; the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  explains = ["htp-router"]
   examples = ["[Qnn ExecuTorch]: No Snapdragon SOC detected on this device"]
+}
+
+failure "soc-without-htp" {
+  where    = ["tool", "device"]
+  patterns = ["No devices for this HTP library variant"]
+  cause    = "The number in /sys/devices/soc0/soc_id is a SoC that this QNN SDK does not know, or one without an HTP that this library is for."
+  remedy   = "Compare the number with `hexmage compat --soc NAME`, and take a newer SDK for a newer SoC."
+  source   = "the vendor's libraries 2.51.0 for arm64, under qemu, with soc_id 999"
+  explains = ["htp-router"]
+  examples = ["<E> No devices for this HTP library variant after filtering\n<E> Init support device platform info failed\n<E> Failed to init router"]
+}
+
+failure "htp-router" {
+  where    = ["tool", "device"]
+  patterns = ["Init support device platform info failed", "Failed to init router", "failed sg_htpSingletonProvider initialize: [0-9]+", "Failed to initialize provider"]
+  rank     = "consequence"
+  cause    = "libQnnHtp.so could not start."
+  remedy   = "Look at the first line with <E> above it."
+  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  examples = ["<E> Init support device platform info failed\n<E> Failed to init router\n<E> failed sg_htpSingletonProvider initialize: 4000", "<E> Failed to init router\n<E> Failed to initialize provider"]
 }
 
 failure "out-of-memory" {

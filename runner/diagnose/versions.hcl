@@ -30,7 +30,7 @@ failure "stub-mismatch" {
   cause    = "libQnnHtp.so and its stub come from different QNN SDKs: it wants {expected} and found {detected}."
   remedy   = "Push libQnnHtp, libQnnSystem, stub and skel of one SDK, and keep /vendor/lib64 out of the front of LD_LIBRARY_PATH: phones have an older copy there."
   source   = "pytorch/executorch#8762"
-  explains = ["qnn-1008", "transport-4000", "device-create", "context-create", "platform-config", "qnn-libs-not-opened"]
+  explains = ["qnn-1008", "transport-4000", "skel-step", "platform-info", "device-create", "context-create", "platform-config", "qnn-libs-not-opened"]
   seed     = true
   examples = [
     "<E> Stub lib id mismatch: expected (v2.36.0.250627101419), detected (v2.34.0.250424175746)\n<E> Failed to parse platform config: 1008\n<E> Failed to create device: 14001",
@@ -69,11 +69,11 @@ failure "vendor-skel" {
 
 failure "skel-symbol" {
   where    = ["device", "logcat"]
-  patterns = ["0x80000442", "qnn_2_[0-9]+_[0-9]+_skel_handle_invoke"]
-  cause    = "The skel lacks a symbol that the stub asks for: from SDK 2.49 on the symbol's name has the version in it, and an older skel, such as the vendor's, exports the old name."
+  patterns = ["0x80000442", "(?:dlsym|symbol)[^\\n]{0,120}qnn_[0-9]+_[0-9]+_[0-9]+_skel_handle_invoke"]
+  cause    = "The skel lacks a symbol that the stub asks for: from SDK 2.48.0 on the symbol's name has the version in it, and an older skel, such as the vendor's, exports the old name."
   remedy   = "Push the skel of the same SDK as the stub, its folder first in ADSP_LIBRARY_PATH."
-  source   = "qualcomm/fastrpc#379"
-  explains = ["device-create", "skel-not-loaded"]
+  source   = "qualcomm/fastrpc#379; the skels of 2.48.0 and 2.51.0"
+  explains = ["device-create", "skel-not-loaded", "transport-4000", "skel-step", "platform-info", "context-create", "plain-1002"]
   examples = ["adsprpc : dlsym failed qnn_2_49_0_skel_handle_invoke", "remote_handle_open_domain: failed, nErr 0x80000442 for file:///libQnnHtpV79Skel.so"]
 }
 
@@ -105,18 +105,18 @@ failure "device-create" {
 
 failure "transport-4000" {
   where    = ["device", "logcat"]
-  patterns = ["Failed to create transport for device, error: 4000"]
+  patterns = ["Failed to create transport for device, error: (?:4000|1002|1008)"]
   rank     = "symptom"
   cause    = "libQnnHtp.so cannot talk to the DSP: the stub of the device's arch (libQnnHtpV79Stub.so for SM8750) is missing, or from another SDK."
   remedy   = "Push libQnnHtp, libQnnSystem, stub and skel of one SDK and of the device's arch, and remove older ones from the folder on the phone."
   source   = "pytorch/executorch#2788"
-  explains = ["device-create", "context-create"]
+  explains = ["device-create", "context-create", "skel-step", "platform-info", "plain-1002", "qnn-1008"]
   examples = ["<E> Failed to create transport for device, error: 4000\n<E> Failed to create device: 14001"]
 }
 
 failure "platform-config" {
   where    = ["device", "logcat"]
-  patterns = ["Failed to parse platform config: 1008", "Failed to load default platform info: (?:1008|14001)"]
+  patterns = ["Failed to (?:parse|load)(?: default)? platform (?:config|info): 1008"]
   rank     = "symptom"
   cause    = "The libraries of the QNN runtime are incompatible with each other (1008)."
   remedy   = "Take all QNN libraries from one SDK, and remove older ones from the folder on the phone."
@@ -124,7 +124,21 @@ failure "platform-config" {
   explains = ["device-create", "qnn-1008"]
   examples = [
     "<E> Failed to parse platform config: 1008",
+    "<E> Failed to load default platform info: 1008",
+  ]
+}
+
+failure "platform-info" {
+  where    = ["device", "logcat"]
+  patterns = ["Failed to (?:parse|load)(?: default)? platform (?:config|info): 14001", "default device creation failed", "Failed to register context to device and backend"]
+  rank     = "consequence"
+  cause    = "libQnnHtp.so could not find out what the device has: it did not reach the DSP (14001)."
+  remedy   = "Look at the first line with <E> above it."
+  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  explains = ["device-create"]
+  examples = [
     "<E> Failed to load default platform info: 14001",
+    "<E> default device creation failed\n<E> Failed to register context to device and backend",
   ]
 }
 
@@ -153,14 +167,14 @@ failure "no-stub-for-arch" {
 
 failure "context-err-5000" {
   where    = ["device"]
-  patterns = ["(?:[Cc]ould not create context from binary|[Cc]an't create context from binary).*(?:err|Error) 5000", "Failed to create context from binary with err 0x1388"]
+  patterns = ["(?:[Cc]ould not create context from binary|[Cc]an't create context from binary).*(?:err|Error) 5000", "Failed to create context from binary with err 0x1388", "Fail to get context blob with err 5000"]
   cause    = "The runtime is older than the SDK that compiled the context, or the context is for another device."
   remedy   = "Push the libraries of the SDK that compiled the context, or of a newer one, or compile again for this device; `hexmage inspect context.bin` shows SDK, arch and SoC."
   source   = "qualcomm/ai-hub-apps#148"
   explains = ["context-create"]
   examples = [
     "Could not create context from binary for context index = 0 : err 5000",
-    "Failed to create context from binary with err 0x1388",
+    "Fail to get context blob with err 5000\nFailed to create context from binary with err 0x1388",
   ]
 }
 

@@ -26,6 +26,7 @@ type Spec struct {
 	Previous  string     `json:"previous,omitempty"` // what this tool wrote for an earlier run
 	Printed   string     `json:"printed,omitempty"`  // file to write what all runs printed to
 	Out       string     `json:"out"`                // file to write
+	Measured  string     `json:"measured,omitempty"` // file to write what pipelines read of it to
 }
 
 // better is what the blocks of a metric say of which way is better.
@@ -72,6 +73,7 @@ type table struct {
 	Warnings    []string     `json:"warnings,omitempty"`
 
 	breaches []string // of limits
+	measured any      // what pipelines read: metrics by name, or those by variant
 	previous Baseline // the earlier run, without its rows
 }
 
@@ -184,10 +186,41 @@ func (t *table) measure(spec Spec) error {
 		}
 		measured = append(measured, Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
 	}
+	t.measured = numbers(all, spec)
 	t.show(all, spec, len(spec.Runs) > 1)
 	t.breaches = CheckAll(measured, t.limits(spec))
 	t.note(silent)
 	return nil
+}
+
+// Number is a metric as pipelines read it.
+type Number struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	Spread float64 `json:"spread"`
+	Runs   int     `json:"runs"` // that have it
+	Unit   string  `json:"unit"`
+}
+
+// numbers are the metrics by name; of several variants those of each by its values, such as "model=a,seq=64".
+func numbers(all []*variant, spec Spec) any {
+	variants := make(map[string]map[string]Number, len(all))
+	for _, v := range all {
+		var key []string
+		for _, a := range slices.Sorted(maps.Keys(v.Variant)) {
+			key = append(key, a+"="+v.Variant[a])
+		}
+		by := make(map[string]Number, len(v.Stats))
+		for _, s := range v.Stats {
+			by[s.Name] = Number{Median: rounded(s.Value), Min: rounded(s.Min), Max: rounded(s.Max), Spread: rounded(s.Spread), Runs: s.N, Unit: s.Unit}
+		}
+		if len(spec.Axes) == 0 {
+			return by
+		}
+		variants[strings.Join(key, ",")] = by
+	}
+	return variants
 }
 
 // compare sets what was measured of a variant beside the baselines that are for such a run.

@@ -15,7 +15,7 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version.
-const Tool tool.Name[Spec] = "metrics/9"
+const Tool tool.Name[Spec] = "metrics/10"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20
@@ -41,9 +41,9 @@ func Metrics(_ context.Context, spec Spec, env tool.Env) error {
 	if err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(t, "", "  ")
-	if err == nil {
-		err = os.WriteFile(spec.Out, append(b, '\n'), 0o644)
+	err = write(spec.Out, t)
+	if err == nil && spec.Measured != "" {
+		err = write(spec.Measured, t.measured)
 	}
 	if err != nil || len(t.breaches) == 0 {
 		return err
@@ -52,6 +52,14 @@ func Metrics(_ context.Context, spec Spec, env tool.Env) error {
 		fmt.Fprintf(env.Stderr, "%s: %s\n", Tool, bad)
 	}
 	return tool.ErrSaid
+}
+
+func write(file string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
 // sameTokens compares the tokens of the runs with those of their references.

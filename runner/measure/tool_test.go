@@ -59,7 +59,7 @@ func compared() []measure.Run {
 
 // What the tool writes belongs to its version: who changes one changes the other.
 func TestMetricsGolden(t *testing.T) {
-	const version, want = "metrics/9", `{
+	const version, want = "metrics/10", `{
   "title": "t",
   "profile": "open",
   "emulated": true,
@@ -161,6 +161,42 @@ func TestMetricsOfRepetitions(t *testing.T) {
 		}
 		if c.profile == "open" && strings.Contains(string(b), "paper") {
 			t.Errorf("the stand-in is compared with a phone:\n%s", b)
+		}
+	}
+}
+
+// What pipelines read: the metrics by name, those of a matrix by the values of its axes.
+func TestMeasured(t *testing.T) {
+	const one = `"prefill_time_us": {
+    "median": 201000,
+    "min": 200000,
+    "max": 202000,
+    "spread": 1482.6,
+    "runs": 2,
+    "unit": "us"
+  }`
+	files(t, map[string]string{"a": "prefill time: 200 ms\n", "b": "prefill time: 202 ms\n", "silent": "hello\n"})
+	of64 := func(runs []measure.Run) []measure.Run {
+		for i := range runs {
+			runs[i].Variant = map[string]string{"seq": "64", "model": "tiny"}
+		}
+		return runs
+	}
+	for name, c := range map[string]struct {
+		spec measure.Spec
+		want string
+	}{
+		"repetitions": {measure.Spec{Runs: of("a", "b")}, "{\n  " + one + "\n}\n"},
+		"a variant":   {measure.Spec{Runs: of64(of("a", "b")), Axes: []string{"model", "seq"}}, "{\n  \"model=tiny,seq=64\": {\n    " + strings.ReplaceAll(one, "\n", "\n  ") + "\n  }\n}\n"},
+		"nothing":     {measure.Spec{Runs: of("silent")}, "{}\n"},
+	} {
+		c.spec.Measured = "numbers"
+		if code, said := metrics(t, "", c.spec); code != 0 {
+			t.Fatal(said)
+		}
+		b, err := os.ReadFile("numbers")
+		if d := gocmp.Diff(c.want, string(b)); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
 		}
 	}
 }
