@@ -10,7 +10,6 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
-	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
 )
 
@@ -48,11 +47,7 @@ func contextSchema() step.Schema {
 
 // Plan has the compiler's config generated from the target, and then the compiler run with upstream's flags.
 func (c Context) Plan(p *step.Plan) {
-	t := facts.TargetOf(p.Target)
-	if t == nil {
-		p.Fail("", "No target", "A context is compiled for one SoC. Add a block `target \"SM8750\" {}` to the pipeline.")
-		return
-	}
+	t := target(p, "A context is compiled for one SoC.")
 	qairt := p.Toolchain("qairt")
 	if p.Failed() {
 		return

@@ -2,33 +2,34 @@ package steps
 
 import (
 	"context"
+	"io/fs"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/cdsp"
+	"github.com/hexmage/hexmage/standin/phone/linux"
 )
 
-// Emulator are the arguments of kind emulator: it has none.
-type Emulator struct{}
+// Emulator are the arguments of kind emulator.
+type Emulator struct {
+	Linux bool `arg:"linux"`
+}
 
 func emulatorSchema() step.Schema {
 	return step.Schema{
 		Summary:    "Makes the image of an emulated phone with the target's SoC: AArch64 and Hexagon programs run by qemu.",
+		ArgDocs:    map[string]string{"linux": "The phone also runs programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel; the toolchain linux_arm64 must be declared."},
 		Outputs:    []step.OutputSpec{{Name: "image", Class: action.Tree, Doc: "What the `device` argument of a run step takes."}},
-		Toolchains: []string{"llvm", "qemu", "busybox"},
+		Toolchains: []string{"llvm", "qemu", "busybox", "linux_arm64"},
 		Example:    `step "emulator" "phone" {}`,
 	}
 }
 
 // Plan has the DSP's protection domain compiled from the sources that hexmage carries, then the image put together.
-func (Emulator) Plan(p *step.Plan) {
-	if facts.TargetOf(p.Target) == nil {
-		p.Fail("", "No target", "The emulated phone has the target's SoC. Add a block `target \"SM8750\" {}` to the pipeline.")
-		return
-	}
+func (e Emulator) Plan(p *step.Plan) {
+	target(p, "The emulated phone has the target's SoC.")
 	llvm, qemu, busybox := p.Toolchain("llvm"), p.Toolchain("qemu"), p.Toolchain("busybox")
 	if p.Failed() {
 		return
@@ -40,9 +41,44 @@ func (Emulator) Plan(p *step.Plan) {
 	}
 	soc, diags := step.Decode[phone.SoCProps](p.Target)
 	p.Report(diags...)
-	image := step.Tool(p, "image", "put the phone's image together", phone.Tool, phone.Spec{SoC: soc, Busybox: busybox.Output.Path() + "/bin/busybox",
-		Qemu: qemu.Output.Path() + "/usr/bin", DSP: cdsp.Program, Out: "image"})
-	p.Tree("image", image.In(qemu.Input(), busybox.Input(), dsp).OutTree("image"))
+	spec := phone.Spec{SoC: soc, Busybox: busybox.Output.Path() + "/bin/busybox", Qemu: qemu.Output.Path() + "/usr/bin", DSP: cdsp.Program, Out: "image"}
+	in := []action.Input{qemu.Input(), busybox.Input(), dsp}
+	if e.Linux {
+		more, err := linuxParts(p, llvm.Input(), &spec)
+		if err != nil {
+			p.Fail("linux", "The sources of libcdsprpc.so cannot be read", "%v", err)
+		}
+		if p.Failed() {
+			return
+		}
+		in = append(in, more...)
+	}
+	image := step.Tool(p, "image", "put the phone's image together", phone.Tool, spec)
+	p.Tree("image", image.In(in...).OutTree("image"))
+}
+
+// linuxParts has compiled what a phone needs for programs of arm64 Linux, and adds it to the spec of its image.
+func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Spec) ([]action.Input, error) {
+	root := p.Toolchain("linux_arm64")
+	if p.Failed() {
+		return nil, nil
+	}
+	sources, err := embedded(linux.Sources(), "")
+	if err != nil {
+		return nil, err
+	}
+	wire, err := fs.ReadFile(cdsp.Sources(), cdsp.Wire)
+	if err != nil {
+		return nil, err
+	}
+	sources = append(sources, action.Input{Path: cdsp.Wire, Content: &action.Content{Data: wire}})
+	clang := llvm.Path + "/usr/bin/clang-22"
+	compile := func(name string, args []string) action.Input {
+		return p.Action(name, "compile the emulated phone's "+name, args...).In(llvm, root.Input()).In(sources...).Out(name).As(name)
+	}
+	spec.Linux = &phone.Linux{Root: root.Output.Path(), Cdsprpc: linux.Library, Load: linux.Program}
+	return []action.Input{root.Input(), compile(linux.Library, linux.LibraryArgs(clang, root.Output.Path(), linux.Library)),
+		compile(linux.Program, linux.ProgramArgs(clang, root.Output.Path(), linux.Program))}, nil
 }
 
 // EmulatePhone starts emulated phones for devices. self are program and arguments that call phone.Init.

@@ -1,12 +1,14 @@
 package steps
 
 import (
+	"encoding/json"
 	"net/url"
 	"path"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
@@ -97,4 +99,18 @@ func fetch(p *step.Plan, name, description string, spec sources.Spec) *step.Acti
 // online lets an action use the network, and the machine for the reason that is said.
 func online(a *step.Action, why string) {
 	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why)
+}
+
+// Download is how much an action would download, in bytes; 0 where it is not known, or nothing.
+func Download(s action.Spec) int64 {
+	if s.Platform[action.PropertyTool] != string(sources.Tool) {
+		return 0
+	}
+	for _, in := range s.Inputs {
+		var spec sources.Spec
+		if in.Path == tool.ArgsFile && in.Content != nil && json.Unmarshal(in.Content.Data, &spec) == nil {
+			return spec.Download()
+		}
+	}
+	return 0
 }

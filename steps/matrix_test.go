@@ -53,10 +53,10 @@ matrix = {
 repeat = 2
 warmup = 3
 logcat = true
-stdin  = "{seq} {other} {mode}"
-push   = { "{mode}.bin" = "models/{seq}.bin" }
-pull   = ["results/{seq}.json"]
-facts  = { prefill_tokens = "{seq}", decode_tokens = 32 }
+stdin  = "$${matrix.seq} {other} $${matrix.mode}"
+push   = { "$${matrix.mode}.bin" = "models/$${matrix.seq}.bin" }
+pull   = ["results/$${matrix.seq}.json"]
+facts  = { prefill_tokens = "$${matrix.seq}", decode_tokens = 32 }
 cooldown {
   timeout = "90s"
   zones   = ["cpu-*"]
@@ -163,7 +163,7 @@ func TestAxisThatChoosesPhones(t *testing.T) {
 	if len(names) != 3 || all["run[serial=A1]#1"].Platform[runner.PropertySerial] != "A1" || all["run[serial=B2]#1"].Platform[runner.PropertySerial] != "B2" {
 		t.Errorf("%q", names)
 	}
-	p, diags = planRun(t, "matrix = { phone = [\"A1\"] }\nserial = \"{phone}\"\ntitle = \"on {phone}\"")
+	p, diags = planRun(t, "matrix = { phone = [\"A1\"] }\nserial = \"$${matrix.phone}\"\ntitle = \"on $${matrix.phone}\"")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -179,21 +179,21 @@ func TestAxisThatChoosesPhones(t *testing.T) {
 func TestBenchMistakes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
-		"unused axis":           {`matrix = { seq = ["1"] }`, "Nothing of the step has {seq}"},
-		"empty axis":            {"matrix = { seq = [] }\nstdin = \"{seq}\"", `Axis "seq" of the matrix has no values`},
-		"a value twice":         {"matrix = { seq = [\"1\", \"1\"] }\nstdin = \"{seq}\"", `has "1" twice`},
+		"unused axis":           {`matrix = { seq = ["1"] }`, "Nothing of the step has ${matrix.seq}"},
+		"empty axis":            {"matrix = { seq = [] }\nstdin = \"$${matrix.seq}\"", `Axis "seq" of the matrix has no values`},
+		"a value twice":         {"matrix = { seq = [\"1\", \"1\"] }\nstdin = \"$${matrix.seq}\"", `has "1" twice`},
 		"no name":               {"matrix = { \"a b\" = [\"1\"] }\nstdin = \"{a b}\"", `"a b"`},
 		"half a run":            {"repeat = 1.5", "repeat is 1.5"},
 		"no run":                {"repeat = 0", "from 1 to 1000"},
 		"negative warm-up":      {"warmup = -1", "warmup is -1"},
-		"too many":              {"matrix = { a = [\"1\", \"2\", \"3\", \"4\", \"5\"] }\nrepeat = 1000\nstdin = \"{a}\"", "more than 4096 runs"},
+		"too many":              {"matrix = { a = [\"1\", \"2\", \"3\", \"4\", \"5\"] }\nrepeat = 1000\nstdin = \"$${matrix.a}\"", "more than 4096 runs"},
 		"no time":               {"cooldown {\n timeout = \"soon\"\n}", `timeout is "soon": want a duration`},
 		"no temperature":        {"cooldown {\n celsius = 4\n}", "not cooled down to 4"},
 		"no pattern":            {"cooldown {\n zones = [\"[\"]\n}", `"["`},
 		"no number":             {`facts = { prefill_tokens = "many" }`, `prefill_tokens is "many"`},
 		"two serials":           {"matrix = { serial = [\"A\"] }\nserial = \"B\"", "Leave one out"},
 		"a phone of an image":   {"matrix = { serial = [\"A\"] }\ndevice = \"image\"", "The axis serial chooses real phones"},
-		"one name in a variant": {"matrix = { seq = [\"1\"] }\npush = { \"{seq}\" = \"a\", \"1\" = \"b\" }", `two entries have the name "1"`},
+		"one name in a variant": {"matrix = { seq = [\"1\"] }\npush = { \"$${matrix.seq}\" = \"a\", \"1\" = \"b\" }", `two entries have the name "1"`},
 		"pulls the record":      {"repeat = 2\npull = [\"run.json\"]", "the record of the run"},
 	} {
 		if _, diags := planRun(t, c.body); !strings.Contains(diags.Error(), c.want) {
@@ -205,7 +205,7 @@ func TestBenchMistakes(t *testing.T) {
 // A run of a variant compares its tokens with the reference of that variant.
 func TestExpectOfVariants(t *testing.T) {
 	t.Parallel()
-	p, diags := planRun(t, "matrix = { seq = [\"1\", \"2\"] }\nexpect = \"want/{seq}.json\"\npull = [\"results/tokens.json\"]")
+	p, diags := planRun(t, "matrix = { seq = [\"1\", \"2\"] }\nexpect = \"want/$${matrix.seq}.json\"\npull = [\"results/tokens.json\"]")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

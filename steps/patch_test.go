@@ -53,7 +53,7 @@ func TestPlan(t *testing.T) {
 		{"a series of hexmage's", "mllm", "mllm=in/series/mllm", map[string]string{
 			"in/series/mllm/qairt2.9-qairt2.10/rules.hcl": "content", "in/series/mllm/qairt2.14-qairt2.15/rules.hcl": "content",
 			"in/series/mllm/qairt2.16-qairt2.18/rules.hcl": "content", "in/series/mllm/qairt2.31-qairt2.34/rules.hcl": "content", "in/series/mllm/qairt2.34-qairt2.31/rules.hcl": "content"}},
-		{"a series of the workspace", "./patches/own", "own=in/series/own", map[string]string{"in/series/own": "host ./patches/own"}},
+		{"a series of the workspace", "./patches/own", "own=in/series/own", map[string]string{"in/series/own": "host patches/own"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			planned, diags := table()["patch"].Plan(patchRequest(map[string]cty.Value{"source": cty.StringVal("ops"), "series": cty.StringVal(tt.series)}))

@@ -67,6 +67,6 @@ cp model/config.json model/tokenizer.json dir/
 	p.Tree("dir", a.OutTree("dir"))
 	p.Programs(q.Python, "nvidia-smi") // upstream's program runs on CUDA only
 	if !q.Model.IsSet() {
-		p.Missing("The folder of the Hugging Face model is not given: download it (Qwen/Qwen3-1.7B) and name it in the step's `model`, for the shipped pipelines with --var model=FOLDER.")
+		p.Missing("The folder of the Hugging Face model is not given: download it (Qwen/Qwen3-1.7B) and name it as the `model` of the step or module, for the shipped pipelines with --var model=FOLDER.")
 	}
 }

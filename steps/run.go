@@ -39,7 +39,7 @@ type Run struct {
 	Matrix   map[string][]string  `arg:"matrix"`
 	Cooldown *thermal.Cooldown    `block:"cooldown"`
 
-	Facts    map[string]string `arg:"facts"` // numbers, once {axis} is replaced
+	Facts    map[string]string `arg:"facts"` // numbers, once axes have their values
 	Shipped  []string          `arg:"baselines"`
 	Previous step.Path         `arg:"previous"`
 	measure.Spec
@@ -57,12 +57,12 @@ func runSchema() step.Schema {
 			"serial":    "Serial number of the real device, or its name in devices.hcl, needed when several are attached.",
 			"soc":       "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone with the target's SoC is used without it.",
 			"expect":    "tokens.json of a reference: the device's results/tokens.json must hold the same tokens.",
-			"title":     "Title of the metrics table; with {axis} in it, what a variant is called there.",
+			"title":     "Title of the metrics table; with ${matrix.AXIS} in it, what a variant is called there.",
 			"repeat":    "How often every variant is measured.",
 			"warmup":    "Runs before each measured one, on the same phone: nothing of them counts, but their failure is the run's.",
 			"logcat":    "Whether to have what the device's log said of the NPU during the run among the results, as logcat.txt. A failure has it in any case.",
 			"sample_ms": "Milliseconds between two samples of memory, processors, clocks, temperatures and battery while the program runs; 0: no samples.",
-			"matrix":    "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. {seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the value; the axis `serial` chooses phones.",
+			"matrix":    "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. ${matrix.seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the value; the axis `serial` chooses phones.",
 			"cooldown":  "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at most `timeout` (\"10m\"). Still hot: a warning in the results, or a failure with `required = true`. `zones` names the sensors that count, such as [\"cpu-*\"].",
 			"metric":    "A line to look for beside those of known runners: `pattern` (RE2) has the number in its first group ({number} and {time} are such groups), `unit` is such as ms, tokens/s or MB, `better` is more, less or neither where the unit does not say. Files metrics/*.hcl of the workspace have such blocks for all its steps.",
 			"facts":     "Metrics that are known and not printed, such as { prefill_tokens = 256 }; speeds are worked out from them.",
@@ -75,10 +75,13 @@ func runSchema() step.Schema {
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "metrics", Class: action.File, Doc: "What was measured, as a table (JSON)."},
+			{Name: "measured", Class: action.Value, Doc: "The same for checks and other steps: { NAME = { median, min, max, spread, runs, unit } }; of a matrix one of those for each variant, such as \"seq=64\"."},
 			{Name: "stdout", Class: action.File, Doc: "The program's standard output; of several runs, one after another."},
 			{Name: "results", Class: action.Tree, Doc: "The pulled files; of several runs, each in a folder VARIANT/REPETITION, with its stdout.txt and run.json."},
 			{Name: "samples", Class: action.Tree, Doc: "samples.csv and samples.json: memory, processors, clocks, temperatures and battery over time; of several runs, each in a folder VARIANT/REPETITION."},
 		},
+		Matrix:     "matrix",
+		InVariants: inVariants(),
 		Toolchains: []string{"adb"},
 		Example: `step "run" "qwen3" {
   push = {
@@ -136,7 +139,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	if spec.Title = r.Title; spec.Title == "" || r.titled() {
 		spec.Title = p.At.Name
 	}
-	if spec.Profile, spec.Out = p.Profile, "metrics.json"; r.several() {
+	if spec.Profile, spec.Out, spec.Measured = p.Profile, "metrics.json", "measured.json"; r.several() {
 		spec.Printed = stdoutFile
 	}
 	if r.recorded() {
@@ -148,6 +151,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	}
 	table := step.Tool(p, "metrics", "read what was measured", measure.Tool, spec).In(read...)
 	p.File("metrics", table.Out(spec.Out))
+	p.Output("measured", action.Value, table.Out(spec.Measured))
 	if r.several() {
 		stdout = table.Out(stdoutFile)
 	}
@@ -165,7 +169,7 @@ func (r Run) recorded() bool { return r.several() || r.Warmup > 0 || r.Cooldown 
 // titled tells whether the step's title tells the variants apart.
 func (r Run) titled() bool {
 	for a := range r.Matrix {
-		if strings.Contains(r.Title, "{"+a+"}") {
+		if measure.Has(r.Title, a) {
 			return true
 		}
 	}
@@ -182,7 +186,12 @@ func (r Run) check(p *step.Plan) {
 	if ms, least, most := int64(r.SampleMS), agent.MinInterval.Milliseconds(), agent.MaxInterval.Milliseconds(); float64(ms) != r.SampleMS || ms != 0 && (ms < least || ms > most) {
 		p.Fail("sample_ms", "Cannot take samples", "sample_ms is %v: use a whole number of milliseconds from %d to %d, or 0 for no samples.", r.SampleMS, least, most)
 	}
-	texts := strings.Join(r.texts(p.Env), "\n")
+	texts, in := "", r.texts(p.Env)
+	for _, arg := range inVariants() {
+		text := strings.Join(in[arg], "\n")
+		r.old(p, arg, text)
+		texts += text + "\n"
+	}
 	n := r.Repeat
 	for _, a := range slices.Sorted(maps.Keys(r.Matrix)) {
 		values := r.Matrix[a]
@@ -195,10 +204,10 @@ func (r Run) check(p *step.Plan) {
 			p.Fail("matrix", "The same value twice", "Axis %q of the matrix has %q twice. To measure it several times, set repeat.", a, dup)
 		}
 		switch {
-		case strings.Contains(texts, "{"+a+"}"):
+		case measure.Has(texts, a):
 		case a != serialAxis:
 			p.Fail("matrix", "An axis that changes nothing",
-				"Nothing of the step has {%s}, so all its values would measure the same. Write {%s} where the value belongs: in argv, env, stdin, push, pull, expect, serial, facts or title.", a, a)
+				"Nothing of the step has ${matrix.%s}, so all its values would measure the same. Write ${matrix.%s} where the value belongs: in %s.", a, a, strings.Join(inVariants(), ", "))
 		case r.Serial != "":
 			p.Fail("serial", "Two ways to choose a phone", "The matrix has the axis serial, and serial is %q. Leave one out.", r.Serial)
 		case r.Device.IsSet():
@@ -220,19 +229,32 @@ func repeated(list []string) string {
 	return ""
 }
 
-// texts are all in which {axis} stands for the variant's value.
-func (r Run) texts(env map[string]string) []string {
-	all := slices.Concat(r.Argv, r.Pull, []string{r.Stdin, r.Title, r.Expect.String(), r.Serial})
+// inVariants are the arguments in which an axis stands for the variant's value.
+func inVariants() []string {
+	return []string{"argv", "env", "stdin", "push", "pull", "expect", "serial", "facts", "title"}
+}
+
+// texts are what is in those arguments.
+func (r Run) texts(env map[string]string) map[string][]string {
+	all := map[string][]string{"argv": r.Argv, "pull": r.Pull, "stdin": {r.Stdin}, "title": {r.Title}, "expect": {r.Expect.String()}, "serial": {r.Serial},
+		"env": slices.Collect(maps.Values(env))}
 	for name, v := range r.Push {
-		all = append(all, name, v.String())
+		all["push"] = append(all["push"], name, v.String())
 	}
 	for name, v := range r.Facts {
-		all = append(all, name, v)
-	}
-	for _, v := range env {
-		all = append(all, v)
+		all["facts"] = append(all["facts"], name, v)
 	}
 	return all
+}
+
+// old warns of axes that are spelt as they once were.
+func (r Run) old(p *step.Plan, arg, text string) {
+	for _, a := range slices.Sorted(maps.Keys(r.Matrix)) {
+		if was, now := measure.OldHole(a), measure.Hole(a); measure.IsName(a) && strings.Contains(text, was) {
+			p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "An axis is written as other values are",
+				Detail: fmt.Sprintf("%s: write %s for %s. `hexmage fmt --upgrade` does.", arg, now, was), Subject: p.ArgRange(arg)})
+		}
+	}
 }
 
 // variant are the arguments as a variant has them.

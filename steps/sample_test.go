@@ -48,7 +48,7 @@ func TestSampleArguments(t *testing.T) {
 // Every run of a matrix has samples of its own.
 func TestSamplesOfSeveralRuns(t *testing.T) {
 	p, diags := table()["run"].Plan(request(map[string]cty.Value{
-		"argv": strs("./p", "{seq}"), "repeat": cty.NumberIntVal(2), "matrix": cty.MapVal(map[string]cty.Value{"seq": cty.ListVal([]cty.Value{cty.StringVal("64"), cty.StringVal("256")})}),
+		"argv": strs("./p", "${matrix.seq}"), "repeat": cty.NumberIntVal(2), "matrix": cty.MapVal(map[string]cty.Value{"seq": cty.ListVal([]cty.Value{cty.StringVal("64"), cty.StringVal("256")})}),
 	}))
 	if diags.HasErrors() {
 		t.Fatal(diags)

@@ -57,6 +57,12 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	}
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
+		"accuracy":      step.New(accuracySchema(), Accuracy.Plan),
+		"htp_context":   step.New(htpContextSchema(), HTPContext.Plan),
+		"htp_emulate":   step.New(htpEmulateSchema(), HTPEmulate.Plan),
+		"onnx_llm":      step.New(onnxLLMSchema(), ONNXLLM.Plan),
+		"onnx_quantize": step.New(onnxQuantizeSchema(), ONNXQuantize.Plan),
+		"onnx_run":      step.New(onnxRunSchema(), ONNXRun.Plan),
 		"context":       step.New(contextSchema(), asked(w, Context.facts, Context.Plan)),
 		"convert":       step.New(convertSchema(), Convert.Plan),
 		"emulator":      step.New(emulatorSchema(), Emulator.Plan),
@@ -68,6 +74,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"model":         step.New(modelSchema(), Model.Plan),
 		"oppackage":     step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets) })),
 		"patch":         step.New(patchSchema(), Patch.Plan),
+		"python":        step.New(pythonSchema(), Python.Plan),
 		"quantize":      step.New(quantizeSchema(), asked(w, nothingMore, Quantize.Plan)),
 		"reference":     step.New(referenceSchema(), Reference.Plan),
 		"run":           step.New(runSchema(), asked(w, Run.facts, func(r Run, p *step.Plan) { r.Plan(p, known) })),

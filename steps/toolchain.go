@@ -1,7 +1,9 @@
 package steps
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/python"
 )
 
 const (
@@ -30,6 +33,13 @@ type Toolchain struct {
 	SHA256      string   `arg:"sha256"`
 	Size        int64    `arg:"size"`
 	StripPrefix string   `arg:"strip_prefix"`
+
+	Python       string   `arg:"python"`
+	Requirements []string `arg:"requirements,nonull"`
+	Overrides    []string `arg:"overrides,nonull"`
+	Until        string   `arg:"until"`
+	Platform     string   `arg:"platform"`
+	Index        string   `arg:"index"`
 }
 
 func toolchainSchema() step.Schema {
@@ -37,12 +47,18 @@ func toolchainSchema() step.Schema {
 		Summary: "Takes a release of an SDK or tool of the catalogue, verified; it appears at toolchains/<name>.",
 		ArgDocs: map[string]string{
 			"version":      "A release of the catalogue. The default is the catalogue's.",
-			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"qpm\" or \"qsc\". The default is the profile's: \"open\" takes the open stand-in.",
+			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"open\" takes the open stand-in.",
 			"path":         "Root of an installed copy to use; it must be the release that is asked for.",
 			"urls":         "Addresses to take the archive from instead of the catalogue's: https, http or file.",
 			"sha256":       "Digest of the archive at urls.",
 			"size":         "Size of the archive at urls, in bytes.",
 			"strip_prefix": "Folder of the archive at urls that is the SDK's root.",
+			"python":       "Makes it an environment of Python's, whatever its name: the release of toolchain python that it stands on, such as \"3.11\".",
+			"requirements": "With python: the packages, as pip has them: [\"numpy==2.4.6\"], or the lines of a file: split(\"\\n\", file(\"requirements.txt\")). `hexmage lock` chooses them and all that they need.",
+			"overrides":    "With python: requirements in place of what packages say of others.",
+			"until":        "With python: a day such as \"2026-11-20\"; what was uploaded on it or later is not there.",
+			"platform":     "With python: what wheels are taken for. The default is \"manylinux_2_35_x86_64\".",
+			"index":        "With python: a package index to ask, rather than those that the machine's own configuration names.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The toolchain's root."}},
 		Example: `toolchain "qairt" { version = "2.41.0.251128" }`,
@@ -62,6 +78,7 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	var attrs map[string]cty.Value
 	if err == nil {
 		attrs = toolchainAttrs(ch)
+		pushSets(attrs, cat, ch.Toolchain, ch.Release)
 	}
 	w.askToolchain(p, t.Version, attrs)
 	if err != nil {
@@ -83,7 +100,12 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 // ask tells what the block asks of the catalogue; of what it says itself there is nothing to ask.
 func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Machine: w.Machine}
-	_, r, err := w.Catalogue.Find(q.Name, q.Version)
+	cat := w.Catalogue
+	if t.Python != "" {
+		q.Own, q.Version = t.own()
+		cat = cat.With(q.Name, q.Version, q.Own)
+	}
+	sdk, r, err := cat.Find(q.Name, q.Version)
 	if err != nil {
 		p.Fail("", "Unknown toolchain", "%s.", err)
 		return
@@ -94,6 +116,7 @@ func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	null := cty.NullVal(cty.String)
 	attrs := map[string]cty.Value{"version": cty.StringVal(r.Version), "build_id": null, "tools_version": cty.StringVal(r.ToolsVersion),
 		"arches": cty.ListValEmpty(cty.String), "source": null, "stand_in": cty.False}
+	pushSets(attrs, cat, sdk, r)
 	w.askToolchain(p, t.Version, attrs)
 	p.Tree("dir")
 	p.Attrs(attrs)
@@ -135,11 +158,61 @@ func (t Toolchain) request(p *step.Plan, w Workspace, m toolchains.Machine) (*to
 		q.Source, q.Lock = "archive", nil
 		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "archive", URLs: t.URLs, SHA256: t.SHA256, StripPrefix: t.StripPrefix, Size: t.Size})
 	}
+	if t.Python != "" {
+		q.Own, q.Version = t.own()
+		q.Source, cat = q.Own.Kind, cat.With(q.Name, q.Version, q.Own)
+	}
 	return cat, q
+}
+
+// own is the source of an environment that the block itself describes, and what its release is called.
+func (t Toolchain) own() (s *toolchains.Source, version string) {
+	return &toolchains.Source{Kind: "python", Python: t.Python, Requirements: t.Requirements, Overrides: t.Overrides, Until: t.Until, Platform: t.Platform, Index: t.Index}, cmp.Or(t.Version, t.Python)
+}
+
+// environment plans an environment of Python's: its interpreter, and its packages, which uv installs without network.
+func environment(p *step.Plan, ch *toolchains.Choice) error {
+	e := ch.Packages
+	interpreter, err := get(p, "python", e.Interpreter)
+	if err != nil {
+		return err
+	}
+	uv, err := get(p, "uv", e.UV)
+	if err != nil {
+		return err
+	}
+	spec := python.Spec{Python: "toolchains/python/bin/python3", UV: "toolchains/uv/bin/uv", Wheels: "wheels", Out: treeDir}
+	var wheels []action.Input
+	for _, w := range e.Wheels {
+		from := w.Spec(e.Asked.Index)
+		from.Out = w.File
+		a := fetch(p, "wheel/"+w.Project, "fetch "+from.Name, from)
+		online(a, "fetch")
+		wheels = append(wheels, a.Out(w.File).As("wheels/"+w.File))
+		spec.Files = append(spec.Files, python.Wheel{Project: w.Project, Version: w.Version, SHA256: w.SHA256})
+	}
+	if len(e.Wheels) == 0 { // not locked: each lacks its digest
+		for _, r := range e.Asked.Requirements {
+			spec.Files = append(spec.Files, python.Wheel{Project: r})
+		}
+	}
+	shared := func(in action.Input, name string) action.Input {
+		in = in.As("toolchains/" + name)
+		in.Shared = true
+		return in
+	}
+	install := step.Tool(p, "", fmt.Sprintf("install %d packages for Python %s", len(e.Wheels), e.Asked.Python), python.Tool, spec)
+	install.In(shared(interpreter, "python"), shared(uv, "uv")).In(wheels...)
+	install.Timeout = fetchTimeout
+	p.Tree("dir", interpreter, install.OutTree(treeDir))
+	return nil
 }
 
 // take plans the getting of the choice.
 func take(p *step.Plan, ch *toolchains.Choice) error {
+	if ch.Packages != nil {
+		return environment(p, ch)
+	}
 	spec := ch.Spec
 	spec.Out = treeDir
 	if ch.Source.Kind == "installed" && ch.Host != "" {
@@ -153,12 +226,23 @@ func take(p *step.Plan, ch *toolchains.Choice) error {
 		p.Tree("dir", copied, verify.Out(verifiedFile).As(".hexmage/"+verifiedFile))
 		return nil
 	}
-	a := fetch(p, "", "fetch "+spec.Name, spec)
+	tree, err := get(p, "", ch)
+	if err == nil {
+		p.Tree("dir", tree)
+	}
+	return err
+}
+
+// get plans the action that makes the tree of a choice.
+func get(p *step.Plan, name string, ch *toolchains.Choice) (action.Input, error) {
+	spec := ch.Spec
+	spec.Out = treeDir
+	a := fetch(p, name, "fetch "+spec.Name, spec)
 	switch ch.Source.Kind {
 	case "embedded":
 		b, err := ch.Archive()
 		if err != nil {
-			return err
+			return action.Input{}, err
 		}
 		a.Description = "unpack the open stand-in of " + spec.Name
 		a.In(action.Input{Path: toolchains.EmbeddedFile, Content: &action.Content{Data: b}})
@@ -168,8 +252,7 @@ func take(p *step.Plan, ch *toolchains.Choice) error {
 	default:
 		online(a, "fetch") // apt needs the system's lists, a vendor's client the user's login
 	}
-	p.Tree("dir", a.OutTree(treeDir))
-	return nil
+	return a.OutTree(treeDir), nil
 }
 
 // toolchainAttrs is what other steps know of the toolchain at plan time.
@@ -215,5 +298,27 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 		if n != "" {
 			warn("Another source was passed over", ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
 		}
+	}
+}
+
+// pushSets adds the toolchain's push sets to its attributes: objects of name on the device → path, by arch where there is one for each.
+func pushSets(attrs map[string]cty.Value, c *toolchains.Catalogue, t *toolchains.Toolchain, r *toolchains.Release) {
+	for _, s := range t.Pushes {
+		set := func(arch string) cty.Value {
+			files := map[string]cty.Value{}
+			for name, from := range s.For(arch) {
+				files[name] = cty.StringVal(from).Mark(step.InTree("dir"))
+			}
+			return cty.ObjectVal(files)
+		}
+		if !s.PerArch() {
+			attrs[s.Name] = set("")
+			continue
+		}
+		byArch := map[string]cty.Value{}
+		for _, a := range c.PushArches(t, r) {
+			byArch[a] = set(a)
+		}
+		attrs[s.Name] = cty.ObjectVal(byArch)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
@@ -36,5 +37,6 @@ func Tools() map[string]tool.Func {
 		measure.Tool.String():        tool.New(measure.Tool, measure.Metrics),
 		sources.Tool.String():        tool.New(sources.Tool, sources.Run),
 		git.Tool.String():            tool.New(git.Tool, git.Run),
+		python.Tool.String():         tool.New(python.Tool, python.Run),
 	}
 }

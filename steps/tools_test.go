@@ -92,7 +92,7 @@ func toolPipeline(t *testing.T) string {
 func golden() map[string][2]string {
 	return map[string][2]string{
 		"model/config.json":           {"qwen3.MakeTool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
-		"model/tokenizer.json":        {"qwen3.MakeTool", "f81ed8a5b83c561b0ba54fae2ccda454a0d9264e760bd77f54e4781d2bf19a9a"},
+		"model/tokenizer.json":        {"qwen3.MakeTool", "f869d45fd40ffaab9559593f0fdc1ce3e0190a26910b8d5b0ff1d3ed8c2a6d19"},
 		"model/model.safetensors":     {"qwen3.MakeTool", "a274b361d06bf854343827526e36dd57265996f3d80b43c9eac12ead328075cf"},
 		"quantized/model.safetensors": {"quantizer.Tool", "200291a7dc12338dffd5bf58b04bd720a83fcc54f81c5930d57ec795983ca267"},
 		"quantized/config.json":       {"quantizer.Tool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},

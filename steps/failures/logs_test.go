@@ -12,6 +12,44 @@ import (
 	"github.com/hexmage/hexmage/runner/diagnose"
 )
 
+// What the vendor's own libraries for arm64 Linux (QAIRT 2.48.0 and 2.51.0) printed under qemu, of what was missing or mixed on purpose.
+func TestVendorLogs(t *testing.T) {
+	t.Parallel()
+	c := shipped(t)
+	cases := map[string]string{
+		"48-nocdsprpc":     "remote-symbols", // no libcdsprpc.so
+		"51-nocdsprpc":     "remote-symbols",
+		"51-nostub":        "remote-symbols",  // no libQnnHtpV79Stub.so
+		"48-noskel":        "skel-not-loaded", // the DSP's loader answers 0x80000406
+		"51-noskel":        "skel-uri",
+		"51-old-skel":      "skel-symbol",   // it answers 0x80000442
+		"51-foreign-stub":  "stub-mismatch", // the stub of 2.48.0
+		"51-nosoc":         "no-snapdragon", // no /sys/devices/soc0/soc_id
+		"51-soc999":        "soc-without-htp",
+		"48-newer-context": "context-newer", // a context of 2.51 on 2.48.0
+	}
+	names, err := filepath.Glob(filepath.Join("testdata", "vendor", "*.log"))
+	if err != nil || len(names) != len(cases) {
+		t.Errorf("%d logs, %v", len(names), err)
+	}
+	for name, want := range cases {
+		log, err := os.ReadFile(filepath.Join("testdata", "vendor", name+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := c.Text(log)
+		hints := r.Hints()
+		if len(r.Findings) == 0 || r.Findings[0].ID != want || len(hints) != 1 {
+			t.Errorf("%s: want %s, %d hints:\n%s", name, want, len(hints), strings.Join(hints, "\n---\n"))
+		}
+		for _, l := range r.Unknown {
+			if strings.HasPrefix(l.Text, "<E>") { // else it is the program's that loaded them
+				t.Errorf("%s: nobody knows %q", name, l.Text)
+			}
+		}
+	}
+}
+
 // Logs as people have them, of many lines with noise and with what follows from the failure: each comes out as one clear diagnosis, named like the
 // file, with its remedy. Among them is everything that went wrong in the reproduction of llm.npu.
 func TestLogs(t *testing.T) {

@@ -1,0 +1,68 @@
+package steps
+
+import (
+	"encoding/json"
+	"path"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/model/host"
+)
+
+// What the kinds of profile host use without being told: the environment, the vendor's libraries, and the libraries that these need of the machine.
+const (
+	onnxToolchain    = "onnx"
+	htpToolchain     = "htp_host"
+	runtimeToolchain = "gnu_runtime"
+)
+
+// The programs' folder and arguments in an exec root.
+const (
+	programFolder = "programs"
+	programArgs   = "args.json"
+)
+
+// htpLibraries is where a tree of the vendor's wheel has its libraries.
+func htpLibraries(t step.Toolchain) string { return t.Output.Path() + "/onnxruntime_qnn" }
+
+// program adds an action that runs a program of package host in its environment, which may start others. htp says that they load the vendor's libraries.
+func program(p *step.Plan, description string, args any, htp bool, of string, others ...string) *step.Action {
+	env, files := p.Toolchain(onnxToolchain), programFiles(p, append(others, of)...)
+	doc, err := json.Marshal(args)
+	if err != nil {
+		p.Fail("", "Arguments of a program", "%s: %v.", of, err)
+	}
+	a := p.Action("", description, env.Output.Path()+"/bin/python3", "-s", path.Join(programFolder, of+".py"), programArgs)
+	a.SetEnv(pythonEnv())
+	a.In(env.Input()).In(action.Input{Path: programArgs, Content: &action.Content{Data: doc}}).In(files...)
+	if htp {
+		libraries, runtime := p.Toolchain(htpToolchain), p.Toolchain(runtimeToolchain)
+		a.SetEnv(map[string]string{"LD_LIBRARY_PATH": runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"})
+		a.In(libraries.Input(), runtime.Input())
+	}
+	return a
+}
+
+func programFiles(p *step.Plan, of ...string) []action.Input {
+	files, err := host.Program(of...)
+	if err != nil {
+		p.Fail("", "A program is missing", "%v.", err)
+	}
+	var in []action.Input
+	for _, f := range files {
+		in = append(in, action.Input{Path: path.Join(programFolder, f.Name), Content: &action.Content{Data: f.Data}})
+	}
+	return in
+}
+
+// text is a file that the step names, or one that hexmage carries.
+func text(p *step.Plan, given step.Path, carried string) (at string, in action.Input) {
+	if given.IsSet() {
+		return given.InRoot(), given.Input()
+	}
+	data, err := host.Text(carried)
+	if err != nil {
+		p.Fail("", "A text is missing", "%v.", err)
+	}
+	return carried, action.Input{Path: carried, Content: &action.Content{Data: data}}
+}

@@ -1,0 +1,39 @@
+package steps
+
+import (
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// ONNXLLM are the arguments of kind onnx_llm.
+type ONNXLLM struct {
+	Model   step.Path `arg:"model,required"`
+	Context int       `arg:"context" default:"256" range:"2..32768"`
+	Chunk   int       `arg:"chunk" default:"32" range:"1..4096"`
+	Layers  int       `arg:"layers" range:"1..1000"`
+}
+
+func onnxLLMSchema() step.Schema {
+	return step.Schema{
+		Summary: "Makes static ONNX graphs of a language model: prefill of a chunk and decode of a token, with the key/value cache as inputs and outputs.",
+		ArgDocs: map[string]string{
+			"model":   "A folder in the Hugging Face layout, or a GGUF file: of Llama, Qwen2 or Qwen3 architecture.",
+			"context": "Tokens that the cache holds: prompt and answer together.",
+			"chunk":   "Tokens that prefill takes at once; a longer prompt takes several.",
+			"layers":  "Only the first layers: a truncated twin, to find out where a difference begins.",
+		},
+		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree,
+			Doc: "prefill.onnx, decode.onnx, weights.bin that both share, arch.json, tokenizer.json, and the chat template if the model has one."}},
+		Toolchains: []string{onnxToolchain},
+		Example:    `step "onnx_llm" "smollm2" { model = "models/SmolLM2-135M-Instruct" }`,
+	}
+}
+
+// Plan plans the making.
+func (o ONNXLLM) Plan(p *step.Plan) {
+	args := map[string]any{"model": o.Model.InRoot(), "context": o.Context, "chunk": o.Chunk, "out": "dir"}
+	if o.Layers > 0 {
+		args["layers"] = o.Layers
+	}
+	p.Tree("dir", program(p, "make static graphs", args, false, "onnx_llm").In(o.Model.Input()).OutTree("dir"))
+}

@@ -1,0 +1,59 @@
+package steps
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// Python are the arguments of kind python: it runs a script in an environment of Python's, which is a toolchain.
+type Python struct {
+	Environment string    `arg:"environment,required"`
+	Script      string    `arg:"script,required"`
+	Args        []string  `arg:"args,nonull"`
+	Inputs      []string  `arg:"inputs"`
+	Stdin       *string   `arg:"stdin"`
+	OKExitCodes []float64 `arg:"ok_exit_codes"`
+}
+
+func pythonSchema() step.Schema {
+	return step.Schema{
+		Summary: "Runs a script in an environment of Python's: without network, without packages of this machine, with a fixed hash seed and caches of its own.",
+		ArgDocs: map[string]string{
+			"environment":   "The toolchain's folder: `toolchain.NAME.dir`, of one with `python` and `requirements`.",
+			"script":        "The script: a file of the workspace, or a step's output. What it imports beside the environment's packages goes into `inputs`.",
+			"args":          "Its arguments. Outputs that they refer to become inputs by themselves.",
+			"inputs":        "More inputs, as of `exec`.",
+			"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
+			"ok_exit_codes": "Exit codes, beside 0, that are not failures.",
+		},
+		OwnOutputs: true,
+		Secrets:    true,
+		Example: `step "python" "table" {
+  environment = toolchain.tools.dir
+  script      = "scripts/table.py"
+  args        = ["--out", "table.json"]
+  output "json" { file = "table.json" }
+}`,
+	}
+}
+
+// pythonEnv is what every Python is told: the same dictionaries in each run, nothing written beside the modules, nothing asked of hubs. Caches are below HOME,
+// which each action has for itself.
+func pythonEnv() map[string]string {
+	return map[string]string{"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1",
+		"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+}
+
+// Plan makes one action, as exec does.
+func (x Python) Plan(p *step.Plan) {
+	if used := p.Used("environment"); len(used) == 0 {
+		p.Fail("environment", "Not an environment", "%q is no toolchain's folder. Add a block `toolchain \"tools\" { python = \"3.11\" … }`, and refer to toolchain.tools.dir.", x.Environment)
+		return
+	}
+	env := pythonEnv()
+	maps.Copy(env, p.Env)
+	p.Env = env
+	Exec{Argv: append([]string{x.Environment + "/bin/python3", x.Script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes}.Plan(p)
+}
