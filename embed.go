@@ -1,4 +1,4 @@
-// Package hexmage carries what the binary ships: pipelines and the example op package. An installed hexmage
+// Package hexmage carries what the binary ships: pipelines, modules and the example op package. An installed hexmage
 // so works in any folder; a workspace's own files come first.
 //
 // It holds files and knows nothing of what they mean. The command line is cmd/hexmage/cli.
@@ -6,7 +6,7 @@ package hexmage
 
 import "embed"
 
-// Shipped has the shipped pipelines and op package, under the paths they have in this repository.
+// Shipped has the shipped pipelines, modules and op package, under the paths they have in this repository.
 //
-//go:embed pipelines/*.hcl oppackage/example/LLaMAPackage
+//go:embed pipelines/*.hcl modules/*/*.hcl modules/*/*.py oppackage/example/LLaMAPackage
 var Shipped embed.FS

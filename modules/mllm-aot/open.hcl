@@ -1,0 +1,57 @@
+# Our stand-ins for what cannot be downloaded by everybody: real compilers, an emulated phone.
+
+profile "open" {
+  toolchain "llvm" {} # behind the stand-ins' compiler wrappers
+  toolchain "mllm" {} # the stand-in of upstream's programs
+  toolchain "qemu" {}
+  toolchain "busybox" {}
+
+  locals {
+    clone = var.mllm == "" ? [] : fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")
+    ops   = var.mllm == "" ? "${path.module}/../../oppackage/example/LLaMAPackage" : dirname(dirname(one(local.clone)))
+
+    # qemu runs HVX up to v66 alone, so our example is built for that, and the real op package, which is not, is not run.
+    hvx  = var.mllm == "" ? "v66" : null
+    runs = var.mllm == ""
+
+    model     = step.model.qwen3.outputs.dir
+    pymllm    = null
+    compilers = "${toolchain.mllm.dir}/bin"
+    memory_gb = null
+
+    device = step.emulator.phone.outputs.image
+    serial = null
+    runner = { "mllm-qwen3-aot-runner" = step.exec.runner.outputs.bin }
+    pull   = ["results/tokens.json"]
+    expect = step.reference.qwen3.outputs.tokens
+  }
+
+  step "model" "qwen3" {
+    description = "a small model of the same architecture, for machines without the real one"
+    seed        = 79
+    block_size  = var.block_size
+  }
+
+  step "exec" "runner" {
+    description = "the stand-in's runner, with the flags and the output of upstream's"
+    argv = ["sh", "-c", join(" ", [
+      "exec ${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ --target=aarch64-none-linux-android21",
+      "-O2 -std=c++17 -ffreestanding -fno-builtin -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-stack-protector",
+      "-nostdlibinc -nostdlib -static -fuse-ld=lld -o mllm-qwen3-aot-runner ${toolchain.mllm.dir}/src/runner/*.cc",
+    ])]
+    inputs = [toolchain.llvm.dir]
+    output "bin" { file = "mllm-qwen3-aot-runner" }
+  }
+
+  step "emulator" "phone" {
+    description = "a phone for machines without one"
+  }
+
+  step "reference" "qwen3" {
+    description = "what the device must say"
+    model       = step.convert.qwen3.outputs.model
+    config      = "${step.quantize.qwen3.outputs.dir}/config.json"
+    tokenizer   = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
+    prompt      = var.prompt
+  }
+}

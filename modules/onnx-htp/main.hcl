@@ -1,0 +1,94 @@
+# Any graph for the HTP, with nothing but public packages.
+
+module {
+  description = "An ONNX graph with fixed shapes through Qualcomm's HTP compiler and emulator for x86, beside itself on the CPU"
+}
+
+variable "model" {
+  type        = string
+  default     = ""
+  description = "The graph: an .onnx file, float or with QuantizeLinear and DequantizeLinear; by default a small example"
+}
+
+variable "samples" {
+  type        = string
+  default     = ""
+  description = "A folder of samples, *.npz files with the graph's inputs by name: to calibrate with, and to compare with; by default the example's"
+}
+
+variable "quantise" {
+  type        = bool
+  default     = true
+  description = "Whether to quantise it, a16w8; otherwise it is compiled as it is: quantised as it stands there, or in 16-bit floats"
+}
+
+variable "fallback" {
+  type        = bool
+  default     = false
+  description = "Whether nodes that the NPU does not take may stay on the CPU"
+}
+
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+
+locals {
+  model   = var.model == "" ? "${step.python.example.outputs.dir}/net.onnx" : var.model
+  samples = var.samples == "" ? "${step.python.example.outputs.dir}/samples" : var.samples
+}
+
+step "python" "example" {
+  when        = var.model == "" || var.samples == ""
+  environment = toolchain.onnx.dir
+  script      = "${path.module}/example.py"
+  args        = ["example"]
+  output "dir" { tree = "example" }
+}
+
+step "onnx_quantize" "net" {
+  when        = var.quantise
+  graphs      = local.model
+  calibration = local.samples
+}
+
+step "htp_context" "net" {
+  graphs   = var.quantise ? step.onnx_quantize.net.outputs.dir : local.model
+  fallback = var.fallback
+}
+
+step "onnx_run" "net" {
+  description = "what the graph says as it is"
+  graphs      = local.model
+  inputs      = local.samples
+}
+
+step "htp_emulate" "net" {
+  description = "what the NPU would say"
+  context     = step.htp_context.net.outputs.dir
+  inputs      = local.samples
+}
+
+step "accuracy" "net" {
+  title         = "${var.model == "" ? "the example" : basename(var.model)} for ${target.soc}, Hexagon ${target.arch}"
+  reference     = step.onnx_run.net.outputs.dir
+  outputs       = { htp = step.htp_emulate.net.outputs.dir }
+  contexts      = { htp = step.htp_context.net.outputs.dir }
+  compile_times = { htp = step.htp_context.net.outputs.times }
+  times         = { htp = step.htp_emulate.net.outputs.times }
+}
+
+output "context" {
+  description = "device/: the context; manifest.json; nodes.json: which node runs where"
+  value       = step.htp_context.net.outputs.dir
+}
+
+output "rows" {
+  description = "the table's numbers, for checks"
+  value       = step.accuracy.net.outputs.rows
+}
+
+output "table" {
+  description = "the NPU's outputs beside the CPU's"
+  show        = "table"
+  value       = step.accuracy.net.outputs.table
+}

@@ -1,0 +1,108 @@
+# A small language model for the HTP, with nothing but public packages: static graphs, quantised in several ways, compiled by the vendor's own compiler for
+# x86, and run on the vendor's emulator beside the float model.
+
+module {
+  description = "A language model through Qualcomm's HTP compiler and emulator for x86, from public packages; each way of quantising beside the float model"
+}
+
+variable "model" {
+  type        = string
+  description = "A folder in the Hugging Face layout, or a GGUF file: of Llama, Qwen2 or Qwen3 architecture"
+}
+
+variable "schemes" {
+  type        = set(string)
+  default     = ["a16w8", "lpbq"]
+  description = "Ways to quantise: a16w8, a16w4, lpbq"
+}
+
+variable "prompt" {
+  type        = string
+  default     = "What is the capital of France?"
+  description = "What the model is asked, put into its chat template"
+}
+
+variable "tokens" {
+  type        = number
+  default     = 12
+  description = "Tokens of the answer, at most"
+}
+
+variable "context" {
+  type        = number
+  default     = 128
+  description = "Tokens that the key/value cache holds: prompt and answer together"
+}
+
+variable "text" {
+  type        = string
+  default     = ""
+  description = "A text file, for perplexity and cosine; by default a few lines of ours"
+}
+
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+
+step "onnx_llm" "float" {
+  model   = var.model
+  context = var.context
+}
+
+step "onnx_run" "float" {
+  description = "what the float model says"
+  graphs      = step.onnx_llm.float.outputs.dir
+  prompt      = var.prompt
+  tokens      = var.tokens
+  text        = var.text
+}
+
+step "onnx_quantize" "way" {
+  for_each = var.schemes
+  graphs   = step.onnx_llm.float.outputs.dir
+  scheme   = each.value
+}
+
+step "htp_context" "way" {
+  for_each = var.schemes
+  graphs   = step.onnx_quantize.way[each.key].outputs.dir
+}
+
+step "htp_emulate" "way" {
+  description = "what the NPU would say"
+  for_each    = var.schemes
+  context     = step.htp_context.way[each.key].outputs.dir
+  prompt      = var.prompt
+  tokens      = var.tokens
+  text        = var.text
+}
+
+step "accuracy" "way" {
+  title         = "${target.soc}, Hexagon ${target.arch}: ${var.prompt}"
+  reference     = step.onnx_run.float.outputs.dir
+  outputs       = { for way, e in step.htp_emulate.way : way => e.outputs.dir }
+  contexts      = { for way, c in step.htp_context.way : way => c.outputs.dir }
+  compile_times = { for way, c in step.htp_context.way : way => c.outputs.times }
+  times         = { for way, e in step.htp_emulate.way : way => e.outputs.times }
+}
+
+output "contexts" {
+  description = "for each way of quantising: device/ for a phone, emulator/, manifest.json, nodes.json"
+  value       = { for way, c in step.htp_context.way : way => c.outputs.dir }
+}
+
+output "graphs" {
+  description = "the float graphs"
+  value       = step.onnx_llm.float.outputs.dir
+}
+
+output "rows" {
+  description = "the table's numbers, for checks"
+  value       = step.accuracy.way.outputs.rows
+}
+
+output "table" {
+  description = "each way beside the float model"
+  show        = "table"
+  value       = step.accuracy.way.outputs.table
+}

@@ -1,0 +1,28 @@
+# The whole way through the vendor's own HTP compiler and emulator, with a model that is too small to say anything.
+
+pipeline { description = "Two layers with seeded weights, through Qualcomm's HTP compiler and emulator for x86" }
+profile "host" { default = true }
+target "SM8750" {}
+
+variable "prompt" { type = optional(string) }
+variable "tokens" { type = optional(number) }
+
+step "model" "tiny" {
+  seed   = 79
+  layers = 2
+}
+
+module "llm" {
+  source = "ort-llm"
+  model  = step.model.tiny.outputs.dir
+  prompt = var.prompt
+  tokens = var.tokens
+}
+
+check "npu" {
+  condition     = alltrue([for row in values(module.llm.rows) : row.cpu_nodes == 0 && row.cosine > 0.95])
+  error_message = "A node stayed on the CPU, or the emulator's outputs are far from the float model's."
+}
+
+output "contexts" { value = module.llm.contexts }
+output "table" { value = module.llm.table }
