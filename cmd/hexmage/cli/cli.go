@@ -35,6 +35,7 @@ const (
 	ExitUsage       = 2   // usage or configuration
 	ExitEngine      = 3   // engine or infrastructure
 	ExitLocked      = 4   // another process holds what this one needs
+	ExitCheck       = 5   // all steps are done, and a check of severity error failed
 	ExitInterrupted = 130 // by Ctrl-C
 )
 
@@ -235,10 +236,11 @@ type commands struct {
 	Watch     watchCmd     `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
 	Plan      planCmd      `cmd:"" help:"Print what a pipeline would run, and run nothing."`
 	Explain   explainCmd   `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
+	Show      showCmd      `cmd:"" help:"Show what a pipeline or module takes and gives, or one thing that it names."`
 	Graph     graphCmd     `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
 	Validate  validateCmd  `cmd:"" help:"Check pipeline files."`
 	Fmt       fmtCmd       `cmd:"" help:"Rewrite pipeline files in the canonical format."`
-	Lock      lockCmd      `cmd:"" help:"Record the digests of the toolchains that a pipeline fetches in hexmage.lock.hcl."`
+	Lock      lockCmd      `cmd:"" help:"Record the digests of the toolchains and modules that a pipeline fetches in hexmage.lock.hcl."`
 	Patch     patchCmd     `cmd:"" help:"Patch op sources for an SDK: check, apply, diff, record, and list what will not compile."`
 	Makefile  makefileCmd  `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
 	IDE       ideCmd       `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`

@@ -30,6 +30,7 @@ type deviceEmulateCmd struct {
 	Port     int      `placeholder:"N" help:"The same for 127.0.0.1:N."`
 	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
 	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
+	Linux    bool     `help:"Also run programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel: libraries of the distribution, a libcdsprpc.so, and qnn-load."`
 	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Misbehave; may be repeated. The faults are listed below."`
 	Connect  bool     `help:"Connect the user's adb server to it, and disconnect it at the end."`
 	Log      bool     `help:"Print what the phone and its DSP print."`
@@ -55,6 +56,7 @@ Examples:
     hexmage device emulate --connect                                         and in another terminal: hexmage device info
     hexmage device emulate --soc SM8650 --port 5555 --data ~/phone
     hexmage device emulate --fault drop-every=20MB --fault refuse=2s         a bad cable
+    hexmage device emulate --linux                                           and on it: qnn-load libQnnHtp.so
     hexmage device emulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
     hexmage device emulate --stdin                                           then type: unplug 10s
     (sleep 60; echo unplug 5s; sleep 60) | hexmage device emulate --stdin --json`)
@@ -216,10 +218,17 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	}
 	f := hclwrite.NewEmptyFile()
 	f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body().SetAttributeValue("default", cty.True)
-	for _, name := range []string{"llvm", "qemu", "busybox"} {
+	names := []string{"llvm", "qemu", "busybox"}
+	if c.Linux {
+		names = append(names, "linux_arm64")
+	}
+	for _, name := range names {
 		f.Body().AppendNewBlock(addrs.Toolchain, []string{name})
 	}
-	f.Body().AppendNewBlock("step", []string{"emulator", "phone"})
+	phone := f.Body().AppendNewBlock("step", []string{"emulator", "phone"}).Body()
+	if c.Linux {
+		phone.SetAttributeValue("linux", cty.True)
+	}
 	own := *a
 	own.Profile, own.SoC = toolchains.ProfileOpen, []string{soc} // an emulated phone has no other profile
 	p, diags, err := own.planText("emulate", f.Bytes())

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/toolchains"
@@ -53,7 +54,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		names = a.pipelines()
 	}
 	for _, name := range names {
-		ps, err := a.examined(name)
+		ps, err := a.examined(ctx, name, d)
 		if err != nil {
 			return err
 		}
@@ -123,12 +124,12 @@ func mistakes(diags hcl.Diagnostics) string {
 }
 
 // examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
-func (a *app) examined(name string) ([]doctor.Pipeline, error) {
+func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pipeline, error) {
 	workspace, err := a.workspace(name)
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := a.load(workspace, name)
+	cfg, diags := a.load(ctx, workspace, name)
 	if diags.HasErrors() {
 		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: mistakes(diags)}}, nil
 	}
@@ -142,8 +143,8 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 		profiles = []string{""}
 	}
 	soc := ""
-	if len(cfg.Targets) == 1 {
-		soc = cfg.Targets[0].Name
+	if targets := planner.Targets(cfg, a.SoC); len(targets) == 1 {
+		soc = targets[0].Name
 	}
 	var out []doctor.Pipeline
 	for _, profile := range profiles {
@@ -157,8 +158,17 @@ func (a *app) examined(name string) ([]doctor.Pipeline, error) {
 		case diags.HasErrors():
 			out = append(out, doctor.Pipeline{Name: name, Profile: profile, SoC: soc, Err: mistakes(diags)})
 		default:
-			p = own.checkMachine(p)
-			out = append(out, doctor.Pipeline{Name: name, Profile: p.Profile, SoC: soc, Missing: p.Missing()})
+			asked, err := own.requests(ctx, name, d)
+			if err != nil {
+				return nil, err
+			}
+			of := doctor.Pipeline{Name: name, Profile: p.Profile, SoC: soc, Asked: asked}
+			for _, n := range own.checkMachine(p).Instances {
+				for _, m := range n.Missing {
+					of.Missing = append(of.Missing, n.At.Short()+": "+m)
+				}
+			}
+			out = append(out, of)
 		}
 	}
 	return out, nil

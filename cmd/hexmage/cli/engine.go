@@ -238,7 +238,7 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *plan.Plan, work
 	failures := &failureSink{next: sink}
 	o := e.options(a)
 	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
-	o.Secrets, o.LogDir = a.secrets(workspace, p.Pipeline), a.logsOf(workspace, p.Pipeline)
+	o.Secrets, o.LogDir = a.secrets(ctx, workspace, p.Pipeline), a.logsOf(workspace, p.Pipeline)
 	res, err := build.Run(ctx, p, o)
 	done()
 	if err = outcome(ctx, res, err); err != nil && !show {

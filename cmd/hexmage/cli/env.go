@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/sdkenv"
@@ -59,8 +61,11 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		if len(names) > 1 {
 			return usage("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
 		}
-		p, workspace, err := a.plan(name, nil)
+		p, workspace, err := a.plan(ctx, name, nil)
 		if err != nil {
+			return err
+		}
+		if p, err = oneRelease(p); err != nil {
 			return err
 		}
 		return a.printEnv(ctx, p, workspace, c.Shell)
@@ -75,6 +80,28 @@ func (a *app) toolchainsOf(names []string) (*plan.Plan, error) {
 		return nil, usage("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
 	}
 	return a.toolchainPlan(rs[0])
+}
+
+// oneRelease restricts a plan to one release of each toolchain: the pipeline's own, else the one that its modules agree on.
+func oneRelease(p *plan.Plan) (*plan.Plan, error) {
+	instances := toolchainInstances(p)
+	slices.SortStableFunc(instances, func(a, b *plan.Instance) int { return cmp.Compare(len(a.At.Module), len(b.At.Module)) })
+	chosen := map[string]*plan.Instance{}
+	var steps []addrs.Step
+	for _, n := range instances {
+		first := chosen[n.At.Name]
+		if first == nil {
+			chosen[n.At.Name], steps = n, append(steps, n.At.Step)
+		} else if first.At.Module != "" && first.Version != n.Version {
+			return nil, usage("env: %s is %s, and %s is %s: an environment has one release of a toolchain. Declare it in the pipeline, or name releases: hexmage env %s@%s",
+				first.At, first.Version, n.At, n.Version, n.At.Name, n.Version)
+		}
+	}
+	one, err := p.Select(steps...)
+	if err != nil {
+		return nil, engine(err)
+	}
+	return one, nil
 }
 
 func (a *app) printEnv(ctx context.Context, p *plan.Plan, workspace, shell string) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
@@ -22,7 +23,7 @@ import (
 // explainCmd is `hexmage explain PIPELINE STEP [ACTION]`.
 type explainCmd struct {
 	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Step     string `arg:"" help:"The step (KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
+	Step     string `arg:"" help:"The step (KIND.NAME, module.NAME.KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
 	Action   string `arg:"" optional:"" help:"One action of the step, as plan names it."`
 }
 
@@ -32,9 +33,9 @@ func (*explainCmd) Help() string {
 
 Examples:
 
-    hexmage explain qwen3-aot-v79 oppackage.llama                  every action of the step that is not cached
-    hexmage explain qwen3-aot-v79 context.qwen3 --json             for programs
-    hexmage explain wide exec.obj["src/a.c"]                       one copy of a step with for_each`
+    hexmage explain qwen3-aot-v79 module.aot.oppackage.llama       every action of the step that is not cached
+    hexmage explain qwen3-aot-v79 module.aot.context.qwen3 --json  for programs
+    hexmage explain wide 'exec.obj["src/a.c"]'                     one copy of a step with for_each`
 }
 
 // explanation is what there is to say about one action.
@@ -71,19 +72,23 @@ const (
 
 // Run explains.
 func (c *explainCmd) Run(ctx context.Context, a *app) error {
-	base, _, copied := strings.Cut(strings.TrimPrefix(c.Step, "step."), "[")
-	p, workspace, err := a.plan(c.Pipeline, []string{base})
+	base, key := addrs.CutKey(c.Step)
+	p, workspace, err := a.plan(ctx, c.Pipeline, []string{base})
 	if err != nil {
 		return err
 	}
-	want := func(step string) bool {
-		if copied {
-			return step == strings.TrimPrefix(c.Step, "step.")
-		}
-		b, _, _ := strings.Cut(step, "[")
-		return b == base
+	step, err := addrs.ParseStep(base)
+	if err != nil {
+		return usage("%w", err)
 	}
-	w, err := a.preview(ctx, p, workspace, func(step, _ string) bool { return want(step) })
+	wanted := map[string]bool{} // the step, and which of its copies
+	for _, n := range p.Instances {
+		if short := n.At.Short(); step.Covers(n.At.Step) {
+			_, k := addrs.CutKey(short)
+			wanted[short] = key == "" || key == k
+		}
+	}
+	w, err := a.preview(ctx, p, workspace, func(step, _ string) bool { return wanted[step] })
 	if err != nil {
 		return err
 	}
@@ -97,9 +102,9 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 			like, _ := path.Match(c.Action, name) // plan names what it does not know yet as *.o
 			named = named || like || c.Action == name || c.Action == name+": "+v.Spec.Description
 		}
-		if step := v.Instance.At.Short(); want(step) && named {
+		if step := v.Instance.At.Short(); wanted[step] && named {
 			found = append(found, v)
-		} else if b, _, _ := strings.Cut(step, "["); b == base {
+		} else if _, copied := wanted[step]; copied {
 			copies, names = append(copies, step), append(names, name)
 		}
 	}

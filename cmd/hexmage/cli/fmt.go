@@ -9,12 +9,15 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/steps"
 )
 
 // fmtCmd is `hexmage fmt [FILE…]`.
 type fmtCmd struct {
-	Files []string `arg:"" optional:"" help:"Files to format. Default: all *.hcl in pipelines/."`
+	Files []string `arg:"" optional:"" help:"Files to format. Default: all *.hcl in pipelines/ and modules/."`
 	Check bool     `help:"Change nothing; exit with 1 if a file is not in the canonical format."`
+
+	Upgrade bool `help:"Rewrite what is spelt in an old way, too, and say what and where."`
 }
 
 // Help has the examples of `hexmage fmt --help`.
@@ -22,7 +25,9 @@ func (*fmtCmd) Help() string {
 	return `Examples:
 
     hexmage fmt                                        all pipelines of the workspace
-    hexmage fmt --check                                for CI: names the files, exits with 1`
+    hexmage fmt --check                                for CI: names the files, exits with 1
+    hexmage fmt --upgrade                              and today's spelling for what warns of an old one
+    hexmage fmt --upgrade --check                      what that would be`
 }
 
 // Run formats the files in place.
@@ -35,8 +40,8 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		if a.root == "" {
 			return usage("there is no pipelines folder here: name the files to format")
 		}
-		for _, pattern := range []string{"*.hcl", "*/*.hcl"} {
-			found, err := filepath.Glob(filepath.Join(a.root, config.Folder, pattern))
+		for _, pattern := range []string{config.Folder + "/*.hcl", config.Folder + "/*/*.hcl", config.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
+			found, err := filepath.Glob(filepath.Join(a.root, pattern))
 			if err != nil {
 				return engine(err)
 			}
@@ -49,7 +54,11 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 			return err
 		}
 	}
-	changed, diags, err := config.FormatFiles(files, c.Check)
+	var old *config.Old
+	if c.Upgrade {
+		old = oldForms()
+	}
+	changed, changes, diags, err := config.FormatFiles(files, c.Check, old)
 	if err != nil {
 		return &exitError{ExitUsage, err}
 	}
@@ -60,12 +69,35 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		return file
 	}
 	for _, f := range changed {
-		f = shown(f)
-		if !a.JSON {
-			fmt.Fprintln(a.env.Stdout, f)
-		} else if err := a.printJSON(map[string]string{"file": f}); err != nil {
-			return err
+		var own []config.Change
+		for _, x := range changes {
+			if x.File == f && x.Left == "" {
+				x.File = shown(f)
+				own = append(own, x)
+			}
 		}
+		if a.JSON {
+			if err := a.printJSON(fmtChanged{shown(f), own}); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintln(a.env.Stdout, shown(f))
+		for _, x := range own {
+			fmt.Fprintf(a.env.Stdout, "  %d: %s → %s\n", x.Line, x.Was, x.Now)
+		}
+	}
+	for _, x := range changes {
+		if x.Left == "" {
+			continue
+		}
+		if x.File = shown(x.File); a.JSON {
+			if err := a.printJSON(x); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(a.env.Stderr, "left: %s:%d: %s: %s\n", x.File, x.Line, x.Was, x.Left)
 	}
 	if diags.HasErrors() {
 		sources := map[string]*hcl.File{}
@@ -86,4 +118,21 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		return &exitError{code: ExitFailed}
 	}
 	return nil
+}
+
+// fmtChanged is a file that is not as it should be, or was not.
+type fmtChanged struct {
+	File    string          `json:"file"`
+	Changes []config.Change `json:"changes,omitempty"` // of an upgrade
+}
+
+// oldForms are the forms of which planning warns.
+func oldForms() *config.Old {
+	old := &config.Old{TargetName: "soc", Axes: map[string]config.OldAxes{}}
+	for name, k := range (steps.Workspace{}).Kinds() {
+		if s := k.Schema(); s.Matrix != "" {
+			old.Axes[name] = config.OldAxes{Matrix: s.Matrix, In: s.InVariants}
+		}
+	}
+	return old
 }

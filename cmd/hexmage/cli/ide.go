@@ -119,7 +119,7 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 	workspace := a.here()
 	var err error
 	if c.Pipeline != "" {
-		p, workspace, err = a.plan(c.Pipeline, nil)
+		p, workspace, err = a.plan(ctx, c.Pipeline, nil)
 	} else {
 		names := []string{"hexagon"}
 		for _, arch := range arches {

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/steps"
+	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
 // kindsCmd is `hexmage kinds [KIND]`.
@@ -32,8 +33,8 @@ func (*kindsCmd) Help() string {
 }
 
 // Run lists the kinds, or describes one.
-func (c *kindsCmd) Run(_ context.Context, a *app) error {
-	return listKinds(a, steps.Workspace{}.Kinds(), c.Kind)
+func (c *kindsCmd) Run(ctx context.Context, a *app) error {
+	return listKinds(ctx, a, steps.Workspace{}.Kinds(), c.Kind)
 }
 
 // usedKind is a kind with the pipelines that use it.
@@ -42,11 +43,11 @@ type usedKind struct {
 	Pipelines []string `json:"pipelines,omitempty"`
 }
 
-func listKinds(a *app, kinds map[string]step.Kind, only string) error {
+func listKinds(ctx context.Context, a *app, kinds map[string]step.Kind, only string) error {
 	if only != "" && kinds[only] == nil {
 		return usage("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))
 	}
-	users := a.kindUsers()
+	users := a.kindUsers(ctx)
 	var rows [][]string
 	for _, d := range step.Describe(kinds) {
 		k := usedKind{d, users[d.Kind]}
@@ -75,8 +76,12 @@ func orList(there, name string, names []string) string {
 }
 
 // kindUsers are the pipelines that use a kind, the workspace's and the shipped ones, by kind. One that cannot be read uses none.
-func (a *app) kindUsers() map[string][]string {
+func (a *app) kindUsers(ctx context.Context) map[string][]string {
 	users := map[string][]string{}
+	offline := *a
+	offline.Offline = true // modules of repositories that are not in the cache are not got to look
+	g := &gitModules{a: &offline, workspace: a.root}
+	defer g.done()
 	for _, name := range a.pipelines() {
 		var from fs.FS = hexmage.Shipped
 		if a.root != "" {
@@ -85,6 +90,9 @@ func (a *app) kindUsers() map[string][]string {
 			}
 		}
 		cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) { // as the binary carries them: nothing is unpacked to look
+			if strings.HasPrefix(source, gitmodule.Prefix) {
+				return g.find(ctx, source)
+			}
 			if f, ok := moduleOf(from, source); ok {
 				return f, nil
 			}

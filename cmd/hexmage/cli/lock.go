@@ -23,10 +23,10 @@ import (
 
 // lockCmd is `hexmage lock [PIPELINE | TOOLCHAIN [RELEASE]]`.
 type lockCmd struct {
-	What    string   `arg:"" optional:"" help:"A pipeline (all its toolchains, in the chosen profile), or a toolchain of the catalogue. Default: all pipelines of the workspace."`
+	What    string   `arg:"" optional:"" help:"A pipeline (its modules of git repositories, and all its toolchains, in the chosen profile), or a toolchain of the catalogue. Default: all pipelines of the workspace."`
 	Release string   `arg:"" optional:"" help:"Release of the toolchain. Default: the catalogue's."`
-	Upgrade []string `placeholder:"NAME" help:"Pin this toolchain anew, though it is pinned. May be repeated."`
-	Check   bool     `help:"Only say what is missing or stale; ask nobody, write nothing. Exit code 2 when something is."`
+	Upgrade []string `placeholder:"NAME" help:"Pin this toolchain anew, though it is pinned, or the modules of the git repository with this address. May be repeated."`
+	Check   bool     `help:"Only say what is missing or stale; ask nobody what there is, write nothing. Exit code 2 when something is."`
 }
 
 // Help has the examples of `hexmage lock --help`.
@@ -41,6 +41,7 @@ Examples:
     hexmage lock qwen3-aot-v79 --profile device        all toolchains of the pipeline
     hexmage lock qairt 2.41.0.251128 --profile device  this release
     hexmage lock --upgrade llvm                        pin anew: take what there is now
+    hexmage lock --upgrade https://host/modules.git    what the tags and branches of this repository are now
     hexmage lock --check                               for continuous integration: is all pinned?`
 }
 
@@ -52,16 +53,22 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	reqs, err := c.requests(a, d)
+	lock, err := a.ownLock(root)
+	if err != nil {
+		return err
+	}
+	if !c.Check {
+		a.pinning = &modulePins{lock: lock, upgrade: c.Upgrade, called: map[[2]string]bool{}}
+	}
+	reqs, err := c.requests(ctx, a, d)
 	if err != nil {
 		return err
 	}
 	if c.Check {
 		return a.checkLock(d, reqs)
 	}
-	lock, err := a.ownLock(root)
-	if err != nil {
-		return err
+	if c.What == "" && a.Profile == "" {
+		a.pinning.forget()
 	}
 	if c.What == "" { // what the shipped lock pins is pinned; a release that is named is to be in the workspace's own
 		reqs = slices.DeleteFunc(reqs, func(q toolchains.Request) bool {
@@ -77,11 +84,13 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	o.Lock = d.lock
 	o.Upgrade = func(name string) bool { return slices.Contains(c.Upgrade, name) }
 	line := a.progressLine(a.env.Terminal, progressLines)
 	o.Progress = line.download
 	changes, err := relock.Update(ctx, d.catalogue, lock, reqs, o)
 	line.end()
+	changes = append(a.pinning.changes, changes...)
 	changed := false
 	for _, ch := range changes {
 		if !a.JSON {
@@ -120,7 +129,7 @@ func (a *app) lockOptions() (relock.Options, error) {
 	vars := a.envVars()
 	maps.Copy(vars, a.Set)
 	o := relock.Options{Options: sources.Options{
-		Downloads: a.places().Downloads(), Offline: a.Offline,
+		Downloads: a.places().Downloads(), Offline: a.Offline, Getenv: a.env.Var, Home: a.env.Var("HOME"),
 		Warn:   func(text string) { fmt.Fprintln(a.env.Stderr, "note:", text) },
 		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Vendor: qpm.Client{Home: a.env.Var("HOME"), Search: filepath.SplitList(a.env.Var("PATH"))},
@@ -160,7 +169,7 @@ func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
 }
 
 // requests are the releases that the command is about, each once.
-func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
+func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains.Request, error) {
 	var all []toolchains.Request
 	add := func(reqs ...toolchains.Request) {
 		for _, q := range reqs {
@@ -174,20 +183,25 @@ func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 	pipelines := []string{c.What}
 	switch {
 	case c.What == "":
-		pipelines = a.ownPipelines()
+		pipelines = a.ownPipelines(ctx)
 	case !slices.Contains(a.pipelines(), c.What) || c.Release != "":
 		add(toolchains.Request{Name: c.What, Version: c.Release, Profile: a.Profile, Machine: d.machine})
 		pipelines = nil
 	}
 	for _, p := range pipelines {
-		reqs, err := a.requests(p, d)
+		reqs, err := a.requests(ctx, p, d)
 		if err != nil {
 			return nil, err
+		}
+		for _, q := range reqs {
+			if i := slices.IndexFunc(all, q.Contradicts); i >= 0 {
+				return nil, usage("toolchain %q of pipeline %s is an environment with other packages than the one of that name in another pipeline, and the lock has one of them: give it another name", q.Name, p)
+			}
 		}
 		add(reqs...)
 	}
 	for _, name := range c.Upgrade {
-		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) {
+		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) || a.pinning != nil && a.pinning.calls(name) {
 			continue
 		}
 		if _, _, err := d.catalogue.Find(name, ""); err != nil {
@@ -199,14 +213,14 @@ func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 }
 
 // ownPipelines are the workspace's pipelines, those of them that have the chosen profile.
-func (a *app) ownPipelines() []string {
+func (a *app) ownPipelines(ctx context.Context) []string {
 	var out []string
 	for _, name := range a.pipelines() {
 		dir, err := a.workspace(name)
 		if err != nil || dir != a.root {
 			continue
 		}
-		cfg, diags := a.load(dir, name)
+		cfg, diags := a.load(ctx, dir, name)
 		if a.Profile == "" || diags.HasErrors() || slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
 			out = append(out, name)
 		}
@@ -215,12 +229,12 @@ func (a *app) ownPipelines() []string {
 }
 
 // requests are the toolchains that a pipeline asks for.
-func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error) {
+func (a *app) requests(ctx context.Context, pipeline string, d *domain) ([]toolchains.Request, error) {
 	workspace, err := a.workspace(pipeline)
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := a.load(workspace, pipeline)
+	cfg, diags := a.load(ctx, workspace, pipeline)
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
 		kinds := steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()

@@ -43,10 +43,10 @@ target "SM8750" {}
 toolchain "adb" {}
 step "run" "bench" {
   push   = { bench = "bench" }
-  argv   = ["./bench", "{seq}"]
+  argv   = ["./bench", matrix.seq]
   matrix = { seq = ["64", "128", "256", "1024"] }
   repeat = 3
-  facts  = { prefill_tokens = "{seq}" }
+  facts  = { prefill_tokens = matrix.seq }
 }
 output "table" {
   value = step.run.bench.outputs.metrics

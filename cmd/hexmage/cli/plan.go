@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -22,10 +23,11 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/steps"
 )
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
-func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) {
+func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plan.Plan, string, error) {
 	selection, err := selected(steps)
 	if err != nil {
 		return nil, "", err
@@ -34,7 +36,7 @@ func (a *app) plan(pipeline string, steps []string) (*plan.Plan, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, diags := a.load(workspace, pipeline)
+	cfg, diags := a.load(ctx, workspace, pipeline)
 	var p *plan.Plan
 	if !diags.HasErrors() {
 		var more hcl.Diagnostics
@@ -60,17 +62,21 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 	if err != nil {
 		return nil, nil, err
 	}
-	p, diags := planner.Build(planner.Options{
-		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, Targets: d.catalogue.Target,
-		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
-	})
+	p, diags := planner.Build(a.plannerOptions(workspace, cfg, d))
 	return p, diags, nil
 }
 
+func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
+	return planner.Options{
+		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, Targets: d.catalogue.Target,
+		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
+	}
+}
+
 // secrets returns what has the values that the secrets of a pipeline's plan refer to: those of this command.
-func (a *app) secrets(workspace, pipeline string) func() (secret.Values, error) {
+func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (secret.Values, error) {
 	return func() (secret.Values, error) {
-		cfg, diags := a.load(workspace, pipeline)
+		cfg, diags := a.load(ctx, workspace, pipeline)
 		var values secret.Values
 		if !diags.HasErrors() {
 			var more hcl.Diagnostics
@@ -104,6 +110,12 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 	}
 	if diags.HasErrors() {
 		err := &exitError{code: ExitUsage}
+		for _, d := range diags {
+			var own *exitError
+			if why, ok := d.Extra.(error); ok && errors.As(why, &own) { // a module that could not be got is no mistake in a file
+				err.code = own.code
+			}
+		}
 		if planner.OfOptions(diags) {
 			return givenError{err}
 		}
@@ -115,7 +127,7 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 // planCmd is `hexmage plan PIPELINE [STEP…]`.
 type planCmd struct {
 	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
+	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	Status   bool     `default:"true" negatable:"" help:"Say what is cached and what will run, and why. It reads what changed of the workspace's files; --no-status does without."`
 }
 
@@ -126,15 +138,15 @@ It also says what this machine lacks.
 
 Examples:
 
-    hexmage plan qwen3-aot-v79                         every command, its inputs and outputs
-    hexmage plan qwen3-aot-v79 context.qwen3           one step and what it needs
-    hexmage plan qwen3-aot-v79 --profile device        before the SDKs are there
+    hexmage plan qwen3-aot-v79                            every command, its inputs and outputs
+    hexmage plan qwen3-aot-v79 module.aot.context.qwen3   one step and what it needs
+    hexmage plan qwen3-aot-v79 --profile device           before the SDKs are there
     hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
 }
 
 // Run prints what the pipeline would run.
 func (c *planCmd) Run(ctx context.Context, a *app) error {
-	p, workspace, err := a.plan(c.Pipeline, c.Steps)
+	p, workspace, err := a.plan(ctx, c.Pipeline, c.Steps)
 	if err != nil {
 		return err
 	}
@@ -165,7 +177,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 // graphCmd is `hexmage graph PIPELINE`.
 type graphCmd struct {
 	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
+	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	Format   string   `enum:"dot,mermaid,json" default:"mermaid" help:"dot, mermaid or json."`
 }
 
@@ -178,8 +190,8 @@ func (*graphCmd) Help() string {
 }
 
 // Run prints the graph.
-func (c *graphCmd) Run(_ context.Context, a *app) error {
-	p, _, err := a.plan(c.Pipeline, c.Steps)
+func (c *graphCmd) Run(ctx context.Context, a *app) error {
+	p, _, err := a.plan(ctx, c.Pipeline, c.Steps)
 	if err != nil {
 		return err
 	}
@@ -219,14 +231,14 @@ type checked struct {
 }
 
 // Run checks pipelines, one after the other, and says of each whether it is right.
-func (c *validateCmd) Run(_ context.Context, a *app) error {
+func (c *validateCmd) Run(ctx context.Context, a *app) error {
 	names := c.Pipelines
 	if len(names) == 0 {
 		names = a.pipelines()
 	}
 	bad := false
 	for _, name := range names {
-		all, err := a.validate(name)
+		all, err := a.validate(ctx, name)
 		if err != nil {
 			bad = true
 			var said *exitError
@@ -260,12 +272,12 @@ func (c *validateCmd) Run(_ context.Context, a *app) error {
 }
 
 // validate plans a pipeline in the chosen profile, or in each that it has. What is wrong in several is said once.
-func (a *app) validate(name string) ([]checked, error) {
+func (a *app) validate(ctx context.Context, name string) ([]checked, error) {
 	workspace, err := a.workspace(name)
 	if err != nil {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, err
 	}
-	cfg, diags := a.load(workspace, name)
+	cfg, diags := a.load(ctx, workspace, name)
 	if diags.HasErrors() {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, a.printDiags(diags, cfg.Shown())
 	}
@@ -307,7 +319,8 @@ type planStatus struct {
 	WillRun  int            `json:"will_run"`
 	Deferred int            `json:"deferred"`
 	Cannot   int            `json:"cannot_run"`
-	Unknown  int            `json:"unknown_steps"` // steps whose actions are not known yet; not in the other numbers
+	Download int64          `json:"download,omitempty"` // bytes that the actions which will run fetch, where that is known
+	Unknown  int            `json:"unknown_steps"`      // steps whose actions are not known yet; not in the other numbers
 	Actions  []actionStatus `json:"actions"`
 
 	by     map[string]*actionStatus
@@ -330,6 +343,7 @@ const maxReasons = 1000
 // status works out why each action has the status it has.
 func (w *reasons) status(ctx context.Context) *planStatus {
 	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
+	fetched := map[string]bool{}
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
 		*to = actionStatus{Step: v.Instance.At.Short(), Status: v.Status, known: v.Spec != nil}
@@ -340,6 +354,10 @@ func (w *reasons) status(ctx context.Context) *planStatus {
 			to.Key = v.Key.Hex()
 		}
 		s.add(to)
+		if v.Status == build.WillRun && v.Spec != nil && !fetched[to.Key] { // two toolchains may want the same
+			fetched[to.Key] = true
+			s.Download += steps.Download(*v.Spec)
+		}
 		if v.Status != build.WillRun || s.WillRun <= maxReasons {
 			to.Reason = w.reason(ctx, v)
 		}
@@ -391,8 +409,16 @@ func (s *planStatus) notes() plan.Notes {
 			}
 			return s.of(n.At.Short())
 		},
-		Last: s.counts(),
+		Last: s.counts() + s.budget(),
 	}
+}
+
+// budget is how much there is to download.
+func (s *planStatus) budget() string {
+	if s.Download == 0 {
+		return ""
+	}
+	return "; to download: " + bytesize.Decimal(s.Download)
 }
 
 // of is a line about a step that cannot show all its actions: "16 actions: 15 cached, 1 will run (src/a.c changed)".

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ import (
 // runCmd is `hexmage run PIPELINE [STEP…]`.
 type runCmd struct {
 	Pipeline  string    `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME) and what they need."`
+	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
 	Verify    stepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
@@ -50,11 +51,11 @@ func (*runCmd) Help() string {
 
 Examples:
 
-    hexmage run qwen3-aot-v79                          everything
-    hexmage run qwen3-aot-v79 oppackage.llama          one step and what it needs
+    hexmage run qwen3-aot-v79                              everything
+    hexmage run qwen3-aot-v79 module.aot.oppackage.llama   one step and what it needs
     hexmage run qwen3-aot-v79 --var prompt="Who are you?"
-    hexmage run qwen3-aot-v79 --profile device         the real SDKs, a real phone
-    hexmage run qwen3-aot-v79 --json | jq .event       for programs`
+    hexmage run qwen3-aot-v79 --profile device             the real SDKs, a real phone
+    hexmage run qwen3-aot-v79 --json | jq .event           for programs`
 }
 
 // Run builds the pipeline.
@@ -82,7 +83,13 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	return r.verify.outcome()
+	if err := r.verify.outcome(); err != nil {
+		return err
+	}
+	if res.ChecksFailed > 0 {
+		return &exitError{code: ExitCheck} // the report has said which
+	}
+	return nil
 }
 
 // outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
@@ -179,7 +186,7 @@ func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
 		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 	}
 	r.a.env.boundHeap(last.Units())
-	full := r.options()
+	full := r.options(ctx)
 	full.Snapshot = o.Snapshot
 	if last.Changed() <= fewChanged {
 		full.Hasher = r.engine.stats.Direct()
@@ -213,13 +220,18 @@ func (r *oneRun) because(err error) {
 func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	began := time.Now()
 	end := r.phase("plan")
-	p, _, err := r.a.plan(r.c.Pipeline, r.c.Steps)
+	p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
 	end()
+	switch {
+	case r.watches == nil:
+	case err == nil:
+		r.watches.plan(p.Reads)
+	default: // a file of a module may be what is wrong, or lacking
+		cfg, _ := r.a.load(ctx, r.workspace, r.c.Pipeline)
+		r.watches.plan(plan.Reads{Files: slices.Collect(maps.Keys(cfg.Files)), Dirs: cfg.Dirs, Absent: cfg.Absent})
+	}
 	if err != nil {
 		return r.unable(err)
-	}
-	if r.watches != nil {
-		r.watches.plan(p.Reads)
 	}
 	if missing := p.Missing(); len(missing) > 0 {
 		for _, m := range missing {
@@ -234,7 +246,7 @@ func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 		return r.unable(err)
 	}
 	r.a.env.boundHeap(len(p.Instances))
-	o := r.options()
+	o := r.options(ctx)
 	if o.Fresh, err = r.a.Fresh.choose("--fresh", p); err != nil {
 		return r.unable(err)
 	}
@@ -279,11 +291,11 @@ func (r *oneRun) watchers() event.Sink {
 	return r.watching
 }
 
-func (r *oneRun) options() build.Options {
+func (r *oneRun) options(ctx context.Context) build.Options {
 	o := r.engine.options(r.a)
 	o.Sink, o.Workspace, o.KeepGoing, o.Prune = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0
 	o.OutIn, o.Out = r.outIn, r.out
-	o.Secrets, o.LogDir = r.a.secrets(r.workspace, r.c.Pipeline), r.a.logsOf(r.workspace, r.c.Pipeline)
+	o.Secrets, o.LogDir = r.a.secrets(ctx, r.workspace, r.c.Pipeline), r.a.logsOf(r.workspace, r.c.Pipeline)
 	if r.watches != nil {
 		o.OnRead = r.watches.add
 	}
@@ -517,7 +529,9 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 				found, wanted[n.At.Short()] = true, true
 			}
 		}
-		if !found {
+		if near := p.Nearest(s); !found && near != "" {
+			return nil, usage("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
+		} else if !found {
 			return nil, usage("%s=%s: no such step is part of this run", flag, s.Short())
 		}
 	}

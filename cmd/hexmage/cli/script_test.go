@@ -1,10 +1,14 @@
 package cli_test
 
 import (
+	"net/http/cgi"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -50,9 +54,10 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HEXMAGE_CACHE", filepath.Join(e.WorkDir, ".cache"))
 			e.Values["t"] = e.T().(testing.TB)
+			e.Values["values"] = e.Values
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm, "phone": attachPhone},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm, "phone": attachPhone, "gitserver": gitServer},
 	})
 }
 
@@ -60,6 +65,24 @@ func TestScript(t *testing.T) {
 func downloads(ts *testscript.TestScript, _ bool, _ []string) {
 	t := ts.Value("t").(testing.TB)
 	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "downloads"), os.DirFS(toolchaintest.Downloads(t))))
+}
+
+// gitServer is a command of scripts: git's own HTTP server for the repositories below srv, at $GITSERVER; with "stop" it goes away.
+func gitServer(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) > 0 {
+		ts.Value("gitserver").(*httptest.Server).Close()
+		return
+	}
+	t := ts.Value("t").(testing.TB)
+	path, err := exec.Command("git", "--exec-path").Output()
+	ts.Check(err)
+	dir := ts.MkAbs("srv")
+	h := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null"}}
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	ts.Setenv("GITSERVER", srv.URL)
+	ts.Value("values").(map[any]any)["gitserver"] = srv
 }
 
 // llvm is a command of scripts: the compilers are installed, and in the search path.

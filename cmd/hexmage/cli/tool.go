@@ -28,6 +28,11 @@ func (a *app) private() map[string]map[string]string {
 		}
 	}
 	private := maps.Clone(vars)
+	for _, name := range sources.Variables(a.env.Var, a.env.Var("HOME")) {
+		if v := a.env.Var(name); v != "" {
+			vars[name] = v
+		}
+	}
 	for name, v := range a.envVars() {
 		vars[sources.SecretPrefix+name] = v
 	}

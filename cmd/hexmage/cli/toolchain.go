@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -538,10 +539,7 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 		if row.State == toFetch {
 			row.Detail = ""
 		}
-		row.Source, row.Size, row.Installed = ch.Source.Kind, ch.Spec.Size, ch.Host
-		for _, p := range ch.Spec.Packages {
-			row.Size += p.Size
-		}
+		row.Source, row.Size, row.Installed = ch.Source.Kind, ch.Size(), ch.Host
 		if ch.Source.Kind == "installed" {
 			row.State, row.Programs = isHere, programsOf(ch)
 		}
@@ -639,8 +637,16 @@ type toolchainShown struct {
 	Licence     string          `json:"licence,omitempty"`
 	Default     string          `json:"default"`
 	Variables   []string        `json:"variables,omitempty"` // that `hexmage env` sets
-	Releases    []*toolchainRow `json:"releases"`            // only the one that was asked for, if one was
-	Sources     []sourceShown   `json:"sources,omitempty"`   // of that one
+	PushSets    []pushSetShown  `json:"push_sets,omitempty"`
+	Releases    []*toolchainRow `json:"releases"`          // only the one that was asked for, if one was
+	Sources     []sourceShown   `json:"sources,omitempty"` // of that one
+}
+
+// pushSetShown is a push set; {arch} in it is the number of an arch.
+type pushSetShown struct {
+	Name   string            `json:"name"`
+	Arches []string          `json:"arches,omitempty"` // of the release, where there is a set for each
+	Files  map[string]string `json:"files"`
 }
 
 type sourceShown struct {
@@ -673,6 +679,13 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 	for _, v := range t.EnvVars {
 		s.Variables = append(s.Variables, v.Name)
 	}
+	for _, p := range t.Pushes {
+		shown := pushSetShown{Name: p.Name, Files: p.Files}
+		if p.PerArch() && w.version != "" {
+			shown.Arches = d.catalogue.PushArches(t, r)
+		}
+		s.PushSets = append(s.PushSets, shown)
+	}
 	if w.version != "" {
 		s.Sources = sourcesOf(d, t, r)
 	}
@@ -690,12 +703,21 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 			fmt.Fprintf(w, "  %-10s %s\n", name, text)
 		}
 	}
-	if !one {
-		a.printRows([]*toolchains.Toolchain{t}, s.Releases)
-		fmt.Fprintln(w)
+	rest := func() {
 		field("page", s.Page)
 		field("licence", s.Licence)
 		field("variables", strings.Join(s.Variables, " "))
+		for _, p := range s.PushSets {
+			field("push set", strings.TrimSpace(p.Name+"  "+strings.Join(p.Arches, " ")))
+			for _, name := range slices.Sorted(maps.Keys(p.Files)) {
+				field("", name+" = "+p.Files[name])
+			}
+		}
+	}
+	if !one {
+		a.printRows([]*toolchains.Toolchain{t}, s.Releases)
+		fmt.Fprintln(w)
+		rest()
 		return
 	}
 	r := s.Releases[0]
@@ -714,9 +736,7 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 		field(src.Kind, src.Detail)
 		field("", digest)
 	}
-	field("page", s.Page)
-	field("licence", s.Licence)
-	field("variables", strings.Join(s.Variables, " "))
+	rest()
 }
 
 // sourcesOf says of each source of a release what it is, and by which digest what comes is known.

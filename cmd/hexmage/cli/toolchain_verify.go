@@ -29,6 +29,7 @@ type verified struct {
 	Path     string            `json:"path"`
 	OK       bool              `json:"ok"`
 	Known    bool              `json:"known"`            // the catalogue has the release
+	Loose    bool              `json:"loose,omitempty"`  // libraries that are in no SDK: version is the build id of most of them
 	Digest   string            `json:"digest"`           // of the tree
 	Stored   string            `json:"stored,omitempty"` // its digest when it was stored
 	Locked   string            `json:"locked,omitempty"` // SHA-256 of the tree, where the lock knows it and it is that
@@ -116,6 +117,10 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 	if c.As == "" {
 		is, err := sdk.Identify(dir)
 		if errors.Is(err, sdk.ErrUnknown) {
+			if checks, id := verify.Libraries(dir); id != "" {
+				v.Name, v.Version, v.Loose = "QNN libraries", id, true
+				return checks, nil
+			}
 			return verify.Checks{}, usage("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
 		}
 		if err != nil {
@@ -196,11 +201,20 @@ func (a *app) printVerified(v verified) {
 			fmt.Fprintf(w, "            → %s\n", p.Remedy)
 		}
 	}
-	if !v.Known {
+	switch {
+	case v.Loose:
+		line("33", "note", "this is no SDK: libraries of one build are checked against each other, and against the RECORD of a wheel where one is there")
+	case !v.Known:
 		line("33", "note", "the catalogue does not have this release: only what holds for every release was checked")
 	}
 	n := v.Report.Checked
 	line("32", "checked", "%d paths, %d ELF files, %d build ids, %d version files; %d programs run", n.Paths, n.ELF, n.BuildIDs, n.Texts, n.Programs)
+	if n.Recorded > 0 {
+		line("32", "checked", "%d files by the digests of their wheels", n.Recorded)
+	}
+	if n.Silent > 0 && n.Recorded == 0 && v.Locked == "" && v.Stored == "" {
+		line("33", "note", "%d libraries say no build: that they are of this release only a digest would tell", n.Silent)
+	}
 	for _, p := range v.Report.Problems {
 		problem("31", "problem", p)
 	}

@@ -29,7 +29,7 @@ import (
 // watchCmd is `hexmage watch PIPELINE`.
 type watchCmd struct {
 	Pipeline  string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Until     []string `placeholder:"STEP" help:"Only this step (KIND.NAME) and what it needs. May be repeated."`
+	Until     []string `placeholder:"STEP" help:"Only this step (KIND.NAME, module.NAME.KIND.NAME) and what it needs. May be repeated."`
 	OnDevice  bool     `name:"run" help:"Also push to the device and run there, after each build. Without it, steps that run on a device are left out."`
 	Serial    string   `short:"s" placeholder:"SERIAL" help:"With --run: on this device, as for hexmage run."`
 	KeepGoing bool     `short:"k" help:"After a failure, go on with what does not need it."`
@@ -44,9 +44,9 @@ lock file. Of each build one line is shown. A save while a build runs stops it a
 last good build left them.
 
 Examples:
-  hexmage watch qwen3-aot-v79                               the op package, the model, the context; not the device
-  hexmage watch qwen3-aot-v79 --until oppackage.llama       the op package only
-  hexmage watch qwen3-aot-v79 --run                         and run it, too`
+  hexmage watch qwen3-aot-v79                                      the op package, the model, the context; not the device
+  hexmage watch qwen3-aot-v79 --until module.aot.oppackage.llama   the op package only
+  hexmage watch qwen3-aot-v79 --run                                and run it, too`
 }
 
 // errNewer is why a build was stopped whose sources were saved once more.
@@ -196,7 +196,7 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 		}
 	}
 	if !v.chosen {
-		steps, err := v.choose()
+		steps, err := v.choose(ctx)
 		if err != nil {
 			return r, event.BuildFinished{}, err
 		}
@@ -209,11 +209,11 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 }
 
 // choose returns the steps to build: all but those that run on a device, and what needs these, unless they are asked for.
-func (v *viewer) choose() ([]string, error) {
+func (v *viewer) choose(ctx context.Context) ([]string, error) {
 	if v.c.OnDevice {
 		return v.c.Until, nil
 	}
-	p, _, err := v.a.plan(v.c.Pipeline, v.c.Until)
+	p, _, err := v.a.plan(ctx, v.c.Pipeline, v.c.Until)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	own := filepath.Join(v.workspace, config.Folder, v.c.Pipeline)
-	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, config.Folder), filepath.Join(v.workspace, "toolchains"), own)
+	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, config.Folder), filepath.Join(v.workspace, config.Modules), filepath.Join(v.workspace, "toolchains"), own)
 	s.Files = append(s.Files, own+".hcl", filepath.Join(v.workspace, toolchains.LockFile))
 	if entries, err := os.ReadDir(own); err == nil {
 		for _, e := range entries {

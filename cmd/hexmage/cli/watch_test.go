@@ -495,7 +495,17 @@ func TestWatchShows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := &watching{t: t, dir: dir, done: make(chan error, 1), news: make(chan struct{}, 1)}
-	w.write("pipelines/p.hcl", watched)
+	w.write("pipelines/p.hcl", watched+`
+step "exec" "size" {
+  argv  = ["wc -c < ${step.exec.all.outputs.all} > n"]
+  shell = true
+  output "n" { value = "n" }
+}
+check "short" {
+  condition     = step.exec.size.outputs.n < 3
+  error_message = "It has ${step.exec.size.outputs.n} letters."
+}
+`)
 	w.write("src/a.txt", "a")
 	w.cmd = exec.Command(binary(t), "watch", "p")
 	w.cmd.Dir, w.cmd.Env, w.cmd.Stderr = dir, append(os.Environ(), "HEXMAGE_CACHE="+t.TempDir(), "HOME="+dir), w
@@ -512,14 +522,17 @@ func TestWatchShows(t *testing.T) {
 			}
 		}
 	}
+	says("  passed         check.short")
 	says("watching ")
-	w.write("src/a.txt", "b")
-	says("src/a.txt  built: 2 actions (exec.up")
+	w.write("src/a.txt", "bcd")
+	says("src/a.txt  built: 3 actions (exec.up")
+	says("  failed         check.short  error    It has 3 letters.")
 	w.write("src/a.txt", "a")
 	says("src/a.txt  as before, from the cache")
 	w.write("src/a.txt", "broken")
 	says("src/a.txt  failed")
 	says("exit code 1")
+	says("  not evaluated  check.short  error    step.exec.size was not run")
 }
 
 // A pipeline may be a folder: its files are watched one by one, also when nothing of it could be read at first.
@@ -536,6 +549,62 @@ func TestWatchFolder(t *testing.T) {
 	w.write("src/a.txt", "b")
 	w.write("pipelines/p/more.hcl", "locals {}")
 	w.built("B")
+}
+
+// What a pipeline's modules are made of is watched as its own files are: also one that is not there yet, a file that comes into a module's folder, and a
+// module that a module calls since a moment ago.
+func TestWatchModules(t *testing.T) {
+	t.Parallel()
+	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
+	const module = `
+variable "file" {}
+step "exec" "up" {
+  argv   = ["sh", "-ec", "%s < $1 > o", "up", var.file]
+  inputs = [var.file]
+  output "o" { file = "o" }
+}
+`
+	const own, called = "output \"o\" { value = step.exec.up.outputs.o }\n", "module \"low\" {\n  source = \"../low\"\n  file   = step.exec.up.outputs.o\n}\noutput \"o\" { value = module.low.o }\n"
+	w.write("pipelines/p.hcl", `
+module "up" {
+  source   = "../modules/up"
+  for_each = toset(fileset("src", "*.txt"))
+  file     = each.value
+}
+step "exec" "all" {
+  argv = concat(["sh", "-ec", "cat \"$@\" > all", "all"], [for m in module.up : m.o])
+  output "all" { file = "all" }
+}
+output "all" { value = step.exec.all.outputs.all }
+`)
+	w.write("src/a.txt", "a")
+	w.start()
+	w.write("modules/up/m.hcl", fmt.Sprintf(module, "tr a-z A-Z")+own)
+	w.built("A")
+	w.write("src/b.txt", "b")
+	w.built("AB")
+	w.idle("a file for which there is one more copy")
+
+	w.write("modules/up/m.hcl", fmt.Sprintf(module, "tr a-z 1-9")+own)
+	w.built("12")
+	w.write("modules/up/more.hcl", "locals {")
+	w.until("the change", func(l line) bool {
+		return l.Event == "files_changed" && slices.Contains(l.Paths, "modules/up/more.hcl")
+	})
+	w.write("modules/low/m.hcl", fmt.Sprintf(module, "tr 1-9 x-z")+own)
+	w.write("modules/up/m.hcl", fmt.Sprintf(module, "tr a-z 1-9"))
+	w.write("modules/up/more.hcl", called)
+	w.built("xy")
+	w.write("modules/low/m.hcl", fmt.Sprintf(module, "tr 1-9 p-z")+own)
+	w.built("pq")
+	w.write("modules/other/m.hcl", "not a module of the pipeline")
+	w.idle("a module that nobody calls")
+	if err := os.Remove(w.path("modules/up/more.hcl")); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the change", func(l line) bool { return l.Event == "files_changed" })
+	w.write("modules/up/m.hcl", fmt.Sprintf(module, "tr a-z 1-9")+own)
+	w.built("12")
 }
 
 // What the command line has wrong no save can mend: it is said once, and all is over.

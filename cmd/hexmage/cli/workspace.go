@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/store/layout"
+	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
 // app is what every command needs: where it works, what it was told, how it shows things.
@@ -37,6 +39,7 @@ type app struct {
 
 	interrupts *interrupts
 	catalogues catalogues
+	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
 }
 
 // places is the cache folder, with a method for each place in it.
@@ -146,17 +149,31 @@ func names(workspace fs.FS) []string {
 }
 
 // load reads a pipeline of a workspace, and the modules that it calls.
-func (a *app) load(workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-	return config.Load(rooted.FS(workspace), pipeline, func(source string) (config.ModuleFolder, error) { return a.module(workspace, source) })
+func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+	find, done := a.finder(ctx, workspace)
+	defer done()
+	return config.Load(rooted.FS(workspace), pipeline, find)
+}
+
+// finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those with a name.
+func (a *app) finder(ctx context.Context, workspace string) (_ config.Finder, done func()) {
+	g := &gitModules{a: a, workspace: workspace}
+	return func(source string) (config.ModuleFolder, error) {
+		if strings.HasPrefix(source, gitmodule.Prefix) {
+			return g.find(ctx, source)
+		}
+		return a.module(workspace, source)
+	}, g.done
 }
 
 // module finds a module by its name: the workspace's own, else the shipped one.
 func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 	if !hclsyntax.ValidIdentifier(source) {
-		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, or a relative path, which begins with ./ or ../", source)
+		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, a relative path, which begins with ./ or ../, or git::URL of a repository", source)
 	}
-	if f, ok := moduleOf(rooted.FS(workspace), source); ok {
-		return f, nil
+	own, ok := moduleOf(rooted.FS(workspace), source)
+	if ok {
+		return own, nil
 	}
 	f, ok := moduleOf(hexmage.Shipped, source)
 	if !ok {
@@ -178,6 +195,9 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 		return config.ModuleFolder{}, err
 	}
 	f.FS, f.Root = rooted.FS(shipped), filepath.ToSlash(shipped)
+	if f.Root != filepath.ToSlash(workspace) {
+		f.Absent = own.Dir
+	}
 	return f, nil
 }
 

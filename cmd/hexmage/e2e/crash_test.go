@@ -141,16 +141,16 @@ func random(t *testing.T) *rand.Rand {
 func TestKilled(t *testing.T) {
 	firstRun(t)
 	w := newWorld(t).withDownloads(t)
-	w.runJSON(t, pipeline, "toolchain.llvm", "toolchain.qemu", "toolchain.adb", "toolchain.busybox")
+	w.runJSON(t, pipeline, aot+"toolchain.llvm", aot+"toolchain.qemu", aot+"toolchain.adb", aot+"toolchain.busybox")
 	r := random(t)
 	for range 4 {
 		kill(t, w, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
 	}
 	for range 2 { // while the phone runs: adb's server, the emulator, qemu
-		kill(t, w, `"step":"run.qwen3","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
+		kill(t, w, `"step":"module.aot.run.qwen3","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
 	}
 	for i := range 6 { // while outputs are put in place
-		if pid := kill(t, w, `"step":"run.qwen3","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 && w.interruptedExport(t) {
+		if pid := kill(t, w, `"step":"module.aot.run.qwen3","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 && w.interruptedExport(t) {
 			w.write(t, fmt.Sprintf("out/%s/.hexmage-%d-1/new", pipeline, pid), "what it leaves when it is just then")
 		}
 	}
@@ -189,7 +189,7 @@ func TestKilledCold(t *testing.T) {
 // TestKilledCommand: a command that would go on for long does not, when hexmage is killed.
 func TestKilledCommand(t *testing.T) {
 	w := newWorld(t)
-	w.write(t, "pipelines/"+pipeline+".hcl", `step "exec" "slow" { argv = ["sleep", "1000"] }`)
+	w.write(t, pipelineFile, `step "exec" "slow" { argv = ["sleep", "1000"] }`)
 	if kill(t, w, `"event":"node_started"`, 300*time.Millisecond) == 0 {
 		t.Error("it had ended before")
 	}

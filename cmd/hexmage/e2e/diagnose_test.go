@@ -3,7 +3,6 @@
 package e2e_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,15 +10,14 @@ import (
 // TestLimits: a run that breaks a limit fails, without the device being asked again; against a phone's baseline the stand-in has none.
 func TestLimits(t *testing.T) {
 	w := warmed(t)
-	file := "pipelines/" + pipeline + ".hcl"
-	good := read(t, filepath.Join(w.dir, file))
+	good := w.shipped(t)
 	const at = `  timeout     = "30m"` + "\n"
 	with := func(lines string) *outcome {
-		w.write(t, file, strings.Replace(good, at, at+lines, 1))
+		w.writeShipped(t, good.with(t, at, at+lines))
 		return w.run(t, "run", pipeline)
 	}
 	o := with("  limit \"prefill_tokens_per_s\" { min = 1000000 }\n")
-	wants(t, o, exitFailed, "run.qwen3 metrics: failed: exit code 1", "below its limit of 1000000 tokens/s", "hint: prefill_tokens_per_s is beyond the limit that the step sets.")
+	wants(t, o, exitFailed, aot+"run.qwen3 metrics: failed: exit code 1", "below its limit of 1000000 tokens/s", "hint: prefill_tokens_per_s is beyond the limit that the step sets.")
 	if strings.Contains(o.stderr, "on emulator") {
 		t.Errorf("the device was asked again:\n%s", o)
 	}

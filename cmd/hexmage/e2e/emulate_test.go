@@ -81,6 +81,20 @@ func (h *handset) end(t *testing.T) {
 	}
 }
 
+// TestEmulateLinux has a phone that also runs programs of arm64 Linux, with the distribution's loader and C library.
+func TestEmulateLinux(t *testing.T) {
+	w, server := warmed(t), phonetest.Server(t)
+	w.env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
+	one := w.emulate(t, "--linux", "--connect")
+	o := w.run(t, "device", "shell", "qnn-load libcdsprpc.so; echo $?; qnn-load libQnnHtp.so; echo $?; ls /lib/aarch64-linux-gnu | wc -l")
+	if want := "qnn-load: dlsym: /lib/aarch64-linux-gnu/libcdsprpc.so: undefined symbol: QnnInterface_getProviders\n1\n" +
+		"qnn-load: dlopen: libQnnHtp.so: cannot open shared object file: No such file or directory\n1\n10\n"; o.stdout != want {
+		t.Errorf("%s, want %q", o, want)
+	}
+	one.input.Close()
+	one.end(t)
+}
+
 func TestEmulate(t *testing.T) {
 	w, server := warmed(t), phonetest.Server(t)
 	w.env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}

@@ -35,10 +35,9 @@ func TestFlakyPhone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, "ballast.bin"), ballast, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	file := "pipelines/" + pipeline + ".hcl"
-	w.edit(t, file, `    "model.bin" `, "    \"ballast.bin\" = \"ballast.bin\"\n    \"model.bin\" ")
-	w.edit(t, file, `  timeout     = "30m"`, "  repeat      = 2\n  timeout     = \"30m\"")
-	w.write(t, file, read(t, filepath.Join(w.dir, file))+"\noutput \"runs\" { value = step.run.qwen3.outputs.results }\n")
+	w.edit(t, moduleFile, `    "model.bin" `, "    \"ballast.bin\" = \"ballast.bin\"\n    \"model.bin\" ")
+	w.edit(t, moduleFile, `  timeout     = "30m"`, "  repeat      = 2\n  timeout     = \"30m\"")
+	w.writeShipped(t, w.shipped(t).output("runs", "step.run.qwen3.outputs.results"))
 	phone := w.emulate(t, "--fault", "drop-every=20MB", "--connect")
 	o := w.run(t, "run", pipeline, "--serial", phone.Serial)
 	wants(t, o, exitOK, "tokens as the reference", "2 of 2 runs")

@@ -65,7 +65,7 @@ step "exec" "timed" {
 step "run" "bench" {
   device = step.emulator.phone.outputs.image
   push   = { timed = step.exec.timed.outputs.bin }
-  argv   = ["./timed", "{seq}"]
+  argv   = ["./timed", matrix.seq]
   repeat = 3
   warmup = 1
   matrix = { seq = ["64", var.long] }
@@ -90,6 +90,11 @@ output "metrics.json" {
 }
 output "stdout.txt" { value = step.run.bench.outputs.stdout }
 output "results" { value = step.run.bench.outputs.results }
+
+check "tokens" {
+  condition     = step.run.bench.outputs.measured["seq=64"].prefill_tokens.min == 64 && step.run.bench.outputs.measured["seq=${var.long}"].prefill_tokens.max == var.long + 0
+  error_message = "The program read something else."
+}
 `
 
 // started are the actions of the step in the order in which they began.
@@ -170,7 +175,7 @@ func TestMatrix(t *testing.T) {
 	}
 
 	shown := w.run(t, "run", "bench")
-	wants(t, shown, exitOK, "seq", "prefill speed, tokens/s", "runs", "phone", " ± ", "seq=64: prefill speed, before")
+	wants(t, shown, exitOK, "seq", "prefill speed, tokens/s", "runs", "phone", " ± ", "seq=64: prefill speed, before", "passed         check.tokens  error")
 	if !regexp.MustCompile(`seq=64: prefill speed, before +(better|within noise): `).MatchString(shown.stdout) { // the latter on a busy machine, where the spread is wide
 		t.Error("no verdict on a speed far above its baseline")
 	}

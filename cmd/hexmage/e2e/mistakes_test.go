@@ -27,27 +27,25 @@ const (
 // TestMistakes: an error names the place and the remedy, and has the promised exit code.
 func TestMistakes(t *testing.T) {
 	w := newWorld(t)
-	const file = "pipelines/" + pipeline + ".hcl"
-	good := read(t, filepath.Join(w.dir, file))
+	good := w.shipped(t)
 	for _, c := range []struct {
 		what, old, new string
 		code           int
 		says           []string
 	}{
 		{"unknown step", "= step.patch.ops.outputs.dir\n  package = \"LLaMAPackage\"\n  targets", "= step.patch.opz.outputs.dir\n  package = \"LLaMAPackage\"\n  targets", exitUsage,
-			[]string{file, "step.patch.opz", "step.patch.ops"}},
-		{"unknown output", "step.convert.qwen3.outputs.model", "step.convert.qwen3.outputs.modl", exitUsage, []string{file, "modl", "model"}},
-		{"unknown argument", "memory_gb =", "memory_tb =", exitUsage, []string{file, "memory_tb"}},
-		{"unknown series", `= "mllm"` + "\n}", `= "llama"` + "\n}", exitUsage, []string{file, `no patch series "llama"`}},
-		{"unknown SoC", `"SM8750"`, `"SM9999"`, exitUsage, []string{file, "SM9999", "SM8750"}},
-		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, exitUsage, []string{file, "2.41.0.251129", "2.41.0.251128"}},
-		{"syntax", `step "convert" "qwen3" {`, `step "convert" "qwen3" {{`, exitUsage, []string{file}},
-		{"cycle", `model      = local.open ? step.model.qwen3.outputs.dir : var.model`, `model      = step.convert.qwen3.outputs.model`, exitUsage,
-			[]string{file, "step.quantize.qwen3", "step.convert.qwen3"}},
+			[]string{moduleFile, "step.patch.opz", "step.patch.ops"}},
+		{"unknown output", "step.convert.qwen3.outputs.model", "step.convert.qwen3.outputs.modl", exitUsage, []string{moduleFile, "modl", "model"}},
+		{"unknown argument", "  memory_gb =", "  memory_tb =", exitUsage, []string{moduleFile, "memory_tb"}},
+		{"unknown series", `= "mllm"` + "\n}", `= "llama"` + "\n}", exitUsage, []string{moduleFile, `no patch series "llama"`}},
+		{"unknown SoC", `"SM8750"`, `"SM9999"`, exitUsage, []string{pipelineFile, "SM9999", "SM8750"}},
+		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, exitUsage, []string{pipelineFile, "2.41.0.251129", "2.41.0.251128"}},
+		{"syntax", `step "convert" "qwen3" {`, `step "convert" "qwen3" {{`, exitUsage, []string{moduleFile}},
+		{"cycle", `model      = local.model`, `model      = step.convert.qwen3.outputs.model`, exitUsage,
+			[]string{moduleFile, "step.quantize.qwen3", "step.convert.qwen3"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			w.write(t, file, good)
-			w.edit(t, file, c.old, c.new)
+			w.writeShipped(t, good.with(t, c.old, c.new))
 			o := w.run(t, "run", pipeline)
 			wants(t, o, c.code, c.says...)
 			if o.stdout != "" {

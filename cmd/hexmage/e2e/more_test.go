@@ -100,7 +100,7 @@ func TestDevicePlan(t *testing.T) {
 // TestNoClone: a folder that is no clone of upstream is refused by name.
 func TestNoClone(t *testing.T) {
 	w := newWorld(t)
-	wants(t, w.run(t, "run", "--var", "mllm="+t.TempDir(), pipeline), exitUsage, "mllm", "clone of upstream", "pipelines/"+pipeline+".hcl")
+	wants(t, w.run(t, "run", "--var", "mllm="+t.TempDir(), pipeline), exitUsage, "mllm", "clone of upstream", moduleFile)
 }
 
 // TestUpstream: the whole op package of a clone of upstream, for both machines. Its sources are not ours to ship, so the

@@ -18,8 +18,7 @@ func TestNoise(t *testing.T) {
 	if all := shared.did.stdout + shared.did.stderr; strings.Contains(all, "hint: ") || strings.Contains(all, "remedy: ") {
 		t.Errorf("the good run has hints: %s", shared.did)
 	}
-	file := "pipelines/" + pipeline + ".hcl"
-	good := read(t, filepath.Join(w.dir, file))
+	good := w.shipped(t)
 
 	// The runner's own output.
 	said := shared.cold.out("stdout.txt")
@@ -32,8 +31,7 @@ func TestNoise(t *testing.T) {
 	wants(t, o, exitOK, "No failure shows", "3 of them look like errors and are known to mean nothing.")
 
 	// The compiler's.
-	w.write(t, file, provocation{script: compiled(`"soc":"SM8750","arch":"v79"`) + busybox + " true\n"}.pipeline(t, good))
-	w.edit(t, file, " -o o ", " -o context.bin > o ")
+	w.writeShipped(t, provocation{script: compiled(`"soc":"SM8750","arch":"v79"`) + busybox + " true\n"}.pipeline(t, good).with(t, " -o o ", " -o context.bin > o "))
 	wants(t, w.run(t, "run", pipeline), exitOK)
 	said = w.out("it")
 	if !strings.Contains(read(t, said), "couldn't open libcdsprpc") {
@@ -43,7 +41,7 @@ func TestNoise(t *testing.T) {
 
 	// The phone's log of a good run, at a real adb server.
 	image := func() string {
-		w.write(t, file, good+"\noutput \"phone\" { value = step.emulator.phone.outputs.image }\n")
+		w.writeShipped(t, good.output("phone", "step.emulator.phone.outputs.image"))
 		wants(t, w.run(t, "run", pipeline), exitOK)
 		return w.out("phone")
 	}()
@@ -56,8 +54,8 @@ func TestNoise(t *testing.T) {
 	w.env = append(w.env, "HEXMAGE_DEVICES="+filepath.Join(w.home, "devices.hcl"))
 	w.choose(t, e, server)
 	own := attached(t, good)
-	w.write(t, file, own)
-	o = w.run(t, "run", pipeline, "run.qwen3")
+	w.writeShipped(t, own)
+	o = w.run(t, "run", pipeline, aot+"run.qwen3")
 	wants(t, o, exitOK, "on it (emulator SM8750 v79)")
 	if strings.Contains(o.stdout+o.stderr, "hint: ") {
 		t.Errorf("the good run has hints: %s", o)
@@ -68,8 +66,8 @@ func TestNoise(t *testing.T) {
 	wants(t, w.run(t, "diagnose", "phone.log"), exitOK, "No failure shows")
 
 	// A failure that is in no catalogue, among noise.
-	w.write(t, file, provocation{instead: "./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32 && exit 3"}.pipeline(t, own))
-	o = w.run(t, "run", pipeline, "run.qwen3")
+	w.writeShipped(t, provocation{instead: "./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32 && exit 3"}.pipeline(t, own))
+	o = w.run(t, "run", pipeline, aot+"run.qwen3")
 	wants(t, o, exitFailed, "exit code 3")
 	if strings.Contains(o.stderr, "hint: ") {
 		t.Errorf("noise is taken for a failure: %s", o)

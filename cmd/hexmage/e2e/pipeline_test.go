@@ -106,9 +106,9 @@ func TestAgain(t *testing.T) {
 // TestOneOp: what an edit of one op runs, and what it leaves alone.
 func TestOneOp(t *testing.T) {
 	w := warmed(t)
-	objects := []string{"oppackage.llama htp_aarch64/ops/SiLU.o", "oppackage.llama htp_v79/ops/SiLU.o"}
-	libraries := []string{"oppackage.llama htp_aarch64/" + library, "oppackage.llama htp_v79/" + library}
-	checks := []string{"oppackage.llama htp_aarch64/check", "oppackage.llama htp_v79/check"}
+	objects := []string{aot + "oppackage.llama htp_aarch64/ops/SiLU.o", aot + "oppackage.llama htp_v79/ops/SiLU.o"}
+	libraries := []string{aot + "oppackage.llama htp_aarch64/" + library, aot + "oppackage.llama htp_v79/" + library}
+	checks := []string{aot + "oppackage.llama htp_aarch64/check", aot + "oppackage.llama htp_v79/check"}
 	sorted := func(lists ...[]string) []string {
 		all := slices.Concat(lists...)
 		slices.Sort(all)
@@ -121,10 +121,10 @@ func TestOneOp(t *testing.T) {
 	}{
 		{"nothing", "", "", nil},
 		// An object for each target; as they come out the same, nothing is linked.
-		{"a comment", "// SiLU:", "// Sigmoid linear unit:", sorted([]string{"patch.ops"}, objects)},
+		{"a comment", "// SiLU:", "// Sigmoid linear unit:", sorted([]string{aot + "patch.ops"}, objects)},
 		// The model is neither made, quantised, converted nor compiled again.
 		{"a constant", "BEGIN_PKG_OP_DEFINITION(PKG_SiLU);", `extern "C" int constant() { return 42; } BEGIN_PKG_OP_DEFINITION(PKG_SiLU);`,
-			sorted([]string{"patch.ops", "run.qwen3 run", "run.qwen3 metrics"}, objects, libraries, checks)},
+			sorted([]string{aot + "patch.ops", aot + "run.qwen3 run", aot + "run.qwen3 metrics"}, objects, libraries, checks)},
 		{"the constant back", `extern "C" int constant() { return 42; } `, "", nil},
 	} {
 		w.edit(t, op, c.old, c.new)
@@ -136,7 +136,7 @@ func TestOneOp(t *testing.T) {
 	}
 	// A wrong number in an op is one on the phone: what runs there is what was built.
 	w.edit(t, "oppackage/example/LLaMAPackage/src/ops/RMSNorm.cpp", "divide(1.0f,", "divide(1.75f,")
-	wants(t, w.run(t, "run", pipeline), 1, "run.qwen3", "tokens differ from the reference")
+	wants(t, w.run(t, "run", pipeline), 1, aot+"run.qwen3", "tokens differ from the reference")
 	if left := running(w); len(left) > 0 {
 		t.Errorf("still running: %q", left)
 	}
@@ -186,8 +186,8 @@ func TestUnpatched(t *testing.T) {
 	w := warmed(t)
 	const step = `step "oppackage" "llama" {
   source  = `
-	w.edit(t, "pipelines/"+pipeline+".hcl", step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
-	wants(t, w.run(t, "run", pipeline), exitUsage, "compat op-renamed", `rename rule "interface_scale"`, "pipelines/"+pipeline+".hcl")
+	w.edit(t, moduleFile, step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
+	wants(t, w.run(t, "run", pipeline), exitUsage, "compat op-renamed", `rename rule "interface_scale"`, moduleFile)
 	if err := os.Mkdir(filepath.Join(w.dir, "toolchains"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestUnpatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.run(t, "run", pipeline)
-	wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, "oppackage.llama", "pipelines/"+pipeline+".hcl:")
+	wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, aot+"oppackage.llama", moduleFile+":")
 	if strings.Contains(o.stdout, "tokens_per_s") {
 		t.Errorf("it ran on the device all the same: %s", o)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,9 +43,8 @@ func phoneMistakes() []phoneMistake {
 // TestProvokedPhones has phones on which something is wrong, at a real adb server, and the pipeline's run on them.
 func TestProvokedPhones(t *testing.T) {
 	w := warmed(t)
-	file := "pipelines/" + pipeline + ".hcl"
-	good := read(t, filepath.Join(w.dir, file))
-	w.write(t, file, good+"\noutput \"phone\" { value = step.emulator.phone.outputs.image }\n")
+	good := w.shipped(t)
+	w.writeShipped(t, good.output("phone", "step.emulator.phone.outputs.image"))
 	if o := w.run(t, "run", pipeline); o.code != 0 {
 		t.Fatal(o)
 	}
@@ -68,20 +66,20 @@ func TestProvokedPhones(t *testing.T) {
 		return e
 	}
 	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
-		w.write(t, file, good)
+		w.writeShipped(t, good)
 		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}}, io.Discard)
-		wants(t, w.run(t, "run", pipeline, "run.qwen3"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; set the target's soc to the device's, or choose another device")
+		wants(t, w.run(t, "run", pipeline, aot+"run.qwen3"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; set the target's soc to the device's, or choose another device")
 	})
 	for _, m := range phoneMistakes() {
 		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
 			var log bytes.Buffer
 			start(t, m.faults, &log)
-			w.write(t, file, provocation{before: m.before}.pipeline(t, good))
-			o := w.run(t, "run", pipeline, "run.qwen3")
+			w.writeShipped(t, provocation{before: m.before}.pipeline(t, good))
+			o := w.run(t, "run", pipeline, aot+"run.qwen3")
 			if m.code == 0 {
 				m.code = exitFailed
 			}
-			wants(t, o, m.code, "run.qwen3", m.says)
+			wants(t, o, m.code, aot+"run.qwen3", m.says)
 			diagnosed(t, cat, m.id, o)
 			if t.Failed() {
 				t.Logf("the phone's log:\n%s", &log)
@@ -97,13 +95,7 @@ func (w *world) choose(t *testing.T, e *phone.Emulator, server *adb.Server) {
 }
 
 // attached is the pipeline with a phone of devices.hcl in the place of one that it starts.
-func attached(t *testing.T, good string) string {
+func attached(t *testing.T, good shipped) shipped {
 	t.Helper()
-	for _, old := range []string{"  device      = local.open ? step.emulator.phone.outputs.image : null\n", "  serial      = local.open || var.serial == \"\" ? null : var.serial\n"} {
-		if !strings.Contains(good, old) {
-			t.Fatalf("the pipeline has no %q", old)
-		}
-		good = strings.Replace(good, old, "", 1)
-	}
-	return good
+	return good.with(t, "  device      = local.device\n", "").with(t, "  serial      = local.serial\n", "")
 }

@@ -38,7 +38,7 @@ type provocation struct {
 
 	source [3]string // file of the workspace, and what is put in the place of what
 
-	// On the host: the script of a step "exec" at the pipeline's end.
+	// On the host: the script of a step "exec" at the module's end.
 	script string
 	// What is changed in the pipeline before that, old and new by turns.
 	edits []string
@@ -61,8 +61,7 @@ func TestProvoked(t *testing.T) {
 	w := warmed(t)
 	maker(t, w)
 	olderSDK(t, w)
-	file := "pipelines/" + pipeline + ".hcl"
-	good := read(t, filepath.Join(w.dir, file))
+	good := w.shipped(t)
 	cat := catalogue(t)
 	for _, p := range provocations() {
 		t.Run(p.id+"/"+p.mistake, func(t *testing.T) {
@@ -78,10 +77,10 @@ func TestProvoked(t *testing.T) {
 			if p.target != "" {
 				p.unpack("${step.exec.other.outputs.o}")
 			}
-			w.write(t, file, p.pipeline(t, good))
-			at := cmp.Or(p.at, "run.qwen3")
+			w.writeShipped(t, p.pipeline(t, good))
+			at := aot + cmp.Or(p.at, "run.qwen3")
 			if p.script != "" {
-				at = "exec.it"
+				at = aot + "exec.it"
 			}
 			o := w.run(t, "run", pipeline, at)
 			wants(t, o, exitFailed, at)
@@ -95,23 +94,17 @@ func TestProvoked(t *testing.T) {
 }
 
 // pipeline is the shipped one with the mistake in it.
-func (p provocation) pipeline(t *testing.T, good string) string {
+func (p provocation) pipeline(t *testing.T, good shipped) shipped {
 	t.Helper()
-	replace := func(old, new string) {
-		if !strings.Contains(good, old) {
-			t.Fatalf("the pipeline has no %q", old)
-		}
-		good = strings.Replace(good, old, new, 1)
-	}
 	for i := 0; i+1 < len(p.edits); i += 2 {
-		replace(p.edits[i], p.edits[i+1])
+		good = good.with(t, p.edits[i], p.edits[i+1])
 	}
 	if p.target != "" {
-		good += "\nstep \"exec\" \"other\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n" + compiled(p.target) + busybox + " gzip o\nmv o.gz o\nEOT\n  ]\n  output \"o\" { file = \"o\" }\n}\n"
+		good = good.and("step \"exec\" \"other\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n" + compiled(p.target) + busybox + " gzip o\nmv o.gz o\nEOT\n  ]\n  output \"o\" { file = \"o\" }\n}\n")
 	}
 	if p.script != "" {
-		return good + "\nstep \"exec\" \"it\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n" + p.script + "\nEOT\n  ]\n  inputs = [toolchain.llvm.dir]\n" +
-			"  programs = [\"make\"]\n  output \"o\" { file = \"o\" }\n}\noutput \"it\" { value = step.exec.it.outputs.o }\n"
+		return good.and("step \"exec\" \"it\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n"+p.script+"\nEOT\n  ]\n  inputs = [toolchain.llvm.dir]\n"+
+			"  programs = [\"make\"]\n  output \"o\" { file = \"o\" }\n}\n").output("it", "step.exec.it.outputs.o")
 	}
 	length := p.length
 	if length == "" {
@@ -121,13 +114,13 @@ func (p provocation) pipeline(t *testing.T, good string) string {
 	if p.instead != "" {
 		command = p.instead
 	}
-	for l := range strings.Lines(good) {
+	for l := range strings.Lines(good[moduleFile]) {
 		if strings.Contains(l, `argv = ["./mllm-qwen3-aot-runner"`) {
-			replace(l, "  argv = [\"sh\", \"-c\", <<-EOT\n"+p.before+"\n"+command+"\nEOT\n  ]\n")
+			good = good.with(t, l, "  argv = [\"sh\", \"-c\", <<-EOT\n"+p.before+"\n"+command+"\nEOT\n  ]\n")
 		}
 	}
 	for name, source := range p.push {
-		replace("  push = merge({\n", "  push = merge({\n    \""+name+"\" = \""+source+"\"\n")
+		good = good.with(t, "local.runner, {\n", "local.runner, {\n    \""+name+"\" = \""+source+"\"\n")
 	}
 	return good
 }

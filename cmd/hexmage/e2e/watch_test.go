@@ -108,7 +108,7 @@ func TestWatchRuns(t *testing.T) {
 
 	w.edit(t, op, before, constant+before)
 	ran, failed := v.until(t, "build_finished")
-	for _, want := range []string{"run.qwen3 run", "run.qwen3 metrics", "oppackage.llama htp_v79/" + library} {
+	for _, want := range []string{aot + "run.qwen3 run", aot + "run.qwen3 metrics", aot + "oppackage.llama htp_v79/" + library} {
 		if !slices.Contains(ran, want) {
 			t.Errorf("a saved op: executed %q, want %q among it", ran, want)
 		}
@@ -120,7 +120,7 @@ func TestWatchRuns(t *testing.T) {
 
 	w.edit(t, op, constant, `extern "C" int constant() { return 42 } `)
 	ran, failed = v.until(t, "build_finished")
-	if len(failed) == 0 || slices.Contains(ran, "run.qwen3 run") {
+	if len(failed) == 0 || slices.Contains(ran, aot+"run.qwen3 run") {
 		t.Errorf("a mistake: executed %q, failed %q", ran, failed)
 	}
 	if linked() != good {
@@ -133,6 +133,17 @@ func TestWatchRuns(t *testing.T) {
 	}
 	if linked() != first {
 		t.Error("undone: the library is not the first one")
+	}
+
+	w.edit(t, openFile, "seed        = 79", "seed        = 80")
+	ran, failed = v.until(t, "build_finished")
+	for _, want := range []string{aot + "model.qwen3", aot + "context.qwen3 compile", aot + "run.qwen3 run"} {
+		if !slices.Contains(ran, want) {
+			t.Errorf("a saved file of the module: executed %q, want %q among it", ran, want)
+		}
+	}
+	if len(failed) > 0 || slices.ContainsFunc(ran, func(name string) bool { return strings.HasPrefix(name, aot+"oppackage.") }) {
+		t.Errorf("a saved file of the module: executed %q, failed %q", ran, failed)
 	}
 	v.interrupt(t)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,16 @@ import (
 
 const pipeline = "qwen3-aot-v79"
 
+// The pipeline's file, and those of the module that it calls: what all profiles have, and what profile open has.
+const (
+	pipelineFile = "pipelines/" + pipeline + ".hcl"
+	moduleFile   = "modules/mllm-aot/main.hcl"
+	openFile     = "modules/mllm-aot/open.hcl"
+)
+
+// aot is the address of that module: what its steps' names begin with.
+const aot = "module.aot."
+
 const runLimit = 5 * time.Minute
 
 // world is a workspace, a home and a cache: what one person has.
@@ -31,7 +42,7 @@ type world struct {
 	env              []string // beside the usual
 }
 
-// newWorld makes a workspace with the shipped pipelines and the example op package, an empty home, and an empty cache.
+// newWorld makes a workspace with the shipped pipelines, modules and the example op package, an empty home, and an empty cache.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	base, err := os.MkdirTemp(shared.base, "world-")
@@ -39,7 +50,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{dir: filepath.Join(base, "workspace"), home: filepath.Join(base, "home"), cache: filepath.Join(base, "cache")}
-	for _, sub := range []string{"pipelines", "oppackage/example/LLaMAPackage"} {
+	for _, sub := range []string{"pipelines", "modules", "oppackage/example/LLaMAPackage"} {
 		if err := os.CopyFS(filepath.Join(w.dir, sub), os.DirFS(filepath.Join(shared.repo, sub))); err != nil {
 			t.Fatal(err)
 		}
@@ -270,6 +281,54 @@ func (w *world) edit(t *testing.T, name, old, new string) {
 		t.Fatalf("%s: there is no %q to change", name, old)
 	}
 	w.write(t, name, strings.Replace(text, old, new, 1))
+}
+
+// shipped are the texts of the pipeline and its module, by their files.
+type shipped map[string]string
+
+func (w *world) shipped(t *testing.T) shipped {
+	t.Helper()
+	s := shipped{}
+	for _, file := range []string{pipelineFile, moduleFile, openFile} {
+		s[file] = read(t, filepath.Join(w.dir, file))
+	}
+	return s
+}
+
+// writeShipped puts the texts into the workspace.
+func (w *world) writeShipped(t *testing.T, s shipped) {
+	t.Helper()
+	for file, text := range s {
+		w.write(t, file, text)
+	}
+}
+
+// with is the pipeline with new in the place of old, which must be in one of the files.
+func (s shipped) with(t *testing.T, old, new string) shipped {
+	t.Helper()
+	for _, file := range []string{moduleFile, openFile, pipelineFile} {
+		if text := s[file]; strings.Contains(text, old) {
+			s = maps.Clone(s)
+			s[file] = strings.Replace(text, old, new, 1)
+			return s
+		}
+	}
+	t.Fatalf("the pipeline has no %q", old)
+	return nil
+}
+
+// and is the pipeline with more blocks in its module.
+func (s shipped) and(blocks string) shipped {
+	s = maps.Clone(s)
+	s[moduleFile] += "\n" + blocks
+	return s
+}
+
+// output is the pipeline with one more output, of which the module knows the value.
+func (s shipped) output(name, value string) shipped {
+	s = s.and("output \"" + name + "\" { value = " + value + " }\n")
+	s[pipelineFile] += "\noutput \"" + name + "\" { value = module.aot." + name + " }\n"
+	return s
 }
 
 // wants checks a command that must fail: its code, and what it must say.

@@ -1,0 +1,207 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const tinyORT = "tiny-ort"
+
+// TestTinyORT goes the whole way of profile host with nothing but the packages that it names: a model through the vendor's compiler and emulator.
+func TestTinyORT(t *testing.T) {
+	w := newWorld(t)
+	if o := w.run(t, "run", tinyORT); o.code != 0 || !strings.Contains(o.stdout, "12 of 12") || !strings.Contains(o.stdout, "not a phone's speed") {
+		t.Fatalf("the first run: %s", o)
+	}
+	if again := w.runJSON(t, tinyORT); again.executed != 0 {
+		t.Errorf("the second run did %q", again.names)
+	}
+
+	t.Run("what runs again", func(t *testing.T) {
+		for arg, never := range map[string][]string{"--var=prompt=Name three fruits.": {"onnx_llm", "onnx_quantize", "htp_context"}, "--soc=SM8650": {"onnx_llm", "onnx_quantize", "onnx_run"}} {
+			r := w.runJSON(t, arg, tinyORT)
+			for _, name := range r.names {
+				for _, kind := range never {
+					if strings.Contains(name, "."+kind+".") {
+						t.Errorf("%s: %s ran again", arg, name)
+					}
+				}
+			}
+			if r.executed == 0 {
+				t.Errorf("%s: nothing ran", arg)
+			}
+		}
+		if r := w.runJSON(t, tinyORT); r.executed != 0 {
+			t.Errorf("back again: %q ran", r.names)
+		}
+	})
+
+	t.Run("any graph", func(t *testing.T) {
+		if o := w.run(t, "run", "onnx-htp"); o.code != 0 || !strings.Contains(o.stdout, "20 of 20") || !strings.Contains(o.stdout, "0.9998") {
+			t.Fatal(o)
+		}
+		if r := w.runJSON(t, "onnx-htp"); r.executed != 0 {
+			t.Errorf("again: %q ran", r.names)
+		}
+		if o := w.run(t, "run", "onnx-htp", "--var=quantise=false"); o.code != 0 || !strings.Contains(o.stdout, "6 of 6") { // in 16-bit floats
+			t.Error(o)
+		}
+	})
+
+	t.Run("programs", func(t *testing.T) {
+		for _, sub := range []string{"programs", "tests"} {
+			if err := os.CopyFS(filepath.Join(w.dir, "host", sub), os.DirFS(filepath.Join(shared.repo, "model", "host", sub))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, environment, _ := strings.Cut(plantedPipeline, "toolchain \"onnx\"")
+		environment, _, _ = strings.Cut(environment, "step ")
+		w.write(t, "pipelines/programs.hcl", "profile \"host\" { default = true }\ntoolchain \"onnx\""+environment+`
+step "python" "tests" {
+  environment = toolchain.onnx.dir
+  script      = "host/tests/test_programs.py"
+  args        = ["host/programs"]
+  inputs      = ["host/programs"]
+}
+`)
+		wants(t, w.run(t, "run", "programs"), exitOK, "1 executed")
+	})
+
+	t.Run("planted", func(t *testing.T) {
+		w.write(t, "cosh.py", coshGraph)
+		w.write(t, "flip.py", flipBlock)
+		before, flipped, _ := strings.Cut(plantedPipeline, "step \"python\" \"cosh\"")
+		cosh, flipped, _ := strings.Cut(flipped, "step \"model\"")
+		w.write(t, "pipelines/cosh.hcl", before+"step \"python\" \"cosh\""+cosh)
+		w.write(t, "pipelines/flipped.hcl", before+"step \"model\""+flipped)
+		wants(t, w.run(t, "run", "cosh"), exitFailed, "htp_context.cosh", "Cosh", "fallback = true")
+		wants(t, w.run(t, "run", "flipped"), 5, "check.flipped", "flipped weights are found")
+	})
+
+	t.Run("reproducible", func(t *testing.T) {
+		other := newWorld(t)
+		if err := link(filepath.Join(w.cache, "downloads"), filepath.Join(other.cache, "downloads"), func(string) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		if o := other.run(t, "run", tinyORT); o.code != 0 {
+			t.Fatalf("in another folder: %s", o)
+		}
+		for _, name := range []string{"device/prefill_ctx_qnn.bin", "emulator/prefill/prefill_ctx_qnn.bin", "emulator/decode/decode_ctx_qnn.bin"} {
+			at := "contexts.a16w8/" + name
+			one, two := read(t, filepath.Join(w.dir, "out", tinyORT, at)), read(t, filepath.Join(other.dir, "out", tinyORT, at))
+			if one != two || len(one) < 100_000 {
+				t.Errorf("%s: %d and %d bytes, not the same", name, len(one), len(two))
+			}
+		}
+	})
+
+	t.Run("socs", func(t *testing.T) {
+		for soc, of := range map[string]struct {
+			arch  string
+			model int
+		}{"SM8550": {"73", 43}, "SM8650": {"75", 57}, "SM8750": {"79", 69}, "SM8850": {"81", 87}} {
+			if o := w.run(t, "--soc", soc, "run", tinyORT); o.code != 0 {
+				t.Errorf("%s: %s", soc, o)
+				continue
+			}
+			at := filepath.Join("out", tinyORT, "contexts.lpbq")
+			o := w.run(t, "inspect", "--json", filepath.Join(at, "device", "prefill_ctx_qnn.bin"))
+			wants(t, o, exitOK, `"arch":`+of.arch, `"soc_model":`+itoa(of.model), "2.51.0")
+			for _, g := range graphs(t, filepath.Join(w.dir, at, "manifest.json")) { // as the vendor's own library found them
+				wants(t, o, exitOK, g)
+			}
+		}
+		wants(t, w.run(t, "--soc", "SM9999", "run", tinyORT), exitUsage, "SM9999", "SM8750")
+	})
+}
+
+// graphs are the names of the graphs in the context for the device.
+func graphs(t *testing.T, manifest string) (names []string) {
+	t.Helper()
+	var m struct {
+		Contexts map[string]struct{ Graphs []struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(read(t, manifest)), &m); err != nil || len(m.Contexts["device"].Graphs) != 2 {
+		t.Fatalf("%s: %+v, %v", manifest, m, err)
+	}
+	for _, g := range m.Contexts["device"].Graphs {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+// coshGraph makes a graph with an op that the NPU's compiler does not know.
+const coshGraph = `
+import os, sys, onnx
+from onnx import TensorProto, helper
+value = lambda n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 8])
+graph = helper.make_graph([helper.make_node("Cosh", ["x"], ["y"], name="bad")], "g", [value("x")], [value("y")])
+os.makedirs(sys.argv[1])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), sys.argv[1] + "/g.onnx")
+`
+
+// flipBlock copies quantised graphs, with the signs of some kilobytes of weights changed.
+const flipBlock = `
+import shutil, sys
+shutil.copytree(sys.argv[1], sys.argv[2])
+with open(sys.argv[2] + "/weights.bin", "rb") as f:
+    data = bytearray(f.read())
+at = len(data) // 2
+data[at:at + 8192] = bytes(b ^ 0x80 for b in data[at:at + 8192])
+import os
+os.remove(sys.argv[2] + "/weights.bin")
+with open(sys.argv[2] + "/weights.bin", "wb") as f:
+    f.write(data)
+`
+
+const plantedPipeline = `
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+step "python" "cosh" {
+  environment = toolchain.onnx.dir
+  script      = "cosh.py"
+  args        = ["dir"]
+  output "dir" { tree = "dir" }
+}
+step "htp_context" "cosh" { graphs = step.python.cosh.outputs.dir }
+
+step "model" "tiny" {
+  seed   = 79
+  layers = 2
+}
+step "onnx_llm" "tiny" {
+  model   = step.model.tiny.outputs.dir
+  context = 128
+}
+step "onnx_quantize" "q" { graphs = step.onnx_llm.tiny.outputs.dir }
+step "python" "flip" {
+  environment = toolchain.onnx.dir
+  script      = "flip.py"
+  args        = [step.onnx_quantize.q.outputs.dir, "dir"]
+  output "dir" { tree = "dir" }
+}
+step "onnx_run" "float" {
+  graphs = step.onnx_llm.tiny.outputs.dir
+  prompt = "What is the capital of France?"
+}
+step "onnx_run" "flipped" {
+  graphs = step.python.flip.outputs.dir
+  prompt = "What is the capital of France?"
+}
+step "accuracy" "flipped" {
+  reference = step.onnx_run.float.outputs.dir
+  outputs   = { flipped = step.onnx_run.flipped.outputs.dir }
+}
+check "flipped" {
+  condition     = step.accuracy.flipped.outputs.rows["flipped"].cosine > 0.95
+  error_message = "flipped weights are found: cosine ${step.accuracy.flipped.outputs.rows["flipped"].cosine}"
+}
+`

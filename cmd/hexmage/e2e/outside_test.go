@@ -1,0 +1,160 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// outside is a folder with a pipeline and nothing else, as people have who only installed hexmage.
+func outside(t *testing.T, name, text string) *world {
+	t.Helper()
+	w := warmed(t)
+	if err := os.RemoveAll(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "pipelines/"+name+".hcl", text)
+	wants(t, w.run(t, "fmt", "--check", "pipelines/"+name+".hcl"), exitOK)
+	return w
+}
+
+const tenLines = `profile "open" { default = true }
+profile "device" {}
+toolchain "qairt" { version = "2.41.0.251128" }
+toolchain "hexagon" { version = "6.4.0.2" }
+toolchain "ndk" { version = "r28b" }
+module "aot" {
+  source = "mllm-aot"
+  prompt = "Who are you?"
+}
+output "metrics" { value = module.aot.metrics }
+`
+
+// TestTenLines: who calls the shipped module from a workspace of their own has the whole way to the phone, for the SoC that they name.
+func TestTenLines(t *testing.T) {
+	w := outside(t, "chat", tenLines)
+	wants(t, w.run(t, "validate", "chat"), exitUsage, "There is no target", "called at pipelines/chat.hcl:6", "--soc")
+	wants(t, w.run(t, "--soc", "SM8650", "validate", "chat"), exitOK, "chat: valid in profile open, device")
+
+	plan := w.run(t, "--soc", "SM8650", "plan", "chat")
+	wants(t, plan, exitOK, "module.aot.step.context.qwen3", "module.aot.step.run.qwen3", "module.aot.toolchain.llvm", "htp_v75", "libQnnHtpV75Skel.so")
+	if strings.Contains(plan.stdout, "v79") {
+		t.Errorf("there is something of v79 in the plan for SM8650:\n%s", plan.stdout)
+	}
+
+	o := w.run(t, "--soc", "SM8650", "--offline", "run", "chat")
+	wants(t, o, exitOK, "qwen3-aot-v75 on SM8650   profile: open", "on emulator SM8650 v75", aot+"run.qwen3")
+	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).FindStringSubmatch(o.stdout); m == nil || m[1] != m[2] || m[1] == "0" {
+		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.stdout)
+	}
+	if metrics := read(t, filepath.Join(w.dir, "out", "chat", "metrics")); !strings.Contains(metrics, "qwen3-aot-v75 on SM8650") {
+		t.Errorf("the metrics are those of something else:\n%s", metrics)
+	}
+	if r := w.runJSON(t, "--soc", "SM8650", "chat"); r.executed != 0 || r.cached == 0 {
+		t.Errorf("again: executed %d %q", r.executed, r.names)
+	}
+
+	device := w.run(t, "--profile", "device", "--soc", "SM8650", "plan", "chat")
+	wants(t, device, exitOK, "mllm-qwen3-aot-sha-c", "cmake -S", "train.py", "-mv75", "--ar_len 32", "github.com/UbiquitousLearning/mllm",
+		"missing: "+aot+"step.quantize.qwen3: ")
+	if strings.Contains(device.stdout, "stand-in") || strings.Contains(device.stdout, "emulator") {
+		t.Errorf("there is something of the stand-in in it:\n%s", device.stdout)
+	}
+	entries, err := os.ReadDir(w.dir)
+	if err != nil || len(entries) != 2 { // out and pipelines
+		t.Errorf("the workspace has %v, %v", entries, err)
+	}
+}
+
+const product = `profile "open" { default = true }
+
+target "SM8750" {}
+target "SM8650" {}
+
+toolchain "qairt" { version = "2.41.0.251128" }
+toolchain "hexagon" { version = "6.4.0.2" }
+toolchain "ndk" { version = "r28b" }
+
+locals {
+  builds = { for b in setproduct(keys(targets), [16, 32]) : join("-", b) => { target = targets[b[0]], block_size = b[1] } }
+}
+
+module "aot" {
+  source     = "mllm-aot"
+  for_each   = local.builds
+  target     = each.value.target
+  block_size = each.value.block_size
+}
+
+output "metrics" {
+  value = { for build, m in module.aot : build => m.metrics }
+  show  = "table"
+}
+`
+
+// TestProduct: two targets and two models are four copies of the shipped module, each with its name; what is equal in them, and in what the
+// shipped pipeline did for one of them, is done once.
+func TestProduct(t *testing.T) {
+	w := outside(t, "all", product)
+	builds := map[string]string{"SM8650-16": "v75", "SM8650-32": "v75", "SM8750-16": "v79", "SM8750-32": "v79"}
+	at := func(build string) string { return fmt.Sprintf("module.aot[%q].", build) }
+	var steps, edges []string
+	for build := range builds {
+		context, run := at(build)+"step.context.qwen3", at(build)+"step.run.qwen3"
+		steps = append(steps, "\n"+context+" ", "\n"+run+" ")
+		edges = append(edges, fmt.Sprintf("[%q,%q]", context, run))
+	}
+	wants(t, w.run(t, "plan", "all"), exitOK, steps...)
+	wants(t, w.run(t, "graph", "--format", "json", "all"), exitOK, edges...)
+	wants(t, w.run(t, "explain", "all", at("SM8650-32")+"model.qwen3"), exitOK, at("SM8650-32")+"model.qwen3\n  will run: never ran")
+
+	r := w.runJSON(t, "--offline", "all")
+	sources, err := filepath.Glob(filepath.Join(shared.repo, "oppackage/example/LLaMAPackage/src/*.cpp"))
+	ops, e := filepath.Glob(filepath.Join(shared.repo, "oppackage/example/LLaMAPackage/src/ops/*.cpp"))
+	if err != nil || e != nil || len(sources) == 0 || len(ops) == 0 {
+		t.Fatalf("sources %v, %v, ops %v, %v", sources, err, ops, e)
+	}
+	ran := map[string]int{}
+	for _, name := range r.names {
+		step, _, _ := strings.Cut(name, " ")
+		ran[regexp.MustCompile(`^module\.aot\["SM8[67]50-(16|32)"\]\.`).ReplaceAllString(step, "")]++
+	}
+	// The shipped pipeline has done SM8750-16, and the toolchains, the runner, the Makefile and the patch with it.
+	if diff := cmp.Diff(map[string]int{
+		"model.qwen3": 1, "quantize.qwen3": 1, "convert.qwen3": 1, "reference.qwen3": 1, // of block size 32
+		"oppackage.llama": len(sources) + len(ops) + 2, // and a link and a check for v75
+		"emulator.phone":  1,                           // SM8650's image
+		"context.qwen3":   3 * 2, "run.qwen3": 3 * 2,
+	}, ran); diff != "" {
+		t.Errorf("executed %d, by step (-want +ran):\n%s\n%q", r.executed, diff, r.names)
+	}
+	if all := r.executed + r.cached; r.executed >= all/4 {
+		t.Errorf("executed %d of %d actions of four copies", r.executed, all)
+	}
+	for build, arch := range builds {
+		soc, _, _ := strings.Cut(build, "-")
+		if metrics := read(t, filepath.Join(w.dir, "out", "all", "metrics."+build)); !strings.Contains(metrics, "qwen3-aot-"+arch+" on "+soc) {
+			t.Errorf("%s: the metrics are those of something else:\n%s", build, metrics)
+		}
+	}
+
+	again := w.run(t, "run", "--fresh="+at("SM8650-32")+"reference.qwen3", "all")
+	wants(t, again, exitOK, ": 1 executed, ", "qwen3-aot-v75 on SM8650", "qwen3-aot-v79 on SM8750")
+	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"reference.qwen3") + ` `).MatchString(again.stderr) {
+		t.Errorf("progress does not name the copy:\n%s", again.stderr)
+	}
+	if r := w.runJSON(t, "all"); r.executed != 0 {
+		t.Errorf("again: executed %d %q", r.executed, r.names)
+	}
+	names := slices.Sorted(maps.Keys(builds))
+	wants(t, w.run(t, "run", "all", at("SM8650-64")+"context.qwen3"), exitUsage, "did you mean "+at(names[0])+"context.qwen3?")
+}
