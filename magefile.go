@@ -52,6 +52,9 @@ func TestAll() error {
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {
 		return err
 	}
+	if err := sh.RunWithV(map[string]string{"HEXMAGE_REGISTRY": "all"}, "go", "test", "-timeout=1h", "-count=1", "-run=TestRealEnvironment", "./cmd/hexmage/cli"); err != nil {
+		return err
+	}
 	return sh.RunV("go", "run", "./internal/archtest/fuzzall")
 }
 
