@@ -21,6 +21,7 @@ type Exec struct {
 	Programs    []string  `arg:"programs,nonull"`
 	Network     bool      `arg:"network"`
 	OKExitCodes []float64 `arg:"ok_exit_codes"`
+	Reproducing
 }
 
 // DefaultPath is PATH of a command whose env does not set it.
@@ -32,7 +33,7 @@ const Shell = "/bin/sh"
 func execSchema() step.Schema {
 	return step.Schema{
 		Summary: "Runs a command. It starts in the exec root, which holds the step's inputs and nothing else.",
-		ArgDocs: map[string]string{
+		ArgDocs: reproducingDocs(map[string]string{
 			"argv":          "The program and its arguments; no shell reads them. Outputs and toolchains it refers to become inputs by themselves, and so does a program of the workspace (`./tools/gen`). A name without a slash is a program of this machine.",
 			"shell":         "With `true`, argv is one text, which `/bin/sh -eu` runs: it ends at the first command that fails, and an unset variable is an error. The default is false.",
 			"depfile":       "A file that the command writes, in which it names what it read, as compilers do (`gcc -MD -MF a.d`). Then a changed file in a folder among the inputs runs the step again only if it was read; see [Depfiles](#depfiles).",
@@ -41,7 +42,7 @@ func execSchema() step.Schema {
 			"programs":      "Programs of this machine that the command starts beside argv[0]. When the file of one changes, the step runs again; `hexmage plan` says which are missing.",
 			"network":       "Whether the command may use the network. The default is false.",
 			"ok_exit_codes": "Exit codes, beside 0, that are not failures. Such a result counts and is remembered like any other.",
-		},
+		}),
 		OwnOutputs: true,
 		Secrets:    true,
 		Example: `step "exec" "tokenizer" {
@@ -86,6 +87,7 @@ func (x Exec) Plan(p *step.Plan) {
 	if x.Network {
 		a.Set(action.PropertyNetwork, "true")
 	}
+	x.Reproducing.apply(a)
 	for _, c := range x.OKExitCodes {
 		if c != float64(int(c)) || c < 0 || c > 255 {
 			p.Fail("ok_exit_codes", "Not an exit code", "ok_exit_codes of %s has %v; exit codes are whole numbers from 0 to 255.", p.At, c)

@@ -15,19 +15,20 @@ type Python struct {
 	Inputs      []string  `arg:"inputs"`
 	Stdin       *string   `arg:"stdin"`
 	OKExitCodes []float64 `arg:"ok_exit_codes"`
+	Reproducing
 }
 
 func pythonSchema() step.Schema {
 	return step.Schema{
 		Summary: "Runs a script in an environment of Python's: without network, without packages of this machine, with a fixed hash seed and caches of its own.",
-		ArgDocs: map[string]string{
+		ArgDocs: reproducingDocs(map[string]string{
 			"environment":   "The toolchain's folder: `toolchain.NAME.dir`, of one with `python` and `requirements`.",
 			"script":        "The script: a file of the workspace, or a step's output. What it imports beside the environment's packages goes into `inputs`.",
 			"args":          "Its arguments. Outputs that they refer to become inputs by themselves.",
 			"inputs":        "More inputs, as of `exec`.",
 			"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
 			"ok_exit_codes": "Exit codes, beside 0, that are not failures.",
-		},
+		}),
 		OwnOutputs: true,
 		Secrets:    true,
 		Example: `step "python" "table" {
@@ -55,5 +56,5 @@ func (x Python) Plan(p *step.Plan) {
 	env := pythonEnv()
 	maps.Copy(env, p.Env)
 	p.Env = env
-	Exec{Argv: append([]string{x.Environment + "/bin/python3", x.Script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes}.Plan(p)
+	Exec{Argv: append([]string{x.Environment + "/bin/python3", x.Script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Reproducing: x.Reproducing}.Plan(p)
 }

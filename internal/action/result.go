@@ -28,6 +28,10 @@ type Result struct {
 	// Hints say what the user can do about a command that failed, one sentence each. They are in no wire form.
 	Hints []string
 
+	// Varies says why another run may leave different bytes though the action promises the same, "" where nothing speaks for that: this machine
+	// could not give the command all that it asks for. It is in no wire form.
+	Varies string
+
 	// Cached says that the action was not executed for who asked. It is in no wire form, as it is true of an answer, not of
 	// the action.
 	Cached bool

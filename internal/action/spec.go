@@ -30,6 +30,7 @@ type Spec struct {
 	NoCache        bool          // run every time, remember nothing
 	OKExitCodes    []int         // exit codes, beside 0, that are not failures
 	RetryExitCodes []int         // exit codes after which trying again may help; TimeoutExitCode is running out of time
+	Varies         string        // why two runs may leave different bytes; "": they must not. In no key
 }
 
 // TimeoutExitCode stands for a command that ran out of time, as it does for timeout(1).
@@ -128,6 +129,10 @@ const (
 	PropertyStdout   = "stdout"   // path of an output: the command's whole standard output goes there too
 	PropertyPool     = "pool"     // comma list of name=amount: resources that limit how many run at once
 
+	// PropertyAddresses is AddressesFixed where the command, and what it starts, must have its memory at the same addresses in each run: there
+	// are programs that put things in order by address.
+	PropertyAddresses = "addresses"
+
 	// PropertyHost has a word that says why a command needs the machine as it is, such as "apt": it runs unrestricted. Only
 	// kinds whose commands are known set it; what a user writes into a pipeline cannot.
 	PropertyHost = "host"
@@ -146,6 +151,9 @@ const (
 	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by build.
 	PropertyReads = "reads"
 )
+
+// AddressesFixed is the value of PropertyAddresses.
+const AddressesFixed = "fixed"
 
 // ExecutorLocal is the executor of this machine.
 const ExecutorLocal = "local"

@@ -187,7 +187,7 @@ func (u *unit) action() *action.Action {
 	s := u.spec
 	a := &action.Action{
 		Command:    action.Command{Args: s.Args, Env: s.Env, Platform: map[string]string{}},
-		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes,
+		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes, Varies: s.Varies,
 		LocalOnly: u.instance.plan.Cache == plan.CacheLocal || u.instance.plan.Cache == plan.CacheInputs,
 	}
 	for k, v := range s.Platform {

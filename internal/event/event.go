@@ -156,7 +156,7 @@ type ActionVerified struct {
 	Step        string       `json:"step"`
 	Name        string       `json:"name,omitempty"`
 	Verdict     Verdict      `json:"verdict"`
-	Reason      string       `json:"reason,omitempty"` // of Unverified
+	Reason      string       `json:"reason,omitempty"` // of Unverified and Declared
 	Known       bool         `json:"known"`            // compared with a result that was in the cache, not with a run just before
 	Differences []Difference `json:"differences,omitempty"`
 	More        int          `json:"more,omitempty"` // how many differences are left out
@@ -169,6 +169,7 @@ type Verdict string
 const (
 	Same       Verdict = "same"       // bit by bit
 	Different  Verdict = "different"  // something differs
+	Declared   Verdict = "declared"   // something differs, as the action says that it may
 	Unverified Verdict = "unverified" // it cannot be verified
 )
 
@@ -190,6 +191,7 @@ type Difference struct {
 type VerifyFinished struct {
 	Same       int `json:"same"`
 	Different  int `json:"different"`
+	Declared   int `json:"declared"` // different, as they say that they may be
 	Unverified int `json:"unverified"`
 }
 

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -67,6 +68,8 @@ func (v *Verifier) record(s stepName, e event.ActionVerified) {
 		v.sum.Same++
 	case event.Different:
 		v.sum.Different++
+	case event.Declared:
+		v.sum.Declared++
 	default:
 		v.sum.Unverified++
 	}
@@ -141,6 +144,9 @@ func (v *Verifier) Execute(ctx context.Context, a *Request) (*action.Result, err
 	e := event.ActionVerified{Verdict: event.Same, Known: known, Differences: c.found, More: c.more}
 	if len(c.found) > 0 {
 		e.Verdict = event.Different
+		if why := cmp.Or(a.Varies, second.Varies); why != "" && first.ExitCode == second.ExitCode {
+			e.Verdict, e.Reason = event.Declared, why
+		}
 	}
 	v.record(s, e)
 	own := *first

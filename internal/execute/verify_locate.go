@@ -42,7 +42,21 @@ func locate(d *event.Difference, s spans, a, b []byte) {
 		d.Hints = append(d.Hints, "the gzip header has the time of packing: gzip -n leaves it out")
 	case isText(a) && isText(b):
 		d.Lines = firstLines(a, b)
+	case len(a) == len(b):
+		d.Parts = byteParts(s)
 	}
+}
+
+// byteParts are the ranges themselves.
+func byteParts(s spans) []string {
+	var parts []string
+	for _, r := range s.head[:min(len(s.head), maxParts)] {
+		parts = append(parts, fmt.Sprintf("0x%x: %s", r.from, count(int(r.to-r.from), "byte")))
+	}
+	if over := s.ranges - len(parts); over > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", over))
+	}
+	return parts
 }
 
 // elfParts compares section by section, by name: so it finds what differs though sections have moved.

@@ -372,3 +372,45 @@ type failing struct{ err error }
 func (f failing) Execute(context.Context, *execute.Request) (*action.Result, error) {
 	return nil, f.err
 }
+
+// What says that it varies is compared, and what differs is told, but is no failure. Another exit code is one.
+func TestVerifyDeclared(t *testing.T) {
+	const random = `head -c 4 /dev/urandom; head -c 96 /dev/zero; head -c 4 /dev/urandom`
+	for name, c := range map[string]struct {
+		script, varies string
+		want           event.Verdict
+	}{
+		"declared":           {"{ " + random + "; } > o", "it draws lots", event.Declared},
+		"not declared":       {"{ " + random + "; } > o", "", event.Different},
+		"declared, and same": {"echo o > o", "it draws lots", event.Same},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVerifier(t, nil)
+			a := v.sh(c.script, "o")
+			plain := a.Key(fn)
+			a.Varies = c.varies
+			if a.Key(fn) != plain {
+				t.Error("it is in the key")
+			}
+			e := v.verify(t, a)
+			if e.Verdict != c.want || e.Verdict == event.Declared && e.Reason != c.varies {
+				t.Fatalf("%+v", e)
+			}
+			if e.Verdict == event.Same {
+				return
+			}
+			if len(e.Differences) != 1 || len(e.Differences[0].Parts) != 2 || !strings.HasPrefix(e.Differences[0].Parts[0], "0x0: ") || !strings.HasPrefix(e.Differences[0].Parts[1], "0x64: ") {
+				t.Errorf("%+v", e.Differences)
+			}
+		})
+	}
+	t.Run("exit code", func(t *testing.T) {
+		v := newVerifier(t, nil)
+		flag := filepath.Join(t.TempDir(), "flag")
+		a := v.sh(fmt.Sprintf("echo o > o; [ -e %s ] && exit 1; : > %[1]s", flag), "o")
+		a.Varies = "it draws lots"
+		if e := v.verify(t, a); e.Verdict != event.Different || e.Differences[0].Kind != "exit code" {
+			t.Errorf("%+v", e)
+		}
+	})
+}

@@ -213,6 +213,9 @@ func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
 			fmt.Fprintf(b, "    %s = %s\n", k, s.Platform[k])
 		}
 	}
+	if s.Varies != "" {
+		fmt.Fprintf(b, "    varies: %s\n", s.Varies)
+	}
 	inputs := append([]action.Input(nil), s.Inputs...)
 	sort.SliceStable(inputs, func(i, j int) bool { return inputs[i].Path < inputs[j].Path })
 	for _, in := range inputs {
@@ -306,6 +309,7 @@ type jsonSpec struct {
 	Platform    map[string]string `json:"platform,omitempty"`
 	OKExitCodes []int             `json:"ok_exit_codes,omitempty"`
 	NoCache     bool              `json:"no_cache,omitempty"`
+	Varies      string            `json:"varies,omitempty"` // why two runs may leave different bytes
 }
 
 type jsonInput struct {
@@ -411,7 +415,7 @@ func JSONOfOutput(o Output) ([]byte, error) { return json.Marshal(outputJSON(o))
 
 func specJSON(s action.Spec) jsonSpec {
 	j := jsonSpec{Name: s.Name, Description: s.Description, Argv: append([]string{}, s.Args...), Env: s.Env, Stdin: s.Stdin,
-		Inputs: []jsonInput{}, Outputs: []string{}, Platform: s.Platform, OKExitCodes: s.OKExitCodes, NoCache: s.NoCache}
+		Inputs: []jsonInput{}, Outputs: []string{}, Platform: s.Platform, OKExitCodes: s.OKExitCodes, NoCache: s.NoCache, Varies: s.Varies}
 	for _, in := range s.Inputs {
 		i := jsonInput{Path: in.Path, Sub: in.Sub}
 		switch {

@@ -464,12 +464,16 @@ func (l *lines) verified(e event.ActionVerified) string {
 	switch e.Verdict {
 	case event.Unverified:
 		fmt.Fprintf(&b, "  %s %s: %s\n", l.yellow("not verified"), name, e.Reason)
-	case event.Different:
+	case event.Different, event.Declared:
 		with := "two runs left different outputs"
 		if e.Known {
 			with = "it left something else than what the cache has"
 		}
-		fmt.Fprintf(&b, "\n%s %s: %s\n", l.red("≠"), l.bold(name), with)
+		sign := l.red("≠")
+		if e.Verdict == event.Declared {
+			sign, with = l.yellow("≠"), with+", as it may: "+e.Reason
+		}
+		fmt.Fprintf(&b, "\n%s %s: %s\n", sign, l.bold(name), with)
 		for _, d := range e.Differences {
 			b.WriteString(l.difference(d))
 		}
@@ -504,6 +508,9 @@ func (l *lines) verifySummary(e event.VerifyFinished) string {
 	text := fmt.Sprintf("verified: %d the same", e.Same)
 	if e.Different > 0 {
 		text += ", " + l.red(fmt.Sprintf("%d different", e.Different))
+	}
+	if e.Declared > 0 {
+		text += fmt.Sprintf(", %d different as declared", e.Declared)
 	}
 	if e.Unverified > 0 {
 		text += fmt.Sprintf(", %d not verified", e.Unverified)

@@ -268,6 +268,7 @@ func (e *encoder) spec(s *action.Spec) {
 	for _, c := range s.RetryExitCodes {
 		e.Int(c)
 	}
+	e.string(s.Varies)
 }
 
 func (d *decoder) spec() action.Spec {
@@ -286,6 +287,7 @@ func (d *decoder) spec() action.Spec {
 	for range d.Count() {
 		s.RetryExitCodes = append(s.RetryExitCodes, d.small())
 	}
+	s.Varies = d.string()
 	return s
 }
 

@@ -19,6 +19,10 @@ type command struct {
 	stdout func([]byte) // told what comes, in the order it comes; the bytes are valid until it returns
 	stderr func([]byte)
 
+	// fixed asks for the same addresses in each run; random, which is set then, says why they are not.
+	fixed  bool
+	random error
+
 	// number, if not nil, is how the thread that starts it names processes and groups to the kernel.
 	number func(int) int
 

@@ -81,6 +81,11 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 	// The kernel takes the end of the thread that started a child for the end of its parent: the thread stays until then.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	if c.fixed {
+		var undo func()
+		undo, c.random = fixAddresses()
+		defer undo()
+	}
 	pid, pidfd, err := fork(c, p)
 	if err != nil {
 		return 0, &os.PathError{Op: "fork/exec", Path: c.path, Err: err}
@@ -122,6 +127,20 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 		return 128 + int(status.Signal()), nil
 	}
 	return status.ExitStatus(), nil
+}
+
+// fixAddresses has what the calling thread starts keep its memory at the same addresses in each run, until undo is called. Containers often
+// refuse that.
+func fixAddresses() (undo func(), err error) {
+	const query, noRandomAddresses = 0xffffffff, 0x0040000 // personality(2)
+	was, _, errno := unix.RawSyscall(unix.SYS_PERSONALITY, query, 0, 0)
+	if errno == 0 {
+		_, _, errno = unix.RawSyscall(unix.SYS_PERSONALITY, was|noRandomAddresses, 0, 0)
+	}
+	if errno != 0 {
+		return func() {}, os.NewSyscallError("personality", errno)
+	}
+	return func() { _, _, _ = unix.RawSyscall(unix.SYS_PERSONALITY, was, 0, 0) }, nil
 }
 
 // fork starts the command. A program that another process has open for writing, such as a compiler that is being

@@ -22,6 +22,9 @@ func (w writer) Write(b []byte) (int, error) {
 
 // start runs the command to its end.
 func start(c *command, _ *pipes, started func(pid int) (forget func())) (int, error) {
+	if c.fixed {
+		c.random = errors.ErrUnsupported
+	}
 	cmd := exec.Command(c.path)
 	cmd.Args, cmd.Env, cmd.Dir, cmd.Stdin = c.args, c.env, c.dir, c.stdin
 	cmd.Stdout, cmd.Stderr = writer(c.stdout), writer(c.stderr)

@@ -8,6 +8,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -339,7 +340,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	if len(argv) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
 	}
-	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s)}
+	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s), fixed: a.Command.Platform[action.PropertyAddresses] == action.AddressesFixed}
 	switch {
 	case c.path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
 		c.path = x.o.Self
@@ -405,7 +406,11 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 			return nil, &execute.Error{Op: "write standard output", Err: err}
 		}
 	}
-	return &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local", Duration: time.Since(start)}, nil
+	res := &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local", Duration: time.Since(start)}
+	if c.random != nil {
+		res.Varies = fmt.Sprintf("its addresses are random here, which it asks not to have (%v)", c.random)
+	}
+	return res, nil
 }
 
 // environ is the command's whole environment: what the action says, the host's program path unless it says another, where
