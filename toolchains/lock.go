@@ -68,8 +68,8 @@ type Wheel struct {
 
 // Licence is a text that came with a release.
 type Licence struct {
-	Path   string `hcl:"path,label"` // in its tree
-	SHA256 string `hcl:"sha256"`
+	Path   string `hcl:"path,label" json:"path"` // in its tree
+	SHA256 string `hcl:"sha256" json:"sha256"`
 }
 
 // FirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.

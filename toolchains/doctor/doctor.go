@@ -44,6 +44,8 @@ type Finding struct {
 	Detail  string `json:"detail"`            // what was found
 	Remedy  string `json:"remedy,omitempty"`  // what to do when it is not OK
 	Command string `json:"command,omitempty"` // the next command to type, where it is one
+	// Licences are the texts that say under which licence a toolchain is, as the lock names them.
+	Licences []toolchains.Licence `json:"licences,omitempty"`
 }
 
 // Options say for what to look.
@@ -67,7 +69,18 @@ type Pipeline struct {
 	Missing       []string // "run.qwen3: No phone is attached: connect one …"
 	Err           string   // why it can't be planned
 	Asked         []toolchains.Request
+	Takes         map[string]Take // by TakeOf: what is known of the toolchains
+	Download      int64           // bytes that it will download, where that is known; 0: nothing
 }
+
+// Take is how a pipeline gets a toolchain.
+type Take struct {
+	Stored   bool
+	Download int64 // bytes, of one that is not
+}
+
+// TakeOf is the key of a release.
+func TakeOf(name, version string) string { return name + " " + version }
 
 // Examine looks at everything, in the order in which it matters.
 func Examine(ctx context.Context, o Options) []Finding {
@@ -148,7 +161,8 @@ func (e *examination) profile(profile string, names []string) {
 		ch, err := o.Catalogue.Choose(toolchains.Request{Name: n, Profile: profile, Lock: o.Lock, Machine: o.Machine})
 		switch {
 		case err == nil:
-			f.Detail = e.origin(ch, profile)
+			_, stored := o.Stored(n, r.Version, profile)
+			f.Detail = origin(ch, Take{stored, ch.Size()})
 		case errors.Is(err, toolchains.ErrNotAvailable):
 			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", qnn.Sentence(err.Error())
 		default:
@@ -173,7 +187,7 @@ func (e *examination) unless(profile string) Status {
 }
 
 // origin says where a release comes from.
-func (e *examination) origin(ch *toolchains.Choice, profile string) string {
+func origin(ch *toolchains.Choice, take Take) string {
 	text := ch.Release.Version + ", "
 	switch ch.Source.Kind {
 	case "archive":
@@ -201,15 +215,13 @@ func (e *examination) origin(ch *toolchains.Choice, profile string) string {
 	default:
 		text += ch.Source.Kind
 	}
-	if _, ok := e.o.Stored(ch.Toolchain.Name, ch.Release.Version, profile); ok {
-		return text + ", in the store"
-	}
-	size := ch.Size()
 	switch {
+	case take.Stored:
+		return text + ", in the store"
 	case ch.Source.Kind == "embedded":
 		return text + ", part of hexmage"
-	case size > 0:
-		return text + ", to be downloaded: " + bytesize.Decimal(size)
+	case take.Download > 0:
+		return text + ", to be downloaded: " + bytesize.Decimal(take.Download)
 	}
 	return text + ", to be downloaded"
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
@@ -286,6 +287,7 @@ func (e *examination) pipelines() {
 			continue
 		}
 		e.packages(p)
+		e.ok("downloads", "%s", map[bool]string{true: "nothing is to be downloaded", false: bytesize.Decimal(p.Download) + " to be downloaded"}[p.Download == 0])
 		if len(p.Missing) == 0 {
 			e.ok("ready", "hexmage run %s", of)
 		}
@@ -309,25 +311,43 @@ func (e *examination) pipelines() {
 	}
 }
 
-// packages says what a pipeline takes from package indexes, how large that is, and under which licences it is.
+// manyLicences is from how many texts on they are counted, and not each shown to people: those of an environment's packages.
+const manyLicences = 8
+
+// packages says what a pipeline takes from package indexes, or has to download from elsewhere, how large that is, and under which licences it is.
 func (e *examination) packages(p Pipeline) {
 	for _, q := range p.Asked {
 		q.Lock = e.o.Lock
 		ch, err := e.o.Catalogue.Choose(q)
-		if err != nil || ch.Source.Kind != "pypi" && ch.Source.Kind != "python" {
+		if err != nil {
 			continue
 		}
-		text := e.origin(ch, p.Profile)
+		take, known := p.Takes[TakeOf(ch.Toolchain.Name, ch.Release.Version)]
+		if !known {
+			take.Download = ch.Size()
+		}
+		if !slices.Contains([]string{"maven", "pypi", "python"}, ch.Source.Kind) && (take.Stored || take.Download == 0) {
+			continue
+		}
+		f := Finding{Name: "toolchain." + ch.Toolchain.Name, Status: OK, Detail: origin(ch, take)}
 		if l := e.o.Lock.Find(ch.Toolchain.Name, ch.Release.Version, ch.Source.Kind); l != nil {
-			all := l.Licences
+			f.Licences = slices.Clone(l.Licences)
 			for _, w := range l.Wheels {
-				all = append(all, w.Licences...)
-			}
-			for i, l := range all {
-				text += []string{"; licence ", ", "}[min(i, 1)] + l.Path + " (sha256 " + l.SHA256[:12] + "…)"
+				f.Licences = append(f.Licences, w.Licences...)
 			}
 		}
-		e.ok("toolchain."+ch.Toolchain.Name, "%s", text)
+		if n := len(f.Licences); n >= manyLicences {
+			f.Detail += fmt.Sprintf("; %d licence texts, which %s names", n, toolchains.LockFile)
+		} else {
+			for i, l := range f.Licences {
+				f.Detail += []string{"; licence ", ", "}[min(i, 1)] + l.Path + " (sha256 " + l.SHA256[:12] + "…)"
+			}
+		}
+		if !slices.ContainsFunc(e.found, func(have Finding) bool {
+			return have.Section == e.section && have.Name == f.Name && have.Detail == f.Detail
+		}) { // of several modules
+			e.add(f)
+		}
 	}
 }
 

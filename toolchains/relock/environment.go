@@ -178,7 +178,7 @@ func licencesOf(name string) ([]toolchains.Licence, error) {
 	}
 	var out []toolchains.Licence
 	for _, m := range members {
-		if !pypi.IsLicence(m.Name) || strings.Contains(m.Name, "..") || len(out) == pypi.MaxLicences {
+		if !pypi.IsLicence(m.Name) || strings.HasSuffix(m.Name, "/") || strings.Contains(m.Name, "..") || len(out) == pypi.MaxLicences {
 			continue
 		}
 		b, err := m.Read(maxLicence)

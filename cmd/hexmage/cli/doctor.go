@@ -13,9 +13,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
@@ -163,6 +166,9 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 				return nil, err
 			}
 			of := doctor.Pipeline{Name: name, Profile: p.Profile, SoC: soc, Asked: asked}
+			if of.Takes, of.Download, err = own.takes(ctx, p, workspace); err != nil {
+				return nil, err
+			}
 			for _, n := range own.checkMachine(p).Instances {
 				for _, m := range n.Missing {
 					of.Missing = append(of.Missing, n.At.Short()+": "+m)
@@ -172,6 +178,44 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 		}
 	}
 	return out, nil
+}
+
+// takes says of each toolchain of the plan whether it is in the store, and what it would download, by name and version; and how much that is in all.
+func (a *app) takes(ctx context.Context, p *plan.Plan, workspace string) (map[string]doctor.Take, int64, error) {
+	var of []addrs.Step
+	for _, n := range toolchainInstances(p) {
+		of = append(of, n.At.Step)
+	}
+	p, err := p.Select(of...)
+	if err != nil || len(of) == 0 {
+		return nil, 0, err
+	}
+	o, err := a.lookupOnly(workspace)
+	if err != nil {
+		return nil, 0, err
+	}
+	seen, err := build.Preview(ctx, p, o, nil)
+	if err != nil {
+		return nil, 0, engine(err)
+	}
+	out := map[string]doctor.Take{}
+	for _, n := range toolchainInstances(p) {
+		out[doctor.TakeOf(n.At.Name, n.Version)] = doctor.Take{Stored: stored(seen, n), Download: toDownload(seen, func(o *plan.Instance) bool { return o.At == n.At })}
+	}
+	return out, toDownload(seen, func(*plan.Instance) bool { return true }), nil
+}
+
+// toDownload is how much those actions of some instances will download that have no result, in bytes. What two of them want is counted once.
+func toDownload(seen *build.Previews, of func(*plan.Instance) bool) (n int64) {
+	fetched := map[string]bool{}
+	for i := range seen.Actions {
+		v := &seen.Actions[i]
+		if key := v.Key.Hex(); v.Status == build.WillRun && v.Spec != nil && of(v.Instance) && !fetched[key] {
+			fetched[key] = true
+			n += steps.Download(*v.Spec)
+		}
+	}
+	return n
 }
 
 const askLimit = 3 * time.Second // for a phone, and for a host of the network, to answer

@@ -23,7 +23,6 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/steps"
 )
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
@@ -343,7 +342,7 @@ const maxReasons = 1000
 // status works out why each action has the status it has.
 func (w *reasons) status(ctx context.Context) *planStatus {
 	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
-	fetched := map[string]bool{}
+	s.Download = toDownload(w.seen, func(*plan.Instance) bool { return true })
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
 		*to = actionStatus{Step: v.Instance.At.Short(), Status: v.Status, known: v.Spec != nil}
@@ -354,10 +353,6 @@ func (w *reasons) status(ctx context.Context) *planStatus {
 			to.Key = v.Key.Hex()
 		}
 		s.add(to)
-		if v.Status == build.WillRun && v.Spec != nil && !fetched[to.Key] { // two toolchains may want the same
-			fetched[to.Key] = true
-			s.Download += steps.Download(*v.Spec)
-		}
 		if v.Status != build.WillRun || s.WillRun <= maxReasons {
 			to.Reason = w.reason(ctx, v)
 		}

@@ -6,8 +6,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/toolchains"
 )
 
 const tinyORT = "tiny-ort"
@@ -15,12 +20,16 @@ const tinyORT = "tiny-ort"
 // TestTinyORT goes the whole way of profile host with nothing but the packages that it names: a model through the vendor's compiler and emulator.
 func TestTinyORT(t *testing.T) {
 	w := newWorld(t)
+	asksFor(t, w, tinyORT, "htp_host", "gnu_runtime", "onnx", "uv")
+	asksFor(t, w, "smollm2-ort", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
 	if o := w.run(t, "run", tinyORT); o.code != 0 || !strings.Contains(o.stdout, "12 of 12") || !strings.Contains(o.stdout, "not a phone's speed") {
 		t.Fatalf("the first run: %s", o)
 	}
 	if again := w.runJSON(t, tinyORT); again.executed != 0 {
 		t.Errorf("the second run did %q", again.names)
 	}
+	asksFor(t, w, tinyORT)
+	asksFor(t, w, "smollm2-ort", "smollm2")
 
 	t.Run("what runs again", func(t *testing.T) {
 		for arg, never := range map[string][]string{"--var=prompt=Name three fruits.": {"onnx_llm", "onnx_quantize", "htp_context"}, "--soc=SM8650": {"onnx_llm", "onnx_quantize", "onnx_run"}} {
@@ -118,6 +127,48 @@ step "python" "tests" {
 		}
 		wants(t, w.run(t, "--soc", "SM9999", "run", tinyORT), exitUsage, "SM9999", "SM8750")
 	})
+}
+
+// asksFor compares what plan and doctor say is to be downloaded for a pipeline with the sizes in the lock of these toolchains; where the machine has no Python 3.13, one
+// comes with onnx.
+func asksFor(t *testing.T, w *world, pipeline string, names ...string) {
+	t.Helper()
+	lock, diags := toolchains.ParseLock([]byte(read(t, filepath.Join(shared.repo, "hexmage.lock.hcl"))), "hexmage.lock.hcl")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if _, err := execute.LookPath("python3.13", shared.path); err != nil && slices.Contains(names, "onnx") {
+		names = append(names, "python")
+	}
+	var sum int64
+	for _, name := range names {
+		before := sum
+		for _, e := range lock.Entries {
+			if e.Name != name || name == "htp_host" && e.Version != "2.7.0" {
+				continue
+			}
+			sum += e.Size
+			for _, p := range e.Packages {
+				sum += p.Size
+			}
+			for _, p := range e.Wheels {
+				sum += p.Size
+			}
+		}
+		if sum == before {
+			t.Errorf("the lock says no size of %s", name)
+		}
+	}
+	plan, doctor := w.run(t, "plan", pipeline), w.run(t, "doctor", pipeline)
+	if sum == 0 {
+		wants(t, doctor, doctor.code, "nothing is to be downloaded")
+		if strings.Contains(plan.stdout, "to download") || plan.code != exitOK {
+			t.Errorf("there is nothing to download: %s", plan)
+		}
+		return
+	}
+	wants(t, plan, exitOK, "; to download: "+bytesize.Decimal(sum)+"\n")
+	wants(t, doctor, doctor.code, bytesize.Decimal(sum)+" to be downloaded")
 }
 
 // graphs are the names of the graphs in the context for the device.
