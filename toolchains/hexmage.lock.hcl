@@ -100,6 +100,26 @@ locked "hexagon" "6.4.0.2" {
   sha256 = "ef0293c4755f659e6522816e78621774716f284afa930b9987af98f3164eb61c"
 }
 
+locked "htp_host" "2.4.0" {
+  source = "pypi"
+  file   = "onnxruntime_qnn-2.4.0-cp311-cp311-manylinux_2_35_x86_64.whl"
+  size   = 91370340
+  sha256 = "4c0061ac12d0936f98fe252a24099e6db6fffa62c14fa9c725e001a4147471ee"
+  tree   = "1223298e96bb87cc22909558ba1cfad8c32793a669e18564ca6797b0615dc72b"
+  licence "onnxruntime_qnn/LICENSE" {
+    sha256 = "f11e754f932564a0d8a9ad2c233bf671253dde137d3e2ef3082448bbe83e1764"
+  }
+  licence "onnxruntime_qnn/Qualcomm_LICENSE.pdf" {
+    sha256 = "ec1dccfdcba5c6e64126e84199b8362bf4999107bfa567ebe831dbb4c461692b"
+  }
+  licence "onnxruntime_qnn/ThirdPartyNotices.txt" {
+    sha256 = "d039f057d20690116daa1fc65165cd0221ee168208d770062a84c1b4d579abb1"
+  }
+  licence "onnxruntime_qnn-2.4.0.dist-info/licenses/LICENSE" {
+    sha256 = "f11e754f932564a0d8a9ad2c233bf671253dde137d3e2ef3082448bbe83e1764"
+  }
+}
+
 locked "htp_host" "2.7.0" {
   source = "pypi"
   file   = "onnxruntime_qnn-2.7.0-cp311-cp311-manylinux_2_35_x86_64.whl"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,11 @@ def child(what: str, spec: dict[str, Any], folder: Path, fixed: bool = False) ->
         preexec_fn=fix_addresses if fixed else None,
     )
     said = (r.stdout + r.stderr).strip()
+    if r.returncode == -signal.SIGKILL:
+        raise Wrong(
+            f"{what} was killed (signal 9): by somebody, or by the system because memory ran out. "
+            f"Run it again, on a machine with more memory or with less beside it (--jobs 1).\n{tail(said)}"
+        )
     if r.returncode < 0:
         raise Wrong(f"The vendor's library crashed with signal {-r.returncode} while it did {what}.\n{tail(said)}")
     if r.returncode > 0:

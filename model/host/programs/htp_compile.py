@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import onnxruntime
-
 import command
 import session
 from arch import Wrong
+from runtime import onnxruntime
 
 
 def main(spec: dict[str, Any]) -> dict[str, Any]:

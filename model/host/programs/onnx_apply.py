@@ -16,12 +16,19 @@ import onnx
 import command
 import plain
 import session
+from arch import Wrong
 
 
 def main(a: dict[str, Any]) -> dict[str, Any]:
     folder = Path(a["graphs"])
     if a.get("libraries"):
-        at = plain.graph(folder / "device")
+        folder = folder / "device" if (folder / "device").is_dir() else folder
+        if len(graphs := sorted(folder.glob("*.onnx"))) > 1:
+            raise Wrong(
+                f"{folder} has {len(graphs)} graphs in one context, for a device: the vendor's emulator loads no such context. "
+                f"Give htp_emulate one of their twins, which htp_context puts beside it: emulator/{graphs[0].stem.removesuffix('_ctx')}, for one."
+            )
+        at = plain.graph(folder)
         run = session.htp(at, Path(a["libraries"]))
     else:
         at = plain.graph(folder)

@@ -16,11 +16,17 @@ import command
 import decoder
 import session
 import tokens
+from arch import Wrong
 
 
 def main(a: dict[str, Any]) -> dict[str, Any]:
     folder = Path(a["graphs"])
     libraries = Path(a["libraries"]) if a.get("libraries") else None
+    if not (folder / "arch.json").is_file():
+        raise Wrong(
+            f"{folder} has no arch.json, so it is no language model as onnx_llm makes it: of what a step made take all of its folder, not one inside. "
+            "Any other graph takes inputs in place of a prompt."
+        )
     of, words = arch.load(folder / "arch.json"), tokens.Text(folder)
     prompt = words.chat(a["prompt"], a.get("system"))
     d = session.Decoder(of, *runs(folder, libraries), session.zeros(folder))

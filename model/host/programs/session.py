@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 
 import decoder
+import system
 from arch import Arch, Wrong
-
-onnxruntime.set_default_logger_severity(3)  # it tells of GPUs that it may not look for
+from runtime import onnxruntime
 
 Run = Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
 
@@ -33,11 +32,42 @@ def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
 
 def htp(context: Path, libraries: Path) -> Run:
     """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere."""
+    made = system.read(binary(context), libraries)
+    if len(made["graphs"]) > 1:
+        raise Wrong(
+            f"{context} is one of {len(made['graphs'])} graphs that share one context, for a device: the vendor's emulator loads no such context, and crashes. "
+            f"Emulate the graphs' twins, which htp_context puts beside it: emulator/GRAPH/, each with one graph."
+        )
     o = onnxruntime.SessionOptions()
     o.log_severity_level = 3
     o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)})
-    return _run(onnxruntime.InferenceSession(str(context), sess_options=o, enable_fallback=0))
+    try:
+        return _run(onnxruntime.InferenceSession(str(context), sess_options=o, enable_fallback=0))
+    except Exception as e:
+        raise Wrong(refused(context, made["build"], system.release(libraries), str(e))) from e
+
+
+def refused(context: Path, made: str, runtime: str, why: str) -> str:
+    """Why a context is not loaded that was made by one release of the vendor's libraries, by those of another."""
+    if system.later(made, runtime):
+        return (
+            f"{context} was compiled by {made}, and the emulator is of {runtime}: a context is loaded by the release that made it and by later ones. "
+            "Give htp_emulate a toolchain htp_host that is no older than that of htp_context, or compile with the older one."
+        )
+    return f"The emulator, of {runtime}, does not load {context}, which {made} compiled: {why}"
+
+
+def binary(context: Path) -> Path:
+    """The context binary that an EP-context model names."""
+    try:
+        model = context.read_bytes()
+    except OSError as e:
+        raise Wrong(f"{context} is not there: give htp_emulate what htp_context made, all of its folder.") from e
+    named = [p for p in sorted(context.parent.glob("*.bin")) if p.name.encode() in model]
+    if len(named) != 1:
+        raise Wrong(f"{context} names no context binary that is beside it: give htp_emulate what htp_context made, all of its folder.")
+    return named[0]
 
 
 def _run(s: onnxruntime.InferenceSession) -> Run:
@@ -54,6 +84,8 @@ def backend(libraries: Path) -> str:
 def devices(libraries: Path) -> list[onnxruntime.OrtEpDevice]:
     """The provider's one device; the provider is registered with the first call of a process."""
     if not any(d.ep_name == PROVIDER for d in onnxruntime.get_ep_devices()):
+        for name in ("libQnnSystem.so", "libQnnHtp.so", "libonnxruntime_providers_qnn.so"):
+            system.load(libraries / name)  # of one that does not load ONNX Runtime tells what came of it, and not why
         onnxruntime.register_execution_provider_library(PROVIDER, str(libraries.resolve() / "libonnxruntime_providers_qnn.so"))
     found = [d for d in onnxruntime.get_ep_devices() if d.ep_name == PROVIDER][:1]
     if not found:
