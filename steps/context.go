@@ -27,14 +27,15 @@ func contextSchema() step.Schema {
 		Summary: "Compiles a model ahead of time into a context binary for the target.",
 		ArgDocs: map[string]string{
 			"model":     "The .mllm file (v2).",
-			"config":    "The model's config.json.",
-			"compiler":  "The ahead-of-time compiler: upstream's mllm-qwen3-aot-sha-c, or the stand-in's.",
+			"config":    "The model's config.json: Hugging Face's with linear_block_size.",
+			"compiler":  "The ahead-of-time compiler: one of upstream's for qwen3, qwen2 and llama, such as mllm-qwen3-aot-sha-c, or the stand-in's.",
 			"signed_pd": "Whether to run in a signed protection domain.",
 			"memory_gb": "Memory that compiling needs, of the pool memory_gb; upstream's compiler wants 64 for a real model.",
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "context", Class: action.File, Doc: "The context binary."},
 			{Name: "aot_config", Class: action.File, Doc: "The compiler's config, generated from the target."},
+			{Name: "config", Class: action.File, Doc: "The model's config.json as upstream's compiler and runner read it: with the keys that Hugging Face's lacks."},
 		},
 		Toolchains: []string{"qairt"},
 		Example: `step "context" "qwen3" {
@@ -45,32 +46,37 @@ func contextSchema() step.Schema {
 	}
 }
 
-// Plan has the compiler's config generated from the target, and then the compiler run with upstream's flags.
+// Plan has both configs written, and then the compiler run with upstream's flags.
 func (c Context) Plan(p *step.Plan) {
 	t := target(p, "A context is compiled for one SoC.")
 	qairt := p.Toolchain("qairt")
 	if p.Failed() {
 		return
 	}
-	config := c.Config.InRoot()
-	aot := step.Tool(p, "aot_config", "generate the compiler's config", aotconfig.Tool, aotconfig.Spec{
-		Target: aotconfig.Target{Arch: t.Arch, SoC: t.SoC, VTCMMB: t.VTCMMB, SignedPD: c.SignedPD}, ModelConfig: config, Out: "aot_config.json"})
-	aot.In(c.Config.Input())
-	aotConfig := aot.Out("aot_config.json")
+	configs := step.Tool(p, "aot_config", "write the configs that upstream's programs read", aotconfig.Tool, aotconfig.Spec{
+		Target:      aotconfig.Target{Arch: t.Arch, SoC: t.SoC, VTCMMB: t.VTCMMB, SignedPD: c.SignedPD},
+		ModelConfig: c.Config.InRoot(), Out: "aot_config.json", ModelOut: "config.json"}).In(c.Config.Input())
+	aotConfig, config := configs.Out("aot_config.json"), configs.Out("config.json")
 
 	lib := qairt.Output.Path() + "/lib/x86_64-linux-clang/" // upstream joins the library's name to it: the slash is needed
-	compile := p.Action("compile", "compile ahead of time for "+t.SoC,
-		c.Compiler.InRoot(), "-m", c.Model.InRoot(), "-c", config, "--aot_config", "aot_config.json", "--qnn_env_path", lib, "-o", "context.bin")
+	args := []string{c.Compiler.InRoot(), "-m", c.Model.InRoot(), "-c", "config.json", "--aot_config", "aot_config.json", "--qnn_env_path", lib}
+	out := aotconfig.FixedOutput(path.Base(c.Compiler.InRoot()))
+	if out == "" {
+		out = "context.bin"
+		args = append(args, "-o", out)
+	}
+	compile := p.Action("compile", "compile ahead of time for "+t.SoC, args...)
 	compile.SetEnv(map[string]string{"LD_LIBRARY_PATH": lib + ":" + path.Dir(c.Compiler.InRoot())})
-	compile.In(qairt.Input(), c.Config.Input(), c.Model.Input(), c.Compiler.Input(), aotConfig.As("aot_config.json"))
+	compile.In(qairt.Input(), c.Model.Input(), c.Compiler.Input(), aotConfig.As("aot_config.json"), config.As("config.json"))
 	if c.standIn(p) {
 		compile.Set(action.PropertyTool, string(compiler.Tool)) // a wrapper of a built-in tool, whose behaviour belongs in the key
 	}
 	if c.MemoryGB > 0 {
 		compile.Set(action.PropertyPool, "memory_gb="+strconv.Itoa(c.MemoryGB))
 	}
-	p.File("context", compile.Out("context.bin"))
+	p.File("context", compile.Out(out))
 	p.File("aot_config", aotConfig)
+	p.File("config", config)
 }
 
 // facts says what the rules have to know.

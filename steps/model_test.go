@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,8 +74,29 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 		if got := p.Specs[1].Platform[action.PropertyTool]; got != c.want {
 			t.Errorf("%s: the key has %q of a tool, want %q", name, got, c.want)
 		}
+		if i := slices.Index(p.Specs[1].Args, "-c"); p.Specs[1].Args[i+1] != "config.json" {
+			t.Errorf("%s: the compiler's config is not the one that was written for it: %q", name, p.Specs[1].Args)
+		}
 		if p.Specs[0].Platform[action.PropertyTool] != string(aotconfig.Tool) {
 			t.Errorf("%s: %v writes the config", name, p.Specs[0].Platform)
+		}
+	}
+}
+
+// Of upstream's compilers two take the name of the file that they write; the others' outputs are looked for where they write them.
+func TestContextIsWhereItIsWritten(t *testing.T) {
+	for program, want := range map[string]string{"mllm-qwen3-aot-c": "context.bin", "mllm-qwen3-aot-sha-c": "context.bin", "mllm-qwen2-aot-c": "qwen2-lpbq.bin",
+		"mllm-qwen2-aot-c-sha": "qwen2-lpbq-sha.bin", "mllm-llama-aot-c": "llama-lpbq.bin", "mllm-llama-aot-c-sha": "llama-lpbq-sha.bin"} {
+		p, diags := table()["context"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
+			Args:       cty.ObjectVal(map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal("bin/" + program)}),
+			Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}),
+			Toolchains: map[string]step.Toolchain{"qairt": toolchain("qairt")}})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		compile := p.Specs[1]
+		if got, named := compile.Outputs[0].Path, slices.Contains(compile.Args, "-o"); got != want || named != (want == "context.bin") {
+			t.Errorf("%s: output %s, -o given: %v", program, got, named)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func referenceSchema() step.Schema {
 		Outputs: []step.OutputSpec{{Name: "tokens", Class: action.File, Doc: "Prompt tokens, tokens and text as JSON."}},
 		Example: `step "reference" "qwen3" {
   model     = step.convert.qwen3.outputs.model
-  config    = "${step.quantize.qwen3.outputs.dir}/config.json"
+  config    = step.context.qwen3.outputs.config
   tokenizer = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
   prompt    = "Why can greatness not be planned?"
 }`,

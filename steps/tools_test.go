@@ -59,7 +59,7 @@ func convertSpec(in, out, format string) convert.Spec {
 }
 
 func referenceSpec(model, config, prompt, out string) qwen3.ReferenceSpec {
-	return qwen3.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config + "/config.json", Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
+	return qwen3.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config, Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
 }
 
 // toolPipeline makes everything from a seed to a context and expected tokens in a new folder.
@@ -75,8 +75,8 @@ func toolPipeline(t *testing.T) string {
 	runTool(t, dir, "make-model", qwen3.MakeSpec{Seed: 1, Layers: 4, BlockSize: 16, Out: "{dir}/model"})
 	runTool(t, dir, "quantize", quantizer.Spec{Model: "{dir}/model", Out: "{dir}/quantized"})
 	runTool(t, dir, "convert", convertSpec("quantized", "model.mllm", "v2"))
-	runTool(t, dir, "aot-config", aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json"})
-	out := runTool(t, dir, "mllm-qwen3-aot-sha-c", []string{"-m", "{dir}/model.mllm", "-c", "{dir}/quantized/config.json", "-aot_cfg", "{dir}/aot.json",
+	runTool(t, dir, "aot-config", aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json", ModelOut: "{dir}/config.json"})
+	out := runTool(t, dir, "mllm-qwen3-aot-sha-c", []string{"-m", "{dir}/model.mllm", "-c", "{dir}/config.json", "-aot_cfg", "{dir}/aot.json",
 		"-qnn_env", "{dir}/lib/", "-o", "{dir}/context.bin"})
 	for _, mark := range []string{"Tracing SHA model (seq=32)...", "Tracing SHA model (seq=1)...", "SHA model traced successfully.",
 		"QNN context context.0 saved to " + dir + "/context.bin written ", "SHA compilation completed successfully!"} {
@@ -84,19 +84,20 @@ func toolPipeline(t *testing.T) string {
 			t.Errorf("the compiler did not print %q:\n%s", mark, out)
 		}
 	}
-	runTool(t, dir, "reference", referenceSpec("model.mllm", "quantized", "When the wind turns, she\n", "tokens.json"))
+	runTool(t, dir, "reference", referenceSpec("model.mllm", "config.json", "When the wind turns, she\n", "tokens.json"))
 	return dir
 }
 
 // golden holds the digest of each tool's output for the pipeline above, and the version constant that vouches for it.
 func golden() map[string][2]string {
 	return map[string][2]string{
-		"model/config.json":           {"qwen3.MakeTool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
+		"model/config.json":           {"qwen3.MakeTool", "f46aaa8201c01202f4b14bfd83c83b16055b5efd80566d921252d1b23b216097"},
 		"model/tokenizer.json":        {"qwen3.MakeTool", "f869d45fd40ffaab9559593f0fdc1ce3e0190a26910b8d5b0ff1d3ed8c2a6d19"},
-		"model/model.safetensors":     {"qwen3.MakeTool", "a274b361d06bf854343827526e36dd57265996f3d80b43c9eac12ead328075cf"},
-		"quantized/model.safetensors": {"quantizer.Tool", "200291a7dc12338dffd5bf58b04bd720a83fcc54f81c5930d57ec795983ca267"},
-		"quantized/config.json":       {"quantizer.Tool", "c75eda179048133ada866b25912f94096d017b0017afbbd33fe53d4c37773389"},
-		"model.mllm":                  {"convert.Tool", "e69d47fa63040e62ac960e983c047ba0f87dbb6e21efe0ebcab012c7c540db23"},
+		"model/model.safetensors":     {"qwen3.MakeTool", "f13f847f0f550f89f4e0976979b86461ec2b736116932e11871acab2fe820fad"},
+		"quantized/model.safetensors": {"quantizer.Tool", "16f2b0caf1fa52a47a2d2880165e5a6cd9e1b360327906c50abc235df47c6436"},
+		"quantized/config.json":       {"quantizer.Tool", "f46aaa8201c01202f4b14bfd83c83b16055b5efd80566d921252d1b23b216097"},
+		"model.mllm":                  {"convert.Tool", "6a2f8f7c24febb3b5c692c01016f1ee8bfdf943ee08a691fad7a12af64d0c60a"},
+		"config.json":                 {"aotconfig.Tool", "e1f184227a4051c42c6e2af833a064d520c925e0fc25cea7e8bb5a26122d0974"},
 		"aot.json":                    {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
 		"context.bin":                 {"compiler.Tool", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
 		"tokens.json":                 {"qwen3.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
@@ -134,7 +135,7 @@ func isGolden(t *testing.T, dir string) {
 func outputsAreVaried(t *testing.T, dir string) {
 	seen := map[string]bool{}
 	for i, prompt := range []string{"The model has layers", "hello", "In the winter the river freezes", "1 2 3"} {
-		runTool(t, dir, "reference", referenceSpec("model.mllm", "quantized", prompt, "t.json"))
+		runTool(t, dir, "reference", referenceSpec("model.mllm", "config.json", prompt, "t.json"))
 		var r qwen3.Result
 		raw, err := os.ReadFile(filepath.Join(dir, "t.json"))
 		if err == nil {
@@ -170,7 +171,7 @@ func compilerRefuses(t *testing.T, dir string) {
 		return s
 	}
 	args := func(o map[string]string) []string {
-		a := map[string]string{"-m": "{dir}/model.mllm", "-c": "{dir}/quantized/config.json", "--aot_config": "{dir}/aot2.json", "--qnn_env_path": "{dir}/lib/", "-o": "{dir}/new.bin"}
+		a := map[string]string{"-m": "{dir}/model.mllm", "-c": "{dir}/config.json", "--aot_config": "{dir}/aot2.json", "--qnn_env_path": "{dir}/lib/", "-o": "{dir}/new.bin"}
 		for k, v := range o {
 			a[k] = v
 		}
@@ -197,6 +198,7 @@ func compilerRefuses(t *testing.T, dir string) {
 		"recipe":       {edit(`"llm_recipe": true`, `"llm_recipe": false`), nil, "no pass would run"},
 		"block size":   {strings.ReplaceAll(string(aot), `"block_size": 16`, `"block_size": 32`), nil, "linear_block_size 16"},
 		"slash":        {string(aot), map[string]string{"--qnn_env_path": "{dir}/lib"}, "must end in a slash"},
+		"the hub's":    {string(aot), map[string]string{"-c": "{dir}/quantized/config.json"}, "type_error.302"},
 		"unknown flag": {string(aot), map[string]string{"--bogus": "1"}, "usage:"},
 		"no output":    {string(aot), map[string]string{"-o": ""}, "--output_context_name is required"},
 		"float model":  {string(aot), map[string]string{"-m": "{dir}/float.mllm"}, "is not quantised"},
@@ -224,8 +226,9 @@ func compilerRefuses(t *testing.T, dir string) {
 func blockSizeMustAgree(t *testing.T, dir string) {
 	runTool(t, dir, "quantize", quantizer.Spec{Model: "{dir}/model", Out: "{dir}/q32", BlockSize: 32})
 	runTool(t, dir, "convert", convertSpec("q32", "q32.mllm", "v2"))
-	if _, stderr, code := tryTool(t, dir, "reference", referenceSpec("q32.mllm", "quantized", "x", "t.json")); code != 1 || !strings.Contains(stderr, "linear_block_size 16") {
+	if _, stderr, code := tryTool(t, dir, "reference", referenceSpec("q32.mllm", "config.json", "x", "t.json")); code != 1 || !strings.Contains(stderr, "linear_block_size 16") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
-	runTool(t, dir, "reference", referenceSpec("q32.mllm", "q32", "x", "t.json"))
+	runTool(t, dir, "aot-config", aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/q32/config.json", Out: "{dir}/aot32.json", ModelOut: "{dir}/q32.json"})
+	runTool(t, dir, "reference", referenceSpec("q32.mllm", "q32.json", "x", "t.json"))
 }

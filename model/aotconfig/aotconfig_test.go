@@ -80,8 +80,10 @@ func TestParse(t *testing.T) {
 
 // Real models are larger than any that the stand-in can run.
 func TestReadModel(t *testing.T) {
-	const stock = `{"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "hidden_size": 2048, "num_hidden_layers": 28, "vocab_size": 151936,
-		"rope_theta": 1000000, "max_position_embeddings": 40960, "tie_word_embeddings": true EXTRA}`
+	const rest = `, "hidden_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 8, "intermediate_size": 6144, "max_position_embeddings": 40960,
+		"rms_norm_eps": 1e-06, "rope_theta": 1000000, "vocab_size": 151936, "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu"`
+	const stock = `{"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "num_hidden_layers": 28, "tie_word_embeddings": true` + rest + ` EXTRA}`
+	const tied = `, "tie_word_embeddings": true` + rest
 	for name, c := range map[string]struct {
 		text string
 		want aotconfig.Model
@@ -89,8 +91,9 @@ func TestReadModel(t *testing.T) {
 	}{
 		"Hugging Face's":       {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16`, 1), aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 16}, ""},
 		"upstream's":           {strings.Replace(stock, "EXTRA", `, "linear_block_size": 32, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 32}, ""},
-		"upstream's for llama": {`{"model_type": "llama", "num_hidden_layers": 28, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"}`, aotconfig.Model{Type: "llama", Layers: 28, BlockSize: 32}, ""},
-		"no type":              {`{"num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{Type: "qwen3", Layers: 36, BlockSize: 32}, ""},
+		"upstream's for llama": {`{"model_type": "llama", "num_hidden_layers": 28, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"` + tied + `}`, aotconfig.Model{Type: "llama", Layers: 28, BlockSize: 32}, ""},
+		"no type":              {`{"num_hidden_layers": 36, "linear_block_size": 32` + tied + `}`, aotconfig.Model{Type: "qwen3", Layers: 36, BlockSize: 32}, ""},
+		"a key is missing":     {`{"num_hidden_layers": 36, "linear_block_size": 32` + strings.Replace(tied, `"rope_theta": 1000000, `, "", 1) + `}`, aotconfig.Model{}, "upstream's programs read rope_theta"},
 		"stock":                {strings.Replace(stock, "EXTRA", "", 1), aotconfig.Model{}, "Qwen3 LPBQ requires a positive `linear_block_size`"},
 		"they disagree":        {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "does not fit linear_block_size 16"},
 		"odd blocks":           {strings.Replace(stock, "EXTRA", `, "linear_block_size": 24`, 1), aotconfig.Model{}, "choose 16, 32 or 64"},
@@ -104,7 +107,7 @@ func TestReadModel(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := aotconfig.ReadModel(path)
+		got, _, err := aotconfig.ReadModel(path)
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), path+": ") {
 				t.Errorf("%s: %v, want %q", name, err, c.says)
@@ -119,20 +122,26 @@ func TestReadModel(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	model, out := filepath.Join(dir, "config.json"), filepath.Join(dir, "new", "aot.json")
-	if err := os.WriteFile(model, []byte(`{"num_hidden_layers": 36, "linear_block_size": 32, "vocab_size": 151936}`), 0o600); err != nil {
+	model, out, modelOut := filepath.Join(dir, "config.json"), filepath.Join(dir, "new", "aot.json"), filepath.Join(dir, "model.json")
+	u := upstream(t)[1]
+	if err := os.WriteFile(model, u.stock(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	if err := aotconfig.Run(t.Context(), aotconfig.Spec{Target: target(), ModelConfig: model, Out: out}, tool.Env{Stdout: &said}); err != nil {
+	if err := aotconfig.Run(t.Context(), aotconfig.Spec{Target: target(), ModelConfig: model, Out: out, ModelOut: modelOut}, tool.Env{Stdout: &said}); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(out)
-	if err != nil || said.String() != "wrote "+out+"\n" {
+	if err != nil || said.String() != "wrote "+out+" and "+modelOut+"\n" {
 		t.Errorf("%q, %v", said.String(), err)
 	}
 	if c, err := aotconfig.Parse(raw); err != nil || c.Recipe.Layers != 36 || c.Recipe.Pass.Linear["fallback"].BlockSize != 32 {
 		t.Errorf("%+v, %v", c, err)
+	}
+	if _, again, err := aotconfig.ReadModel(modelOut); err != nil {
+		t.Error(err)
+	} else if first, err := os.ReadFile(modelOut); err != nil || !bytes.Equal(first, again) {
+		t.Errorf("what is read again differs: %v", err)
 	}
 }
 

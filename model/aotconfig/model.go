@@ -28,16 +28,20 @@ const (
 func types() []string { return []string{"qwen3", "qwen2", "llama"} }
 
 // ReadModel reads a model's config.json: Hugging Face's with linear_block_size added, or upstream's own, which has linear_impl_type too.
-func ReadModel(path string) (Model, error) {
+// It also returns the config as upstream's programs read it.
+func ReadModel(path string) (Model, []byte, error) {
 	raw, err := boundedfile.Read(path, maxModelConfig)
 	if err != nil {
-		return Model{}, err
+		return Model{}, nil, err
 	}
 	m, err := parseModel(raw)
 	if err != nil {
-		return Model{}, fmt.Errorf("%s: %w", path, err)
+		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	if raw, err = WriteModel(raw, m); err != nil {
+		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, raw, nil
 }
 
 func parseModel(raw []byte) (Model, error) {

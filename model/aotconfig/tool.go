@@ -10,31 +10,34 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "aot-config/1"
+const Tool tool.Name[Spec] = "aot-config/2"
 
-// Spec says what to write a config for.
+// Spec says what to write configs for.
 type Spec struct {
 	Target
 	ModelConfig string `json:"model_config"` // the model's config.json
-	Out         string `json:"out"`          // file to write
+	Out         string `json:"out"`          // file to write: how to compile
+	ModelOut    string `json:"model_out"`    // file to write: the model's config as upstream's programs read it
 }
 
 // Run is the tool.
 func Run(_ context.Context, s Spec, env tool.Env) error {
-	m, err := ReadModel(s.ModelConfig)
+	m, model, err := ReadModel(s.ModelConfig)
 	if err != nil {
 		return err
 	}
-	raw, err := Write(s.Target, m)
+	aot, err := Write(s.Target, m)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(s.Out), 0o755); err != nil {
-		return err
+	for name, raw := range map[string][]byte{s.Out: aot, s.ModelOut: model} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, raw, 0o644); err != nil {
+			return err
+		}
 	}
-	if err := os.WriteFile(s.Out, raw, 0o644); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stdout, "wrote %s\n", s.Out)
+	fmt.Fprintf(env.Stdout, "wrote %s and %s\n", s.Out, s.ModelOut)
 	return nil
 }

@@ -1,10 +1,11 @@
 // Package convert turns safetensors models into .mllm files, as upstream's converter does but reproducibly.
 //
-// Version 2 keeps every element type; version 1 has no shapes and stores everything but bytes and booleans as Float32.
+// Version 2 keeps every element type; version 1 has no shapes, stores booleans as Int8, everything else but bytes as Float32, and has
+// .weight and .bias in names for _weight and _bias.
 // Tensors are written in the order of their names, so equal models give equal files however they were sharded. Memory
 // use does not depend on the model's size.
 //
-// The package does not quantise, rename or interpret tensors.
+// The package does not quantise or interpret tensors.
 package convert
 
 import (
@@ -14,9 +15,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/qnn"
 )
 
 // Options say what to write.
@@ -28,12 +31,27 @@ type Options struct {
 // Convert writes all tensors of m to w. It stops early when ctx is cancelled.
 func Convert(ctx context.Context, w io.Writer, m *safetensors.Model, o Options) error {
 	sources := make([]mllm.Source, 0, len(m.Tensors()))
+	names := map[string]string{} // what is written under a name
 	for _, t := range m.Tensors() {
+		if o.Version == mllm.V1 {
+			if strings.HasPrefix(t.Name, "_") { // which upstream's leaves out
+				continue
+			}
+			was := t.Name
+			t.Name = strings.NewReplacer("_weight", ".weight", "_bias", ".bias").Replace(was)
+			if other, ok := names[t.Name]; ok {
+				return fmt.Errorf("tensors %q and %q would both be %q in version 1: rename one", other, was, t.Name)
+			}
+			names[t.Name] = was
+		}
 		s, err := source(ctx, t, o.Version)
 		if err != nil {
 			return fmt.Errorf("tensor %q: %w", t.Name, err)
 		}
 		sources = append(sources, s)
+	}
+	if mark := m.Metadata()[qnn.StandInKey]; mark != "" {
+		o.ModelName = strings.TrimSpace(mark + " " + o.ModelName) // what it was made of is to be seen in what is made of it
 	}
 	return mllm.Write(w, o.Version, o.ModelName, sources)
 }
@@ -54,9 +72,9 @@ func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mll
 		return s, nil
 	}
 	switch t.DType {
-	case safetensors.I8:
+	case safetensors.I8, safetensors.Bool: // upstream's marks of shadow outliers are booleans
 		s.DType = mllm.Int8
-	case safetensors.U8, safetensors.Bool:
+	case safetensors.U8:
 		s.DType = mllm.V1Uint8
 	case safetensors.F32:
 		s.DType = mllm.Float32

@@ -4,18 +4,22 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/qnn"
 )
 
 func le16(v ...uint16) (b []byte) {
@@ -106,8 +110,42 @@ func TestV1CastsToFloat(t *testing.T) {
 			}
 		}
 	}
-	if p, _ := f.Lookup("k.bool"); p.DType != mllm.V1Uint8 {
-		t.Errorf("bool is %v", p.DType)
+}
+
+// What upstream's converter of branch v1 does with names and with types that have another one there (013e4cec).
+func TestV1IsUpstreams(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "model.safetensors")
+	one := []byte{1}
+	write(t, in, safetensors.Bytes("layers.0.shadow", safetensors.Bool, []int64{1}, one), safetensors.Bytes("bytes", safetensors.U8, []int64{1}, one),
+		safetensors.Bytes("conv_weight", safetensors.I8, []int64{1}, one), safetensors.Bytes("conv_bias", safetensors.I8, []int64{1}, one),
+		safetensors.Bytes("_private", safetensors.I8, []int64{1}, one))
+	f, _ := convertTo(t, in, "v1")
+	var got []string
+	for _, p := range f.Params() {
+		got = append(got, fmt.Sprint(p.Name, " ", int(p.DType)))
+	}
+	if want := []string{"bytes 31", "conv.bias 16", "conv.weight 16", "layers.0.shadow 16"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	both := filepath.Join(t.TempDir(), "model.safetensors")
+	write(t, both, safetensors.Bytes("a_bias", safetensors.I8, []int64{1}, one), safetensors.Bytes("a.bias", safetensors.I8, []int64{1}, one))
+	if err := convert.Run(t.Context(), convert.Spec{Input: both, Output: both + ".mllm", Format: "v1"}, tool.Env{Stdout: io.Discard}); err == nil || !strings.Contains(err.Error(), "rename one") {
+		t.Errorf("two of one name: %v", err)
+	}
+}
+
+// A stand-in's mark goes on into what is made of it.
+func TestMarkStays(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "model.safetensors")
+	fh, err := os.Create(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(safetensors.Write(fh, map[string]string{qnn.StandInKey: qnn.StandIn + " stand-in"}, tensors()), fh.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if f, _ := convertTo(t, in, "v2"); f.ModelName != "hexmage open stand-in tiny" {
+		t.Errorf("the model's name is %q", f.ModelName)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "convert/1"
+const Tool tool.Name[Spec] = "convert/2"
 
 // Spec says what to convert.
 type Spec struct {

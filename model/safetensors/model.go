@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sort"
@@ -21,7 +22,11 @@ type Model struct {
 	tensors []ModelTensor // by name
 	byName  map[string]int
 	closers []io.Closer
+	said    map[string]string // metadata of all files
 }
+
+// Metadata is what the files say of themselves; where they differ, one of them.
+func (m *Model) Metadata() map[string]string { return m.said }
 
 // ModelTensor is a tensor and the open file that holds it.
 type ModelTensor struct {
@@ -35,7 +40,7 @@ func (t ModelTensor) Data() *io.SectionReader { return io.NewSectionReader(t.Fil
 // Open opens a .safetensors file or a "….index.json" with its shards, which must lie in the index's own folder.
 // The caller must Close the Model.
 func Open(path string) (*Model, error) {
-	m := &Model{byName: map[string]int{}}
+	m := &Model{byName: map[string]int{}, said: map[string]string{}}
 	var err error
 	if strings.HasSuffix(path, ".json") {
 		err = m.openIndex(path)
@@ -88,6 +93,7 @@ func (m *Model) add(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	maps.Copy(m.said, f.Metadata)
 	var names []string
 	for _, t := range f.Tensors() {
 		m.tensors = append(m.tensors, ModelTensor{Tensor: t, File: fh})

@@ -105,7 +105,7 @@ step "run" "qwen3" {
   push = merge(toolchain.qairt.htp_runtime[target.arch], local.runner, {
     "model.bin"                 = step.context.qwen3.outputs.context
     "tokenizer.json"            = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
-    "config.json"               = "${step.quantize.qwen3.outputs.dir}/config.json"
+    "config.json"               = step.context.qwen3.outputs.config
     "libQnnLLaMAPackage_CPU.so" = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
     "libQnnLLaMAPackage_HTP.so" = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
   })

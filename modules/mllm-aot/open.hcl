@@ -50,7 +50,7 @@ profile "open" {
   step "reference" "qwen3" {
     description = "what the device must say"
     model       = step.convert.qwen3.outputs.model
-    config      = "${step.quantize.qwen3.outputs.dir}/config.json"
+    config      = step.context.qwen3.outputs.config
     tokenizer   = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
     prompt      = var.prompt
   }

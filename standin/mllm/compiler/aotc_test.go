@@ -25,7 +25,7 @@ import (
 func small() qwen3.Config {
 	c := qwen3.DefaultConfig()
 	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers, c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim = 64, 96, 2, 3, 1, 16
-	c.MaxCacheLength = 64
+	c.MaxCacheLength, c.MaxPositionEmbeddings = 64, 64
 	return c
 }
 

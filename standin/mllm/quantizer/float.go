@@ -106,8 +106,12 @@ func (p *pass) layer(l int, h []float64) []float64 {
 	k := seen(qwen3.ActK, p.linear(name+"self_attn.k_proj", n1))
 	v := seen(qwen3.ActV, p.linear(name+"self_attn.v_proj", n1))
 	position := len(p.keys[l])
-	q = seen(qwen3.ActQRope, p.rope(position, seen(qwen3.ActQNorm, p.norm(name+"self_attn.q_norm", q))))
-	k = seen(qwen3.ActKRope, p.rope(position, seen(qwen3.ActKNorm, p.norm(name+"self_attn.k_norm", k))))
+	q = seen(qwen3.ActQNorm, p.norm(name+"self_attn.q_norm", q))
+	k = seen(qwen3.ActKNorm, p.norm(name+"self_attn.k_norm", k))
+	straight, crossed := p.rope(position, q)
+	q = seen(qwen3.ActQRope, plus(seen(qwen3.ActQRopeCos, straight), seen(qwen3.ActQRopeSin, crossed)))
+	straight, crossed = p.rope(position, k)
+	k = seen(qwen3.ActKRope, plus(seen(qwen3.ActKRopeCos, straight), seen(qwen3.ActKRopeSin, crossed)))
 	p.keys[l] = append(p.keys[l], seen(qwen3.ActKCache, k))
 	p.values[l] = append(p.values[l], seen(qwen3.ActVCache, v))
 
@@ -116,9 +120,17 @@ func (p *pass) layer(l int, h []float64) []float64 {
 		d, kv := c.HeadDim, i/(c.NumAttentionHeads/c.NumKeyValueHeads)
 		scores := make([]float64, position+1)
 		for j, key := range p.keys[l] {
-			scores[j] = float64(dot(q[i*d:(i+1)*d], key[kv*d:(kv+1)*d]) / math.Sqrt(float64(d)))
+			product := dot(q[i*d:(i+1)*d], key[kv*d:(kv+1)*d])
+			seen(qwen3.ActQK, []float64{product})
+			scores[j] = float64(product / math.Sqrt(float64(d)))
 		}
 		seen(qwen3.ActScores, scores)
+		masked := float64(slices.Min(scores) - 20) // what upstream puts in the place of what is masked
+		seen(qwen3.ActScaling, []float64{1 / math.Sqrt(float64(d))})
+		seen(qwen3.ActReduceMin, []float64{slices.Min(scores)})
+		seen(qwen3.ActNeg20, []float64{-20})
+		seen(qwen3.ActMinus, []float64{masked})
+		seen(qwen3.ActWhere, append(scores[:len(scores):len(scores)], masked))
 		for j, w := range softmax(scores) {
 			for e, x := range p.values[l][j][kv*d : (kv+1)*d] {
 				at[i*d+e] = float64(at[i*d+e] + float64(w*x))
@@ -169,18 +181,19 @@ func (p *pass) norm(name string, x []float64) []float64 {
 	return y
 }
 
-func (p *pass) rope(position int, x []float64) []float64 {
+// rope turns x: the values times the cosine, and the halves, exchanged, times the sine, whose sum it is.
+func (p *pass) rope(position int, x []float64) (straight, crossed []float64) {
 	d := p.m.c.HeadDim
-	y := make([]float64, len(x))
+	straight, crossed = make([]float64, len(x)), make([]float64, len(x))
 	for i, angle := range p.m.angles[position] {
 		sin, cos := sincos64(angle)
 		for base := 0; base < len(x); base += d {
 			a, b := x[base+i], x[base+i+d/2]
-			y[base+i] = float64(float64(a*cos) - float64(b*sin))
-			y[base+i+d/2] = float64(float64(b*cos) + float64(a*sin))
+			straight[base+i], straight[base+i+d/2] = float64(a*cos), float64(b*cos)
+			crossed[base+i], crossed[base+i+d/2] = float64(-b*sin), float64(a*sin)
 		}
 	}
-	return y
+	return straight, crossed
 }
 
 func dot(a, b []float64) float64 {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
@@ -74,6 +75,14 @@ func quantise(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) ([]safeten
 	for l := range m.c.NumHiddenLayers {
 		eight[qwen3.LayerAct(l, qwen3.ActKCache)], eight[qwen3.LayerAct(l, qwen3.ActVCache)] = true, true
 		fixed[qwen3.LayerAct(l, qwen3.ActSoftmax)] = affine{math.Float32frombits(0x37800080), 0} // 1/65535
+		fixed[qwen3.LayerAct(l, qwen3.ActSigmoid)] = affine{0x1p-16, 0}
+		for half, whole := range map[string]string{qwen3.ActQNegHalf: qwen3.ActQNorm, qwen3.ActKNegHalf: qwen3.ActKNorm} {
+			s, ok := spans[qwen3.LayerAct(l, whole)]
+			if !ok {
+				return nil, fmt.Errorf("calibration never saw activation %q", qwen3.LayerAct(l, whole))
+			}
+			fixed[qwen3.LayerAct(l, half)] = s.asymmetric() // the two halves are one tensor again right after
+		}
 	}
 	for _, name := range m.c.Activations() {
 		a, ok := fixed[name]
@@ -166,7 +175,7 @@ func (b *builder) sixteen(name string, w []float32, shape ...int) {
 		data = binary.LittleEndian.AppendUint16(data, uint16(a.quantise(float64(v), 65535)))
 	}
 	b.add(name+".weight", safetensors.U16, data, shape...)
-	b.affine(name+".", a)
+	b.affine(name+".", a, 1)
 }
 
 // lpbq quantises a linear layer: 4 bits per weight, a scale of 1..16 per block, a float scale per output.
@@ -219,7 +228,7 @@ func (b *builder) tables(m *floatModel, a affine) {
 }
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "quantize/1"
+const Tool tool.Name[Spec] = "quantize/2"
 
 // Spec says what to quantise.
 type Spec struct {
@@ -244,7 +253,7 @@ func Quantise(ctx context.Context, in, out string, block int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := qwen3.ParseConfig(raw)
+	c, err := qwen3.ParseHub(raw)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", filepath.Join(in, "config.json"), err)
 	}
@@ -285,6 +294,6 @@ func Quantise(ctx context.Context, in, out string, block int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = safetensors.Write(f, map[string]string{"format": "pt"}, sources)
+	err = safetensors.Write(f, map[string]string{"format": "pt", qnn.StandInKey: qnn.StandIn + " stand-in"}, sources)
 	return len(sources), errors.Join(err, f.Close())
 }

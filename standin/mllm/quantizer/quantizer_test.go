@@ -229,7 +229,11 @@ func TestBlockSizeGoesIntoTheConfig(t *testing.T) {
 	if _, err := Quantise(context.Background(), dir, out, 32); err != nil {
 		t.Fatal(err)
 	}
-	c, err := qwen3.ReadConfig(filepath.Join(out, "config.json"))
+	raw, err := os.ReadFile(filepath.Join(out, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := qwen3.ParseHub(raw)
 	if err != nil || c.LinearBlockSize != 32 {
 		t.Fatalf("%+v, %v", c, err)
 	}

@@ -5,10 +5,13 @@ import (
 	"fmt"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/qnn"
 )
 
-// Config is a model's config.json. All keys are mandatory; unknown ones are ignored.
+// Config is a model's config.json in the two forms that it has: the hub's, which quantisers read, and upstream's, which its compiler and
+// runner read. Of each form all keys are mandatory; unknown ones are ignored.
 type Config struct {
 	AttentionBias         bool    `json:"attention_bias"`
 	BOSTokenID            int     `json:"bos_token_id"`
@@ -16,9 +19,9 @@ type Config struct {
 	HeadDim               int     `json:"head_dim"`
 	HiddenSize            int     `json:"hidden_size"`
 	IntermediateSize      int     `json:"intermediate_size"`
-	LinearBlockSize       int     `json:"linear_block_size"`
-	LinearImplType        string  `json:"linear_impl_type"`
-	MaxCacheLength        int     `json:"max_cache_length"` // the context length, in tokens
+	LinearBlockSize       int     `json:"linear_block_size"`          // the hub's form, once a quantiser's user has added it
+	LinearImplType        string  `json:"linear_impl_type,omitempty"` // upstream's form alone
+	MaxCacheLength        int     `json:"max_cache_length,omitempty"` // upstream's form alone: the context length, in tokens
 	MaxPositionEmbeddings int     `json:"max_position_embeddings"`
 	NumAttentionHeads     int     `json:"num_attention_heads"`
 	NumHiddenLayers       int     `json:"num_hidden_layers"`
@@ -36,7 +39,7 @@ const maxConfig = 1 << 20
 func DefaultConfig() Config {
 	return Config{
 		HeadDim: 32, HiddenSize: 128, IntermediateSize: 256, LinearBlockSize: 16, LinearImplType: LinearImplType(16),
-		MaxCacheLength: 256, MaxPositionEmbeddings: 1024, NumAttentionHeads: 4, NumHiddenLayers: 4, NumKeyValueHeads: 2,
+		MaxCacheLength: 256, MaxPositionEmbeddings: 256, NumAttentionHeads: 4, NumHiddenLayers: 4, NumKeyValueHeads: 2,
 		RMSNormEps: 1e-06, RopeTheta: 10000, TieWordEmbeddings: true, VocabSize: 512, BOSTokenID: 509, EOSTokenID: 511,
 	}
 }
@@ -47,7 +50,7 @@ func LinearImplType(block int) string { return fmt.Sprintf("QNN_LPBQ_w4a16o16_G%
 // architecture is the value of a config's "architectures" entry.
 const architecture = "Qwen3ForCausalLM"
 
-// ReadConfig reads and checks a config.json.
+// ReadConfig reads and checks a config.json as upstream's compiler and runner read it.
 func ReadConfig(path string) (Config, error) {
 	raw, err := boundedfile.Read(path, maxConfig)
 	if err != nil {
@@ -60,33 +63,53 @@ func ReadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// ParseConfig decodes and checks a config.
+// ParseConfig decodes and checks a config as upstream's compiler and runner read it: the block size is in the name of the linears.
 func ParseConfig(raw []byte) (Config, error) {
+	var keys map[string]any
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		return Config{}, err
+	}
+	for _, k := range aotconfig.Keys("qwen3") {
+		if keys[k] == nil { // the number and the words after it are those of upstream's JSON library, which does not say which key
+			return Config{}, fmt.Errorf("key %q is missing: [json.exception.type_error.302] type must not be null", k)
+		}
+	}
+	var c Config
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, err
+	}
+	c.LinearBlockSize = 0
+	for _, block := range []int{16, 32, 64} {
+		if c.LinearImplType == LinearImplType(block) {
+			c.LinearBlockSize = block
+		}
+	}
+	return c, c.Validate()
+}
+
+// ParseHub decodes and checks a config as the hub has it, with the linear_block_size that upstream's quantiser asks for. The context is
+// as long as the model's positions, as in the config that is written for upstream's programs.
+func ParseHub(raw []byte) (Config, error) {
 	var c Config
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		return c, err
 	}
-	for _, k := range configKeys() {
-		if _, ok := keys[k]; !ok {
-			hint := ""
-			if k == "linear_block_size" {
-				// The first words are those of upstream's quantiser.
-				hint = ": Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantiser's block size"
-			}
-			return c, fmt.Errorf("key %q is missing%s", k, hint)
+	for _, k := range append(aotconfig.Keys("qwen3"), "linear_block_size") {
+		_, ok := keys[k]
+		switch {
+		case ok || k == "linear_impl_type" || k == "max_cache_length":
+		case k == "linear_block_size": // the first words are those of upstream's quantiser
+			return c, fmt.Errorf("key %q is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantiser's block size", k)
+		default:
+			return c, fmt.Errorf("key %q is missing", k)
 		}
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return c, err
 	}
+	c.LinearImplType, c.MaxCacheLength = LinearImplType(c.LinearBlockSize), c.MaxPositionEmbeddings
 	return c, c.Validate()
-}
-
-func configKeys() []string {
-	return []string{"attention_bias", "bos_token_id", "eos_token_id", "head_dim", "hidden_size", "intermediate_size",
-		"linear_block_size", "linear_impl_type", "max_cache_length", "max_position_embeddings", "num_attention_heads",
-		"num_hidden_layers", "num_key_value_heads", "rms_norm_eps", "rope_theta", "tie_word_embeddings", "vocab_size"}
 }
 
 // Validate checks the limits of docs/design/0002 §2.
@@ -145,15 +168,17 @@ func (c Config) QSize() int { return c.NumAttentionHeads * c.HeadDim }
 // KVSize is the width of k_proj's and v_proj's output.
 func (c Config) KVSize() int { return c.NumKeyValueHeads * c.HeadDim }
 
-// Encode writes the config as JSON with the keys Hugging Face readers look for. Equal configs give equal bytes.
+// Encode writes the config as the hub has it. Equal configs give equal bytes.
 func (c Config) Encode() ([]byte, error) {
+	c.LinearImplType, c.MaxCacheLength = "", 0
 	type named struct {
+		NameOrPath    string   `json:"_name_or_path"`
 		Architectures []string `json:"architectures"`
 		ModelType     string   `json:"model_type"`
 		HiddenAct     string   `json:"hidden_act"`
 		Config
 	}
-	b, err := json.MarshalIndent(named{[]string{architecture}, "qwen3", "silu", c}, "", "  ")
+	b, err := json.MarshalIndent(named{qnn.StandIn + " stand-in", []string{architecture}, "qwen3", "silu", c}, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -236,6 +261,23 @@ const (
 	ActMLPOut     = "add_1_lhs_input_qdq"
 )
 
+// Those that upstream quantises, too, and the stand-in's graphs have within an operation: they are in the file and not in a context.
+const (
+	ActQRopeCos  = "self_attn.q_rope_mul_0_output_qdq"
+	ActQRopeSin  = "self_attn.q_rope_mul_1_output_qdq"
+	ActKRopeCos  = "self_attn.k_rope_mul_0_output_qdq"
+	ActKRopeSin  = "self_attn.k_rope_mul_1_output_qdq"
+	ActQNegHalf  = "self_attn.q_rope_neg_half_qdq"
+	ActKNegHalf  = "self_attn.k_rope_neg_half_qdq"
+	ActQK        = "self_attn.qk_matmul_output_qdq"
+	ActScaling   = "self_attn.scaling_qdq"
+	ActReduceMin = "self_attn.reduce_min_output_qdq"
+	ActNeg20     = "self_attn.neg_20_qdq"
+	ActMinus     = "self_attn.minus_0_output_qdq"
+	ActWhere     = "self_attn.where_attn_qdq"
+	ActSigmoid   = "mlp.sigmoid_output_qdq"
+)
+
 // The names of activations outside layers, whole.
 const (
 	ActFinal   = "model.norm_input_qdq"
@@ -270,7 +312,8 @@ func (c Config) HiddenAct(layer int) string {
 // layerActs lists what every layer has; ActLayerInput is missing in layer 0.
 func layerActs() []string {
 	return []string{ActAttnInput, ActQ, ActK, ActV, ActQNorm, ActKNorm, ActQRope, ActKRope, ActKCache, ActVCache, ActScores, ActSoftmax,
-		ActAttn, ActAttnOut, ActAdd0, ActMLPInput, ActGate, ActUp, ActSiLU, ActMul, ActMLPOut}
+		ActAttn, ActAttnOut, ActAdd0, ActMLPInput, ActGate, ActUp, ActSiLU, ActMul, ActMLPOut,
+		ActQRopeCos, ActQRopeSin, ActKRopeCos, ActKRopeSin, ActQNegHalf, ActKNegHalf, ActQK, ActScaling, ActReduceMin, ActNeg20, ActMinus, ActWhere, ActSigmoid}
 }
 
 // Activations lists the full names of all quantised activations.
@@ -301,10 +344,10 @@ func (c Config) Schema() []TensorSpec {
 		out = append(out, TensorSpec{name + "scale", mllm.Float32, shape}, TensorSpec{name + "zero_point", mllm.Int32, shape})
 	}
 	out = append(out, TensorSpec{Embedding + ".weight", mllm.Uint16, i(c.VocabSize, c.HiddenSize)})
-	affine(Embedding+".", nil)
+	affine(Embedding+".", i(1))
 	for _, n := range c.Norms() {
 		out = append(out, TensorSpec{n.Name + ".weight", mllm.Uint16, i(n.Dim)})
-		affine(n.Name+".", nil)
+		affine(n.Name+".", i(1))
 	}
 	for _, l := range c.Linears() {
 		out = append(out,

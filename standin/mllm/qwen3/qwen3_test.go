@@ -40,7 +40,7 @@ func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
 	if bytes.Equal(fa["model.safetensors"], fc["model.safetensors"]) {
 		t.Error("another seed gave the same weights")
 	}
-	c1, err := qwen3.ReadConfig(filepath.Join(a, "config.json"))
+	c1, err := qwen3.ParseHub(fa["config.json"])
 	if err != nil || c1 != qwen3.DefaultConfig() {
 		t.Errorf("config came back as %+v, %v", c1, err)
 	}
@@ -94,12 +94,24 @@ func TestConfigRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := qwen3.ParseConfig(good); err != nil {
+	if _, err := qwen3.ParseHub(good); err != nil {
 		t.Fatal(err)
+	}
+	// Upstream's compiler and runner end at what the hub's config lacks.
+	if _, err := qwen3.ParseConfig(good); err == nil || !strings.Contains(err.Error(), `"linear_impl_type" is missing`) || !strings.Contains(err.Error(), "type_error.302") {
+		t.Errorf("the hub's config: %v", err)
+	}
+	for _, added := range []string{`"linear_impl_type": "QNN_LPBQ_w4a16o16_G32",`, `"max_cache_length": 256,`} {
+		if strings.Contains(string(good), added[:12]) {
+			t.Errorf("the hub's config has %s", added)
+		}
+	}
+	theirs := strings.Replace(string(good), "{", `{"linear_impl_type": "QNN_LPBQ_w4a16o16_G32", "max_cache_length": 128,`, 1)
+	if c, err := qwen3.ParseConfig([]byte(theirs)); err != nil || c.LinearBlockSize != 32 || c.MaxCacheLength != 128 {
+		t.Errorf("upstream's form: %+v, %v", c, err)
 	}
 	cases := map[string]struct{ from, to, want string }{
 		"no block size": {`"linear_block_size": 16,`, ``, "stock configs lack it"},
-		"block size":    {`"linear_block_size": 16`, `"linear_block_size": 32`, "does not fit linear_block_size"},
 		"odd block":     {`"linear_block_size": 16`, `"linear_block_size": 24`, "choose 16, 32 or 64"},
 		"untied":        {`"tie_word_embeddings": true`, `"tie_word_embeddings": false`, "untied"},
 		"eps":           {`"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0.00001`, "only 1e-06"},
@@ -114,7 +126,7 @@ func TestConfigRejects(t *testing.T) {
 			if bad == string(good) {
 				t.Fatalf("no %q in the config:\n%s", c.from, good)
 			}
-			if _, err := qwen3.ParseConfig([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := qwen3.ParseHub([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})

@@ -44,12 +44,12 @@ func chain(t testing.TB) chained {
 	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Model: at("model"), Out: at("quantised")}))
 	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("qwen3.mllm"), Format: "v2"}))
 	run(tooltest.Run(t, aotconfig.Tool, aotconfig.Run, aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
-		ModelConfig: at("quantised/config.json"), Out: at("aot.json")}))
+		ModelConfig: at("quantised/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
 	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if code := compiler.Run(t.Context(), []string{"-m", at("qwen3.mllm"), "-c", at("quantised/config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/", "-o", at("qwen3.bin")},
+	if code := compiler.Run(t.Context(), []string{"-m", at("qwen3.mllm"), "-c", at("config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/", "-o", at("qwen3.bin")},
 		tool.Env{Stdout: &out, Stderr: &out}); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &out)
 	}
@@ -66,7 +66,7 @@ func chain(t testing.TB) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := qwen3.ParseConfig(read("quantised/config.json"))
+	c, err := qwen3.ParseConfig(read("config.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func chain(t testing.TB) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chained{read("qwen3.bin"), read("quantised/config.json"), read("quantised/tokenizer.json"), w}
+	return chained{read("qwen3.bin"), read("config.json"), read("quantised/tokenizer.json"), w}
 }
 
 // want is what the reference says.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
@@ -21,7 +22,7 @@ import (
 func small() qwen3.Config {
 	c := qwen3.DefaultConfig()
 	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers = 96, 160, 2
-	c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim, c.MaxCacheLength = 4, 2, 24, 80
+	c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim, c.MaxCacheLength, c.MaxPositionEmbeddings = 4, 2, 24, 80, 80
 	return c
 }
 
@@ -31,12 +32,12 @@ func modelFiles(t testing.TB, c qwen3.Config) (config, tokenizer []byte) {
 	if err := qwen3.Make(dir, 7, c); err != nil {
 		t.Fatal(err)
 	}
-	for name, to := range map[string]*[]byte{"config.json": &config, "tokenizer.json": &tokenizer} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		*to = b
+	_, config, err := aotconfig.ReadModel(filepath.Join(dir, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tokenizer, err = os.ReadFile(filepath.Join(dir, "tokenizer.json")); err != nil {
+		t.Fatal(err)
 	}
 	return config, tokenizer
 }

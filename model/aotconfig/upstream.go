@@ -1,0 +1,86 @@
+package aotconfig
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// FixedOutput is the file that one of upstream's compilers writes into the folder it runs in, by the program's name; "" for those
+// that take its name after -o. In their names the order of the last words differs, too.
+func FixedOutput(program string) string {
+	return map[string]string{
+		"mllm-qwen2-aot-c": "qwen2-lpbq.bin", "mllm-qwen2-aot-c-sha": "qwen2-lpbq-sha.bin",
+		"mllm-llama-aot-c": "llama-lpbq.bin", "mllm-llama-aot-c-sha": "llama-lpbq-sha.bin",
+	}[program]
+}
+
+// maxCache is max_cache_length in every config that upstream ships, in tokens.
+const maxCache = 2048
+
+// implType is upstream's name for LPBQ linears with this block size.
+func implType(block int) string { return fmt.Sprintf("QNN_LPBQ_w4a16o16_G%d", block) }
+
+// Keys are what upstream's compilers and runners read of a model's config. All are mandatory: where one is missing the program
+// ends with nlohmann's type_error.302, which does not say which.
+func Keys(modelType string) []string {
+	keys := []string{"attention_bias", "bos_token_id", "eos_token_id", "head_dim", "hidden_size", "intermediate_size", "linear_impl_type", "max_cache_length",
+		"max_position_embeddings", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "rms_norm_eps", "rope_theta", "tie_word_embeddings", "vocab_size"}
+	if modelType == "llama" {
+		keys = append(keys, "hidden_act")
+	}
+	return keys
+}
+
+// WriteModel makes of a model's config.json the one that upstream's compiler and runner read: what it has stays, what Hugging Face's
+// lacks is added. Its keys are in order of name.
+func WriteModel(raw []byte, m Model) ([]byte, error) {
+	var c map[string]any
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.UseNumber() // 1e-06 stays as it is
+	if err := d.Decode(&c); err != nil {
+		return nil, err
+	}
+	add := func(key string, value any) {
+		if c[key] == nil {
+			c[key] = value
+		}
+	}
+	add("linear_impl_type", implType(m.BlockSize))
+	add("attention_bias", m.Type == "qwen2") // of its q, k and v alone, which its config leaves unsaid
+	if most, ok := whole(c["max_position_embeddings"]); ok {
+		add("max_cache_length", min(maxCache, most))
+	}
+	hidden, one := whole(c["hidden_size"])
+	heads, two := whole(c["num_attention_heads"])
+	if one && two && heads > 0 && hidden%heads == 0 {
+		add("head_dim", hidden/heads)
+	}
+	if all, ok := c["eos_token_id"].([]any); ok && len(all) > 0 {
+		c["eos_token_id"] = all[len(all)-1] // as in upstream's own for Llama 3.2; its programs read one number
+	}
+	var missing []string
+	for _, k := range Keys(m.Type) {
+		switch c[k].(type) {
+		case nil, []any, map[string]any:
+			missing = append(missing, k)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, fmt.Errorf("upstream's programs read %s, which is not there as a single value: they would end with type_error.302. Add it to the model's config.json",
+			strings.Join(missing, ", "))
+	}
+	out, err := json.MarshalIndent(c, "", "  ")
+	return append(out, '\n'), err
+}
+
+func whole(v any) (int64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	i, err := n.Int64()
+	return i, err == nil
+}
