@@ -74,7 +74,7 @@ func (e *Error) explain(name, text string) {
 		e.kind = ErrRefused
 		e.Remedy = "The product's licence is not active: open its page in a browser, accept the licence, and try again; or say in the catalogue which licence is to be activated (activate = …)."
 	case has("no such product", "product not found", "not found in the catalog", "invalid product", "version not found", "no matching version"):
-		e.Remedy = "The vendor's client does not know the product or the version: `" + map[string]string{"qsc-cli": "qsc-cli sdk list", "qpm-cli": "qpm-cli --product-list"}[name] + "` shows what this account is offered."
+		e.Remedy = "The vendor's client does not know the product or the version: `" + map[string]string{"qsc-cli": "qsc-cli sdk info", "qpm-cli": "qpm-cli --product-list"}[name] + "` shows what this account is offered."
 	case has("no space left"):
 		e.Remedy = "A disk is full: the clients need room for the package and for what is in it, also below /tmp and /var/tmp."
 	case has("could not resolve", "name resolution", "connection refused", "timed out", "proxy"):

@@ -70,7 +70,7 @@ func (c Client) Install(ctx context.Context, p Product, dir string) error {
 		licence = p.Name
 	}
 	if licence != "-" {
-		err := c.run(ctx, "qpm-cli", "", "--license-activate", licence)
+		_, err := c.run(ctx, "qpm-cli", "", "--license-activate", licence)
 		var e *Error
 		if errors.As(err, &e) && strings.Contains(strings.ToLower(strings.Join(e.Said, " ")), "already") {
 			err = nil // it is active
@@ -86,7 +86,7 @@ func (c Client) Install(ctx context.Context, p Product, dir string) error {
 	if p.Extract {
 		verb = "--extract"
 	}
-	if err := c.run(ctx, "qpm-cli", dir, verb, p.Name, "--version", p.Version, "--path", dir, "--silent"); err != nil {
+	if _, err := c.run(ctx, "qpm-cli", dir, verb, p.Name, "--version", p.Version, "--path", dir, "--silent"); err != nil {
 		return err
 	}
 	for _, a := range p.Adds {
@@ -97,7 +97,7 @@ func (c Client) Install(ctx context.Context, p Product, dir string) error {
 		if err := os.MkdirAll(sub, 0o755); err != nil {
 			return err
 		}
-		if err := c.run(ctx, "qpm-cli", sub, "--extract", a.Name, "--version", a.Version, "--path", sub, "--silent"); err != nil {
+		if _, err := c.run(ctx, "qpm-cli", sub, "--extract", a.Name, "--version", a.Version, "--path", sub, "--silent"); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	if err := c.run(ctx, "qsc-cli", dir, "sdk", "download", "--name", p.Name, "--required-version", p.Version, "--path", dir, "--force"); err != nil {
+	if _, err := c.run(ctx, "qsc-cli", dir, "sdk", "download", "--name", p.Name, "--required-version", p.Version, "--path", dir, "--force"); err != nil {
 		return "", err
 	}
 	var found []string
@@ -134,6 +134,37 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 		return "", fmt.Errorf("%w: qsc-cli left %d archives in %s, expected is one: %s", ErrFailed, len(found), dir, strings.Join(found, ", "))
 	}
 	return found[0], nil
+}
+
+// Offered asks a client, "qpm-cli" or "qsc-cli", which products it offers to the account that is logged in. That is how the vendor has
+// people see whether they are: an error wraps ErrRefused when nobody is, ErrNoClient when there is no client.
+func (c Client) Offered(ctx context.Context, name string) ([]string, error) {
+	said, err := c.run(ctx, name, "", map[string][]string{"qpm-cli": {"--product-list"}, "qsc-cli": {"sdk", "info"}}[name]...)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(said) { // among "---- List of products ----" and "[Info]: …"
+		if line = clean(line); line != "" && !strings.ContainsAny(line, " [:") {
+			names = append(names, line)
+		}
+	}
+	if len(names) == 0 {
+		e := &Error{Command: name, How: "it lists no product", Said: lastLines(said, 5), kind: ErrFailed}
+		e.explain(name, said)
+		return nil, e
+	}
+	return names, nil
+}
+
+// Refused says why the vendor refused the last call of a client, by the newest log on this machine: nil when it did not, or nothing is known.
+func (c Client) Refused(name string) *Error {
+	logs := c.logs(name, time.Time{}, "")
+	e := &Error{Command: name, How: "its last call", Log: logs.file, LogSaid: logs.text, kind: ErrFailed}
+	if e.explain(name, logs.all); !errors.Is(e, ErrRefused) {
+		return nil
+	}
+	return e
 }
 
 // absolute refuses what the clients answer with "unexpected error".
@@ -166,11 +197,11 @@ func loginCommand(name string) string {
 	return "qpm-cli --login USER"
 }
 
-// run calls a client. After it the folder into, if given, must hold something.
-func (c Client) run(ctx context.Context, name, into string, args ...string) error {
+// run calls a client, and returns the end of what it prints. After it the folder into, if given, must hold something.
+func (c Client) run(ctx context.Context, name, into string, args ...string) (string, error) {
 	program, err := c.find(name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	started := time.Now()
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -181,11 +212,11 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) erro
 	cmd.Stdout, cmd.Stderr = out, out
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
 	text := out.text()
 	if err == nil && !failed(text) && (into == "" || !empty(into)) {
-		return nil
+		return text, nil
 	}
 	logs := c.logs(name, started, text)
 	e := &Error{Command: name + " " + strings.Join(args, " "), Said: lastLines(text, 5), Log: logs.file, LogSaid: logs.text, kind: ErrFailed}
@@ -198,7 +229,7 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) erro
 		e.How = "exit code 0, but " + into + " is empty"
 	}
 	e.explain(name, text+"\n"+logs.all)
-	return e
+	return "", e
 }
 
 // failed tells whether what a client printed speaks of a failure: their exit code does not always.
