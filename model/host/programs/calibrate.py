@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-import decoder
+import feed
 import session
 from arch import Arch
 
@@ -69,6 +69,6 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
         ids = ids[: len(ids) - len(ids) % arch.chunk] or (ids + ids * arch.chunk)[: arch.chunk]  # it stopped early
         watch.clear()
         watch.read(ids)
-    seen.ranges["mask"] = (decoder.MASK, 0.0)
+    seen.ranges["mask"] = (feed.MASK, 0.0)
     seen.ranges["cos"] = seen.ranges["sin"] = (-1.0, 1.0)
     return seen

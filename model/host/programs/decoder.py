@@ -1,7 +1,7 @@
 """A decoder as two static graphs, prefill of a chunk and decode of one token, with the key/value cache as inputs and outputs.
 
 Inputs, for a chunk of S tokens and a cache of C:
-  input_ids int32 [1, S]; mask float [1, 1, S, C + S], 0 where a token looks and MASK where not; cos, sin float [1, 1, S, head_dim / 2];
+  input_ids int32 [1, S]; mask float [1, 1, S, C + S], 0 where a token looks and feed.MASK where not; cos, sin float [1, 1, S, head_dim / 2];
   past_k_I, past_v_I float [1, kv_heads, C, head_dim] of layer I.
 Outputs: logits float [1, S, vocabulary]; new_k_I, new_v_I float [1, kv_heads, S, head_dim], which the caller puts into the cache.
 """
@@ -16,11 +16,9 @@ import onnx
 from onnx import TensorProto, helper
 
 from arch import Arch
+from feed import GRAPHS
 from tensors import DataFile
 from weights import Weights
-
-MASK = -100.0  # far below what attention scores reach, near enough for 16 bits to tell scores apart
-GRAPHS = ("prefill", "decode")
 
 
 class _Builder:
@@ -117,14 +115,3 @@ def write(folder: Path, arch: Arch, weights: Weights) -> None:
         onnx.save(build(name, arch, tokens, weights, data), folder / f"{name}.onnx")
     data.close()
     arch.save(folder / "arch.json")
-
-
-def feeds(arch: Arch, tokens: list[int], width: int, past: int, cache: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What a graph that takes `width` tokens is given for those, after `past` others that are in the cache."""
-    mask = np.full((1, 1, width, arch.context + width), MASK, np.float32)
-    mask[..., :past] = 0
-    for i in range(width):
-        mask[0, 0, i, arch.context : arch.context + i + 1] = 0
-    cos, sin = arch.rotation(past, width)
-    ids = np.asarray([*tokens, *[0] * (width - len(tokens))], np.int32).reshape(1, width)
-    return {"input_ids": ids, "mask": mask, "cos": cos, "sin": sin, **cache}

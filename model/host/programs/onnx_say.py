@@ -13,7 +13,7 @@ import numpy as np
 
 import arch
 import command
-import decoder
+import feed
 import session
 import tokens
 from arch import Wrong
@@ -49,7 +49,7 @@ def runs(folder: Path, libraries: Path | None) -> tuple[session.Run, session.Run
     """Prefill and decode."""
     if libraries is None:
         return session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx")
-    prefill, decode = (session.htp(folder / "emulator" / g / f"{g}_ctx.onnx", libraries) for g in decoder.GRAPHS)
+    prefill, decode = (session.htp(folder / "emulator" / g / f"{g}_ctx.onnx", libraries) for g in feed.GRAPHS)
     return prefill, decode
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-import decoder
+import feed
 import tensors
 from arch import Wrong
 from calibrate import Seen
@@ -200,7 +200,7 @@ class Quantiser:
 def write(source: Path, folder: Path, scheme: str, block: int, seen: Seen) -> None:
     """Writes the quantised graphs, their tensors, and cache.json: scale and zero point of each end of the cache."""
     q = Quantiser(source, folder, scheme, block, seen)
-    for name in decoder.GRAPHS:
+    for name in feed.GRAPHS:
         onnx.save(q.graph(onnx.load(source / f"{name}.onnx", load_external_data=False)), folder / f"{name}.onnx")
     q.data.close()
     (folder / "cache.json").write_text(json.dumps(q.cache, indent=1, sort_keys=True) + "\n")

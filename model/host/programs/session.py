@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-import decoder
+import feed
 import system
 from arch import Arch, Wrong
 from runtime import onnxruntime
@@ -38,14 +38,21 @@ def htp(context: Path, libraries: Path) -> Run:
             f"{context} is one of {len(made['graphs'])} graphs that share one context, for a device: the vendor's emulator loads no such context, and crashes. "
             f"Emulate the graphs' twins, which htp_context puts beside it: emulator/GRAPH/, each with one graph."
         )
+    try:
+        return load(context, libraries)
+    except Exception as e:
+        raise Wrong(refused(context, made["build"], system.release(libraries), str(e))) from e
+
+
+def load(context: Path, libraries: Path, shared: bool = False) -> Run:
+    """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context."""
     o = onnxruntime.SessionOptions()
     o.log_severity_level = 3
     o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    if shared:
+        o.add_session_config_entry("ep.share_ep_contexts", "1")
     o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)})
-    try:
-        return _run(onnxruntime.InferenceSession(str(context), sess_options=o, enable_fallback=0))
-    except Exception as e:
-        raise Wrong(refused(context, made["build"], system.release(libraries), str(e))) from e
+    return _run(onnxruntime.InferenceSession(str(context), sess_options=o, enable_fallback=0))
 
 
 def refused(context: Path, made: str, runtime: str, why: str) -> str:
@@ -77,7 +84,7 @@ def _run(s: onnxruntime.InferenceSession) -> Run:
 
 
 def backend(libraries: Path) -> str:
-    """The vendor's compiler and emulator for x86."""
+    """The vendor's compiler and emulator for x86; on a board, its way to the NPU."""
     return str(libraries.resolve() / "libQnnHtp.so")
 
 
@@ -123,7 +130,7 @@ class Decoder:
         n = len(tokens)
         if self.past + n > self.arch.context:
             raise Wrong(f"The cache holds {self.arch.context} tokens, and this needs more: give onnx_llm a larger context, or ask for less.")
-        out = run(decoder.feeds(self.arch, tokens, width, self.past, self.cache))
+        out = run(feed.inputs(self.arch, tokens, width, self.past, self.cache))
         for name, a in self.cache.items():
             a[:, :, self.past : self.past + n] = out[name.replace("past", "new", 1)][:, :, :n]
         self.past += n

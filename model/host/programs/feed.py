@@ -1,0 +1,21 @@
+"""A decoder's graphs by name, and what they are given for tokens: decoder.py says the shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arch import Arch
+
+MASK = -100.0  # far below what attention scores reach, near enough for 16 bits to tell scores apart
+GRAPHS = ("prefill", "decode")
+
+
+def inputs(arch: Arch, tokens: list[int], width: int, past: int, cache: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a graph that takes `width` tokens is given for those, after `past` others that are in the cache."""
+    mask = np.full((1, 1, width, arch.context + width), MASK, np.float32)
+    mask[..., :past] = 0
+    for i in range(width):
+        mask[0, 0, i, arch.context : arch.context + i + 1] = 0
+    cos, sin = arch.rotation(past, width)
+    ids = np.asarray([*tokens, *[0] * (width - len(tokens))], np.int32).reshape(1, width)
+    return {"input_ids": ids, "mask": mask, "cos": cos, "sin": sin, **cache}
