@@ -292,7 +292,7 @@ locked "ninja" "1.11.1" {
 
 locked "onnx" "1.31.1" {
   source = "python"
-  asked  = "3caed1efca71b285e1ca1b1f860f43a272b4a728b4f61a22186408ab3cf1041f"
+  asked  = "f7029af7161c4845e7bd082af74b8d9e2c89a36def9ab0093caf8149bcbb5fbc"
   wheel "anyio" {
     version = "4.16.0"
     file    = "anyio-4.16.0-py3-none-any.whl"
@@ -330,11 +330,11 @@ locked "onnx" "1.31.1" {
     }
   }
   wheel "filelock" {
-    version = "4.2.11"
-    file    = "filelock-4.2.11-py3-none-any.whl"
-    size    = 222003
-    sha256  = "020e229e4bb9d410fc799c07ddf45fa217cba970278f40b30751d94f309b69e2"
-    licence "filelock-4.2.11.dist-info/licenses/LICENSE" {
+    version = "4.2.12"
+    file    = "filelock-4.2.12-py3-none-any.whl"
+    size    = 222442
+    sha256  = "21decfec02f116ed4c954433cdb31f28c3b346b784543177b6d7059da2702ee9"
+    licence "filelock-4.2.12.dist-info/licenses/LICENSE" {
       sha256 = "608c89d5060ae9921adccf3236695bc654a9946e12323ef6c021dfa04e294d48"
     }
   }
@@ -525,6 +525,18 @@ locked "onnx" "1.31.1" {
     }
     licence "onnxruntime/ThirdPartyNotices.txt" {
       sha256 = "143764b952fdb1a7c69ce653bfba74a7744d6a8a573bfb73e235fba356c83de3"
+    }
+  }
+  wheel "onnxruntime-genai" {
+    version = "0.18.0"
+    file    = "onnxruntime_genai-0.18.0-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 11246660
+    sha256  = "5e841f51315eba711ad60c2df1cd59332387fc1cf3708ce1d2320991a1479438"
+    licence "onnxruntime_genai/LICENSE" {
+      sha256 = "c2cfccb812fe482101a8f04597dfc5a9991a6b2748266c47ac91b6a5aae15383"
+    }
+    licence "onnxruntime_genai/ThirdPartyNotices.txt" {
+      sha256 = "1a9f2942f14951194c1d643ad2df25ed9ed72f97d41d23cc4726cfba7c01eaec"
     }
   }
   wheel "packaging" {

@@ -116,7 +116,7 @@ toolchain "onnx" {
     source "python" {
       python       = "3.13"
       until        = "2026-11-20"
-      requirements = ["onnx==1.23.2", "onnxruntime==1.31.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.23.3", "jinja2==3.1.6", "gguf==0.19.0"]
+      requirements = ["onnx==1.23.2", "onnxruntime==1.31.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.23.3", "jinja2==3.1.6", "gguf==0.19.0", "onnxruntime-genai==0.18.0"]
     }
   }
 }
