@@ -58,6 +58,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
 		"accuracy":      step.New(accuracySchema(), Accuracy.Plan),
+		"bundle":        step.New(bundleSchema(), Bundle.Plan),
 		"htp_context":   step.New(htpContextSchema(), HTPContext.Plan),
 		"htp_emulate":   step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"onnx_llm":      step.New(onnxLLMSchema(), ONNXLLM.Plan),

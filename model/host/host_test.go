@@ -45,7 +45,7 @@ func TestProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "\ncommand.run(") {
+		if bytes.Contains(text, []byte("\ncommand.run(")) || bytes.Contains(text, []byte("\n    command.run(")) {
 			for _, name := range names(t, strings.TrimSuffix(filepath.Base(p), ".py")) {
 				used[name] = true
 			}

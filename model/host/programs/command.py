@@ -26,12 +26,14 @@ NO_RANDOM_ADDRESSES = 0x0040000  # personality(2)
 TEXTS = ("tokenizer.json", "chat_template.jinja")  # what goes on beside the graphs
 
 
-def run(command: Part) -> None:
-    """Runs the program, and ends the process without the libraries' own cleaning up, which is not always sound."""
+def run(command: Part, given: dict[str, Any] | None = None) -> None:
+    """Runs the program, and ends the process without the libraries' own cleaning up, which is not always sound. given are arguments that it has read itself."""
     argv = sys.argv[1:]
     code = 0
     try:
-        if len(argv) == 2 and argv[0] == "--child":
+        if given is not None:
+            report = command(given)
+        elif len(argv) == 2 and argv[0] == "--child":
             report = command(json.loads(argv[1]))
         elif len(argv) == 1:
             report = command(json.loads(Path(argv[0]).read_text()))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib.metadata
 import json
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 PROGRAMS = sys.argv.pop(1)
 sys.path.insert(0, str(Path(PROGRAMS).resolve()))
@@ -16,14 +20,19 @@ import onnx
 from onnx import TensorProto, helper
 
 import arch
+import board
 import command
 import compare
 import context
 import decoder
+import feed
+import genai
+import origin
 import plain
 import quantize
 import session
 import tensors
+import tokens
 import weights
 from arch import Wrong
 
@@ -113,6 +122,141 @@ class Decoder(unittest.TestCase):
     def test_truncated(self) -> None:
         with self.assertRaisesRegex(Wrong, "has 2 layers"):
             made().arch.sized(24, 8, 3)
+
+
+class Genai(unittest.TestCase):
+    """onnxruntime-genai itself, on graphs for the processor: their contexts take and give the same."""
+
+    def bundle(self, folder: Path) -> dict[str, Any]:
+        decoder.write(folder, self.w.arch, self.w)
+        contexts = {g: folder / f"{g}.onnx" for g in feed.GRAPHS}
+        config = genai.write(folder, self.w.arch, contexts, {"bos": 1, "pad": 95}, {})
+        text = json.dumps(config).replace(json.dumps(genai.NPU), json.dumps(genai.HERE))
+        (folder / "genai_config.json").write_text(text)
+        return dict(json.loads(text))
+
+    def setUp(self) -> None:
+        self.w = made()
+
+    def test_says_what_we_say(self) -> None:
+        import onnxruntime_genai as og
+
+        for length in (1, 5, 8, 11):
+            ids = [int(i) for i in np.random.default_rng(length).integers(0, 90, length)]
+            with tempfile.TemporaryDirectory() as d:
+                self.bundle(Path(d))
+                s = session.Decoder(self.w.arch, session.cpu(Path(d) / "prefill.onnx"), session.cpu(Path(d) / "decode.onnx"), None)
+                model = og.Model(og.Config(d))
+                g = og.Generator(model, og.GeneratorParams(model))
+                g.append_tokens(np.array(ids, np.int32))
+                got = []
+                while len(got) < 8:
+                    g.generate_next_token()
+                    got.append(int(g.get_next_tokens()[0]))
+                self.assertEqual(got, s.say(ids, 8).tokens)
+                del g, model
+
+    def test_positions_and_cache(self) -> None:
+        a = self.w.arch
+        with tempfile.TemporaryDirectory() as d:
+            genai.positions(Path(d) / "positions.onnx", a)
+            genai.cache(Path(d) / "cache.onnx", a, TensorProto.UINT16)
+            at, put = session.cpu(Path(d) / "positions.onnx"), session.cpu(Path(d) / "cache.onnx")
+            r = np.random.default_rng(3)
+            for past, width in ((0, 8), (8, 8), (0, 1), (11, 1), (23, 1)):
+                lengths = {"past_sequence_length": np.array([[past + width - 1]], np.int32), "total_sequence_length": np.array([24], np.int32)}
+                want = feed.inputs(a, [1] * width, width, past, {})
+                for name, got in at({"input_ids": want.pop("input_ids"), **lengths}).items():
+                    np.testing.assert_array_equal(got, want.pop(name))
+                self.assertFalse(want)
+                old = {"past_" + t: r.integers(0, 9, (1, a.kv_heads, a.context, a.head_dim)).astype(np.uint16) for t in genai.tensors(a)}
+                new = {"new_" + t: r.integers(10, 99, (1, a.kv_heads, width, a.head_dim)).astype(np.uint16) for t in genai.tensors(a)}
+                for name, got in put({**lengths, **old, **new}).items():
+                    wanted = old[name.replace("present", "past")].copy()
+                    wanted[:, :, past : past + width] = new[name.replace("present", "new")]
+                    np.testing.assert_array_equal(got, wanted)
+
+    def test_wrong_names_are_refused(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            config = self.bundle(Path(d))
+            genai.check(Path(d))
+
+            def misspelt(part: Any) -> int:
+                """Each key of a part of the config, spelt otherwise: genai names the stages and providers freely, and nothing else."""
+                count = 0
+                for key in list(part):
+                    if key not in ("pipeline", "provider_options", "inputs", "outputs") or isinstance(part[key], dict):
+                        part[key + "_x"] = part.pop(key)
+                        (Path(d) / "genai_config.json").write_text(json.dumps(config))
+                        with self.assertRaisesRegex(Wrong, "genai_config.json", msg=key):
+                            genai.check(Path(d))
+                        part[key] = part.pop(key + "_x")
+                        count += 1
+                return count
+
+            of = config["model"]["decoder"]
+            stage = of["pipeline"][1]["prefill"]
+            self.assertGreater(
+                sum(map(misspelt, (config, config["model"], of, of["inputs"], of["outputs"], of["sliding_window"], stage, config["search"]))), 30
+            )
+
+    def test_graphs_that_do_not_fit(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            self.bundle(Path(d))
+            contexts = {g: Path(d) / f"{g}.onnx" for g in feed.GRAPHS}
+            other = dataclasses.replace(self.w.arch, context=32)
+            with self.assertRaisesRegex(Wrong, "prefill.onnx takes other tensors.*mask"):
+                genai.write(Path(d), other, contexts, {"bos": 1, "pad": 95}, {})
+            with self.assertRaisesRegex(Wrong, "multiple of chunk"):
+                genai.write(Path(d), dataclasses.replace(self.w.arch, context=23), contexts, {"bos": 1, "pad": 95}, {})
+
+
+class Origins(unittest.TestCase):
+    def test_of_a_folder(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            for name, text in {
+                "config.json": json.dumps({**CONFIG, "eos_token_id": [2, 7], "bos_token_id": 1}),
+                "generation_config.json": json.dumps({"bos_token_id": 4, "temperature": 0.6}),
+                "README.md": "---\nlanguage: en\nlicense: apache-2.0\n---\nlicense: mit\n",
+                "LICENSE": "text",
+                "Notice.txt": "text",
+            }.items():
+                (Path(d) / name).write_text(text)
+            found = origin.of(Path(d))
+        self.assertEqual((found.licence, found.ids, found.generation["temperature"]), ("apache-2.0", {"bos": 4, "eos": 2}, 0.6))
+        self.assertEqual([p.name for p in found.texts], ["LICENSE", "Notice.txt"])
+
+    def test_padding_is_in_no_chat(self) -> None:
+        """SmolLM2 names <|im_end|> as what it pads with, which stands in each chat: genai would cut the prompt there."""
+        from tokenizers import AddedToken, Tokenizer, models
+
+        with tempfile.TemporaryDirectory() as d:
+            t = Tokenizer(models.BPE({"a": 0}, []))
+            t.add_special_tokens([AddedToken(w, special=True) for w in ("<|im_start|>", "<|im_end|>", "<|endoftext|>")])
+            t.save(str(Path(d) / "tokenizer.json"))
+            (Path(d) / "chat_template.jinja").write_text("{% for m in messages %}<|im_start|>{{ m['content'] }}<|im_end|>{% endfor %}")
+            words = tokens.Text(Path(d))
+        of = dataclasses.replace(made().arch, stop=(2,))
+        self.assertEqual(genai.special(of, {"pad": 2, "bos": 1}, words), {"bos": 1, "pad": 3})
+        self.assertEqual(genai.special(of, {"pad": 2, "unk": 9}, words), {"bos": 9, "pad": 9})
+        with self.assertRaisesRegex(Wrong, "none to pad"):
+            genai.special(dataclasses.replace(of, stop=(3, 95)), {}, words)
+
+
+class Board(unittest.TestCase):
+    def test_versions(self) -> None:
+        runtime = {board.PACKAGE: "2.7.0"}
+        with mock.patch("platform.machine", lambda: "aarch64"):
+            with mock.patch("importlib.metadata.version", lambda name: "2.6.1"), self.assertRaisesRegex(Wrong, "2.6.1 is older than 2.7.0.*pip install"):
+                board.installed(runtime)
+            with mock.patch("importlib.metadata.version", lambda name: "2.10.0"), mock.patch("importlib.util.find_spec", lambda name: None):
+                with self.assertRaisesRegex(Wrong, "its folder is not there"):
+                    board.installed(runtime)
+            with mock.patch("importlib.metadata.version", mock.Mock(side_effect=importlib.metadata.PackageNotFoundError)):
+                with self.assertRaisesRegex(Wrong, "has no onnxruntime-qnn"):
+                    board.installed(runtime)
+        with self.assertRaisesRegex(Wrong, "for a board, aarch64"):
+            board.installed(runtime)
 
 
 class Plain(unittest.TestCase):

@@ -1,0 +1,92 @@
+"""Answers a prompt on a board, from the folder of a bundle: run.sh starts it, as run.sh PROMPT [--tokens N] [--system TEXT] [--json].
+
+With --libraries DIR it takes the vendor's libraries from there, else those of the package onnxruntime-qnn. With --contexts DIR it takes contexts of one
+graph each from there, as the emulator for x86 needs them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+BUNDLE = Path(__file__).resolve().parent.parent
+
+if missing := [name for name in ("numpy", "onnxruntime", "tokenizers", "jinja2") if importlib.util.find_spec(name) is None]:
+    sys.exit(f"{sys.executable} has no {', '.join(missing)}. Install what is needed: {sys.executable} -m pip install -r {BUNDLE / 'requirements.txt'}")
+
+import arch
+import command
+import feed
+import session
+import tokens
+from arch import Wrong
+
+PACKAGE = "onnxruntime-qnn"
+
+
+def main(a: dict[str, Any]) -> dict[str, Any] | None:
+    manifest = json.loads((BUNDLE / "manifest.json").read_text())
+    if short := [n for n, f in manifest["files"].items() if not (BUNDLE / n).is_file() or (BUNDLE / n).stat().st_size != f["bytes"]]:
+        raise Wrong(f"The bundle is not whole: {', '.join(short)} should have the size that manifest.json says. Copy the folder again.")
+    libraries = Path(a["libraries"]) if a["libraries"] else installed(manifest["runtime"])
+    os.environ.setdefault("ADSP_LIBRARY_PATH", str(libraries))  # where the NPU looks for its part of the libraries
+    of, words = arch.load(BUNDLE / "arch.json"), tokens.Text(BUNDLE)
+    prompt = words.chat(a["prompt"], a["system"])
+    try:
+        if alone := a["contexts"]:
+            runs = [session.htp(Path(alone, g, f"{g}_ctx.onnx"), libraries) for g in feed.GRAPHS]
+        else:
+            runs = [session.load(BUNDLE / f"{g}_ctx.onnx", libraries, shared=True) for g in feed.GRAPHS]
+    except Exception as e:
+        made = manifest["context"]
+        raise Wrong(f"The context was not loaded: {e}\nIt is for {made['soc']}, Hexagon v{made['arch']}, and was made by QAIRT {made['qairt']}.") from e
+    said = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE)).say(prompt, a["tokens"])
+    text = words.decode(said.tokens)
+    if a["json"]:
+        return {"prompt_tokens": said.prompt, "tokens": said.tokens, "text": text}
+    print(text)
+    return None
+
+
+def installed(runtime: dict[str, Any]) -> Path:
+    """The folder of the vendor's libraries, as pip installed them; they must be as new as the context."""
+    if platform.machine() != "aarch64":
+        raise Wrong(f"This is {platform.machine()}; the bundle is for a board, aarch64. With --libraries and --contexts it runs on the emulator for x86.")
+    install = f"{sys.executable} -m pip install '{PACKAGE}>={runtime[PACKAGE]}'"
+    try:
+        have = importlib.metadata.version(PACKAGE)
+    except importlib.metadata.PackageNotFoundError as e:
+        raise Wrong(f"{sys.executable} has no {PACKAGE}, the vendor's libraries: {install}") from e
+    if number(have) < number(runtime[PACKAGE]):
+        raise Wrong(f"{PACKAGE} {have} is older than {runtime[PACKAGE]}, which made the context, and cannot load it: {install}")
+    spec = importlib.util.find_spec("onnxruntime_qnn")
+    if spec is None or spec.origin is None:
+        raise Wrong(f"{PACKAGE} {have} is installed, and its folder is not there: {install} --force-reinstall")
+    return Path(spec.origin).parent
+
+
+def number(version: str) -> tuple[int, ...]:
+    """2.7.0 as (2, 7, 0); what follows digits and dots does not count."""
+    return tuple(int("".join(c for c in part if c.isdigit()) or 0) for part in version.split("+")[0].split(".")[:3])
+
+
+def options() -> dict[str, Any]:
+    p = argparse.ArgumentParser(prog="run.sh", description="Lets the model of this bundle answer on the NPU.")
+    p.add_argument("prompt", help="what the model is asked, put into its chat template")
+    p.add_argument("--tokens", type=int, default=64, help="tokens of the answer, at most (default: %(default)s)")
+    p.add_argument("--system", help="what the template's system message says")
+    p.add_argument("--json", action="store_true", help="print tokens and text as JSON")
+    p.add_argument("--libraries", help=f"folder of the vendor's libraries (default: those of the package {PACKAGE})")
+    p.add_argument("--contexts", help="folder with GRAPH/GRAPH_ctx.onnx, contexts of one graph each, as the emulator needs them")
+    return vars(p.parse_args())
+
+
+if __name__ == "__main__":
+    command.run(main, options())
