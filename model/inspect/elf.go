@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
@@ -78,31 +77,14 @@ func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
 		return nil, err
 	}
 	out.BuildIDs, out.Providers, out.Versions = texts.IDs, texts.Providers, texts.Versions
-	out.OS = out.system()
+	if out.OS = qnn.System(f.Machine, out.Interpreter, out.Needed); out.Android != nil && out.Arch == "" {
+		out.OS = qnn.Android
+	}
 	out.Role = role(out.SOName, symbols.roles, out.Providers)
 	if symbols.skel && out.Arch == "" {
 		out.Role = "" // FastRPC's programs have the name on both sides
 	}
 	return out, nil
-}
-
-// system is the operating system that a file is for, by its loader and the libraries that it needs.
-func (e *ELF) system() string {
-	if e.Arch != "" { // the DSP's own
-		return ""
-	}
-	if e.Android != nil || strings.HasPrefix(e.Interpreter, "/system/bin/linker") {
-		return "android"
-	}
-	for _, lib := range append(slices.Clone(e.Needed), path.Base(e.Interpreter)) {
-		switch {
-		case lib == "liblog.so", lib == "libc.so" && e.Machine == elf.EM_AARCH64.String():
-			return "android"
-		case strings.HasPrefix(lib, "libc.so."), strings.HasPrefix(lib, "ld-linux"), strings.HasPrefix(lib, "libc.musl"), strings.HasPrefix(lib, "ld-musl"):
-			return "linux"
-		}
-	}
-	return ""
 }
 
 func (e *ELF) segments(f *elffile.File) error {

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/catalogfile"
 	"github.com/hexmage/hexmage/model/dlc"
 	"github.com/hexmage/hexmage/model/gguf"
 	"github.com/hexmage/hexmage/model/mllm"
@@ -31,18 +32,18 @@ var ErrUnknown = errors.New("neither a model (safetensors, .mllm, GGUF, ONNX, DL
 
 // Description is what a file turned out to be. Exactly one of the fields after Size is set.
 type Description struct {
-	Path     string       `json:"path"`
-	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, tflite, elf, pe, catalog, qnn-context, zip, folder
-	Size     int64        `json:"size"`   // bytes; of a folder those of its files
-	Tensors  *Tensors     `json:"tensors,omitempty"`
-	ELF      *ELF         `json:"elf,omitempty"`
-	PE       *PE          `json:"pe,omitempty"`
-	ONNX     *onnx.Model  `json:"onnx,omitempty"`
-	DLC      *dlc.File    `json:"dlc,omitempty"`
-	Program  *Program     `json:"program,omitempty"`
-	Catalog  *Catalog     `json:"catalog,omitempty"`
-	Context  *qnnctx.Info `json:"context,omitempty"`
-	Contents *Contents    `json:"contents,omitempty"`
+	Path     string               `json:"path"`
+	Format   string               `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, tflite, elf, pe, catalog, qnn-context, zip, folder
+	Size     int64                `json:"size"`   // bytes; of a folder those of its files
+	Tensors  *Tensors             `json:"tensors,omitempty"`
+	ELF      *ELF                 `json:"elf,omitempty"`
+	PE       *PE                  `json:"pe,omitempty"`
+	ONNX     *onnx.Model          `json:"onnx,omitempty"`
+	DLC      *dlc.File            `json:"dlc,omitempty"`
+	Program  *Program             `json:"program,omitempty"`
+	Catalog  *catalogfile.Catalog `json:"catalog,omitempty"`
+	Context  *qnnctx.Info         `json:"context,omitempty"`
+	Contents *Contents            `json:"contents,omitempty"`
 
 	Contexts []InnerContext `json:"contexts,omitempty"` // that an ONNX model carries within it
 
@@ -157,9 +158,11 @@ func (d *Description) read(f *os.File) error {
 	case flat(head, tfliteMagic):
 		d.Format = "tflite"
 		d.Program, err = describeTFLite(f, d.Size)
-	case signedData(head):
+	case catalogfile.Is(head):
 		d.Format = "catalog"
-		d.Catalog, err = describeCatalog(f, d.Size)
+		if d.Catalog, err = catalogfile.Read(f, d.Size); errors.Is(err, catalogfile.ErrOther) {
+			err = fmt.Errorf("%w: %w", ErrUnknown, err)
+		}
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		err = d.zip(f)
 	case bytes.HasPrefix(head, []byte("MZ")):

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/internal/catalogfile"
 	"github.com/hexmage/hexmage/model/dlc"
 	"github.com/hexmage/hexmage/model/onnx"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
@@ -60,7 +61,7 @@ func (d Description) String() string {
 	case d.Program != nil:
 		d.Program.text(l)
 	case d.Catalog != nil:
-		d.Catalog.text(l)
+		catalogText(d.Catalog, l)
 	case d.Tensors != nil:
 		d.Tensors.text(l)
 	case d.Contents != nil:
@@ -366,7 +367,7 @@ func (p *Program) text(l *lines) {
 	}
 }
 
-func (c *Catalog) text(l *lines) {
+func catalogText(c *catalogfile.Catalog, l *lines) {
 	l.add("made", c.Made.Format("2006-01-02 15:04:05 UTC"))
 	for _, m := range c.Members {
 		l.add("file", m.Name)

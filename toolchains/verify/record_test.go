@@ -7,8 +7,38 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/catalogfile"
+	"github.com/hexmage/hexmage/internal/catalogfile/catalogfiletest"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
+
+// TestCatalogs: libraries are compared with what the catalog beside them says.
+func TestCatalogs(t *testing.T) {
+	member := func(name, body string) catalogfile.Member {
+		return catalogfile.Member{Name: name, SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(body)))}
+	}
+	whole := func() map[string]string {
+		return map[string]string{"lib/v79/libQnnHtpV79Skel.so": "skel", "lib/v79/libqnnhtpv79.cat": string(catalogfiletest.Make(t, member("libqnnhtpv79skel.so", "skel"), member("QnnHtp.dll", "x"))),
+			"lib/v79/QnnHtp.dll": "of which a catalog has no digest of the whole", "lib/notes.cat": "a list of cats", "lib/v81/libQnnHtpV79Skel.so": "another folder's"}
+	}
+	for name, x := range map[string]struct {
+		change func(files map[string]string)
+		says   string
+		signed int
+	}{
+		"whole":   {func(map[string]string) {}, "", 1},
+		"flipped": {func(f map[string]string) { f["lib/v79/libQnnHtpV79Skel.so"] = "skil" }, "lib/v79/libQnnHtpV79Skel.so: found another file, want the one that its maker has signed in lib/v79/libqnnhtpv79.cat", 1},
+		"no skel": {func(f map[string]string) { delete(f, "lib/v79/libQnnHtpV79Skel.so") }, "", 0},
+		"damaged": {func(f map[string]string) { f["lib/v79/libqnnhtpv79.cat"] = f["lib/v79/libqnnhtpv79.cat"][:100] }, "lib/v79/libqnnhtpv79.cat: found it begins as signed data and is damaged", 0},
+	} {
+		files := whole()
+		x.change(files)
+		r, err := verify.Examine(t.Context(), tree(t, files), verify.Checks{})
+		if err != nil || r.Checked.Signed != x.signed || x.says == "" && len(r.Problems) > 0 || x.says != "" && (len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Error(), x.says)) {
+			t.Errorf("%s: %+v, %v, want %q", name, r, err, x.says)
+		}
+	}
+}
 
 // TestRecord: the files of a wheel are compared with the list of them that it has in itself.
 func TestRecord(t *testing.T) {

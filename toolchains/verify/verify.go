@@ -107,6 +107,7 @@ type Counts struct {
 	Texts    int `json:"texts"`
 	Programs int `json:"programs"`           // that were run
 	Recorded int `json:"recorded,omitempty"` // files that a wheel's RECORD names
+	Signed   int `json:"signed,omitempty"`   // libraries that a catalog beside them names
 }
 
 const (
@@ -135,7 +136,7 @@ func Tree(ctx context.Context, root string, c Checks) error {
 // Examine checks the tree at root and returns all that there is to say. The error is only that ctx has ended.
 func Examine(ctx context.Context, root string, c Checks) (Report, error) {
 	t := tree{root: root, fsys: os.DirFS(root), checks: c, report: Report{Problems: []*Problem{}, Warnings: []*Problem{}}}
-	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs, t.record} {
+	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs, t.record, t.catalogs} {
 		if err := ctx.Err(); err != nil {
 			return Report{}, err
 		}

@@ -212,6 +212,9 @@ func (a *app) printVerified(v verified) {
 	if n.Recorded > 0 {
 		line("32", "checked", "%d files by the digests of their wheels", n.Recorded)
 	}
+	if n.Signed > 0 {
+		line("32", "checked", "%d libraries by the digests that their maker has signed in catalogs (.cat)", n.Signed)
+	}
 	if n.Silent > 0 && n.Recorded == 0 && v.Locked == "" && v.Stored == "" {
 		line("33", "note", "%d libraries say no build: that they are of this release only a digest would tell", n.Silent)
 	}

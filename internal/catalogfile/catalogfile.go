@@ -1,4 +1,6 @@
-package inspect
+// Package catalogfile reads catalogs (.cat): lists of files with digests that their maker has signed for Windows. The way in is Read.
+// It does not check signatures, and does not know the files that they speak of.
+package catalogfile
 
 import (
 	"bytes"
@@ -10,11 +12,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf16"
 )
 
-// Catalog describes a .cat file, by which Windows knows which files its maker has signed. Signatures are not checked.
+// Catalog is what such a file says.
 type Catalog struct {
 	Made    time.Time `json:"made"`
 	Members []Member  `json:"members"`
@@ -32,13 +35,16 @@ const (
 	maxSigned  = 4096
 )
 
-// signedData begins a file of PKCS #7, whose length is in two bytes.
-func signedData(head []byte) bool {
+// ErrOther is what signed data of another kind is refused with, wrapped.
+var ErrOther = errors.New("signed data that is no catalog")
+
+// Is tells whether a file begins as one of PKCS #7 does, whose length is in two bytes.
+func Is(head []byte) bool {
 	return len(head) > 15 && head[0] == 0x30 && head[1] == 0x82 && bytes.Equal(head[4:15], []byte{6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 2})
 }
 
-// describeCatalog reads a list of trusted subjects within signed data.
-func describeCatalog(r io.ReaderAt, size int64) (*Catalog, error) {
+// Read reads a list of trusted subjects within signed data.
+func Read(r io.ReaderAt, size int64) (*Catalog, error) {
 	if size > maxCatalog {
 		return nil, fmt.Errorf("a catalog of %d bytes; those that are known have some thousand", size)
 	}
@@ -62,7 +68,7 @@ func describeCatalog(r io.ReaderAt, size int64) (*Catalog, error) {
 		return nil, fmt.Errorf("it begins as signed data and is damaged: %w", err)
 	}
 	if !outer.Content.Signed.Type.Equal(asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 311, 10, 1}) {
-		return nil, fmt.Errorf("%w: signed data that is no catalog", ErrUnknown)
+		return nil, ErrOther
 	}
 	var list struct {
 		Usage    asn1.RawValue
@@ -129,7 +135,7 @@ func fileAttribute(v asn1.RawValue) (string, bool) {
 	if utf16Text(pair.Name.Bytes, binary.BigEndian) != "File" {
 		return "", false
 	}
-	return shown(utf16Text(pair.Value, binary.LittleEndian)), true
+	return strings.ToValidUTF8(utf16Text(pair.Value, binary.LittleEndian), "\ufffd"), true
 }
 
 func utf16Text(b []byte, order binary.ByteOrder) string {
