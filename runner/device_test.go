@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -21,7 +22,9 @@ import (
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/standin/mllm/blob"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
@@ -314,6 +317,10 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		if e, ok := errors.AsType[*execute.Error](err); !ok || !e.Refused || e.Retryable {
 			t.Errorf("%+v should be a refusal: the step's fault, not the engine's", e)
 		}
+		_, err = b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, map[string]string{"push/run": "x:" + string(needs(t, "libc.so.6"))}, action.Command{Args: []string{"true"}})})
+		if err == nil || !strings.Contains(err.Error(), "is built for Linux, and the device has no libc.so.6: it is Android; push the build for Android") {
+			t.Errorf("a program for Linux: %v", err)
+		}
 	})
 }
 
@@ -340,6 +347,19 @@ func needs(t *testing.T, lib string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestTwoSystems: libraries for Linux and for Android are told apart, also before there is a device.
+func TestTwoSystems(t *testing.T) {
+	t.Parallel()
+	file := func(lib string) push.File {
+		b := needs(t, lib)
+		return push.File{Size: int64(len(b)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }}
+	}
+	set, err := check.Together(t.Context(), map[string]push.File{"a.so": file("liblog.so"), "b.so": file("libc.so.6"), "c.so": file("libmine.so")}, devinfo.Wanted{})
+	if err != nil || fmt.Sprint(set.Systems) != "[android linux]" || len(set.Problems) != 1 || !strings.Contains(set.Problems[0].Error(), "for Android (a.so) and for Linux (b.so) together") {
+		t.Errorf("%+v, %v", set, err)
+	}
 }
 
 func TestDeviceSelection(t *testing.T) {

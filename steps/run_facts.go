@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"path"
@@ -21,12 +22,16 @@ const maxLibrary = 256 << 20
 // facts looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace are opened.
 func (r Run) facts(q *question) bool {
 	var files []qnn.File
+	var contexts []qnn.ContextBinary
 	for _, name := range slices.Sorted(maps.Keys(r.Push)) {
 		from := r.Push[name]
 		f := qnn.File{Name: name, From: from.String()}
 		if from.Host() == "" {
 			q.fromOutput(from.String(), &f)
-		} else if !q.inspect(from.Host(), &f) {
+		} else if ok, c := q.inspect(from.Host(), &f); c != nil {
+			contexts = append(contexts, c.Binary(f.Name))
+			continue
+		} else if !ok {
 			continue
 		}
 		files = append(files, f)
@@ -36,6 +41,9 @@ func (r Run) facts(q *question) bool {
 		arch = t.Arch
 	}
 	q.found = append(q.found, qnn.PushSet(files, arch)...)
+	for _, c := range contexts {
+		q.found = append(q.found, qnn.CheckContext(c, q.runtime(files))...)
+	}
 	if slices.ContainsFunc(files, func(f qnn.File) bool { return isQNN(f.Name) }) {
 		q.text("vendor_first", vendorFirst(q.p.Env["LD_LIBRARY_PATH"]))
 	}
@@ -60,21 +68,23 @@ func (q *question) fromOutput(value string, f *qnn.File) {
 			f.From = "toolchain." + name + " (" + path.Base(path.Dir(value)) + ")"
 		}
 	}
-	if m := regexp.MustCompile(`/(?:hexagon-|htp_)(v\d\d)/`).FindStringSubmatch(value); m != nil && strings.HasSuffix(value, ".so") {
-		f.Arch = m[1]
+	if m := regexp.MustCompile(`/(?:hexagon-|htp_)(v\d\d)/.*\.so$|/libQnnHtpV(\d\d)Skel\.so$`).FindStringSubmatch(value); m != nil {
+		if f.Arch = m[1]; f.Arch == "" {
+			f.Arch = "v" + m[2]
+		}
 	}
 }
 
-// inspect looks into a file of the workspace; false when it is nothing that rules are about. A context binary is compared with the runtime at once.
-func (q *question) inspect(at string, f *qnn.File) bool {
+// inspect looks into a file of the workspace; false when it is nothing that rules are about, or a context binary.
+func (q *question) inspect(at string, f *qnn.File) (bool, *qnnctx.Info) {
 	opened, size := q.file(at)
 	if opened == nil {
-		return false
+		return false, nil
 	}
 	defer opened.Close()
 	file, ok := opened.(io.ReaderAt)
 	if !ok {
-		return false
+		return false, nil
 	}
 	if e, err := elffile.Open(file, size); err == nil {
 		if e.Machine == qnn.MachineHexagon {
@@ -83,23 +93,27 @@ func (q *question) inspect(at string, f *qnn.File) bool {
 		if ids, err := buildid.Find(io.NewSectionReader(file, 0, min(size, maxLibrary))); err == nil && len(ids) == 1 {
 			f.BuildID = ids[0]
 		}
-		return true
+		return true, nil
 	}
 	if c, err := qnnctx.Parse(file, size); err == nil {
-		q.contextBinary(f.Name, c)
+		return false, &c
 	}
-	return false
+	return false, nil
 }
 
-func (q *question) contextBinary(name string, c qnnctx.Info) {
-	var r qnn.Runtime
-	if k, ok := q.known("qairt"); ok {
+// runtime is what is to load contexts: the backend that is pushed, else the QAIRT of the pipeline, and the target.
+func (q *question) runtime(files []qnn.File) (r qnn.Runtime) {
+	i := slices.IndexFunc(files, func(f qnn.File) bool { return path.Base(f.Name) == "libQnnHtp.so" && f.BuildID != "" })
+	if i >= 0 {
+		r.BuildID = files[i].BuildID
+	}
+	if k, ok := q.known("qairt"); ok && (i < 0 || buildid.Same(cmp.Or(k.BuildID, "v"+k.Version), r.BuildID)) {
 		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
 	}
 	if t := facts.TargetOf(q.p.Target); t != nil {
 		r.SoC, r.Arch, r.SoCModel, r.VTCMMB = t.SoC, t.Arch, t.SoCModel, t.VTCMMB
 	}
-	q.found = append(q.found, qnn.CheckContext(c.Binary(name), r)...)
+	return r
 }
 
 // vendorFirst returns the folder of the phone's own libraries that a search path has before any that is the run's.

@@ -15,6 +15,7 @@ toolchain "htp_host" {
   default     = "2.7.0"
 
   verify {
+    record = true
     layout = [
       "onnxruntime_qnn/libonnxruntime_providers_qnn.so",
       "onnxruntime_qnn/libQnnHtp.so",
@@ -32,15 +33,20 @@ toolchain "htp_host" {
       machine = 62
       soname  = true
     }
+    build_id {
+      files = ["onnxruntime_qnn/lib{Qnn,Genie,HtpPrepare}*.so"]
+    }
   }
 
   release "2.7.0" {
+    build_id = "v2.51.0.260929181845"
     source "pypi" {
       project = "onnxruntime-qnn"
       tags    = "cp311-cp311-manylinux_2_35_x86_64" # the libraries are the same for every Python
     }
   }
   release "2.4.0" {
+    build_id = "v2.48.40.260702151143"
     source "pypi" {
       project = "onnxruntime-qnn"
       tags    = "cp311-cp311-manylinux_2_35_x86_64"
@@ -54,17 +60,46 @@ toolchain "htp_linux_arm64" {
   page        = "https://github.com/onnxruntime/onnxruntime-qnn"
   default     = "2.7.0"
 
+  push_set "htp_runtime" {
+    for_each = "arch"
+    files = {
+      "libQnnHtp.so"            = "onnxruntime_qnn/libQnnHtp.so"
+      "libQnnSystem.so"         = "onnxruntime_qnn/libQnnSystem.so"
+      "libQnnHtpV{arch}Stub.so" = "onnxruntime_qnn/libQnnHtpV{arch}Stub.so"
+      "libQnnHtpV{arch}Skel.so" = "onnxruntime_qnn/libQnnHtpV{arch}Skel.so"
+    }
+  }
+
   verify {
-    layout = ["onnxruntime_qnn/libQnnHtp.so", "onnxruntime_qnn/libQnnSystem.so"]
-    elf "onnxruntime_qnn/libQnn*Stub.so" {
+    record = true
+    layout = [
+      "onnxruntime_qnn/libQnnHtp.so",
+      "onnxruntime_qnn/libQnnHtpPrepare.so",
+      "onnxruntime_qnn/libQnnSystem.so",
+      "onnxruntime_qnn/libQnnHtpV{arch}Stub.so",
+      "onnxruntime_qnn/libQnnHtpV{arch}Skel.so",
+      "onnxruntime_qnn/Qualcomm_LICENSE.pdf",
+    ]
+    elf "onnxruntime_qnn/lib{Genie,onnxruntime}*.so" {
       machine = 183
+    }
+    elf "onnxruntime_qnn/libQnn*[!l].so" { # all but the skels
+      machine = 183
+      soname  = true
     }
     elf "onnxruntime_qnn/libQnn*Skel.so" {
       machine = 164
+      flags   = "name"
+      soname  = true
+    }
+    build_id {
+      files = ["onnxruntime_qnn/lib{Qnn,Genie}*.so"]
     }
   }
 
   release "2.7.0" {
+    build_id = "v2.51.0.260929181845"
+    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
     source "pypi" {
       project = "onnxruntime-qnn"
       tags    = "cp311-cp311-manylinux_2_34_aarch64"

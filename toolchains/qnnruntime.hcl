@@ -24,6 +24,7 @@ toolchain "qnnruntime" {
   }
 
   verify {
+    record = true
     layout = ["qnnruntime/.libs/libQnnCpu.so", "qnnruntime/.libs/libQnnHtp.so", "qnnruntime/.libs/libQnnSystem.so"]
     elf "qnnruntime/.libs/*.so" {
       machine = 183
@@ -31,10 +32,14 @@ toolchain "qnnruntime" {
     elf "qnnruntime/.libs/hexagon-v*/unsigned/*.so" {
       machine = 164
     }
+    build_id {
+      files = ["qnnruntime/.libs/libQnn*.so", "qnnruntime/.libs/hexagon-v*/unsigned/libQnn*.so"]
+    }
   }
 
   release "2.48.0.2" {
-    arches = ["v68", "v69", "v73", "v75", "v79", "v81"]
+    build_id = "v2.48.0.260626120635"
+    arches   = ["v68", "v69", "v73", "v75", "v79", "v81"]
     source "pypi" {
       project = "qnnruntime"
       tags    = "cp311-cp311-manylinux_2_34_aarch64" # the libraries are the same for every Python

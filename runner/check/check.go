@@ -32,7 +32,41 @@ import (
 // Files looks into the files of a run for what would fail on the device: machines and archs that are not the device's, libraries of
 // different QNN SDKs, and libraries that are needed and neither pushed nor on the device. dev may be nil: then the device is not asked.
 func Files(ctx context.Context, q session.Request, want devinfo.Wanted, dev *adb.Device) error {
-	c := checker{want: want, bases: map[string]string{}, builds: map[string][]string{}, needed: map[string]string{}}
+	c, err := examine(ctx, q, want, dev)
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, m := range c.found {
+		all = append(all, m)
+	}
+	return errors.Join(all...)
+}
+
+// Set is what there is to say of files that are to be on a device together.
+type Set struct {
+	Builds   map[string][]string `json:"builds"`   // files by the build id of their QNN SDK
+	Systems  []string            `json:"systems"`  // that the libraries are for: android, linux
+	Contexts []string            `json:"contexts"` // context binaries
+	Problems []*devinfo.Mismatch `json:"problems"`
+	Warnings []qnn.Finding       `json:"warnings"` // which may be no problem
+}
+
+// Together looks at files as Files does, and says what they are.
+func Together(ctx context.Context, files map[string]push.File, want devinfo.Wanted) (*Set, error) {
+	c, err := examine(ctx, session.Request{Files: files}, want, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Builds: c.builds, Systems: slices.Sorted(maps.Keys(c.systems)), Contexts: []string{}, Problems: c.found, Warnings: c.warned}
+	for _, b := range c.binaries {
+		s.Contexts = append(s.Contexts, b.Name)
+	}
+	return s, nil
+}
+
+func examine(ctx context.Context, q session.Request, want devinfo.Wanted, dev *adb.Device) (*checker, error) {
+	c := &checker{want: want, bases: map[string]string{}, builds: map[string][]string{}, needed: map[string]string{}, systems: map[string][]string{}, found: []*devinfo.Mismatch{}, warned: []qnn.Finding{}}
 	for p := range q.Files {
 		c.bases[path.Base(p)] = p
 	}
@@ -41,27 +75,27 @@ func Files(ctx context.Context, q session.Request, want devinfo.Wanted, dev *adb
 	}
 	for _, p := range slices.Sorted(maps.Keys(q.Files)) {
 		if err := c.file(p, q.Files[p]); err != nil {
-			return fmt.Errorf("check %s: %w", p, err)
+			return nil, fmt.Errorf("check %s: %w", p, err)
 		}
 	}
 	c.command(q)
 	c.sdk()
+	c.system()
 	c.contextBinaries()
 	c.lengths(q)
 	c.htp()
-	if err := c.libraries(ctx, dev); err != nil {
-		return err
-	}
-	return errors.Join(c.found...)
+	return c, c.libraries(ctx, dev)
 }
 
 // checker collects what does not fit.
 type checker struct {
-	want   devinfo.Wanted
-	bases  map[string]string   // base name to path of what is pushed
-	builds map[string][]string // build id to files
-	needed map[string]string   // library to the first file that needs it
-	found  []error
+	want    devinfo.Wanted
+	bases   map[string]string   // base name to path of what is pushed
+	builds  map[string][]string // build id to files
+	needed  map[string]string   // library to the first file that needs it
+	systems map[string][]string // operating system to files
+	found   []*devinfo.Mismatch
+	warned  []qnn.Finding
 
 	binaries []qnn.ContextBinary
 	graphs   []string // of the context binaries
@@ -150,6 +184,10 @@ func (c *checker) elf(p string, b []byte) {
 				c.needed[lib] = p
 			}
 		}
+		interpreter, _ := e.Interpreter() // of a damaged one the other half is enough
+		if system := qnn.System(e.Machine, interpreter, d.Needed); system != "" {
+			c.systems[system] = append(c.systems[system], p)
+		}
 	default:
 		c.mismatch(p, "push the build for the device (aarch64-android)", "is built for %v, devices run AArch64 and Hexagon code", e.Machine)
 		return
@@ -186,9 +224,24 @@ func (c *checker) sdk() {
 	}
 }
 
+// system checks that all are for one operating system.
+func (c *checker) system() {
+	if android, linux := c.systems[qnn.Android], c.systems[qnn.Linux]; len(android) > 0 && len(linux) > 0 {
+		c.mismatch("", "take all from the SDK's folder for the device's system", "libraries for Android (%s) and for Linux (%s) together: the loader of neither system takes the other's", few(android), few(linux))
+	}
+}
+
+// few are names for people.
+func few(names []string) string {
+	if len(names) > 3 {
+		return strings.Join(names[:2], ", ") + fmt.Sprintf(" and %d more", len(names)-2)
+	}
+	return strings.Join(names, ", ")
+}
+
 // contextBinaries checks that the target, with the runtime that is pushed, can load the context binaries.
 func (c *checker) contextBinaries() {
-	run := qnn.Runtime{Arch: c.want.Arch, VTCMMB: c.want.VTCMMB}
+	run := qnn.Runtime{Arch: c.want.Arch, SoC: c.want.SoC, SoCModel: c.want.SoCModel, VTCMMB: c.want.VTCMMB}
 	for id, files := range c.builds {
 		if slices.ContainsFunc(files, func(p string) bool { return path.Base(p) == "libQnnHtp.so" }) {
 			run.BuildID = id
@@ -196,7 +249,11 @@ func (c *checker) contextBinaries() {
 	}
 	for _, x := range c.binaries {
 		for _, f := range qnn.CheckContext(x, run) {
-			c.mismatch(x.Name, f.Remedy, "%s", f.Reason)
+			if f.Severity != qnn.SeverityError {
+				c.warned = append(c.warned, f)
+				continue
+			}
+			c.mismatch("", f.Remedy, "%s", f.Reason) // which names it
 		}
 	}
 }
@@ -241,7 +298,9 @@ func (c *checker) libraries(ctx context.Context, dev *adb.Device) error {
 	}
 	for lib := range strings.Lines(out) {
 		lib = strings.TrimSpace(lib)
-		if p, ok := c.needed[lib]; ok {
+		if p, ok := c.needed[lib]; ok && qnn.Glibc(lib) {
+			c.mismatch(p, "push the build for Android (aarch64-android)", "is built for Linux, and the device has no %s: it is Android", lib)
+		} else if ok {
 			c.mismatch(p, "add it to the push set", "needs %s, which is neither pushed nor on the device", lib)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 
 // Mismatch is something that would fail on the device, found before anything is pushed.
 type Mismatch struct {
-	File   string // path in the run's folder; empty: the device itself
-	What   string // what does not fit
-	Remedy string // what to do
+	File   string `json:"file,omitempty"` // path in the run's folder; empty: the device itself
+	What   string `json:"what"`           // what does not fit
+	Remedy string `json:"remedy"`         // what to do
 }
 
 func (m *Mismatch) Error() string {

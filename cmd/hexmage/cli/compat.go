@@ -4,6 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +17,16 @@ import (
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
+	"github.com/hexmage/hexmage/runner/check"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// compatCmd is `hexmage compat [--soc NAME] [--rules]`.
+// compatCmd is `hexmage compat [--soc NAME] [--rules] [FILE…]`.
 type compatCmd struct {
-	Rules bool `help:"List the rules instead."`
+	Files []string `arg:"" optional:"" help:"Files, and folders of some, that are to be on a device together: says what keeps them from working together, and with --soc on that."`
+	Rules bool     `help:"List the rules instead."`
 }
 
 // Help has the examples of `hexmage compat --help`.
@@ -27,16 +36,21 @@ func (*compatCmd) Help() string {
     hexmage compat                    every SoC, with the first SDKs that know it
     hexmage compat --soc SM8750       which QAIRT goes with which Hexagon SDK and NDK, and why the others do not
     hexmage compat --soc SM8750 --json
-    hexmage compat --rules            the rules that plans are checked against`
+    hexmage compat --rules            the rules that plans are checked against
+    hexmage compat --soc SM8750 push/ the libraries and contexts in a folder: of one SDK, whole, for that phone?`
 }
 
 // Run prints what of the catalogue works with what, and why the rest does not.
-func (c *compatCmd) Run(_ context.Context, a *app) error {
+func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.domain(a.here())
 	if err != nil {
 		return err
 	}
 	switch {
+	case c.Rules && len(c.Files) > 0:
+		return usage("--rules and files are two questions")
+	case len(c.Files) > 0:
+		return a.compatFiles(ctx, d.catalogue, c.Files)
 	case c.Rules:
 		return a.compatRules(d.catalogue)
 	case len(a.SoC) == 0:
@@ -62,6 +76,110 @@ func (c *compatCmd) Run(_ context.Context, a *app) error {
 	}
 	fmt.Fprint(a.env.Stdout, matrixText(a, recordOf(d.catalogue, s), m))
 	return nil
+}
+
+// compatFiles says what is to be said of files that are to be on a device together: exit code 1 when they will not work.
+func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []string) error {
+	want := devinfo.Wanted{}
+	head := "any SoC"
+	if len(a.SoC) > 0 {
+		soc, err := a.oneSoC("")
+		if err != nil {
+			return err
+		}
+		s, err := c.FindSoC(soc)
+		if err != nil {
+			return usage("%v", err)
+		}
+		want = devinfo.Wanted{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
+		head = s.Name + ", Hexagon " + s.Arch
+	}
+	files := map[string]push.File{}
+	for _, name := range names {
+		if err := pushed(files, absolute(a.dir, name)); err != nil {
+			return err
+		}
+	}
+	set, err := check.Together(ctx, files, want)
+	if err != nil {
+		return engine(err)
+	}
+	if a.JSON {
+		err = a.printJSON(struct {
+			SoC string `json:"soc,omitempty"`
+			*check.Set
+		}{want.SoC, set})
+	} else {
+		a.printSet(head, len(files), set)
+	}
+	if err == nil && len(set.Problems) > 0 {
+		err = &exitError{code: ExitFailed}
+	}
+	return err
+}
+
+// pushed adds a file, or those in a folder, by the names that they will have on the device.
+func pushed(files map[string]push.File, at string) error {
+	add := func(name, from string, size int64) error {
+		if _, ok := files[name]; ok {
+			return usage("two files are called %s: on the device they cannot both be", name)
+		}
+		files[name] = push.File{Size: size, Open: func() (io.ReadCloser, error) { return os.Open(from) }}
+		return nil
+	}
+	info, err := os.Stat(at)
+	switch {
+	case err != nil:
+		return usage("%w", err)
+	case !info.IsDir():
+		return add(filepath.Base(at), at, info.Size())
+	}
+	return filepath.WalkDir(at, func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return usage("%w", err)
+		}
+		info, err := os.Stat(p)
+		if err != nil || !info.Mode().IsRegular() {
+			return nil // a link that leads nowhere is not pushed
+		}
+		rel, err := filepath.Rel(at, p)
+		if err != nil {
+			return err
+		}
+		return add(filepath.ToSlash(rel), p, info.Size())
+	})
+}
+
+func (a *app) printSet(head string, n int, s *check.Set) {
+	w := a.env.Stdout
+	fmt.Fprintf(w, "%s: %s", a.painted("1", head), counted(n, "file", "files"))
+	for _, id := range slices.Sorted(maps.Keys(s.Builds)) {
+		fmt.Fprintf(w, ", %s of %s", counted(len(s.Builds[id]), "library", "libraries"), id)
+	}
+	if len(s.Contexts) > 0 {
+		fmt.Fprint(w, ", "+counted(len(s.Contexts), "context", "contexts"))
+	}
+	fmt.Fprintln(w)
+	for _, p := range s.Problems {
+		fmt.Fprintf(w, "  %s  %s\n", a.painted("31", "problem"), strings.Join(wrap(p.Error(), a.width()-11), "\n           "))
+	}
+	for _, f := range s.Warnings {
+		fmt.Fprintf(w, "  %s  %s\n", a.painted("33", "warning"), strings.Join(wrap(f.Text(), a.width()-11), "\n           "))
+	}
+	if slices.Equal(s.Systems, []string{qnn.Linux}) {
+		fmt.Fprintf(w, "  %s     its libraries are for Linux: a phone with Android does not load them\n", a.painted("33", "note"))
+	}
+	if len(s.Problems)+len(s.Warnings) == 0 {
+		fmt.Fprintf(w, "  %s       nothing that is known speaks against it\n", a.painted("32", "ok"))
+	}
+}
+
+// counted is "1 file" or "2 files".
+func counted(n int, one, more string) string {
+	if n != 1 {
+		one = more
+	}
+	return fmt.Sprintf("%d %s", n, one)
 }
 
 // socRecord is a SoC as JSON has it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -132,6 +133,8 @@ step "python" "tests" {
 			t.Errorf("%d files, manifest.json has %d; %v", seen, len(manifest.Files), err)
 		}
 	})
+
+	t.Run("contexts", func(t *testing.T) { readAlike(t, w) })
 
 	t.Run("planted", func(t *testing.T) {
 		w.write(t, "cosh.py", coshGraph)
@@ -318,6 +321,115 @@ assert tokens == wanted["tokens"], (tokens, wanted)
 Path("said.txt").write_text(f"run.sh and onnxruntime-genai say what htp_emulate says: {len(tokens)} tokens")
 sys.stdout.flush()
 os._exit(0)
+`
+
+// readAlike holds what inspect reads of contexts to what the vendor's own library says of the same files; one that was cut off both refuse.
+func readAlike(t *testing.T, w *world) {
+	var names []string
+	for _, name := range qnnctxtest.Names(t) {
+		if strings.HasSuffix(name, ".bin") {
+			w.write(t, name, string(qnnctxtest.Real(t, name)))
+			names = append(names, name)
+		}
+	}
+	w.write(t, "cut.bin", string(qnnctxtest.Real(t, "2.51-SM8750.bin")[:200]))
+	names = append(names, "cut.bin")
+	w.write(t, "system.py", systemLibrary)
+	list, err := json.Marshal(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "pipelines/contexts.hcl", `profile "host" { default = true }
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+step "python" "system" {
+  environment = toolchain.onnx.dir
+  script      = "system.py"
+  args        = concat(["said", "${toolchain.htp_host.dir}/onnxruntime_qnn/libQnnSystem.so"], `+string(list)+`)
+  inputs      = `+string(list)+`
+  env         = { LD_LIBRARY_PATH = "${toolchain.gnu_runtime.dir}/usr/lib/x86_64-linux-gnu:${toolchain.gnu_runtime.dir}/lib/x86_64-linux-gnu" }
+  output "said" { file = "said" }
+}
+output "said" { value = step.python.system.outputs.said }
+`)
+	wants(t, w.run(t, "run", "contexts"), exitOK, "1 executed")
+	said := strings.Split(strings.TrimSpace(read(t, filepath.Join(w.dir, "out", "contexts", "said"))), "\n")
+	if len(said) != len(names) || len(names) < 13 {
+		t.Fatalf("%d answers for %d files:\n%q", len(said), len(names), said)
+	}
+	for i, name := range names {
+		o := w.run(t, "inspect", "--json", name)
+		if strings.Contains(said[i], `"error"`) != (o.code != exitOK) || (o.code != exitOK) != (name == "cut.bin") {
+			t.Errorf("%s: the vendor says %s, and we %s", name, said[i], o)
+		}
+		if o.code != exitOK {
+			continue
+		}
+		type api struct{ Major, Minor, Patch int }
+		var ours struct {
+			Context struct {
+				Backend     int
+				BuildID     string `json:"build_id"`
+				CoreAPI     api    `json:"core_api"`
+				BackendAPI  api    `json:"backend_api"`
+				BlobVersion api    `json:"blob_version"`
+				BlobSize    int64  `json:"blob_size"`
+				SoCModel    int    `json:"soc_model"`
+				Graphs      []struct {
+					Name            string
+					Inputs, Outputs []any
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(o.stdout), &ours); err != nil {
+			t.Fatal(err)
+		}
+		c := ours.Context
+		v := func(a api) string { return fmt.Sprintf("%d.%d.%d", a.Major, a.Minor, a.Patch) }
+		graphs := []string{}
+		for _, g := range c.Graphs {
+			graphs = append(graphs, fmt.Sprintf("%s %d %d", g.Name, len(g.Inputs), len(g.Outputs)))
+		}
+		b, err := json.Marshal(map[string]any{"build": c.BuildID, "backend": c.Backend, "core": v(c.CoreAPI), "api": v(c.BackendAPI), "blob": v(c.BlobVersion), "size": c.BlobSize, "model": c.SoCModel, "graphs": graphs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var theirs any
+		if err := json.Unmarshal([]byte(said[i]), &theirs); err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(theirs) // in the same order
+		if err != nil || string(b) != string(want) {
+			t.Errorf("%s: the vendor reads\n%s\nand we\n%s", name, want, b)
+		}
+	}
+}
+
+// systemLibrary asks libQnnSystem what is in the files that it is given.
+const systemLibrary = `
+import ctypes as C, json, os, sys
+u32, u64, text, ptr = C.c_uint32, C.c_uint64, C.c_char_p, C.c_void_p
+def struct(*fields): return type("S", (C.Structure,), {"_fields_": list(fields)})
+V = struct(("a", u32), ("b", u32), ("c", u32))
+G = struct(("version", u32), ("pad", u32), ("name", text), ("ins", u32), ("in_", ptr), ("outs", u32), ("out", ptr), ("ups", u32), ("up", ptr), ("size", u32), ("blob", ptr), ("s", u32), ("e", u32))
+I = struct(("version", u32), ("pad", u32), ("backend", u32), ("build", text), ("core", V), ("api", V), ("soc", text), ("blob", V), ("size", u64), ("tensors", u32), ("t", ptr),
+    ("graphs", u32), ("g", C.POINTER(G)), ("platform", ptr), ("msize", u32), ("meta", ptr), ("model", u32))
+P = struct(("backend", u32), ("name", text), ("v", V), ("create", ptr), ("info", ptr))
+lib = C.CDLL(sys.argv[2])
+pp, n, h = C.POINTER(C.POINTER(P))(), u32(), ptr()
+assert lib.QnnSystemInterface_getProviders(C.byref(pp), C.byref(n)) == 0
+assert C.CFUNCTYPE(u64, C.POINTER(ptr))(pp[0].contents.create)(C.byref(h)) == 0
+out = open(sys.argv[1], "w")
+for name in sys.argv[3:]:
+    d = open(name, "rb").read()
+    b, o, s = C.create_string_buffer(d, len(d)), ptr(), u64()
+    rc = C.CFUNCTYPE(u64, ptr, ptr, u64, C.POINTER(ptr), C.POINTER(u64))(pp[0].contents.info)(h, b, len(d), C.byref(o), C.byref(s))
+    if rc: print(json.dumps({"error": rc}), file=out); continue
+    i = C.cast(o, C.POINTER(I))[0]
+    v = lambda x: "%d.%d.%d" % (x.a, x.b, x.c)
+    print(json.dumps({"build": i.build.decode(), "backend": i.backend, "core": v(i.core), "api": v(i.api), "blob": v(i.blob), "size": i.size, "model": i.model,
+        "graphs": ["%s %d %d" % (i.g[k].name.decode(), i.g[k].ins, i.g[k].outs) for k in range(i.graphs)]}), file=out)
 `
 
 // coshGraph makes a graph with an op that the NPU's compiler does not know.
