@@ -309,6 +309,8 @@ assert texts[0]["sha256"] in (bundle / "LICENCES.md").read_text()
 shutil.copytree(bundle, "twins", ignore=shutil.ignore_patterns("*_ctx*"))
 for graph in ("prefill", "decode"):
     shutil.copytree(contexts / "emulator" / graph, "twins", dirs_exist_ok=True)
+r = subprocess.run(["twins/run.sh", "x"], capture_output=True, text=True)
+assert r.returncode == 1 and "not whole" in r.stderr and "prefill_ctx_qnn.bin" in r.stderr, r
 og.register_execution_provider_library("QNNExecutionProvider", str(libraries / "libonnxruntime_providers_qnn.so"))
 model = og.Model(og.Config("twins"))
 generator = og.Generator(model, og.GeneratorParams(model))

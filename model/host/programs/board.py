@@ -29,6 +29,7 @@ import tokens
 from arch import Wrong
 
 PACKAGE = "onnxruntime-qnn"
+DRIVERS = Path("/dev")
 
 
 def main(a: dict[str, Any]) -> dict[str, Any] | None:
@@ -46,7 +47,10 @@ def main(a: dict[str, Any]) -> dict[str, Any] | None:
             runs = [session.load(BUNDLE / f"{g}_ctx.onnx", libraries, shared=True) for g in feed.GRAPHS]
     except Exception as e:
         made = manifest["context"]
-        raise Wrong(f"The context was not loaded: {e}\nIt is for {made['soc']}, Hexagon v{made['arch']}, and was made by QAIRT {made['qairt']}.") from e
+        raise Wrong(
+            f"The context was not loaded: {e}\nWhat the vendor's libraries say of it stands above. "
+            f"The context is for {made['soc']}, Hexagon v{made['arch']}, and was made by QAIRT {made['qairt']}."
+        ) from e
     said = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE)).say(prompt, a["tokens"])
     text = words.decode(said.tokens)
     if a["json"]:
@@ -69,6 +73,8 @@ def installed(runtime: dict[str, Any]) -> Path:
     spec = importlib.util.find_spec("onnxruntime_qnn")
     if spec is None or spec.origin is None:
         raise Wrong(f"{PACKAGE} {have} is installed, and its folder is not there: {install} --force-reinstall")
+    if not any(DRIVERS.glob("fastrpc-cdsp*")):  # where the vendor's provider looks for an NPU
+        raise Wrong(f"There is no {DRIVERS}/fastrpc-cdsp*, so no NPU to ask: the kernel has no driver for it, or this user may not see it.")
     return Path(spec.origin).parent
 
 

@@ -89,12 +89,12 @@ def backend(libraries: Path) -> str:
 
 
 def devices(libraries: Path) -> list[onnxruntime.OrtEpDevice]:
-    """The provider's one device; the provider is registered with the first call of a process."""
+    """The provider's NPU, or what it offers in its place: the emulator calls itself a CPU. The provider is registered with the first call of a process."""
     if not any(d.ep_name == PROVIDER for d in onnxruntime.get_ep_devices()):
         for name in ("libQnnSystem.so", "libQnnHtp.so", "libonnxruntime_providers_qnn.so"):
             system.load(libraries / name)  # of one that does not load ONNX Runtime tells what came of it, and not why
         onnxruntime.register_execution_provider_library(PROVIDER, str(libraries.resolve() / "libonnxruntime_providers_qnn.so"))
-    found = [d for d in onnxruntime.get_ep_devices() if d.ep_name == PROVIDER][:1]
+    found = sorted((d for d in onnxruntime.get_ep_devices() if d.ep_name == PROVIDER), key=lambda d: d.device.type != onnxruntime.OrtHardwareDeviceType.NPU)[:1]
     if not found:
         raise Wrong("The vendor's execution provider offers no device: is it of a release that goes with this onnxruntime?")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.machinery
 import importlib.metadata
 import json
 import sys
@@ -35,6 +36,7 @@ import tensors
 import tokens
 import weights
 from arch import Wrong
+from runtime import onnxruntime
 
 CONFIG = {
     "model_type": "llama",
@@ -252,11 +254,29 @@ class Board(unittest.TestCase):
             with mock.patch("importlib.metadata.version", lambda name: "2.10.0"), mock.patch("importlib.util.find_spec", lambda name: None):
                 with self.assertRaisesRegex(Wrong, "its folder is not there"):
                     board.installed(runtime)
+            with (
+                tempfile.TemporaryDirectory() as d,
+                mock.patch("importlib.metadata.version", lambda name: "2.10.0"),
+                mock.patch.object(board, "DRIVERS", Path(d)),
+            ):
+                with mock.patch("importlib.util.find_spec", lambda name: importlib.machinery.ModuleSpec(name, None, origin="/lib/onnxruntime_qnn/__init__.py")):
+                    with self.assertRaisesRegex(Wrong, "no NPU to ask"):
+                        board.installed(runtime)
+                    (Path(d) / "fastrpc-cdsp").touch()
+                    self.assertEqual(board.installed(runtime), Path("/lib/onnxruntime_qnn"))
             with mock.patch("importlib.metadata.version", mock.Mock(side_effect=importlib.metadata.PackageNotFoundError)):
                 with self.assertRaisesRegex(Wrong, "has no onnxruntime-qnn"):
                     board.installed(runtime)
         with self.assertRaisesRegex(Wrong, "for a board, aarch64"):
             board.installed(runtime)
+
+    def test_the_npu_of_several_devices(self) -> None:
+        kinds = onnxruntime.OrtHardwareDeviceType
+        offers = [mock.Mock(ep_name=session.PROVIDER, device=mock.Mock(type=k)) for k in (kinds.GPU, kinds.NPU)]
+        with mock.patch.object(onnxruntime, "get_ep_devices", lambda: offers):
+            self.assertEqual(session.devices(Path("."))[0].device.type, kinds.NPU)
+        with mock.patch.object(onnxruntime, "get_ep_devices", lambda: offers[:1]):
+            self.assertEqual(session.devices(Path(".")), offers[:1])
 
 
 class Plain(unittest.TestCase):
