@@ -11,20 +11,24 @@ import (
 
 // Accuracy are the arguments of kind accuracy.
 type Accuracy struct {
-	Reference    step.Path            `arg:"reference,required"`
+	Reference    step.Path            `arg:"reference"`
+	References   map[string]step.Path `arg:"references"`
 	Outputs      map[string]step.Path `arg:"outputs,required"`
 	Contexts     map[string]step.Path `arg:"contexts"`
 	CompileTimes map[string]step.Path `arg:"compile_times"`
 	Times        map[string]step.Path `arg:"times"`
+	Least        float64              `arg:"least" range:"0..1"`
 	Title        string               `arg:"title"`
 }
 
 func accuracySchema() step.Schema {
 	return step.Schema{
-		Summary: "Compares what a language model said in several ways with what a reference did: words, tokens, cosine, perplexity.",
+		Summary: "Compares what graphs gave in several ways with what a reference did: words, tokens, cosine, largest error, SQNR, perplexity; names the first that is bad.",
 		ArgDocs: map[string]string{
 			"reference":     "What `onnx_run` or `htp_emulate` made.",
-			"outputs":       "What is compared with it, by name: the same prompt, by other graphs or on something else.",
+			"references":    "In place of reference one for each of the names: truncated twins, each beside the float model cut after as many layers.",
+			"outputs":       "What is compared with it, by name: the same prompt or samples, by other graphs or on something else. They are sorted by name, 2 before 10.",
+			"least":         "The mean cosine that is good enough. The first that has less is named below the table, and is `first_bad`.",
 			"contexts":      "Of the same names, the contexts that they ran from: their sizes and nodes go into the table.",
 			"compile_times": "Likewise how long compiling took, of `htp_context`.",
 			"times":         "Likewise how long answering took.",
@@ -33,6 +37,7 @@ func accuracySchema() step.Schema {
 		Outputs: []step.OutputSpec{
 			{Name: "table", Class: action.File, Doc: "A line for each, beside the reference's (JSON)."},
 			{Name: "rows", Class: action.Value, Doc: "The same by name, for checks: { lpbq = { words, tokens, equal, cosine, cosine_min, difference_max, sqnr_db, argmax_equal, perplexity, npu_nodes, cpu_nodes, … } }."},
+			{Name: "first_bad", Class: action.Value, Doc: "The name of the first whose cosine is less than `least`; \"\" if all are good."},
 		},
 		Toolchains: []string{onnxToolchain},
 		Example: `step "accuracy" "smollm2" {
@@ -44,9 +49,17 @@ func accuracySchema() step.Schema {
 
 // Plan plans the comparison, one action for all.
 func (c Accuracy) Plan(p *step.Plan) {
-	args := map[string]any{"reference": c.Reference.InRoot(), "title": c.Title, "table": "table.json", "rows": "rows.json"}
+	args := map[string]any{"reference": "", "least": c.Least, "title": c.Title, "table": "table.json", "rows": "rows.json", "first_bad": "first_bad.json"}
+	if c.Reference.IsSet() {
+		args["reference"] = c.Reference.InRoot()
+	}
 	inputs := []action.Input{c.Reference.Input()}
-	for name, of := range map[string]map[string]step.Path{"outputs": c.Outputs, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times} {
+	for _, name := range slices.Sorted(maps.Keys(c.Outputs)) {
+		if _, ok := c.References[name]; ok == c.Reference.IsSet() {
+			p.Fail("references", "What to compare with", "%q must have either a reference of its own, in references, or reference, the one of all.", name)
+		}
+	}
+	for name, of := range map[string]map[string]step.Path{"outputs": c.Outputs, "references": c.References, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times} {
 		at := map[string]string{}
 		for _, key := range slices.Sorted(maps.Keys(of)) {
 			if _, ok := c.Outputs[key]; !ok {
@@ -61,4 +74,5 @@ func (c Accuracy) Plan(p *step.Plan) {
 	a := program(p, "compare", args, false, "accuracy").In(inputs...)
 	p.File("table", a.Out("table.json"))
 	p.Output("rows", action.Value, a.Out("rows.json"))
+	p.Output("first_bad", action.Value, a.Out("first_bad.json"))
 }

@@ -23,7 +23,7 @@ func onnxLLMSchema() step.Schema {
 			"layers":  "Only the first layers: a truncated twin, to find out where a difference begins.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree,
-			Doc: "prefill.onnx, decode.onnx, weights.bin that both share, arch.json, tokenizer.json, and the chat template if the model has one."}},
+			Doc: "prefill.onnx, decode.onnx, weights.bin that both share, arch.json, tokenizer.json, and chat_template.jinja and special_tokens.json if the model has a chat template."}},
 		Toolchains: []string{onnxToolchain},
 		Example:    `step "onnx_llm" "smollm2" { model = "models/SmolLM2-135M-Instruct" }`,
 	}

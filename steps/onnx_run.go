@@ -20,8 +20,8 @@ func saidDocs(more map[string]string) map[string]string {
 	docs := map[string]string{
 		"prompt": "What a language model is asked, put into its chat template.",
 		"system": "What the template's system message says, if anything.",
-		"tokens": "Tokens of the answer, at most; it ends before where the model says so.",
-		"text":   "A text file that the model reads, to compare what it thinks of each token. By default a few lines of ours.",
+		"tokens": "Tokens of the answer, at most; it ends before where the model says so. With the prompt they must fit into the cache.",
+		"text":   "A text file that the model reads, as much as its cache holds, to compare what it thinks of each token. By default a few lines of ours.",
 		"inputs": "For any other graph, in place of a prompt: a folder of samples, *.npz files with the graph's inputs by name.",
 	}
 	maps.Copy(docs, more)

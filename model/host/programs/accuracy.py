@@ -1,8 +1,12 @@
-"""Compares what decoders said: reference, outputs, contexts, compile_times, times (by name), title → table: a JSON file; rows: a JSON file."""
+"""Compares what graphs gave: reference, references, outputs, contexts, compile_times, times (by name), least, title → table, rows, first_bad: JSON files.
+
+With references, each is compared with its own, such as truncated twins with the float model cut after as many layers.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +74,7 @@ COLUMNS = (
     ("cosine", "cosine", ""),
     ("difference_max", "largest difference", ""),
     ("sqnr_db", "SQNR", "dB"),
+    ("argmax_equal", "same argmax", "%"),
     ("perplexity", "perplexity", ""),
     ("nodes", "nodes on NPU", ""),
     ("context_mb", "context", "MB"),
@@ -80,8 +85,23 @@ COLUMNS = (
 )
 
 
+# What a table leaves out, since it says nothing there: of words beside a reference's, of samples, of truncated twins.
+HIDDEN = {
+    "words": ("difference_max", "sqnr_db", "argmax_equal"),
+    "samples": ("argmax_equal",),
+    "twins": ("words", "equal", "perplexity"),
+}
+
+
+def natural(name: str) -> list[str | int]:
+    """What names are sorted by, so that 2 comes before 10."""
+    return [int(part) if i % 2 else part for i, part in enumerate(re.split(r"([0-9]+)", name))]
+
+
 def cell(row: dict[str, Any], name: str) -> str:
     value = row.get(name)
+    if name == "argmax_equal" and value is not None:
+        return f"{100 * value:.1f}"
     if name == "equal" and value is not None:
         return f"{value} of {row['tokens']}"
     if name == "nodes" and "npu_nodes" in row:
@@ -93,39 +113,61 @@ def cell(row: dict[str, Any], name: str) -> str:
     return "" if value is None else str(value)
 
 
+def row(a: dict[str, Any], name: str) -> dict[str, Any]:
+    """One line's numbers."""
+    try:
+        found = compared(Path(a["references"].get(name) or a["reference"]), Path(a["outputs"][name]))
+    except Wrong as e:
+        raise Wrong(f"{name}: {e}") from e
+    if name in a["contexts"]:
+        found |= context(Path(a["contexts"][name]))
+    if name in a["compile_times"]:
+        found["compile_s"] = round(sum(json.loads(Path(a["compile_times"][name]).read_text()).values()), 1)
+    if name in a["times"]:
+        t = json.loads(Path(a["times"][name]).read_text())
+        if "sample" in t:
+            found["sample_s"] = round(sum(t["sample"]) / max(1, len(t["sample"])), 3)
+        else:
+            found["prefill_s"], found["token_s"] = round(sum(t["prefill"]), 2), round(sum(t["decode"]) / max(1, len(t["decode"])), 3)
+    return found
+
+
+def own(reference: Path) -> dict[str, Any]:
+    """The reference's own line, if it said something."""
+    if not (reference / "said.json").is_file():
+        return {}
+    r = json.loads((reference / "said.json").read_text())
+    line = {"name": "reference", "words": r["text"]}
+    if "text_tokens" in r:
+        line["perplexity"] = perplexity(np.load(reference / "text.npy"), r["text_tokens"])
+    return line
+
+
+def verdict(found: dict[str, dict[str, Any]], least: float) -> tuple[str, str]:
+    """The first whose cosine is less than it should be, and a sentence that says so; neither where all are good."""
+    names = list(found)
+    for i, name in enumerate(names):
+        if found[name]["cosine"] < least:
+            before = f" {names[i - 1]} is good." if i else ""
+            return name, f"The first bad one is {name}: its cosine is {found[name]['cosine']:.4f}, and {least:g} is wanted.{before}"
+    return "", ""
+
+
 def main(a: dict[str, Any]) -> None:
-    reference = Path(a["reference"])
-    found: dict[str, dict[str, Any]] = {}
-    for name, outputs in sorted(a["outputs"].items()):
-        row = compared(reference, Path(outputs))
-        if name in a["contexts"]:
-            row |= context(Path(a["contexts"][name]))
-        if name in a["compile_times"]:
-            row["compile_s"] = round(sum(json.loads(Path(a["compile_times"][name]).read_text()).values()), 1)
-        if name in a["times"]:
-            t = json.loads(Path(a["times"][name]).read_text())
-            if "sample" in t:
-                row["sample_s"] = round(sum(t["sample"]) / max(1, len(t["sample"])), 3)
-            else:
-                row["prefill_s"], row["token_s"] = round(sum(t["prefill"]), 2), round(sum(t["decode"]) / max(1, len(t["decode"])), 3)
-        found[name] = row
-    own: dict[str, Any] = {"name": "reference"}
-    if (reference / "said.json").is_file():
-        r = json.loads((reference / "said.json").read_text())
-        own["words"] = r["text"]
-        if "text_tokens" in r:
-            own["perplexity"] = perplexity(np.load(reference / "text.npy"), r["text_tokens"])
-    lines = [*([own] if len(own) > 1 else []), *({"name": name, **row} for name, row in found.items())]
-    hidden = ("difference_max", "sqnr_db") if "words" in own else ()
-    shown = [c for c in COLUMNS if c[0] not in hidden and any(cell(row, c[0]) for row in lines)]
+    found = {name: row(a, name) for name in sorted(a["outputs"], key=natural)}
+    first = own(Path(a["reference"])) if a["reference"] else {}
+    lines = [*([first] if first else []), *({"name": name, **numbers} for name, numbers in found.items())]
+    hidden = HIDDEN["words" if first else "twins" if a["references"] else "samples"]
+    shown = [c for c in COLUMNS if c[0] not in hidden and any(cell(line, c[0]) for line in lines)]
+    bad, says = verdict(found, a["least"])
     table = {
         "title": a["title"],
         "columns": [{"name": name, "label": label, "unit": unit} for name, label, unit in shown],
-        "lines": [[cell(row, c[0]) for c in shown] for row in lines],
-        "note": EMULATOR if a["contexts"] else "",
+        "lines": [[cell(line, c[0]) for c in shown] for line in lines],
+        "note": " ".join(s for s in (says, EMULATOR if a["contexts"] else "") if s),
     }
-    Path(a["table"]).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n")
-    Path(a["rows"]).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    for at, made in ((a["table"], table), (a["rows"], found), (a["first_bad"], bad)):
+        Path(at).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
 
 
 command.run(main)

@@ -23,7 +23,7 @@ Part = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 NO_RANDOM_ADDRESSES = 0x0040000  # personality(2)
 
-TEXTS = ("tokenizer.json", "chat_template.jinja")  # what goes on beside the graphs
+TEXTS = ("tokenizer.json", "chat_template.jinja", "special_tokens.json")  # what goes on beside the graphs
 
 
 def run(command: Part, given: dict[str, Any] | None = None) -> None:

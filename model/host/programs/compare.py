@@ -29,8 +29,10 @@ def rows(reference: np.ndarray, got: np.ndarray) -> dict[str, float]:
 
 
 def perplexity(logits: np.ndarray, ids: list[int]) -> float:
-    """Of a text's tokens from the second on, each given those before it."""
+    """Of a text's tokens from the second on, each given those before it. logits are float [len(ids), vocabulary]."""
+    if len(ids) < 2 or len(logits) != len(ids):
+        raise Wrong(f"Perplexity is of two tokens at least, with logits for each: here are {len(ids)} tokens and logits for {len(logits)}.")
     x = logits[:-1].astype(np.float64)
     x = x - x.max(1, keepdims=True)
     nll = np.log(np.exp(x).sum(1)) - x[np.arange(len(ids) - 1), ids[1:]]
-    return float(np.exp(nll.mean()))
+    return float(np.exp(min(nll.mean(), 700.0)))  # JSON has no infinity

@@ -1,4 +1,5 @@
-"""A model as static graphs: model, context, chunk, layers → out: prefill.onnx, decode.onnx, weights.bin, arch.json, tokenizer.json, chat_template.jinja."""
+"""A model as static graphs: model, context, chunk, layers → out: prefill.onnx, decode.onnx, weights.bin, arch.json, tokenizer.json, chat_template.jinja,
+special_tokens.json."""
 
 from __future__ import annotations
 

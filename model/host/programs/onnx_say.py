@@ -29,13 +29,22 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
         )
     of, words = arch.load(folder / "arch.json"), tokens.Text(folder)
     prompt = words.chat(a["prompt"], a.get("system"))
+    most = of.context + 1 - len(prompt)  # the last token is said, and not read
+    if a["tokens"] > most:
+        raise Wrong(
+            f"The prompt has {len(prompt)} tokens, and {a['tokens']} of an answer do not fit beside it into a cache of {of.context}: "
+            + (f"ask for {most} at most, or give" if most > 0 else "give")
+            + f" onnx_llm a context of {of.context + a['tokens'] - most}."
+        )
+    ids = words.encode(Path(a["text"]).read_text())[: of.context] if a.get("text") else []
+    if a.get("text") and len(ids) < 2:
+        raise Wrong(f"The text has {len(ids)} tokens: what the model thinks of each given those before it takes two at least.")
     d = session.Decoder(of, *runs(folder, libraries), session.zeros(folder))
     said = d.say(prompt, a["tokens"])
     out = command.fresh(a["out"])
     report: dict[str, Any] = {"prompt": a["prompt"], "prompt_tokens": said.prompt, "tokens": said.tokens, "text": words.decode(said.tokens)}
     np.save(out / "said.npy", np.stack(said.logits))
-    if a.get("text"):
-        ids = words.encode(Path(a["text"]).read_text())[: of.context]
+    if ids:
         d.clear()
         np.save(out / "text.npy", d.read(ids))
         report["text_tokens"] = ids

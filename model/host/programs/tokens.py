@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from arch import Wrong
@@ -21,6 +22,8 @@ class Text:
         self.tokenizer = Tokenizer.from_file(str(at))
         template = folder / "chat_template.jinja"
         self.template = template.read_text() if template.is_file() else None
+        special = folder / "special_tokens.json"
+        self.special = {"bos_token": "", "eos_token": ""} | (json.loads(special.read_text()) if special.is_file() else {})
 
     def encode(self, text: str) -> list[int]:
         if len(text) > BOUND:
@@ -43,7 +46,7 @@ class Text:
         env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
         env.globals["raise_exception"] = refuse
         try:
-            text = env.from_string(self.template).render(messages=messages, add_generation_prompt=True, bos_token="", eos_token="")
+            text = env.from_string(self.template).render(messages=messages, add_generation_prompt=True, **self.special)
         except TemplateError as e:
             raise Wrong(f"The model's chat template cannot be filled in: {e}.") from e
         return self.encode(text)

@@ -87,7 +87,7 @@ class Weights:
 
 
 def open_model(path: Path) -> tuple[Weights, dict[str, str]]:
-    """Opens a Hugging Face folder or a GGUF; also gives the files that go with it: tokenizer.json, chat_template.jinja."""
+    """Opens a Hugging Face folder or a GGUF; also gives the files that go with it: tokenizer.json, chat_template.jinja, special_tokens.json."""
     if path.is_dir():
         ggufs = sorted(path.glob("*.gguf"))
         if (path / "config.json").is_file():
@@ -116,12 +116,16 @@ def open_folder(path: Path) -> tuple[Weights, dict[str, str]]:
     files = {}
     if (path / "tokenizer.json").is_file():
         files["tokenizer.json"] = (path / "tokenizer.json").read_text()
-    settings = path / "tokenizer_config.json"
-    template = json.loads(settings.read_text()).get("chat_template") if settings.is_file() else None
+    at = path / "tokenizer_config.json"
+    settings = json.loads(at.read_text()) if at.is_file() else {}
+    template = settings.get("chat_template")
+    if isinstance(template, list):  # several by name
+        template = next((t["template"] for t in template if t.get("name") == "default"), None)
     if (path / "chat_template.jinja").is_file():
         template = (path / "chat_template.jinja").read_text()
     if isinstance(template, str):
         files["chat_template.jinja"] = template
+        files["special_tokens.json"] = special_tokens({k: v["content"] if isinstance(v, dict) else v for k, v in settings.items() if k.endswith("os_token")})
     return Weights(of, read), files
 
 
@@ -196,8 +200,16 @@ def open_gguf(path: Path) -> tuple[Weights, dict[str, str]]:
 
     files = {"tokenizer.json": gguf_tokenizer(value)}
     if template := value("tokenizer.chat_template"):
+        words = value("tokenizer.ggml.tokens")
+        ids = {t: value(f"tokenizer.ggml.{t}_id") for t in ("bos_token", "eos_token")}
         files["chat_template.jinja"] = template
+        files["special_tokens.json"] = special_tokens({t: words[int(i)] for t, i in ids.items() if i is not None})
     return Weights(of, read), files
+
+
+def special_tokens(words: dict[str, str | None]) -> str:
+    """What a chat template calls bos_token and eos_token; a model may have none."""
+    return json.dumps({t: words.get(t) or "" for t in ("bos_token", "eos_token")}, ensure_ascii=False) + "\n"
 
 
 def gguf_tokenizer(value: Callable[[str], Any]) -> str:

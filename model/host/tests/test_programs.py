@@ -6,6 +6,8 @@ import dataclasses
 import importlib.machinery
 import importlib.metadata
 import json
+import math
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -70,6 +72,9 @@ def made(seed: int = 1, **more: object) -> weights.Weights:
 
     w = weights.Weights(of, read)
     return w
+
+
+PROMPT = "Who keeps the lamp at the end of the bay?"
 
 
 def textbook(w: weights.Weights, ids: list[int]) -> np.ndarray:
@@ -443,6 +448,152 @@ class Compare(unittest.TestCase):
 
     def test_perplexity(self) -> None:
         self.assertAlmostEqual(compare.perplexity(np.zeros((5, 7)), [1, 2, 3, 4, 5]), 7)
+
+
+TEMPLATE = """{{ bos_token }}{% for m in messages %}<|im_start|>{{ m['role'] }}
+{{ m['content'] }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+
+
+def model_folder(at: Path) -> weights.Weights:
+    """A Hugging Face folder of two layers with a tokenizer of bytes and a chat template."""
+    from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+    from tokenizers import decoders as text_decoders
+
+    t = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, merges=[]))
+    t.pre_tokenizer, t.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), text_decoders.ByteLevel()
+    t.add_special_tokens([AddedToken(w, special=True, normalized=False) for w in ("<s>", "<|im_start|>", "<|im_end|>", "</s>")])
+    config = {**CONFIG, "vocab_size": 260}
+    w = made(**config)
+    named = {f"model.layers.{i}.{hf}": f"{i}.{k}" for i in range(2) for k, (hf, _) in weights.LAYER.items() if not k.endswith(("_bias", "q_norm", "k_norm"))}
+    named |= {hf: k for k, (hf, _) in weights.TOP.items()}
+    header, data = {}, b""
+    for hf, ours in named.items():
+        a = w[ours].T if ours == "head" or ours.rpartition(".")[2] in weights.MATRICES else w[ours]
+        raw = np.ascontiguousarray(a, np.float32).tobytes()
+        header[hf] = {"dtype": "F32", "shape": list(a.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    head = json.dumps(header).encode()
+    at.mkdir()
+    (at / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + data)
+    (at / "config.json").write_text(json.dumps(config))
+    (at / "tokenizer.json").write_text(t.to_str())
+    (at / "tokenizer_config.json").write_text(json.dumps({"chat_template": TEMPLATE, "bos_token": {"content": "<s>"}, "eos_token": "</s>"}))
+    return w
+
+
+class Programs(unittest.TestCase):
+    """The programs as steps run them, from a model's folder to what accuracy says."""
+
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.at = Path(self.folder.name)
+        self.weights = model_folder(self.at / "model")
+        self.program("onnx_llm", model="model", context=160, chunk=16, out="float")
+
+    def program(self, name: str, **args: object) -> str:
+        """Runs one; gives what it says is wrong."""
+        (self.at / "args.json").write_text(json.dumps(args))
+        r = subprocess.run(
+            [sys.executable, "-s", str(Path(PROGRAMS).resolve() / f"{name}.py"), "args.json"], cwd=self.at, capture_output=True, text=True, check=False
+        )
+        self.assertNotIn("Traceback", r.stderr)
+        return r.stderr if r.returncode else ""
+
+    def say(self, graphs: str, out: str, **more: object) -> dict[str, Any]:
+        (self.at / "text.txt").write_text("The sea is calm, and the lamp is lit.")
+        said = {"graphs": graphs, "prompt": PROMPT, "tokens": 6, "text": "text.txt", "out": out, "said": "said.json", "times": "times.json"}
+        self.assertEqual(self.program("onnx_say", **(said | more)), "")
+        return dict(json.loads((self.at / "said.json").read_text()))
+
+    def test_a_long_prompt_in_the_chat_template(self) -> None:
+        said = self.say("float", "said", system="Be brief.")
+        words = f"<s><|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n{PROMPT}<|im_end|>\n<|im_start|>assistant\n"
+        ids = tokens.Text(self.at / "float").encode(words)
+        self.assertEqual(said["prompt_tokens"], ids)
+        self.assertGreater(len(ids), 3 * 16)  # more than three chunks
+        want = list(ids)
+        while len(want) < len(ids) + 6:  # a token after the other, by another implementation
+            want.append(int(textbook(self.weights, want)[-1].argmax()))
+        self.assertEqual(said["tokens"], want[len(ids) :])
+
+    def test_what_does_not_fit_is_said_before_anything_is_loaded(self) -> None:
+        (self.at / "float" / "prefill.onnx").unlink()
+        args = {"graphs": "float", "prompt": PROMPT, "out": "out", "said": "said.json", "times": "times.json"}
+        length = len(tokens.Text(self.at / "float").chat(PROMPT))
+        most = 160 + 1 - length
+        self.assertRegex(self.program("onnx_say", **args, tokens=most + 1), rf"{length} tokens.*cache of 160: ask for {most} at most, .*context of 161\.")
+        self.assertRegex(self.program("onnx_say", **(args | {"prompt": PROMPT * 4}), tokens=1), r"cache of 160: give onnx_llm a context of \d+\.")
+        (self.at / "empty.txt").write_text("\n")
+        self.assertIn("The text has 1 tokens", self.program("onnx_say", **args, tokens=1, text="empty.txt"))
+
+    def test_accuracy_is_what_a_textbook_says(self) -> None:
+        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
+        self.assertEqual(self.program("onnx_quantize", graphs="float", scheme="a16w4", block_size=32, calibration="calibration.txt", samples=2, out="q"), "")
+        f, q = self.say("float", "f"), self.say("q", "g")
+        args = {"reference": "f", "references": {}, "outputs": {"q": "g"}, "contexts": {}, "compile_times": {}, "times": {}, "title": "", "least": 1}
+        files = {"table": "table.json", "rows": "rows.json", "first_bad": "bad.json"}
+        self.assertEqual(self.program("accuracy", **args, **files), "")
+        row, table = json.loads((self.at / "rows.json").read_text())["q"], json.loads((self.at / "table.json").read_text())
+
+        ids = f["text_tokens"]
+        loss = 0.0
+        for i, logits in enumerate(textbook(self.weights, ids)[:-1]):  # from the weights, without graphs
+            loss -= math.log(math.exp(logits[ids[i + 1]]) / sum(math.exp(x) for x in logits))
+        line = table["lines"][0][[c["name"] for c in table["columns"]].index("perplexity")]
+        self.assertEqual(line, f"{math.exp(loss / (len(ids) - 1)):.2f}")
+        logits, loss = np.load(self.at / "g" / "text.npy").astype(np.float64), 0.0
+        for i in range(len(ids) - 1):
+            loss -= math.log(math.exp(logits[i, ids[i + 1]]) / np.exp(logits[i]).sum())
+        self.assertAlmostEqual(row["perplexity"], math.exp(loss / (len(ids) - 1)), places=6)
+
+        equal = next((i for i, (a, b) in enumerate(zip(f["tokens"], q["tokens"], strict=True)) if a != b), 6)
+        self.assertEqual((row["tokens"], row["equal"]), (6, equal))
+        pairs = [
+            (np.load(self.at / "f" / n)[:most], np.load(self.at / "g" / n)[:most]) for n, most in (("said.npy", min(equal + 1, 6)), ("text.npy", len(ids)))
+        ]
+        a, b = (np.concatenate(x).astype(np.float64) for x in zip(*pairs, strict=True))
+        self.assertAlmostEqual(row["sqnr_db"], 20 * math.log10(math.sqrt((a * a).sum()) / math.sqrt(((b - a) ** 2).sum())), places=6)
+        self.assertAlmostEqual(row["difference_max"], max(float(abs(x - y)) for x, y in zip(a.flat, b.flat, strict=True)))
+        self.assertAlmostEqual(row["argmax_equal"], sum(list(x).index(max(x)) == list(y).index(max(y)) for x, y in zip(a, b, strict=True)) / len(a))
+        cosines = [sum(x * y) / math.hypot(*x) / math.hypot(*y) for x, y in zip(a, b, strict=True)]
+        self.assertAlmostEqual(row["cosine"], sum(cosines) / len(cosines))
+        self.assertAlmostEqual(row["cosine_min"], min(cosines))
+        self.assertLess(row["cosine"], 0.9999)  # four bits are not lossless, so the numbers above say something
+        self.assertEqual(json.loads((self.at / "bad.json").read_text()), "q")
+
+    def test_the_first_bad_twin_is_named(self) -> None:
+        r = np.random.default_rng(6)
+        args: dict[str, dict[str, str]] = {"references": {}, "outputs": {}}
+        for layers, noise in ((10, 2.0), (1, 0.0), (4, 1.0), (2, 0.01)):
+            logits = r.standard_normal((5, 32))
+            for side, of in (("references", logits), ("outputs", logits + noise * r.standard_normal((5, 32)))):
+                name = f"{side}{layers}"
+                (self.at / name).mkdir()
+                np.save(self.at / name / "said.npy", of[:1])
+                np.save(self.at / name / "text.npy", of)
+                (self.at / name / "said.json").write_text(json.dumps({"prompt_tokens": [1], "tokens": [2], "text": "", "text_tokens": [1, 2, 3, 4, 5]}))
+                args[side][f"{layers} on the NPU"] = name
+        more = {
+            "reference": "",
+            "contexts": {},
+            "compile_times": {},
+            "times": {},
+            "title": "",
+            "table": "table.json",
+            "rows": "rows.json",
+            "first_bad": "bad.json",
+        }
+        self.assertEqual(self.program("accuracy", **args, **more, least=0.95), "")
+        table = json.loads((self.at / "table.json").read_text())
+        self.assertEqual([line[0].split()[0] for line in table["lines"]], ["1", "2", "4", "10"])
+        self.assertEqual([c["label"] for c in table["columns"]], ["", "cosine", "largest difference", "SQNR", "same argmax"])
+        self.assertRegex(table["note"], r"^The first bad one is 4 on the NPU: its cosine is 0\.\d+, and 0\.95 is wanted\. 2 on the NPU is good\.$")
+        self.assertEqual(json.loads((self.at / "bad.json").read_text()), "4 on the NPU")
+        np.save(self.at / "outputs2" / "text.npy", np.full((5, 32), np.nan))
+        self.assertIn("2 on the NPU: There are outputs that are no numbers", self.program("accuracy", **args, **more, least=0.95))
 
 
 if __name__ == "__main__":
