@@ -4,6 +4,7 @@
 #   hexmage run onnx-htp --var model=net.onnx --var samples=samples    samples: *.npz with the graph's inputs by name
 #   hexmage run onnx-htp … --var quantise=false                        as it is: quantised, or in 16-bit floats
 #   hexmage run onnx-htp … --var fallback=true                         what the NPU does not take stays on the CPU
+#   hexmage run onnx-htp … --var least=0.9                             a smaller cosine is good enough, too
 
 pipeline { description = "An ONNX graph of your own through Qualcomm's HTP compiler and emulator, beside the CPU" }
 profile "host" { default = true }
@@ -13,6 +14,7 @@ variable "model" { type = optional(string) }
 variable "samples" { type = optional(string) }
 variable "quantise" { type = optional(bool) }
 variable "fallback" { type = optional(bool) }
+variable "least" { type = optional(number) }
 
 module "net" {
   source   = "onnx-htp"
@@ -20,6 +22,7 @@ module "net" {
   samples  = var.samples
   quantise = var.quantise
   fallback = var.fallback
+  least    = var.least
 }
 
 output "context" { value = module.net.context }

@@ -3,6 +3,7 @@
 #
 #   mage pipeline smollm2-ort
 #   hexmage run smollm2-ort --var prompt="Name three fruits." --var tokens=20 --soc SM8650
+#   hexmage run smollm2-ort --var twins=[1,2,4]    truncated twins, too: which layers go wrong
 
 pipeline { description = "SmolLM2-135M, A16W8 and LPBQ side by side, through Qualcomm's HTP compiler and emulator" }
 profile "host" { default = true }
@@ -10,7 +11,9 @@ target "SM8750" {}
 
 variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }
+variable "context" { type = optional(number) }
 variable "schemes" { type = optional(set(string)) }
+variable "twins" { type = optional(set(number)) }
 
 toolchain "smollm2" {} # Apache-2.0
 
@@ -21,6 +24,8 @@ module "llm" {
   prompt   = var.prompt
   tokens   = var.tokens
   schemes  = var.schemes
+  context  = var.context
+  twins    = var.twins
 }
 
 check "words" {
@@ -32,3 +37,4 @@ check "words" {
 output "bundles" { value = module.llm.bundles }
 output "contexts" { value = module.llm.contexts }
 output "table" { value = module.llm.table }
+output "twins" { value = module.llm.twins }

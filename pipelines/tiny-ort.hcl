@@ -6,6 +6,9 @@ target "SM8750" {}
 
 variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }
+variable "context" { type = optional(number) }
+variable "schemes" { type = optional(set(string)) }
+variable "twins" { type = optional(set(number)) }
 
 step "model" "tiny" {
   seed   = 79
@@ -13,10 +16,13 @@ step "model" "tiny" {
 }
 
 module "llm" {
-  source = "ort-llm"
-  model  = step.model.tiny.outputs.dir
-  prompt = var.prompt
-  tokens = var.tokens
+  source  = "ort-llm"
+  model   = step.model.tiny.outputs.dir
+  prompt  = var.prompt
+  tokens  = var.tokens
+  context = var.context
+  schemes = var.schemes
+  twins   = var.twins
 }
 
 check "npu" {
@@ -27,3 +33,4 @@ check "npu" {
 output "bundles" { value = module.llm.bundles }
 output "contexts" { value = module.llm.contexts }
 output "table" { value = module.llm.table }
+output "twins" { value = module.llm.twins }

@@ -28,6 +28,12 @@ variable "fallback" {
   description = "Whether nodes that the NPU does not take may stay on the CPU"
 }
 
+variable "least" {
+  type        = number
+  default     = 0.99
+  description = "The cosine that is good enough, of the worst output of the worst sample"
+}
+
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
@@ -62,6 +68,13 @@ step "onnx_run" "net" {
   inputs      = local.samples
 }
 
+step "onnx_run" "quantised" {
+  description = "what the quantised graph says on the CPU"
+  when        = var.quantise
+  graphs      = step.onnx_quantize.net.outputs.dir
+  inputs      = local.samples
+}
+
 step "htp_emulate" "net" {
   description = "what the NPU would say"
   context     = step.htp_context.net.outputs.dir
@@ -70,11 +83,24 @@ step "htp_emulate" "net" {
 
 step "accuracy" "net" {
   title         = "${var.model == "" ? "the example" : basename(var.model)} for ${target.soc}, Hexagon ${target.arch}"
+  least         = var.least
   reference     = step.onnx_run.net.outputs.dir
-  outputs       = { htp = step.htp_emulate.net.outputs.dir }
+  outputs       = merge({ htp = step.htp_emulate.net.outputs.dir }, var.quantise ? { cpu = step.onnx_run.quantised.outputs.dir } : {})
   contexts      = { htp = step.htp_context.net.outputs.dir }
   compile_times = { htp = step.htp_context.net.outputs.times }
   times         = { htp = step.htp_emulate.net.outputs.times }
+}
+
+check "near" {
+  description = "the NPU's outputs are near the CPU's"
+  condition   = step.accuracy.net.outputs.first_bad == ""
+  error_message = join("", [
+    "${step.accuracy.net.outputs.first_bad} has a cosine of ${format("%.4f", step.accuracy.net.outputs.rows[step.accuracy.net.outputs.first_bad].cosine)}, ",
+    "and ${var.least} is wanted. ", {
+      cpu = "Quantising did that: give samples that are like what the graph will see, and more of them."
+      htp = "The compiler did that: it takes some node otherwise than ONNX Runtime. Look first at softmaxes of 8 bits whose zero point is not the type's least number, then at halves of the graph."
+    }[step.accuracy.net.outputs.first_bad],
+  ])
 }
 
 output "context" {

@@ -46,6 +46,12 @@ variable "licences" {
   description = "Files with the texts of the model's licence, or folders of them, for the bundles"
 }
 
+variable "twins" {
+  type        = set(number)
+  default     = []
+  description = "Numbers of layers: of each a truncated twin is compared with the float one, to find out which layer goes wrong"
+}
+
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
@@ -105,6 +111,17 @@ output "bundles" {
   value       = { for way, b in step.bundle.way : way => b.outputs.dir }
 }
 
+module "twins" {
+  source   = "ort-llm-twins"
+  for_each = length(var.twins) > 0 ? var.schemes : []
+  model    = var.model
+  layers   = var.twins
+  scheme   = each.value
+  prompt   = var.prompt
+  context  = var.context
+  text     = var.text
+}
+
 output "contexts" {
   description = "for each way of quantising: device/ for a phone, emulator/, manifest.json, nodes.json"
   value       = { for way, c in step.htp_context.way : way => c.outputs.dir }
@@ -124,4 +141,10 @@ output "table" {
   description = "each way beside the float model"
   show        = "table"
   value       = step.accuracy.way.outputs.table
+}
+
+output "twins" {
+  description = "for each way of quantising: truncated twins beside the float ones"
+  show        = "table"
+  value       = { for way, m in module.twins : way => m.table }
 }

@@ -71,9 +71,8 @@ func TestTinyORT(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, environment, _ := strings.Cut(plantedPipeline, "toolchain \"onnx\"")
-		environment, _, _ = strings.Cut(environment, "step ")
-		w.write(t, "pipelines/programs.hcl", "profile \"host\" { default = true }\ntoolchain \"onnx\""+environment+`
+		w.write(t, "pipelines/programs.hcl", `profile "host" { default = true }
+toolchain "onnx" {}
 step "python" "tests" {
   environment = toolchain.onnx.dir
   script      = "host/tests/test_programs.py"
@@ -136,16 +135,11 @@ step "python" "tests" {
 
 	t.Run("contexts", func(t *testing.T) { readAlike(t, w) })
 
-	t.Run("planted", func(t *testing.T) {
-		w.write(t, "cosh.py", coshGraph)
-		w.write(t, "flip.py", flipBlock)
-		before, flipped, _ := strings.Cut(plantedPipeline, "step \"python\" \"cosh\"")
-		cosh, flipped, _ := strings.Cut(flipped, "step \"model\"")
-		w.write(t, "pipelines/cosh.hcl", before+"step \"python\" \"cosh\""+cosh)
-		w.write(t, "pipelines/flipped.hcl", before+"step \"model\""+flipped)
-		wants(t, w.run(t, "run", "cosh"), exitFailed, "htp_context.cosh", "Cosh", "fallback = true")
-		wants(t, w.run(t, "run", "flipped"), 5, "check.flipped", "flipped weights are found")
-	})
+	t.Run("planted", func(t *testing.T) { planted(t, w) })
+
+	t.Run("twins", func(t *testing.T) { twins(t, w) })
+
+	t.Run("chat", func(t *testing.T) { chat(t, w) })
 
 	t.Run("reproducible", func(t *testing.T) {
 		other := newWorld(t)
@@ -172,14 +166,15 @@ step "python" "tests" {
 
 	t.Run("socs", func(t *testing.T) {
 		for soc, of := range map[string]struct {
-			arch  string
-			model int
-		}{"SM8550": {"73", 43}, "SM8650": {"75", 57}, "SM8750": {"79", 69}, "SM8850": {"81", 87}} {
-			if o := w.run(t, "--soc", soc, "run", tinyORT); o.code != 0 {
+			arch   string
+			model  int
+			scheme string
+		}{"SM8550": {"73", 43, "lpbq"}, "SM8650": {"75", 57, "lpbq"}, "SM8750": {"79", 69, "a16w4"}, "SM8850": {"81", 87, "lpbq"}} {
+			if o := w.run(t, "--soc", soc, "run", tinyORT, `--var=schemes=["`+of.scheme+`"]`); o.code != 0 {
 				t.Errorf("%s: %s", soc, o)
 				continue
 			}
-			at := filepath.Join("out", tinyORT, "contexts.lpbq")
+			at := filepath.Join("out", tinyORT, "contexts."+of.scheme)
 			o := w.run(t, "inspect", "--json", filepath.Join(at, "device", "prefill_ctx_qnn.bin"))
 			wants(t, o, exitOK, `"arch":`+of.arch, `"soc_model":`+itoa(of.model), "2.51.0")
 			for _, g := range graphs(t, filepath.Join(w.dir, at, "manifest.json")) { // as the vendor's own library found them
@@ -432,75 +427,4 @@ for name in sys.argv[3:]:
     v = lambda x: "%d.%d.%d" % (x.a, x.b, x.c)
     print(json.dumps({"build": i.build.decode(), "backend": i.backend, "core": v(i.core), "api": v(i.api), "blob": v(i.blob), "size": i.size, "model": i.model,
         "graphs": ["%s %d %d" % (i.g[k].name.decode(), i.g[k].ins, i.g[k].outs) for k in range(i.graphs)]}), file=out)
-`
-
-// coshGraph makes a graph with an op that the NPU's compiler does not know.
-const coshGraph = `
-import os, sys, onnx
-from onnx import TensorProto, helper
-value = lambda n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 8])
-graph = helper.make_graph([helper.make_node("Cosh", ["x"], ["y"], name="bad")], "g", [value("x")], [value("y")])
-os.makedirs(sys.argv[1])
-onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), sys.argv[1] + "/g.onnx")
-`
-
-// flipBlock copies quantised graphs, with the signs of some kilobytes of weights changed.
-const flipBlock = `
-import shutil, sys
-shutil.copytree(sys.argv[1], sys.argv[2])
-with open(sys.argv[2] + "/weights.bin", "rb") as f:
-    data = bytearray(f.read())
-at = len(data) // 2
-data[at:at + 8192] = bytes(b ^ 0x80 for b in data[at:at + 8192])
-import os
-os.remove(sys.argv[2] + "/weights.bin")
-with open(sys.argv[2] + "/weights.bin", "wb") as f:
-    f.write(data)
-`
-
-const plantedPipeline = `
-profile "host" { default = true }
-target "SM8750" {}
-toolchain "htp_host" {}
-toolchain "gnu_runtime" {}
-toolchain "onnx" {}
-step "python" "cosh" {
-  environment = toolchain.onnx.dir
-  script      = "cosh.py"
-  args        = ["dir"]
-  output "dir" { tree = "dir" }
-}
-step "htp_context" "cosh" { graphs = step.python.cosh.outputs.dir }
-
-step "model" "tiny" {
-  seed   = 79
-  layers = 2
-}
-step "onnx_llm" "tiny" {
-  model   = step.model.tiny.outputs.dir
-  context = 128
-}
-step "onnx_quantize" "q" { graphs = step.onnx_llm.tiny.outputs.dir }
-step "python" "flip" {
-  environment = toolchain.onnx.dir
-  script      = "flip.py"
-  args        = [step.onnx_quantize.q.outputs.dir, "dir"]
-  output "dir" { tree = "dir" }
-}
-step "onnx_run" "float" {
-  graphs = step.onnx_llm.tiny.outputs.dir
-  prompt = "What is the capital of France?"
-}
-step "onnx_run" "flipped" {
-  graphs = step.python.flip.outputs.dir
-  prompt = "What is the capital of France?"
-}
-step "accuracy" "flipped" {
-  reference = step.onnx_run.float.outputs.dir
-  outputs   = { flipped = step.onnx_run.flipped.outputs.dir }
-}
-check "flipped" {
-  condition     = step.accuracy.flipped.outputs.rows["flipped"].cosine > 0.95
-  error_message = "flipped weights are found: cosine ${step.accuracy.flipped.outputs.rows["flipped"].cosine}"
-}
 `

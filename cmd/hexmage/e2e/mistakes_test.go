@@ -22,6 +22,7 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 	exitEngine = 3
+	exitCheck  = 5
 )
 
 // TestMistakes: an error names the place and the remedy, and has the promised exit code.
