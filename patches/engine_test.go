@@ -324,6 +324,18 @@ func TestUpstream(t *testing.T) {
 			t.Errorf("changed %q, %v", report.Changed, err)
 		}
 	})
+	t.Run("main's runner", func(t *testing.T) { // one place in one file of the whole tree
+		r := request(t, nil, newHeader)
+		r.Source = strings.TrimSuffix(checkout("main", "mllm/backends/qnn/aot_rt"), "/mllm/backends/qnn/aot_rt")
+		var err error
+		if r.SeriesFS, err = patches.Shipped("mllm-aot"); err != nil {
+			t.Fatal(err)
+		}
+		report, err := patches.Apply(t.Context(), r)
+		if err != nil || !cmp.Equal(report.Changed, []string{"mllm/backends/qnn/aot_rt/QnnAOTRuntime.hpp"}) || len(report.Edits[0].Changed) != 1 {
+			t.Errorf("changed %q, %v", report.Changed, err)
+		}
+	})
 	t.Run("main with a new SDK", func(t *testing.T) {
 		r := request(t, nil, newHeader)
 		r.Source = checkout("main", "mllm/backends/qnn/custom-op-package/LLaMAPackage")

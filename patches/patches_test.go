@@ -314,7 +314,7 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("Load = %v, want %q", err, want)
 		}
 	}
-	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), "it has mllm; ") {
+	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), "it has mllm, mllm-aot; ") {
 		t.Errorf("Shipped = %v", err)
 	}
 }

@@ -31,6 +31,7 @@ func samples() map[string]sample {
 			"#ifndef PREPARE_DISABLED\nstatic bool flat(Op const &o) { return true; }\n#endif // PREPARE_DISABLED\nDEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"A\", \"x\"), flat(\"x\"), Op(\"A\", \"x\"))\n"},
 		`insert "core_init"`: {core, "src/PInterface.cpp", "INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  REGISTER_PACKAGE_OPS()\n  return 0;\n}\n",
 			"INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nINIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  return 0;\n}\n"},
+		`call "performance"`:            {newHeader, "mllm/backends/qnn/aot_rt/QnnAOTRuntime.hpp", "void generate(int n, bool perf = false);\n", "void generate(int n, bool perf = true);\n"},
 		`call "register_ops"`:           {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPS();\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
 		`call "register_optimizations"`: {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPTIMIZATIONS()\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
 	}
@@ -38,24 +39,26 @@ func samples() map[string]sample {
 
 // TestShippedRules: every rule that comes with hexmage does what it is for, once, and leaves comments and strings alone.
 func TestShippedRules(t *testing.T) {
-	fsys, err := patches.Shipped("mllm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ranges, err := patches.Load(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rules []string
-	for _, rg := range ranges {
-		for _, r := range rg.Renames {
-			rules = append(rules, `rename "`+r.Name+`"`)
+	series := map[string]string{} // of each rule
+	for _, name := range []string{"mllm", "mllm-aot"} {
+		fsys, err := patches.Shipped(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, r := range rg.Edits {
-			rules = append(rules, r.String())
+		ranges, err := patches.Load(fsys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rg := range ranges {
+			for _, r := range rg.Renames {
+				series[`rename "`+r.Name+`"`] = name
+			}
+			for _, r := range rg.Edits {
+				series[r.String()] = name
+			}
 		}
 	}
-	for _, rule := range rules {
+	for rule, name := range series {
 		s, ok := samples()[rule]
 		if !ok {
 			t.Errorf("there is no sample for %s", rule)
@@ -65,6 +68,11 @@ func TestShippedRules(t *testing.T) {
 			quoted := "// " + strings.ReplaceAll(strings.TrimSpace(s.src), "\n", "\n// ") + "\nconst char *s = R\"__(" + s.src + ")__\";\n"
 			r := request(t, map[string]string{s.file: quoted + s.src}, "")
 			r.SDKInclude = write(t, map[string]string{"HTP/core/tensor.h": s.header})
+			var err error
+			if r.SeriesFS, err = patches.Shipped(name); err != nil {
+				t.Fatal(err)
+			}
+			r.Series = name
 			report, err := patches.ApplyInPlace(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)

@@ -103,6 +103,21 @@ exit 5
 	}
 }
 
+// What upstream's programs leave beside them, and load unseen the next time, is not there the next time: a context of an older model.
+func TestOlderContextIsGone(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, nil)
+	var out bytes.Buffer
+	for range 2 {
+		if _, err := s.Run(t.Context(), session.Request{Args: []string{"sh", "-c", "ls qnn_context.bin; echo old >qnn_context.bin"}, Stdout: &out, Stderr: io.Discard}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out.Len() > 0 {
+		t.Errorf("the second run finds %q of the first", &out)
+	}
+}
+
 func TestUnchangedFilesAreNotPushed(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)

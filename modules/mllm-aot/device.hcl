@@ -1,4 +1,4 @@
-# The real SDKs, upstream's programs, a real phone.
+# The real SDKs, upstream's programs, a real phone. docs/device.md has each step beside upstream's own guide.
 
 profile "device" {
   locals {
@@ -16,40 +16,85 @@ profile "device" {
       for name in ["mllm-qwen3-aot-runner", "libMllmRT.so", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libomp.so"] :
       name => "${step.exec.android.outputs.bin}/${name}"
     }
-    pull   = []
-    expect = null
+    packages = {} # a graph of upstream's ahead-of-time compiler has operations of QNN alone
+    pull     = []
+    expect   = null
+
+    # What both builds begin with. CMake takes a relative root for one below the sources. Upstream's project would download two others, one
+    # of which downloads four more, from branches: its headers are all that is used, so a target of ours has them.
+    prepare = <<-EOT
+      export QAIRT_SDK_ROOT="$HEXMAGE_ROOT/${toolchain.qairt.dir}" GIT_CEILING_DIRECTORIES="$HEXMAGE_ROOT"
+      cat >after-project.cmake <<END
+      find_package(Threads REQUIRED)
+      add_library(stdexec INTERFACE)
+      target_include_directories(stdexec INTERFACE "\$<BUILD_INTERFACE:$HEXMAGE_ROOT/${step.git.stdexec.outputs.dir}>")
+      target_compile_features(stdexec INTERFACE cxx_std_20)
+      target_compile_options(stdexec INTERFACE "\$<\$<COMPILE_LANG_AND_ID:CXX,GNU>:-fcoroutines>")
+      target_link_libraries(stdexec INTERFACE Threads::Threads)
+      add_library(STDEXEC::stdexec ALIAS stdexec)
+      install(TARGETS stdexec EXPORT MllmTargets)
+      END
+    EOT
+
+    cmake = join(" ", [
+      "cmake -B build -G Ninja -DFETCHCONTENT_FULLY_DISCONNECTED=ON -DCMAKE_PROJECT_mllm_INCLUDE=\"$HEXMAGE_ROOT/after-project.cmake\"",
+      "-DCPM_stdexec_SOURCE=\"$HEXMAGE_ROOT/${step.git.stdexec.outputs.dir}\"",
+      "-DCMAKE_C_FLAGS=-ffile-prefix-map=\"$HEXMAGE_ROOT\"=. -DCMAKE_CXX_FLAGS=-ffile-prefix-map=\"$HEXMAGE_ROOT\"=. -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON",
+      "-DMLLM_ENABLE_TEST=OFF -DMLLM_ENABLE_BENCHMARK=OFF",
+      "-DMLLM_KERNEL_USE_THREADS=ON -DMLLM_KERNEL_THREADS_VENDOR_OPENMP=ON -DMLLM_KERNEL_USE_THREADS_VENDOR_MLLM=OFF",
+    ])
   }
 
   step "git" "mllm" {
-    description = "upstream's sources"
-    url         = "https://github.com/UbiquitousLearning/mllm"
-    commit      = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
+    description     = "upstream's sources"
+    url             = "https://github.com/UbiquitousLearning/mllm"
+    commit          = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
+    submodule_paths = ["third_party/fmt", "third_party/flatbuffers", "mllm/ffi/vendors/tvm-ffi", "mllm/backends/cpu/vendors/kleidiai"]
+  }
+
+  step "git" "stdexec" {
+    description = "headers that upstream's CMake project downloads"
+    url         = "https://github.com/NVIDIA/stdexec"
+    commit      = "9514e7bdf4b5d16d8ee4b5ad0e9c8733c3539f37" # its tag nvhpc-25.03.rc1
+    sub         = "include"
+  }
+
+  step "git" "highway" {
+    description = "what upstream's CMake project downloads for x86"
+    url         = "https://github.com/google/highway"
+    commit      = "ac0d5d297b13ab1b89f48484fc7911082d76a93f" # its tag 1.3.0
+  }
+
+  step "patch" "mllm" {
+    description = "have the runner print how fast it was"
+    source      = step.git.mllm.outputs.dir
+    series      = "mllm-aot"
   }
 
   step "exec" "aot_tools" {
     description = "upstream's ahead-of-time compiler"
-    network     = true # its CMake project downloads its dependencies
-    programs    = ["cmake", "ninja", "clang++"]
-    argv = ["sh", "-c", join(" && ", [
-      "cmake -S ${step.git.mllm.outputs.dir} -B build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHWY_ENABLE_TESTS=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF -DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=native -DMLLM_KERNEL_USE_THREADS=ON -DMLLM_KERNEL_THREADS_VENDOR_OPENMP=ON -DMLLM_KERNEL_USE_THREADS_VENDOR_MLLM=OFF -DMLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON",
-      "cmake --build build",
-      "cp -r build/bin bin",
-    ])]
-    env = { QAIRT_SDK_ROOT = toolchain.qairt.dir }
-    output "bin" { tree = "bin" }
+    programs    = ["cmake", "ninja", "gcc", "g++", "as", "ld.bfd", "python3"]
+    shell       = true
+    argv = [<<-EOT
+      ${local.prepare}
+      ${local.cmake} -S ${step.git.mllm.outputs.dir} -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=bfd -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=bfd -DCPM_highway_SOURCE="$HEXMAGE_ROOT/${step.git.highway.outputs.dir}" -DHWY_ENABLE_TESTS=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF -DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=x86-64-v3 -DMLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON
+      cmake --build build --target mllm-qwen3-aot-sha-c
+    EOT
+    ]
+    output "bin" { tree = "build/bin" }
   }
 
   step "exec" "android" {
     description = "upstream's runner and its libraries"
-    network     = true
-    programs    = ["cmake", "ninja"]
-    argv = ["sh", "-c", join(" && ", [
-      "cmake -S ${step.git.mllm.outputs.dir} -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE=$HEXMAGE_ROOT/${toolchain.ndk.dir}/build/cmake/android.toolchain.cmake -DMLLM_CROSS_COMPILE=ON -DMLLM_BUILD_ARM_BACKEND=ON -DMLLM_BUILD_QNN_BACKEND=ON -DANDROID_PLATFORM=android-28 -DANDROID_ABI=arm64-v8a '-DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=armv8.2-a+fp16+fp16fml+dotprod+i8mm;-ffast-math;-Wno-nan-infinity-disabled' -DMLLM_KERNEL_USE_THREADS=ON -DMLLM_KERNEL_THREADS_VENDOR_OPENMP=ON -DMLLM_KERNEL_USE_THREADS_VENDOR_MLLM=OFF",
-      "cmake --build build",
-      "cp -r build/bin bin",
-      "cp ${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/lib/clang/*/lib/linux/aarch64/libomp.so bin/", # -fopenmp links it dynamically
-    ])]
-    env = { QAIRT_SDK_ROOT = toolchain.qairt.dir }
-    output "bin" { tree = "bin" }
+    programs    = ["cmake", "ninja", "python3"]
+    shell       = true
+    argv = [<<-EOT
+      ${local.prepare}
+      ${local.cmake} -S ${step.patch.mllm.outputs.dir} -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$HEXMAGE_ROOT/${toolchain.ndk.dir}/build/cmake/android.toolchain.cmake" -DMLLM_CROSS_COMPILE=ON -DMLLM_BUILD_ARM_BACKEND=ON -DMLLM_BUILD_QNN_BACKEND=ON -DANDROID_PLATFORM=android-28 -DANDROID_ABI=arm64-v8a '-DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=armv8.2-a+fp16+fp16fml+dotprod+i8mm;-ffast-math;-Wno-nan-infinity-disabled'
+      cmake --build build --target mllm-qwen3-aot-runner
+      cp ${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/lib/clang/*/lib/linux/aarch64/libomp.so build/bin/ # -fopenmp links it dynamically
+    EOT
+    ]
+    output "bin" { tree = "build/bin" }
   }
 }

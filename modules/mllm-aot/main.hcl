@@ -102,12 +102,10 @@ step "run" "qwen3" {
   pull   = local.pull
   expect = local.expect
 
-  push = merge(toolchain.qairt.htp_runtime[target.arch], local.runner, {
-    "model.bin"                 = step.context.qwen3.outputs.context
-    "tokenizer.json"            = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
-    "config.json"               = step.context.qwen3.outputs.config
-    "libQnnLLaMAPackage_CPU.so" = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
-    "libQnnLLaMAPackage_HTP.so" = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
+  push = merge(toolchain.qairt.htp_runtime[target.arch], local.packages, local.runner, {
+    "model.bin"      = step.context.qwen3.outputs.context
+    "tokenizer.json" = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
+    "config.json"    = step.context.qwen3.outputs.config
   })
 }
 

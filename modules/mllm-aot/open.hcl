@@ -22,6 +22,10 @@ profile "open" {
     device = step.emulator.phone.outputs.image
     serial = null
     runner = { "mllm-qwen3-aot-runner" = step.exec.runner.outputs.bin }
+    packages = {
+      "libQnnLLaMAPackage_CPU.so" = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
+      "libQnnLLaMAPackage_HTP.so" = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
+    }
     pull   = ["results/tokens.json"]
     expect = step.reference.qwen3.outputs.tokens
   }

@@ -97,12 +97,12 @@ failure "qhl-headers" {
 
 failure "qnn-headers" {
   where    = ["compile"]
-  patterns = ["'(?P<file>(?:QnnOpPackage|QnnTypes|QnnInterface|HTP/core/[a-z_]+|HTP/[A-Za-z]+)[.]h)' file not found"]
+  patterns = ["fatal error: '?(?P<file>(?:Qnn[A-Za-z]+|HTP/core/[a-z_]+|HTP/[A-Za-z]+|System/Qnn[A-Za-z]+)[.]h)(?:' file not found|: No such file or directory)"]
   cause    = "{file} is not found: the QAIRT SDK is missing, or has no include/QNN with the HTP headers."
-  remedy   = "Take the full SDK (`hexmage toolchain fetch qairt`); mllm's branch v1 wants it at mllm/backends/qnn/sdk."
+  remedy   = "Take the full SDK (`hexmage toolchain fetch qairt`), and give CMake its root as an absolute path in QAIRT_SDK_ROOT; mllm's branch v1 wants it at mllm/backends/qnn/sdk."
   source   = "UbiquitousLearning/mllm#258"
-  explains = ["make-stopped"]
-  examples = ["LLaMAPackageInterface.cpp:9:10: fatal error: 'HTP/core/op_register_ext.h' file not found", "QNNBackend.hpp:4:10: fatal error: 'QnnTypes.h' file not found"]
+  explains = ["make-stopped", "compile-error"]
+  examples = ["LLaMAPackageInterface.cpp:9:10: fatal error: 'HTP/core/op_register_ext.h' file not found", "QNNBackend.hpp:4:10: fatal error: 'QnnTypes.h' file not found", "mllm/backends/qnn/QNNBackend.cpp:9:10: fatal error: QnnLog.h: No such file or directory"]
 }
 
 failure "hexagon-tools-old" {

@@ -1,0 +1,202 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/cli"
+)
+
+// plannedStep is what `hexmage plan --json` says of a step.
+type plannedStep struct {
+	Address, Kind string
+	Actions       []struct {
+		Name     string
+		Argv     []string
+		Env      map[string]string
+		Inputs   []struct{ Path, Artifact string }
+		Outputs  []string
+		Platform map[string]string
+	}
+}
+
+// devicePlan plans the shipped pipeline for a phone on a machine that has nothing of the vendor's.
+func devicePlan(t *testing.T) []plannedStep {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	env := cli.Env{Stdout: &stdout, Stderr: &stderr, Dir: filepath.Join("..", "..", ".."), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
+	if code := cli.Main([]string{"hexmage", "plan", "qwen3-aot-v79", "--profile", "device", "--json"}, env); code != cli.ExitOK {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	var p struct{ Steps []plannedStep }
+	if err := json.Unmarshal(stdout.Bytes(), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p.Steps
+}
+
+// TestDevicePlan: every command of the profile device, but those that fetch toolchains: what these do depends on what the machine has.
+// go test ./cmd/hexmage/cli -run DevicePlan -update writes it anew.
+func TestDevicePlan(t *testing.T) {
+	const golden = "testdata/qwen3-aot-v79.device.txt"
+	var b strings.Builder
+	for _, s := range devicePlan(t) {
+		if strings.Contains(s.Address, "toolchain.") {
+			continue
+		}
+		for _, a := range s.Actions {
+			fmt.Fprintf(&b, "%s\n", strings.TrimSpace(s.Address+" "+a.Name))
+			words := make([]string, len(a.Argv))
+			for i, w := range a.Argv {
+				if words[i] = w; w == "" || strings.ContainsAny(w, " \n;$'\"") {
+					words[i] = "'" + w + "'"
+				}
+			}
+			fmt.Fprintf(&b, "  $ %s\n", strings.ReplaceAll(strings.Join(words, " "), "\n", "\n    "))
+			for _, k := range slices.Sorted(maps.Keys(a.Env)) {
+				if k != "PATH" {
+					fmt.Fprintf(&b, "  env %s=%s\n", k, a.Env[k])
+				}
+			}
+			for _, k := range slices.Sorted(maps.Keys(a.Platform)) {
+				fmt.Fprintf(&b, "  %s = %s\n", k, a.Platform[k])
+			}
+			for _, in := range a.Inputs {
+				if in.Artifact != "" {
+					fmt.Fprintf(&b, "  in  %s <- %s\n", in.Path, in.Artifact)
+				}
+			}
+			for _, o := range a.Outputs {
+				fmt.Fprintf(&b, "  out %s\n", o)
+			}
+		}
+	}
+	got := regexp.MustCompile(`(?m) +$`).ReplaceAllString(b.String(), "")
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
+		t.Errorf("the plan is another (go test ./cmd/hexmage/cli -run DevicePlan -update writes it): %s", d)
+	}
+}
+
+// TestDeviceDefects has what once stopped the profile: each was seen, and hidden by the stand-in.
+func TestDeviceDefects(t *testing.T) {
+	steps := map[string]plannedStep{}
+	for _, s := range devicePlan(t) {
+		steps[strings.TrimPrefix(s.Address, "module.aot.step.")] = s
+	}
+	command := func(address string) string {
+		t.Helper()
+		s, ok := steps[address]
+		if !ok || len(s.Actions) == 0 {
+			t.Fatalf("no step %s", address)
+		}
+		return strings.Join(s.Actions[0].Argv, " ")
+	}
+	has := func(what, text string, parts ...string) {
+		t.Helper()
+		for _, p := range parts {
+			if !strings.Contains(text, p) {
+				t.Errorf("%s: no %q in\n%s", what, p, text)
+			}
+		}
+	}
+	source, err := os.ReadFile("../../../modules/mllm-aot/device.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	has("submodules", string(source), "third_party/fmt", "third_party/flatbuffers", "mllm/ffi/vendors/tvm-ffi", "mllm/backends/cpu/vendors/kleidiai")
+	for _, build := range []string{"exec.aot_tools", "exec.android"} {
+		has(build+": the SDK's root is absolute", command(build), `QAIRT_SDK_ROOT="$HEXMAGE_ROOT/toolchains/qairt"`)
+		has(build+": nothing is downloaded", command(build), "-DFETCHCONTENT_FULLY_DISCONNECTED=ON", "-DCPM_stdexec_SOURCE=")
+		if steps[build].Actions[0].Platform["network"] != "" {
+			t.Errorf("%s uses the network", build)
+		}
+	}
+	has("compiler and linker", command("exec.aot_tools"), "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_C_COMPILER=gcc", "-fuse-ld=bfd", "-DCPM_highway_SOURCE=")
+	if strings.Contains(command("exec.aot_tools"), "march=native") {
+		t.Error("the compiler's program is for this machine's processor alone, and its key does not know it")
+	}
+
+	run := steps["run.qwen3"].Actions[0]
+	var pushed []string
+	for _, in := range run.Inputs {
+		if name, ok := strings.CutPrefix(in.Path, "push/"); ok {
+			pushed = append(pushed, name)
+			if strings.HasSuffix(name, "config.json") && !strings.Contains(in.Artifact, "context.qwen3.outputs.config") {
+				t.Errorf("the runner gets %s as its config", in.Artifact)
+			}
+		}
+	}
+	slices.Sort(pushed)
+	// Of the SDK: what upstream's backend opens, and what that opens for the arch. No op package: graphs compiled ahead have none. No
+	// readers of profiles: its level is OFF.
+	if d := cmp.Diff([]string{"config.json", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libMllmRT.so", "libQnnHtp.so", "libQnnHtpPrepare.so", "libQnnHtpV79Skel.so",
+		"libQnnHtpV79Stub.so", "libQnnSystem.so", "libomp.so", "mllm-qwen3-aot-runner", "model.bin", "tokenizer.json"}, pushed); d != "" {
+		t.Errorf("pushed: %s", d)
+	}
+	if _, ok := steps["patch.mllm"]; !ok || !strings.Contains(command("exec.android"), "-S steps/patch/mllm/dir") {
+		t.Error("the runner is built from sources that print no speed")
+	}
+	for address := range steps {
+		if strings.HasPrefix(address, "emulator") || strings.HasPrefix(address, "reference") || strings.HasPrefix(address, "model.") {
+			t.Errorf("%s is the stand-in's", address)
+		}
+	}
+}
+
+// TestUpstreamsGuide: docs/device.md has a row for each step of upstream's guide, and what a row names is in the plan or in the module.
+func TestUpstreamsGuide(t *testing.T) {
+	doc, err := os.ReadFile("../../../docs/device.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := map[string]bool{}
+	for _, s := range devicePlan(t) {
+		steps[strings.TrimPrefix(strings.TrimPrefix(s.Address, "module.aot."), "step.")] = true
+	}
+	rows, named := 0, map[string]bool{}
+	for _, line := range strings.Split(string(doc), "\n") {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 3 || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| Upstream") {
+			continue
+		}
+		rows++
+		ours := regexp.MustCompile("`((?:step\\.)?[a-z_]+\\.[a-z_0-9]+)`").FindAllStringSubmatch(cells[1], -1)
+		if len(ours) == 0 {
+			t.Errorf("the row names no step: %s", line)
+		}
+		for _, m := range ours {
+			if named[m[1]] = true; !steps[m[1]] {
+				t.Errorf("there is no step %s: %s", m[1], line)
+			}
+		}
+	}
+	for s := range steps {
+		if !named[s] {
+			t.Errorf("no row of docs/device.md names step %s", s)
+		}
+	}
+	if rows < 12 {
+		t.Errorf("%d rows", rows)
+	}
+}
