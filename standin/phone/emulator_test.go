@@ -283,7 +283,7 @@ func TestFaults(t *testing.T) {
 		if err := d.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		push(t, d, "/data/local/tmp/x", data)
+		push(t, d, "/data/local/tmp/y", data) // adbd may still have to remove what it has of x, by its name
 	})
 	t.Run("disk", func(t *testing.T) {
 		t.Parallel()
