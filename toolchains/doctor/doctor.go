@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // Status is how a finding ends.
@@ -60,6 +61,9 @@ type Options struct {
 	// Stored returns the root of a release's tree in the store; nil: none is.
 	Stored    func(name, version, profile string) (root string, ok bool)
 	Pipelines []Pipeline
+
+	Vendor  qpm.Client // asked what it offers, where an SDK comes through it only
+	Offline bool       // not then
 }
 
 // Pipeline is what one pipeline lacks in one profile.

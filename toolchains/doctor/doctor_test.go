@@ -293,7 +293,7 @@ func TestInterrupted(t *testing.T) {
 func TestCommands(t *testing.T) {
 	found := []doctor.Finding{{Status: doctor.Missing, Command: "apt-get install a b"}, {Status: doctor.Optional, Command: "hexmage lock x"}, {Status: doctor.OK, Command: "never"},
 		{Status: doctor.Missing, Command: "apt-get install b c"}, {Status: doctor.Missing, Command: "hexmage lock x"}, {Status: doctor.Missing}}
-	if got := strings.Join(doctor.Commands(found), "|"); got != "apt-get install a b c|hexmage lock x" {
+	if got := strings.Join(doctor.Commands(found, nil), "|"); got != "apt-get install a b c|hexmage lock x" {
 		t.Error(got)
 	}
 }

@@ -75,15 +75,19 @@ func (e *examination) sandbox() {
 	e.add(f)
 }
 
-func (e *examination) system() {
-	f := Finding{Name: "system", Status: OK}
-	name := e.p.OS
-	for _, line := range strings.Split(e.read("etc/os-release"), "\n") {
-		if v, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
-			name = strings.Trim(v, `"'`)
+// osName is what the system calls itself.
+func (e *examination) osName() string {
+	for line := range strings.Lines(e.read("etc/os-release")) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
+			return strings.Trim(v, `"'`)
 		}
 	}
-	f.Detail = name + ", " + e.p.OS + "/" + e.p.Arch
+	return e.p.OS
+}
+
+func (e *examination) system() {
+	f := Finding{Name: "system", Status: OK}
+	f.Detail = e.osName() + ", " + e.p.OS + "/" + e.p.Arch
 	if release := e.read("proc/sys/kernel/osrelease"); release != "" {
 		f.Detail += ", kernel " + release
 		if strings.Contains(strings.ToLower(release), "microsoft") {
@@ -107,7 +111,20 @@ func (e *examination) system() {
 
 func (e *examination) memory() {
 	f := Finding{Name: "processors, memory", Status: OK, Detail: strconv.Itoa(e.p.Processors) + " processors"}
-	var total, available int64
+	total, available := e.meminfo()
+	if total > 0 {
+		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
+		if total < wantMemory && e.o.Profile != "open" {
+			f.Status = Optional
+			f.Remedy = "Enough for the open profile. Quantising and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
+				"steps that do not fit are killed. Say in the step what it takes (resources = { memory_gb = 64 }), and run it on a larger machine."
+		}
+	}
+	e.add(f)
+}
+
+// meminfo returns how much memory there is, in bytes, 0 where the system does not say.
+func (e *examination) meminfo() (total, available int64) {
 	for _, line := range strings.Split(e.read("proc/meminfo"), "\n") {
 		w := strings.Fields(line)
 		if len(w) < 2 {
@@ -124,24 +141,21 @@ func (e *examination) memory() {
 			available = n << 10
 		}
 	}
-	if total > 0 {
-		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
-		if total < wantMemory && e.o.Profile != "open" {
-			f.Status = Optional
-			f.Remedy = "Enough for the open profile. Quantising and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
-				"steps that do not fit are killed. Say in the step what it takes (resources = { memory_gb = 64 }), and run it on a larger machine."
-		}
+	return total, available
+}
+
+// store is the folder whose file system must have room.
+func (e *examination) store() string {
+	if e.o.Store == "" {
+		return os.TempDir()
 	}
-	e.add(f)
+	return e.o.Store
 }
 
 // disk looks at the room on the store's file system, or on that of the nearest folder that is there.
 func (e *examination) disk() {
 	f := Finding{Name: "disk", Status: OK}
-	store := e.o.Store
-	if store == "" {
-		store = os.TempDir()
-	}
+	store := e.store()
 	free, _, err := e.p.Free(store)
 	switch {
 	case err != nil:

@@ -298,10 +298,7 @@ func (e *examination) pipelines() {
 				continue // two steps lack one program
 			}
 			seen[text] = true
-			detail, remedy := text, ""
-			if i := strings.LastIndex(text, ": "); i >= 0 {
-				detail, remedy = text[:i], text[i+2:]
-			}
+			detail, remedy := cutRemedy(text)
 			f := Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)}
 			if cmd := quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
 				f.Detail, f.Remedy = "as in profile "+p.Profile+" above", "Run `"+cmd+"`."
@@ -309,6 +306,15 @@ func (e *examination) pipelines() {
 			e.add(f)
 		}
 	}
+}
+
+// cutRemedy parts what is missing from what to do.
+func cutRemedy(text string) (what, do string) {
+	i := strings.LastIndex(text, ": ")
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], text[i+2:]
 }
 
 // manyLicences is from how many texts on they are counted, and not each shown to people: those of an environment's packages.

@@ -53,7 +53,7 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 		return "", false
 	}
 	o := Options{Downloads: m.Downloads, Offline: m.Offline, Mirrors: m.Mirrors, Logins: m.Logins, Getenv: env.Var, Home: env.Var(EnvHome), Progress: lines.progress, Warn: lines.warn, Secret: secret,
-		Vendor: qpm.Client{Home: env.Var(EnvHome), Search: filepath.SplitList(env.Var(EnvSearch)), Env: proxies(env.Vars)}}
+		Vendor: qpm.Client{Home: env.Var(EnvHome), Search: filepath.SplitList(env.Var(EnvSearch)), Env: Proxies(env.Vars)}}
 	if err := Fetch(ctx, spec, spec.Out, o); err != nil {
 		lines.print(err.Error() + "\n")
 		if fetch.Unreachable(err) {
@@ -64,7 +64,8 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 	return nil
 }
 
-func proxies(environ []string) []string {
+// Proxies are those variables of an environment that say which proxy to use: the vendor's clients get no others.
+func Proxies(environ []string) []string {
 	var ps []string
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")

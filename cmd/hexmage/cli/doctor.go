@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ import (
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
+	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // doctorCmd is `hexmage doctor [PIPELINE…]`.
@@ -37,7 +40,15 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue, Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.cache}
-	o.Probes.Devices = a.devicesSeen
+	var seen []doctor.Device // asked once: a phone that is away takes its time
+	asked, unseen := false, error(nil)
+	o.Probes.Devices = func(ctx context.Context) ([]doctor.Device, error) {
+		if !asked {
+			seen, unseen = a.devicesSeen(ctx)
+		}
+		asked = true
+		return seen, unseen
+	}
 	if c.Network {
 		if a.Offline {
 			return usage("doctor: --network and --offline contradict each other")
@@ -64,23 +75,30 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		o.Pipelines = append(o.Pipelines, ps...)
 	}
 	found := doctor.Examine(ctx, o)
+	var steps []doctor.Step
+	if a.Profile == "device" {
+		o.Offline, o.Vendor = a.Offline, qpm.Client{Search: filepath.SplitList(a.env.Var("PATH")), Home: a.env.Var("HOME"), Env: sources.Proxies(a.env.Vars)}
+		asking, cancel := context.WithTimeout(ctx, vendorLimit)
+		defer cancel()
+		steps = doctor.ByHand(asking, o)
+	}
 	if a.JSON {
 		err = a.printJSON(struct {
 			Findings []doctor.Finding `json:"findings"`
+			Steps    []doctor.Step    `json:"steps,omitempty"`
 			Next     []string         `json:"next"`
-		}{found, doctor.Commands(found)})
+		}{found, steps, doctor.Commands(found, steps)})
 	} else {
-		err = doctor.Text(a.env.Stdout, found, doctor.TextOptions{Width: a.env.Width, Paint: func(s doctor.Status, text string) string {
+		err = doctor.Text(a.env.Stdout, found, doctor.TextOptions{Steps: steps, Width: a.env.Width, Paint: func(s doctor.Status, text string) string {
 			return a.painted(map[doctor.Status]string{doctor.OK: "32", doctor.Missing: "31", doctor.Optional: "33"}[s], text)
 		}})
 	}
 	if err != nil {
 		return engine(err)
 	}
-	for _, f := range found {
-		if f.Status == doctor.Missing {
-			return &exitError{code: ExitFailed}
-		}
+	if slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Status == doctor.Missing }) ||
+		slices.ContainsFunc(steps, func(s doctor.Step) bool { return s.State != doctor.Done }) {
+		return &exitError{code: ExitFailed}
 	}
 	return nil
 }
@@ -218,7 +236,10 @@ func toDownload(seen *build.Previews, of func(*plan.Instance) bool) (n int64) {
 	return n
 }
 
-const askLimit = 3 * time.Second // for a phone, and for a host of the network, to answer
+const (
+	askLimit    = 3 * time.Second  // for a phone, and for a host of the network, to answer
+	vendorLimit = 60 * time.Second // for the vendor's clients, which refresh their catalogues first
+)
 
 // devicesSeen asks the phones of devices.hcl, and the user's adb server, if it runs, what else it sees.
 func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
@@ -527,7 +528,7 @@ func (a *app) attached() string {
 	if err != nil && (network != "tcp" || address != adbServer) {
 		return fmt.Sprintf("The adb server %s does not answer, which adb's variables name: start it there with `adb -a nodaemon server`.", address)
 	}
-	return "No phone is attached: connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it."
+	return doctor.NoPhone + ": connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it."
 }
 
 func howToGet(program string) string {
