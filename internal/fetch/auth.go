@@ -17,7 +17,7 @@ import (
 // Login is a header with a secret for one host. It is sent with requests to that host only, over https or to this machine,
 // and never after a redirect to somewhere else.
 type Login struct {
-	Host   string // "example.com", or "example.com:8443"; "" is any of the source's own
+	Host   string // "example.com", of any port, or "example.com:8443"; "" is any of the source's own
 	Header string // "Authorization"
 	Value  string
 }
@@ -35,7 +35,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var with *http.Request
 	for _, l := range t.logins {
-		if l.Host != "" && !strings.EqualFold(l.Host, req.URL.Hostname()) && !strings.EqualFold(l.Host, req.URL.Host) {
+		if l.Host != "" && !strings.EqualFold(l.Host, req.URL.Hostname()) && !strings.EqualFold(l.Host, req.URL.Host) && !strings.EqualFold(l.Host, hostPort(req.URL)) {
 			continue
 		}
 		if with == nil {
@@ -78,7 +78,14 @@ func Private(u *url.URL) bool {
 // scrub takes secrets out of a text that comes from elsewhere.
 func scrub(text string, logins []Login) string {
 	for _, l := range logins {
-		for _, secret := range []string{l.Value, strings.TrimPrefix(strings.TrimPrefix(l.Value, "Bearer "), "Basic ")} {
+		secrets := []string{l.Value, strings.TrimPrefix(strings.TrimPrefix(l.Value, "Bearer "), "Basic ")}
+		if b, err := base64.StdEncoding.DecodeString(secrets[1]); err == nil {
+			user, password, _ := strings.Cut(string(b), ":")
+			if secrets = append(secrets, password); password == "" { // a token, perhaps
+				secrets = append(secrets, user)
+			}
+		}
+		for _, secret := range secrets {
 			if len(secret) >= 4 {
 				text = strings.ReplaceAll(text, secret, "(sensitive)")
 			}
@@ -188,6 +195,11 @@ func Basic(logins []Login, host string) (user, password string, ok bool) {
 		return user, password, ok
 	}
 	return "", "", false
+}
+
+// AddressLogin is the login that an address asks for: for its host and port alone.
+func AddressLogin(u *url.URL, user, password string) Login {
+	return BasicLogin(hostPort(u), user, password)
 }
 
 // BasicLogin is the login of a host with a user and a password.

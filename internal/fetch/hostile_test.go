@@ -309,7 +309,8 @@ func TestLogins(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Token") != "s3cr3t-key" || r.Header.Get("Authorization") != token {
 			w.WriteHeader(http.StatusUnauthorized)
-			fmt.Fprintf(w, `{"message": "no such token: %s"}`, r.Header.Get("Authorization"))
+			_, password, _ := r.BasicAuth()
+			fmt.Fprintf(w, `{"message": "no such token: %s%s"}`, r.Header.Get("Authorization"), password)
 			return
 		}
 		http.Redirect(w, r, elsewhere.URL+"/file?signed=abc", http.StatusFound)
@@ -329,6 +330,10 @@ func TestLogins(t *testing.T) {
 	_, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x"))
 	if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "no such token: (sensitive)") || !strings.Contains(err.Error(), "netrc") {
 		t.Errorf("error %v", err)
+	}
+	c.Logins = []fetch.Login{fetch.BasicLogin(host, "ana", "s3cr3t word")}
+	if _, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x")); err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "no such token: (sensitive)(sensitive)") {
+		t.Errorf("a password that the server repeats: %v", err)
 	}
 }
 

@@ -78,6 +78,30 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
+// TestSecrets: no spelling of a login is repeated, and none is sent for everybody to read.
+func TestSecrets(t *testing.T) {
+	read := func(index string) pypi.Config {
+		c, err := pypi.ReadConfig(func(name string) string {
+			return map[string]string{"PIP_CONFIG_FILE": os.DevNull, "PIP_INDEX_URL": index, "PIP_PROXY": "http://ana:pr0xy@proxy.example:3128"}[name]
+		}, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for index, said := range map[string]string{"https://t0ken@one.example/simple": "t0ken", "https://ana:s3%40cret@one.example/simple": "s3%40cret"} {
+		var env []string
+		hide := indexes(read(index), &env)
+		if got := hide.Replace("failed: " + index + "/six/ by http://ana:pr0xy@proxy.example:3128"); strings.Contains(got, said) || strings.Contains(got, "pr0xy") || strings.Contains(got, "one.example") {
+			t.Error(got)
+		}
+	}
+	asked := Asked{Python: "3.11", Requirements: []string{"six"}}
+	if _, err := Resolve(t.Context(), asked, "/nowhere/uv", "", t.TempDir(), read("http://ana:s3cret@one.example/simple"), nil); !errors.Is(err, pypi.ErrLogin) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("a login over http: %v", err)
+	}
+}
+
 // TestRelocated: scripts of an interpreter find it beside themselves; others are left alone.
 func TestRelocated(t *testing.T) {
 	dir := t.TempDir()

@@ -150,6 +150,11 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	c.Env = append(c.Env, env...)
+	for _, i := range cfg.Indexes {
+		if err := i.Readable(i.URL); err != nil {
+			return nil, err
+		}
+	}
 	hide := indexes(cfg, &c.Env)
 	if err := c.Run(); err != nil {
 		if ctx.Err() != nil {
@@ -164,6 +169,9 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 	var words, all []string
 	links := cfg.Folders
+	if u, err := url.Parse(cfg.Proxy); err == nil && u.User != nil {
+		words = append(words, u.User.String()+"@", "")
+	}
 	for _, i := range cfg.Indexes {
 		u, err := url.Parse(i.URL)
 		if err != nil {
@@ -172,6 +180,9 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 		u.User = i.User
 		if password, _ := i.User.Password(); len(password) > 3 {
 			words = append(words, password, "(sensitive)")
+		}
+		if i.User != nil { // as an address spells it; a user without a password is a token, perhaps
+			words = append(words, i.User.String()+"@", "")
 		}
 		words = append(words, i.URL, "the index of "+i.From, u.Host, "the index of "+i.From)
 		if i.Page {

@@ -74,7 +74,10 @@ func (s *work) jar(getenv func(string) string) error {
 		addr := fetch.Rewrite(s.Maven.URL(r.URL), s.o.Mirrors)
 		s.URLs = append(s.URLs, addr)
 		if u, err := url.Parse(addr); err == nil && r.User != "" {
-			s.found.client.Logins = append(s.found.client.Logins, fetch.BasicLogin(u.Host, r.User, r.Password))
+			if !fetch.Private(u) {
+				return fmt.Errorf("a Maven repository of %s has a login, which everybody on the way could read: make its address https", r.From)
+			}
+			s.found.client.Logins = append(s.found.client.Logins, fetch.AddressLogin(u, r.User, r.Password))
 		}
 		if !slices.Contains(from, r.From) {
 			from = append(from, r.From)

@@ -147,6 +147,12 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
 			return nil, fmt.Errorf("%s: repository %q has no address of the form https://host/maven2", from, r.id)
 		}
+		if u.User != nil { // it is sent as a login, or not at all
+			is.User = u.User.Username()
+			is.Password, _ = u.User.Password()
+			u.User = nil
+			is.URL = u.String()
+		}
 		for _, s := range slices.Backward(all) {
 			for _, v := range s.Servers {
 				if v.ID == server {

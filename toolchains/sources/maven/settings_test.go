@@ -51,9 +51,10 @@ func TestSettings(t *testing.T) {
 			<repositories><repository><id>ours</id><url>https://ours.example/m2</url></repository></repositories></profile></profiles></settings>`, []string{"https://ours.example/m2 :", "https://m.example :"}, ""},
 		"one before all": {`<settings><mirrors><mirror><id>a</id><mirrorOf>*</mirrorOf><url>https://a.example</url></mirror><mirror><id>b</id><mirrorOf>central</mirrorOf><url>https://b.example</url></mirror></mirrors></settings>`,
 			[]string{"https://b.example :"}, ""},
-		"encrypted": {`<settings><servers><server><id>central</id><username>u</username><password>{COQLCE6DU6GtcS5P=}</password></server></servers></settings>`, nil, "~/.netrc"},
-		"damaged":   {`<settings><servers><server><password>s3cret</server>`, nil, "settings.xml"},
-		"address":   {`<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>ftp://s3cret</url></mirror></mirrors></settings>`, nil, "https://host/maven2"},
+		"a login in the address": {`<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>https://ana:s3cret@m.example/m2</url></mirror></mirrors></settings>`, []string{"https://m.example/m2 ana:s3cret"}, ""},
+		"encrypted":              {`<settings><servers><server><id>central</id><username>u</username><password>{COQLCE6DU6GtcS5P=}</password></server></servers></settings>`, nil, "~/.netrc"},
+		"damaged":                {`<settings><servers><server><password>s3cret</server>`, nil, "settings.xml"},
+		"address":                {`<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>ftp://s3cret</url></mirror></mirrors></settings>`, nil, "https://host/maven2"},
 	} {
 		rs, err := maven.Repositories(getenv, home(t, x.settings))
 		if x.fails != "" {
@@ -114,5 +115,9 @@ func TestOwnRepositories(t *testing.T) {
 	o.Home, o.Downloads = home(t, `<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>`+srv.URL+`/m2</url></mirror></mirrors></settings>`), t.TempDir()
 	if err := sources.Fetch(t.Context(), ch.Spec, filepath.Join(t.TempDir(), "tree"), o); err == nil || strings.Contains(err.Error(), "127.0.0.1") || !strings.Contains(err.Error(), "settings.xml") {
 		t.Errorf("without a login: %v", err)
+	}
+	o.Home = home(t, `<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>http://ana:s3cret@m.example/m2</url></mirror></mirrors></settings>`)
+	if err := sources.Fetch(t.Context(), ch.Spec, filepath.Join(t.TempDir(), "tree"), o); err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "https") {
+		t.Errorf("a login for everybody to read: %v", err)
 	}
 }

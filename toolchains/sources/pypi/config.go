@@ -117,7 +117,15 @@ func (i Index) login() []fetch.Login {
 		return nil
 	}
 	password, _ := i.User.Password()
-	return []fetch.Login{fetch.BasicLogin(u.Host, i.User.Username(), password)}
+	return []fetch.Login{fetch.AddressLogin(u, i.User.Username(), password)}
+}
+
+// Readable says that the index's login would be sent so that everybody on the way reads it; nil where it would not.
+func (i Index) Readable(addr string) error {
+	if u, err := url.Parse(addr); err == nil && i.User != nil && !fetch.Private(u) {
+		return fmt.Errorf("%w: the address of %s has one, which everybody on the way could read: make it https", ErrLogin, i.From)
+	}
+	return nil
 }
 
 // setting is a value, and who says it.

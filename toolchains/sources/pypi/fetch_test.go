@@ -3,6 +3,7 @@ package pypi_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -63,6 +64,8 @@ type index struct {
 	yanked map[string]string
 	sums   map[string]string // said instead of the right ones
 	login  string            // "user:password" that it wants
+	at     string            // where its page says that files are; "" is here
+	told   atomic.Bool       // somebody sent a login
 	cut    atomic.Int32      // answers for a file that break off in the middle
 	asked  atomic.Int32
 	ranges atomic.Int32
@@ -78,6 +81,9 @@ func serve(t *testing.T, files map[string][]byte) *index {
 
 func (i *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.asked.Add(1)
+	if r.Header.Get("Authorization") != "" {
+		i.told.Store(true)
+	}
 	if user, password, _ := r.BasicAuth(); i.login != "" && user+":"+password != i.login {
 		w.Header().Set("WWW-Authenticate", `Basic realm="packages"`)
 		http.Error(w, "who are you", http.StatusUnauthorized)
@@ -124,7 +130,7 @@ func (i *index) page(w http.ResponseWriter, r *http.Request, project string) {
 		if json != "" {
 			json += ","
 		}
-		json += fmt.Sprintf(`{"filename":%q,"url":"../../files/%s","hashes":{"sha256":%q},"size":%d,"upload-time":"2021-05-05T14:18:17.237427Z","yanked":%v}`, name, name, sum, len(b),
+		json += fmt.Sprintf(`{"filename":%q,"url":"%s/files/%s","hashes":{"sha256":%q},"size":%d,"upload-time":"2021-05-05T14:18:17.237427Z","yanked":%v}`, name, cmp.Or(i.at, "../.."), name, sum, len(b),
 			map[bool]string{true: fmt.Sprintf("%q", why), false: "false"}[yanked])
 		attr := ""
 		if yanked {
@@ -352,6 +358,12 @@ func TestLogin(t *testing.T) {
 	err = newWorld(t, "", map[string]string{"PIP_INDEX_URL": "http://ana:s3cret@packages.example/simple"}).update(t)
 	if !errors.Is(err, pypi.ErrLogin) || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "https") {
 		t.Errorf("a login for everybody to read: %v", err)
+	}
+	// What is on another port of the same host is another server's.
+	other := serve(t, srv.files)
+	srv.at = other.URL
+	if err := newWorld(t, "", map[string]string{"PIP_INDEX_URL": "http://ana:s3cret@" + at + "/simple"}).update(t); err != nil || other.asked.Load() == 0 || other.told.Load() {
+		t.Errorf("files on another port: %v, %d requests, told the login: %v", err, other.asked.Load(), other.told.Load())
 	}
 	// A server that does not answer is named by who names it.
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -125,7 +125,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 			}
 			switch t.Data {
 			case "base":
-				if u, err := base.Parse(attr["href"]); err == nil && attr["href"] != "" {
+				if u, err := base.Parse(attr["href"]); err == nil && attr["href"] != "" && follows(base, u) {
 					base = u
 				}
 			case "meta":
@@ -154,7 +154,7 @@ func place(link string, base *url.URL) (f File, ok bool) {
 		return f, false
 	}
 	u, err := base.Parse(link)
-	if err != nil || u.Scheme != base.Scheme && u.Scheme != "https" || u.User != nil { // nothing leads from https to http, or to this machine's files
+	if err != nil || !follows(base, u) {
 		return f, false
 	}
 	sum, is := strings.CutPrefix(strings.ToLower(u.Fragment), "sha256=")
@@ -166,6 +166,11 @@ func place(link string, base *url.URL) (f File, ok bool) {
 	f.Name, f.URL = path.Base(u.Path), u.String()
 	_, ok = parseName(f.Name)
 	return f, ok
+}
+
+// follows tells whether a page may lead there: nothing leads from https to http, or to this machine's files.
+func follows(page, to *url.URL) bool {
+	return (to.Scheme == page.Scheme || to.Scheme == "https") && to.User == nil
 }
 
 func isSum(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }

@@ -186,8 +186,8 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 		addr += "/" + Normalize(w.Project) + "/"
 	}
 	addr = fetch.Rewrite(addr, c.Mirrors)
-	if u, err := url.Parse(addr); err == nil && i.User != nil && !fetch.Private(u) {
-		return nil, fmt.Errorf("%w: the address of %s has one, which everybody on the way could read: make it https", ErrLogin, i.From)
+	if err := i.Readable(addr); err != nil {
+		return nil, err
 	}
 	label := Normalize(w.Project) + " in the package index of " + i.From
 	b, at, err := get.Small(ctx, fetch.Source{URLs: []string{addr}, Accept: forms, Label: label}, maxPage)

