@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +135,7 @@ step "python" "tests" {
 	})
 
 	t.Run("contexts", func(t *testing.T) { readAlike(t, w) })
+	t.Run("sizes", func(t *testing.T) { sized(t, w) })
 
 	t.Run("planted", func(t *testing.T) { planted(t, w) })
 
@@ -203,13 +205,7 @@ func asksFor(t *testing.T, w *world, pipeline string, names ...string) {
 			if e.Name != name || name == "htp_host" && e.Version != "2.7.0" {
 				continue
 			}
-			sum += e.Size
-			for _, p := range e.Packages {
-				sum += p.Size
-			}
-			for _, p := range e.Wheels {
-				sum += p.Size
-			}
+			sum += downloaded(e)
 		}
 		if sum == before {
 			t.Errorf("the lock says no size of %s", name)
@@ -225,6 +221,67 @@ func asksFor(t *testing.T, w *world, pipeline string, names ...string) {
 	}
 	wants(t, plan, exitOK, "; to download: "+bytesize.Decimal(sum)+"\n")
 	wants(t, doctor, doctor.code, bytesize.Decimal(sum)+" to be downloaded")
+}
+
+// downloaded is how much there is to download for what the lock names, in bytes.
+func downloaded(e *toolchains.Locked) int64 {
+	size := e.Size
+	for _, p := range e.Packages {
+		size += p.Size
+	}
+	for _, p := range e.Wheels {
+		size += p.Size
+	}
+	return size
+}
+
+// sized holds the table of sizes in docs/host.md to the lock, and to what is unpacked.
+func sized(t *testing.T, w *world) {
+	lock, diags := toolchains.ParseLock([]byte(read(t, filepath.Join(shared.repo, "hexmage.lock.hcl"))), "hexmage.lock.hcl")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)`, .* \\| ([0-9.]+) MB \\| ([0-9.]+) MB \\|$").FindAllStringSubmatch(read(t, filepath.Join(shared.repo, "docs/host.md")), -1)
+	if len(rows) != 6 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	versions := map[string]string{"htp_host": "2.7.0", "python": "3.13"}
+	for _, row := range rows {
+		name := row[1]
+		n := slices.IndexFunc(lock.Entries, func(e *toolchains.Locked) bool {
+			return e.Name == name && (versions[name] == "" || e.Version == versions[name])
+		})
+		if n < 0 {
+			t.Errorf("the lock has no %s", name)
+			continue
+		}
+		e := lock.Entries[n]
+		if want := fmt.Sprintf("%.1f", float64(downloaded(e))/1e6); row[2] != want {
+			t.Errorf("%s: docs/host.md says %s MB to download, the lock %s", name, row[2], want)
+		}
+		if name == "onnx" && !strings.Contains(row[0], fmt.Sprintf(" %d Python packages", len(e.Wheels))) {
+			t.Errorf("%s: %d packages are locked", row[0], len(e.Wheels))
+		}
+		_, own := execute.LookPath("python3.13", shared.path)
+		if name == "smollm2" || own == nil && (name == "python" || name == "onnx") {
+			continue // not fetched here, or made of the machine's own
+		}
+		at := strings.TrimSpace(w.run(t, "toolchain", "where", "--profile", "host", name+"@"+e.Version).stdout)
+		var unpacked int64
+		if err := filepath.WalkDir(at, func(_ string, e os.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			info, err := e.Info()
+			unpacked += info.Size()
+			return err
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if want := fmt.Sprintf("%.0f", float64(unpacked)/1e6); row[3] != want {
+			t.Errorf("%s: docs/host.md says %s MB unpacked, it is %s", name, row[3], want)
+		}
+	}
 }
 
 // graphs are the names of the graphs in the context for the device.
