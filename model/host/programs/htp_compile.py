@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import command
 import session
 from arch import Wrong
 from runtime import onnxruntime
+
+LITTLE = 64 << 10  # bytes that are free after something could not be written
 
 
 def main(spec: dict[str, Any]) -> dict[str, Any]:
@@ -39,6 +42,8 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
         try:
             s = onnxruntime.InferenceSession(name, sess_options=o, enable_fallback=0)
         except Exception as e:
+            if (free := shutil.disk_usage(".").free) < LITTLE:
+                raise Wrong(f"{name} could not be compiled: no space left on device, where {free} bytes are free: {e}") from e
             stay = [] if spec["fallback"] else on_cpu(name, libraries, options)
             if stay:
                 raise Wrong(
