@@ -23,9 +23,10 @@ const tinyORT = "tiny-ort"
 
 // TestTinyORT goes the whole way of profile host with nothing but the packages that it names: a model through the vendor's compiler and emulator.
 func TestTinyORT(t *testing.T) {
-	w := newWorld(t)
-	asksFor(t, w, tinyORT, "htp_host", "gnu_runtime", "onnx", "uv")
-	asksFor(t, w, "smollm2-ort", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
+	cold := newWorld(t)
+	asksFor(t, cold, tinyORT, "htp_host", "gnu_runtime", "onnx", "uv")
+	asksFor(t, cold, "smollm2-ort", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
+	w := hostWarmed(t) // what has run there came from nothing
 	if o := w.run(t, "run", tinyORT); o.code != 0 || !strings.Contains(o.stdout, "12 of 12") || !strings.Contains(o.stdout, "not a phone's speed") {
 		t.Fatalf("the first run: %s", o)
 	}
@@ -144,10 +145,7 @@ step "python" "tests" {
 	t.Run("chat", func(t *testing.T) { chat(t, w) })
 
 	t.Run("reproducible", func(t *testing.T) {
-		other := newWorld(t)
-		if err := link(filepath.Join(w.cache, "downloads"), filepath.Join(other.cache, "downloads"), func(string) bool { return true }); err != nil {
-			t.Fatal(err)
-		}
+		other := newWorld(t).withHostDownloads(t)
 		if o := other.run(t, "run", tinyORT); o.code != 0 {
 			t.Fatalf("in another folder: %s", o)
 		}

@@ -25,6 +25,9 @@ type suite struct {
 	warm sync.Once
 	cold *world   // the workspace of the run that started from nothing
 	did  *outcome // that run
+
+	hostOnce sync.Once
+	host     *world // the workspace in which what profile host needs was downloaded
 }
 
 var shared = &suite{}

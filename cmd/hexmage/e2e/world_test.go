@@ -106,8 +106,8 @@ func firstRun(t *testing.T) (*world, *outcome) {
 // replaces files of its store and never writes into one.
 func cloneCache(from, to string) error {
 	return link(from, to, func(p string) bool {
-		top, _, _ := strings.Cut(p, string(filepath.Separator))
-		return slices.Contains([]string{"blake3", "trees"}, top) && !strings.HasSuffix(p, ".lock")
+		top, rest, _ := strings.Cut(p, string(filepath.Separator))
+		return slices.Contains([]string{"blake3", "trees"}, top) && (!strings.HasSuffix(p, ".lock") || strings.Contains(rest, string(filepath.Separator)))
 	})
 }
 
@@ -118,10 +118,13 @@ func link(from, to string, keep func(rel string) bool) error {
 			return err
 		}
 		rel, err := filepath.Rel(from, p)
-		if err != nil || d.IsDir() || !keep(rel) {
+		if err != nil || !keep(rel) {
 			return err
 		}
 		at := filepath.Join(to, rel)
+		if d.IsDir() {
+			return os.MkdirAll(at, 0o755)
+		}
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return err
 		}
