@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import command
+import written_down
 from arch import Wrong
 
 
@@ -36,8 +37,12 @@ class Facts:
     graphs: list[dict[str, Any]] = field(default_factory=list)
 
 
-def compile_graphs(graphs: list[Path], folder: Path, libraries: Path, target: Target, optimization: int | None, fixed: bool, fallback: bool) -> dict[str, Any]:
+def compile_graphs(
+    graphs: list[Path], folder: Path, libraries: Path, target: Target, optimization: int | None, fixed: bool, fallback: bool, points: Any = None
+) -> dict[str, Any]:
     """Compiles graphs, together if there are several, into folder/NAME_ctx.onnx and one binary; tells which nodes run where.
+
+    With points, those of the one graph, they must be in what the compiler writes down of it.
 
     Each compile is a process of its own: the provider keeps state, and a crash in it is a sentence. Graphs are found by fixed relative paths, because
     the compiler names a graph by its path, and names are in the bytes.
@@ -55,11 +60,15 @@ def compile_graphs(graphs: list[Path], folder: Path, libraries: Path, target: Ta
         "vtcm_mb": target.vtcm_mb,
         "optimization": optimization,
         "fallback": fallback,
+        "written_down": "graph" if points else "",
     }
     report = command.child("htp_compile", spec, folder, fixed)
     for g in graphs:
         (folder / g.name).unlink()
     (folder / "weights.bin").unlink(missing_ok=True)
+    if points:
+        report["points"] = written_down.check(folder / "graph", points)
+        shutil.rmtree(folder / "graph")
     made = sorted(folder.glob("*.bin"))
     if len(made) != 1 or made[0].stat().st_size == 0:
         raise Wrong(f"The compiler ended well and left {len(made)} context binaries: {', '.join(p.name for p in made) or 'none'}.")

@@ -7,6 +7,7 @@ import numpy as np
 from arch import Arch
 
 MASK = -100.0  # far below what attention scores reach, near enough for 16 bits to tell scores apart
+SEES = 65535  # where a token looks, of graphs that are quantised as upstream does
 GRAPHS = ("prefill", "decode")
 
 
@@ -19,3 +20,13 @@ def inputs(arch: Arch, tokens: list[int], width: int, past: int, cache: dict[str
     cos, sin = arch.rotation(past, width)
     ids = np.asarray([*tokens, *[0] * (width - len(tokens))], np.int32).reshape(1, width)
     return {"input_ids": ids, "mask": mask, "cos": cos, "sin": sin, **cache}
+
+
+def integers(arch: Arch, width: int, past: int) -> dict[str, np.ndarray]:
+    """What the graphs of upstream.py take in the place of mask, cosine and sine."""
+    positions = np.minimum(np.arange(past, past + width), arch.context - 1).astype(np.int32)  # of what fills a chunk up it does not matter
+    looks = np.zeros((1, 1, width, arch.context + width), np.uint16)
+    looks[..., :past] = SEES
+    for i in range(width):
+        looks[0, 0, i, arch.context : arch.context + i + 1] = SEES
+    return {"position_ids": positions, "looks": looks}

@@ -1,4 +1,4 @@
-"""The part of htp_context that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback."""
+"""The part of htp_context that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback, written_down."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
     options = {"backend_path": session.backend(libraries), "enable_htp_prepare_only": "1", "soc_model": str(spec["soc_model"]), "vtcm_mb": str(spec["vtcm_mb"])}
     if spec["optimization"] is not None:
         options["htp_graph_finalization_optimization_mode"] = str(spec["optimization"])
+    if spec["written_down"]:
+        Path(spec["written_down"]).mkdir()
+        options |= {"dump_json_qnn_graph": "1", "json_qnn_graph_dir": spec["written_down"]}
     nodes, keep = {}, []
     names = spec["graphs"]
     for i, name in enumerate(names):

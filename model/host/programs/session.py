@@ -114,15 +114,15 @@ class Said:
 class Decoder:
     """Both graphs and the cache between them."""
 
-    def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, int] | None) -> None:
-        """zeros has the quantised zero of each cache input, of graphs whose cache is uint16; None for float."""
+    def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, np.ndarray] | None) -> None:
+        """zeros has the quantised zero of each cache input, in the cache's type; None for float."""
         self.arch, self.prefill, self.decode, self.zeros = arch, prefill, decode, zeros
         self.clear()
 
     def clear(self) -> None:
         shape = (1, self.arch.kv_heads, self.arch.context, self.arch.head_dim)
         names = [f"past_{t}_{i}" for i in range(self.arch.layers) for t in "kv"]
-        self.cache = {n: np.zeros(shape, np.float32) if self.zeros is None else np.full(shape, self.zeros[n], np.uint16) for n in names}
+        self.cache = {n: np.zeros(shape, np.float32) if self.zeros is None else np.full(shape, self.zeros[n]) for n in names}
         self.past = 0
 
     def step(self, run: Run, tokens: list[int], width: int) -> np.ndarray:
@@ -130,7 +130,7 @@ class Decoder:
         n = len(tokens)
         if self.past + n > self.arch.context:
             raise Wrong(f"The cache holds {self.arch.context} tokens, and this needs more: give onnx_llm a larger context, or ask for less.")
-        out = run(feed.inputs(self.arch, tokens, width, self.past, self.cache))
+        out = run(feed.inputs(self.arch, tokens, width, self.past, self.cache) | feed.integers(self.arch, width, self.past))
         for name, a in self.cache.items():
             a[:, :, self.past : self.past + n] = out[name.replace("past", "new", 1)][:, :, :n]
         self.past += n
@@ -165,7 +165,7 @@ class Decoder:
             said.decode.append(time.monotonic() - begun)
 
 
-def zeros(folder: Path) -> dict[str, int] | None:
-    """The cache's quantised zeros, of graphs that onnx_quantize wrote; None for float ones."""
+def zeros(folder: Path) -> dict[str, np.ndarray] | None:
+    """The cache's quantised zeros, of quantised graphs; None for float ones."""
     at = folder / "cache.json"
-    return {k: int(v["zero_point"]) for k, v in json.loads(at.read_text()).items()} if at.is_file() else None
+    return {k: np.asarray(v["zero_point"], v.get("type", "uint16")) for k, v in json.loads(at.read_text()).items()} if at.is_file() else None

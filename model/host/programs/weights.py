@@ -99,8 +99,7 @@ def open_model(path: Path) -> tuple[Weights, dict[str, str]]:
 
 
 def open_folder(path: Path) -> tuple[Weights, dict[str, str]]:
-    config = json.loads((path / "config.json").read_text())
-    of = arch.from_config(config)
+    of, files = described(path)
     index = path / "model.safetensors.index.json"
     names = sorted(set(json.loads(index.read_text())["weight_map"].values())) if index.is_file() else ["model.safetensors"]
     tensors: dict[str, np.ndarray] = {}
@@ -111,8 +110,14 @@ def open_folder(path: Path) -> tuple[Weights, dict[str, str]]:
 
     def read(hf: str, _: str) -> np.ndarray | None:
         a = tensors.get(hf)
-        return None if a is None else np.asarray(a, dtype=np.float32)
+        return None if a is None or a.dtype.name not in FLOATS else np.asarray(a, dtype=np.float32)
 
+    return Weights(of, read), files
+
+
+def described(path: Path) -> tuple[Arch, dict[str, str]]:
+    """What a folder says of its model, and the files that go with it."""
+    of = arch.from_config(json.loads((path / "config.json").read_text()))
     files = {}
     if (path / "tokenizer.json").is_file():
         files["tokenizer.json"] = (path / "tokenizer.json").read_text()
@@ -126,24 +131,38 @@ def open_folder(path: Path) -> tuple[Weights, dict[str, str]]:
     if isinstance(template, str):
         files["chat_template.jinja"] = template
         files["special_tokens.json"] = special_tokens({k: v["content"] if isinstance(v, dict) else v for k, v in settings.items() if k.endswith("os_token")})
-    return Weights(of, read), files
+    return of, files
+
+
+FLOATS = ("float32", "float16", "bfloat16", "float64")
+TYPES: dict[str, Any] = {"F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "F64": np.float64, "BOOL": np.bool_} | {
+    f"{'U' if u else 'I'}{bits}": np.dtype(f"{u}int{bits}") for u in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+def header(path: Path) -> tuple[dict[str, Any], int]:
+    """The header of a safetensors file, and where its data begins."""
+    with path.open("rb") as f:
+        length = int.from_bytes(f.read(8), "little")
+        if not 2 <= length <= min(path.stat().st_size - 8, 100 << 20):
+            raise Wrong(f"{path.name} is no safetensors file: its header would have {length} bytes.")
+        return dict(json.loads(f.read(length))), 8 + length
+
+
+def metadata(path: Path) -> dict[str, str]:
+    """What a file says beside its tensors; of tensors that are one and the same, the other name by the first."""
+    return {k: str(v) for k, v in (header(path)[0].get("__metadata__") or {}).items()}
 
 
 def safetensors(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Maps the tensors of a file; the header's bounds are checked."""
-    types: dict[str, Any] = {"F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "F64": np.float64}
-    size = path.stat().st_size
-    with path.open("rb") as f:
-        length = int.from_bytes(f.read(8), "little")
-        if not 2 <= length <= min(size - 8, 100 << 20):
-            raise Wrong(f"{path.name} is no safetensors file: its header would have {length} bytes.")
-        header = json.loads(f.read(length))
-    data = np.memmap(path, dtype=np.uint8, mode="r", offset=8 + length)
-    for name, t in header.items():
-        if name == "__metadata__" or t["dtype"] not in types:
+    tensors, begin = header(path)
+    data = np.memmap(path, dtype=np.uint8, mode="r", offset=begin)
+    for name, t in tensors.items():
+        if name == "__metadata__" or t["dtype"] not in TYPES:
             continue
         first, end = t["data_offsets"]
-        kind = np.dtype(types[t["dtype"]])
+        kind = np.dtype(TYPES[t["dtype"]])
         if not 0 <= first <= end <= len(data) or end - first != kind.itemsize * int(np.prod(t["shape"], dtype=np.int64)):
             raise Wrong(f"{path.name}: the tensor {name} is not where its header says.")
         yield name, data[first:end].view(kind).reshape(t["shape"])

@@ -18,25 +18,30 @@ from unittest import mock
 PROGRAMS = sys.argv.pop(1)
 sys.path.insert(0, str(Path(PROGRAMS).resolve()))
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
 import arch
 import board
+import canonical
 import command
 import compare
 import context
 import decoder
 import feed
 import genai
+import mllm
 import origin
 import plain
 import quantize
 import session
 import tensors
 import tokens
+import upstream
 import weights
+import written_down
 from arch import Wrong
 from runtime import onnxruntime
 
@@ -53,7 +58,7 @@ CONFIG = {
 }
 
 
-def made(seed: int = 1, **more: object) -> weights.Weights:
+def made(seed: int = 1, biases: bool = False, **more: object) -> weights.Weights:
     of = arch.from_config({**CONFIG, **more}).sized(24, 8, None)
     r = np.random.default_rng(seed)
     kept: dict[str, np.ndarray] = {}
@@ -61,7 +66,7 @@ def made(seed: int = 1, **more: object) -> weights.Weights:
     def read(name: str, _: str) -> np.ndarray | None:
         short = name.rsplit(".layers.", 1)[-1].split(".", 1)[-1] if ".layers." in name else name
         ours = [k for k, (hf, _) in {**weights.LAYER, **weights.TOP}.items() if hf == short][0]
-        if ours.endswith("_bias") or (ours in ("q_norm", "k_norm") and of.architecture != "qwen3"):
+        if (ours.endswith("_bias") and not biases) or (ours in ("q_norm", "k_norm") and of.architecture != "qwen3"):
             return None
         if name not in kept:
             shape = w.shape(ours)
@@ -88,7 +93,7 @@ def textbook(w: weights.Weights, ids: list[int]) -> np.ndarray:
     x = w["embedding"][ids].astype(np.float64)
     for i in range(a.layers):
         n = norm(x, w[f"{i}.attention_norm"])
-        q, k, v = ((n @ w[f"{i}.{t}"]).reshape(len(ids), -1, a.head_dim) for t in "qkv")
+        q, k, v = ((n @ w[f"{i}.{t}"] + (w[f"{i}.{t}_bias"] if w.has(f"{i}.{t}_bias") else 0)).reshape(len(ids), -1, a.head_dim) for t in "qkv")
         if a.architecture == "qwen3":
             q, k = norm(q, w[f"{i}.q_norm"]), norm(k, w[f"{i}.k_norm"])
         h = a.head_dim // 2
@@ -282,6 +287,248 @@ class Board(unittest.TestCase):
             self.assertEqual(session.devices(Path("."))[0].device.type, kinds.NPU)
         with mock.patch.object(onnxruntime, "get_ep_devices", lambda: offers[:1]):
             self.assertEqual(session.devices(Path(".")), offers[:1])
+
+
+def write_safetensors(at: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str] | None = None) -> None:
+    names = {"float32": "F32", "uint16": "U16", "uint8": "U8", "int8": "I8", "int32": "I32"}
+    header: dict[str, object] = {"__metadata__": metadata} if metadata else {}
+    first, parts = 0, []
+    for name, a in tensors.items():
+        data = a.tobytes()
+        header[name] = {"dtype": names[a.dtype.name], "shape": list(a.shape), "data_offsets": [first, first + len(data)]}
+        first += len(data)
+        parts.append(data)
+    text = json.dumps(header).encode()
+    at.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(parts))
+
+
+BLOCK = 32
+# Spans of upstream's points by the ends of their names; of the others it is -12 to 12.
+SPANS = {
+    "softmax_output_qdq": (0, 1),
+    "sigmoid_output_qdq": (0, 1),
+    "embedding_input_qdq": (-1, 1),
+    "neg_20_qdq": (-20, 0),
+    "scaling_qdq": (0, 0.25),
+    "qk_matmul_output_qdq": (-120, 120),
+    "self_attn.mul_0_output_qdq": (-30, 30),
+    "reduce_min_output_qdq": (-30, 30),
+    "minus_0_output_qdq": (-50, 30),
+    "where_attn_qdq": (-50, 30),
+    "to_int8_qdq": (-5, 5),
+}
+
+
+def as_upstream(folder: Path, w: weights.Weights, rows: int = 48) -> weights.Weights:
+    """Writes a model as mllm's quantiser would, with points that are wide enough; gives what its stored numbers mean."""
+    a = w.arch
+    tensors: dict[str, np.ndarray] = {}
+    means: dict[str, np.ndarray] = {}
+
+    def point(name: str, low: float, high: float, most: int = 65535) -> tuple[np.float32, int]:
+        scale = np.float32((high - low) / most)
+        tensors[name + ".scale"], tensors[name + ".zero_point"] = np.array([scale]), np.array([round(-low / float(scale))], np.int32)
+        return scale, round(-low / float(scale))
+
+    def stored(name: str, v: np.ndarray) -> None:
+        scale, zero = point(name, min(0.0, float(v.min())), max(1e-3, float(v.max())))
+        q = np.clip(np.round(v / scale) + zero, 0, 65535).astype(np.uint16)
+        tensors[name + ".weight"], means[name + ".weight"] = q, ((q.astype(np.float64) - zero) * scale).astype(np.float32)
+
+    def linear(name: str, v: np.ndarray) -> None:  # [in, out]
+        blocks = v.reshape(-1, BLOCK, v.shape[1])
+        exact = np.abs(blocks).max(1) / 7
+        step = (exact.max(0) / 16).astype(np.float32)
+        level = np.clip(np.round(exact / step), 1, 16)
+        q = np.clip(np.round(blocks / exact[:, None]), -7, 7)
+        tensors[name + ".weight"] = (q.reshape(v.shape).astype(np.int8) & 15)[None, None]
+        tensors[name + ".scale1"], tensors[name + ".scale2"] = level.T.astype(np.uint8).reshape(-1), step
+        means[name + ".weight"] = np.ascontiguousarray((q * (level * step)[:, None]).reshape(v.shape).T.astype(np.float32))
+
+    def points(prefix: str, *names: str) -> None:
+        for n in names:
+            low, high = next((span for end, span in SPANS.items() if (prefix + n).endswith(end)), (-12, 12))
+            point(f"{prefix}{n}.fake_quant", low, high, 255 if "to_int8" in n else 65535)
+
+    stored("model.embed_tokens", w["embedding"])
+    stored("model.norm", w["norm"])
+    linear("lm_head", w["head"])
+    points("model.", "norm_input_qdq", "sin_embedding_input_qdq", "cos_embedding_input_qdq")
+    points("", "lm_head_input_qdq", "lm_head_output_qdq")
+    for t, table in zip(("cos", "sin"), a.rotation(0, rows), strict=True):
+        both = np.concatenate([table[0], table[0]], -1)
+        tensors[f"model.mllm_max_{t}_embedding"] = np.clip(np.round(both * 32767.5 + 32768), 0, 65535).astype(np.uint16)
+    own = a.architecture == "qwen3"
+    ends = ["q_norm_input", "q_norm_output", "k_norm_input", "k_norm_output"] if own else ["k_proj_input", "v_proj_input", "q_proj_output", "k_proj_output"]
+    rope = [f"{t}_rope_{n}" for t in "qk" for n in ("mul_0_output", "mul_1_output", "add_0_output", "neg_half")]
+    scores = ["qk_matmul_output", "scaling", "neg_20", "reduce_min_output", "mul_0_output", "minus_0_output", "softmax_output", "attn_value_matmul_output"]
+    casts = ["k_cast_to_int8", "v_cast_to_int8", "v_cast_to_int16", "where_attn"]
+    for i in range(a.layers):
+        u = f"model.layers.{i}."
+        for key, (name, _) in weights.LAYER.items():
+            if key in weights.MATRICES:
+                linear(u + name.removesuffix(".weight"), w[f"{i}.{key}"])
+            elif key.endswith("_bias") and w.has(f"{i}.{key}"):
+                tensors[u + name] = means[u + name] = w[f"{i}.{key}"]
+            elif key.endswith("_norm") and (own or key not in ("q_norm", "k_norm")):
+                stored(u + name.removesuffix(".weight"), w[f"{i}.{key}"])
+        points(u + "self_attn.", *(n + "_qdq" for n in ["q_proj_input", *ends, *rope, *scores, *casts]))
+        mlp = ("up_proj_input", "up_proj_output", "gate_proj_output", "sigmoid_output", "act_output", "down_proj_input")
+        points(u + "mlp.", *(n + "_qdq" for n in mlp))
+        points(u, *(n + "_qdq" for n in ("add_0_lhs_input", "add_0_output", "add_1_lhs_input", *(["input_layernorm_input"] if i else []))))
+        tensors[u + "mlp.up_proj_input_qdq.fake_quant.activation_post_process.eps"] = np.ones(1, np.float32)
+    write_safetensors(folder / "model.safetensors", tensors)
+    (folder / "config.json").write_text(json.dumps({**CONFIG, "model_type": a.architecture, "head_dim": a.head_dim, "linear_block_size": BLOCK}))
+    return weights.Weights(a, lambda name, _: means.get(name))
+
+
+class Upstream(unittest.TestCase):
+    def said(self, folder: Path, ids: list[int], layers: int | None = None) -> np.ndarray:
+        """Logits of both graphs, a chunk and then token by token."""
+        out = folder / "out"
+        out.mkdir()
+        list(upstream.write(folder, out, 24, 8, layers))
+        of = arch.load(out / "arch.json")
+        s = session.Decoder(of, session.cpu(out / "prefill.onnx"), session.cpu(out / "decode.onnx"), session.zeros(out))
+        return np.concatenate([s.read(ids[:11]), *(s.step(s.decode, [t], 1) for t in ids[11:])])  # type: ignore[arg-type]
+
+    def near(self, got: np.ndarray, want: np.ndarray) -> float:
+        return compare.rows(want, got)["cosine"]
+
+    def test_the_graph_means_what_is_stored(self) -> None:
+        ids = list(np.random.default_rng(2).integers(0, 96, 19))
+        for kind in ("qwen3", "qwen2", "llama"):
+            with tempfile.TemporaryDirectory() as d:
+                means = as_upstream(Path(d), made(model_type=kind, head_dim=16, biases=kind == "qwen2"))
+                want = textbook(means, ids)
+                self.assertGreater(self.near(self.said(Path(d), ids), want), 0.999, kind)
+
+    def test_controls(self) -> None:
+        """A nibble read without its sign, and block scales that are not turned, are another model."""
+        ids = list(np.random.default_rng(2).integers(0, 96, 11))
+        for name, wrong in (("signed", lambda n: n.astype(ml_dtypes.uint4)), ("levels", lambda flat, outputs, blocks: flat.reshape(blocks, outputs))):
+            right = getattr(upstream, name)
+            with tempfile.TemporaryDirectory() as d:
+                want = textbook(as_upstream(Path(d), made(model_type="qwen3", head_dim=16)), ids)
+                try:
+                    setattr(upstream, name, wrong)
+                    self.assertLess(self.near(self.said(Path(d), ids), want), 0.9, name)
+                finally:
+                    setattr(upstream, name, right)
+
+    def test_a_truncated_twin(self) -> None:
+        ids = list(np.random.default_rng(2).integers(0, 96, 11))
+        with tempfile.TemporaryDirectory() as d:
+            means = as_upstream(Path(d), made(model_type="qwen3", head_dim=16))
+            means.arch = means.arch.sized(24, 8, 1)
+            self.assertGreater(self.near(self.said(Path(d), ids, 1), textbook(means, ids)), 0.999)
+
+    def test_what_is_wrong(self) -> None:
+        def change(d: Path, name: str, a: np.ndarray | None) -> None:
+            held = {n: np.array(v) for n, v in weights.safetensors(d / "model.safetensors")}
+            write_safetensors(d / "model.safetensors", {n: v for n, v in {**held, name: a}.items() if v is not None})
+
+        for name, a, says in (
+            ("model.layers.0.self_attn.what_qdq.fake_quant.scale", np.ones(1, np.float32), "1 tensors of the model are used by nothing: .*what_qdq"),
+            ("model.layers.1.mlp.up_proj.scale1", None, "has no tensor model.layers.1.mlp.up_proj.scale1"),
+            ("model.layers.1.mlp.up_proj.scale1", np.zeros(2 * 128, np.uint8), "block scales of 1 to 16"),
+            ("model.layers.1.mlp.up_proj.scale1", np.ones(4 * 128, np.uint8), "its block size"),
+            ("model.layers.1.mlp.up_proj.weight", np.full((1, 1, 64, 128), -1, np.int8), "weights of 0 to 15"),
+            ("model.norm.scale", np.zeros(1, np.float32), "model.norm: scale 0.0"),
+            ("lm_head_input_qdq.fake_quant.zero_point", np.array([1 << 20], np.int32), "are not usable"),
+            ("model.mllm_max_sin_embedding", np.zeros((1, 8, 16), np.uint16), "quantised for 8 tokens, and a cache of 24"),
+        ):
+            with tempfile.TemporaryDirectory() as d:
+                as_upstream(Path(d), made(model_type="qwen3", head_dim=16))
+                change(Path(d), name, a)
+                (Path(d) / "out").mkdir()
+                with self.assertRaisesRegex(Wrong, says):
+                    list(upstream.write(Path(d), Path(d) / "out", 24, 8, None))
+
+    def test_aliases(self) -> None:
+        """Of tensors that are one and the same the file has one, and the other's name in its metadata."""
+        ids = list(np.random.default_rng(2).integers(0, 96, 11))
+        with tempfile.TemporaryDirectory() as d:
+            want = textbook(as_upstream(Path(d), made(model_type="qwen3", head_dim=16)), ids)
+            held = {n: np.array(v) for n, v in weights.safetensors(Path(d) / "model.safetensors")}
+            first, other = (f"model.layers.{i}.self_attn.k_norm_output_qdq.fake_quant.scale" for i in (0, 1))
+            held.pop(other)
+            write_safetensors(Path(d) / "model.safetensors", held, {other: first})
+            self.assertGreater(self.near(self.said(Path(d), ids), want), 0.999)
+
+
+class WrittenDown(unittest.TestCase):
+    def check(self, tensors: dict[str, tuple[float, int, int]], blocks: int = 1) -> dict[str, int]:
+        wanted = {"points": {"a_q": [0.1, 3, "uint16"], "new_k": [0.5, 128, "uint8"]}, "blocks": ["m"]}
+        graph = {n: {"data_type": kind, "quant_params": {"encoding": 0, "scale_offset": {"scale": s, "offset": -z}}} for n, (s, z, kind) in tensors.items()}
+        graph |= {f"m{i}": {"data_type": 0x308, "quant_params": {"encoding": 5}} for i in range(blocks)}
+        with tempfile.TemporaryDirectory() as d:
+            (Path(d) / "g.json").write_text(json.dumps({"graph": {"tensors": graph}}))
+            return written_down.check(Path(d), wanted)
+
+    def test_points(self) -> None:
+        good = {"a_q": (0.1, 3, 0x416), "new_k": (0.5, 128, 0x408), "inner": (0.1, 3, 0x416)}
+        self.assertEqual(self.check(good), {"points": 2, "tensors": 2, "blocks": 1})
+        near = float(np.nextafter(np.float32(0.1), np.float32(1)))
+        for more, says in (
+            ({"a_q": (near, 3, 0x416)}, "a_q has scale"),
+            ({"a_q": (0.1, 4, 0x416)}, "zero point 4"),
+            ({"new_k": (0.5, 128, 0x416)}, "new_k has scale 0.5"),
+            ({"own": (0.25, 0, 0x416)}, "own has scale 0.25"),
+        ):
+            with self.assertRaisesRegex(Wrong, says):
+                self.check({**good, **more})
+        with self.assertRaisesRegex(Wrong, "1 points are not there: new_k"):
+            self.check({"a_q": good["a_q"]})
+        with self.assertRaisesRegex(Wrong, "0 matrices are in blocks, 1 were"):
+            self.check(good, blocks=0)
+
+
+class Quantiser(unittest.TestCase):
+    def prepared(self, d: Path, config: dict[str, object], **files: str) -> dict[str, object]:
+        (d / "in").mkdir()
+        (d / "in" / "config.json").write_text(json.dumps(config))
+        for name, text in files.items():
+            (d / "in" / name.replace("__", ".")).write_text(text)
+        mllm.prepare(d / "in", d / "to", 32)
+        self.assertEqual(json.loads((d / "in" / "config.json").read_text()), config)  # the model itself stays
+        return dict(json.loads((d / "to" / "config.json").read_text()))
+
+    def test_config(self) -> None:
+        """train.py finds in the config what a model of the hub lacks, and what it has stays."""
+        for config in ({"head_dim": 128}, {"head_dim": 128, "linear_block_size": 16}):
+            with tempfile.TemporaryDirectory() as d:
+                self.assertEqual(self.prepared(Path(d), config), {**config, "linear_block_size": 32})
+
+    def test_chat_template(self) -> None:
+        for files, added in (({}, True), ({"tokenizer_config__json": '{"chat_template": "own"}'}, False), ({"chat_template__jinja": "own"}, False)):
+            with tempfile.TemporaryDirectory() as d:
+                self.prepared(Path(d), {}, **files)
+                settings = Path(d) / "to" / "tokenizer_config.json"
+                self.assertEqual(settings.is_file() and json.loads(settings.read_text()).get("chat_template") == mllm.PLAIN, added, files)
+
+    def test_samples(self) -> None:
+        long = "größer " * 150
+        got = mllm.samples(f"{long}\n{long}\n\nshort\n\n{long}\n\n{long}", 2)
+        self.assertEqual([len(s["text"]) for s in got], [2 * len(long) - 1, len(long) - 1])
+        with self.assertRaisesRegex(Wrong, "no paragraph of 1024"):
+            mllm.samples("ß" * 1023, 2)
+
+    def test_canonical(self) -> None:
+        """The same tensors and metadata are the same bytes, in whatever order they were."""
+        a, b = np.arange(6, dtype=np.float32), np.ones(3, np.int8)
+        files = []
+        for metadata in ({"x": "1", "y": "2"}, {"y": "2", "x": "1"}):
+            with tempfile.TemporaryDirectory() as d:
+                at = Path(d) / "m.safetensors"
+                write_safetensors(at, {"b": a, "a": b}, metadata)
+                canonical.rewrite(at)
+                files.append(at.read_bytes())
+                back = dict(weights.safetensors(at))
+                np.testing.assert_array_equal(back["b"], a)
+                np.testing.assert_array_equal(back["a"], b)
+                self.assertEqual(weights.metadata(at), {"x": "1", "y": "2"})
+        self.assertEqual(*files)
 
 
 class Plain(unittest.TestCase):

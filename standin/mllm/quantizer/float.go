@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
@@ -16,6 +17,7 @@ type floatModel struct {
 	c       qwen3.Config
 	weights map[string][]float32 // [out][in]
 	angles  [][]float64
+	mark    string // what says that a stand-in made it
 }
 
 func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
@@ -24,7 +26,7 @@ func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
 		return nil, err
 	}
 	defer m.Close()
-	f := &floatModel{c: c, weights: map[string][]float32{}, angles: ropeAngles(c.RopeTheta, c.HeadDim, c.MaxCacheLength)}
+	f := &floatModel{c: c, weights: map[string][]float32{}, angles: ropeAngles(c.RopeTheta, c.HeadDim, c.MaxCacheLength), mark: m.Metadata()[qnn.StandInKey]}
 	load := func(name string, shape ...int64) error {
 		t, ok := m.Lookup(name)
 		if !ok {

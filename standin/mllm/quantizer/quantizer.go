@@ -8,6 +8,7 @@
 package quantizer
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -249,6 +250,12 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 // Quantise quantises the model folder in into the folder out and returns the number of tensors. block 0 means the config's own block size;
 // another one is written into the new config, since compiler and runner must agree with the weights.
 func Quantise(ctx context.Context, in, out string, block int) (int, error) {
+	return quantiseFolder(in, out, block, qnn.StandIn+" stand-in", func(m *floatModel, t *qwen3.Tokenizer) ([]safetensors.Source, error) { return quantise(ctx, m, t) })
+}
+
+// quantiseFolder reads a model folder, has it quantised, and writes the new folder; it returns the number of tensors. The new one is marked as a
+// stand-in's with mark, or as the model is.
+func quantiseFolder(in, out string, block int, mark string, quantise func(*floatModel, *qwen3.Tokenizer) ([]safetensors.Source, error)) (int, error) {
 	raw, err := os.ReadFile(filepath.Join(in, "config.json"))
 	if err != nil {
 		return 0, err
@@ -278,7 +285,7 @@ func Quantise(ctx context.Context, in, out string, block int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	sources, err := quantise(ctx, m, t)
+	sources, err := quantise(m, t)
 	if err != nil {
 		return 0, err
 	}
@@ -294,6 +301,10 @@ func Quantise(ctx context.Context, in, out string, block int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = safetensors.Write(f, map[string]string{"format": "pt", qnn.StandInKey: qnn.StandIn + " stand-in"}, sources)
+	metadata := map[string]string{"format": "pt"}
+	if mark = cmp.Or(mark, m.mark); mark != "" {
+		metadata[qnn.StandInKey] = mark
+	}
+	err = safetensors.Write(f, metadata, sources)
 	return len(sources), errors.Join(err, f.Close())
 }
