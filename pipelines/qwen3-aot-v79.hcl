@@ -1,14 +1,12 @@
 # From nothing to a model running on a phone's NPU:
-#
-#   mage pipeline qwen3-aot-v79                       the open stand-in: real compilers, an emulated phone
-#   HEXMAGE_PROFILE=device mage plan qwen3-aot-v79    what runs with the real SDKs and a real phone
-#   hexmage show module mllm-aot                      what each variable and output means
-
+#   mage pipeline qwen3-aot-v79                      the open stand-in: real compilers, an emulated phone
+#   hexmage run qwen3-aot-v79 --profile host         upstream's quantiser, the vendor's compiler and emulator
+#   HEXMAGE_PROFILE=device mage plan qwen3-aot-v79   what runs with the real SDKs and a real phone
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v79 (Snapdragon 8 Elite)" }
 profile "open" { default = true }
+profile "host" {}
 profile "device" {}
 target "SM8750" {}
-
 toolchain "qairt" { version = "2.41.0.251128" }
 toolchain "hexagon" { version = "6.4.0.2" }
 toolchain "ndk" { version = "r28b" }
@@ -18,6 +16,7 @@ variable "model" { type = optional(string) }
 variable "prompt" { type = optional(string) }
 variable "serial" { type = optional(string) }
 variable "block_size" { type = optional(number) }
+variable "quantizer" { type = optional(string) }
 
 module "aot" {
   source     = "mllm-aot"
@@ -26,6 +25,7 @@ module "aot" {
   prompt     = var.prompt
   serial     = var.serial
   block_size = var.block_size
+  quantizer  = var.quantizer
 }
 
 output "oppackage" { value = module.aot.oppackage }
@@ -35,4 +35,6 @@ output "model.mllm" { value = module.aot.model }
 output "context.bin" { value = module.aot.context }
 output "stdout.txt" { value = module.aot.stdout }
 output "samples" { value = module.aot.samples }
+output "htp" { value = module.aot.htp }
+output "table" { value = module.aot.table }
 output "metrics" { value = module.aot.metrics }

@@ -27,20 +27,25 @@ func htpLibraries(t step.Toolchain) string { return t.Output.Path() + "/onnxrunt
 
 // program adds an action that runs a program of package host in its environment, which may start others. htp says that they load the vendor's libraries.
 func program(p *step.Plan, description string, args any, htp bool, of string, others ...string) *step.Action {
-	env, files := p.Toolchain(onnxToolchain), programFiles(p, append(others, of)...)
-	doc, err := json.Marshal(args)
-	if err != nil {
-		p.Fail("", "Arguments of a program", "%s: %v.", of, err)
-	}
-	a := p.Action("", description, env.Output.Path()+"/bin/python3", "-s", path.Join(programFolder, of+".py"), programArgs)
-	a.SetEnv(pythonEnv())
-	a.In(env.Input()).In(action.Input{Path: programArgs, Content: &action.Content{Data: doc}}).In(files...)
+	a := programIn(p, onnxToolchain, description, args, of, others...)
 	if htp {
 		libraries, runtime := p.Toolchain(htpToolchain), p.Toolchain(runtimeToolchain)
 		a.SetEnv(map[string]string{"LD_LIBRARY_PATH": runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"})
 		a.In(libraries.Input(), runtime.Input())
 	}
 	return a
+}
+
+// programIn is program in another environment, without the vendor's libraries.
+func programIn(p *step.Plan, environment, description string, args any, of string, others ...string) *step.Action {
+	env, files := p.Toolchain(environment), programFiles(p, append(others, of)...)
+	doc, err := json.Marshal(args)
+	if err != nil {
+		p.Fail("", "Arguments of a program", "%s: %v.", of, err)
+	}
+	a := p.Action("", description, env.Output.Path()+"/bin/python3", "-s", path.Join(programFolder, of+".py"), programArgs)
+	a.SetEnv(pythonEnv())
+	return a.In(env.Input()).In(action.Input{Path: programArgs, Content: &action.Content{Data: doc}}).In(files...)
 }
 
 func programFiles(p *step.Plan, of ...string) []action.Input {

@@ -1,10 +1,6 @@
 package steps_test
 
 import (
-	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
+	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 )
 
 func TestModelMistakes(t *testing.T) {
@@ -101,41 +98,51 @@ func TestContextIsWhereItIsWritten(t *testing.T) {
 	}
 }
 
-// TestUpstreamsQuantiser runs the planned command with a program in the place of train.py: upstream's programs find in the config what a model of
-// the hub lacks, and what it has stays.
+// TestUpstreamsQuantiser: which of three quantisers is planned, what upstream's is told, and what cannot be.
 func TestUpstreamsQuantiser(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("there is no Python here")
-	}
-	p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}},
-		Args: cty.ObjectVal(map[string]cty.Value{"model": cty.StringVal("/hub"), "pymllm": cty.StringVal("/mllm"), "python": cty.StringVal(python), "block_size": cty.NumberIntVal(32)})})
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	for name, c := range map[string]struct{ config, want string }{
-		"of the hub": {`{"head_dim": 128}`, `{"head_dim": 128, "linear_block_size": 32, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32", "max_cache_length": 2048}`},
-		"upstream's": {`{"max_cache_length": 1024}`, `{"max_cache_length": 1024, "linear_block_size": 32, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"}`},
+	str := cty.StringVal
+	for name, c := range map[string]struct {
+		args   map[string]cty.Value
+		tool   string   // of ours
+		argv   string   // else the program
+		told   []string // in its arguments
+		pool   string
+		refuse string
+	}{
+		"the stand-in":      {args: map[string]cty.Value{}, tool: string(quantizer.Tool)},
+		"ours":              {args: map[string]cty.Value{"tensors": str("upstream")}, tool: string(quantizer.UpstreamTool)},
+		"ours, llama":       {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama")}, refuse: "only qwen3"},
+		"upstream's":        {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
+		"upstream's on GPU": {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantise.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
+		"of another text":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantise.py", told: []string{`text"`}},
+		"upstream's llama":  {args: map[string]cty.Value{"pymllm": str("/mllm"), "architecture": str("llama")}, refuse: "block_size = 32"},
 	} {
-		cmd := exec.CommandContext(t.Context(), p.Specs[0].Args[0], p.Specs[0].Args[1:]...)
-		cmd.Dir = t.TempDir()
-		for _, in := range p.Specs[0].Inputs {
-			files := map[string]string{"config.json": c.config, "tokenizer.json": "{}"}
-			if strings.Contains(in.Path, "mllm") {
-				files = map[string]string{"pymllm/mobile/backends/qualcomm/transformers/qwen3/train.py": "import os; os.mkdir('dir')"}
+		c.args["model"] = str("/hub")
+		p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}}, Args: cty.ObjectVal(c.args),
+			Toolchains: map[string]step.Toolchain{"mllm_quantiser": toolchain("mllm_quantiser")}})
+		if c.refuse != "" {
+			if !diags.HasErrors() || !strings.Contains(diags.Error(), c.refuse) {
+				t.Errorf("%s: %v", name, diags)
 			}
-			for name, text := range files {
-				at := filepath.Join(cmd.Dir, in.Path, name)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-					t.Fatal(err)
+			continue
+		}
+		if diags.HasErrors() || len(p.Specs) != 1 {
+			t.Errorf("%s: %d actions, %v", name, len(p.Specs), diags)
+			continue
+		}
+		s := p.Specs[0]
+		if s.Platform[action.PropertyTool] != c.tool || s.Platform[action.PropertyPool] != c.pool || c.argv != "" && (len(s.Args) < 3 || s.Args[2] != c.argv) {
+			t.Errorf("%s: %q, %v", name, s.Args, s.Platform)
+		}
+		for _, in := range s.Inputs {
+			if in.Path != "args.json" || c.argv == "" {
+				continue
+			}
+			for _, want := range c.told {
+				if !strings.Contains(string(in.Content.Data), want) {
+					t.Errorf("%s: %s, want %s", name, in.Content.Data, want)
 				}
 			}
-		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		if got, err := os.ReadFile(filepath.Join(cmd.Dir, "dir/config.json")); err != nil || string(got) != c.want {
-			t.Errorf("a config %s becomes %s, %v; want %s", name, got, err, c.want)
 		}
 	}
 }

@@ -17,3 +17,18 @@ toolchain "mllm" {
     }
   }
 }
+
+# What mllm's quantiser runs in: PyTorch as the index has it, with CUDA, which is most of its 3 GB. It works without a GPU, too. The versions are those that upstream asks for.
+toolchain "mllm_quantiser" {
+  description = "PyTorch and what goes with it for mllm's quantiser, an environment of Python's"
+  page        = "https://github.com/UbiquitousLearning/mllm"
+  default     = "2.6.0"
+
+  release "2.6.0" {
+    source "python" {
+      python       = "3.13"
+      until        = "2026-11-20"
+      requirements = ["torch==2.6.0", "torchao==0.12.0", "transformers==4.57.3", "datasets==2.21.0", "safetensors==0.8.0", "numpy==2.4.6", "ml-dtypes==0.6.0"]
+    }
+  }
+}

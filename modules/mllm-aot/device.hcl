@@ -1,13 +1,21 @@
 # The real SDKs, upstream's programs, a real phone. docs/device.md has each step beside upstream's own guide.
 
 profile "device" {
+  toolchain "mllm_quantiser" { when = var.quantizer != "native" }
+
   locals {
-    ops       = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"
-    hvx       = null # the target's own
-    model     = var.model
-    pymllm    = step.git.mllm.outputs.dir
-    compilers = step.exec.aot_tools.outputs.bin
-    memory_gb = 64
+    ops     = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"
+    model   = var.model
+    pymllm  = var.quantizer == "native" ? null : step.git.mllm.outputs.dir
+    tensors = "upstream"
+
+    oppackage = step.oppackage.llama.outputs.dir
+    makefile  = step.makefile.llama.outputs.dir
+    commands  = step.oppackage.llama.outputs.compile_commands
+    context   = step.context.qwen3.outputs.context
+    config    = step.context.qwen3.outputs.config
+    htp       = null
+    table     = null
 
     runs   = true
     device = null
@@ -96,5 +104,29 @@ profile "device" {
     EOT
     ]
     output "bin" { tree = "build/bin" }
+  }
+
+  step "patch" "ops" {
+    description = "rewrite what the SDK has renamed"
+    source      = local.ops
+    series      = "mllm"
+  }
+
+  step "makefile" "llama" {
+    source  = step.patch.ops.outputs.dir
+    package = "LLaMAPackage"
+  }
+
+  step "oppackage" "llama" {
+    source  = step.patch.ops.outputs.dir
+    package = "LLaMAPackage"
+    targets = ["htp_aarch64", "htp_${target.arch}"]
+  }
+
+  step "context" "qwen3" {
+    model     = step.convert.qwen3.outputs.model
+    config    = "${step.quantize.qwen3.outputs.dir}/config.json"
+    compiler  = "${step.exec.aot_tools.outputs.bin}/mllm-qwen3-aot-sha-c"
+    memory_gb = 64
   }
 }

@@ -1,5 +1,5 @@
 # What mllm's users do by hand for a model that is compiled ahead of time: op package, quantiser, converter, compiler, phone.
-# What differs between our stand-ins and the real thing stands in open.hcl and device.hcl.
+# What differs between our stand-ins, the vendor's compiler and emulator for x86, and the real thing stands in open.hcl, host.hcl and device.hcl.
 
 module {
   description = "Qwen3 in mllm's scheme (W4A16 LPBQ), compiled ahead of time into a context for one Hexagon, run on a phone"
@@ -8,7 +8,7 @@ module {
 variable "model" {
   type        = string
   default     = ""
-  description = "Profile device: folder of the Hugging Face model (config.json, tokenizer.json, *.safetensors), such as Qwen3-1.7B"
+  description = "Profiles device and host: folder of the Hugging Face model (config.json, tokenizer.json, *.safetensors), such as Qwen3-1.7B; host does without, and takes a small one"
 }
 
 variable "block_size" {
@@ -26,12 +26,47 @@ variable "prompt" {
 variable "mllm" {
   type        = string
   default     = ""
-  description = "Profile open: a clone of upstream (github.com/UbiquitousLearning/mllm), whose op package is built instead of our example"
+  description = "A clone of upstream (github.com/UbiquitousLearning/mllm). Profile open builds its op package instead of our example; host runs its quantiser, which is fetched otherwise"
 
   validation {
     condition     = var.mllm == "" || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1
     error_message = "It must be the folder of one clone of upstream: there is to be one LLaMAPackage/src/LLaMAPackageInterface.cpp below it."
   }
+}
+
+variable "quantizer" {
+  type        = string
+  default     = "upstream"
+  description = "Profiles device and host: upstream's train.py, on the CPU (upstream) or a GPU (upstream-cuda); or native, our own with the same arithmetic, where upstream's sources and 3 GB of PyTorch cannot be had"
+
+  validation {
+    condition     = contains(["upstream", "upstream-cuda", "native"], var.quantizer)
+    error_message = "It is upstream, upstream-cuda or native."
+  }
+}
+
+variable "calibration" {
+  type        = string
+  default     = ""
+  description = "Profiles device and host: a text file whose paragraphs the quantiser watches the model read; by default a few of ours"
+}
+
+variable "context" {
+  type        = number
+  default     = 256
+  description = "Profile host: tokens that the cache holds, prompt and answer together"
+}
+
+variable "tokens" {
+  type        = number
+  default     = 12
+  description = "Profile host: tokens of the answer, at most"
+}
+
+variable "near" {
+  type        = number
+  default     = 0.9
+  description = "Profile host: cosine that the quantised model's words are to have to the float model's, on average; misread block scales make 0.88 of 0.99"
 }
 
 variable "serial" {
@@ -42,45 +77,20 @@ variable "serial" {
 
 toolchain "adb" {}
 
-# --- the op package -------------------------------------------------------------------------------------------------
-
-step "patch" "ops" {
-  description = "rewrite what the SDK has renamed"
-  source      = local.ops
-  series      = "mllm"
-}
-
-step "makefile" "llama" {
-  source  = step.patch.ops.outputs.dir
-  package = "LLaMAPackage"
-  hvx     = local.hvx
-}
-
-step "oppackage" "llama" {
-  source  = step.patch.ops.outputs.dir
-  package = "LLaMAPackage"
-  targets = ["htp_aarch64", "htp_${target.arch}"]
-  hvx     = local.hvx
-}
-
 # --- the model ------------------------------------------------------------------------------------------------------
 
 step "quantize" "qwen3" {
-  model      = local.model
-  block_size = var.block_size
-  pymllm     = local.pymllm
+  model       = local.model
+  block_size  = var.block_size
+  pymllm      = local.pymllm
+  tensors     = local.tensors
+  calibration = var.calibration == "" ? null : var.calibration
+  device      = var.quantizer == "upstream-cuda" ? "cuda" : "cpu"
 }
 
 step "convert" "qwen3" {
   model = step.quantize.qwen3.outputs.dir
   name  = "qwen3"
-}
-
-step "context" "qwen3" {
-  model     = step.convert.qwen3.outputs.model
-  config    = "${step.quantize.qwen3.outputs.dir}/config.json"
-  compiler  = "${local.compilers}/mllm-qwen3-aot-sha-c"
-  memory_gb = local.memory_gb
 }
 
 # --- the device -----------------------------------------------------------------------------------------------------
@@ -103,9 +113,9 @@ step "run" "qwen3" {
   expect = local.expect
 
   push = merge(toolchain.qairt.htp_runtime[target.arch], local.packages, local.runner, {
-    "model.bin"      = step.context.qwen3.outputs.context
+    "model.bin"      = local.context
     "tokenizer.json" = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
-    "config.json"    = step.context.qwen3.outputs.config
+    "config.json"    = local.config
   })
 }
 
@@ -113,17 +123,17 @@ step "run" "qwen3" {
 
 output "oppackage" {
   description = "libQnnLLaMAPackage.so for each target"
-  value       = step.oppackage.llama.outputs.dir
+  value       = local.oppackage
 }
 
 output "makefile" {
   description = "the same package for make, by hand"
-  value       = step.makefile.llama.outputs.dir
+  value       = local.makefile
 }
 
 output "compile_commands" {
   description = "for clangd"
-  value       = step.oppackage.llama.outputs.compile_commands
+  value       = local.commands
 }
 
 output "model" {
@@ -133,7 +143,18 @@ output "model" {
 
 output "context" {
   description = "the context binary"
-  value       = step.context.qwen3.outputs.context
+  value       = local.context
+}
+
+output "htp" {
+  description = "profile host: device/, a context of the vendor's compiler; emulator/, manifest.json, nodes.json"
+  value       = local.htp
+}
+
+output "table" {
+  description = "profile host: the emulator, and the same numbers on the CPU, beside the float model"
+  show        = "table"
+  value       = local.table
 }
 
 output "stdout" {

@@ -14,10 +14,17 @@ profile "open" {
     hvx  = var.mllm == "" ? "v66" : null
     runs = var.mllm == ""
 
-    model     = step.model.qwen3.outputs.dir
-    pymllm    = null
-    compilers = "${toolchain.mllm.dir}/bin"
-    memory_gb = null
+    model   = step.model.qwen3.outputs.dir
+    pymllm  = null
+    tensors = "standin"
+
+    oppackage = step.oppackage.llama.outputs.dir
+    makefile  = step.makefile.llama.outputs.dir
+    commands  = step.oppackage.llama.outputs.compile_commands
+    context   = step.context.qwen3.outputs.context
+    config    = step.context.qwen3.outputs.config
+    htp       = null
+    table     = null
 
     device = step.emulator.phone.outputs.image
     serial = null
@@ -57,5 +64,30 @@ profile "open" {
     config      = step.context.qwen3.outputs.config
     tokenizer   = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
     prompt      = var.prompt
+  }
+
+  step "patch" "ops" {
+    description = "rewrite what the SDK has renamed"
+    source      = local.ops
+    series      = "mllm"
+  }
+
+  step "makefile" "llama" {
+    source  = step.patch.ops.outputs.dir
+    package = "LLaMAPackage"
+    hvx     = local.hvx
+  }
+
+  step "oppackage" "llama" {
+    source  = step.patch.ops.outputs.dir
+    package = "LLaMAPackage"
+    targets = ["htp_aarch64", "htp_${target.arch}"]
+    hvx     = local.hvx
+  }
+
+  step "context" "qwen3" {
+    model    = step.convert.qwen3.outputs.model
+    config   = "${step.quantize.qwen3.outputs.dir}/config.json"
+    compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c"
   }
 }

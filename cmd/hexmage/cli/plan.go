@@ -534,9 +534,7 @@ func (a *app) attached() string {
 func howToGet(program string) string {
 	switch {
 	case program == "nvidia-smi":
-		return "upstream's quantiser needs a CUDA GPU with its driver"
-	case strings.HasPrefix(program, "python"):
-		return "install Python 3.10 with upstream's requirements-qnn-aot.txt in a virtual environment, and name its python in the step"
+		return "device = \"cuda\" needs a CUDA GPU with its driver; device = \"cpu\" does without, and takes longer"
 	case program == "ninja":
 		return "apt-get install ninja-build"
 	case program == "clang++":

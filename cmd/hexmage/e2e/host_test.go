@@ -138,6 +138,8 @@ step "python" "tests" {
 	t.Run("contexts", func(t *testing.T) { readAlike(t, w) })
 	t.Run("sizes", func(t *testing.T) { sized(t, w) })
 
+	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
+
 	t.Run("planted", func(t *testing.T) { planted(t, w) })
 
 	t.Run("twins", func(t *testing.T) { twins(t, w) })

@@ -1,0 +1,135 @@
+# The vendor's own compiler and emulator for x86, from public packages: upstream's quantiser, its model as a graph, a real context, and what it says. Nothing of
+# upstream's C++ is built: that is all about a phone.
+
+profile "host" {
+  toolchain "htp_host" {}
+  toolchain "gnu_runtime" {}
+  toolchain "onnx" {}
+  toolchain "mllm_quantiser" { when = var.quantizer != "native" }
+
+  locals {
+    model   = var.model == "" ? step.model.qwen3.outputs.dir : var.model
+    pymllm  = var.quantizer == "native" ? null : var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
+    tensors = "upstream"
+
+    htp       = step.htp_context.qwen3.outputs.dir
+    table     = step.accuracy.qwen3.outputs.table
+    oppackage = null
+    makefile  = null
+    commands  = null
+    context   = null
+    config    = null
+
+    runs     = false # there is no phone
+    device   = null
+    serial   = null
+    runner   = {}
+    packages = {}
+    pull     = []
+    expect   = null
+  }
+
+  step "model" "qwen3" {
+    when        = var.model == ""
+    description = "a small model of the same architecture, for machines without the real one"
+    seed        = 79
+    block_size  = var.block_size
+  }
+
+  step "git" "mllm" {
+    when        = var.quantizer != "native" && var.mllm == ""
+    description = "upstream's sources"
+    url         = "https://github.com/UbiquitousLearning/mllm"
+    commit      = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
+  }
+
+  step "onnx_llm" "qwen3" {
+    description = "the quantised model as a graph, with upstream's points of quantisation"
+    model       = step.quantize.qwen3.outputs.dir
+    context     = var.context
+  }
+
+  step "htp_context" "qwen3" {
+    graphs = step.onnx_llm.qwen3.outputs.dir
+  }
+
+  step "htp_emulate" "qwen3" {
+    description = "what the NPU would say"
+    context     = step.htp_context.qwen3.outputs.dir
+    prompt      = var.prompt
+    tokens      = var.tokens
+  }
+
+  step "onnx_run" "qwen3" {
+    description = "what the same numbers say on the CPU"
+    graphs      = step.onnx_llm.qwen3.outputs.dir
+    prompt      = var.prompt
+    tokens      = var.tokens
+  }
+
+  # A difference of one step in 65,535 moves what later layers say, so the gate is a twin of the first layers.
+  step "onnx_llm" "twin" {
+    description = "the first layers alone"
+    model       = step.quantize.qwen3.outputs.dir
+    context     = var.context
+    layers      = 2
+  }
+
+  step "htp_context" "twin" {
+    graphs = step.onnx_llm.twin.outputs.dir
+  }
+
+  step "htp_emulate" "twin" {
+    context = step.htp_context.twin.outputs.dir
+    prompt  = var.prompt
+    tokens  = 1
+  }
+
+  step "onnx_run" "twin" {
+    graphs = step.onnx_llm.twin.outputs.dir
+    prompt = var.prompt
+    tokens = 1
+  }
+
+  step "onnx_llm" "float" {
+    description = "the model before it was quantised"
+    model       = local.model
+    context     = var.context
+  }
+
+  step "onnx_run" "float" {
+    graphs = step.onnx_llm.float.outputs.dir
+    prompt = var.prompt
+    tokens = var.tokens
+  }
+
+  step "accuracy" "twin" {
+    reference = step.onnx_run.twin.outputs.dir
+    outputs   = { twin = step.htp_emulate.twin.outputs.dir }
+  }
+
+  step "accuracy" "qwen3" {
+    title     = "${target.soc}, Hexagon ${target.arch}: ${var.prompt}"
+    reference = step.onnx_run.float.outputs.dir
+    outputs   = { emulator = step.htp_emulate.qwen3.outputs.dir, cpu = step.onnx_run.qwen3.outputs.dir }
+    contexts  = { emulator = step.htp_context.qwen3.outputs.dir }
+    times     = { emulator = step.htp_emulate.qwen3.outputs.times }
+
+    compile_times = { emulator = step.htp_context.qwen3.outputs.times }
+  }
+
+  check "twin" {
+    condition     = step.accuracy.twin.outputs.rows.twin.cosine_min >= 0.9999 && step.accuracy.twin.outputs.rows.twin.argmax_equal == 1
+    error_message = "The first layers say something else on the emulator than on the CPU: cosine ${step.accuracy.twin.outputs.rows.twin.cosine_min} at least."
+  }
+
+  check "npu" {
+    condition     = step.accuracy.qwen3.outputs.rows.emulator.cpu_nodes == 0
+    error_message = "Nodes stayed on the CPU."
+  }
+
+  check "quantised" {
+    condition     = step.accuracy.qwen3.outputs.rows.emulator.cosine >= var.near
+    error_message = "The quantised model is far from the float one: cosine ${step.accuracy.qwen3.outputs.rows.emulator.cosine}."
+  }
+}
