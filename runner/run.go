@@ -129,6 +129,9 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 	if r.Files, r.Dirs, err = merkle.Capture(ctx, d.o.Store, d.o.Fn, q.PullDir, a.Command.Outputs); err != nil {
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
 	}
+	if text := res.Pushed.Notice(); text != "" {
+		r = (&notes{all: []string{text}}).warn(r)
+	}
 	return r, nil
 }
 

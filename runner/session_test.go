@@ -5,10 +5,12 @@ package runner_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,6 +203,26 @@ func TestPushOverALinkThatBreaks(t *testing.T) {
 	}
 	if res.Pushed.Sent > 12<<20 || res.Pushed.Dropped != 1 {
 		t.Errorf("%+v for 10 MiB: what had arrived was sent again", res.Pushed)
+	}
+}
+
+// TestPushOverALinkThatBreaksUnderLoad: such a link carries a push once there are pauses, and what is said of the push says so.
+func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond, o.DropAboveBytes = 24e6, 4e6 })
+	data := make([]byte, 24e6)
+	_, _ = rand.NewChaCha8([32]byte{3}).Read(data)
+	var out bytes.Buffer
+	res, err := s.Run(t.Context(), session.Request{Files: map[string]push.File{"f": file(string(data), false)}, Args: []string{"sha256sum", "f"}, Stdout: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%x  f\n", sha256.Sum256(data)); out.String() != want {
+		t.Errorf("it arrived damaged: %q, want %q", out.String(), want)
+	}
+	t.Logf("%+v", res.Pushed)
+	if p := res.Pushed; p.Dropped < 2 || p.Dropped > 6 || !p.Paced || !strings.Contains(p.Notice(), "in small pieces, with pauses") {
+		t.Errorf("%+v: want a link that breaks twice, and then a few times at most", p)
 	}
 }
 

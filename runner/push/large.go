@@ -49,9 +49,11 @@ func (t *transfer) pushLarge(ctx context.Context, b blob) error {
 			found, stop = t.follow(ctx, l)
 			defer stop()
 		}
-		next := int64(0)
+		next, began := int64(0), time.Now()
 		if todo[0].blob == "" {
-			next, err = t.append(ctx, l, at, todo[0].size)
+			if next, err = t.append(ctx, l, at, todo[0].size); err == nil {
+				err = t.pause(ctx, time.Since(began))
+			}
 		} else {
 			next, err = t.copy(ctx, l, todo)
 		}

@@ -22,6 +22,8 @@ const (
 	largeFile   = 16 << 20 // larger ones travel in chunks
 	lossPart    = 24       // the part of what a link carries that may be lost when it breaks again
 	minPiece    = 64 << 10
+	maxRest     = 4               // of a push with pauses, times as long as sending took: a fifth of the speed
+	maxPause    = 2 * time.Second // less than whoever follows the push waits for more
 	defaultWait = 30 * time.Second
 	serverWait  = 3 * time.Second // for an adb server that has ended; one of ours is started again at once
 	quitWait    = 5 * time.Second
@@ -51,7 +53,16 @@ type Pushed struct {
 	Sent    int64 `json:"sent"`              // of contents, given to the link: what was lost with it counts again, compressed is what it was compressed to
 	Reused  int64 `json:"reused,omitempty"`  // of missing contents, found on the device in others
 	Dropped int   `json:"dropped,omitempty"` // times that the link broke
+	Paced   bool  `json:"paced,omitempty"`   // after the link broke twice, pieces were sent with pauses between them
 	Evicted int   `json:"evicted,omitempty"` // contents of earlier pushes that were removed to make room
+}
+
+// Notice says in a line what people should know of the push, "" where that is nothing.
+func (p Pushed) Notice() string {
+	if !p.Paced {
+		return ""
+	}
+	return fmt.Sprintf("the link broke %d times while files were pushed: they went on in small pieces, with pauses; a phone on USB may have a better link over Wi-Fi", p.Dropped)
 }
 
 // Store is the content-addressed store of a device. One session at a time uses it: see package lease.

@@ -29,6 +29,8 @@ type transfer struct {
 	total int64
 	piece int64 // the most that is on its way at once; 0: as much as there is
 	sent  int64 // before the link broke last
+	rest  int64 // how many times as long as sending a piece took nothing is sent after it
+	bare  int64 // bytes that the link carried, before it broke, without such pauses
 
 	mu         sync.Mutex // guards what follows, and store.pushed, while small files are on their way
 	changed    *sync.Cond
@@ -51,8 +53,10 @@ func newTransfer(s *Store, blobs map[string]blob) *transfer {
 // part of what the link carried before is on its way at once, and no file has to arrive in one go that is larger.
 func (t *transfer) dropped() {
 	t.Store.pushed.Dropped++
-	t.piece = max((t.Store.pushed.Sent-t.sent)/lossPart, minPiece)
+	carried := t.Store.pushed.Sent - t.sent
+	t.piece = max(carried/lossPart, minPiece)
 	t.sent = t.Store.pushed.Sent
+	t.pace(carried)
 	t.left = slices.DeleteFunc(t.left, func(sum string) bool {
 		if t.blobs[sum].size <= t.piece {
 			return false
@@ -60,6 +64,33 @@ func (t *transfer) dropped() {
 		t.large = append(t.large, sum)
 		return true
 	})
+}
+
+// pace decides on pauses after a break before which the link carried so many bytes. Some links break under load: those of USB that goes over a network do,
+// as into WSL. From the second break on there are pauses, longer with each. A link that with the longest carries no more than without breaks by
+// amount, and not by load: then there are none again.
+func (t *transfer) pace(carried int64) {
+	switch {
+	case t.Store.pushed.Dropped == 2:
+		t.rest, t.bare, t.Store.pushed.Paced = 1, carried, true
+	case t.rest == maxRest && carried < 2*t.bare:
+		t.rest = 0
+	case t.rest > 0:
+		t.rest = min(2*t.rest, maxRest)
+	}
+}
+
+// pause waits after something was sent that took so long, if the link wants that.
+func (t *transfer) pause(ctx context.Context, took time.Duration) error {
+	if t.rest == 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(min(took*time.Duration(t.rest), maxPause)):
+		return nil
+	}
 }
 
 // attempt pushes what is left until the end or the first error.
@@ -87,6 +118,9 @@ func (t *transfer) small(ctx context.Context) error {
 	// The largest first, so that no stream is left with one in the end.
 	slices.SortStableFunc(t.left, func(a, b string) int { return int(t.blobs[b].size - t.blobs[a].size) })
 	n := min(senders, len(t.left))
+	if t.rest > 0 {
+		n = min(n, 1) // several would send in each other's pauses
+	}
 	errs := make([]error, n+1)
 	var wg sync.WaitGroup
 	failed := false // guarded by mu
@@ -130,10 +164,14 @@ func (t *transfer) sender(ctx context.Context, failed *bool) error {
 				defer sync.Close()
 			}
 		}
+		began := time.Now()
 		if err == nil {
 			err = t.push(ctx, sync, b)
 		}
 		t.landed(b, err)
+		if err == nil {
+			err = t.pause(ctx, time.Since(began))
+		}
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 type Faults struct {
 	DropAfterBytes     int64 `json:"drop_after_bytes,omitempty"`      // cut the adb link, once, after so many bytes from the host; 0: never
 	DropEveryBytes     int64 `json:"drop_every_bytes,omitempty"`      // cut it again and again, each time after so many bytes; 0: never
+	DropAboveBytes     int64 `json:"drop_above_bytes,omitempty"`      // cut it whenever so many bytes more came than so many per second let pass; 0: never
 	CorruptByte        int64 `json:"corrupt_byte,omitempty"`          // flip a bit of one byte from the host, once: the one after so many; 0: never
 	SlowBytesPerSecond int64 `json:"slow_bytes_per_second,omitempty"` // limit of the adb link in each direction; 0: none
 	DiskBytes          int64 `json:"disk_bytes,omitempty"`            // size of /data, which then is in memory; 0: no limit
@@ -73,6 +74,7 @@ func FaultTable() []Fault {
 	return []Fault{
 		bytesFault("drop-every", "SIZE", "cut the link again and again, each time after SIZE from the host", func(f *Faults) *int64 { return &f.DropEveryBytes }),
 		bytesFault("drop-after", "SIZE", "cut the link once, after SIZE from the host", func(f *Faults) *int64 { return &f.DropAfterBytes }),
+		bytesFault("drop-above", "SIZE", "cut the link whenever SIZE more came from the host than SIZE per second let pass: it breaks under load", func(f *Faults) *int64 { return &f.DropAboveBytes }),
 		durationFault("refuse", "DURATION", "take no new link for DURATION after one was cut", false, func(f *Faults) *time.Duration { return &f.Refuse }),
 		bytesFault("slow", "SIZE", "let SIZE per second through the link, in each direction", func(f *Faults) *int64 { return &f.SlowBytesPerSecond }),
 		bytesFault("corrupt", "SIZE", "flip a bit of one byte from the host, after SIZE", func(f *Faults) *int64 { return &f.CorruptByte }),

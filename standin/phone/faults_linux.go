@@ -20,6 +20,9 @@ type link struct {
 	mu   sync.Mutex
 	open map[*conn]bool
 	offs int // how many want nobody to connect
+
+	load   float64 // bytes from the host that the link has not let pass yet, as of loaded
+	loaded time.Time
 }
 
 func newLink(l net.Listener, f Faults) *link {
@@ -65,6 +68,24 @@ const (
 	acceptPoll = 5 * time.Millisecond
 	backlog    = 128
 )
+
+// overloaded counts bytes from the host, and tells whether they are too many at once.
+func (k *link) overloaded(n int) bool {
+	most := float64(k.faults.DropAboveBytes)
+	if most <= 0 {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := time.Now()
+	k.load = max(0, k.load-most*now.Sub(k.loaded).Seconds()) + float64(n)
+	k.loaded = now
+	if k.load < most {
+		return false
+	}
+	k.load = 0
+	return true
+}
 
 // off has connections refused until on. Those that are there stay.
 func (k *link) off() {
@@ -125,7 +146,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if after := c.k.corrupt.Add(int64(-n)); after < 0 && after+int64(n) >= 0 {
 		p[after+int64(n)] ^= 1
 	}
-	if c.k.left.Add(int64(-n)) < 0 {
+	if c.k.left.Add(int64(-n)) < 0 || c.k.overloaded(n) {
 		next := c.k.faults.DropEveryBytes
 		if next <= 0 {
 			next = never

@@ -20,6 +20,7 @@ func TestFaultsAreText(t *testing.T) {
 	for _, c := range []struct{ text, on, err string }{
 		{text: "drop-every=20MB"},
 		{text: "drop-after=5GiB"},
+		{text: "drop-above=4MB"},
 		{text: "slow=500kB"},
 		{text: "corrupt=4097"},
 		{text: "disk=64MiB"},
@@ -41,7 +42,7 @@ func TestFaultsAreText(t *testing.T) {
 		{text: "hide=soc-id"},
 		{text: "hide=libcdsprpc"},
 		{text: "hide=me", err: `"me": want soc-id or libcdsprpc`},
-		{text: "unplug", err: `no fault is called "unplug"; there are clock, corrupt, disk, drop-after`},
+		{text: "unplug", err: `no fault is called "unplug"; there are clock, corrupt, disk, drop-above`},
 		{text: "drop-every", err: "fault drop-every wants a value: drop-every=SIZE"},
 		{text: "drop-every=20XB", err: `"20XB" is no size`},
 		{text: "drop-every=-1MB", err: "is no size"},

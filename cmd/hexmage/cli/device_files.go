@@ -106,7 +106,7 @@ func pushText(p push.Pushed) string {
 		all = append(all, bytesize.Decimal(p.Reused)+" put together from what the device has")
 	}
 	if p.Dropped > 0 {
-		all = append(all, fmt.Sprintf("the link broke %d times", p.Dropped))
+		all = append(all, fmt.Sprintf("the link broke %d times%s", p.Dropped, map[bool]string{true: " (so in small pieces, with pauses)"}[p.Paced]))
 	}
 	if p.Evicted > 0 {
 		all = append(all, fmt.Sprintf("%d older contents removed", p.Evicted))

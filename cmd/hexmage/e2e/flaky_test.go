@@ -40,7 +40,7 @@ func TestFlakyPhone(t *testing.T) {
 	w.writeShipped(t, w.shipped(t).output("runs", "step.run.qwen3.outputs.results"))
 	phone := w.emulate(t, "--fault", "drop-every=20MB", "--connect")
 	o := w.run(t, "run", pipeline, "--serial", phone.Serial)
-	wants(t, o, exitOK, "tokens as the reference", "2 of 2 runs")
+	wants(t, o, exitOK, "tokens as the reference", "2 of 2 runs", "times while files were pushed: they went on in small pieces, with pauses")
 
 	sent := func(repetition int) int64 {
 		t.Helper()
