@@ -4,5 +4,8 @@ package qnn
 // whose results are to be a vendor's refuses what has it.
 const StandIn = "hexmage open"
 
+// StandInContext begins the blob of a context that no vendor's compiler has made.
+const StandInContext = "HXMGCTX1"
+
 // StandInKey is the key under which the metadata of a .safetensors file says it.
 const StandInKey = "stand_in"

@@ -53,9 +53,6 @@ func asked[A any](w Workspace, facts func(A, *question) bool, plan func(A, *step
 	}
 }
 
-// nothingMore is of steps that rules are about for their kind, target and toolchains alone.
-func nothingMore[A any](A, *question) bool { return true }
-
 func (q *question) ask() {
 	empty := facts.List(nil)
 	about := map[string]cty.Value{

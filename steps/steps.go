@@ -76,7 +76,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"oppackage":     step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets) })),
 		"patch":         step.New(patchSchema(), Patch.Plan),
 		"python":        step.New(pythonSchema(), Python.Plan),
-		"quantize":      step.New(quantizeSchema(), asked(w, nothingMore, Quantize.Plan)),
+		"quantize":      step.New(quantizeSchema(), asked(w, Quantize.facts, Quantize.Plan)),
 		"reference":     step.New(referenceSchema(), Reference.Plan),
 		"run":           step.New(runSchema(), asked(w, Run.facts, func(r Run, p *step.Plan) { r.Plan(p, known) })),
 		addrs.Toolchain: step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) }),

@@ -282,7 +282,7 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 		"tools_version": str(tools),
 		"arches":        arches,
 		"source":        cty.StringVal(ch.Source.Kind),
-		"stand_in":      cty.BoolVal(ch.Source.Kind == "embedded"),
+		"stand_in":      cty.BoolVal(ch.Source.Kind == "embedded" || ch.Found.StandIn),
 	}
 }
 
@@ -293,6 +293,10 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 	}
 	for _, w := range ch.Warnings {
 		warn("Several copies of an SDK", w)
+	}
+	if p.Profile == "" && ch.Source.Kind == "embedded" {
+		warn("An open stand-in", ch.Spec.Name+" is hexmage's own, in the vendor's place, since the pipeline has no profile: what is built with it runs on no phone. "+
+			"Write profile \"open\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")
 	}
 	for _, n := range ch.Notes {
 		if n != "" {

@@ -3,6 +3,7 @@ package toolchains
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn"
@@ -66,7 +67,10 @@ func (c *Catalogue) Choose(q Request) (*Choice, error) {
 		}
 		ch.Source = s
 		ok, reason, err := ch.take(c, q)
-		if err != nil {
+		switch passed := strings.Join(slices.DeleteFunc(slices.Clone(why), func(w string) bool { return w == "" }), "; "); {
+		case err != nil && passed != "":
+			return nil, fmt.Errorf("%s %s: %w; passed over: %s", t.Name, r.Version, err, passed)
+		case err != nil:
 			return nil, fmt.Errorf("%s %s: %w", t.Name, r.Version, err)
 		}
 		if ok {
@@ -94,7 +98,7 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 	switch {
 	case q.Source != "":
 		return []string{q.Source}
-	case q.Profile == ProfileOpen || q.Profile == "":
+	case q.open():
 		if t.Licence == "" { // free to take
 			return []string{"embedded", "deb", "pypi", "python"}
 		}
@@ -104,6 +108,9 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 	}
 	return []string{"installed", "archive", "maven", "pypi", "python", "qsc", "qpm", "manual"}
 }
+
+// open tells whether stand-ins are what is asked for, or as good as anything.
+func (q Request) open() bool { return q.Profile == ProfileOpen || q.Profile == "" }
 
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
 func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err error) {
@@ -180,7 +187,7 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s can't be had", t.Name, r.Version)
-	standIn := q.Source == "" && (q.Profile == ProfileOpen || q.Profile == "")
+	standIn := q.Source == "" && q.open()
 	switch {
 	case q.Source != "" && r.Source(q.Source) == nil:
 		fmt.Fprintf(&b, " from source %q: the catalogue has none of that kind for it", q.Source)

@@ -39,6 +39,9 @@ func TestCopies(t *testing.T) {
 	c, _ := builtin(t)
 	dir := t.TempDir()
 	ndk, qairt, old := standIn(t, dir, "ndk", ""), standIn(t, dir, "qairt", ""), standIn(t, dir, "qairt", "2.31.0.250130")
+	for _, root := range []string{ndk, qairt, old} {
+		sdktest.AsVendors(t, root)
+	}
 	r26 := filepath.Join(dir, "r26c")
 	if err := os.Mkdir(r26, 0o755); err != nil {
 		t.Fatal(err)

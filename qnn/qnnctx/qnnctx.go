@@ -116,7 +116,7 @@ func Is(head []byte) bool {
 }
 
 // StandInMark begins the blob of a context that no vendor's compiler has made.
-const StandInMark = "HXMGCTX1"
+const StandInMark = qnn.StandInContext
 
 // Parse reads the header and metadata of the file of the given size behind r, and what its blob says in clear text. Errors wrap ErrFormat
 // unless reading failed.

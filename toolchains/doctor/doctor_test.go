@@ -115,6 +115,7 @@ func (f *fake) sdk(dir, name, version string) {
 	if _, err := archive.Unpack(f.t.Context(), f.path(dir), archive.Options{StripPrefix: release.Prefix}, f.path(dir+".zip")); err != nil {
 		f.t.Fatal(err)
 	}
+	sdktest.AsVendors(f.t, f.path(dir))
 }
 
 // link makes an ELF file for x86-64 with a real linker: a library that defines the version of a symbol, or, with libs, a program that needs libraries.

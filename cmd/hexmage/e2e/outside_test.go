@@ -64,7 +64,7 @@ func TestTenLines(t *testing.T) {
 	}
 
 	device := w.run(t, "--profile", "device", "--soc", "SM8650", "plan", "chat")
-	wants(t, device, exitOK, "mllm-qwen3-aot-sha-c", "cmake -S", "train.py", "-mv75", "--ar_len 32", "github.com/UbiquitousLearning/mllm",
+	wants(t, device, exitOK, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32", "github.com/UbiquitousLearning/mllm",
 		"missing: "+aot+"step.quantize.qwen3: ")
 	if strings.Contains(device.stdout, "stand-in") || strings.Contains(device.stdout, "emulator") {
 		t.Errorf("there is something of the stand-in in it:\n%s", device.stdout)

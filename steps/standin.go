@@ -1,0 +1,58 @@
+package steps
+
+import (
+	"bytes"
+	"io"
+	"path"
+
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// standInsAllowed tells whether a stand-in may take a vendor's place: in profile open, and in pipelines without profiles, which say so.
+func (q *question) standInsAllowed() bool {
+	return q.p.Profile == toolchains.ProfileOpen || q.p.Profile == ""
+}
+
+// refuseStandIn refuses a file of the workspace that says of itself that it is hexmage's own, in a profile whose results are to be a vendor's.
+func (q *question) refuseStandIn(arg, at string) {
+	if at == "" || q.standInsAllowed() {
+		return
+	}
+	file, _ := q.file(at)
+	if file == nil {
+		return
+	}
+	defer file.Close()
+	if marked(io.LimitReader(file, maxLibrary)) {
+		q.p.Fail(arg, "A stand-in's file", "%s was made by hexmage's open stand-in, in the place of a vendor's: it says so. Profile %s refuses it. Name the vendor's own, or what was made with it.", at, q.p.Profile)
+	}
+}
+
+// marked tells whether what is read has a stand-in's mark: its words, or what its contexts begin with.
+func marked(r io.Reader) bool {
+	marks := [][]byte{[]byte(qnn.StandIn), []byte(qnn.StandInContext)}
+	const most = 64 // bytes of the longest mark, at least
+	buf := make([]byte, 1<<20)
+	for kept := 0; ; {
+		n, err := io.ReadFull(r, buf[kept:])
+		have := buf[:kept+n]
+		for _, m := range marks {
+			if bytes.Contains(have, m) {
+				return true
+			}
+		}
+		if err != nil {
+			return false
+		}
+		kept = copy(buf, have[len(have)-most:])
+	}
+}
+
+// facts looks at a model of the workspace: one that step model has made is no model of the hub's.
+func (m Quantize) facts(q *question) bool {
+	if at := m.Model.Host(); at != "" {
+		q.refuseStandIn("model", path.Join(at, "config.json"))
+	}
+	return true
+}
