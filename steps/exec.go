@@ -87,7 +87,6 @@ func (x Exec) Plan(p *step.Plan) {
 	if x.Network {
 		a.Set(action.PropertyNetwork, "true")
 	}
-	x.Reproducing.apply(a)
 	for _, c := range x.OKExitCodes {
 		if c != float64(int(c)) || c < 0 || c > 255 {
 			p.Fail("ok_exit_codes", "Not an exit code", "ok_exit_codes of %s has %v; exit codes are whole numbers from 0 to 255.", p.At, c)
@@ -103,6 +102,7 @@ func (x Exec) Plan(p *step.Plan) {
 		a.Outputs = append(a.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})
 		p.Output(o.Name, o.Class, action.Input{Spec: &action.SpecOutput{Path: o.Path}})
 	}
+	x.Reproducing.apply(a)
 	e.program(a.Args)
 	a.Depfile = e.depfile()
 	a.Inputs = e.inputs

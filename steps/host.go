@@ -16,6 +16,9 @@ const (
 	runtimeToolchain = "gnu_runtime"
 )
 
+// measured is why outputs of times differ.
+const measured = "it has measured times"
+
 // The programs' folder and arguments in an exec root.
 const (
 	programFolder = "programs"

@@ -66,6 +66,7 @@ func (s Said) plan(p *step.Plan, graphs step.Path, libraries string) {
 	p.Tree("dir", a.OutTree("dir"))
 	p.Output("words", action.Value, a.Out("said.json"))
 	p.File("times", a.Out("times.json"))
+	a.Vary(measured, "times.json")
 }
 
 // ONNXRun are the arguments of kind onnx_run.

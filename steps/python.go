@@ -2,6 +2,7 @@ package steps
 
 import (
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/hexmage/hexmage/internal/step"
@@ -56,5 +57,9 @@ func (x Python) Plan(p *step.Plan) {
 	env := pythonEnv()
 	maps.Copy(env, p.Env)
 	p.Env = env
-	Exec{Argv: append([]string{x.Environment + "/bin/python3", x.Script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Reproducing: x.Reproducing}.Plan(p)
+	script := x.Script
+	if path.IsAbs(script) { // of a module that is no part of the workspace: it is there as exec has it among its inputs
+		script = "host" + path.Clean(script)
+	}
+	Exec{Argv: append([]string{x.Environment + "/bin/python3", script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Reproducing: x.Reproducing}.Plan(p)
 }

@@ -25,5 +25,5 @@ func (r Reproducing) apply(a *step.Action) {
 	if r.FixedAddresses {
 		a.Set(action.PropertyAddresses, action.AddressesFixed)
 	}
-	a.Varies = r.Varies
+	a.Vary(r.Varies)
 }

@@ -48,6 +48,9 @@ type Workspace struct {
 	Asked func(toolchains.Request)
 }
 
+// find returns the record of a SoC.
+func (w Workspace) find(name string) (*qnn.SoC, error) { return w.Catalogue.FindSoC(name) }
+
 // Kinds is the table of kinds that the planner gets, by the name that follows `step`; that of `toolchain` blocks is under addrs.Toolchain. Where
 // there is a catalogue, its rules of what goes together are asked before a step is planned.
 func (w Workspace) Kinds() map[string]step.Kind {
@@ -59,7 +62,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	return map[string]step.Kind{
 		"accuracy":      step.New(accuracySchema(), Accuracy.Plan),
 		"bundle":        step.New(bundleSchema(), Bundle.Plan),
-		"htp_context":   step.New(htpContextSchema(), HTPContext.Plan),
+		"htp_context":   step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find) }),
 		"htp_emulate":   step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"onnx_llm":      step.New(onnxLLMSchema(), ONNXLLM.Plan),
 		"onnx_quantize": step.New(onnxQuantizeSchema(), ONNXQuantize.Plan),

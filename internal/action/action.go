@@ -39,7 +39,9 @@ type Action struct {
 	LocalOnly   bool          // its results stay on this machine
 	Depfile     string        // the output that says what was read; for Reads
 	Reads       Reads         // not nil: it is remembered by what it read; see Reads
-	Varies      string        // why two runs may leave different bytes; "": they must not
+
+	// Varies says of outputs, by path, why two runs may leave different bytes in them; those that it does not have must be the same.
+	Varies map[string]string
 
 	// Directories are Directory messages of the inputs, by their digests, which executors look for here first: they need not
 	// be in the store.

@@ -30,7 +30,6 @@ type Spec struct {
 	NoCache        bool          // run every time, remember nothing
 	OKExitCodes    []int         // exit codes, beside 0, that are not failures
 	RetryExitCodes []int         // exit codes after which trying again may help; TimeoutExitCode is running out of time
-	Varies         string        // why two runs may leave different bytes; "": they must not. In no key
 }
 
 // TimeoutExitCode stands for a command that ran out of time, as it does for timeout(1).
@@ -42,8 +41,9 @@ const UnableExitCode = 3
 
 // Output is a path that the command promises to write.
 type Output struct {
-	Path string // slash path in the exec root
-	Tree bool   // a folder rather than a file
+	Path   string // slash path in the exec root
+	Tree   bool   // a folder rather than a file
+	Varies string // why two runs may leave different bytes in it; "": they must not. In no key
 }
 
 // Input places something at a path of the exec root (or, as part of an Artifact, of the artifact).

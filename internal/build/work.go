@@ -187,7 +187,7 @@ func (u *unit) action() *action.Action {
 	s := u.spec
 	a := &action.Action{
 		Command:    action.Command{Args: s.Args, Env: s.Env, Platform: map[string]string{}},
-		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes, Varies: s.Varies,
+		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes,
 		LocalOnly: u.instance.plan.Cache == plan.CacheLocal || u.instance.plan.Cache == plan.CacheInputs,
 	}
 	for k, v := range s.Platform {
@@ -200,6 +200,12 @@ func (u *unit) action() *action.Action {
 	}
 	for _, o := range s.Outputs {
 		a.Command.Outputs = append(a.Command.Outputs, o.Path)
+		if o.Varies != "" {
+			if a.Varies == nil {
+				a.Varies = map[string]string{}
+			}
+			a.Varies[o.Path] = o.Varies
+		}
 	}
 	if a.Depfile = s.Depfile; s.Depfile != "" && !slices.Contains(a.Command.Outputs, s.Depfile) {
 		a.Command.Outputs = append(a.Command.Outputs, s.Depfile)

@@ -156,7 +156,7 @@ type ActionVerified struct {
 	Step        string       `json:"step"`
 	Name        string       `json:"name,omitempty"`
 	Verdict     Verdict      `json:"verdict"`
-	Reason      string       `json:"reason,omitempty"` // of Unverified and Declared
+	Reason      string       `json:"reason,omitempty"` // of Unverified
 	Known       bool         `json:"known"`            // compared with a result that was in the cache, not with a run just before
 	Differences []Difference `json:"differences,omitempty"`
 	More        int          `json:"more,omitempty"` // how many differences are left out
@@ -169,7 +169,7 @@ type Verdict string
 const (
 	Same       Verdict = "same"       // bit by bit
 	Different  Verdict = "different"  // something differs
-	Declared   Verdict = "declared"   // something differs, as the action says that it may
+	Declared   Verdict = "declared"   // something differs, all of it in outputs that may
 	Unverified Verdict = "unverified" // it cannot be verified
 )
 
@@ -181,17 +181,18 @@ type Difference struct {
 	Detail string   `json:"detail,omitempty"` // what of it: "12 of 4096 bytes in 2 ranges, the first at 0x1f0"
 	First  string   `json:"first,omitempty"`  // digest of the file, where there is one
 	Second string   `json:"second,omitempty"`
-	Offset int64    `json:"offset"`          // of the first byte that differs; -1: not of that kind
-	Parts  []string `json:"parts,omitempty"` // ELF sections and archive members that differ: ".rodata: 12 bytes, the first at +0x10 (build_time)"
-	Lines  []string `json:"lines,omitempty"` // of text files: the first line that differs, of both
-	Hints  []string `json:"hints,omitempty"` // typical causes that it looks like
+	Offset int64    `json:"offset"`           // of the first byte that differs; -1: not of that kind
+	Parts  []string `json:"parts,omitempty"`  // ELF sections and archive members that differ: ".rodata: 12 bytes, the first at +0x10 (build_time)"
+	Lines  []string `json:"lines,omitempty"`  // of text files: the first line that differs, of both
+	Varies string   `json:"varies,omitempty"` // why it may differ, of an output that may
+	Hints  []string `json:"hints,omitempty"`  // typical causes that it looks like
 }
 
 // VerifyFinished comes before BuildFinished in a build that verifies.
 type VerifyFinished struct {
 	Same       int `json:"same"`
 	Different  int `json:"different"`
-	Declared   int `json:"declared"` // different, as they say that they may be
+	Declared   int `json:"declared"` // different, in outputs that may be
 	Unverified int `json:"unverified"`
 }
 

@@ -24,14 +24,34 @@ type comparer struct {
 	roots string
 	found []event.Difference
 	more  int
+
+	varies map[string]string // why outputs may differ, by path
+	all    string            // why all of them may
+	wrong  int               // how many differ that may not
 }
 
 func (c *comparer) add(d event.Difference) {
+	if d.Varies = c.may(d.Path); d.Varies == "" {
+		c.wrong++
+	}
 	if len(c.found) == maxDifferences {
 		c.more++
 		return
 	}
 	c.found = append(c.found, d)
+}
+
+// may says why what is at the path may differ, "" if it may not. A difference of no path, the exit code, may not.
+func (c *comparer) may(at string) string {
+	for p := at; p != "" && p != "."; p = path.Dir(p) {
+		if why := c.varies[p]; why != "" {
+			return why
+		}
+	}
+	if at == "" {
+		return ""
+	}
+	return c.all
 }
 
 func (c *comparer) results(ctx context.Context, first, second *action.Result) error {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -388,12 +389,14 @@ func TestVerifyDeclared(t *testing.T) {
 			v := newVerifier(t, nil)
 			a := v.sh(c.script, "o")
 			plain := a.Key(fn)
-			a.Varies = c.varies
+			if c.varies != "" {
+				a.Varies = map[string]string{"o": c.varies}
+			}
 			if a.Key(fn) != plain {
 				t.Error("it is in the key")
 			}
 			e := v.verify(t, a)
-			if e.Verdict != c.want || e.Verdict == event.Declared && e.Reason != c.varies {
+			if e.Verdict != c.want || e.Verdict != event.Same && e.Differences[0].Varies != c.varies {
 				t.Fatalf("%+v", e)
 			}
 			if e.Verdict == event.Same {
@@ -404,11 +407,25 @@ func TestVerifyDeclared(t *testing.T) {
 			}
 		})
 	}
+	t.Run("one of two", func(t *testing.T) {
+		v := newVerifier(t, nil)
+		a := v.sh("mkdir d; for i in d/one d/two o; do { "+random+"; } > $i; done", "d")
+		a.Command.Outputs = append(a.Command.Outputs, "o")
+		a.Varies = map[string]string{"d": "it draws lots"}
+		e := v.verify(t, a)
+		var got []string
+		for _, d := range e.Differences {
+			got = append(got, d.Path+" "+d.Varies)
+		}
+		if want := []string{"d/one it draws lots", "d/two it draws lots", "o "}; e.Verdict != event.Different || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", e.Verdict, got, want)
+		}
+	})
 	t.Run("exit code", func(t *testing.T) {
 		v := newVerifier(t, nil)
 		flag := filepath.Join(t.TempDir(), "flag")
 		a := v.sh(fmt.Sprintf("echo o > o; [ -e %s ] && exit 1; : > %[1]s", flag), "o")
-		a.Varies = "it draws lots"
+		a.Varies = map[string]string{"o": "it draws lots"}
 		if e := v.verify(t, a); e.Verdict != event.Different || e.Differences[0].Kind != "exit code" {
 			t.Errorf("%+v", e)
 		}

@@ -213,9 +213,6 @@ func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
 			fmt.Fprintf(b, "    %s = %s\n", k, s.Platform[k])
 		}
 	}
-	if s.Varies != "" {
-		fmt.Fprintf(b, "    varies: %s\n", s.Varies)
-	}
 	inputs := append([]action.Input(nil), s.Inputs...)
 	sort.SliceStable(inputs, func(i, j int) bool { return inputs[i].Path < inputs[j].Path })
 	for _, in := range inputs {
@@ -226,7 +223,11 @@ func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
 		if o.Tree {
 			slash = "/"
 		}
-		fmt.Fprintf(b, "    out %s%s\n", o.Path, slash)
+		varies := ""
+		if o.Varies != "" {
+			varies = "  may differ: " + o.Varies
+		}
+		fmt.Fprintf(b, "    out %s%s%s\n", o.Path, slash, varies)
 	}
 }
 
@@ -309,7 +310,7 @@ type jsonSpec struct {
 	Platform    map[string]string `json:"platform,omitempty"`
 	OKExitCodes []int             `json:"ok_exit_codes,omitempty"`
 	NoCache     bool              `json:"no_cache,omitempty"`
-	Varies      string            `json:"varies,omitempty"` // why two runs may leave different bytes
+	Varies      map[string]string `json:"varies,omitempty"` // why two runs may leave different bytes in an output
 }
 
 type jsonInput struct {
@@ -415,7 +416,7 @@ func JSONOfOutput(o Output) ([]byte, error) { return json.Marshal(outputJSON(o))
 
 func specJSON(s action.Spec) jsonSpec {
 	j := jsonSpec{Name: s.Name, Description: s.Description, Argv: append([]string{}, s.Args...), Env: s.Env, Stdin: s.Stdin,
-		Inputs: []jsonInput{}, Outputs: []string{}, Platform: s.Platform, OKExitCodes: s.OKExitCodes, NoCache: s.NoCache, Varies: s.Varies}
+		Inputs: []jsonInput{}, Outputs: []string{}, Platform: s.Platform, OKExitCodes: s.OKExitCodes, NoCache: s.NoCache}
 	for _, in := range s.Inputs {
 		i := jsonInput{Path: in.Path, Sub: in.Sub}
 		switch {
@@ -437,6 +438,12 @@ func specJSON(s action.Spec) jsonSpec {
 			path += "/"
 		}
 		j.Outputs = append(j.Outputs, path)
+		if o.Varies != "" {
+			if j.Varies == nil {
+				j.Varies = map[string]string{}
+			}
+			j.Varies[path] = o.Varies
+		}
 	}
 	return j
 }

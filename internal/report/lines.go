@@ -471,7 +471,7 @@ func (l *lines) verified(e event.ActionVerified) string {
 		}
 		sign := l.red("≠")
 		if e.Verdict == event.Declared {
-			sign, with = l.yellow("≠"), with+", as it may: "+e.Reason
+			sign, with = l.yellow("≠"), with+", as it may"
 		}
 		fmt.Fprintf(&b, "\n%s %s: %s\n", sign, l.bold(name), with)
 		for _, d := range e.Differences {
@@ -488,6 +488,9 @@ func (l *lines) verified(e event.ActionVerified) string {
 func (l *lines) difference(d event.Difference) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s %s\n", l.bold(strings.TrimSpace(plain(d.Path)+" "+l.dim(d.Kind+":"))), d.Detail)
+	if d.Varies != "" {
+		b.WriteString(indent(l.yellow("may differ: ")+plain(d.Varies), "    ") + "\n")
+	}
 	for _, p := range d.Parts {
 		fmt.Fprintf(&b, "    %s\n", plain(p))
 	}

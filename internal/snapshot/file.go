@@ -11,7 +11,7 @@ import (
 // kind is of the file. Its first block has the digest function, for each section the number of its records and of their bytes, and
 // then for each section the ends of its records and the records. The first section has the strings, the second the names of pipeline
 // and profile. Later runs may have added blocks: see delta.
-func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 5, Max: maxFile} }
+func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 6, Max: maxFile} }
 
 type section int
 

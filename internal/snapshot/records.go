@@ -254,6 +254,7 @@ func (e *encoder) spec(s *action.Spec) {
 	for _, o := range s.Outputs {
 		e.string(o.Path)
 		e.Bool(o.Tree)
+		e.string(o.Varies)
 	}
 	encodeMap(e, s.Platform, e.string)
 	e.string(s.Depfile)
@@ -268,13 +269,12 @@ func (e *encoder) spec(s *action.Spec) {
 	for _, c := range s.RetryExitCodes {
 		e.Int(c)
 	}
-	e.string(s.Varies)
 }
 
 func (d *decoder) spec() action.Spec {
 	s := action.Spec{Name: d.string(), Description: d.string(), Args: d.strings(), Env: decodeMap(d, d.string), Stdin: d.string(), Inputs: d.inputs()}
 	for range d.Count() {
-		s.Outputs = append(s.Outputs, action.Output{Path: d.string(), Tree: d.Bool()})
+		s.Outputs = append(s.Outputs, action.Output{Path: d.string(), Tree: d.Bool(), Varies: d.string()})
 	}
 	s.Platform = decodeMap(d, d.string)
 	s.Depfile = d.string()
@@ -287,7 +287,6 @@ func (d *decoder) spec() action.Spec {
 	for range d.Count() {
 		s.RetryExitCodes = append(s.RetryExitCodes, d.small())
 	}
-	s.Varies = d.string()
 	return s
 }
 

@@ -201,8 +201,19 @@ func (a *Action) OutTree(path string) action.Input {
 	return a.out(action.Output{Path: path, Tree: true})
 }
 
+// Vary says why two runs may leave different bytes in outputs that the action was given, by path; in all of them if none is named. One that it was
+// said of before stays as it is.
+func (a *Action) Vary(why string, paths ...string) *Action {
+	for i := range a.Outputs {
+		if o := &a.Outputs[i]; o.Varies == "" && (len(paths) == 0 || slices.Contains(paths, o.Path)) {
+			o.Varies = why
+		}
+	}
+	return a
+}
+
 func (a *Action) out(o action.Output) action.Input {
-	if !slices.Contains(a.Outputs, o) {
+	if !slices.ContainsFunc(a.Outputs, func(x action.Output) bool { return x.Path == o.Path && x.Tree == o.Tree }) {
 		a.Outputs = append(a.Outputs, o)
 	}
 	return action.Input{Spec: &action.SpecOutput{Spec: a.Name, Path: o.Path}}

@@ -140,6 +140,10 @@ step "python" "tests" {
 
 	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
 
+	t.Run("outputs", func(t *testing.T) { outputs(t, w) })
+
+	t.Run("keys", func(t *testing.T) { keys(t, w) })
+
 	t.Run("planted", func(t *testing.T) { planted(t, w) })
 
 	t.Run("twins", func(t *testing.T) { twins(t, w) })

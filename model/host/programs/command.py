@@ -6,7 +6,6 @@ sentence what is wrong and ends with 1. PROGRAM.py --child ARGS is how one start
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -20,8 +19,6 @@ from typing import Any
 from arch import Wrong
 
 Part = Callable[[dict[str, Any]], dict[str, Any] | None]
-
-NO_RANDOM_ADDRESSES = 0x0040000  # personality(2)
 
 TEXTS = ("tokenizer.json", "chat_template.jinja", "special_tokens.json")  # what goes on beside the graphs
 
@@ -65,7 +62,7 @@ def carry(source: Path, to: Path, *more: str) -> None:
             (to / name).write_bytes((source / name).read_bytes())
 
 
-def child(what: str, spec: dict[str, Any], folder: Path, fixed: bool = False) -> dict[str, Any]:
+def child(what: str, spec: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Runs another program for a part of the work, in a process of its own, and gives what it reports."""
     env = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPYCACHEPREFIX": os.path.join(tempfile.gettempdir(), "bytecode")}
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # the next child need not compile what this one imports
@@ -78,7 +75,6 @@ def child(what: str, spec: dict[str, Any], folder: Path, fixed: bool = False) ->
         capture_output=True,
         text=True,
         errors="replace",
-        preexec_fn=fix_addresses if fixed else None,
     )
     said = (r.stdout + r.stderr).strip()
     if r.returncode == -signal.SIGKILL:
@@ -87,7 +83,8 @@ def child(what: str, spec: dict[str, Any], folder: Path, fixed: bool = False) ->
             f"Run it again, on a machine with more memory or with less beside it (--jobs 1).\n{tail(said)}"
         )
     if r.returncode < 0:
-        raise Wrong(f"The vendor's library crashed with signal {-r.returncode} while it did {what}.\n{tail(said)}")
+        why = signal.strsignal(-r.returncode) or "unknown"
+        raise Wrong(f"The vendor's library crashed with signal {-r.returncode} ({why}) while it did {what}.\n{tail(said)}")
     if r.returncode > 0:
         raise Wrong(tail(said) or f"{what} ended with exit code {r.returncode} and without a word")
     lines = [line for line in r.stdout.splitlines() if line.startswith("{")]
@@ -98,10 +95,3 @@ def child(what: str, spec: dict[str, Any], folder: Path, fixed: bool = False) ->
 
 def tail(text: str, lines: int = 40) -> str:
     return "\n".join(text.splitlines()[-lines:])
-
-
-def fix_addresses() -> None:
-    """Switches off the randomisation of addresses for what is executed next: the compiler orders something by address."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.personality(NO_RANDOM_ADDRESSES) == -1:
-        os.write(2, b"addresses stay random here (personality is refused): two compiles may differ in some bytes\n")

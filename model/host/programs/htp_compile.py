@@ -1,4 +1,7 @@
-"""The part of htp_context that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback, written_down."""
+"""The part of htp_context and htp_dlc that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback, dlc.
+
+It leaves a context, and json/GRAPH/*.json of each graph; with dlc *.dlc in place of a context: the provider writes either.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +19,23 @@ LITTLE = 64 << 10  # bytes that are free after something could not be written
 
 def main(spec: dict[str, Any]) -> dict[str, Any]:
     libraries = Path(spec["libraries"])
-    options = {"backend_path": session.backend(libraries), "enable_htp_prepare_only": "1", "soc_model": str(spec["soc_model"]), "vtcm_mb": str(spec["vtcm_mb"])}
+    options = {"backend_path": session.backend(libraries), "soc_model": spec["soc_model"], "vtcm_mb": str(spec["vtcm_mb"])}
+    if spec.get("dlc"):
+        options |= {"dump_qnn_ir_dlc": "1", "dump_qnn_ir_dlc_dir": ".", "qnn_ir_backend_path": str(libraries / "libQnnIr.so")}
+    else:
+        options |= {"enable_htp_prepare_only": "1", "dump_json_qnn_graph": "1"}
     if spec["optimization"] is not None:
         options["htp_graph_finalization_optimization_mode"] = str(spec["optimization"])
-    if spec["written_down"]:
-        Path(spec["written_down"]).mkdir()
-        options |= {"dump_json_qnn_graph": "1", "json_qnn_graph_dir": spec["written_down"]}
     nodes, keep = {}, []
     names = spec["graphs"]
     for i, name in enumerate(names):
         o = onnxruntime.SessionOptions()
         o.log_severity_level = 2
-        entries = {
-            "session.record_ep_graph_assignment_info": "1",
-            "ep.context_enable": "1",
-            "ep.context_embed_mode": "0",
-            "ep.context_file_path": f"{Path(name).stem}_ctx.onnx",
-        }
+        entries = {"session.record_ep_graph_assignment_info": "1"}
+        if not spec.get("dlc"):
+            entries |= {"ep.context_enable": "1", "ep.context_embed_mode": "0", "ep.context_file_path": f"{Path(name).stem}_ctx.onnx"}
+            options["json_qnn_graph_dir"] = f"json/{Path(name).stem}"
+            Path(options["json_qnn_graph_dir"]).mkdir(parents=True)
         if not spec["fallback"]:
             entries["session.disable_cpu_ep_fallback"] = "1"
         if len(names) > 1:
@@ -73,7 +76,7 @@ def on_cpu(name: str, libraries: Path, options: dict[str, str]) -> list[str]:
     o = onnxruntime.SessionOptions()
     o.log_severity_level = 2
     o.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    o.add_provider_for_devices(session.devices(libraries), {k: v for k, v in options.items() if k != "enable_htp_prepare_only"})
+    o.add_provider_for_devices(session.devices(libraries), {k: v for k, v in options.items() if k in ("backend_path", "soc_model", "vtcm_mb")})
     try:
         s = onnxruntime.InferenceSession(name, sess_options=o, enable_fallback=0)
         return [f"{n['name']} ({n['op']})" for n in placed(s) if n["on"] == "CPU"]

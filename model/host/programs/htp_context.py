@@ -1,51 +1,84 @@
-"""Compiles quantised graphs: graphs, libraries, soc, soc_model, arch, vtcm_mb, optimization, fixed_addresses, fallback →
-out: device/, emulator/GRAPH/, manifest.json, nodes.json; times: a JSON file.
+"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats →
+out: device/, emulator/GRAPH/, graphs/GRAPH.json, manifest.json, nodes.json; times: a JSON file.
 
 Where the graphs have a points.json, every point in it must be in the graph that the compiler writes down, to the bit.
 
-device/ has one context for all graphs, with their weights once. The emulator cannot load a shared one, so each graph has its own twin there.
+device/ has one context for all graphs, with their weights once, or for one graph a file with a context for each of socs. The emulator loads neither, so
+each graph has a twin of its own there, for the target.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
 
+import onnx
+
 import command
 import context
+import dlc
+import qnngraph
+import written_down
 from arch import Wrong
 
 
 def main(a: dict[str, Any]) -> None:
-    source, libraries = Path(a["graphs"]), Path(a["libraries"])
-    graphs = [source] if source.is_file() else sorted(source.glob("*.onnx"), key=lambda p: (p.stem != "prefill", p.name))
-    if not graphs:
-        raise Wrong(f"{source} has no *.onnx.")
-    target = context.Target(a["soc"], a["soc_model"], a["arch"], a["vtcm_mb"])
+    source = Path(a["graphs"])
+    graphs = context.found(source)
+    target, socs = context.Target(**a["target"]), [context.Target(**t) for t in a.get("socs", [])]
+    if socs and len(graphs) > 1:
+        raise Wrong(
+            f"{source.name} has {len(graphs)} graphs, and contexts for several SoCs in one file do not share weights. "
+            "Compile one graph, or each SoC in a step of its own: for_each = target in place of socs."
+        )
+    o = context.Options(Path(a["libraries"]), a.get("optimization"), a["fallback"])
     out = command.fresh(a["out"])
     points = json.loads((source / "points.json").read_text()) if (source / "points.json").is_file() else {}
     nodes: dict[str, Any] = {}
     described, times = {}, {}
     found: dict[str, Any] = {}
-    jobs = {"device": graphs} | ({f"emulator/{g.stem}": [g] for g in graphs} if len(graphs) > 1 else {})
-    for folder, these in jobs.items():
-        begun, alone = time.monotonic(), these[0].stem if len(these) == 1 else ""
-        report = context.compile_graphs(these, out / folder, libraries, target, a.get("optimization"), a["fixed_addresses"], a["fallback"], points.get(alone))
+    jobs = [("device", graphs, socs or [target])]
+    if socs or len(graphs) > 1:
+        jobs += [(f"emulator/{g.stem}", [g], [target]) for g in graphs]
+    for folder, these, targets in jobs:
+        begun = time.monotonic()
+        report = context.compile_graphs(these, out / folder, targets, o)
         times[folder] = round(time.monotonic() - begun, 2)
+        binary = report["binary"]
+        if len(targets) > 1:
+            dlc.without_times(binary)
+        of = context.facts(binary, o.libraries)
+        context.check(of, targets, len(these), o.optimization)
+        described[folder] = {"file": f"{folder}/{binary.name}", **(of[0].__dict__ if len(targets) == 1 else {"contexts": [f.__dict__ for f in of]})}
         nodes.update(report["nodes"])
-        found |= {alone: report["points"]} if "points" in report else {}
-        of = context.facts(out / folder / report["binary"], libraries)
-        context.check(of, target, len(these))
-        described[folder] = {"file": f"{folder}/{report['binary']}", **of.__dict__}
+        if len(these) == 1 and these[0].stem in points:
+            name = these[0].stem
+            found[name] = written_down.check(out / folder / "json" / name, points[name])
+        if folder == "device":
+            say_graphs(these, out / folder / "json", out / "graphs", a["floats"])
+        shutil.rmtree(out / folder / "json")
     command.carry(source, out, "arch.json", "cache.json")
     (out / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n")
     files = {str(p.relative_to(out)): {"bytes": p.stat().st_size, "sha256": context.digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
-    (out / "manifest.json").write_text(
-        json.dumps({"target": target.__dict__, "contexts": described, "files": files} | ({"points": found} if found else {}), indent=1, sort_keys=True) + "\n"
-    )
+    manifest = {"target": target.__dict__, "socs": [t.__dict__ for t in socs], "contexts": described, "files": files} | ({"points": found} if found else {})
+    (out / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     Path(a["times"]).write_text(json.dumps(times) + "\n")
+
+
+def say_graphs(graphs: list[Path], dumps: Path, to: Path, floats: bool) -> None:
+    """Writes what the compiler made of each graph, GRAPH.json; of one that it took apart GRAPH.1.json and so on, too."""
+    to.mkdir()
+    for g in graphs:
+        made = [qnngraph.without_garbage(json.loads(p.read_text())) for p in sorted((dumps / g.stem).glob("*.json")) if not p.name.endswith("_tensor_log.json")]
+        if not made:
+            raise Wrong(f"The compiler does not say what it made of {g.name}.")
+        if not floats:
+            qnngraph.check(g.name, onnx.load(g, load_external_data=False), made)
+        for i, m in enumerate(made):
+            (to / (f"{g.stem}.{i}.json" if i else f"{g.stem}.json")).write_text(json.dumps(m, indent=1, sort_keys=True) + "\n")
 
 
 command.run(main)

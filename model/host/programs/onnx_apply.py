@@ -22,7 +22,8 @@ from arch import Wrong
 def main(a: dict[str, Any]) -> dict[str, Any]:
     folder = Path(a["graphs"])
     if a.get("libraries"):
-        folder = folder / "device" if (folder / "device").is_dir() else folder
+        twins = [p for p in (folder / "emulator").glob("*") if p.is_dir()]
+        folder = twins[0] if len(twins) == 1 else folder / "device" if (folder / "device").is_dir() else folder
         if len(graphs := sorted(folder.glob("*.onnx"))) > 1:
             raise Wrong(
                 f"{folder} has {len(graphs)} graphs in one context, for a device: the vendor's emulator loads no such context. "

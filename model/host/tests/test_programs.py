@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -34,7 +35,9 @@ import feed
 import genai
 import mllm
 import origin
+import dlc
 import plain
+import qnngraph
 import quantize
 import session
 import tensors
@@ -630,17 +633,29 @@ class Hostile(unittest.TestCase):
 
 class Context(unittest.TestCase):
     target = context.Target("SM8750", 69, 79, 8)
+    graph = {"name": "g", "inputs": 1, "outputs": 1}
 
     def test_not_what_was_asked_for(self) -> None:
-        graph = {"name": "g", "inputs": 1, "outputs": 1}
-        context.check(context.Facts("b", 69, "SM8750", 79, 8, [graph]), self.target, 1)
+        right = context.Facts("b", 69, "SM8750", 79, 8, 2, [self.graph])
+        context.check([right], [self.target], 1)
+        context.check([right], [self.target], 1, 2)
         for of, says in (
-            (context.Facts("b", 30, "SM8350", 68, 4, [graph]), "arch is v68, v79 was asked for"),
-            (context.Facts("b", 69, "SM8750", 79, 4, [graph]), "VTCM is 4 MB"),
-            (context.Facts("b", 69, "SM8750", 79, 8, []), "number of graphs is 0"),
+            (context.Facts("b", 30, "SM8350", 68, 4, 2, [self.graph]), "arch is v68, v79 was asked for"),
+            (context.Facts("b", 69, "SM8750", 79, 4, 2, [self.graph]), "VTCM is 4 MB"),
+            (context.Facts("b", 69, "SM8750", 79, 8, 2, []), "number of graphs is 0"),
+            (context.Facts("b", 69, "SM8750", 79, 8, 3, [self.graph]), "optimisation is 3, 2 was asked for"),
         ):
             with self.assertRaisesRegex(Wrong, says):
-                context.check(of, self.target, 1)
+                context.check([of], [self.target], 1, 2)
+
+    def test_several(self) -> None:
+        other = context.Target("SM8550", 43, 73, 8)
+        found = [context.Facts("b", m, s, a, 8, 2, [self.graph]) for m, s, a in ((43, "SM8550", 73), (69, "SM8750", 79))]
+        context.check(found, [self.target, other], 1)
+        with self.assertRaisesRegex(Wrong, "has 1 contexts, for SM8550; SM8750, SM8550 were asked for"):
+            context.check(found[:1], [self.target, other], 1)
+        with self.assertRaisesRegex(Wrong, "not what was asked for, SM8650: its SoC model is 43"):
+            context.check(found, [self.target, context.Target("SM8650", 57, 75, 8)], 1)
 
     def test_no_binary(self) -> None:
         child, command.child = command.child, lambda *_: {"nodes": {}}
@@ -648,9 +663,68 @@ class Context(unittest.TestCase):
             with tempfile.TemporaryDirectory() as d:
                 (Path(d) / "g.onnx").write_bytes(b"")
                 with self.assertRaisesRegex(Wrong, "left 0 context binaries"):
-                    context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", Path(d), self.target, None, False, False)
+                    context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", [self.target], context.Options(Path(d)))
         finally:
             command.child = child
+
+
+class Container(unittest.TestCase):
+    def made(self, d: str, **members: bytes) -> Path:
+        at = Path(d) / "x.dlc"
+        with zipfile.ZipFile(at, "w") as z:
+            for name, data in members.items():
+                z.writestr(name.replace("_", "."), data)
+        return at
+
+    def test_times(self) -> None:
+        stamp = '{"timestamp": "%s UTC"}'
+        with tempfile.TemporaryDirectory() as d:
+            at = self.made(d, dlc_metadata=(stamp % "2026-11-23 11:49:14").encode(), model=(stamp % "2026-11-23 11:49:14").encode())
+            before = at.read_bytes()
+            dlc.without_times(at)
+            self.assertEqual(at.read_bytes(), before.replace(b"2026-11-23 11:49:14", b"1980-01-01 00:00:00", 1))  # the first member's alone
+            (Path(d) / "other").write_bytes(b"PK\x03\x04 and no more")
+            with self.assertRaisesRegex(Wrong, "no DLC"):
+                dlc.members(Path(d) / "other")
+
+    def test_contexts(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            self.assertEqual(dlc.contexts(self.made(d, htp_cache_sm8750_0=b"one", model=b"two")), {"htp.cache.sm8750.0": b"one"})
+
+
+class Made(unittest.TestCase):
+    """What the compiler made of a graph."""
+
+    def tensor(self, kind: int, encoding: int = 0) -> dict[str, object]:
+        return {"data_type": kind, "quant_params": {"definition": 1, "encoding": encoding, "scale_offset": {"offset": 3, "scale": 0.5}}}
+
+    def made(self, out: int) -> dict[str, object]:
+        nodes = {"m": {"type": "MatMul", "input_names": ["x", "w"], "output_names": ["y"]}}
+        return {"graph": {"nodes": nodes, "tensors": {"x": self.tensor(out), "w": self.tensor(0x308, 5), "y": self.tensor(out)}}}
+
+    def model(self, op: str, quantised: bool) -> onnx.ModelProto:
+        value = helper.make_tensor_value_info
+        x, w = value("x", TensorProto.FLOAT, [4, 4]), value("w", TensorProto.FLOAT, [4, 4])
+        nodes = []
+        if quantised:
+            x, w = value("x", TensorProto.UINT16, [4, 4]), value("w", TensorProto.INT8, [4, 4])
+            nodes = [helper.make_node("DequantizeLinear", [n, n + "s"], [n + "d"]) for n in "xw"] + [helper.make_node("Transpose", ["wd"], ["wt"])]
+        ends = ["xd", "wt"] if quantised else ["x", "w"]
+        nodes.append(helper.make_node(op, ends, ["y"], domain="com.microsoft" if op == "MatMulNBits" else ""))
+        return helper.make_model(helper.make_graph(nodes, "g", [x, w], [value("y", TensorProto.FLOAT, [4, 4])]))
+
+    def test_garbage(self) -> None:
+        got = qnngraph.without_garbage(self.made(0x416))["graph"]["tensors"]
+        self.assertEqual(got["x"]["quant_params"]["scale_offset"], {"offset": 3, "scale": 0.5})
+        self.assertNotIn("scale_offset", got["w"]["quant_params"])
+
+    def test_floats(self) -> None:
+        integer, float16 = self.made(0x416), self.made(0x216)
+        qnngraph.check("g.onnx", self.model("MatMul", True), [integer])
+        qnngraph.check("g.onnx", self.model("MatMul", False), [float16])  # as it says itself
+        for model in (self.model("MatMul", True), self.model("MatMulNBits", False)):
+            with self.assertRaisesRegex(Wrong, r"16-bit floats of 1: m \(MatMul\)"):
+                qnngraph.check("g.onnx", model, [float16])
 
 
 class Child(unittest.TestCase):
@@ -669,7 +743,7 @@ class Child(unittest.TestCase):
         self.assertEqual(self.run_child("return {'twice': 2 * a['n']}"), {"twice": 6})
 
     def test_a_crash_is_a_sentence(self) -> None:
-        with self.assertRaisesRegex(Wrong, r"crashed with signal 11 while it did part"):
+        with self.assertRaisesRegex(Wrong, r"crashed with signal 11 \(Segmentation fault\) while it did part"):
             self.run_child("os.kill(os.getpid(), 11)")
 
     def test_what_is_wrong_comes_through(self) -> None:

@@ -1,0 +1,109 @@
+package steps_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// TestHTPContextPlan: what htp_context asks for, and what it refuses before anything runs.
+func TestHTPContextPlan(t *testing.T) {
+	w := fetchWorkspace(t)
+	k := w.Kinds()["htp_context"]
+	target, diags := w.Catalogue.Target("SM8750", nil)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	plan := func(release string, args map[string]cty.Value) (step.Planned, string) {
+		all := map[string]cty.Value{"graphs": cty.StringVal("net.onnx")}
+		for name, v := range args {
+			all[name] = v
+		}
+		tools := map[string]step.Toolchain{}
+		for _, name := range []string{"onnx", "htp_host", "gnu_runtime"} {
+			tools[name] = compatToolchain(name, release, "pypi")
+		}
+		p, diags := k.Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}}, Args: cty.ObjectVal(all), Target: target, Toolchains: tools})
+		var said []string
+		for _, d := range diags {
+			said = append(said, d.Detail)
+		}
+		return p, strings.Join(said, "\n")
+	}
+	for name, x := range map[string]struct {
+		release string
+		args    map[string]cty.Value
+		want    string
+	}{
+		"one":             {"2.7.0", map[string]cty.Value{"socs": texts("SM8750")}, "socs has SM8750 alone"},
+		"twice":           {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "sm8750")}, "SM8750 is there twice"},
+		"not the target":  {"2.7.0", map[string]cty.Value{"socs": texts("SM8550", "SM8650")}, "SM8750, the target, is not among them"},
+		"unknown":         {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "SM9999")}, `"SM9999" is not in the catalogue`},
+		"an old release":  {"2.4.0", map[string]cty.Value{"socs": texts("SM8750", "SM8550")}, "from 2.7.0 on; this is 2.4.0"},
+		"VTCM":            {"2.7.0", map[string]cty.Value{"vtcm_mb": cty.NumberIntVal(16)}, "SM8750 has 8 MB of VTCM"},
+		"VTCM of another": {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "SM8350"), "vtcm_mb": cty.NumberIntVal(8)}, "SM8350 has 4 MB of VTCM"},
+	} {
+		if _, said := plan(x.release, x.args); !strings.Contains(said, x.want) {
+			t.Errorf("%s: %q, want %q", name, said, x.want)
+		}
+	}
+
+	p, said := plan("2.7.0", map[string]cty.Value{"socs": texts("SM8350", "SM8750"), "dlc": cty.True})
+	if said != "" || len(p.Specs) != 2 {
+		t.Fatalf("%q, %+v", said, p.Specs)
+	}
+	var got struct {
+		Target map[string]any
+		SoCs   []map[string]any
+	}
+	for _, in := range p.Specs[0].Inputs {
+		if in.Path == "args.json" {
+			if err := json.Unmarshal(in.Content.Data, &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	one := map[string]any{"soc": "SM8750", "soc_model": 69., "arch": 79., "vtcm_mb": 8.}
+	least := map[string]any{"soc": "SM8750", "soc_model": 69., "arch": 79., "vtcm_mb": 4.}
+	other := map[string]any{"soc": "SM8350", "soc_model": 30., "arch": 68., "vtcm_mb": 4.}
+	if d := cmp.Diff(one, got.Target) + cmp.Diff([]map[string]any{other, least}, got.SoCs); d != "" {
+		t.Error(d)
+	}
+	const orders = "the compiler orders something by address, and fixed_addresses is false"
+	for fixed, want := range map[bool][]action.Output{
+		true:  {{Path: "dir", Tree: true}, {Path: "times.json", Varies: "it has measured times"}},
+		false: {{Path: "dir", Tree: true, Varies: orders}, {Path: "times.json", Varies: "it has measured times"}},
+	} {
+		p, _ := plan("2.7.0", map[string]cty.Value{"fixed_addresses": cty.BoolVal(fixed)})
+		if len(p.Specs) != 1 {
+			t.Fatalf("%+v", p.Specs)
+		}
+		if d := cmp.Diff(want, p.Specs[0].Outputs); d != "" || (p.Specs[0].Platform[action.PropertyAddresses] == action.AddressesFixed) != fixed {
+			t.Errorf("%v: %v, %s", fixed, p.Specs[0].Platform, d)
+		}
+	}
+}
+
+// TestPythonScript: a script that is outside of the workspace, as that of a shipped module is, runs from where it is among the inputs.
+func TestPythonScript(t *testing.T) {
+	tools := out(addrs.Toolchain, "tools")
+	p, diags := table()["python"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "python", Name: "x"}},
+		Args: cty.ObjectVal(map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py")}),
+		Uses: []step.Use{{Path: cty.GetAttrPath("environment"), Output: tools}}})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if d := cmp.Diff([]string{"toolchains/tools/bin/python3", "host/cache/modules/x/example.py"}, p.Specs[0].Args); d != "" {
+		t.Error(d)
+	}
+	if !cmp.Equal(p.Specs[0].Inputs[len(p.Specs[0].Inputs)-1], action.Input{Path: "host/cache/modules/x/example.py", Host: &action.HostPath{Path: "/cache/modules/x/example.py"}}) {
+		t.Errorf("%+v", p.Specs[0].Inputs)
+	}
+}
