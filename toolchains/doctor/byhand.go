@@ -204,9 +204,12 @@ func (w *walk) sdk(ctx context.Context, q toolchains.Request) {
 	}
 	what, do := r.Version+" is not here", ""
 	for _, c := range t.Copies(r, w.o.Machine) {
-		if c.Err != nil {
+		switch {
+		case c.Err != nil:
 			what += "; " + c.Err.Error()
-		} else {
+		case c.Found.StandIn:
+			what += "; " + c.Name() + " is hexmage's open stand-in, and no copy of the vendor's"
+		default:
 			what += "; " + c.Name() + " has " + c.Found.Name + " " + c.Found.Version
 		}
 	}
