@@ -26,6 +26,7 @@ import (
 type chained struct {
 	context, config, tokenizer []byte
 	weights                    *qwen3.Weights
+	said                       string // what the compiler printed
 }
 
 func chain(t testing.TB) chained {
@@ -74,7 +75,7 @@ func chain(t testing.TB) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chained{read("qwen3.bin"), read("config.json"), read("quantised/tokenizer.json"), w}
+	return chained{read("qwen3.bin"), read("config.json"), read("quantised/tokenizer.json"), w, out.String()}
 }
 
 // want is what the reference says.
