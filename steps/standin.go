@@ -9,6 +9,9 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
+// maxMarked is how much of a file is searched for a mark, in bytes: more than any that a stand-in makes has before it, and little of a model.
+const maxMarked = 16 << 20
+
 // standInsAllowed tells whether a stand-in may take a vendor's place: in profile open, and in pipelines without profiles, which say so.
 func (q *question) standInsAllowed() bool {
 	return q.p.Profile == toolchains.ProfileOpen || q.p.Profile == ""
@@ -24,7 +27,7 @@ func (q *question) refuseStandIn(arg, at string) {
 		return
 	}
 	defer file.Close()
-	if marked(io.LimitReader(file, maxLibrary)) {
+	if marked(io.LimitReader(file, maxMarked)) {
 		q.p.Fail(arg, "A stand-in's file", "%s was made by hexmage's open stand-in, in the place of a vendor's: it says so. Profile %s refuses it. Name the vendor's own, or what was made with it.", at, q.p.Profile)
 	}
 }
