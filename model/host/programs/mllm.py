@@ -15,6 +15,7 @@ from arch import Wrong
 PACKAGES = ("pymllm", "pymllm.mobile", "pymllm.mobile.backends", "pymllm.mobile.backends.qualcomm", "pymllm.mobile.utils")
 LEAST = 1024  # characters; train.py passes over shorter texts
 THREADS = 4  # whatever the machine has: sums of other parts have other last bits
+TOKENIZER = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": ["input_ids", "attention_mask"]}  # tokenizer.json as it is
 PLAIN = "{% for m in messages %}{{ m.content }}{% endfor %}"
 SAYS = 8  # tokens that qwen3's train.py generates in the end to see whether it can; the others go on to max_length
 
@@ -25,7 +26,7 @@ def prepare(source: Path, to: Path, block: int) -> None:
     config = json.loads((to / "config.json").read_text())
     replace(to / "config.json", json.dumps(config | {"linear_block_size": block}, indent=2) + "\n")
     settings = to / "tokenizer_config.json"
-    known = json.loads(settings.read_text()) if settings.is_file() else {"model_input_names": ["input_ids", "attention_mask"]}
+    known = json.loads(settings.read_text()) if settings.is_file() else TOKENIZER
     if not known.get("chat_template") and not (to / "chat_template.jinja").is_file():
         replace(settings, json.dumps(known | {"chat_template": PLAIN}, indent=2) + "\n")
 
