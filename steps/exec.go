@@ -61,6 +61,9 @@ func (x Exec) Plan(p *step.Plan) {
 	a.Env = make(map[string]string, len(p.Env)+1)
 	a.Env["PATH"] = DefaultPath
 	a.SetEnv(p.Env)
+	for name, value := range a.Env {
+		a.Env[name] = p.Placed(value)
+	}
 	for property, text := range p.Secrets {
 		a.Set(property, text)
 	}
@@ -104,6 +107,9 @@ func (x Exec) Plan(p *step.Plan) {
 	}
 	x.Reproducing.apply(a)
 	e.program(a.Args)
+	for i, arg := range a.Args {
+		a.Args[i] = p.Placed(arg)
+	}
 	a.Depfile = e.depfile()
 	a.Inputs = e.inputs
 	p.Programs(x.Programs...)
@@ -174,7 +180,9 @@ func (e *execPlan) input(arg, name string) string {
 	}
 	at := clean
 	if path.IsAbs(clean) {
-		at = "host" + clean
+		if at = e.p.Placed(clean); path.IsAbs(at) {
+			at = "host" + clean
+		}
 	}
 	if at == "." {
 		at = ""
@@ -201,10 +209,13 @@ func atOrAbove(name string, has func(string) bool) bool {
 
 // program makes a relative program an input, if it is in none.
 func (e *execPlan) program(argv []string) {
-	if len(argv) == 0 || !strings.Contains(argv[0], "/") || path.IsAbs(argv[0]) {
+	if len(argv) == 0 || !strings.Contains(argv[0], "/") {
 		return
 	}
-	name := path.Clean(argv[0])
+	name := path.Clean(e.p.Placed(argv[0]))
+	if path.IsAbs(name) {
+		return
+	}
 	for i := range e.inputs {
 		if p := e.inputs[i].Path; p != "" && (name == p || strings.HasPrefix(name, p+"/")) {
 			// A depfile does not tell what the program has beside itself.
@@ -212,7 +223,7 @@ func (e *execPlan) program(argv []string) {
 			return
 		}
 	}
-	e.input("argv", name)
+	e.input("argv", argv[0])
 }
 
 // command returns what is run: argv itself, or the shell with it as its script.

@@ -91,19 +91,20 @@ func TestHTPContextPlan(t *testing.T) {
 	}
 }
 
-// TestPythonScript: a script that is outside of the workspace, as that of a shipped module is, runs from where it is among the inputs.
+// TestPythonScript: a script that is outside of the workspace, as that of a shipped module is, runs from where it is among the inputs,
+// which is the same place on every machine.
 func TestPythonScript(t *testing.T) {
 	tools := out(addrs.Toolchain, "tools")
-	p, diags := table()["python"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "python", Name: "x"}},
+	p, diags := table()["python"].Plan(step.Request{Roots: []step.Root{{Dir: "/cache/modules", At: "external/x"}}, At: addrs.Instance{Step: addrs.Step{Kind: "python", Name: "x"}},
 		Args: cty.ObjectVal(map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py")}),
 		Uses: []step.Use{{Path: cty.GetAttrPath("environment"), Output: tools}}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	if d := cmp.Diff([]string{"toolchains/tools/bin/python3", "host/cache/modules/x/example.py"}, p.Specs[0].Args); d != "" {
+	if d := cmp.Diff([]string{"toolchains/tools/bin/python3", "external/x/x/example.py"}, p.Specs[0].Args); d != "" {
 		t.Error(d)
 	}
-	if !cmp.Equal(p.Specs[0].Inputs[len(p.Specs[0].Inputs)-1], action.Input{Path: "host/cache/modules/x/example.py", Host: &action.HostPath{Path: "/cache/modules/x/example.py"}}) {
+	if !cmp.Equal(p.Specs[0].Inputs[len(p.Specs[0].Inputs)-1], action.Input{Path: "external/x/x/example.py", Host: &action.HostPath{Path: "/cache/modules/x/example.py"}}) {
 		t.Errorf("%+v", p.Specs[0].Inputs)
 	}
 }

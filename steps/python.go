@@ -58,7 +58,7 @@ func (x Python) Plan(p *step.Plan) {
 	maps.Copy(env, p.Env)
 	p.Env = env
 	script := x.Script
-	if path.IsAbs(script) { // of a module that is no part of the workspace: it is there as exec has it among its inputs
+	if script = p.Placed(script); path.IsAbs(script) { // it is there as exec has it among its inputs
 		script = "host" + path.Clean(script)
 	}
 	Exec{Argv: append([]string{x.Environment + "/bin/python3", script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Reproducing: x.Reproducing}.Plan(p)

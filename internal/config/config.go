@@ -26,9 +26,12 @@ type Pipeline struct {
 	VarFiles []*VarFile           // in the order in which they apply: a later one wins
 	Files    map[string]*hcl.File // every file read, by its slash path in the workspace, or absolute: sources for diagnostics
 	Dirs     []string             // every folder listed, spelt likewise
-	Roots    []string             // folders, not in the workspace, that modules do not lead out of
+	Roots    []Root               // folders, not in the workspace, that modules do not lead out of
 	Absent   []string             // folders that would be modules, were they there
 }
+
+// Root is a folder of this machine that modules are in, as in ModuleFolder.
+type Root struct{ Dir, ID string }
 
 // Module is what a pipeline's files declare, or those of a folder that a module block names. Lists are in the order of the files.
 type Module struct {

@@ -24,6 +24,7 @@ type ModuleFolder struct {
 	FS   fs.FS  // it leads nowhere else
 	Dir  string // slash path in FS
 	Root string // of FS: "" for the workspace, else an absolute path
+	ID   string // of Root, on every machine the same for the same files; no path. "" for the workspace
 	// Absent is a folder of the workspace that the source would name if it were there; "" if there is none such.
 	Absent string
 }
@@ -122,8 +123,8 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	}
 	m := &Module{Source: c.Source, Dir: dir}
 	c.Module, l.read[dir] = m, m
-	if folder.Root != "" && !slices.Contains(l.p.Roots, folder.Root) {
-		l.p.Roots = append(l.p.Roots, folder.Root)
+	if root := (Root{Dir: folder.Root, ID: folder.ID}); root.Dir != "" && !slices.Contains(l.p.Roots, root) {
+		l.p.Roots = append(l.p.Roots, root)
 	}
 	l.chain = append(l.chain, link{dir, c.Range})
 	diags := l.module(m, folder, files, false)
@@ -177,7 +178,7 @@ func (l *loader) folder(source string, from ModuleFolder) (ModuleFolder, error) 
 	if !fs.ValidPath(dir) || strings.Contains(source, "\\") {
 		return ModuleFolder{}, fmt.Errorf("%q leads out of the folder that the caller's modules are in", source)
 	}
-	return ModuleFolder{FS: from.FS, Dir: dir, Root: from.Root}, nil
+	return ModuleFolder{FS: from.FS, Dir: dir, Root: from.Root, ID: from.ID}, nil
 }
 
 // With is the module as a profile has it: what stands outside of profiles, and what the profile of that name adds.

@@ -88,7 +88,13 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 }
 
 func newPlanner(o Options) *planner {
-	p := &planner{o: o, cfg: o.Config, files: lang.NewFiles(o.Workspace, o.Config.Roots...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
+	var dirs []string
+	var roots []step.Root
+	for _, r := range o.Config.Roots {
+		dirs = append(dirs, r.Dir)
+		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
+	}
+	p := &planner{o: o, cfg: o.Config, roots: roots, files: lang.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
 		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool)}
 	p.functions = lang.Functions(p.files)
 	return p
@@ -98,6 +104,7 @@ func newPlanner(o Options) *planner {
 // functions read it, possibly several at once.
 type planner struct {
 	o         Options
+	roots     []step.Root
 	cfg       *config.Pipeline
 	profile   *config.Profile // nil when the pipeline has none
 	targets   []*config.Target

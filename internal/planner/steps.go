@@ -353,7 +353,7 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 // request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
 func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
-	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open,
+	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open, Roots: p.roots,
 		Toolchains: make(map[string]step.Toolchain), Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {

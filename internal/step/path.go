@@ -9,6 +9,20 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
+// Root is a folder of this machine that modules are in, and where it is in exec roots: there its name is the same on every machine, so keys are.
+type Root struct{ Dir, At string }
+
+// Placed is a text for a command, such as one of its arguments, with the paths of modules' files as they are in the exec root.
+func (r Request) Placed(text string) string {
+	for _, root := range r.Roots {
+		if path.IsAbs(text) && !strings.ContainsAny(text, " \t\n") && strings.HasPrefix(text, root.Dir+"/") {
+			text = path.Clean(text) // folders on a way with .. are not all there
+		}
+		text = strings.ReplaceAll(text, root.Dir+"/", root.At+"/")
+	}
+	return text
+}
+
 // Path is an argument that names a file or folder: an output of a step or toolchain, something below one, or a path of the workspace. The zero
 // Path is one that is not set, as is that of "".
 type Path struct {

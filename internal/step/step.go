@@ -76,6 +76,7 @@ type Request struct {
 	Toolchains map[string]Toolchain
 	Range      hcl.Range            // of the step block's header, for diagnostics
 	ArgRanges  map[string]hcl.Range // of the name of each argument and block that is set, "env" among them
+	Roots      []Root               // that modules are in, which are not in the workspace
 
 	// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. It is for Plan.Open, which says that
 	// planning depends on it.

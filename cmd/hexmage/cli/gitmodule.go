@@ -64,7 +64,7 @@ func (g *gitModules) find(ctx context.Context, source string) (config.ModuleFold
 		}
 		g.dirs[key] = dir
 	}
-	return config.ModuleFolder{FS: rooted.FS(dir), Dir: src.Folder, Root: filepath.ToSlash(dir)}, nil
+	return config.ModuleFolder{FS: rooted.FS(dir), Dir: src.Folder, Root: filepath.ToSlash(dir), ID: pin.Tree[:min(16, len(pin.Tree))]}, nil
 }
 
 // open prepares for what is the same for all modules.

@@ -194,7 +194,7 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 	if err != nil {
 		return config.ModuleFolder{}, err
 	}
-	f.FS, f.Root = rooted.FS(shipped), filepath.ToSlash(shipped)
+	f.FS, f.Root, f.ID = rooted.FS(shipped), filepath.ToSlash(shipped), "shipped"
 	if f.Root != filepath.ToSlash(workspace) {
 		f.Absent = own.Dir
 	}
