@@ -21,7 +21,6 @@ import command
 import context
 import dlc
 import qnngraph
-import written_down
 from arch import Wrong
 
 
@@ -56,7 +55,7 @@ def main(a: dict[str, Any]) -> None:
         nodes.update(report["nodes"])
         if len(these) == 1 and these[0].stem in points:
             name = these[0].stem
-            found[name] = written_down.check(out / folder / "json" / name, points[name])
+            found[name] = qnngraph.check_points(qnngraph.read(out / folder / "json" / name), points[name])
         if folder == "device":
             say_graphs(these, out / folder / "json", out / "graphs", a["floats"])
         shutil.rmtree(out / folder / "json")
@@ -72,9 +71,7 @@ def say_graphs(graphs: list[Path], dumps: Path, to: Path, floats: bool) -> None:
     """Writes what the compiler made of each graph, GRAPH.json; of one that it took apart GRAPH.1.json and so on, too."""
     to.mkdir()
     for g in graphs:
-        made = [qnngraph.without_garbage(json.loads(p.read_text())) for p in sorted((dumps / g.stem).glob("*.json")) if not p.name.endswith("_tensor_log.json")]
-        if not made:
-            raise Wrong(f"The compiler does not say what it made of {g.name}.")
+        made = qnngraph.read(dumps / g.stem)
         if not floats:
             qnngraph.check(g.name, onnx.load(g, load_external_data=False), made)
         for i, m in enumerate(made):

@@ -1,14 +1,19 @@
-"""What the vendor's compiler made of an ONNX graph, as its own JSON tells: its nodes and tensors, and whether they compute in integers."""
+"""What the vendor's compiler made of an ONNX graph, as its own JSON tells: whether its nodes compute in integers, and whether its tensors have the points of
+quantisation that were asked for."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 
 from arch import Wrong
 
-DEFINED, SCALE_OFFSET = 1, 0  # of quant_params: definition and encoding
+DEFINED, SCALE_OFFSET, BLOCKWISE_EXPANSION = 1, 0, 5  # of quant_params: definition, and encodings, as QNN numbers them
+TYPES = {0x408: "uint8", 0x416: "uint16"}  # as QNN numbers fixed-point types
 FLOAT = 2  # the class of a data type, its higher byte
 
 # What multiplies weights, or activations, and adds up.
@@ -28,6 +33,18 @@ QNN_PRODUCTS = (
 SHAPES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 
 
+Graph = dict[str, Any]
+Point = tuple[str, int, str]  # the bits of the scale, a float32; the zero point; one of TYPES
+
+
+def read(folder: Path) -> list[Graph]:
+    """What the compiler wrote down of one ONNX graph: more than one where it took it apart."""
+    made = [without_garbage(json.loads(p.read_text())) for p in sorted(folder.glob("*.json")) if not p.name.endswith("_tensor_log.json")]
+    if not made:
+        raise Wrong(f"The compiler does not say what it made of {folder.name}.")
+    return made
+
+
 def without_garbage(x: Any) -> Any:
     """The same without what is not set: the compiler prints a scale and an offset of every tensor, and of those that have none what happens to be in memory."""
     if isinstance(x, list):
@@ -40,7 +57,7 @@ def without_garbage(x: Any) -> Any:
     return out
 
 
-def floats(graph: dict[str, Any]) -> list[str]:
+def floats(graph: Graph) -> list[str]:
     """The products of the compiler's graph that are computed in floats, as "name (op)"."""
     nodes, tensors = graph["graph"]["nodes"], graph["graph"]["tensors"]
     return [
@@ -65,7 +82,7 @@ def declared(model: onnx.ModelProto) -> tuple[int, int]:
     return len(integers), len(products) - len(integers)
 
 
-def check(name: str, model: onnx.ModelProto, made: list[dict[str, Any]]) -> None:
+def check(name: str, model: onnx.ModelProto, made: list[Graph]) -> None:
     """Refuses a graph that declares integers and was compiled in floats: the compiler does that without a word."""
     integers, others = declared(model)
     found = [f for g in made for f in floats(g)]
@@ -76,3 +93,40 @@ def check(name: str, model: onnx.ModelProto, made: list[dict[str, Any]]) -> None
             "It does so with 4-bit weights in blocks whose scales are plain floats, and with MatMulNBits; "
             "in integers it computes what onnx_quantize writes (a16w8, a16w4, lpbq). To take floats: floats = true."
         )
+
+
+def point(scale: float, zero: int, kind: str) -> Point:
+    return np.float32(scale).tobytes().hex(), zero, kind
+
+
+def check_points(made: list[Graph], wanted: dict[str, Any]) -> dict[str, int]:
+    """Refuses a graph in which a point is missing or another, or that has one which nobody asked for; counts what it found.
+
+    wanted: points, of each the name of a tensor, with its scale, zero point and type; blocks, the matrices that are quantised in blocks.
+    """
+    if len(made) != 1:
+        raise Wrong(f"The compiler wrote down {len(made)} graphs, one was expected.")
+    points = {name: point(*p) for name, p in wanted["points"].items()}
+    every = set(points.values())
+    seen: set[Point] = set()
+    by_name = blocks = 0
+    wrong: list[str] = []
+    for name, t in made[0]["graph"]["tensors"].items():
+        q = t["quant_params"]
+        if q["encoding"] == BLOCKWISE_EXPANSION:
+            blocks += 1
+        if "scale_offset" not in q or t["data_type"] not in TYPES:
+            continue
+        got = point(q["scale_offset"]["scale"], -q["scale_offset"]["offset"], TYPES[t["data_type"]])
+        seen.add(got)
+        by_name += name in points
+        if points.get(name, got) != got or got not in every:
+            wrong.append(f"{name} has scale {q['scale_offset']['scale']} and zero point {got[1]} ({got[2]})")
+    lost = sorted(n for n, p in points.items() if p not in seen)
+    if lost:
+        wrong.append(f"{len(lost)} points are not there: {', '.join(lost[:8])}")
+    if blocks != len(wanted["blocks"]):
+        wrong.append(f"{blocks} matrices are in blocks, {len(wanted['blocks'])} were")
+    if wrong:
+        raise Wrong("The compiler's graph is not quantised as it was asked for: " + "; ".join(wrong[:8]) + ".")
+    return {"points": len(every), "tensors": by_name, "blocks": blocks}

@@ -44,7 +44,6 @@ import tensors
 import tokens
 import upstream
 import weights
-import written_down
 from arch import Wrong
 from runtime import onnxruntime
 
@@ -460,14 +459,18 @@ class Upstream(unittest.TestCase):
             self.assertGreater(self.near(self.said(Path(d), ids), want), 0.999)
 
 
-class WrittenDown(unittest.TestCase):
+class Points(unittest.TestCase):
     def check(self, tensors: dict[str, tuple[float, int, int]], blocks: int = 1) -> dict[str, int]:
         wanted = {"points": {"a_q": [0.1, 3, "uint16"], "new_k": [0.5, 128, "uint8"]}, "blocks": ["m"]}
-        graph = {n: {"data_type": kind, "quant_params": {"encoding": 0, "scale_offset": {"scale": s, "offset": -z}}} for n, (s, z, kind) in tensors.items()}
+        graph = {
+            n: {"data_type": kind, "quant_params": {"definition": 1, "encoding": 0, "scale_offset": {"scale": s, "offset": -z}}}
+            for n, (s, z, kind) in tensors.items()
+        }
         graph |= {f"m{i}": {"data_type": 0x308, "quant_params": {"encoding": 5}} for i in range(blocks)}
         with tempfile.TemporaryDirectory() as d:
             (Path(d) / "g.json").write_text(json.dumps({"graph": {"tensors": graph}}))
-            return written_down.check(Path(d), wanted)
+            (Path(d) / "g_tensor_log.json").write_text("{}")
+            return qnngraph.check_points(qnngraph.read(Path(d)), wanted)
 
     def test_points(self) -> None:
         good = {"a_q": (0.1, 3, 0x416), "new_k": (0.5, 128, 0x408), "inner": (0.1, 3, 0x416)}
@@ -485,6 +488,8 @@ class WrittenDown(unittest.TestCase):
             self.check({"a_q": good["a_q"]})
         with self.assertRaisesRegex(Wrong, "0 matrices are in blocks, 1 were"):
             self.check(good, blocks=0)
+        with self.assertRaisesRegex(Wrong, "wrote down 2 graphs"):
+            qnngraph.check_points([{}, {}], {})
 
 
 class Quantiser(unittest.TestCase):
