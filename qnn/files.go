@@ -123,8 +123,10 @@ func CheckContext(c ContextBinary, r Runtime) []Finding {
 		add("context-newer", again, "%s was made with HTP API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.HTPAPI, runtime, r.HTPAPI)
 	case version.Older(r.Blob, c.Blob):
 		add("context-newer", again, "%s is of context format %s, the runtime %s reads up to %s (error 5000)", c.Name, c.Blob, runtime, r.Blob)
-	case version.Older(short(runtime), made):
+	case version.Older(release(runtime), release(made)):
 		add("context-newer", again, "%s was made by QAIRT %s, the runtime is the older %s: it cannot load the context (error 5000)", c.Name, made, runtime)
+	case version.Older(short(runtime), made):
+		add("context-build", again, "%s was made by QAIRT %s, the runtime is %s, an older build of the same release: nobody has seen on a phone whether it loads the context", c.Name, made, runtime)
 	}
 	if c.Arch != "" && r.Arch != "" && c.Arch != r.Arch {
 		add("context-arch", "compile the context for the target", "%s is compiled for Hexagon %s, the target has %s: loading fails, or gives other results", c.Name, c.Arch, r.Arch)
@@ -136,6 +138,13 @@ func CheckContext(c ContextBinary, r Runtime) []Finding {
 		add("context-soc", "compile the context for the target's SoC", "%s is compiled for soc_model %d, the target's is %d", c.Name, c.SoCModel, r.SoCModel)
 	}
 	return out
+}
+
+// release is the minor release that a version belongs to: "2.48" of "2.48.40.260702". It counts with the versions of QNN's interfaces.
+func release(v string) string {
+	major, rest, _ := strings.Cut(v, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	return strings.TrimSuffix(major+"."+minor, ".")
 }
 
 // short is the version without the day it was built.

@@ -63,6 +63,7 @@ type Info struct {
 func Coded() []Info {
 	return []Info{
 		{"context-arch", SeverityError, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad, Documented},
+		{"context-build", SeverityWarning, "a context binary is of no newer build than the runtime that loads it", "libQnnHtp.so of 2.48.0 takes a context of 2.48.40 as far as the device", Inferred},
 		{"context-newer", SeverityError, "a context binary is not newer than the runtime that loads it", sourceLoad, Documented},
 		{"context-soc", SeverityWarning, "a context binary is run on the SoC that it was compiled for", sourceLoad, Documented},
 		{"context-vtcm", SeverityError, "a context binary wants no more VTCM than the SoC has", "executorch#9084", Observed},

@@ -283,6 +283,11 @@ compat "context-newer" {
   summary = "The context is newer than the runtime"
 }
 
+compat "context-build" {
+  severity = "warning"
+  summary  = "The context is of a newer build than the runtime"
+}
+
 compat "context-arch" {
   summary = "The context is for another Hexagon arch"
 }

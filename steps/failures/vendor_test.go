@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
@@ -129,6 +130,17 @@ func TestVendorRuntime(t *testing.T) {
 					t.Log(out)
 				}
 			})
+		}
+	}
+	// A context of a newer release is refused by its header, before a device is asked for; one of a newer build of the same release is not.
+	for made, want := range map[string]string{"2.47": "14001", "2.48": "14001", "2.49": "5000", "2.51": "5000"} { // 2.48 is 2.48.40, and the runtime 2.48.0
+		if err := os.WriteFile(filepath.Join(disk, "local/tmp/2.48/context.bin"), qnnctxtest.Real(t, made+"-SM8750.bin"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := device("").Output(t.Context(), "cd /data/local/tmp/2.48 && LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH=$PWD qnn-load libQnnHtp.so context.bin 2>&1; echo code $?", nil)
+		newer := strings.Contains(out, "<E> Using newer context binary on old SDK")
+		if err != nil || !strings.Contains(out, "QnnContext_createFromBinary failed with error "+want) || newer != (want == "5000") {
+			t.Errorf("a context of %s: %v, want %s:\n%s", made, err, want, out)
 		}
 	}
 	out, err := device("").Output(t.Context(), "cd /data/local/tmp/2.48 && qnn-load ./libQnnCpu.so", nil)
