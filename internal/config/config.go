@@ -27,7 +27,7 @@ type Pipeline struct {
 	Files    map[string]*hcl.File // every file read, by its slash path in the workspace, or absolute: sources for diagnostics
 	Dirs     []string             // every folder listed, spelt likewise
 	Roots    []Root               // folders, not in the workspace, that modules do not lead out of
-	Absent   []string             // folders that would be modules, were they there
+	Absent   []string             // folders that would be modules, were they there, and files that would count, could they be read
 }
 
 // Root is a folder of this machine that modules are in, as in ModuleFolder.

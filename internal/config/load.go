@@ -156,6 +156,7 @@ func loadVarFiles(p *Pipeline, workspace fs.FS, names []string) hcl.Diagnostics 
 		file, ds := parse(workspace, f, f)
 		diags = append(diags, ds...)
 		if file == nil {
+			p.Absent = append(p.Absent, f)
 			continue
 		}
 		p.Files[f] = file

@@ -66,6 +66,7 @@ func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline b
 		file, ds := parse(from.FS, f, name)
 		diags = append(diags, ds...)
 		if file == nil {
+			l.p.Absent = append(l.p.Absent, name)
 			continue
 		}
 		l.p.Files[name] = file

@@ -121,10 +121,10 @@ func (w *Watcher) Set(s Set) bool {
 	fresh := w.paths.adds(&p)
 	w.paths = p
 	grew := w.cover()
-	if grew && w.events != nil {
+	if (grew || fresh) && w.events != nil { // what was new to the set had no events that counted, also in a folder that has
 		return p.changed(s.Since)
 	}
-	return grew || fresh && w.events == nil
+	return grew || fresh
 }
 
 // cover has events come of just the folders that matter. It returns true when one was added. The caller holds mu.

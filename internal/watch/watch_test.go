@@ -253,6 +253,12 @@ func TestSetSince(t *testing.T) {
 	if !f.w.Set(watch.Set{Root: f.root, Files: f.paths("third/y"), Since: since}) {
 		t.Error("third/y went while nobody watched, and nobody is told")
 	}
+	f.w.Set(watch.Set{Root: f.root, Files: f.paths("third/z")})
+	since = time.Now()
+	f.write("third/new", "its events did not count, although its folder has some")
+	if !f.w.Set(watch.Set{Root: f.root, Files: f.paths("third/z", "third/new"), Since: since}) {
+		t.Error("third/new was written before it came to the set, and nobody is told")
+	}
 }
 
 // Many saves are one change, and how an editor that is careful with files saves is one.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,9 +225,8 @@ func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	case r.watches == nil:
 	case err == nil:
 		r.watches.plan(p.Reads)
-	default: // a file of a module may be what is wrong, or lacking
-		cfg, _ := r.a.load(ctx, r.workspace, r.c.Pipeline)
-		r.watches.plan(plan.Reads{Files: slices.Collect(maps.Keys(cfg.Files)), Dirs: cfg.Dirs, Absent: cfg.Absent})
+	default:
+		r.watches.unplanned(r.a.load(ctx, r.workspace, r.c.Pipeline))
 	}
 	if err != nil {
 		return r.unable(err)

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
@@ -198,6 +200,7 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 	if !v.chosen {
 		steps, err := v.choose(ctx)
 		if err != nil {
+			v.watches.unplanned(v.a.load(ctx, v.workspace, v.c.Pipeline))
 			return r, event.BuildFinished{}, err
 		}
 		v.steps, v.chosen = steps, true
@@ -284,6 +287,11 @@ func (l *watchSet) plan(r plan.Reads) {
 			l.add(d, true)
 		}
 	}
+}
+
+// unplanned notes what there is of a pipeline that cannot be planned: a file of a module may be what is wrong, or lacking.
+func (l *watchSet) unplanned(p *config.Pipeline, _ hcl.Diagnostics) {
+	l.plan(plan.Reads{Files: slices.Collect(maps.Keys(p.Files)), Dirs: p.Dirs, Absent: p.Absent})
 }
 
 func (l *watchSet) len() int {

@@ -591,6 +591,9 @@ output "all" { value = step.exec.all.outputs.all }
 	w.until("the change", func(l line) bool {
 		return l.Event == "files_changed" && slices.Contains(l.Paths, "modules/up/more.hcl")
 	})
+	time.Sleep(300 * time.Millisecond)
+	w.write("modules/up/more.hcl", "locals {}") // also one that could not be read is watched
+	w.built("12")
 	w.write("modules/low/m.hcl", fmt.Sprintf(module, "tr 1-9 x-z")+own)
 	w.write("modules/up/m.hcl", fmt.Sprintf(module, "tr a-z 1-9"))
 	w.write("modules/up/more.hcl", called)
