@@ -101,15 +101,15 @@ func online(a *step.Action, why string) {
 	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why)
 }
 
-// Download is how much an action would download, in bytes; 0 where it is not known, or nothing.
-func Download(s action.Spec) int64 {
+// Download is how much an action would download, in bytes, beside what the folder of downloads has; 0 where it is not known, or nothing.
+func Download(s action.Spec, downloads string) int64 {
 	if s.Platform[action.PropertyTool] != string(sources.Tool) {
 		return 0
 	}
 	for _, in := range s.Inputs {
 		var spec sources.Spec
 		if in.Path == tool.ArgsFile && in.Content != nil && json.Unmarshal(in.Content.Data, &spec) == nil {
-			return spec.Download()
+			return spec.Download(downloads)
 		}
 	}
 	return 0

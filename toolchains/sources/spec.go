@@ -16,6 +16,8 @@ package sources
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
@@ -99,19 +101,29 @@ type Program struct {
 	Venv     bool   `json:"venv,omitempty"` // of a Python that is copied: with a file that says where its library is, and that it takes no packages from there
 }
 
-// Download is how much has to be downloaded, in bytes; 0 where it is not known, and where all is on this machine.
-func (s Spec) Download() int64 {
+// Download is how much has to be downloaded, in bytes; 0 where it is not known, and where all is on this machine. What the folder of downloads has of
+// earlier runs, under its digest and with the right size, is there: it was compared when it came, and is again before it is used.
+func (s Spec) Download(downloads string) int64 {
+	left := func(kept string, size int64) int64 {
+		if info, err := os.Stat(kept); err == nil && info.Mode().IsRegular() && info.Size() == size {
+			return 0
+		}
+		return size
+	}
 	switch {
 	case s.File != "" || s.Parts:
 		return 0
 	case s.Kind == KindDeb:
+		client := deb.Client{Dir: filepath.Join(downloads, "deb")}
 		var n int64
 		for _, p := range s.Packages {
-			n += p.Size
+			n += left(client.Downloaded(p.SHA256), p.Size)
 		}
 		return n
+	case !s.filePinned():
+		return s.Size
 	}
-	return s.Size
+	return left(filepath.Join(downloads, keptName(s)), s.Size)
 }
 
 // Pinned tells whether the result is fixed by digests.

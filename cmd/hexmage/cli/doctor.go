@@ -218,19 +218,19 @@ func (a *app) takes(ctx context.Context, p *plan.Plan, workspace string) (map[st
 	}
 	out := map[string]doctor.Take{}
 	for _, n := range toolchainInstances(p) {
-		out[doctor.TakeOf(n.At.Name, n.Version)] = doctor.Take{Stored: stored(seen, n), Download: toDownload(seen, func(o *plan.Instance) bool { return o.At == n.At })}
+		out[doctor.TakeOf(n.At.Name, n.Version)] = doctor.Take{Stored: stored(seen, n), Download: a.toDownload(seen, func(o *plan.Instance) bool { return o.At == n.At })}
 	}
-	return out, toDownload(seen, func(*plan.Instance) bool { return true }), nil
+	return out, a.toDownload(seen, func(*plan.Instance) bool { return true }), nil
 }
 
 // toDownload is how much those actions of some instances will download that have no result, in bytes. What two of them want is counted once.
-func toDownload(seen *build.Previews, of func(*plan.Instance) bool) (n int64) {
+func (a *app) toDownload(seen *build.Previews, of func(*plan.Instance) bool) (n int64) {
 	fetched := map[string]bool{}
 	for i := range seen.Actions {
 		v := &seen.Actions[i]
 		if key := v.Key.Hex(); v.Status == build.WillRun && v.Spec != nil && of(v.Instance) && !fetched[key] {
 			fetched[key] = true
-			n += steps.Download(*v.Spec)
+			n += steps.Download(*v.Spec, a.places().Downloads())
 		}
 	}
 	return n

@@ -286,6 +286,7 @@ type reasons struct {
 	fresh    func(step string) bool // nil: none
 	versions map[string]string      // of toolchains, now
 	loaded   map[string]loadedAction
+	download int64 // bytes that are to be downloaded
 }
 
 type loadedAction struct {
@@ -309,7 +310,7 @@ func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep 
 		return nil, engine(err)
 	}
 	return &reasons{p: p, seen: seen, book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
-		versions: toolchainVersions(p), loaded: map[string]loadedAction{}}, nil
+		versions: toolchainVersions(p), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }
 
 // reason says in a few words why the action has its status.

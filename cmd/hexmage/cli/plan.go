@@ -343,7 +343,7 @@ const maxReasons = 1000
 // status works out why each action has the status it has.
 func (w *reasons) status(ctx context.Context) *planStatus {
 	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
-	s.Download = toDownload(w.seen, func(*plan.Instance) bool { return true })
+	s.Download = w.download
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
 		*to = actionStatus{Step: v.Instance.At.Short(), Status: v.Status, known: v.Spec != nil}

@@ -202,6 +202,16 @@ with open(sys.argv[1], "w") as f:
 	if out := must("", "plan", "p"); strings.Contains(out, "to download") {
 		t.Errorf("plan after the run: %s", out)
 	}
+	if err := os.CopyFS(filepath.Join(root, "kept/downloads"), os.DirFS(filepath.Join(cache, "downloads"))); err != nil {
+		t.Fatal(err)
+	}
+	first := cache
+	cache = filepath.Join(root, "kept") // what was downloaded is there, and nothing of it is unpacked
+	must("nothing is to be downloaded", "doctor", "p")
+	if out := must("", "plan", "p"); strings.Contains(out, "to download") || !strings.Contains(out, "will run") {
+		t.Errorf("plan with all downloads: %s", out)
+	}
+	cache = first
 	said, err := os.ReadFile(filepath.Join(root, "ws/out/p/said"))
 	if err != nil {
 		t.Fatal(err)

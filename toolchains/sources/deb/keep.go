@@ -13,7 +13,8 @@ import (
 
 func (c *Client) partial() string { return filepath.Join(c.Dir, "partial") }
 
-func (c *Client) path(sum string) string { return filepath.Join(c.Dir, sum+".deb") }
+// Downloaded is where a package with the digest is, once it was downloaded.
+func (c *Client) Downloaded(sum string) string { return filepath.Join(c.Dir, sum+".deb") }
 
 // cached returns the files of the packages if all of them are pinned, there and whole.
 func (c *Client) cached(ps []Package) ([]string, bool) {
@@ -22,7 +23,7 @@ func (c *Client) cached(ps []Package) ([]string, bool) {
 		if p.SHA256 == "" {
 			return nil, false
 		}
-		file := c.path(p.SHA256)
+		file := c.Downloaded(p.SHA256)
 		if info, err := os.Stat(file); err != nil || p.Size > 0 && info.Size() != p.Size {
 			return nil, false
 		}
@@ -53,7 +54,7 @@ func (c *Client) adopt(ps []Package) {
 			continue
 		}
 		sum, err := sumFile(file)
-		if err != nil || !want[sum] || os.Rename(file, c.path(sum)) != nil {
+		if err != nil || !want[sum] || os.Rename(file, c.Downloaded(sum)) != nil {
 			_ = os.Remove(file)
 		}
 	}
