@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -86,7 +87,7 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 		if _, _, unknown := cat.Find(q.Name, q.Version); unknown != nil {
 			summary = "Unknown toolchain"
 		}
-		p.Fail("version", summary, "%s", qnn.Sentence(err.Error()))
+		p.Fail("version", summary, "%s", said(q.Name, err))
 		return
 	}
 	passedOver(p, ch)
@@ -137,7 +138,15 @@ func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice
 	if lockErr != nil {
 		return nil, nil, err
 	}
-	return ch, []string{qnn.Sentence(err.Error())}, nil
+	return ch, []string{said(q.Name, err)}, nil
+}
+
+// said is an error as a sentence; one that begins with the toolchain's name keeps that as it is written.
+func said(name string, err error) string {
+	if text := err.Error(); strings.HasPrefix(text, name+" ") {
+		return strings.TrimSuffix(text, ".") + "."
+	}
+	return qnn.Sentence(err.Error())
 }
 
 // request returns the catalogue with what the block says of the release on top, and what is asked of it.

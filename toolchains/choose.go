@@ -198,7 +198,11 @@ func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []stri
 		if c.Embedded != nil && len(c.Embedded.Versions(t.Name)) > 0 {
 			fmt.Fprintf(&b, "; there is one of %s", strings.Join(c.Embedded.Versions(t.Name), ", "))
 		}
-		b.WriteString("; with another profile (`--profile device`) the real one is taken")
+		profile := "device"
+		if r.Source("pypi") != nil || r.Source("maven") != nil { // a registry has it for everybody
+			profile = "host"
+		}
+		fmt.Fprintf(&b, "; with another profile (`--profile %s`) the real one is taken", profile)
 	}
 	for _, w := range why {
 		if w != "" {
