@@ -185,9 +185,9 @@ func TestMakeByHand(t *testing.T) {
 func TestUnpatched(t *testing.T) {
 	w := warmed(t)
 	const step = `step "oppackage" "llama" {
-  source  = `
-	w.edit(t, moduleFile, step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
-	wants(t, w.run(t, "run", pipeline), exitUsage, "compat op-renamed", `rename rule "interface_scale"`, moduleFile)
+    source  = `
+	w.edit(t, openFile, step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
+	wants(t, w.run(t, "run", pipeline), exitUsage, "compat op-renamed", `rename rule "interface_scale"`, openFile)
 	if err := os.Mkdir(filepath.Join(w.dir, "toolchains"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestUnpatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.run(t, "run", pipeline)
-	wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, aot+"oppackage.llama", moduleFile+":")
+	wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, aot+"oppackage.llama", openFile+":")
 	if strings.Contains(o.stdout, "tokens_per_s") {
 		t.Errorf("it ran on the device all the same: %s", o)
 	}

@@ -130,7 +130,7 @@ func buildMistakes() []provocation {
 		{id: "libcxx-mismatch", in: in, mistake: "a C++ library that lacks std::unordered_map", script: build(hexagon, "#include <string>\nstd::unordered_map<int, int> m;")},
 		{id: "compile-error", in: in, mistake: "a missing semicolon", script: build(hexagon, "int f() { return 1 }")},
 		{id: "page-size", in: "the check of the linked library", mistake: "link flags of older days", at: "oppackage.llama",
-			edits: []string{"htp_${target.arch}\"]\n  hvx", "htp_${target.arch}\"]\n  link_flags = [\"-Wl,-z,max-page-size=4096\"]\n  hvx"}},
+			edits: []string{"htp_${target.arch}\"]\n    hvx", "htp_${target.arch}\"]\n    link_flags = [\"-Wl,-z,max-page-size=4096\"]\n    hvx"}},
 		{id: "link-qnnhtp", in: "lld", mistake: "no -L for the QAIRT libraries", script: build(ndkClang+" -shared -lQnnHtp", "int x;")},
 		{id: "undefined-symbol-link", in: "lld", mistake: "a function that nothing has", script: build(ndkClang+" -shared -fPIC -Wl,-z,defs", "void g();\nvoid f() { g(); }")},
 		{id: "elf-machine", in: "lld", mistake: "the Hexagon library in the place of the AArch64 one",
