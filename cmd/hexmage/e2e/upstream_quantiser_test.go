@@ -280,8 +280,9 @@ step "onnx_llm" "kind" {
   model    = step.quantize.kind[each.key].outputs.dir
 }
 step "htp_context" "kind" {
-  for_each = local.blocks
-  graphs   = step.onnx_llm.kind[each.key].outputs.dir
+  for_each     = local.blocks
+  graphs       = step.onnx_llm.kind[each.key].outputs.dir
+  optimization = 3
 }
 step "htp_emulate" "kind" {
   for_each = local.blocks
