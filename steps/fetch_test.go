@@ -206,6 +206,7 @@ func TestInstalledSDK(t *testing.T) {
 		t.Fatal(diags)
 	}
 	root := filepath.Join(perform(t, p)[""], "tree")
+	sdktest.AsVendors(t, root)
 	r := fetchRequest(k, addrs.Toolchain, "hexagon", "device", map[string]cty.Value{"path": cty.StringVal(root)})
 	p, diags = k.Plan(r)
 	if diags.HasErrors() {

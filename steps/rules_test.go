@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/qnn/facts"
+	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -189,6 +190,7 @@ func TestRulesOfAnInstalledCopy(t *testing.T) {
 		t.Fatal(diags)
 	}
 	root := filepath.Join(perform(t, p)[""], "tree")
+	sdktest.AsVendors(t, root)
 	says := filepath.Join(root, "hexagon_sdk.json")
 	b, err := os.ReadFile(says)
 	if err == nil {
