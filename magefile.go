@@ -95,7 +95,7 @@ func race() error {
 		_, err = os.Stderr.WriteString("race detector: not run, no gcc on this machine\n")
 		return err
 	}
-	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", "test", "-race", "-short", "./internal/...", "./cmd/...", "./standin/phone", "./runner")
+	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", "test", "-timeout=30m", "-race", "-short", "./internal/...", "./cmd/...", "./standin/phone", "./runner")
 }
 
 // hexmage builds bin/hexmage, which is quick when nothing changed, and runs it.
