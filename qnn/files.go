@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/version"
@@ -135,9 +136,17 @@ func CheckContext(c ContextBinary, r Runtime) []Finding {
 		add("context-vtcm", fmt.Sprintf("compile the context with vtcm_mb = %d", r.VTCMMB), "%s wants %d MB of VTCM, the target has %d (error 5005)", c.Name, c.VTCMMB, r.VTCMMB)
 	}
 	if c.SoCModel > 0 && r.SoCModel > 0 && c.SoCModel != r.SoCModel {
-		add("context-soc", "compile the context for the target's SoC", "%s is compiled for soc_model %d, the target's is %d", c.Name, c.SoCModel, r.SoCModel)
+		add("context-soc", "compile the context for the target's SoC", "%s is compiled for soc_model %s, the target's is %s", c.Name, soc(c.SoCModel, c.SoC), soc(r.SoCModel, r.SoC))
 	}
 	return out
+}
+
+// soc is a SoC's number, with its name where that is known.
+func soc(model int, name string) string {
+	if name == "" {
+		return strconv.Itoa(model)
+	}
+	return fmt.Sprintf("%d (%s)", model, name)
 }
 
 // release is the minor release that a version belongs to: "2.48" of "2.48.40.260702". It counts with the versions of QNN's interfaces.
