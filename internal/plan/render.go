@@ -411,9 +411,6 @@ func JSONOf(n *Instance) ([]byte, error) { return json.Marshal(instanceJSON(n)) 
 // TextOfOutput is what Text has of one output of the pipeline.
 func TextOfOutput(o Output) string { return outputText(o) }
 
-// JSONOfOutput is what JSON has of it.
-func JSONOfOutput(o Output) ([]byte, error) { return json.Marshal(outputJSON(o)) }
-
 func specJSON(s action.Spec) jsonSpec {
 	j := jsonSpec{Name: s.Name, Description: s.Description, Argv: append([]string{}, s.Args...), Env: s.Env, Stdin: s.Stdin,
 		Inputs: []jsonInput{}, Outputs: []string{}, Platform: s.Platform, OKExitCodes: s.OKExitCodes, NoCache: s.NoCache}

@@ -373,10 +373,10 @@ func withoutKeys(name string) string {
 }
 
 type activity struct {
-	step, name, text string
-	start            time.Time
-	done, total      int64
-	progress         string
+	step, text  string
+	start       time.Time
+	done, total int64
+	progress    string
 }
 
 func newSteps() *steps {
@@ -419,7 +419,7 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 		if text == "" {
 			text = e.Name
 		}
-		s.running[e.ID] = &activity{step: e.Step, name: e.Name, text: text, start: now}
+		s.running[e.ID] = &activity{step: e.Step, text: text, start: now}
 	case event.ActionProgress:
 		if a := s.running[e.ID]; a != nil {
 			a.done, a.total, a.progress = e.Done, e.Total, e.Text

@@ -40,7 +40,6 @@ type Estimator struct {
 
 // estimate is what is known of one instance.
 type estimate struct {
-	step    string
 	group   *groupEstimate
 	waiters []*estimate // that need it
 	took    map[string]time.Duration
@@ -98,7 +97,7 @@ func (e *Estimator) estimateOf(step string) *estimate {
 			g = &groupEstimate{}
 			e.groups[base] = g
 		}
-		n = &estimate{step: step, group: g}
+		n = &estimate{group: g}
 		e.by[step] = n
 		e.instances = append(e.instances, n)
 	}

@@ -34,7 +34,6 @@ type Argument struct {
 // Embedded structs have arguments of their own beside the others. A number in a field of whole numbers is to be whole. A pointer is nil where
 // the argument is null, and there alone. A field whose pointer has UnmarshalText is a string in the language.
 type arguments struct {
-	of     reflect.Type
 	fields []*field
 	zero   reflect.Value // with all defaults
 }
@@ -55,7 +54,7 @@ type field struct {
 
 // argumentsOf reads the tags of a struct. A mistake there is one of hexmage, which the first look at the table of kinds shows: it panics.
 func argumentsOf(t reflect.Type) *arguments {
-	a := &arguments{of: t, zero: reflect.New(t).Elem()}
+	a := &arguments{zero: reflect.New(t).Elem()}
 	for _, sf := range reflect.VisibleFields(t) {
 		arg, isArg := sf.Tag.Lookup("arg")
 		block, isBlock := sf.Tag.Lookup("block")

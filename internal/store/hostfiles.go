@@ -35,9 +35,8 @@ func WithHostFiles(next Blobs) *HostFiles {
 
 // ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.
 type ChangedError struct {
-	Path   string
-	Digest digest.Digest // what it was
-	Err    error         // why it could not be read, or nil
+	Path string
+	Err  error // why it could not be read, or nil
 }
 
 // Error returns the message.
@@ -106,9 +105,9 @@ func (s *HostFiles) own(d digest.Digest) (io.ReadCloser, error) {
 	}
 	f, err := atomicfile.OpenRegular(path)
 	if err != nil {
-		return nil, &ChangedError{Path: path, Digest: d, Err: err}
+		return nil, &ChangedError{Path: path, Err: err}
 	}
-	return Verify(f, d, func() error { return &ChangedError{Path: path, Digest: d} }), nil
+	return Verify(f, d, func() error { return &ChangedError{Path: path} }), nil
 }
 
 // Put implements Blobs.

@@ -111,7 +111,7 @@ type Ref struct {
 func (r *Ref) Check() error {
 	now, err := stat.Lstat(r.Path)
 	if err != nil || now != r.Stamp {
-		return &ChangedError{Path: r.Path, Digest: r.Digest, Err: err}
+		return &ChangedError{Path: r.Path, Err: err}
 	}
 	return nil
 }

@@ -30,7 +30,6 @@ type Make struct {
 
 // sdks are folders that look like SDKs to a makefile, and what their paths stand for.
 type sdks struct {
-	root                string
 	qairt, hexagon, ndk string
 	variables           []string // variables for an SDK that the makefile has for one target each, such as HEXAGON_SDK_ROOT_V79
 }
@@ -45,7 +44,7 @@ const newestTools = "19.0.04"
 // newSDKs makes the folders below root for a makefile. The Hexagon SDK's folder has a version for a name, since some
 // makefiles look at it.
 func newSDKs(root string, makefile []byte) (sdks, error) {
-	s := sdks{root: root, qairt: filepath.Join(root, "qairt"), hexagon: filepath.Join(root, "6.4.0.2"), ndk: filepath.Join(root, "ndk")}
+	s := sdks{qairt: filepath.Join(root, "qairt"), hexagon: filepath.Join(root, "6.4.0.2"), ndk: filepath.Join(root, "ndk")}
 	for _, name := range targetRoot.Get().FindAll(makefile, 100) {
 		s.variables = append(s.variables, string(name))
 	}

@@ -30,7 +30,6 @@ type tool struct {
 	program program
 	out     string   // folder with what compares to out/ of the graph
 	state   []string // what a build leaves, for a cold one to be cold
-	hexmage bool
 }
 
 func newTools(o Options, dir string) []*tool {
@@ -47,7 +46,6 @@ func newTools(o Options, dir string) []*tool {
 	j := "-j" + strconv.Itoa(o.Jobs)
 	for _, name := range []string{strict, staged} {
 		t := add(name, "out/graph", []string{"out", "cache"}, o.Hexmage, "run", "graph", j)
-		t.hexmage = true
 		mode := "strict"
 		if name == staged {
 			mode = "staged"

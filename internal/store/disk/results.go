@@ -32,7 +32,6 @@ const (
 
 // Results is a store.Results on a folder, which many processes may use at once.
 type Results struct {
-	root string
 	dir  *atomicfile.Dir
 	sync *atomicfile.Syncer
 }
@@ -43,7 +42,7 @@ func NewResults(root string) (*Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
-	c := &Results{root: root, sync: atomicfile.NewSyncer(root)}
+	c := &Results{sync: atomicfile.NewSyncer(root)}
 	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}

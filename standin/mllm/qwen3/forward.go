@@ -26,12 +26,12 @@ type norm struct {
 
 // layer is one decoder layer with its cache; the cache holds a row per position.
 type layer struct {
-	inNorm, postNorm, qNorm, kNorm  norm
-	q, k, v, o, gate, up, down      linear
-	act                             map[string]quant
-	next                            quant // of the hidden state this layer gives
-	keys, values                    [][]uint8
-	heads, kvHeads, headDim, groups int
+	inNorm, postNorm, qNorm, kNorm norm
+	q, k, v, o, gate, up, down     linear
+	act                            map[string]quant
+	next                           quant // of the hidden state this layer gives
+	keys, values                   [][]uint8
+	heads, headDim, groups         int
 }
 
 // Reference runs the model one token at a time.
@@ -66,7 +66,7 @@ func NewReference(w *Weights) *Reference {
 			q: linears[p+"self_attn.q_proj"], k: linears[p+"self_attn.k_proj"], v: linears[p+"self_attn.v_proj"], o: linears[p+"self_attn.o_proj"],
 			gate: linears[p+"mlp.gate_proj"], up: linears[p+"mlp.up_proj"], down: linears[p+"mlp.down_proj"],
 			act: map[string]quant{}, next: w.quant(c.HiddenAct(l + 1)),
-			heads: c.NumAttentionHeads, kvHeads: c.NumKeyValueHeads, headDim: c.HeadDim, groups: c.NumAttentionHeads / c.NumKeyValueHeads}
+			heads: c.NumAttentionHeads, headDim: c.HeadDim, groups: c.NumAttentionHeads / c.NumKeyValueHeads}
 		for _, a := range layerActs() {
 			ly.act[a] = w.quant(LayerAct(l, a))
 		}

@@ -16,13 +16,12 @@ import (
 
 // File is one that an index has of a project.
 type File struct {
-	Name    string
-	URL     string
-	Size    int64  // bytes; 0 where the index does not say
-	SHA256  string // "" likewise
-	Yanked  string // why it should not be taken any more; "" when it may be
-	Upload  time.Time
-	Project string // as the index's page says; "" where it does not
+	Name   string
+	URL    string
+	Size   int64  // bytes; 0 where the index does not say
+	SHA256 string // "" likewise
+	Yanked string // why it should not be taken any more; "" when it may be
+	Upload time.Time
 }
 
 // ErrPage is what a page of an index is refused with, wrapped, that is none.
