@@ -95,7 +95,7 @@ func (d *Declared) call(r Ref) hcl.Diagnostics {
 		return errorf(r.Range, "A module with for_each has several copies",
 			"%s is a map: choose one with %s[\"key\"].%s, or all with [for k, m in %s : m.%s].", r.Object(), r.Object(), r.Attr, r.Object(), r.Attr)
 	case !c.ForEach && r.Keyed:
-		return errorf(r.Range, "A module without for_each has no keys", "%s is one module. Write %s.OUTPUT.", r.Object(), r.Object())
+		return errorf(r.Range, "A module without for_each has no keys", "%s is one module. Leave out the key: %s.", r.Object(), r.unkeyed())
 	}
 	return d.checkModuleOutput(r)
 }
@@ -149,7 +149,7 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 		return errorf(r.Range, "A step with for_each has several copies",
 			"%s is a map: choose one with %s[\"key\"].outputs, or all with [for k, s in %s : s.outputs.NAME].", r.Step, r.Step, r.Step)
 	case !s.ForEach && r.Keyed:
-		return errorf(r.Range, "A step without for_each has no keys", "%s is one step. Write %s.outputs.NAME.", r.Step, r.Step)
+		return errorf(r.Range, "A step without for_each has no keys", "%s is one step. Leave out the key: %s.", r.Step, r.unkeyed())
 	}
 	if r.Output != "" && s.Outputs != nil {
 		return CheckOutput(r, s.Outputs)

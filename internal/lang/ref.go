@@ -110,6 +110,12 @@ func (r Ref) String() string {
 	return b.String()
 }
 
+// unkeyed is the same reference where there are no copies.
+func (r Ref) unkeyed() Ref {
+	r.Key, r.Keyed = "", false
+	return r
+}
+
 func index(key cty.Value) string {
 	return "[" + string(hclwrite.TokensForValue(key).Bytes()) + "]"
 }
