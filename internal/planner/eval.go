@@ -274,7 +274,7 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 	case plain.IsNull():
 		return fail("for_each is null", "Give a map or a set of strings; toset([]) makes no copies.")
 	case !(plain.Type().IsMapType() || plain.Type().IsObjectType() || plain.Type().IsSetType()):
-		return fail("for_each needs a map or a set", "This is %s. Write toset([…]) for a list of strings.", plain.Type().FriendlyName())
+		return fail("for_each needs a map or a set", "Its type is %s. Write toset([…]) for a list of strings.", plain.Type().FriendlyName())
 	case len(marks) > 0 || plain.Type().IsSetType() && len(deep) > 0:
 		return fail("The keys of for_each are made from outputs", "Keys become part of addresses; the path of an output cannot be one. Use what the output was made from.")
 	}
@@ -282,7 +282,7 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 		for it := plain.ElementIterator(); it.Next(); {
 			_, v := it.Element()
 			if v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
-				return fail("for_each needs a set of strings", "This is %s. Write toset([for x in … : tostring(x)]).", plain.Type().FriendlyName())
+				return fail("for_each needs a set of strings", "Its type is %s. Write toset([for x in … : tostring(x)]).", plain.Type().FriendlyName())
 			}
 			keys = append(keys, v.AsString())
 			values = append(values, v)
