@@ -9,7 +9,6 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/qnn/facts"
 )
 
 // HTPContext are the arguments of kind htp_context.
@@ -60,18 +59,16 @@ type htpTarget struct {
 
 // Plan plans the compiling, one action for the context and its twins, and one for the DLCs. find looks up a SoC.
 func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error)) {
-	t := facts.TargetOf(p.Target)
-	if t == nil {
-		p.Fail("", "No target", "A context is compiled for one SoC. Add a block `target \"SM8750\" {}` to the pipeline.")
-		return
-	}
-	libraries := p.Toolchain(htpToolchain)
-	target := h.target(p, *t)
-	socs := h.several(p, target, libraries, find)
+	t, libraries := target(p, "A context is compiled for one SoC."), p.Toolchain(htpToolchain)
 	if p.Failed() {
 		return
 	}
-	args := map[string]any{"graphs": h.Graphs.InRoot(), "libraries": htpLibraries(libraries), "target": target, "fallback": h.Fallback}
+	own := h.compiled(p, *t)
+	socs := h.several(p, own, libraries, find)
+	if p.Failed() {
+		return
+	}
+	args := map[string]any{"graphs": h.Graphs.InRoot(), "libraries": htpLibraries(libraries), "target": own, "fallback": h.Fallback}
 	compile := map[string]any{"floats": h.Floats, "out": "dir", "times": "times.json"}
 	if len(socs) > 0 {
 		compile["socs"] = socs
@@ -111,8 +108,8 @@ func (h HTPContext) action(p *step.Plan, description string, args, more map[stri
 	return a
 }
 
-// target is the SoC with the VTCM that the step asks for.
-func (h HTPContext) target(p *step.Plan, t qnn.Target) htpTarget {
+// compiled is the SoC with the VTCM that the step asks for.
+func (h HTPContext) compiled(p *step.Plan, t qnn.Target) htpTarget {
 	arch, err := strconv.Atoi(strings.TrimPrefix(t.Arch, "v"))
 	if err != nil {
 		p.Fail("", "No HTP", "%s has the Hexagon %s, which is no HTP that contexts are compiled for.", t.SoC, t.Arch)
@@ -148,7 +145,7 @@ func (h HTPContext) several(p *step.Plan, target htpTarget, libraries step.Toolc
 			fail("%v.", err)
 			continue
 		}
-		t := h.target(p, qnn.Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB})
+		t := h.compiled(p, qnn.Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB})
 		if slices.ContainsFunc(all, func(o htpTarget) bool { return o.SoCModel == t.SoCModel }) {
 			fail("%s is there twice, by its model number %d.", t.SoC, t.SoCModel)
 		}

@@ -208,7 +208,7 @@ func (q *question) list(dir string, most int) (names []string) {
 func target(p *step.Plan, why string) *qnn.Target {
 	t := facts.TargetOf(p.Target)
 	if t == nil {
-		p.Fail("", "No target", "%s Add a block `target \"SM8750\" {}` to the pipeline, or say --soc SM8750. Where there are several, the step or the call of its module says which: target = target.SM8750.", why)
+		p.NoTarget("%s Add a block `target \"SM8750\" {}` to the pipeline, or say --soc SM8750. Where there are several, the step or the call of its module says which: target = target.SM8750.", why)
 	}
 	return t
 }

@@ -82,9 +82,41 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 		}
 	}
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, p.together(diags)
 	}
 	return p.assemble(), diags
+}
+
+// together makes one error of those about toolchains that steps cannot do without and nobody declares, and one of those about a target.
+func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
+	targetSaid := p.said[saying{detail: lang.Target}]
+	var first *hcl.Diagnostic
+	var names []string
+	by := make(map[string][]string)
+	diags = slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
+		u, ok := d.Extra.(step.Undeclared)
+		switch {
+		case !ok, u.Toolchain == "" && len(p.targets) > 0: // each step that does not say which of several is a mistake of its own
+			return false
+		case u.Toolchain == "":
+			again := targetSaid
+			targetSaid = true
+			return again
+		case by[u.Toolchain] == nil:
+			names = append(names, u.Toolchain)
+		}
+		if by[u.Toolchain] = append(by[u.Toolchain], u.By.String()); first == nil {
+			first = d
+		}
+		return d != first
+	})
+	if len(names) > 1 || first != nil && len(by[names[0]]) > 1 {
+		first.Summary, first.Detail = "Toolchains not declared", "Steps need what nobody declares. Add to the pipeline:"
+		for _, name := range names {
+			first.Detail += fmt.Sprintf("\n  toolchain %q {} # for %s", name, strings.Join(slices.Compact(by[name]), ", "))
+		}
+	}
+	return diags
 }
 
 func newPlanner(o Options) *planner {

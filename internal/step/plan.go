@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
@@ -95,13 +96,27 @@ func (p *Plan) Report(diags ...*hcl.Diagnostic) { p.diags = append(p.diags, diag
 // Failed tells whether anything is wrong.
 func (p *Plan) Failed() bool { return p.diags.HasErrors() }
 
+// Undeclared is the Extra of an error about a block that a step cannot do without and nobody wrote: who plans many steps says it once.
+type Undeclared struct {
+	By        addrs.Instance
+	Toolchain string // "": a target
+}
+
 // Toolchain returns a toolchain that the kind cannot do without; that it is not there is an error, which says which block to add.
 func (p *Plan) Toolchain(name string) Toolchain {
 	t, ok := p.Toolchains[name]
 	if !ok {
-		p.Fail("", "Toolchain not declared", "A step of kind %q needs toolchain %q. Add a block `toolchain %q { version = \"…\" }` to the pipeline.", p.At.Kind, name, name)
+		p.lack(name, "Toolchain not declared", "A step of kind %q needs toolchain %q. Add a block: toolchain %q {}.", p.At.Kind, name, name)
 	}
 	return t
+}
+
+// NoTarget says that the step has no target, and its kind cannot do without.
+func (p *Plan) NoTarget(detail string, args ...any) { p.lack("", "No target", detail, args...) }
+
+func (p *Plan) lack(toolchain, summary, detail string, args ...any) {
+	p.Fail("", summary, detail, args...)
+	p.diags[len(p.diags)-1].Extra = Undeclared{p.At, toolchain}
 }
 
 // Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. The plan depends on what is there
