@@ -260,6 +260,36 @@ func TestSpecNamesNoHost(t *testing.T) {
 	}
 }
 
+// TestTwoIndexes: of a file that is not pinned yet nobody knows which of two is meant; one that is pinned is taken from whoever has it.
+func TestTwoIndexes(t *testing.T) {
+	first := serve(t, map[string][]byte{demo: wheel(t, "demo_pkg", "1.0", nil)})
+	second := serve(t, map[string][]byte{demo: wheel(t, "demo_pkg", "1.0", func(f map[string]string) { f["demo_pkg.py"] = "answer = 43\n" })})
+	env := map[string]string{"PIP_INDEX_URL": first.URL + "/simple", "PIP_EXTRA_INDEX_URL": second.URL + "/simple"}
+	w := newWorld(t, "", env)
+	if err := w.update(t); !errors.Is(err, fetch.ErrMismatch) || !strings.Contains(err.Error(), "PIP_INDEX_URL and of PIP_EXTRA_INDEX_URL") || len(w.lock.Entries) != 0 {
+		t.Fatalf("two files of one name: %v", err)
+	}
+	mine := second.files[demo]
+	second.files[demo] = first.files[demo]
+	if err := w.update(t); err != nil {
+		t.Fatalf("the same file twice: %v", err)
+	}
+	second.files[demo], first.files[demo] = first.files[demo], mine
+	w.o.Downloads = t.TempDir()
+	if _, err := w.fetch(t); err != nil {
+		t.Errorf("the pinned one is in the second: %v", err)
+	}
+	second.login = "ana:s3cret"
+	first.files[demo] = second.files[demo]
+	if err := newWorld(t, "", env).update(t); err != nil {
+		t.Errorf("the second shows nothing without a login: %v", err)
+	}
+	second.Close()
+	if err := newWorld(t, "", env).update(t); err == nil || !strings.Contains(err.Error(), "PIP_EXTRA_INDEX_URL") {
+		t.Errorf("the second does not answer: %v", err)
+	}
+}
+
 // TestYanked: a file that its authors took back is passed over, and taken with a word where there is no other.
 func TestYanked(t *testing.T) {
 	for _, html := range []bool{false, true} {

@@ -84,7 +84,7 @@ func (w Wheel) Check() error {
 	return err
 }
 
-// Find returns the file. The first index that has one counts.
+// Find returns the file. The first index that has one counts; of one that is not pinned yet, no other may have another file of that name.
 func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
@@ -99,23 +99,35 @@ func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if f := w.inFolders(cfg.Folders); f != nil {
 		return f, nil
 	}
+	var found *Found
 	var errs []error
 	var asked []string
 	for _, i := range cfg.Indexes {
-		found, err := c.ask(ctx, i, w)
-		if err == nil && found != nil {
-			return found, nil
-		}
-		if ctx.Err() != nil {
+		f, err := c.ask(ctx, i, w)
+		switch {
+		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		}
-		if err != nil {
+		case err != nil:
 			errs = append(errs, err)
+		case f == nil:
+		case c.SHA256 != "":
+			return f, nil
+		case found == nil:
+			found, w.File = f, f.Name
+		case f.SHA256 != "" && found.SHA256 != "" && f.SHA256 != found.SHA256:
+			return nil, fmt.Errorf("%w: the package indexes of %s and of %s have each its own %s, sha256 %s and %s: find out which is right, and name its index in the toolchain's block (index = \"https://…\"), "+
+				"or take the other out of pip's configuration", fetch.ErrMismatch, found.From, i.From, f.Name, found.SHA256, f.SHA256)
 		}
 		asked = append(asked, i.From)
 	}
+	if found != nil { // what an index shows nobody without a login is not taken for it; some say so of all that they do not have
+		errs = slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, ErrLogin) })
+	}
 	if err := errors.Join(errs...); err != nil { // one that did not answer may have it
 		return nil, err
+	}
+	if found != nil {
+		return found, nil
 	}
 	if len(asked) == 0 {
 		return nil, fmt.Errorf("%w: %s: pip's configuration names none (no-index)", ErrNotFound, w)
