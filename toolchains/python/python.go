@@ -25,7 +25,7 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version.
-const Tool tool.Name[Spec] = "python-install/1"
+const Tool tool.Name[Spec] = "python-install/2"
 
 // Spec says what to install. Paths are relative to the working directory.
 type Spec struct {
@@ -128,11 +128,17 @@ func uv(ctx context.Context, program, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// uvNote is a file in which uv notes when the wheel's file was written: it is no part of a package.
-const uvNote = "uv_cache.json"
+// Files that uv leaves and that are no part of a package: of when a wheel's file was written, and to install one at a time.
+const (
+	uvNote = "uv_cache.json"
+	uvLock = ".lock"
+)
 
-// clean takes out of what uv made all that says where it was made, and when.
+// clean takes out of what uv made all that is uv's own, and that says where it was made, and when.
 func clean(dir, python string) error {
+	if err := os.Remove(filepath.Join(dir, uvLock)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	infos, err := filepath.Glob(filepath.Join(dir, "lib", "*", "site-packages", "*.dist-info"))
 	if err != nil {
 		return err

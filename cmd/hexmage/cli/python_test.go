@@ -242,10 +242,13 @@ with open(sys.argv[1], "w") as f:
 	if one, two := trees("one"), trees("two"); len(one) != 3 || fmt.Sprint(one) != fmt.Sprint(two) {
 		t.Errorf("not an interpreter, uv and an environment that are shared, or two installations differ: %q, %q", one, two)
 	}
-	// Nothing of where it was made is in it.
+	// Nothing of where it was made is in it, and nothing of what made it.
 	err = filepath.WalkDir(filepath.Join(root, "two", "trees"), func(p string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
+		}
+		if d.Name() == ".lock" || d.Name() == "uv_cache.json" {
+			t.Errorf("%s is uv's", p)
 		}
 		b, err := os.ReadFile(p)
 		if bytes.Contains(b, []byte(root)) {
