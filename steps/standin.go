@@ -10,26 +10,48 @@ import (
 )
 
 // maxMarked is how much of a file is searched for a mark, in bytes: more than any that a stand-in makes has before it, and little of a model.
-const maxMarked = 16 << 20
+// maxSearched is how many files and folders of a folder are: more than anybody pushes.
+const (
+	maxMarked   = 16 << 20
+	maxSearched = 4096
+)
 
 // standInsAllowed tells whether a stand-in may take a vendor's place: in profile open, and in pipelines without profiles, which say so.
 func (q *question) standInsAllowed() bool {
 	return q.p.Profile == toolchains.ProfileOpen || q.p.Profile == ""
 }
 
-// refuseStandIn refuses a file of the workspace that says of itself that it is hexmage's own, in a profile whose results are to be a vendor's.
+// refuseStandIn refuses a file of the workspace, or a folder with one, that says of itself that it is hexmage's own, in a profile whose results are to
+// be a vendor's.
 func (q *question) refuseStandIn(arg, at string) {
 	if at == "" || q.standInsAllowed() {
 		return
 	}
+	left := maxSearched
+	if found := q.standIns(at, &left); found != "" {
+		q.p.Fail(arg, "A stand-in's file", "%s was made by hexmage's open stand-in, in the place of a vendor's: it says so. Profile %s refuses it. Name the vendor's own, or what was made with it.", found, q.p.Profile)
+	}
+}
+
+// standIns returns the first file at a path, or below it, that has a stand-in's mark; "" where there is none among those that are left to search.
+func (q *question) standIns(at string, left *int) string {
+	if *left--; *left < 0 {
+		return ""
+	}
 	file, _ := q.file(at)
 	if file == nil {
-		return
+		for _, name := range q.list(at, *left) {
+			if found := q.standIns(name, left); found != "" {
+				return found
+			}
+		}
+		return ""
 	}
 	defer file.Close()
 	if marked(io.LimitReader(file, maxMarked)) {
-		q.p.Fail(arg, "A stand-in's file", "%s was made by hexmage's open stand-in, in the place of a vendor's: it says so. Profile %s refuses it. Name the vendor's own, or what was made with it.", at, q.p.Profile)
+		return at
 	}
+	return ""
 }
 
 // marked tells whether what is read has a stand-in's mark: its words, or what its contexts begin with.
