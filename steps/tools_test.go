@@ -80,6 +80,7 @@ func toolPipeline(t *testing.T) string {
 	runTool(t, dir, "quantize-upstream", quantizer.UpstreamSpec{Model: "{dir}/model", BlockSize: 16, Calibration: "{dir}/text.txt", Samples: 1, MaxLength: 64, Out: "{dir}/upstream"})
 	runTool(t, dir, "convert", convertSpec("quantized", "model.mllm", "v2"))
 	runTool(t, dir, "aot-config", aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json", ModelOut: "{dir}/config.json"})
+	t.Chdir(dir) // the compiler writes into the folder that it runs in
 	out := runTool(t, dir, "mllm-qwen3-aot-sha-c", []string{"-m", "{dir}/model.mllm", "-c", "{dir}/config.json", "-aot_cfg", "{dir}/aot.json",
 		"-qnn_env", "{dir}/lib/", "-o", "{dir}/context.bin"})
 	for _, mark := range []string{"Tracing SHA model (seq=32)...", "Tracing SHA model (seq=1)...", "SHA model traced successfully.",

@@ -96,8 +96,8 @@ locked "gnu_runtime" "12" {
 
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
-  size   = 25949
-  sha256 = "ef0293c4755f659e6522816e78621774716f284afa930b9987af98f3164eb61c"
+  size   = 26033
+  sha256 = "5683e01ccdfd3aa9be0de26222cf9aa899b44ecff738a543212371a98ec56012"
 }
 
 locked "htp_host" "2.4.0" {
@@ -270,8 +270,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 97907
-  sha256 = "3f2722a99e1bc69b2e09458c8c574851338c5ce26c9abe7f02590792fbad41b8"
+  size   = 98646
+  sha256 = "23c51c5073a5c8480d34c0e83005b48ab54883ba44b1f75221191996f0aa9524"
 }
 
 locked "mllm_quantiser" "2.6.0" {
@@ -1385,14 +1385,14 @@ locked "python" "3.13" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 85150
-  sha256 = "f4e3a5a592f314873c3fd4f0f86fc6203059ededd6aad2013211a89ee1b47601"
+  size   = 85372
+  sha256 = "16a99551005e5de2b1bd55c4a5bdb847a687af23a7f360a7652cf725f6747969"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 85086
-  sha256 = "42af41e68c68b10fd4174cb97a081bec245544fe907c289de2caea33db760aff"
+  size   = 85308
+  sha256 = "c6cc310758e793e03cc4ebcdaf57d4e450b796f5b396c1c2a90efb1fa03ebde9"
 }
 
 locked "qemu" "7.2" {

@@ -27,6 +27,7 @@ profile "device" {
     packages = {} # a graph of upstream's ahead-of-time compiler has operations of QNN alone
     pull     = []
     expect   = null
+    env      = {}
 
     # What both builds begin with. CMake takes a relative root for one below the sources. Upstream's project would download two others, one
     # of which downloads four more, from branches: its headers are all that is used, so a target of ours has them.

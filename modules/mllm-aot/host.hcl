@@ -27,6 +27,7 @@ profile "host" {
     packages = {}
     pull     = []
     expect   = null
+    env      = {}
   }
 
   step "model" "qwen3" {

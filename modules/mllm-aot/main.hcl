@@ -104,10 +104,10 @@ step "run" "qwen3" {
   timeout     = "30m"
 
   argv = ["./mllm-qwen3-aot-runner", "-m", "model.bin", "-t", "tokenizer.json", "-c", "config.json", "--ar_len", "32"]
-  env = {
+  env = merge(local.env, {
     LD_LIBRARY_PATH   = "$HEXMAGE_ROOT"
     ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" # a list with ':' is taken as one folder
-  }
+  })
   stdin  = "${var.prompt}\n"
   pull   = local.pull
   expect = local.expect

@@ -35,6 +35,7 @@ profile "open" {
     }
     pull   = ["results/tokens.json"]
     expect = step.reference.qwen3.outputs.tokens
+    env    = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the stand-in's alone: upstream's runner writes no file
   }
 
   step "model" "qwen3" {

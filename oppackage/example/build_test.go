@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/sdk"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -240,6 +241,9 @@ func checkLibrary(t *testing.T, lib, target, buildID string) {
 	}
 	if !bytes.Contains(data, []byte(buildID)) {
 		t.Errorf("does not hold the SDK's build id %s", buildID)
+	}
+	if !bytes.Contains(data, []byte(qnn.StandIn)) {
+		t.Error("does not say that it was built with a stand-in's headers")
 	}
 }
 

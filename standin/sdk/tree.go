@@ -143,7 +143,7 @@ func (t *tree) hexagon(r Release) {
 	t.link(tools+"/bin/hexagon-clang++", "hexagon-clang")
 	t.copy(tools+"/libnative/include", "hexagon/tools/libnative/include")
 	t.copy(tools+"/libnative/bin", "hexagon/tools/libnative/bin")
-	t.add(tools+"/libnative/lib/libnative.a", []byte("!<arch>\n"), plainFile) // an archive of nothing
+	t.add(tools+"/libnative/lib/libnative.a", emptyArchive(), plainFile)
 	t.copy(tools+"/target/hexagon/include", "freestanding")
 	for _, a := range r.arches(t.world) {
 		t.copy("rtos/qurt/computev"+a+"/include", "hexagon/rtos")
@@ -165,6 +165,13 @@ func (t *tree) ndk() {
 
 func (t *tree) mllm() {
 	t.copy("", "mllm")
-	t.copyFrom(devrunner.Sources(), ".", "src/runner")
-	t.copyFrom(cdsp.Sources(), cdsp.Wire, "src/runner/"+cdsp.Wire)
+	mark := func(_, text string) string { return "// " + qnn.StandIn + " stand-in\n" + text }
+	t.copyFrom(devrunner.Sources(), ".", "src/runner", mark)
+	t.copyFrom(cdsp.Sources(), cdsp.Wire, "src/runner/"+cdsp.Wire, mark)
+}
+
+// emptyArchive is an ar file without members. What says whose it is stands in its table of long names, which linkers pass over.
+func emptyArchive() []byte {
+	names := qnn.StandIn + " stand-in/\n\n" // members have an even length
+	return fmt.Appendf(nil, "!<arch>\n%-48s%-10d`\n%s", "//", len(names), names)
 }

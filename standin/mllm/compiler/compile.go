@@ -8,11 +8,9 @@ package compiler
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/standin/mllm/blob"
@@ -139,8 +138,12 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 			return context.Cause(ctx)
 		}
 		fmt.Fprintf(stdout, "Tracing SHA model (seq=%d)...\n", n)
-		payload.Graphs = append(payload.Graphs, buildGraph(s, n))
+		g := buildGraph(s, n)
+		payload.Graphs = append(payload.Graphs, g)
 		fmt.Fprintln(stdout, "SHA model traced successfully.")
+		if err := dump(g); err != nil {
+			return err
+		}
 	}
 	info := qnnctx.Info{BuildID: id, CoreAPI: qnnctx.Version{Major: 2, Minor: 31}, BackendAPI: qnnctx.Version{Major: 5, Minor: 41},
 		BlobVersion: qnnctx.Version{Major: 3, Minor: 3}, SoCModel: target.soc, SoC: target.chipset, Arch: target.arch, VTCM: uint64(target.vtcmMB) << 20}
@@ -150,7 +153,25 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "QNN context context.0 saved to %s written %d\n", o.out, n)
 	fmt.Fprintln(stdout, "SHA compilation completed successfully!")
+	fmt.Fprintln(stdout, "Output files:")
+	for _, g := range payload.Graphs {
+		fmt.Fprintf(stdout, "  - %s (IR dump for seq=%d)\n", dumped(g), g.Tokens)
+	}
+	fmt.Fprintf(stdout, "  - %s (QNN context)\n", o.out)
 	return nil
+}
+
+// dumped is the file that upstream's compiler writes of a graph, whatever its flags, into the folder that it runs in.
+func dumped(g blob.Graph) string { return fmt.Sprintf("qwen3_qnn_aot_sha_%d.mir", g.Tokens) }
+
+// dump writes that file: what is in it is not upstream's.
+func dump(g blob.Graph) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s stand-in, in the place of upstream's dump of %s\n", qnn.StandIn, g.Name)
+	for _, o := range g.Ops {
+		fmt.Fprintf(&b, "%s %s\n", o.Type, o.Name)
+	}
+	return os.WriteFile(dumped(g), b.Bytes(), 0o644)
 }
 
 func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {
@@ -177,20 +198,16 @@ func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {
 	return w, nil
 }
 
-// save writes beside the final name first, so that a failure leaves no context that looks finished.
+// save makes no folder, as upstream's makes none. Where it cannot write, upstream's says so and ends with 0, as if it had.
 func save(path string, info qnnctx.Info, payload *blob.Blob) (int, error) {
 	var b bytes.Buffer
 	if err := blob.Write(&b, info, payload); err != nil {
 		return 0, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return 0, err
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		return 0, fmt.Errorf("%s: Failed to open file for writing QNN context: %w", path, err)
 	}
-	tmp := path + ".partial"
-	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
-		return 0, errors.Join(err, os.Remove(tmp))
-	}
-	return b.Len(), os.Rename(tmp, path)
+	return b.Len(), nil
 }
 
 // maxBackend bounds libQnnHtp.so, in bytes; the vendor's have some megabytes.

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
@@ -26,7 +27,8 @@ import (
 type chained struct {
 	context, config, tokenizer []byte
 	weights                    *qwen3.Weights
-	said                       string // what the compiler printed
+	said                       string   // what the compiler printed
+	wrote                      []string // files of the compiler
 }
 
 func chain(t testing.TB) chained {
@@ -50,7 +52,8 @@ func chain(t testing.TB) chained {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if code := compiler.Run(t.Context(), []string{"-m", at("qwen3.mllm"), "-c", at("config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/", "-o", at("qwen3.bin")},
+	t.Chdir(t.TempDir()) // it writes into the folder that it runs in
+	if code := compiler.Run(t.Context(), []string{"-m", at("qwen3.mllm"), "-c", at("config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/", "-o", "qwen3.bin"},
 		tool.Env{Stdout: &out, Stderr: &out}); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &out)
 	}
@@ -61,6 +64,18 @@ func chain(t testing.TB) chained {
 			t.Fatal(err)
 		}
 		return b
+	}
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrote []string
+	for _, e := range entries {
+		wrote = append(wrote, e.Name())
+	}
+	context, err := os.ReadFile("qwen3.bin")
+	if err != nil {
+		t.Fatal(err)
 	}
 	raw := read("qwen3.mllm")
 	file, err := mllm.Parse(bytes.NewReader(raw), int64(len(raw)))
@@ -75,7 +90,7 @@ func chain(t testing.TB) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chained{read("qwen3.bin"), read("config.json"), read("quantised/tokenizer.json"), w, out.String()}
+	return chained{context, read("config.json"), read("quantised/tokenizer.json"), w, out.String(), wrote}
 }
 
 // want is what the reference says.
@@ -105,8 +120,11 @@ func check(t testing.TB, prompt string, tokens []byte, want qwen3.Result) {
 
 // From float weights to tokens, by the tools a pipeline uses.
 func TestWholeChain(t *testing.T) {
-	m := chain(t)
-	ph := newPhone(t, build(t), "v79", m.weights, m.config, m.tokenizer)
+	p, m := build(t), chain(t)
+	if raw, err := os.ReadFile(p.runner); err != nil || !bytes.Contains(raw, []byte(qnn.StandIn)) {
+		t.Errorf("the runner does not say that it is a stand-in: %v", err)
+	}
+	ph := newPhone(t, p, "v79", m.weights, m.config, m.tokenizer)
 	ph.write("qwen3.bin", m.context)
 	for _, prompt := range qwen3.SamplePrompts()[:4] {
 		out, code := ph.run(prompt, flags()...)
@@ -123,7 +141,7 @@ func TestWholeChain(t *testing.T) {
 
 // The same on the emulated phone, over adb: there the runner finds the DSP and the SoC where a phone has them.
 func TestOnTheEmulatedPhone(t *testing.T) {
-	m, p := chain(t), build(t)
+	p, m := build(t), chain(t)
 	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)
 	s, err := d.Sync(t.Context())
 	if err != nil {
@@ -148,7 +166,7 @@ func TestOnTheEmulatedPhone(t *testing.T) {
 		}
 	}
 	const prompt = "The harbour master keeps"
-	command := "cd " + dir + " && LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH='" + dir + ";/dsp' ./runner -m model.bin -c config.json --ar_len 32 && cat results/tokens.json"
+	command := "cd " + dir + " && OPEN_RUNNER_RESULTS=results/tokens.json LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH='" + dir + ";/dsp' ./runner -m model.bin -c config.json --ar_len 32 && cat results/tokens.json"
 	out, err := d.Output(t.Context(), command, strings.NewReader(prompt+"\n"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

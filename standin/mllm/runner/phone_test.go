@@ -89,7 +89,7 @@ func build(t testing.TB) programs {
 func newPhone(t testing.TB, p programs, arch string, w *qwen3.Weights, config, tokenizer []byte) *handset {
 	t.Helper()
 	ph := &handset{t: t, dir: t.TempDir(), system: t.TempDir(), env: map[string]string{
-		"LD_LIBRARY_PATH": ".", "ADSP_LIBRARY_PATH": ";dsp;/vendor/lib/rfsa/adsp", "OPEN_FASTRPC_DEVICE": "cdsp.sock",
+		"LD_LIBRARY_PATH": ".", "ADSP_LIBRARY_PATH": ";dsp;/vendor/lib/rfsa/adsp", "OPEN_FASTRPC_DEVICE": "cdsp.sock", "OPEN_RUNNER_RESULTS": "results/tokens.json",
 	}}
 	library, err := os.ReadFile(p.library)
 	if err != nil {

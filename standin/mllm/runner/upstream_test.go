@@ -49,6 +49,10 @@ func upstreamSays() []said {
 		{examples + "compile_sha.cpp", "SHA model traced successfully.", nil, true},
 		{qnn + "aot/QnnWrappersAPI.cpp", "QNN context {} saved to {} written {}", []string{"QNN context context.0 saved to ", " written "}, true},
 		{examples + "compile_sha.cpp", "SHA compilation completed successfully!", nil, true},
+		{examples + "compile_sha.cpp", "Output files:", nil, true},
+		{examples + "compile_sha.cpp", "  - qwen3_qnn_aot_sha_32.mir (IR dump for seq=32)", nil, true},
+		{examples + "compile_sha.cpp", "  - qwen3_qnn_aot_sha_1.mir (IR dump for seq=1)", nil, true},
+		{examples + "compile_sha.cpp", `"  - " + output_context_path.get() + " (QNN context)"`, []string{"  - qwen3.bin (QNN context)"}, true},
 		{qnn + "QNNBackend.cpp", "QNN Backend Build Id: {}", []string{"QNN Backend Build Id: "}, false},
 		{qnn + "QNNBackend.cpp", "Context binary file size: {} MB", []string{"Context binary file size: ", " MB"}, false},
 		{qnn + "QNNBackend.cpp", "QNN context retrieved from qnn_context.bin with {} QNNModels(QnnGraphs)", []string{"QNN context retrieved from qnn_context.bin with ", " QNNModels(QnnGraphs)"}, false},
@@ -63,6 +67,11 @@ func upstreamSays() []said {
 		{rt + "QnnAOTRuntime.cpp", "Prefill tokens", nil, false},
 		{rt + "QnnAOTRuntime.cpp", "Decode tokens", nil, false},
 	}
+}
+
+// upstreamWrites are the files that mllm-qwen3-aot-sha-c writes into the folder that it runs in, beside the one after -o.
+func upstreamWrites() []string {
+	return []string{"qwen3_qnn_aot_sha_1.mir", "qwen3_qnn_aot_sha_32.mir"}
 }
 
 // upstreamsPoints are the points that upstream's Qwen3 quantises, by the class that has them.
@@ -135,7 +144,11 @@ func TestLikeUpstream(t *testing.T) {
 		t.Errorf("the runner's flags: %s", d)
 	}
 
-	compiled := chain(t).said
+	made := chain(t)
+	if d := cmp.Diff(append([]string{"qwen3.bin"}, upstreamWrites()...), made.wrote); d != "" {
+		t.Errorf("the compiler's files: %s", d)
+	}
+	compiled := made.said
 	for _, s := range upstreamSays() {
 		in := text
 		if s.compiler {
@@ -208,6 +221,19 @@ func TestUpstreamsTables(t *testing.T) {
 	for _, s := range upstreamSays() {
 		if !strings.Contains(read(s.file), s.format) {
 			t.Errorf("%s does not print %q", s.file, s.format)
+		}
+	}
+	var dumps []string
+	for _, m := range regexp.MustCompile(`trace_and_dump\(\d+, "([^"]+)"\)`).FindAllStringSubmatch(read("examples/qwen3_qnn_aot/compile_sha.cpp"), -1) {
+		dumps = append(dumps, m[1])
+	}
+	slices.Sort(dumps)
+	if d := cmp.Diff(upstreamWrites(), dumps); d != "" {
+		t.Errorf("compile_sha.cpp writes other files: %s", d)
+	}
+	for _, file := range []string{"examples/qwen3_qnn_aot/aot_run.cpp", "mllm/backends/qnn/aot_rt/QnnAOTRuntime.cpp", "mllm/backends/qnn/aot_rt/PromptProcessor.cpp", "mllm/backends/qnn/aot_rt/TokenGenerator.cpp"} {
+		if strings.Contains(read(file), "ofstream") {
+			t.Errorf("%s writes a file, and the stand-in's runner writes none", file)
 		}
 	}
 	classes := map[string]string{"mlp.": "Qwen3MLP", "self_attn.": "Qwen3Attention", "": "Qwen3DecoderLayer"}

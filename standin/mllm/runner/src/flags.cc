@@ -2,14 +2,14 @@
 
 void print_help() {
   print(
-      "mllm-qwen3-aot-runner: runs a context binary of the open stand-in; the prompt is one line on standard input\n"
+      "mllm-qwen3-aot-runner: runs a context binary of the hexmage open stand-in; the prompt is one line on standard input\n"
       "  -h, --help              this text\n"
       "  -m, --model FILE        the context binary (default qwen3_qnn.mllm)\n"
       "  -t, --tokenizer FILE    (default tokenizer.json)\n"
       "  -c, --config FILE       the model's config.json; \"max_new_tokens\" in it bounds the answer (default 32)\n"
       "      --ar_len N          tokens of a prefill chunk: the context must hold the graph model.0.sN (default 128)\n"
       "Environment: LD_LIBRARY_PATH (libQnnHtp.so), ADSP_LIBRARY_PATH (the op package, entries separated by ';'),\n"
-      "  OPEN_RUNNER_RESULTS (default results/tokens.json), OPEN_FASTRPC_DEVICE (default /dev/fastrpc-cdsp)\n");
+      "  OPEN_RUNNER_RESULTS (a file for the tokens), OPEN_FASTRPC_DEVICE (default /dev/fastrpc-cdsp)\n");
 }
 
 Flags parse_flags(i32 count, const char *const *arguments) {

@@ -170,6 +170,6 @@ i32 run(i32 count, const char *const *arguments) {
   print("\n");
   print_summary(times);
   Str results = environment("OPEN_RUNNER_RESULTS");
-  write_results(results.size ? results : Str("results/tokens.json"), prompt, answer.tokens, answer.text.str());
+  if (results.size) write_results(results, prompt, answer.tokens, answer.text.str());  // upstream's writes nothing
   return 0;
 }

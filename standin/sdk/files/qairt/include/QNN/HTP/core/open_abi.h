@@ -1,4 +1,4 @@
-/* The C interface through which the open stand-in's loader runs the ops of an op package.
+/* The C interface through which the hexmage open stand-in's loader runs the ops of an op package.
  *
  * Ours alone: no vendor has it, hence the word "open". The registration macros make every op package export it, so the
  * sources of a package need not know of it. Little-endian, natural alignment, pointers of the target's size. */

@@ -2,7 +2,7 @@
 //
 // Every op source has one OpFile, which its DEF_PACKAGE_OP fills by a constructor that runs when the library is loaded.
 // The Interface source names the op sources in order; open_op_execute and open_op_name walk them.
-// Ours alone; ops never see it.
+// hexmage open stand-in: ours alone; ops never see it.
 #pragma once
 
 #include <cstring>
@@ -13,6 +13,9 @@
 
 // Hidden: two packages in one process must not share these.
 namespace open_htp __attribute__((visibility("hidden"))) {
+
+// A library says of itself that it was built with these headers, which fit no vendor's runtime.
+inline constexpr char made_with[] __attribute__((used)) = "hexmage open stand-in's headers";
 
 typedef int (*Call)(open_tensor *out, uint32_t n_out, const open_tensor *in, uint32_t n_in);
 
