@@ -22,7 +22,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -136,26 +135,13 @@ func Main(args []string, env Env) int {
 		debug.SetMemoryLimit(env.heap)
 	}
 	env.Stdout, env.Stderr = newOutput(env.Stdout), newOutput(env.Stderr)
-	var c commands
-	parser, err := kong.New(&c,
-		kong.Name("hexmage"),
-		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Nothing is done twice."),
-		kong.Writers(env.Stdout, env.Stderr),
-		kong.Exit(func(code int) { panic(exitCode(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.UsageOnError(),
-	)
-	if err != nil {
-		fmt.Fprintln(env.Stderr, "hexmage:", err)
-		return ExitEngine
-	}
-	return run(parser, &c, args[1:], env)
+	return run(args[1:], env)
 }
 
 // exitCode is what kong's --help and --version want to end with.
 type exitCode int
 
-func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
+func run(args []string, env Env) (code int) {
 	asked := args
 	defer func() { code = written(env, code) }()
 	defer func() {
@@ -172,7 +158,7 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 	if len(args) == 0 {
 		args = []string{"--help"} // what people want who do not know what to ask for
 	}
-	kctx, err := parser.Parse(args)
+	kctx, global, err := parse(args, env)
 	if err != nil && strings.HasPrefix(err.Error(), "--var: expected ") { // it shows what may be a secret
 		err = errors.New("--var takes NAME=VALUE")
 	}
@@ -188,7 +174,7 @@ func run(parser *kong.Kong, c *commands, args []string, env Env) (code int) {
 	if err != nil {
 		return exitWith(ctx, err, env)
 	}
-	app, err := newApp(c.Global, env)
+	app, err := newApp(*global, env)
 	if err == nil {
 		app.interrupts = in
 		kctx.BindTo(ctx, (*context.Context)(nil))

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// parse makes sense of the arguments. To make a model of all commands takes kong milliseconds, so it makes one of the command alone that an
+// argument names. Where that does not fit (the name was a flag's value, help is asked for, something is wrong), the model of all commands
+// decides, and has the words for it.
+func parse(args []string, env Env) (*kong.Context, *Global, error) {
+	for _, arg := range args {
+		grammar, global := grammarOf(arg)
+		if grammar == nil {
+			continue
+		}
+		if kctx, err := newParser(grammar, env, kong.Help(noHelp)).Parse(args); err == nil {
+			return kctx, global, nil
+		}
+	}
+	var all commands
+	kctx, err := newParser(&all, env).Parse(args)
+	return kctx, &all.Global, err
+}
+
+// noHelp is the help of a model that has not all commands.
+func noHelp(kong.HelpOptions, *kong.Context) error { return errors.New("help is asked for") }
+
+// newParser makes kong's model of commands, or of a part of them.
+func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
+	return kong.Must(grammar, append(more,
+		kong.Name("hexmage"),
+		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Nothing is done twice."),
+		kong.Writers(env.Stdout, env.Stderr),
+		kong.Exit(func(code int) { panic(exitCode(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.UsageOnError(),
+	)...)
+}
+
+// grammarOf returns the part of commands that is about every command and the one of that name; nil if there is none.
+func grammarOf(name string) (grammar any, global *Global) {
+	all := reflect.TypeFor[commands]()
+	for i := 1; i < all.NumField(); i++ {
+		field := all.Field(i)
+		if named, ok := field.Tag.Lookup("name"); ok && named == name || !ok && strings.ToLower(field.Name) == name {
+			part := reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), field}))
+			return part.Interface(), part.Elem().Field(0).Addr().Interface().(*Global)
+		}
+	}
+	return nil, nil
+}
