@@ -50,6 +50,9 @@ func (o *Options) outputsIntact(id digest.Digest) bool {
 		return false // a run was killed while it wrote outputs: what it left beside them has to go
 	}
 	x, err := readExports(o.exportsFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		x, err = newExports(), nil // a pipeline without outputs leaves none
+	}
 	if err != nil || x.id() != id {
 		return false
 	}

@@ -77,6 +77,9 @@ func TestDamagedExportsDoNotStand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if !o.outputsIntact(o.exportsID()) {
+		t.Error("no outputs do not stand where nothing is remembered of any")
+	}
 	write(newExports().whole())
 	if !o.outputsIntact(o.exportsID()) {
 		t.Error("no outputs do not stand")
@@ -90,6 +93,9 @@ func TestDamagedExportsDoNotStand(t *testing.T) {
 		if o.outputsIntact(sum) {
 			t.Fatalf("with byte %d damaged, an output that is gone stands", i)
 		}
+	}
+	if err := os.Remove(o.exportsFile()); err != nil || o.outputsIntact(sum) {
+		t.Errorf("with the file removed, an output that is gone stands: %v", err)
 	}
 }
 
