@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -373,11 +372,7 @@ type request struct {
 
 // snapshotPath is where the snapshot of a request is kept. The name is a digest: values of variables may be secret.
 func (a *app) snapshotPath(r request, fn digest.Function) string {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(a.places().State().Snapshots(), fn.Bytes(b).Hex()[:32])
+	return filepath.Join(a.places().State().Snapshots(), fn.Bytes(fmt.Appendf(nil, "%#v", r)).Hex()[:32])
 }
 
 // binaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalogue are part of it.
