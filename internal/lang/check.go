@@ -18,6 +18,7 @@ type Declared struct {
 	Steps                    map[addrs.Step]DeclaredStep
 	Calls                    map[string]DeclaredCall
 	HasTarget                bool
+	TargetFlag               string // what names one on the command line, for messages
 	// In says which profile is chosen, and Elsewhere which others declare what this one does not, by Ref.Object: for messages.
 	In        string
 	Elsewhere map[string][]string
@@ -68,7 +69,11 @@ func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 		return d.attribute(r, []string{"name"})
 	case Target, Targets:
 		if !d.HasTarget {
-			return errorf(r.Range, "There is no target", "The pipeline does not say what it builds for. Add a block: target \"NAME\" {}; or name one on the command line.")
+			flag := ""
+			if d.TargetFlag != "" {
+				flag = "; or name one on the command line: " + d.TargetFlag + " NAME"
+			}
+			return errorf(r.Range, "There is no target", "The pipeline does not say what it builds for. Add a block: target \"NAME\" {}%s.", flag)
 		}
 	case Each:
 		if !each {

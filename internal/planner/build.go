@@ -31,6 +31,7 @@ type Options struct {
 	Workspace   string               // absolute path of the folder that relative paths start in
 	Profile     string               // "" chooses the default profile
 	TargetNames []string             // names of targets that take the place of the pipeline's; one that begins with + is one more
+	TargetFlag  string               // what gives TargetNames on the command line, for messages
 
 	// Targets makes the object that `target` is of a target block: of its label, "" when it has none, and its arguments. It may find that one is
 	// not what is meant; a known object with errors is used to go on. Nil when nobody knows targets: then the arguments, and name, are its attributes.
@@ -73,7 +74,7 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	ds = p.sort()
 	diags = append(diags, ds...)
 	if ds.HasErrors() {
-		return nil, diags
+		return nil, p.together(diags)
 	}
 	for _, name := range p.order {
 		diags = append(diags, p.evaluate(p.objects[name])...)
@@ -89,14 +90,17 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 
 // together makes one error of those about toolchains that steps cannot do without and nobody declares, and one of those about a target.
 func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
-	targetSaid := p.said[saying{detail: lang.Target}]
+	targetSaid := false
 	var first *hcl.Diagnostic
 	var names []string
 	by := make(map[string][]string)
 	diags = slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
 		u, ok := d.Extra.(step.Undeclared)
 		switch {
-		case !ok, u.Toolchain == "" && len(p.targets) > 0: // each step that does not say which of several is a mistake of its own
+		case !ok:
+			return false
+		case u.Toolchain == "" && len(p.targets) > 0: // each step that does not say which of several is a mistake of its own
+			d.Extra = nil
 			return false
 		case u.Toolchain == "":
 			again := targetSaid

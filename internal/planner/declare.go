@@ -173,7 +173,7 @@ func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 
 // declareNames notes what references in a module can mean; its callers' toolchains are among that.
 func (p *planner) declareNames(m *module) {
-	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), Calls: make(map[string]lang.DeclaredCall), HasTarget: len(p.targets) > 0,
+	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), Calls: make(map[string]lang.DeclaredCall), HasTarget: len(p.targets) > 0, TargetFlag: p.o.TargetFlag,
 		In: p.profileName(), Elsewhere: elsewhere(m.cfg, p.profileName())}
 	for _, v := range m.cfg.Variables {
 		d.Vars = append(d.Vars, v.Name)
@@ -391,12 +391,13 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	return diags
 }
 
-// firstOnly says once, instead of at each reference, that there is no target, or that a module has no blocks for the pipeline's profile.
+// firstOnly says once, instead of at each reference, that a module has no blocks for the pipeline's profile; and marks what says that there is no target.
 func (p *planner) firstOnly(m *module, r lang.Ref, diags hcl.Diagnostics) hcl.Diagnostics {
 	var what saying
 	switch {
 	case (r.Root == lang.Target || r.Root == lang.Targets) && !m.declared.HasTarget:
-		what.detail = lang.Target
+		diags[0].Extra = step.Undeclared{}
+		return diags // together leaves one of them
 	case m.caller != nil && len(m.declared.Elsewhere[r.Object()]) > 0 && !slices.ContainsFunc(m.cfg.Profiles, func(pr *config.Profile) bool { return pr.Name == p.profileName() }):
 		what.at = m.call.Range
 		diags = m.strangeProfile(p.profileName())

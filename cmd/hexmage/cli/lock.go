@@ -237,9 +237,9 @@ func (a *app) requests(ctx context.Context, pipeline string, d *domain) ([]toolc
 	cfg, diags := a.load(ctx, workspace, pipeline)
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
-		kinds := steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
-		_, more := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, Targets: d.catalogue.Target,
-			EnvVars: a.envVars(), FlagVars: a.Set})
+		o := a.plannerOptions(workspace, cfg, d)
+		o.Kinds = steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
+		_, more := planner.Build(o)
 		diags = append(diags, more...)
 	}
 	if diags.HasErrors() {

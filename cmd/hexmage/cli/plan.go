@@ -21,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/secret"
+	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/toolchains/doctor"
@@ -68,7 +69,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hc
 
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
-		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, Targets: d.catalogue.Target,
+		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.catalogue.Target,
 		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }
@@ -301,7 +302,7 @@ func (a *app) validate(ctx context.Context, name string) ([]checked, error) {
 		out = append(out, checked{name, profile, p != nil})
 		for _, d := range more {
 			what := saying{summary: d.Summary, detail: d.Detail}
-			if d.Subject != nil {
+			if d.Subject != nil && d.Extra != (step.Undeclared{}) { // which place misses the target first is no matter
 				what.place = d.Subject.String()
 			}
 			if !said[what] {
