@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"io/fs"
 	"os/exec"
@@ -160,7 +161,7 @@ func checkVars(t *testing.T, d *ast.GenDecl, at func(ast.Node) string) {
 			continue
 		}
 		for _, value := range v.Values {
-			checkExpression(t, value, at)
+			atStart(value, func(n ast.Node, why string) { t.Errorf("%s: %s", at(n), why) })
 		}
 		if len(v.Values) == 0 {
 			t.Errorf("%s: package variable %s starts empty: state belongs in a struct", at(v), v.Names[0].Name)
@@ -168,8 +169,8 @@ func checkVars(t *testing.T, d *ast.GenDecl, at func(ast.Node) string) {
 	}
 }
 
-// checkExpression holds a package variable's value to it that nothing is compiled at start, and that what lazyregexp compiles later can be.
-func checkExpression(t *testing.T, value ast.Expr, at func(ast.Node) string) {
+// atStart calls wrong with what a package variable's value has computed at every start, and with an expression that lazyregexp can't compile later.
+func atStart(value ast.Expr, wrong func(n ast.Node, why string)) {
 	ast.Inspect(value, func(n ast.Node) bool {
 		if _, ok := n.(*ast.FuncLit); ok {
 			return false
@@ -178,24 +179,47 @@ func checkExpression(t *testing.T, value ast.Expr, at func(ast.Node) string) {
 		if !ok {
 			return true
 		}
-		sel, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		switch x, _ := sel.X.(*ast.Ident); {
-		case x == nil:
-		case x.Name == "regexp":
-			t.Errorf("%s: an expression is compiled at every start: use lazyregexp.New", at(n))
-		case x.Name == "lazyregexp":
+		switch name := types.ExprString(call.Fun); name {
+		case "errors.New", "fmt.Errorf", "sync.OnceValue", "sync.OnceValues":
+		case "lazyregexp.New":
 			text, ok := literal(call.Args[0])
 			if !ok {
-				t.Errorf("%s: lazyregexp.New of something that is no literal: nothing tests that it compiles", at(n))
+				wrong(n, "lazyregexp.New of something that is no literal: nothing tests that it compiles")
 			} else if _, err := regexp.Compile(text); err != nil {
-				t.Errorf("%s: %v", at(n), err)
+				wrong(n, err.Error())
 			}
+		default:
+			wrong(n, name+" is called at every start: use lazyregexp.New for an expression, sync.OnceValue for a table")
 		}
 		return true
 	})
+}
+
+// TestAtStartBites shows that what costs time at start is found, wherever it stands in a value.
+func TestAtStartBites(t *testing.T) {
+	for text, want := range map[string]string{
+		`regexp.MustCompile("a")`:                            "regexp.MustCompile",
+		`map[string]any{"a": []any{regexp.MustCompile("")}}`: "regexp.MustCompile",
+		`parse(embedded)`:                                    "parse",
+		`template.Must(template.New("").Parse(""))`:          "template.Must",
+		`func() int { return 1 }()`:                          "is called",
+		`lazyregexp.New("(")`:                                "missing closing",
+		`lazyregexp.New(text)`:                               "no literal",
+		`lazyregexp.New("a" + "b")`:                          "",
+		`fmt.Errorf("a: %w", errors.New("b"))`:               "",
+		`sync.OnceValue(func() int { return f() })`:          "",
+		`[]func(){func() { f() }}`:                           "",
+	} {
+		value, err := parser.ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		atStart(value, func(_ ast.Node, why string) { got = append(got, why) })
+		if all := strings.Join(got, "\n"); (want == "") != (all == "") || !strings.Contains(all, want) {
+			t.Errorf("%s: %q, want %q", text, all, want)
+		}
+	}
 }
 
 // literal is the text of a string literal, or of a sum of them.
