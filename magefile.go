@@ -42,11 +42,11 @@ func Test() error {
 	return race()
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, two hours of kills, a look at the whole cache after each hostile action, and every fuzz target for a minute.
+// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, two hours of kills, a look at the whole cache after each hostile action, and every fuzz target for a minute.
 func TestAll() error {
 	mg.SerialDeps(Test, Faults, Hunt)
-	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=1h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut", "./runner", "./cmd/hexmage/e2e"); err != nil {
+	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice"}
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {

@@ -41,11 +41,11 @@ func pythonSchema() step.Schema {
 	}
 }
 
-// pythonEnv is what every Python is told: the same dictionaries in each run, nothing written beside the modules, nothing asked of hubs. Caches are below HOME,
-// which each action has for itself.
+// pythonEnv is what every Python is told: the same dictionaries in each run, nothing written beside the modules, nothing asked of hubs, nothing told about the user:
+// onnxruntime 1.31 has a thread that would, and that moves what others allocate. Caches are below HOME, which each action has for itself.
 func pythonEnv() map[string]string {
 	return map[string]string{"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1",
-		"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+		"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "ORT_DISABLE_TELEMETRY": "1"}
 }
 
 // Plan makes one action, as exec does.

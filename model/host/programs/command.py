@@ -12,11 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arch import Wrong
+
+T = TypeVar("T")
 
 Part = Callable[[dict[str, Any]], dict[str, Any] | None]
 
@@ -65,6 +68,7 @@ def carry(source: Path, to: Path, *more: str) -> None:
 def child(what: str, spec: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Runs another program for a part of the work, in a process of its own, and gives what it reports."""
     env = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPYCACHEPREFIX": os.path.join(tempfile.gettempdir(), "bytecode")}
+    env["MALLOC_ARENA_MAX"] = "512"  # a heap for each thread: what one does in its own moves nothing in another's
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # the next child need not compile what this one imports
     if paths := env.get("LD_LIBRARY_PATH"):
         env["LD_LIBRARY_PATH"] = ":".join(os.path.abspath(p) for p in paths.split(":") if p)
@@ -91,6 +95,36 @@ def child(what: str, spec: dict[str, Any], folder: Path) -> dict[str, Any]:
     if not lines:
         raise Wrong(f"{what} reported nothing.\n{tail(said)}")
     return dict(json.loads(lines[-1]))
+
+
+def apart(parts: list[Callable[[], T]]) -> list[T]:
+    """Calls one part after the other, each but the last in a thread of its own, which all start before the first part does.
+
+    A thread has a heap of its own, where MALLOC_ARENA_MAX allows it, and the first thread's is nobody else's: so no part finds its heap as another one left it.
+    That matters where addresses order something and threads of a part give back what the one that called it allocated, whenever they come to it.
+    """
+    done: list[T] = []
+    wrong: list[Exception] = []
+
+    def turn(before: threading.Thread | None, part: Callable[[], T]) -> None:
+        if before is not None:
+            before.join()
+        if wrong:
+            return
+        try:
+            done.append(part())
+        except Exception as e:
+            wrong.append(e)
+
+    last = None
+    for part in parts[:-1]:
+        now = threading.Thread(target=turn, args=(last, part))
+        now.start()
+        last = now
+    turn(last, parts[-1])
+    if wrong:
+        raise wrong[0]
+    return done
 
 
 def tail(text: str, lines: int = 40) -> str:

@@ -6,6 +6,7 @@ It leaves a context, and json/GRAPH/*.json of each graph; with dlc *.dlc in plac
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,40 +27,55 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
         options |= {"enable_htp_prepare_only": "1", "dump_json_qnn_graph": "1"}
     if spec["optimization"] is not None:
         options["htp_graph_finalization_optimization_mode"] = str(spec["optimization"])
-    nodes, keep = {}, []
     names = spec["graphs"]
-    for i, name in enumerate(names):
-        o = onnxruntime.SessionOptions()
-        o.log_severity_level = 2
-        entries = {"session.record_ep_graph_assignment_info": "1"}
-        if not spec.get("dlc"):
-            entries |= {"ep.context_enable": "1", "ep.context_embed_mode": "0", "ep.context_file_path": f"{Path(name).stem}_ctx.onnx"}
-            options["json_qnn_graph_dir"] = f"json/{Path(name).stem}"
-            Path(options["json_qnn_graph_dir"]).mkdir(parents=True)
-        if not spec["fallback"]:
-            entries["session.disable_cpu_ep_fallback"] = "1"
-        if len(names) > 1:
-            entries["ep.share_ep_contexts"] = "1"
-            if i == len(names) - 1:
-                entries["ep.stop_share_ep_contexts"] = "1"
-        for key, value in entries.items():
-            o.add_session_config_entry(key, value)
-        o.add_provider_for_devices(session.devices(libraries), options)
-        try:
-            s = onnxruntime.InferenceSession(name, sess_options=o, enable_fallback=0)
-        except Exception as e:
-            if (free := shutil.disk_usage(".").free) < LITTLE:
-                raise Wrong(f"{name} could not be compiled: no space left on device, where {free} bytes are free: {e}") from e
-            stay = [] if spec["fallback"] else on_cpu(name, libraries, options)
-            if stay:
-                raise Wrong(
-                    f"{len(stay)} nodes of {name} are not for the NPU: {', '.join(stay[:20])}{', …' if len(stay) > 20 else ''}. "
-                    "What the compiler says of them stands above. Put others in their place, or let them stay on the CPU with fallback = true."
-                ) from e
-            raise Wrong(f"{name} could not be compiled: {e}") from e
-        keep.append(s)
-        nodes[Path(name).stem] = placed(s)
-    return {"nodes": nodes}
+    # Each with a heap of its own: the compiler's threads that fold one graph's constants would leave the next one another heap in each run.
+    made = command.apart([partial(session_of, name, libraries, entries(spec, i), options | dump(spec, name)) for i, name in enumerate(names)])
+    return {"nodes": {Path(name).stem: placed(s) for name, s in zip(names, made, strict=True)}}
+
+
+def entries(spec: dict[str, Any], i: int) -> dict[str, str]:
+    """What ONNX Runtime is told of the graph at i."""
+    found = {"session.record_ep_graph_assignment_info": "1"}
+    if not spec.get("dlc"):
+        found |= {"ep.context_enable": "1", "ep.context_embed_mode": "0", "ep.context_file_path": f"{Path(spec['graphs'][i]).stem}_ctx.onnx"}
+    if not spec["fallback"]:
+        found["session.disable_cpu_ep_fallback"] = "1"
+    if len(spec["graphs"]) > 1:
+        found["ep.share_ep_contexts"] = "1"
+        if i == len(spec["graphs"]) - 1:
+            found["ep.stop_share_ep_contexts"] = "1"
+    return found
+
+
+def dump(spec: dict[str, Any], name: str) -> dict[str, str]:
+    """Has the provider write down what it makes of a graph."""
+    if spec.get("dlc"):
+        return {}
+    folder = Path("json", Path(name).stem)
+    folder.mkdir(parents=True)
+    return {"json_qnn_graph_dir": str(folder)}
+
+
+def session_of(name: str, libraries: Path, entries: dict[str, str], options: dict[str, str]) -> onnxruntime.InferenceSession:
+    """Compiles a graph."""
+    o = onnxruntime.SessionOptions()
+    o.log_severity_level = 2
+    o.intra_op_num_threads = 1  # nothing runs, and each thread of a machine with more processors would take a part of the address space
+    for key, value in entries.items():
+        o.add_session_config_entry(key, value)
+    o.add_provider_for_devices(session.devices(libraries), options)
+    try:
+        return onnxruntime.InferenceSession(name, sess_options=o, enable_fallback=0)
+    except Exception as e:
+        if (free := shutil.disk_usage(".").free) < LITTLE:
+            raise Wrong(f"{name} could not be compiled: no space left on device, where {free} bytes are free: {e}") from e
+        stay = on_cpu(name, libraries, options) if "session.disable_cpu_ep_fallback" in entries else []
+        if stay:
+            raise Wrong(
+                f"{len(stay)} nodes of {name} are not for the NPU: {', '.join(stay[:20])}{', …' if len(stay) > 20 else ''}. "
+                "What the compiler says of them stands above. Put others in their place, or let them stay on the CPU with fallback = true."
+            ) from e
+        raise Wrong(f"{name} could not be compiled: {e}") from e
 
 
 def placed(s: onnxruntime.InferenceSession) -> list[dict[str, str]]:

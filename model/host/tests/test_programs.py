@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.machinery
 import importlib.metadata
 import json
@@ -10,6 +11,8 @@ import math
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 import zipfile
 from pathlib import Path
@@ -756,6 +759,32 @@ class Child(unittest.TestCase):
             self.run_child("raise Wrong('this is wrong')")
         with self.assertRaisesRegex(Wrong, "reported nothing"):
             self.run_child("pass")
+
+
+class Apart(unittest.TestCase):
+    def test_one_after_the_other(self) -> None:
+        where: list[int] = []
+
+        def part(n: int) -> int:
+            time.sleep(0.02 * (3 - n))  # the later ones would be done first
+            where.append(threading.get_ident())
+            return n
+
+        self.assertEqual(command.apart([functools.partial(part, n) for n in range(3)]), [0, 1, 2])
+        self.assertEqual(len(set(where)), 3)
+        self.assertEqual(where[2], threading.get_ident())
+
+    def test_nothing_after_an_error(self) -> None:
+        begun: list[int] = []
+
+        def part(n: int) -> None:
+            begun.append(n)
+            if n == 1:
+                raise Wrong("this is wrong")
+
+        with self.assertRaisesRegex(Wrong, "this is wrong"):
+            command.apart([functools.partial(part, n) for n in range(3)])
+        self.assertEqual(begun, [0, 1])
 
 
 class Compare(unittest.TestCase):

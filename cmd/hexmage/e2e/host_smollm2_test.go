@@ -1,0 +1,58 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// envSmolLM2 has TestSmolLM2 run, which takes a quarter of an hour and more.
+const envSmolLM2 = "HEXMAGE_SMOLLM2"
+
+// TestSmolLM2 wants what a real language model compiles to to be the same, file by file, in two folders with two homes and caches.
+func TestSmolLM2(t *testing.T) {
+	if os.Getenv(envSmolLM2) == "" {
+		t.Skip("mage testAll runs this: " + envSmolLM2 + " is not set")
+	}
+	const pipeline = "smollm2-ort"
+	var one, two *world
+	for _, at := range []**world{&one, &two} {
+		w := newWorld(t).withHostDownloads(t)
+		*at = w
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		wants(t, ended(t, w.command(ctx, "run", pipeline)), exitOK, "a16w8      The capital of France is Paris.  8 of 8", "lpbq       The capital of France is Paris.  8 of 8")
+		wants(t, w.run(t, "run", pipeline), exitOK, ": 0 executed")
+	}
+	var compared, contexts int
+	for _, scheme := range []string{"a16w8", "lpbq"} {
+		err := filepath.WalkDir(filepath.Join(one.dir, "out", pipeline, "contexts."+scheme), func(f string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rel, err := filepath.Rel(one.dir, f)
+			if err != nil {
+				return err
+			}
+			if read(t, f) != read(t, filepath.Join(two.dir, rel)) {
+				t.Errorf("%s: not the same", rel)
+			}
+			compared++
+			if filepath.Ext(f) == ".bin" {
+				contexts++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if contexts != 6 || compared != 32 {
+		t.Errorf("compared %d files, %d of them contexts: want 32, with a shared one and two twins of each scheme", compared, contexts)
+	}
+}
