@@ -6,5 +6,6 @@
 //
 // Packages are downloaded once for a user and kept, as package toolchaintest does; caches start empty all the same.
 // With -short nothing is run, and outside Linux there are no tests: actions need it.
-// HEXMAGE_TEST_MLLM=DIR, a clone of upstream, adds the build of its whole op package, and its quantiser and converter in PyTorch.
+// HEXMAGE_TEST_MLLM=DIR, a clone of upstream, adds the build of its whole op package, and its quantiser and converter in PyTorch; with HEXMAGE_UPSTREAM=all
+// also on a model that says real words.
 package e2e

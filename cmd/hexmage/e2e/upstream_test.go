@@ -3,13 +3,18 @@
 package e2e_test
 
 import (
+	"debug/elf"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestUpstreamBuilds runs both build steps of profile device as the plan has them, on upstream's own sources: configured without network,
@@ -111,4 +116,85 @@ func TestUpstreamBuilds(t *testing.T) {
 			wants(t, w.run(t, "diagnose", log), exitFailed, "QnnLog.h is not found: the QAIRT SDK is missing", "known    qnn-headers")
 		})
 	}
+}
+
+// upstreamsSymbols holds the libraries of upstream's op package to the tables of symbols of the vendor's own. It shows that upstream's sources themselves want
+// nothing but the C library and the compiler's own functions, and which of the tensors' methods that they call the vendor's libraries have. What the vendor's
+// headers would make of their registration, it cannot show: the package was compiled with ours, which refer to nothing.
+func upstreamsSymbols(t *testing.T, w *world, clone string) {
+	_, _, libs, _ := vendor(t)
+	for target, c := range map[string]struct {
+		vendors []string
+		want    map[string]string // what is undefined, and what the vendor's libraries do with it
+	}{
+		"htp_aarch64": {[]string{"libQnnHtp.so", "libQnnHtpPrepare.so"}, map[string]string{"expf": "imports", "memcpy": "imports"}},
+		"htp_v79": {[]string{skel79}, map[string]string{"memcpy": "imports", "sqrtf": "imports", "__hexagon_udivsi3": "imports",
+			"__extendhfsf2": "", "__truncsfhf2": ""}}, // of 16-bit floats: clang's own library has them
+	} {
+		has := map[string]string{}
+		exported := ""
+		for _, lib := range c.vendors {
+			imports, exports := symbolsOf(t, filepath.Join(libs, lib))
+			for _, s := range imports {
+				has[s] = "imports"
+			}
+			for _, s := range exports {
+				has[s] = "exports"
+			}
+			exported += strings.Join(exports, "\n")
+		}
+		imports, _ := symbolsOf(t, w.out("oppackage/"+target+"/"+library))
+		got := map[string]string{}
+		for _, s := range imports {
+			got[s] = has[s]
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", target, d)
+		}
+		for method, there := range map[string]bool{"interface_scale": true, "get_dtype": true, "raw_data": true, "dims": true, "dim": true, "set_dims": true,
+			"raw_data_const":      false, // inline, or of another name: it cannot be told
+			"get_interface_scale": false} {
+			if mangled := regexp.MustCompile(fmt.Sprintf(`\D%d%sE`, len(method), method)); mangled.MatchString(exported) != there {
+				t.Errorf("%s: the vendor's libraries export a method %s: %v", target, method, !there)
+			}
+		}
+	}
+	called := map[string]bool{}
+	sources, err := filepath.Glob(filepath.Join(clone, "mllm/backends/qnn/custom-op-package/LLaMAPackage/src/ops/*.cpp"))
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("no sources in the clone: %v", err)
+	}
+	for _, at := range sources {
+		for _, m := range regexp.MustCompile(`\.(interface_scale|get_dtype|raw_data|dims|dim|set_dims|raw_data_const)\(`).FindAllStringSubmatch(read(t, at), -1) {
+			called[m[1]] = true
+		}
+	}
+	if len(called) != 7 {
+		t.Errorf("upstream's sources call %v", called)
+	}
+}
+
+// symbolsOf are the dynamic symbols that a library wants, and those that it has.
+func symbolsOf(t *testing.T, path string) (imports, exports []string) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	for _, s := range symbols {
+		switch {
+		case s.Name == "":
+		case s.Section == elf.SHN_UNDEF:
+			imports = append(imports, s.Name)
+		default:
+			exports = append(exports, s.Name)
+		}
+	}
+	slices.Sort(imports)
+	return imports, exports
 }
