@@ -67,11 +67,6 @@ metric "prefill_time_us" {
   unit    = "us"
 }
 
-metric "decode_time_us" {
-  pattern = "(?:^|\\s)decode time: ?{time}"
-  unit    = "us"
-}
-
 metric "prefill_time_us" {
   pattern = "^\\s*Prefill: ?{time}\\s*$"
   unit    = "us"
