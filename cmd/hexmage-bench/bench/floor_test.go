@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/stat"
+)
+
+// The floor runs what content asks for, and makes links of its store.
+func TestFloor(t *testing.T) {
+	t.Chdir(t.TempDir())
+	old := time.Now().Add(-time.Hour)
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// It copies the first lines of its inputs, and notes that it ran.
+	write("tools/first", "#!/bin/sh\necho ran >>ran\nto=$1\nshift\nhead -qn1 \"$@\" >$to\n")
+	write("src/a", "a\n")
+	write("src/b", "b\n")
+	write(floorGraph, "obj/a tools/first src/a\nout/b tools/first src/b\n\nout/all tools/first obj/a out/b\n")
+	for _, c := range []struct {
+		what   string
+		before func()
+		runs   int
+		all    string
+	}{
+		{"cold", func() {}, 3, "a\nb\n"},
+		{"no-op", func() {}, 0, "a\nb\n"},
+		{"changed", func() { write("src/a", "A\n") }, 2, "A\nb\n"},
+		{"comment", func() { write("src/a", "A\n// of which nothing depends\n") }, 1, "A\nb\n"},
+		{"back", func() { write("src/a", "a\n") }, 0, "a\nb\n"},
+		{"touched", func() { write("src/b", "b\n") }, 0, "a\nb\n"},
+		{"an output changed", func() { write("new/x", "wrong\n"); _ = os.Rename("new/x", "out/all") }, 0, "a\nb\n"},
+		{"outputs removed", func() { _ = os.RemoveAll("out") }, 0, "a\nb\n"},
+	} {
+		c.before()
+		_ = os.Remove("ran")
+		if err := buildFloor(2); err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		ran, _ := os.ReadFile("ran")
+		if n := strings.Count(string(ran), "ran\n"); n != c.runs {
+			t.Errorf("%s: %d actions ran, not %d", c.what, n, c.runs)
+		}
+		for path, want := range map[string]string{"out/all": c.all, "out/b": "b\n"} {
+			if b, err := os.ReadFile(path); err != nil || string(b) != want {
+				t.Errorf("%s: %s is %q, %v, not %q", c.what, path, b, err, want)
+			}
+		}
+	}
+	// What is as it was is not built again, whatever there is to do.
+	looked := func() bool { return (&floorRun{known: map[string]made{}}).load(1) }
+	f := floorRun{now: map[string]made{"obj/a": {}}}
+	for _, path := range []string{"src/a", "out/all"} {
+		s, err := stat.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.now[path] = made{stamp: s}
+	}
+	if err := f.save(); err != nil || !looked() {
+		t.Errorf("what is as it was is not taken for that: %v", err)
+	}
+	write("src/a", "another\n")
+	if looked() {
+		t.Error("what is not as it was is taken for that")
+	}
+	if err := os.RemoveAll("state"); err != nil {
+		t.Fatal(err)
+	}
+	write("tools/first", "#!/bin/sh\nexit 3\n")
+	if err := buildFloor(2); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("an action that fails: %v", err)
+	}
+	if _, err := os.Lstat("state"); err == nil {
+		t.Error("what a failed build did is remembered")
+	}
+}
