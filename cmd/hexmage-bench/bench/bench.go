@@ -18,23 +18,28 @@ import (
 // Options say what to measure with what.
 type Options struct {
 	Hexmage     string   // the binary
+	Floor       string   // the program of this command
 	Ninja, Make string   // the programs
-	Entr        string   // "": watching is not measured
+	Samurai     string   // "": it is not measured
+	Strace      string   // "": system calls are not counted
+	Entr        string   // for watching
 	EntrEnv     []string // KEY=value, that entr needs
 	CC          Compiler // for the programs that are the actions
 	Dir         string   // an existing folder on the file system to measure on; a folder in it is made, and removed at the end
 	Jobs        int      // of all tools; 0: one a processor
-	Graphs      []Graph
-	Repeat      int           // cold builds of each graph by each tool, at least; at least 1
-	Budget      time.Duration // cold builds of a graph are repeated beyond Repeat, up to 9 times, while they took less than this together
-	Large       int64         // size in bytes of each of the eight large files; 0: leave them out
-	Examples    []string      // workspaces whose pipelines' no-op is measured
-	Env         []string      // of those runs, KEY=value
-	Main        string        // a pipeline of the working directory whose no-op is measured; "": none
-	Profiles    string        // folder for CPU profiles of hexmage, one a scenario; "": none
-	Log         io.Writer
-
-	noWatch bool
+	Cases       []Case
+	Repeat      int // cold builds of each graph by each tool, at least; at least 1
+	// Age of sources when they are first built, and of large ones whenever they are. What the file system says of a file that is younger than
+	// its clock is fine may not be relied on, so that the next build hashes it again: which is not what is to be measured.
+	Age      time.Duration
+	Budget   time.Duration // cold builds of a graph are repeated beyond Repeat, up to 9 times, while they took less than this together
+	Sandbox  string        // what hexmage says of the one that it comes with here
+	Watched  int           // actions in the graph that is watched; 0: watching is not measured
+	Examples []string      // workspaces whose pipelines' no-op is measured
+	Env      []string      // of those runs, KEY=value
+	Main     string        // a pipeline of the working directory whose no-op is measured; "": none
+	Profiles string        // folder for CPU profiles of hexmage, one a scenario; "": none
+	Log      io.Writer
 }
 
 // Run measures. The error says what kept it from measuring; wrong outputs and actions that should not have run are
@@ -53,28 +58,20 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	r := &Report{Jobs: o.Jobs, Machine: describe(dir), Compiler: o.CC.String(), Date: time.Now()}
+	r := &Report{Jobs: o.Jobs, Machine: describe(dir), Compiler: o.CC.String(), Sandbox: o.Sandbox, Date: time.Now()}
 	if err := o.CC.build(ctx, filepath.Join(dir, "programs")); err != nil {
 		return nil, err
 	}
-	for _, g := range o.Graphs {
-		fmt.Fprintf(o.Log, "%s: %d actions\n", g.Name, len(g.Nodes))
-		res, err := measureGraph(ctx, o, g, dir)
+	for _, c := range o.Cases {
+		res, err := measureGraph(ctx, o, c, dir)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", g.Name, err)
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		r.Graphs = append(r.Graphs, res)
 	}
-	if o.Large > 0 {
-		fmt.Fprintf(o.Log, "eight files of %d MB\n", o.Large>>20)
-		if r.Large, err = measureLarge(ctx, o, filepath.Join(dir, "large")); err != nil {
-			return nil, fmt.Errorf("large files: %w", err)
-		}
-	}
-	if o.Entr != "" {
-		g := Wide(min(1000, o.watched()))
-		fmt.Fprintf(o.Log, "watching %s\n", g.Name)
-		if r.Watch, err = measureWatch(ctx, o, g, filepath.Join(dir, "programs"), filepath.Join(dir, "watch")); err != nil {
+	if o.Watched > 0 {
+		fmt.Fprintf(o.Log, "watching %d actions\n", o.Watched)
+		if r.Watch, err = measureWatch(ctx, o, Wide(o.Watched, 1, false), filepath.Join(dir, "programs"), filepath.Join(dir, "watch")); err != nil {
 			return nil, fmt.Errorf("watching: %w", err)
 		}
 	}
@@ -99,13 +96,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // Report is what was measured.
 type Report struct {
-	Machine, Compiler string
-	Jobs              int
-	Date              time.Time
-	Graphs            []*GraphResult
-	Large             *LargeResult // nil: not measured
-	Watch             *WatchResult // likewise
-	Examples          []Example
+	Machine, Compiler, Sandbox string
+	Jobs                       int
+	Date                       time.Time
+	Graphs                     []*GraphResult
+	Watch                      *WatchResult // nil: not measured
+	Examples                   []Example
 }
 
 // Problems are what is wrong, as opposed to slow: outputs that differ, actions that ran for nothing.
@@ -114,27 +110,19 @@ func (r *Report) Problems() []string {
 	for _, g := range r.Graphs {
 		all = append(all, g.Problems...)
 	}
-	if r.Large != nil {
-		all = append(all, r.Large.Problems...)
-	}
 	if r.Watch != nil {
 		all = append(all, r.Watch.Problems...)
 	}
 	return all
 }
 
-// watched is how many actions the graph has that is watched: as many as the first that is measured.
-func (o *Options) watched() int {
-	if len(o.Graphs) == 0 {
-		return 1000
-	}
-	return len(o.Graphs[0].Sources)
-}
-
 // GraphResult is what was measured on one graph.
 type GraphResult struct {
-	Graph    Graph
+	Case
+	Actions  int
+	Large    bool // the sources are
 	Series   []*Series
+	Syscalls Syscalls // nil: not counted
 	Problems []string
 }
 

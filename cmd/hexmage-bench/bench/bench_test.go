@@ -2,7 +2,6 @@ package bench_test
 
 import (
 	"bytes"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,16 +16,20 @@ import (
 // options measure with the real tools, and hexmage as it is in this checkout.
 func options(t *testing.T) bench.Options {
 	t.Helper()
-	hexmage := filepath.Join(t.TempDir(), "hexmage")
-	if out, err := exec.Command("go", "build", "-o", hexmage, "github.com/hexmage/hexmage/cmd/hexmage").CombinedOutput(); err != nil {
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/hexmage/hexmage/cmd/hexmage", "github.com/hexmage/hexmage/cmd/hexmage-bench").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	strace, _ := exec.LookPath("strace")
 	return bench.Options{
-		Hexmage: hexmage,
+		Hexmage: filepath.Join(bin, "hexmage"),
+		Floor:   filepath.Join(bin, "hexmage-bench"),
 		Ninja:   toolchaintest.Path(t, "ninja", "usr/bin/ninja"),
+		Samurai: toolchaintest.Path(t, "ninja", "usr/bin/ninja"), // which it stands in for
 		Make:    toolchaintest.Path(t, "make", "usr/bin/make"),
 		Entr:    toolchaintest.Path(t, "entr", "usr/bin/entr"),
 		EntrEnv: []string{"LD_LIBRARY_PATH=" + filepath.Dir(toolchaintest.Path(t, "entr", "usr/lib/x86_64-linux-gnu/libbsd.so.0"))},
+		Strace:  strace,
 		CC:      bench.Clang(toolchaintest.Root(t, "llvm")),
 		Dir:     t.TempDir(),
 		Repeat:  1,
@@ -43,10 +46,11 @@ func TestHarness(t *testing.T) {
 	t.Run("notices", func(t *testing.T) { notices(t, o) })
 }
 
-// Every scenario on small graphs: all tools make the same, and hexmage runs what it must and no more.
+// Every case with few small actions: all tools make the same, and hexmage runs what it must and no more.
 func measures(t *testing.T, o bench.Options) {
-	o.Graphs = []bench.Graph{bench.Wide(20), bench.Chain(5), bench.Layered(3, 12)}
-	o.Large = 1 << 20
+	o.Cases = bench.Cases(bench.Sizes{Few: 20, Many: 30, Most: 40, Chain: 5, Layers: 3, Width: 12, Large: 1 << 20})
+	o.Repeat = 2
+	o.Watched = 20
 	o.Examples = []string{filepath.Join("..", "..", "..", "examples", "hello")}
 	o.Env = []string{"PATH=" + os.Getenv("PATH"), "HEXMAGE_CACHE=" + t.TempDir()}
 	o.Profiles = t.TempDir()
@@ -57,42 +61,46 @@ func measures(t *testing.T, o bench.Options) {
 	for _, p := range r.Problems() {
 		t.Error(p)
 	}
-	want := map[bench.Scenario][]string{
-		bench.Cold:     {"hexmage", "hexmage staged", "ninja", "ninja, own -j", "make", "floor"},
-		bench.NoOp:     {"hexmage", "ninja", "make", "floor"},
-		bench.Changed:  {"hexmage", "ninja", "make"},
-		bench.Back:     {"hexmage", "ninja", "make"},
-		bench.Touched:  {"hexmage", "ninja", "make"},
-		bench.Restored: {"hexmage", "floor"},
+	if len(r.Graphs) != len(o.Cases) {
+		t.Errorf("%d graphs of %d cases", len(r.Graphs), len(o.Cases))
 	}
 	for _, g := range r.Graphs {
-		for scenario, tools := range want {
-			for _, tool := range tools {
-				s := g.Find(scenario, tool)
-				if s == nil || len(s.Samples) == 0 {
-					t.Errorf("%s, %s: %s was not measured", g.Graph.Name, scenario, tool)
-					continue
+		always := append([]string{"hexmage", "floor"}, g.Tools...)
+		for _, tool := range always {
+			if n := samples(t, g, bench.Cold, tool); n != 1 && (n != 2 || g.ColdOnce) {
+				t.Errorf("%s: %d cold builds by %s", g.Name, n, tool)
+			}
+		}
+		for _, scenario := range g.Scenarios {
+			for _, tool := range always {
+				n, want := samples(t, g, scenario, tool), 6
+				if tool == "ninja, own -j" || scenario == bench.Restored && tool != "hexmage" && tool != "floor" {
+					want = 0
 				}
-				for _, x := range s.Samples {
-					if x.Wall <= 0 || tool != "floor" && (x.MaxRSS < 1<<10 || x.Read < 0) {
-						t.Errorf("%s, %s: %s took %+v", g.Graph.Name, scenario, tool, x)
-					}
+				if n != want {
+					t.Errorf("%s, %s: %s was measured %d times, not %d", g.Name, scenario, tool, n, want)
 				}
 			}
+		}
+		if g.Traced && o.Strace != "" && (g.Syscalls.Total() < 10 || g.Syscalls.Total() > 10_000 || g.Syscalls["clone"]+g.Syscalls["clone3"] < 1) {
+			t.Errorf("%s: system calls %v", g.Name, g.Syscalls)
 		}
 	}
 	if w := r.Watch; w == nil || len(w.Hexmage.Samples) == 0 || len(w.Entr.Samples) != len(w.Hexmage.Samples) {
 		t.Errorf("watching: %+v", w)
 	}
-	if limit := r.Large.Limit(); limit <= 0 || math.IsInf(limit, 0) {
-		t.Errorf("limit of large files: %v", limit)
-	}
-	if len(r.Examples) != 1 || r.Examples[0].Name != "hello/hello" || len(r.Examples[0].NoOp.Samples) == 0 {
+	if len(r.Examples) != 2 || r.Examples[1].Name != "hello/hello" || len(r.Examples[0].NoOp.Samples) == 0 {
 		t.Errorf("examples: %+v", r.Examples)
 	}
 	text := r.Markdown("the test")
+	t.Log(text)
 	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
-		t.Errorf("not all numbers are finite:\n%s", text)
+		t.Error("not all numbers are finite")
+	}
+	for _, b := range r.Budgets() {
+		if b.Floor == 0 && strings.Contains(b.What, "/ ninja") {
+			t.Errorf("%s: there is no floor beside it", b.What)
+		}
 	}
 	for _, name := range []string{"wide-20-cold.cpu", "chain-5-no-op.mem"} {
 		if fi, err := os.Stat(filepath.Join(o.Profiles, name)); err != nil || fi.Size() == 0 {
@@ -101,16 +109,37 @@ func measures(t *testing.T, o bench.Options) {
 	}
 }
 
+// samples is how often a tool was measured, all with sensible numbers.
+func samples(t *testing.T, g *bench.GraphResult, scenario bench.Scenario, tool string) int {
+	t.Helper()
+	s := g.Find(scenario, tool)
+	if s == nil {
+		return 0
+	}
+	for _, x := range s.Samples {
+		links := scenario == bench.Restored && tool == "floor" // which is no process
+		if x.Wall <= 0 || !links && (x.MaxRSS < 1<<10 || x.Read < 0) {
+			t.Errorf("%s, %s: %s took %+v", g.Name, scenario, tool, x)
+		}
+	}
+	return len(s.Samples)
+}
+
 // A tool that makes something else is noticed, and so are actions that run for nothing.
 func notices(t *testing.T, o bench.Options) {
-	o.Graphs = []bench.Graph{bench.Wide(3)}
+	o.Cases = bench.Cases(bench.Sizes{Few: 3})[:1]
 	o.Make = filepath.Join(t.TempDir(), "make")
 	script := "#!/bin/sh\nmkdir -p out\necho wrong > out/all\n"
 	if err := os.WriteFile(o.Make, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// A source that is in every action's inputs: an edit of one runs all.
-	o.Graphs[0].HCL = strings.Replace(o.Graphs[0].HCL, `inputs   = ["tools/tiny", each.value]`, `inputs   = ["tools/tiny", "src/s00000", each.value]`, 1)
+	right := o.Cases[0].Graph
+	o.Cases[0].Graph = func() bench.Graph {
+		g := right()
+		g.HCL[0] = strings.Replace(g.HCL[0], `inputs   = ["tools/tiny", each.value]`, `inputs   = ["tools/tiny", "src/s00000", each.value]`, 1)
+		return g
+	}
 	r, err := bench.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

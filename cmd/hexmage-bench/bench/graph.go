@@ -1,19 +1,26 @@
 package bench
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// Graph is a graph of actions of the program tiny, as each tool is told of it.
+// Graph is a graph of actions of one program, as each tool is told of it.
 type Graph struct {
-	Name    string
+	Program string   // of all actions: the name of one of programs
+	Size    int64    // bytes of each source
+	Shared  bool     // the workspaces share their sources, which are too much to have for each
 	Sources []string // src/…
 	Nodes   []Node   // each after what it needs
-	HCL     string   // the pipeline, written as people write one: with for_each
+	HCL     []string // the files of the pipeline
 }
 
 // Node is one action. Outputs below out/ are what the build is for, those below obj/ are in between.
@@ -22,19 +29,40 @@ type Node struct {
 	In  []string
 }
 
-const header = "pipeline { description = \"a graph to measure with\" }\n"
+const (
+	header = "pipeline { description = \"a graph to measure with\" }\n"
 
-// Wide is n actions that read a source each, and one that reads all their outputs.
-func Wide(n int) Graph {
-	g := Graph{Name: fmt.Sprintf("wide %d", n), Sources: sources(n)}
-	link := Node{Out: "out/all"}
-	for i, s := range g.Sources {
-		out := fmt.Sprintf("out/o.%d", i) // short: ninja hands the link's line to a shell, as one argument of at most 128 KiB
-		g.Nodes = append(g.Nodes, Node{Out: out, In: []string{s}})
-		link.In = append(link.In, out)
+	small = 4 << 10 // bytes of a source, and what tiny reads of it: what follows makes no difference to the output
+	large = 1 << 20 // bytes from which on a source is large
+)
+
+// large tells whether the sources are.
+func (g Graph) large() bool { return g.Size >= large }
+
+// Wide is n actions that read a source each, and one that reads all their outputs; or so many that read a part of them each, and one that
+// reads theirs. If explicit, the pipeline has a block for each action.
+func Wide(n, groups int, explicit bool) Graph {
+	g := Graph{Program: "tiny", Size: small, Shared: groups > 1, Sources: sources(n)}
+	all := Node{Out: "out/all"}
+	var links []Node
+	for k := range groups {
+		link := Node{Out: fmt.Sprintf("obj/g%d", k)}
+		for i := k * n / groups; i < (k+1)*n/groups; i++ {
+			out := fmt.Sprintf("out/o.%d", i) // short: ninja hands the link's line to a shell, as one argument of at most 128 KiB
+			g.Nodes = append(g.Nodes, Node{Out: out, In: []string{g.Sources[i]}})
+			link.In = append(link.In, out)
+		}
+		links, all.In = append(links, link), append(all.In, link.Out)
 	}
-	g.Nodes = append(g.Nodes, link)
-	g.HCL = header + `
+	if groups == 1 {
+		links, all.In = nil, links[0].In
+	}
+	g.Nodes = append(append(g.Nodes, links...), all)
+	if explicit {
+		g.explicit()
+		return g
+	}
+	g.HCL = []string{header + `
 step "exec" "obj" {
   for_each = toset(fileset("src", "*"))
   argv     = ["./tools/tiny", "o", each.value]
@@ -42,41 +70,48 @@ step "exec" "obj" {
   output "o" { file = "o" }
 }
 
+output "all" { value = step.exec.all.outputs.all }
+output "o" { value = [for s in step.exec.obj : s.outputs.o] }
+`}
+	in := "step.exec.obj : s.outputs.o"
+	if groups > 1 {
+		in = "step.exec.group : s.outputs.g"
+		g.HCL[0] += fmt.Sprintf(`
+locals {
+  objs = [for s in step.exec.obj : s.outputs.o]
+}
+
+step "exec" "group" {
+  for_each = { for k in range(%d) : format("g%%d", k) => k }
+  argv     = concat(["./tools/tiny", "g"], slice(local.objs, floor(each.value * %d / %[1]d), floor((each.value + 1) * %[2]d / %[1]d)))
+  inputs   = ["tools/tiny"]
+  output "g" { file = "g" }
+}
+`, groups, n)
+	}
+	g.HCL[0] += fmt.Sprintf(`
 step "exec" "all" {
-  argv   = concat(["./tools/tiny", "all"], [for s in step.exec.obj : s.outputs.o])
+  argv   = concat(["./tools/tiny", "all"], [for s in %s])
   inputs = ["tools/tiny"]
   output "all" { file = "all" }
 }
-
-output "all" { value = step.exec.all.outputs.all }
-output "o" { value = [for s in step.exec.obj : s.outputs.o] }
-`
+`, in)
 	return g
 }
 
 // Chain is n actions, each of which reads the output of the one before.
 func Chain(n int) Graph {
-	g := Graph{Name: fmt.Sprintf("chain %d", n), Sources: sources(1)}
-	var b strings.Builder
-	b.WriteString(header)
-	in, ref := g.Sources[0], `"src/s00000"`
+	g := Graph{Program: "tiny", Size: small, Sources: sources(1)}
+	in := g.Sources[0]
 	for i := range n {
 		out := fmt.Sprintf("obj/c%05d", i)
 		if i == n-1 {
 			out = "out/last"
 		}
 		g.Nodes = append(g.Nodes, Node{Out: out, In: []string{in}})
-		fmt.Fprintf(&b, `
-step "exec" "c%05d" {
-  argv   = ["./tools/tiny", "o", %s]
-  inputs = ["tools/tiny", %[2]s]
-  output "o" { file = "o" }
-}
-`, i, ref)
-		in, ref = out, fmt.Sprintf("step.exec.c%05d.outputs.o", i)
+		in = out
 	}
-	fmt.Fprintf(&b, "\noutput \"last\" { value = %s }\n", ref)
-	g.HCL = b.String()
+	g.explicit()
 	return g
 }
 
@@ -85,9 +120,10 @@ const (
 	stride = 97 // between the inputs of one action: an edit spreads slowly from layer to layer
 )
 
-// Layered is layers of width actions; each reads five outputs of the layer before, the first layer a source each.
-func Layered(layers, width int) Graph {
-	g := Graph{Name: fmt.Sprintf("layered %d x %d", layers, width), Sources: sources(width)}
+// Layered is layers of width actions; each reads five outputs of the layer before, the first layer a source each. If explicit, the
+// pipeline has a block for each action.
+func Layered(layers, width int, explicit bool) Graph {
+	g := Graph{Program: "tiny", Size: small, Sources: sources(width)}
 	name := func(layer, i int) string {
 		if layer == layers-1 {
 			return fmt.Sprintf("out/last.%d", i)
@@ -127,8 +163,85 @@ step "exec" "l%02d" {
 `, layer, in)
 	}
 	fmt.Fprintf(&b, "\noutput \"last\" { value = [for s in step.exec.l%02d : s.outputs.o] }\n", layers-1)
-	g.HCL = b.String()
+	g.HCL = []string{b.String()}
+	if explicit {
+		g.explicit()
+	}
 	return g
+}
+
+// Large is n files of size bytes, each of which an action writes again with all bits inverted.
+func Large(n int, size int64) Graph {
+	g := Graph{Program: "flip", Size: size, Shared: true, Sources: sources(n)}
+	for i, s := range g.Sources {
+		g.Nodes = append(g.Nodes, Node{Out: fmt.Sprintf("out/o.%d", i), In: []string{s}})
+	}
+	g.HCL = []string{header + `
+step "exec" "flip" {
+  for_each = toset(fileset("src", "*"))
+  argv     = ["./tools/flip", "o", each.value]
+  inputs   = ["tools/flip", each.value]
+  output "o" { file = "o" }
+}
+
+output "o" { value = [for s in step.exec.flip : s.outputs.o] }
+`}
+	return g
+}
+
+// perFile is how many steps a file of an explicit pipeline has: files have at most 4 MiB.
+const perFile = 5000
+
+// explicit writes the pipeline with a block for each action.
+func (g *Graph) explicit() {
+	g.HCL = nil
+	ref := map[string]string{}
+	for i, n := range g.Nodes {
+		ref[n.Out] = fmt.Sprintf("step.exec.a%05d.outputs.o", i)
+	}
+	var all strings.Builder        // outputs of the pipeline
+	lists := map[string][]string{} // of outputs that are lists
+	for part := range slices.Chunk(g.Nodes, perFile) {
+		var b strings.Builder
+		if g.HCL == nil {
+			b.WriteString(header)
+		}
+		for i, n := range part {
+			inputs, args := []string{`"tools/` + g.Program + `"`}, []string{`"./tools/` + g.Program + `"`, `"o"`}
+			for _, in := range n.In {
+				r, made := ref[in]
+				if !made {
+					r = `"` + in + `"`
+					inputs = append(inputs, r)
+				}
+				args = append(args, r)
+			}
+			fmt.Fprintf(&b, `
+step "exec" "a%05d" {
+  argv   = [%s]
+  inputs = [%s]
+  output "o" { file = "o" }
+}
+`, len(g.HCL)*perFile+i, strings.Join(args, ", "), strings.Join(inputs, ", "))
+			name, wanted := strings.CutPrefix(n.Out, "out/")
+			if list, _, ok := strings.Cut(name, "."); ok {
+				lists[list] = append(lists[list], ref[n.Out])
+			} else if wanted {
+				fmt.Fprintf(&all, "\noutput %q { value = %s }\n", name, ref[n.Out])
+			}
+		}
+		g.HCL = append(g.HCL, b.String())
+	}
+	for name, refs := range lists {
+		var parts []string
+		for part := range slices.Chunk(refs, perFile) {
+			local := fmt.Sprintf("%s%d", name, len(parts))
+			parts = append(parts, "local."+local)
+			fmt.Fprintf(&all, "\nlocals {\n  %s = [%s]\n}\n", local, strings.Join(part, ", "))
+		}
+		fmt.Fprintf(&all, "\noutput %q { value = concat(%s) }\n", name, strings.Join(parts, ", "))
+	}
+	g.HCL = append(g.HCL, all.String())
 }
 
 func sources(n int) []string {
@@ -163,58 +276,124 @@ func (g Graph) outputs() []string {
 	return all
 }
 
-// write makes a workspace: sources, the program, and what each tool wants to be told.
-func (g Graph) write(dir, tiny string) error {
-	for _, sub := range []string{"src", "tools", "pipelines"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+// write makes workspaces: sources, the program, and what each tool wants to be told.
+func (g Graph) write(programs string, dirs ...string) error {
+	files := map[string]string{"build.ninja": g.ninja(), "Makefile": g.makefile(), floorGraph: g.floor()}
+	for i, text := range g.HCL {
+		files[fmt.Sprintf("pipelines/graph/%03d.hcl", i)] = text
+	}
+	for _, dir := range dirs {
+		for _, sub := range []string{"src", "tools", "pipelines/graph"} {
+			if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+				return err
+			}
+		}
+		if err := copyProgram(filepath.Join(programs, g.Program), filepath.Join(dir, "tools", g.Program)); err != nil {
 			return err
 		}
-	}
-	for i, s := range g.Sources {
-		if err := writeSource(filepath.Join(dir, s), uint64(i), 0); err != nil {
-			return err
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				return err
+			}
 		}
 	}
-	program, err := os.ReadFile(tiny)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tools", "tiny"), program, 0o755); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{"pipelines/graph.hcl": g.HCL, "build.ninja": g.ninja(), "Makefile": g.makefile()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+	for i := range g.Sources {
+		if err := g.edit(i, 0, "", dirs...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeSource writes 4 KiB that depend on the source and its edition, which are the same in the workspaces of all tools.
-func writeSource(path string, source, edition uint64) error {
-	b := make([]byte, 4096)
-	r := rand.New(rand.NewPCG(source, edition))
-	for i := range b {
-		b[i] = byte(r.Uint32())
+// edit gives a source of all workspaces the content of an edition, and a comment after it.
+func (g Graph) edit(source int, edition uint64, comment string, dirs ...string) error {
+	first := filepath.Join(dirs[0], g.Sources[source])
+	for i, dir := range dirs {
+		path := filepath.Join(dir, g.Sources[source])
+		if i > 0 && g.Shared {
+			if err := os.Link(first, path); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			continue
+		}
+		if err := writeSource(path, g.Size, uint64(source), edition, comment); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(path, b, 0o644)
+	return nil
+}
+
+func writeSource(path string, size int64, source, edition uint64, comment string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], source)
+	binary.LittleEndian.PutUint64(seed[8:], edition)
+	_, err = io.CopyN(f, rand.NewChaCha8(seed), size)
+	_, cerr := f.WriteString(comment)
+	return errors.Join(err, cerr, f.Close())
+}
+
+func copyProgram(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o755)
 }
 
 func (g Graph) ninja() string {
 	var b strings.Builder
-	b.WriteString("rule tiny\n  command = ./tools/tiny $out $in\n")
+	fmt.Fprintf(&b, "rule make\n  command = ./tools/%s $out $in\n", g.Program)
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "build %s: tiny %s | tools/tiny\n", n.Out, strings.Join(n.In, " "))
+		fmt.Fprintf(&b, "build %s: make %s | tools/%s\n", n.Out, strings.Join(n.In, " "), g.Program)
 	}
 	return b.String()
 }
 
 func (g Graph) makefile() string {
 	var b strings.Builder
+	tool := "tools/" + g.Program
 	fmt.Fprintf(&b, "all: %s\n.PHONY: all\n", strings.Join(g.outputs(), " "))
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "%s: %s | out obj\n\t@./tools/tiny $@ $(filter-out tools/tiny,$^)\n", n.Out, strings.Join(append([]string{"tools/tiny"}, n.In...), " "))
+		fmt.Fprintf(&b, "%s: %s %s | out obj\n\t@./%[2]s $@ $(filter-out %[2]s,$^)\n", n.Out, tool, strings.Join(n.In, " "))
 	}
 	b.WriteString("out obj:\n\t@mkdir -p $@\n")
 	return b.String()
+}
+
+// floor is what floorGraph holds.
+func (g Graph) floor() string {
+	var b strings.Builder
+	for i, level := range levels(g) {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		for _, n := range level {
+			fmt.Fprintf(&b, "%s tools/%s %s\n", n.Out, g.Program, strings.Join(n.In, " "))
+		}
+	}
+	return b.String()
+}
+
+// levels are actions that don't need each other.
+func levels(g Graph) [][]Node {
+	at := map[string]int{}
+	var all [][]Node
+	for _, n := range g.Nodes {
+		level := 0
+		for _, in := range n.In {
+			if l, ok := at[in]; ok {
+				level = max(level, l+1)
+			}
+		}
+		at[n.Out] = level
+		if level == len(all) {
+			all = append(all, nil)
+		}
+		all[level] = append(all[level], n)
+	}
+	return all
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,16 +13,34 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hexmage/hexmage/internal/stat"
 )
+
+// FloorCommand is the argument with which the command is the floor.
+const FloorCommand = "floor"
 
 // Main is the command: it finds the programs, measures, and prints the report. It returns the exit code: 1 if outputs
 // were wrong, not if a budget was missed. Env is what hexmage gets when it fetches the programs to measure.
 func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("hexmage-bench", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	o := Options{Log: stderr, Env: env}
-	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files: under a minute")
-	only := fs.String("only", "", "only these, with commas between: names of graphs or how they begin, such as wide-1000, large and watch")
+	if len(args) > 0 && args[0] == FloorCommand {
+		jobs := fs.Int("j", 1, "processes at once")
+		err := fs.Parse(args[1:])
+		if err == nil {
+			err = buildFloor(*jobs)
+		}
+		if err != nil {
+			fmt.Fprintln(stderr, "floor:", err)
+			return 1
+		}
+		return 0
+	}
+	o := Options{Log: stderr, Env: env, Age: stat.RacyWindow + time.Second/2}
+	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files, once, and no watching: under a minute")
+	only := fs.String("only", "", "only these, with commas between: cases, or how their names begin, such as wide-10000-explicit, layered, large and watch")
+	list := fs.Bool("list", false, "print the names of the cases, and measure nothing")
 	doc := fs.String("o", "", "also put the report between the marks of this document")
 	mainPipeline := fs.String("main", "", "also measure the no-op of this pipeline, in the working directory and with the user's cache")
 	fs.StringVar(&o.Hexmage, "hexmage", "bin/hexmage", "the binary")
@@ -32,10 +51,13 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}
-	o.Graphs, o.Large, o.Examples = []Graph{Wide(1000), Chain(500), Wide(10000), Layered(20, 500)}, 256<<20, []string{"examples/hello"}
-	o.Budget = 15 * time.Second
+	o.Cases, o.Watched, o.Examples, o.Budget = Cases(FullSizes()), 1000, []string{"examples/hello"}, 15*time.Second
 	if *quick {
-		o.Graphs, o.Large, o.Repeat, o.Budget = []Graph{Wide(1000), Chain(100)}, 16<<20, min(o.Repeat, 2), 0
+		o.Cases, o.Watched, o.Repeat, o.Budget = Cases(QuickSizes()), 0, 1, 0
+	}
+	if *list {
+		fmt.Fprintln(stdout, strings.Join(o.names(), "\n"))
+		return 0
 	}
 	if *only != "" {
 		if err := o.keep(*only); err != nil {
@@ -51,26 +73,50 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	return 0
 }
 
-// keep leaves only what is named: names of graphs, or how they begin, "large" and "watch", with commas between.
-func (o *Options) keep(names string) error {
-	all := o.Graphs
-	wanted := func(name string) bool {
-		return slices.ContainsFunc(strings.Split(names, ","), func(n string) bool { return n != "" && strings.HasPrefix(name, n) })
+// What can be asked for by name beside cases.
+const (
+	watching = "watch"
+	starting = "start" // no-ops of small pipelines
+)
+
+// names are all that can be asked for.
+func (o *Options) names() []string {
+	var all []string
+	for _, c := range o.Cases {
+		all = append(all, c.option())
 	}
-	o.Graphs = nil
-	var known []string
-	for _, g := range all {
-		name := strings.ReplaceAll(g.Name, " ", "-")
-		if known = append(known, name); wanted(name) {
-			o.Graphs = append(o.Graphs, g)
+	if o.Watched > 0 {
+		all = append(all, watching)
+	}
+	if o.Examples != nil {
+		all = append(all, starting)
+	}
+	return all
+}
+
+// option is the case's name on the command line.
+func (c Case) option() string { return strings.ReplaceAll(c.Name, " ", "-") }
+
+// keep leaves only what is named, with commas between: by its name, or with others by the words that their names begin with.
+func (o *Options) keep(asked string) error {
+	known := o.names()
+	var wanted []string
+	for want := range strings.SplitSeq(asked, ",") {
+		some := []string{want}
+		if !slices.Contains(known, want) {
+			some = slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !strings.HasPrefix(name, want+"-") })
 		}
+		if len(some) == 0 {
+			return fmt.Errorf("-only %s: there is no %q, there are %s", asked, want, strings.Join(known, ", "))
+		}
+		wanted = append(wanted, some...)
 	}
-	o.Examples = nil
-	if !wanted("large") {
-		o.Large = 0
+	o.Cases = slices.DeleteFunc(o.Cases, func(c Case) bool { return !slices.Contains(wanted, c.option()) })
+	if !slices.Contains(wanted, watching) {
+		o.Watched = 0
 	}
-	if o.noWatch = !wanted("watch"); len(o.Graphs) == 0 && o.Large == 0 && o.noWatch {
-		return fmt.Errorf("-only %s: there are %s, large and watch", names, strings.Join(known, ", "))
+	if !slices.Contains(wanted, starting) {
+		o.Examples = nil
 	}
 	return nil
 }
@@ -85,6 +131,9 @@ func run(ctx context.Context, o Options, doc, command string, args []string, std
 		if _, err := os.Stat(o.Dir); err != nil {
 			o.Dir = os.TempDir()
 		}
+	}
+	if o.Floor, err = os.Executable(); err != nil {
+		return err
 	}
 	if err := o.programs(ctx); err != nil {
 		return fmt.Errorf("the programs to measure: %w", err)
@@ -122,7 +171,7 @@ func run(ctx context.Context, o Options, doc, command string, args []string, std
 // programs finds ninja, make and a compiler: hexmage itself fetches what is in its catalogue, into the user's cache.
 func (o *Options) programs(ctx context.Context) error {
 	names := []string{"ninja", "make"}
-	if !o.noWatch {
+	if o.Watched > 0 {
 		names = append(names, "entr")
 	}
 	cc, err := exec.LookPath("cc")
@@ -156,14 +205,36 @@ func (o *Options) programs(ctx context.Context) error {
 	}
 	root := func(name string) string { return vars["HEXMAGE_TOOLCHAIN_"+strings.ToUpper(name)] }
 	o.Ninja, o.Make = filepath.Join(root("ninja"), "usr/bin/ninja"), filepath.Join(root("make"), "usr/bin/make")
-	if !o.noWatch {
+	if o.Watched > 0 {
 		o.Entr, o.EntrEnv = filepath.Join(root("entr"), "usr/bin/entr"), []string{"LD_LIBRARY_PATH=" + filepath.Join(root("entr"), "usr/lib/x86_64-linux-gnu")}
 	}
+	o.Samurai, _ = exec.LookPath("samu")
+	o.Strace, _ = exec.LookPath("strace")
+	o.Sandbox, err = o.sandbox(ctx, dir)
 	o.CC = Compiler{Program: cc}
 	if cc == "" {
 		o.CC = Clang(root("llvm"))
 	}
-	return nil
+	return err
+}
+
+// sandbox is what hexmage says of the one that actions get here.
+func (o *Options) sandbox(ctx context.Context, dir string) (string, error) {
+	cmd := exec.CommandContext(ctx, o.Hexmage, "doctor", "--json")
+	cmd.Dir, cmd.Env = dir, o.Env
+	out, _ := cmd.Output() // it fails where anything is missing
+	var said struct {
+		Findings []struct{ Name, Detail string }
+	}
+	if err := json.Unmarshal(out, &said); err != nil {
+		return "", fmt.Errorf("hexmage doctor: %w", err)
+	}
+	for _, f := range said.Findings {
+		if f.Name == "sandbox" {
+			return f.Detail, nil
+		}
+	}
+	return "", errors.New("hexmage doctor says nothing of the sandbox")
 }
 
 // Clang is the compiler of the catalogue's llvm, unpacked at root.

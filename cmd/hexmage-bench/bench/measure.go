@@ -58,7 +58,7 @@ func (p program) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, out)
 }
 
-// remove removes files and folders, also where a folder may not be written to.
+// remove removes files and folders.
 func remove(paths ...string) error {
 	var errs []error
 	for _, p := range paths {

@@ -12,16 +12,18 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Names of tools, as in the report.
 const (
-	strict       = "hexmage" // as it comes: what is not declared cannot be read
-	staged       = "hexmage staged"
+	shipped      = "hexmage"        // as it comes
+	staged       = "hexmage staged" // without a sandbox
 	ninja        = "ninja"
 	ninjaDefault = "ninja, own -j"
+	samurai      = "samurai"
 	maketool     = "make"
-	floor        = "floor" // the same work with nothing around it
+	floor        = "floor" // what the promises cost at least; of a restore, hard links
 )
 
 // tool is one tool with a workspace of its own.
@@ -32,7 +34,8 @@ type tool struct {
 	state   []string // what a build leaves, for a cold one to be cold
 }
 
-func newTools(o Options, dir string) []*tool {
+// newTools returns those that build the case: hexmage first, and last the floor.
+func newTools(o Options, c Case, dir string) []*tool {
 	var all []*tool
 	add := func(name, out string, state []string, argv ...string) *tool {
 		ws := filepath.Join(dir, name)
@@ -44,18 +47,28 @@ func newTools(o Options, dir string) []*tool {
 		return t
 	}
 	j := "-j" + strconv.Itoa(o.Jobs)
-	for _, name := range []string{strict, staged} {
-		t := add(name, "out/graph", []string{"out", "cache"}, o.Hexmage, "run", "graph", j)
-		mode := "strict"
-		if name == staged {
-			mode = "staged"
-		}
-		t.program.env = append(t.program.env, "HEXMAGE_CACHE="+filepath.Join(t.program.dir, "cache"), "HEXMAGE_SANDBOX="+mode)
-	}
 	built := []string{"out", "obj", ".ninja_log", ".ninja_deps"}
-	add(ninja, "out", built, o.Ninja, j)
-	add(ninjaDefault, "out", built, o.Ninja)
-	add(maketool, "out", built, o.Make, "-rs", j) // -r: no search for implicit rules, as in makefiles that care
+	for _, name := range append([]string{shipped}, c.Tools...) {
+		switch name {
+		case shipped, staged:
+			t := add(name, "out/graph", []string{"out", "cache"}, o.Hexmage, "run", "graph", j)
+			t.program.env = append(t.program.env, "HEXMAGE_CACHE="+filepath.Join(t.program.dir, "cache"))
+			if name == staged {
+				t.program.env = append(t.program.env, "HEXMAGE_SANDBOX=staged")
+			}
+		case ninja:
+			add(name, "out", built, o.Ninja, j)
+		case ninjaDefault:
+			add(name, "out", built, o.Ninja)
+		case samurai:
+			if o.Samurai != "" {
+				add(name, "out", built, o.Samurai, j)
+			}
+		case maketool:
+			add(name, "out", built, o.Make, "-rs", j) // -r: no search for implicit rules, as in makefiles that care
+		}
+	}
+	add(floor, "out", []string{"out", "store", "new", "state"}, o.Floor, FloorCommand, "-j", strconv.Itoa(o.Jobs))
 	return all
 }
 
@@ -119,8 +132,8 @@ func (c Compiler) build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// measureExample builds every pipeline of a copy of the workspace, then measures building it again. The cache is the
-// user's own, so that toolchains that are there are not fetched again.
+// measureExample builds every pipeline of a copy of the workspace, then measures building it again, right away and when its files are
+// older. The cache is the user's own, so that toolchains that are there are not fetched again.
 func measureExample(ctx context.Context, o Options, ws, dir string) ([]Example, error) {
 	if err := errors.Join(os.CopyFS(dir, os.DirFS(ws)), remove(filepath.Join(dir, "out"))); err != nil {
 		return nil, err
@@ -130,14 +143,17 @@ func measureExample(ctx context.Context, o Options, ws, dir string) ([]Example, 
 		return nil, err
 	}
 	var all []Example
-	for _, path := range pipelines {
-		name := strings.TrimSuffix(filepath.Base(path), ".hcl")
-		e, err := measureNoOp(ctx, o, dir, name)
-		if err != nil {
-			return nil, err
+	for i, when := range []string{", just saved", ""} {
+		time.Sleep(time.Duration(i) * o.Age)
+		for _, path := range pipelines {
+			name := strings.TrimSuffix(filepath.Base(path), ".hcl")
+			e, err := measureNoOp(ctx, o, dir, name)
+			if err != nil {
+				return nil, err
+			}
+			e.Name = filepath.Base(ws) + "/" + name + when
+			all = append(all, e)
 		}
-		e.Name = filepath.Base(ws) + "/" + name
-		all = append(all, e)
 	}
 	return all, nil
 }

@@ -52,7 +52,7 @@ func measureWatch(ctx context.Context, o Options, g Graph, programs, dir string)
 	hexmage := &watcher{dir: filepath.Join(dir, "hexmage"), final: filepath.Join("out", "graph", strings.TrimPrefix(final, "out/"))}
 	entr := &watcher{dir: filepath.Join(dir, "entr"), final: final}
 	for _, w := range []*watcher{hexmage, entr} {
-		if err := g.write(w.dir, filepath.Join(programs, "tiny")); err != nil {
+		if err := g.write(programs, w.dir); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +76,7 @@ func measureWatch(ctx context.Context, o Options, g Graph, programs, dir string)
 	}
 	defer entr.stop()
 	time.Sleep(begun)
-	res := &WatchResult{Graph: g.Name}
+	res := &WatchResult{Graph: fmt.Sprintf("wide %d", len(g.Sources))}
 	for i := range saves {
 		source := (i*37 + 1) % len(g.Sources)
 		for _, m := range []struct {
@@ -94,7 +94,7 @@ func measureWatch(ctx context.Context, o Options, g Graph, programs, dir string)
 	a, err := os.ReadFile(filepath.Join(hexmage.dir, hexmage.final))
 	b, berr := os.ReadFile(filepath.Join(entr.dir, entr.final))
 	if err = errors.Join(err, berr); err == nil && !bytes.Equal(a, b) {
-		res.Problems = append(res.Problems, g.Name+": after the last save, the final outputs of hexmage watch and of entr with ninja differ")
+		res.Problems = append(res.Problems, res.Graph+": after the last save, the final outputs of hexmage watch and of entr with ninja differ")
 	}
 	return res, err
 }
@@ -122,7 +122,7 @@ func (w *watcher) save(g Graph, source int) (time.Duration, error) {
 	}
 	w.edition++
 	begin := time.Now()
-	if err := writeSource(filepath.Join(w.dir, g.Sources[source]), uint64(source), w.edition); err != nil {
+	if err := g.edit(source, w.edition, "", w.dir); err != nil {
 		return 0, err
 	}
 	for time.Since(begin) < patience {

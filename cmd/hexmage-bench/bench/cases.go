@@ -1,0 +1,120 @@
+package bench
+
+import "fmt"
+
+// Case is a graph, with what is measured on it and what that may take.
+type Case struct {
+	Name      string
+	Graph     func() Graph
+	Tools     []string   // that build it beside hexmage and the floor
+	Scenarios []Scenario // beside cold
+	ColdOnce  bool       // in the first round alone: it takes minutes
+	Traced    bool       // hexmage's system calls are counted
+
+	Limits Limits
+}
+
+// Limits are what hexmage promises of a graph. What is 0, or not there, has none.
+type Limits struct {
+	Ninja    map[Scenario]float64 // hexmage's time over ninja's
+	Memory   map[Scenario]float64 // bytes
+	Restore  float64              // seconds, or restoreLinks times the floor
+	Syscalls float64              // of hexmage's own process, for each action of a cold build
+}
+
+const (
+	restoreLinks = 3   // times as long as making hard links a restore may take
+	nearFloor    = 1.3 // times the floor: what misses a ratio to ninja, and is as near as that, is what the promises cost
+
+	// Seconds.
+	watchLimit = 0.06  // from a save to the final output
+	startLimit = 0.003 // a small pipeline with nothing to do
+	mainLimit  = 0.025 // the main pipeline with nothing to do
+)
+
+// Sizes say how large the graphs of the cases are. Of size 0 there are none.
+type Sizes struct {
+	Few, Many, Most int // actions in a wide graph
+	Chain           int
+	Layers, Width   int
+	Large           int64 // bytes of each of the eight large files
+}
+
+// FullSizes are those that the promises are about.
+func FullSizes() Sizes {
+	return Sizes{Few: 1000, Many: 10_000, Most: 100_000, Chain: 500, Layers: 20, Width: 500, Large: 256 << 20}
+}
+
+// QuickSizes are those of what is done in less than a minute.
+func QuickSizes() Sizes { return Sizes{Few: 1000, Chain: 100, Large: 16 << 20} }
+
+// Cases are all that is measured.
+func Cases(s Sizes) []Case {
+	everyone, others := []string{staged, ninja, ninjaDefault, samurai, maketool}, []string{staged, ninja, samurai, maketool}
+	everything := []Scenario{NoOp, Changed, Back, Touched, Comment, Restored}
+	most := []Scenario{NoOp, Changed}
+	var all []Case
+	if s.Chain > 0 {
+		all = append(all, Case{
+			Name:  fmt.Sprintf("chain %d", s.Chain),
+			Graph: func() Graph { return Chain(s.Chain) },
+			Tools: others, Scenarios: most,
+			Limits: Limits{Ninja: map[Scenario]float64{Cold: 0.9, NoOp: 1.5}},
+		})
+	}
+	for _, explicit := range []bool{false, true} {
+		// The second form of a graph is compared with what matters most.
+		form := ""
+		if explicit {
+			form, everyone, others = " explicit", []string{ninja}, []string{ninja}
+		}
+		if s.Few > 0 {
+			all = append(all, Case{
+				Name:  fmt.Sprintf("wide %d%s", s.Few, form),
+				Graph: func() Graph { return Wide(s.Few, 1, explicit) },
+				Tools: everyone, Scenarios: everything, Traced: true,
+				Limits: Limits{
+					Ninja:    map[Scenario]float64{Cold: 1, NoOp: 1, Changed: 1},
+					Syscalls: 85,
+				},
+			})
+		}
+		if s.Many > 0 {
+			all = append(all, Case{
+				Name:  fmt.Sprintf("wide %d%s", s.Many, form),
+				Graph: func() Graph { return Wide(s.Many, 1, explicit) },
+				Tools: others, Scenarios: everything,
+				Limits: Limits{
+					Ninja:   map[Scenario]float64{Cold: 1, NoOp: 0.5, Changed: 0.7, Touched: 0.3, Comment: 0.3, Back: 0.3},
+					Memory:  map[Scenario]float64{Cold: 80e6, NoOp: 30e6},
+					Restore: 0.4,
+				},
+			})
+		}
+		if s.Layers > 0 {
+			all = append(all, Case{
+				Name:  fmt.Sprintf("layered %d x %d%s", s.Layers, s.Width, form),
+				Graph: func() Graph { return Layered(s.Layers, s.Width, explicit) },
+				Tools: others, Scenarios: most,
+				Limits: Limits{Ninja: map[Scenario]float64{Cold: 1.1, NoOp: 0.2, Changed: 0.6}},
+			})
+		}
+		if s.Most > 0 {
+			all = append(all, Case{
+				Name:  fmt.Sprintf("wide %d%s", s.Most, form),
+				Graph: func() Graph { return Wide(s.Most, 10, explicit) },
+				Tools: []string{ninja}, Scenarios: most, ColdOnce: true,
+				Limits: Limits{Ninja: map[Scenario]float64{NoOp: 0.4}},
+			})
+		}
+	}
+	if s.Large > 0 {
+		all = append(all, Case{
+			Name:  fmt.Sprintf("large 8 x %d MB", s.Large>>20),
+			Graph: func() Graph { return Large(8, s.Large) },
+			Tools: []string{ninja}, Scenarios: most,
+			Limits: Limits{Ninja: map[Scenario]float64{Cold: 2, NoOp: 2, Changed: 2.5}},
+		})
+	}
+	return all
+}
