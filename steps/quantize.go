@@ -31,7 +31,7 @@ func quantizeSchema() step.Schema {
 			"pymllm":       "Upstream's source tree: its own train.py quantises, unmodified, in toolchain `mllm_quantiser`.",
 			"tensors":      "Without `pymllm`: which quantiser of ours. `upstream` has upstream's arithmetic and all its points of quantisation, which `onnx_llm` needs; `standin` is that of the open profile's programs. Both take Qwen3 with weights in F32.",
 			"architecture": "Upstream's folder name: qwen3, qwen2 or llama.",
-			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least; by default some of ours.",
+			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least, such as what `fetch` got of a hub's data set by its digest; by default some of ours.",
 			"max_length":   "Upstream's --max_length: tokens of a sample, and of the context that the model can have later.",
 			"num_samples":  "Upstream's --num_samples: paragraphs that are taken, from the first.",
 			"device":       "Of upstream's: where PyTorch computes. A GPU gives other last bits of activations' scales.",

@@ -200,3 +200,40 @@ func TestUpstreamsGuide(t *testing.T) {
 		t.Errorf("%d rows", rows)
 	}
 }
+
+// TestUpstreamsHeaders: the vendor's headers that docs/device.md lists are those that upstream's compiler includes, by a clone of it.
+func TestUpstreamsHeaders(t *testing.T) {
+	clone := os.Getenv("HEXMAGE_TEST_MLLM")
+	if clone == "" {
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+	}
+	doc, err := os.ReadFile("../../../docs/device.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(doc), "The vendor's headers that the compiler needs are ")
+	list, _, _ = strings.Cut(strings.ReplaceAll(list, " and", ""), ".")
+	var got []string
+	err = filepath.WalkDir(filepath.Join(clone, "mllm/backends/qnn"), func(at string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if d != nil && d.Name() == "custom-op-package" {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		raw, err := os.ReadFile(at)
+		for _, m := range regexp.MustCompile(`#include [<"]((?:\w+/)?Qnn\w+)\.h[>"]`).FindAllStringSubmatch(string(raw), -1) {
+			if dir, _, ok := strings.Cut(m[1], "/"); !ok || dir == "HTP" || dir == "System" {
+				got = append(got, m[1])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(slices.Sorted(slices.Values(strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n", r) }))), slices.Compact(got)); d != "" {
+		t.Error(d)
+	}
+}
