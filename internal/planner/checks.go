@@ -44,12 +44,9 @@ func (p *planner) declareCheck(m *module, c *config.Check) hcl.Diagnostics {
 
 // evalCheck expands a check into its copies in a frame, and finds what is wrong with each whatever the steps will give.
 func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostics {
-	keys, values := []string{""}, []cty.Value{cty.NilVal}
-	var diags hcl.Diagnostics
-	if c.ForEach != nil {
-		if keys, values, diags = p.keys(f, c.ForEach); diags.HasErrors() {
-			return diags
-		}
+	keys, values, diags := p.keys(f, c.ForEach)
+	if diags.HasErrors() {
+		return diags
 	}
 	if p.checks += len(keys); p.checks > maxChecks {
 		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)

@@ -240,8 +240,12 @@ func wholeNumber(v cty.Value, most int64) (int, error) {
 	return int(i), nil
 }
 
-// keys evaluates for_each in a frame. Of `target` it makes the targets by name, also when there is only one.
+// keys evaluates for_each in a frame: without one there is one copy, which has neither key nor value. Of `target` it makes the targets by name, also when
+// there is only one.
 func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
+	if forEach == nil {
+		return []string{""}, []cty.Value{cty.NilVal}, nil
+	}
 	if hcl.ExprAsKeyword(forEach) == lang.Target {
 		for _, name := range sortedKeys(f.targets) {
 			keys, values = append(keys, name), append(values, f.targets[name])

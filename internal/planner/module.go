@@ -203,12 +203,9 @@ func (p *planner) declareEnds(m *module) {
 // evalCall makes the frames of a call in one frame of its caller.
 func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 	c := m.call
-	keys, values := []string{""}, []cty.Value{cty.NilVal}
-	var diags hcl.Diagnostics
-	if c.ForEach != nil {
-		if keys, values, diags = p.keys(caller, c.ForEach); diags.HasErrors() {
-			return diags
-		}
+	keys, values, diags := p.keys(caller, c.ForEach)
+	if diags.HasErrors() {
+		return diags
 	}
 	if p.framed += len(keys); p.framed > maxFrames {
 		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)

@@ -28,12 +28,9 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 	s := &stepState{stepDecl: d, placement: placement{of: d.object, frame: f}, at: b.At}
 	s.at.Module = f.at
 	f.steps[b.At] = s
-	keys, values := []string{""}, []cty.Value{cty.NilVal}
-	if b.ForEach != nil {
-		var diags hcl.Diagnostics
-		if keys, values, diags = p.keys(f, b.ForEach); diags.HasErrors() {
-			return diags
-		}
+	keys, values, diags := p.keys(f, b.ForEach)
+	if diags.HasErrors() {
+		return diags
 	}
 	if b.ForEach != nil || f.caller != nil {
 		if p.copied += len(keys); p.copied > maxCopies {
@@ -45,7 +42,6 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 		}
 	}
 	p.budget.Allow(len(keys))
-	var diags hcl.Diagnostics
 	e := p.evaluator(s, &f.scope, &later{p: p})
 	s.instances = make([]*instance, 0, len(keys))
 	s.byAt = make(map[addrs.Instance]*instance, len(keys))
