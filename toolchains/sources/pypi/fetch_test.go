@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -287,6 +288,38 @@ func TestTwoIndexes(t *testing.T) {
 	second.Close()
 	if err := newWorld(t, "", env).update(t); err == nil || !strings.Contains(err.Error(), "PIP_EXTRA_INDEX_URL") {
 		t.Errorf("the second does not answer: %v", err)
+	}
+}
+
+// TestMachine: the certificates and the proxy of pip's configuration count for pages and files.
+func TestMachine(t *testing.T) {
+	srv := serve(t, map[string][]byte{demo: wheel(t, "demo_pkg", "1.0", nil)})
+	tls := httptest.NewTLSServer(srv)
+	t.Cleanup(tls.Close)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tls.Certificate().Raw}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(srv.URL, "http://")
+	for name, x := range map[string]struct {
+		env  map[string]string
+		says string // "" is well
+	}{
+		"no certificates":        {map[string]string{"PIP_INDEX_URL": tls.URL + "/simple"}, "certificate"},
+		"its certificates":       {map[string]string{"PIP_INDEX_URL": tls.URL + "/simple", "PIP_CERT": ca}, ""},
+		"no such certificates":   {map[string]string{"PIP_INDEX_URL": tls.URL + "/simple", "PIP_CERT": ca + "x"}, "the certificates of pip's configuration"},
+		"a proxy":                {map[string]string{"PIP_INDEX_URL": "http://packages.invalid/simple", "PIP_PROXY": srv.URL}, ""},
+		"a proxy without scheme": {map[string]string{"PIP_INDEX_URL": "http://packages.invalid/simple", "PIP_PROXY": address}, ""},
+		"no proxy":               {map[string]string{"PIP_INDEX_URL": "http://packages.invalid/simple"}, "demo-pkg in the package index of PIP_INDEX_URL"},
+		"no index":               {map[string]string{"PIP_NO_INDEX": "1"}, "pip's configuration names none (no-index)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := newWorld(t, "", x.env).update(t)
+			if (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
+				t.Errorf("%v, want %q", err, x.says)
+			}
+		})
 	}
 }
 
