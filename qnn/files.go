@@ -94,15 +94,12 @@ type ContextBinary struct {
 
 // Runtime is what is to load a context binary: the SDK whose libraries are pushed, and the target.
 type Runtime struct {
-	Version  string // of the SDK: "2.41.0.251128"
-	BuildID  string
-	CoreAPI  string
-	HTPAPI   string
-	Blob     string // newest format that it reads
-	Arch     string
-	SoC      string
-	SoCModel int
-	VTCMMB   int
+	Version string // of the SDK: "2.41.0.251128"
+	BuildID string
+	CoreAPI string
+	HTPAPI  string
+	Blob    string // newest format that it reads
+	Target
 }
 
 // CheckContext says what keeps the runtime from loading the context binary, in the order in which QNN finds out.

@@ -48,7 +48,7 @@ func TestPushSet(t *testing.T) {
 // TestContext goes through the order in which QNN finds out.
 func TestContext(t *testing.T) {
 	made := qnn.ContextBinary{Name: "context.bin", BuildID: "v2.41.0.251128145156_191518", CoreAPI: "2.31.0", HTPAPI: "5.41.0", Blob: "3.2.3", Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}
-	run := qnn.Runtime{Version: "2.41.0.251128", CoreAPI: "2.31.0", HTPAPI: "5.41.0", Blob: "3.2.3", Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}
+	run := qnn.Runtime{Version: "2.41.0.251128", CoreAPI: "2.31.0", HTPAPI: "5.41.0", Blob: "3.2.3", Target: qnn.Target{Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}}
 	for name, x := range map[string]struct {
 		change func(c *qnn.ContextBinary, r *qnn.Runtime)
 		want   string

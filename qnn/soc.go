@@ -68,8 +68,10 @@ type OtherSoCs struct {
 
 // Target is what is built for.
 type Target struct {
-	SoC, Arch        string
-	SoCModel, VTCMMB int
+	SoC      string // "SM8750"
+	Arch     string // "v79"
+	SoCModel int    // QNN's number of the SoC: 69
+	VTCMMB   int    // 8
 }
 
 // Target returns what a pipeline for the SoC builds for when it says no more.

@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -173,8 +174,8 @@ func (d *Device) request(ctx context.Context, a *action.Action) (session.Request
 }
 
 // wanted reads a target from an action's platform.
-func wanted(platform map[string]string) devinfo.Wanted {
-	w := devinfo.Wanted{SoC: platform[PropertySoC], Arch: platform[PropertyArch]}
+func wanted(platform map[string]string) qnn.Target {
+	w := qnn.Target{SoC: platform[PropertySoC], Arch: platform[PropertyArch]}
 	w.SoCModel, _ = strconv.Atoi(platform[PropertySoCModel]) // 0, where it is not said, is not checked
 	w.VTCMMB, _ = strconv.Atoi(platform[PropertyVTCM])
 	return w

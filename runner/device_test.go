@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/check"
@@ -356,7 +357,7 @@ func TestTwoSystems(t *testing.T) {
 		b := needs(t, lib)
 		return push.File{Size: int64(len(b)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }}
 	}
-	set, err := check.Together(t.Context(), map[string]push.File{"a.so": file("liblog.so"), "b.so": file("libc.so.6"), "c.so": file("libmine.so")}, devinfo.Wanted{})
+	set, err := check.Together(t.Context(), map[string]push.File{"a.so": file("liblog.so"), "b.so": file("libc.so.6"), "c.so": file("libmine.so")}, qnn.Target{})
 	if err != nil || fmt.Sprint(set.Systems) != "[android linux]" || len(set.Problems) != 1 || !strings.Contains(set.Problems[0].Error(), "for Android (a.so) and for Linux (b.so) together") {
 		t.Errorf("%+v, %v", set, err)
 	}

@@ -145,7 +145,7 @@ func (h HTPContext) several(p *step.Plan, target htpTarget, libraries step.Toolc
 			fail("%v.", err)
 			continue
 		}
-		t := h.compiled(p, qnn.Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB})
+		t := h.compiled(p, *s.Target())
 		if slices.ContainsFunc(all, func(o htpTarget) bool { return o.SoCModel == t.SoCModel }) {
 			fail("%s is there twice, by its model number %d.", t.SoC, t.SoCModel)
 		}

@@ -112,7 +112,7 @@ func (q *question) runtime(files []qnn.File) (r qnn.Runtime) {
 		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
 	}
 	if t := facts.TargetOf(q.p.Target); t != nil {
-		r.SoC, r.Arch, r.SoCModel, r.VTCMMB = t.SoC, t.Arch, t.SoCModel, t.VTCMMB
+		r.Target = *t
 	}
 	return r
 }

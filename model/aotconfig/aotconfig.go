@@ -15,10 +15,10 @@ import (
 
 // Target is the device that a context is compiled for.
 type Target struct {
-	Arch     string `json:"arch"`                                // "v79"
-	SoC      string `json:"soc"`                                 // "SM8750"
-	VTCMMB   int    `json:"vtcm_mb"`                             // megabytes
-	SignedPD bool   `arg:"signed_pd" json:"signed_pd,omitempty"` // needs a signed op package; old QNN versions answer "Unsupported config option 2"
+	Arch     string `json:"arch"`                // "v79"
+	SoC      string `json:"soc"`                 // "SM8750"
+	VTCMMB   int    `json:"vtcm_mb"`             // megabytes
+	SignedPD bool   `json:"signed_pd,omitempty"` // needs a signed op package; old QNN versions answer "Unsupported config option 2"
 }
 
 // Config is upstream's qnn_aot_cfg_*.json. Fields keep the order of the shipped files.

@@ -31,7 +31,7 @@ import (
 
 // Files looks into the files of a run for what would fail on the device: machines and archs that are not the device's, libraries of
 // different QNN SDKs, and libraries that are needed and neither pushed nor on the device. dev may be nil: then the device is not asked.
-func Files(ctx context.Context, q session.Request, want devinfo.Wanted, dev *adb.Device) error {
+func Files(ctx context.Context, q session.Request, want qnn.Target, dev *adb.Device) error {
 	c, err := examine(ctx, q, want, dev)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ type Set struct {
 }
 
 // Together looks at files as Files does, and says what they are.
-func Together(ctx context.Context, files map[string]push.File, want devinfo.Wanted) (*Set, error) {
+func Together(ctx context.Context, files map[string]push.File, want qnn.Target) (*Set, error) {
 	c, err := examine(ctx, session.Request{Files: files}, want, nil)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Together(ctx context.Context, files map[string]push.File, want devinfo.Want
 	return s, nil
 }
 
-func examine(ctx context.Context, q session.Request, want devinfo.Wanted, dev *adb.Device) (*checker, error) {
+func examine(ctx context.Context, q session.Request, want qnn.Target, dev *adb.Device) (*checker, error) {
 	c := &checker{want: want, bases: map[string]string{}, builds: map[string][]string{}, needed: map[string]string{}, systems: map[string][]string{}, found: []*devinfo.Mismatch{}, warned: []qnn.Finding{}}
 	for p := range q.Files {
 		c.bases[path.Base(p)] = p
@@ -89,7 +89,7 @@ func examine(ctx context.Context, q session.Request, want devinfo.Wanted, dev *a
 
 // checker collects what does not fit.
 type checker struct {
-	want    devinfo.Wanted
+	want    qnn.Target
 	bases   map[string]string   // base name to path of what is pushed
 	builds  map[string][]string // build id to files
 	needed  map[string]string   // library to the first file that needs it
@@ -241,7 +241,7 @@ func few(names []string) string {
 
 // contextBinaries checks that the target, with the runtime that is pushed, can load the context binaries.
 func (c *checker) contextBinaries() {
-	run := qnn.Runtime{Arch: c.want.Arch, SoC: c.want.SoC, SoCModel: c.want.SoCModel, VTCMMB: c.want.VTCMMB}
+	run := qnn.Runtime{Target: c.want}
 	for id, files := range c.builds {
 		if slices.ContainsFunc(files, func(p string) bool { return path.Base(p) == "libQnnHtp.so" }) {
 			run.BuildID = id

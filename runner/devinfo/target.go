@@ -3,6 +3,8 @@ package devinfo
 import (
 	"errors"
 	"fmt"
+
+	"github.com/hexmage/hexmage/qnn"
 )
 
 // Mismatch is something that would fail on the device, found before anything is pushed.
@@ -20,22 +22,14 @@ func (m *Mismatch) Error() string {
 	return what + "; " + m.Remedy
 }
 
-// Wanted is the target that the files were built for; what is empty is not checked.
-type Wanted struct {
-	SoC      string // "SM8750"
-	Arch     string // "v79"
-	SoCModel int    // QNN's number of the SoC: 69
-	VTCMMB   int    // 8
-}
-
-// CheckDevice compares a device with the target.
-func CheckDevice(have Info, want Wanted) error {
+// CheckDevice compares a device with the target that the files were built for; what is empty in that is not checked.
+func CheckDevice(have Info, want qnn.Target) error {
 	var all []error
 	if !FitsSoC(have.SoC, want.SoC) {
 		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, the target is %s", have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target %q {} or choose another device with --serial", have.SoC)})
 	}
 	if want.Arch != "" && have.Arch != "" && have.Arch != want.Arch {
-		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has Hexagon %s, the target is %s", have.Serial, have.Arch, want.Arch), Remedy: "set the target's soc to the device's, or choose another device with --serial"})
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has Hexagon %s, the target is %s", have.Serial, have.Arch, want.Arch), Remedy: "build for the device's SoC, or choose another device with --serial"})
 	}
 	return errors.Join(all...)
 }

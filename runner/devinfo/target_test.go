@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/push"
@@ -16,14 +17,14 @@ func TestCheckDevice(t *testing.T) {
 	phone := devinfo.Info{Serial: "R5CT", SoC: "SM8750P"}
 	for _, c := range []struct {
 		have devinfo.Info
-		want devinfo.Wanted
+		want qnn.Target
 		ok   bool
 	}{
-		{phone, devinfo.Wanted{}, true},
-		{phone, devinfo.Wanted{SoC: "SM8750", Arch: "v79"}, true}, // a phone does not say its arch
-		{phone, devinfo.Wanted{SoC: "SM8650"}, false},
-		{devinfo.Info{}, devinfo.Wanted{SoC: "SM8650"}, true}, // nor, if it is old, its SoC
-		{devinfo.Info{SoC: "SM8750", Arch: "v79"}, devinfo.Wanted{SoC: "SM8750", Arch: "v75"}, false},
+		{phone, qnn.Target{}, true},
+		{phone, qnn.Target{SoC: "SM8750", Arch: "v79"}, true}, // a phone does not say its arch
+		{phone, qnn.Target{SoC: "SM8650"}, false},
+		{devinfo.Info{}, qnn.Target{SoC: "SM8650"}, true}, // nor, if it is old, its SoC
+		{devinfo.Info{SoC: "SM8750", Arch: "v79"}, qnn.Target{SoC: "SM8750", Arch: "v75"}, false},
 	} {
 		if err := devinfo.CheckDevice(c.have, c.want); (err == nil) != c.ok {
 			t.Errorf("%+v for %+v: %v", c.have, c.want, err)
@@ -43,6 +44,6 @@ func FuzzCheckFiles(f *testing.F) {
 		}
 		_ = check.Files(t.Context(), session.Request{Files: map[string]push.File{
 			name: {Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }, Size: int64(len(b))},
-		}, Args: []string{"./" + name}}, devinfo.Wanted{Arch: "v79"}, nil)
+		}, Args: []string{"./" + name}}, qnn.Target{Arch: "v79"}, nil)
 	})
 }

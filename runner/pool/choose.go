@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/devinfo"
 )
 
@@ -106,7 +107,7 @@ func (ph *poolPhone) fits(w Want) bool {
 func (p *Pool) nothingFits(w Want) error {
 	i := slices.IndexFunc(p.phones, func(ph *poolPhone) bool { return w.Serial != "" && ph.is(w.Serial) })
 	if i >= 0 {
-		if err := devinfo.CheckDevice(devinfo.Info{Serial: w.Serial, SoC: cmp.Or(p.phones[i].soc, p.phones[i].SoC)}, devinfo.Wanted{SoC: w.SoC}); err != nil {
+		if err := devinfo.CheckDevice(devinfo.Info{Serial: w.Serial, SoC: cmp.Or(p.phones[i].soc, p.phones[i].SoC)}, qnn.Target{SoC: w.SoC}); err != nil {
 			return err
 		}
 	}

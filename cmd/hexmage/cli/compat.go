@@ -18,7 +18,6 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/runner/check"
-	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -80,7 +79,7 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 
 // compatFiles says what is to be said of files that are to be on a device together: exit code 1 when they will not work.
 func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []string) error {
-	want := devinfo.Wanted{}
+	want := qnn.Target{}
 	head := "any SoC"
 	if len(a.SoC) > 0 {
 		soc, err := a.oneSoC("")
@@ -91,7 +90,7 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 		if err != nil {
 			return usage("%v", err)
 		}
-		want = devinfo.Wanted{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
+		want = *s.Target()
 		head = s.Name + ", Hexagon " + s.Arch
 	}
 	files := map[string]push.File{}

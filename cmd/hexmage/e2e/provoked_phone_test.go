@@ -68,7 +68,7 @@ func TestProvokedPhones(t *testing.T) {
 	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
 		w.writeShipped(t, good)
 		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}}, io.Discard)
-		wants(t, w.run(t, "run", pipeline, aot+"run.qwen3"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; set the target's soc to the device's, or choose another device")
+		wants(t, w.run(t, "run", pipeline, aot+"run.qwen3"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
 	})
 	for _, m := range phoneMistakes() {
 		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
