@@ -293,7 +293,7 @@ with open(sys.argv[1], "w") as f:
 // is kept.
 func TestRealEnvironment(t *testing.T) {
 	if os.Getenv("HEXMAGE_REGISTRY") != "all" {
-		t.Skip("downloads 200 MB: HEXMAGE_REGISTRY=all")
+		t.Skip("downloads 156 MB: HEXMAGE_REGISTRY=all")
 	}
 	root := t.TempDir()
 	for name, text := range map[string]string{"ws/pipelines/p.hcl": `
