@@ -199,6 +199,12 @@ func TestHostilePages(t *testing.T) {
 	if err != nil || len(files) != 1 || files[0].URL != "https://i.example/files/x-1-py3-none-any.whl" || files[0].SHA256 != sum || files[0].Yanked == "" || strings.ContainsAny(files[0].Yanked, "\n\x1b") {
 		t.Errorf("%+v, %v", files, err)
 	}
+	for yanked, want := range map[string]string{`false`: "", `true`: "no reason is given", `""`: "no reason is given", `"broken"`: "broken"} {
+		files, err := pypi.ParsePage([]byte(`{"meta":{"api-version":"1.0"},"files":[{"filename":"x-1-py3-none-any.whl","url":"x-1-py3-none-any.whl","yanked":`+yanked+`}]}`), "https://i.example/simple/x/")
+		if err != nil || len(files) != 1 || files[0].Yanked != want {
+			t.Errorf("yanked %s: %+v, %v", yanked, files, err)
+		}
+	}
 }
 
 func FuzzPage(f *testing.F) {
