@@ -10,7 +10,7 @@ type HTPEmulate struct {
 
 func htpEmulateSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs contexts on the vendor's emulator of the HTP, on this machine: right to the bit, and nothing like as fast. A language model answers a prompt.",
+		Summary: "Runs contexts on the vendor's emulator of the HTP, on this machine, at no phone's speed. A language model answers a prompt.",
 		ArgDocs: saidDocs(map[string]string{"context": "What `htp_context` made. Of several graphs in one context, other than a language model's, the folder of one: `emulator/GRAPH` in it."}),
 		Outputs: saidOutputs(), Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example: `step "htp_emulate" "lpbq" {

@@ -37,7 +37,7 @@ class Options:
 
 @dataclass
 class Facts:
-    """What a context says of itself, read by the vendor's own library."""
+    """What a context says of itself: build, SoC model and graphs by the vendor's own library, the rest in clear text within it."""
 
     build: str
     soc_model: int

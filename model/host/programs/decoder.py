@@ -9,7 +9,6 @@ Outputs: logits float [1, S, vocabulary]; new_k_I, new_v_I float [1, kv_heads, S
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -17,32 +16,13 @@ from onnx import TensorProto, helper
 
 from arch import Arch
 from feed import GRAPHS
-from tensors import DataFile
+from tensors import DataFile, Nodes
 from weights import Weights
-
-
-class _Builder:
-    def __init__(self, data: DataFile) -> None:
-        self.data = data
-        self.nodes: list[onnx.NodeProto] = []
-        self.initializers: dict[str, onnx.TensorProto] = {}
-
-    def op(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        self.nodes.append(helper.make_node(kind, inputs, [output], name=f"{output}/{kind}", **attributes))
-        return output
-
-    def constant(self, name: str, a: np.ndarray) -> str:
-        if name not in self.initializers:
-            self.initializers[name] = self.data.tensor(name, a)
-        return name
-
-    def ints(self, *values: int) -> str:
-        return self.constant("ints_" + "_".join(map(str, values)), np.array(values, np.int64))
 
 
 def build(name: str, arch: Arch, tokens: int, weights: Weights, data: DataFile) -> onnx.ModelProto:
     """One of the graphs, float."""
-    b, a, s = _Builder(data), arch, tokens
+    b, a, s = Nodes(data), arch, tokens
     keys = a.context + s
 
     def weight(key: str) -> str:

@@ -1,12 +1,13 @@
-"""Tensors of graphs that share one data file, so that prefill and decode have their weights once."""
+"""Graphs in the making that share one data file, so that prefill and decode have their weights once."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from arch import Wrong
 
@@ -35,6 +36,27 @@ class DataFile:
 
     def close(self) -> None:
         self.file.close()
+
+
+class Nodes:
+    """The nodes of a graph in the making, and its constants."""
+
+    def __init__(self, data: DataFile) -> None:
+        self.data = data
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: dict[str, onnx.TensorProto] = {}
+
+    def op(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [output], name=f"{output}/{kind}", **attributes))
+        return output
+
+    def constant(self, name: str, a: np.ndarray) -> str:
+        if name not in self.initializers:
+            self.initializers[name] = self.data.tensor(name, a)
+        return name
+
+    def ints(self, *values: int) -> str:
+        return self.constant("ints_" + "_".join(map(str, values)), np.array(values, np.int64))
 
 
 def external(name: str, kind: int, dims: list[int], offset: int, length: int) -> onnx.TensorProto:

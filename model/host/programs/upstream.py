@@ -21,7 +21,7 @@ from onnx import TensorProto, helper
 import weights
 from arch import Arch, Wrong
 from feed import GRAPHS, SEES
-from tensors import DataFile
+from tensors import DataFile, Nodes
 
 BLOCK = {"qwen2": 32, "llama": 32}  # upstream has it fixed; of qwen3 config.json says it
 PENALTY = -20.0  # what is added to a row's least score where a token does not look
@@ -91,27 +91,14 @@ def quantised(folder: Path) -> bool:
     return at.is_file() and any(name.endswith(".scale1") for name, _ in weights.safetensors(at))
 
 
-class Graph:
+class Graph(Nodes):
     """One of the graphs. A value is named by its dequantised tensor; `points` has the point behind each."""
 
     def __init__(self, file: File, arch: Arch, block: int, tokens: int, data: DataFile) -> None:
-        self.file, self.arch, self.block, self.tokens, self.data = file, arch, block, tokens, data
-        self.nodes: list[onnx.NodeProto] = []
-        self.initializers: dict[str, onnx.TensorProto] = {}
+        super().__init__(data)
+        self.file, self.arch, self.block, self.tokens = file, arch, block, tokens
         self.points: dict[str, Point] = {}  # by the quantised tensor
         self.at: dict[str, Point] = {}  # by the dequantised one
-
-    def op(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        self.nodes.append(helper.make_node(kind, inputs, [output], name=f"{output}/{kind}", **attributes))
-        return output
-
-    def constant(self, name: str, a: np.ndarray) -> str:
-        if name not in self.initializers:
-            self.initializers[name] = self.data.tensor(name, a)
-        return name
-
-    def ints(self, *values: int) -> str:
-        return self.constant("ints_" + "_".join(map(str, values)), np.array(values, np.int64))
 
     def pair(self, p: Point) -> list[str]:
         name = f"{p[2]}_{p[0].tobytes().hex()}_{p[1]}"
