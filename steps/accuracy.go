@@ -59,8 +59,9 @@ func (c Accuracy) Plan(p *step.Plan) {
 			p.Fail("references", "What to compare with", "%q must have either a reference of its own, in references, or reference, the one of all.", name)
 		}
 	}
-	for name, of := range map[string]map[string]step.Path{"outputs": c.Outputs, "references": c.References, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times} {
-		at := map[string]string{}
+	named := map[string]map[string]step.Path{"outputs": c.Outputs, "references": c.References, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times}
+	for _, name := range slices.Sorted(maps.Keys(named)) { // in one order, of errors too
+		of, at := named[name], map[string]string{}
 		for _, key := range slices.Sorted(maps.Keys(of)) {
 			if _, ok := c.Outputs[key]; !ok {
 				p.Fail(name, "Nothing to compare", "%s has %q, and outputs has not.", name, key)
