@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,19 +16,20 @@ import (
 	"github.com/hexmage/hexmage/internal/statefile"
 )
 
-// floorGraph is the file in which the floor is told what there is to do: a line for each action, with output, program and inputs; an
-// empty line before those that need what stands above it.
+// floorGraph is the file in which the floor is told what there is to do: names, one a line, and after an empty line the actions, each a line
+// with the numbers of its output, its program and its inputs. An empty line is before those that need what is made above it.
 const floorGraph = "graph"
 
 // floorRun is the least that a build can do that promises what hexmage's do: content decides what runs, nothing runs twice, and what is
 // done survives a crash. It looks at each source and output once, hashes what goes into an action and what comes out, starts the process,
 // has the store and out/ share what it made, and flushes once. It has no language, no sandbox, no log, and nothing to say.
 type floorRun struct {
+	names []string
+	made  []made // of each name; none in the first build
+	dirty []bool // what is not as the last build left it
+	other []bool // what has other content than it had then
 	null  *os.File
-	ran   atomic.Bool     // an action did
-	known map[string]made // by name: what is as it was when the last build ended
-	mu    sync.Mutex      // of now
-	now   map[string]made
+	ran   atomic.Bool
 }
 
 // made is a source, or what an action made.
@@ -41,12 +41,17 @@ type made struct {
 
 // buildFloor builds the graph of the working directory.
 func buildFloor(jobs int) error {
-	f := floorRun{known: map[string]made{}, now: map[string]made{}}
-	if f.load(jobs) {
-		return nil
-	}
 	text, err := os.ReadFile(floorGraph)
 	if err != nil {
+		return err
+	}
+	head, actions, _ := strings.Cut(strings.TrimSpace(string(text)), "\n\n")
+	f := floorRun{names: strings.Split(head, "\n")}
+	n := len(f.names)
+	f.made, f.dirty, f.other = make([]made, n), make([]bool, n), make([]bool, n)
+	state := f.load()
+	sources, same, err := f.check(jobs)
+	if err != nil || same && state != nil {
 		return err
 	}
 	if f.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
@@ -55,9 +60,12 @@ func buildFloor(jobs int) error {
 	if err := errors.Join(os.MkdirAll("out", 0o755), os.MkdirAll("store", 0o755), os.MkdirAll("new", 0o755)); err != nil {
 		return err
 	}
-	for level := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
-		lines := strings.Split(level, "\n")
-		if err := parallel(jobs, len(lines), func(i int) error { return f.action(strings.Fields(lines[i])) }); err != nil {
+	if err := parallel(jobs, len(sources), func(k int) error { return f.source(sources[k]) }); err != nil {
+		return err
+	}
+	for level := range strings.SplitSeq(actions, "\n\n") {
+		todo := f.todo(level)
+		if err := parallel(jobs, len(todo), func(k int) error { return f.action(todo[k]) }); err != nil {
 			return err
 		}
 	}
@@ -66,93 +74,104 @@ func buildFloor(jobs int) error {
 			return err
 		}
 	}
-	return f.save()
+	return f.save(state)
 }
 
-// action makes an output, unless there is what the same command made of the same inputs.
-func (f *floorRun) action(line []string) error {
-	out, argv := line[0], append([]string{line[1], ""}, line[2:]...)
-	key := digest.BLAKE3.New()
-	fmt.Fprintln(key, line)
-	for i, name := range line[1:] {
-		in, err := f.input(name)
-		if err != nil {
-			return err
-		}
-		if key.Write(in.sum.AppendHash(nil)); !in.key.IsZero() {
-			argv[i+1] = stored(in.key)
+// check finds out what is dirty, and which sources are.
+func (f *floorRun) check(jobs int) (sources []int, same bool, err error) {
+	var numbers []int
+	var paths []string
+	for i, name := range f.names {
+		if !strings.HasPrefix(name, "obj/") { // which only the store has
+			numbers, paths = append(numbers, i), append(paths, name)
 		}
 	}
-	m := made{key: digest.BLAKE3.Sum(key, 0)}
-	if old, ok := f.known[out]; ok && old.key == m.key {
-		f.add(out, old)
-		return nil
-	}
-	err := f.make(&m, argv)
-	if err == nil && strings.HasPrefix(out, "out/") {
-		if err = os.Link(stored(m.key), out); errors.Is(err, fs.ErrExist) {
-			err = errors.Join(os.Remove(out), os.Link(stored(m.key), out))
+	stamps, err := stat.Lstats(".", paths, jobs)
+	same = true
+	for k, i := range numbers {
+		if stamps[k] == f.made[i].stamp {
+			continue
 		}
-		if err == nil {
-			m.stamp, err = stat.Lstat(out)
+		same, f.dirty[i] = false, true
+		if !strings.HasPrefix(paths[k], "out/") {
+			sources = append(sources, i)
+			if f.made[i].stamp = stamps[k]; stamps[k].Racy(time.Now()) {
+				f.made[i].stamp = stat.Stamp{Mode: stamps[k].Mode} // of no file: it is read again the next time
+			}
 		}
 	}
-	f.add(out, m)
+	return sources, same, err
+}
+
+func (f *floorRun) source(i int) error {
+	sum, err := hashFile(f.names[i])
+	f.other[i], f.made[i].sum = sum != f.made[i].sum, sum
 	return err
 }
 
-// make puts what a command makes into the store, if it is not there.
-func (f *floorRun) make(m *made, argv []string) (err error) {
-	if m.sum, err = hashFile(stored(m.key)); !errors.Is(err, fs.ErrNotExist) {
-		return err
+// todo returns those of some actions that have something to do.
+func (f *floorRun) todo(lines string) (all [][]int) {
+	for line := range strings.SplitSeq(lines, "\n") {
+		var action []int
+		do := false
+		for field := range strings.FieldsSeq(line) {
+			i, _ := strconv.Atoi(field)
+			action = append(action, i)
+			do = do || f.other[i]
+		}
+		if out := action[0]; do || f.dirty[out] || f.made[out].key.IsZero() {
+			all = append(all, action)
+		}
 	}
-	f.ran.Store(true)
-	argv[1] = "new/" + m.key.Hex()
-	p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Env: environment("/"), Files: []*os.File{f.null, f.null, f.null}})
-	if err != nil {
-		return err
-	}
-	if st, err := p.Wait(); err != nil || !st.Success() {
-		return fmt.Errorf("%s: %v, %w", argv, st, err)
-	}
-	if m.sum, err = hashFile(argv[1]); err != nil {
-		return err
-	}
-	return os.Rename(argv[1], stored(m.key))
+	return all
 }
 
-// input is a source or what an earlier action made.
-func (f *floorRun) input(name string) (made, error) {
-	f.mu.Lock()
-	m, ok := f.now[name]
-	f.mu.Unlock()
-	if ok {
-		return m, nil
-	}
-	m, ok = f.known[name]
-	if !ok {
-		var err error
-		if m.stamp, err = stat.Lstat(name); err != nil {
-			return m, err
+// action sees to it that the store and out/ have what an action makes.
+func (f *floorRun) action(numbers []int) error {
+	out, argv, h := numbers[0], make([]string, len(numbers)), digest.BLAKE3.New()
+	for k, i := range numbers {
+		fmt.Fprintln(h, f.names[i])
+		if argv[k] = f.names[i]; k == 0 {
+			continue
 		}
-		if m.stamp.Racy(time.Now()) {
-			m.stamp = stat.Stamp{Mode: m.stamp.Mode} // of no file: it is read again the next time
-		}
-		if m.sum, err = hashFile(name); err != nil {
-			return m, err
+		if h.Write(f.made[i].sum.AppendHash(nil)); !f.made[i].key.IsZero() {
+			argv[k] = stored(f.made[i].key)
 		}
 	}
-	f.add(name, m)
-	return m, nil
-}
-
-func (f *floorRun) add(name string, m made) {
-	f.mu.Lock()
-	f.now[name] = m
-	f.mu.Unlock()
+	m := made{key: digest.BLAKE3.Sum(h, 0)}
+	var err error
+	if m.sum, err = hashFile(stored(m.key)); errors.Is(err, fs.ErrNotExist) {
+		argv[0], argv[1] = argv[1], "new/"+m.key.Hex()
+		if m.sum, err = f.start(argv); err == nil {
+			err = os.Rename(argv[1], stored(m.key))
+		}
+	}
+	if err == nil && strings.HasPrefix(f.names[out], "out/") {
+		if err = os.Link(stored(m.key), f.names[out]); errors.Is(err, fs.ErrExist) {
+			err = errors.Join(os.Remove(f.names[out]), os.Link(stored(m.key), f.names[out]))
+		}
+		if err == nil {
+			m.stamp, err = stat.Lstat(f.names[out])
+		}
+	}
+	f.other[out], f.dirty[out], f.made[out] = m.sum != f.made[out].sum, true, m
+	return err
 }
 
 func stored(key digest.Digest) string { return "store/" + key.Hex()[:32] }
+
+// start runs a command and returns the digest of what it made.
+func (f *floorRun) start(argv []string) (digest.Digest, error) {
+	f.ran.Store(true)
+	p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Env: environment("/"), Files: []*os.File{f.null, f.null, f.null}})
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	if st, err := p.Wait(); err != nil || !st.Success() {
+		return digest.Digest{}, fmt.Errorf("%s: %v, %w", argv, st, err)
+	}
+	return hashFile(argv[1])
+}
 
 func hashFile(path string) (digest.Digest, error) {
 	f, err := os.Open(path)
@@ -163,53 +182,41 @@ func hashFile(path string) (digest.Digest, error) {
 	return digest.BLAKE3.Reader(f)
 }
 
-// floorState is the file in which it is remembered what was made: a block of what is looked at, and one of what only the store has.
+// floorState is the file in which it is remembered what was made. Of what comes again the last counts.
 func floorState() (string, statefile.Kind) {
 	return "state", statefile.Kind{Name: "floor", Version: 1, Max: 1 << 30, Shared: true}
 }
 
-// load reads what was made, and tells whether all of it is as it was.
-func (f *floorRun) load(jobs int) bool {
-	file, err := statefile.Read(floorState())
+func (f *floorRun) load() *statefile.File {
+	state, err := statefile.Read(floorState())
 	if err != nil {
-		return false // there is none
+		return nil // there is none
 	}
-	names, all := remembered(file.Blocks[0])
-	stamps, err := stat.Lstats(".", names, jobs)
-	if err == nil && slices.EqualFunc(stamps, all, func(s stat.Stamp, m made) bool { return s == m.stamp }) {
-		return true
-	}
-	for i, name := range names {
-		if stamps[i] == all[i].stamp {
-			f.known[name] = all[i]
+	for _, block := range state.Blocks {
+		for d := statefile.Decode(block); d.Len() > 0; {
+			f.made[d.Below(len(f.made))] = made{d.Stamp(), d.Digest(), d.Digest()}
 		}
 	}
-	names, all = remembered(file.Blocks[1])
-	for i, name := range names {
-		f.known[name] = all[i]
-	}
-	return false
+	return state
 }
 
-func remembered(block []byte) (names []string, all []made) {
-	for d := statefile.Decode(block); d.Len() > 0; {
-		names, all = append(names, d.Text()), append(all, made{d.Stamp(), d.Digest(), d.Digest()})
-	}
-	return names, all
-}
-
-func (f *floorRun) save() error {
-	var blocks [2]statefile.Encoder
-	for name, m := range f.now {
-		e := &blocks[0]
-		if !m.stamp.Exists() {
-			e = &blocks[1]
+// save adds what was dirty to what was read, or writes all.
+func (f *floorRun) save(state *statefile.File) error {
+	encode := func(all bool) []byte {
+		var e statefile.Encoder
+		for i, m := range f.made {
+			if all || f.dirty[i] {
+				e.Int(i)
+				e.Stamp(m.stamp)
+				e.Digest(m.sum)
+				e.Digest(m.key)
+			}
 		}
-		e.Text(name)
-		e.Stamp(m.stamp)
-		e.Digest(m.sum)
-		e.Digest(m.key)
+		return e.Block
 	}
 	path, kind := floorState()
-	return statefile.Write(path, kind, blocks[0].Block, blocks[1].Block)
+	if state != nil && state.Append(path, encode(false)) == nil {
+		return nil
+	}
+	return statefile.Write(path, kind, encode(true))
 }

@@ -30,7 +30,7 @@ func TestFloor(t *testing.T) {
 	write("tools/first", "#!/bin/sh\necho ran >>ran\nto=$1\nshift\nhead -qn1 \"$@\" >$to\n")
 	write("src/a", "a\n")
 	write("src/b", "b\n")
-	write(floorGraph, "obj/a tools/first src/a\nout/b tools/first src/b\n\nout/all tools/first obj/a out/b\n")
+	write(floorGraph, "tools/first\nsrc/a\nsrc/b\nobj/a\nout/b\nout/all\n\n3 0 1\n4 0 2\n\n5 0 3 4\n")
 	for _, c := range []struct {
 		what   string
 		before func()
@@ -61,23 +61,35 @@ func TestFloor(t *testing.T) {
 			}
 		}
 	}
-	// What is as it was is not built again, whatever there is to do.
-	looked := func() bool { return (&floorRun{known: map[string]made{}}).load(1) }
-	f := floorRun{now: map[string]made{"obj/a": {}}}
-	for _, path := range []string{"src/a", "out/all"} {
-		s, err := stat.Lstat(path)
-		if err != nil {
-			t.Fatal(err)
+	// What is as it was is not looked at twice.
+	f := floorRun{names: []string{"src/a", "obj/a", "out/all"}}
+	check := func(sources, dirty int) {
+		t.Helper()
+		f.made, f.dirty = make([]made, 3), make([]bool, 3)
+		f.load()
+		found, same, err := f.check(1)
+		n := 0
+		for _, d := range f.dirty {
+			if d {
+				n++
+			}
 		}
-		f.now[path] = made{stamp: s}
+		if err != nil || len(found) != sources || n != dirty || same != (dirty == 0) {
+			t.Errorf("%d sources and in all %d are dirty, the same %v, %v; not %d and %d", len(found), n, same, err, sources, dirty)
+		}
 	}
-	if err := f.save(); err != nil || !looked() {
-		t.Errorf("what is as it was is not taken for that: %v", err)
+	f.made = make([]made, 3)
+	for i, path := range f.names {
+		f.made[i].stamp, _ = stat.Lstat(path)
 	}
+	if err := f.save(nil); err != nil {
+		t.Fatal(err)
+	}
+	check(0, 0)
+	_ = os.Remove("out/all")
+	check(0, 1)
 	write("src/a", "another\n")
-	if looked() {
-		t.Error("what is not as it was is taken for that")
-	}
+	check(1, 2)
 	if err := os.RemoveAll("state"); err != nil {
 		t.Fatal(err)
 	}

@@ -366,13 +366,24 @@ func (g Graph) makefile() string {
 
 // floor is what floorGraph holds.
 func (g Graph) floor() string {
+	names := append([]string{"tools/" + g.Program}, g.Sources...)
+	for _, n := range g.Nodes {
+		names = append(names, n.Out)
+	}
+	number := map[string]int{}
+	for i, name := range names {
+		number[name] = i
+	}
 	var b strings.Builder
-	for i, level := range levels(g) {
-		if i > 0 {
-			b.WriteString("\n")
-		}
+	b.WriteString(strings.Join(names, "\n") + "\n")
+	for _, level := range levels(g) {
+		b.WriteString("\n")
 		for _, n := range level {
-			fmt.Fprintf(&b, "%s tools/%s %s\n", n.Out, g.Program, strings.Join(n.In, " "))
+			fmt.Fprintf(&b, "%d 0", number[n.Out])
+			for _, in := range n.In {
+				fmt.Fprintf(&b, " %d", number[in])
+			}
+			b.WriteString("\n")
 		}
 	}
 	return b.String()
