@@ -10,6 +10,7 @@ type Case struct {
 	Scenarios []Scenario // beside cold
 	ColdOnce  bool       // in the first round alone: it takes minutes
 	Traced    bool       // hexmage's system calls are counted
+	Asked     bool       // it is only measured if it is asked for by name
 
 	Limits Limits
 }
@@ -103,7 +104,7 @@ func Cases(s Sizes) []Case {
 			all = append(all, Case{
 				Name:  fmt.Sprintf("wide %d%s", s.Most, form),
 				Graph: func() Graph { return Wide(s.Most, 10, explicit) },
-				Tools: []string{ninja}, Scenarios: most, ColdOnce: true,
+				Tools: []string{ninja}, Scenarios: most, ColdOnce: true, Asked: explicit,
 				Limits: Limits{Ninja: map[Scenario]float64{NoOp: 0.4}},
 			})
 		}

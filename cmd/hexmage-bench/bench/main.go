@@ -59,11 +59,9 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 		fmt.Fprintln(stdout, strings.Join(o.names(), "\n"))
 		return 0
 	}
-	if *only != "" {
-		if err := o.keep(*only); err != nil {
-			fmt.Fprintln(stderr, "bench:", err)
-			return 2
-		}
+	if err := o.keep(*only); err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 2
 	}
 	o.Main = *mainPipeline
 	if err := run(ctx, o, *doc, "go tool mage bench", args, stdout); err != nil {
@@ -97,8 +95,13 @@ func (o *Options) names() []string {
 // option is the case's name on the command line.
 func (c Case) option() string { return strings.ReplaceAll(c.Name, " ", "-") }
 
-// keep leaves only what is named, with commas between: by its name, or with others by the words that their names begin with.
+// keep leaves only what is named, with commas between: by its name, or with others by the words that their names begin with. Of "" it leaves
+// what need not be asked for.
 func (o *Options) keep(asked string) error {
+	if asked == "" {
+		o.Cases = slices.DeleteFunc(o.Cases, func(c Case) bool { return c.Asked })
+		return nil
+	}
 	known := o.names()
 	var wanted []string
 	for want := range strings.SplitSeq(asked, ",") {

@@ -175,7 +175,11 @@ func TestKeep(t *testing.T) {
 	if err := o.keep("layered,large"); err != nil || len(o.Cases) != 3 || o.Watched != 0 || o.Examples != nil {
 		t.Errorf("layered,large: %v, %v", o.names(), err)
 	}
-	for _, asked := range []string{"", "wid", "wide-1000,nothing"} {
+	o = options()
+	if err := o.keep(""); err != nil || len(o.names()) != len(names)-1 || slices.Contains(o.names(), "wide-100000-explicit") {
+		t.Errorf("nothing asked for: %v, %v", o.names(), err)
+	}
+	for _, asked := range []string{",", "wid", "wide-1000,nothing"} {
 		if err := options().keep(asked); err == nil {
 			t.Errorf("-only %q was taken", asked)
 		}
