@@ -145,7 +145,7 @@ func (w *workspace) edit(name string, change func(string) string) {
 	sdktest.Write(w.t, filepath.Join(w.dir, "pkg"), map[string]string{name: change(string(data))})
 }
 
-func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
+func (w *workspace) plan() (*plan.Plan, *planner.Extender, hcl.Diagnostics) {
 	w.t.Helper()
 	cfg, diags := config.Load(os.DirFS(w.dir), "p", nil)
 	if diags.HasErrors() {
@@ -156,20 +156,27 @@ func (w *workspace) plan() (*plan.Plan, hcl.Diagnostics) {
 	return planner.Build(planner.Options{Config: cfg, Workspace: w.dir, Kinds: kinds})
 }
 
-// events collects what ran and what failed.
+// events collects what ran and what failed, and the keys of all actions.
 type events struct {
 	ran      []string
 	failures []*event.Failure
+	keys     map[string]string
+	checks   []event.CheckFinished
 }
 
 func (e *events) Send(ev event.Event) {
+	if c, ok := ev.(event.CheckFinished); ok {
+		e.checks = append(e.checks, c)
+	}
 	f, ok := ev.(event.ActionFinished)
 	if !ok {
 		return
 	}
+	name := strings.TrimSuffix(f.Step+" "+f.Name, " ")
+	e.keys[name] = f.Key
 	switch f.Outcome {
 	case event.Executed:
-		e.ran = append(e.ran, strings.TrimSuffix(f.Step+" "+f.Name, " "))
+		e.ran = append(e.ran, name)
 	case event.Failed:
 		e.failures = append(e.failures, f.Failure)
 	}
@@ -178,10 +185,17 @@ func (e *events) Send(ev event.Event) {
 // build builds the pipeline and returns what ran, sorted, and what failed.
 func (w *workspace) build() ([]string, []*event.Failure) {
 	w.t.Helper()
-	p, diags := w.plan()
+	p, more, diags := w.plan()
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}
+	done := w.run(p, more, more.Explain)
+	return done.ran, done.failures
+}
+
+// run builds a plan, which x extends, and returns what came of it.
+func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance, plan.Known, string, []byte) []string) *events {
+	w.t.Helper()
 	onDisk, err := disk.NewBlobs(w.at)
 	if err != nil {
 		w.t.Fatal(err)
@@ -200,17 +214,18 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 		w.t.Fatal(err)
 	}
 	run := local.New(local.Options{Dir: scratch, Store: blobs, Trees: trees, Fn: fn, Self: self})
-	sink := &events{}
+	sink := &events{keys: map[string]string{}}
 	_, err = build.Run(w.t.Context(), p, build.Options{
 		Executor: execute.Cached(run, results, blobs, fn, trees.Has), Blobs: blobs, Results: results,
 		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Sink: sink, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
+		Extender: x, Hints: hints,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	slices.Sort(sink.ran)
-	return sink.ran, sink.failures
+	return sink
 }
 
 func names(target string, objects ...string) []string {
@@ -311,7 +326,7 @@ func TestPackagePlanErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &workspace{t: t, dir: t.TempDir(), sdks: "/nowhere", llvm: "/nowhere", tools: strings.ReplaceAll("19.0.04", tt.old, tt.new)}
 			w.pipeline(strings.Replace(pipeline, tt.old, tt.new, 1))
-			if _, diags := w.plan(); !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags.Errs()), tt.want) {
+			if _, _, diags := w.plan(); !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags.Errs()), tt.want) {
 				t.Errorf("diagnostics %v, want %q", diags, tt.want)
 			}
 		})

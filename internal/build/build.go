@@ -42,6 +42,11 @@ type Options struct {
 	// Secrets has the values that the plan's secrets refer to. It is asked, once, when an action runs that has any. nil: there are none.
 	Secrets func() (secret.Values, error)
 
+	Extender plan.Extender // says more of what in the plan waits; nil does for a plan in which nothing does
+	// Hints are for people: of an instance that Explains, by what an action of it that failed has printed, with the values by which the instance was
+	// extended. nil: there are none.
+	Hints func(at addrs.Instance, known plan.Known, spec string, output []byte) []string
+
 	Roots []addrs.Output // trees whose root digests the caller wants
 
 	Jobs      int

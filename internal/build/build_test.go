@@ -19,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/plan/plantest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 )
@@ -262,8 +263,8 @@ func TestKindsThatLie(t *testing.T) {
 // What goes wrong while a step is expanded decides how the build ends, as with any action.
 func TestErrorsOfExpansions(t *testing.T) {
 	w := newWorld(t)
-	n := &plan.Instance{At: at("ex"), Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}},
-		Expand: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
+	n := &plan.Instance{At: at("ex"), Waits: plan.ForListing, Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}}}
+	w.Extender = plantest.Fake{}
 	r, err := w.run(planOf(nil, n))
 	if !errors.As(err, new(*build.InputError)) || r.Failed != 1 {
 		t.Errorf("%+v, %v; want an InputError", r.BuildFinished, err)
@@ -277,18 +278,19 @@ func TestErrorsOfExpansions(t *testing.T) {
 
 func TestExpansionSeesTheFiles(t *testing.T) {
 	w := newWorld(t)
-	n := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}},
-		Expand: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
-			art := action.Artifact{Class: action.Tree}
-			var specs []action.Spec
-			for _, f := range l["src"] {
-				specs = append(specs, action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"}, Outputs: []action.Output{{Path: "o"}},
-					Inputs: []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
-				art.Parts = append(art.Parts, action.Input{Path: f, Spec: &action.SpecOutput{Spec: f, Path: "o"}})
-			}
-			art.Parts = append(art.Parts, action.Input{Path: "note", Content: &action.Content{Data: []byte("n")}})
-			return specs, map[string]action.Artifact{"out": art}, nil
-		}}
+	n := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Waits: plan.ForListing, Await: []action.Input{{Path: "src", Artifact: out("gen")}}}
+	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){n.At: func(k plan.Known) (*plan.Instance, error) {
+		art := action.Artifact{Class: action.Tree}
+		more := &plan.Instance{At: n.At, Deps: n.Deps}
+		for _, f := range k.Listing["src"] {
+			more.Specs = append(more.Specs, action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"}, Outputs: []action.Output{{Path: "o"}},
+				Inputs: []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
+			art.Parts = append(art.Parts, action.Input{Path: f, Spec: &action.SpecOutput{Spec: f, Path: "o"}})
+		}
+		art.Parts = append(art.Parts, action.Input{Path: "note", Content: &action.Content{Data: []byte("n")}})
+		more.Outputs = map[string]action.Artifact{"out": art}
+		return more, nil
+	}}}
 	e := output("o", "ex", "")
 	e.Class = action.Tree
 	w.Roots = []addrs.Output{*out("ex")}
@@ -305,17 +307,28 @@ func TestExpansionSeesTheFiles(t *testing.T) {
 func TestValues(t *testing.T) {
 	w := newWorld(t)
 	value := sh("value", "printf 41 > out")
-	later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, AwaitValues: []addrs.Output{*out("value")}}
-	later.Resolve = func(v map[addrs.Output][]byte) (*plan.Instance, error) {
-		if string(v[*out("value")]) != "41" {
-			return nil, fmt.Errorf("got %q", v)
-		}
-		return sh("later", "echo 42 > out"), nil
+	later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, Waits: plan.ForValues, AwaitValues: []addrs.Output{*out("value")}}
+	e := plan.Output{Name: "sum", Waits: plan.ForValues, AwaitValues: []addrs.Output{*out("later")}}
+	if r, err := w.run(planOf([]plan.Output{e}, value, later)); err == nil || !strings.Contains(err.Error(), "exec.later") || r.Failed != 1 {
+		t.Errorf("nobody extends the plan: %+v, %v", r, err)
 	}
-	e := plan.Output{Name: "sum", AwaitValues: []addrs.Output{*out("later")}, Resolve: func(v map[addrs.Output][]byte) (plan.Output, error) {
-		return plan.Output{Name: "sum", Literal: "it is " + string(v[*out("later")])}, nil
-	}}
-	w.ok(planOf([]plan.Output{e}, value, later), 2)
+	refuse := false
+	x := plantest.Fake{
+		Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){later.At: func(k plan.Known) (*plan.Instance, error) {
+			if refuse {
+				return nil, errors.New("not like this")
+			}
+			if string(k.Values[*out("value")]) != "41" {
+				return nil, fmt.Errorf("got %q", k.Values)
+			}
+			return sh("later", "echo 42 > out"), nil
+		}},
+		Outputs: map[string]func(plan.Known) (plan.Output, error){"sum": func(k plan.Known) (plan.Output, error) {
+			return plan.Output{Name: "sum", Literal: "it is " + string(k.Values[*out("later")])}, nil
+		}},
+	}
+	w.Extender = x
+	w.ok(planOf([]plan.Output{e}, value, later), 1)
 	if got := list(t, w.Out)["sum"]; got != "it is 42\n\n" {
 		t.Errorf("got %q", got)
 	}
@@ -323,7 +336,7 @@ func TestValues(t *testing.T) {
 	if r, err := w.run(planOf(nil, value, later)); err == nil || !strings.Contains(err.Error(), "1048576") || r.Failed != 1 {
 		t.Errorf("a huge value: %+v, %v", r, err)
 	}
-	later.Resolve = func(map[addrs.Output][]byte) (*plan.Instance, error) { return nil, errors.New("not like this") }
+	refuse = true
 	value.Specs[0].Args[2] = "printf 41 > out"
 	if r, err := w.run(planOf(nil, value, later)); err != nil || r.Failed != 1 || w.failure().Summary != "not like this" {
 		t.Errorf("refused: %+v, %v", r, err)

@@ -32,7 +32,10 @@ func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFin
 			}
 			values[o] = b
 		}
-		v := c.Evaluate(values)
+		v, err := w.verdict(&c, values)
+		if err != nil {
+			return nil, err
+		}
 		out[i].Message = v.Message
 		switch {
 		case v.Known && v.Passed:
@@ -53,6 +56,17 @@ func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFin
 		}
 	}
 	return out, nil
+}
+
+// verdict is what comes of a check with the values that are there.
+func (w *worker) verdict(c *plan.Check, values map[addrs.Output][]byte) (plan.Verdict, error) {
+	switch {
+	case c.Settled != nil:
+		return *c.Settled, nil
+	case w.o.Extender == nil:
+		return plan.Verdict{}, fmt.Errorf("%s waits for values, and this build has nobody who evaluates it with them", c.At)
+	}
+	return w.o.Extender.ExtendCheck(c.At, plan.Known{Values: values})
 }
 
 // missing says why the outputs of an instance are not there, or nothing if they are.

@@ -157,9 +157,9 @@ func (x *exporter) prepare(ctx context.Context, outs []output) ([]*output, map[s
 }
 
 func (out *output) prepare(ctx context.Context, x *exporter, now map[string]string) (err error) {
-	if out.Resolve != nil {
+	if out.Waits != plan.ForNothing {
 		out.awaited = out.AwaitValues
-		if out.Output, err = x.resolveOutput(ctx, out.Output); err != nil {
+		if out.Output, err = x.extendOutput(ctx, out.Output); err != nil {
 			return err
 		}
 	}
@@ -258,16 +258,15 @@ func (x *exporter) prune(now map[string]string) error {
 	return nil
 }
 
-func (w *worker) resolveOutput(ctx context.Context, out plan.Output) (plan.Output, error) {
-	values := map[addrs.Output][]byte{}
-	for _, v := range out.AwaitValues {
-		b, err := w.value(ctx, v)
-		if err != nil {
-			return out, err
-		}
-		values[v] = b
+func (w *worker) extendOutput(ctx context.Context, out plan.Output) (plan.Output, error) {
+	if w.o.Extender == nil {
+		return out, errors.New("it waits for values, and this build has nobody who makes it of them")
 	}
-	return out.Resolve(values)
+	values, err := w.allValues(ctx, out.AwaitValues)
+	if err != nil {
+		return out, err
+	}
+	return w.o.Extender.ExtendOutput(out.Name, plan.Known{Values: values})
 }
 
 // outputEntry returns what an output of the pipeline is.

@@ -3,6 +3,7 @@ package build_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,11 +20,14 @@ import (
 func TestFailures(t *testing.T) {
 	w := newWorld(t)
 	bad := sh("bad/one[x]", `i=0; while [ $i -lt 60 ]; do echo "line $i"; i=$((i+1)); done; printf 'end \377' >&2; exit 7`)
-	bad.Explain = func(spec string, output []byte) []string { return []string{"hint for " + spec} }
+	bad.Explains = true
+	w.Hints = func(at addrs.Instance, _ plan.Known, spec string, output []byte) []string {
+		return []string{fmt.Sprintf("hint for %s of %s after %d bytes", spec, at, len(output))}
+	}
 	r, err := w.run(planOf(nil, bad))
 	f := w.failure()
 	if err != nil || r.Failed != 1 || f.ExitCode != 7 || f.Summary != "exit code 7" || f.Where != "p.hcl:1" || f.Engine ||
-		!strings.HasPrefix(f.Output, "… 21 lines before …\nline 21\n") || !strings.HasSuffix(f.Output, "end \xff") || f.Hints[0] != "hint for bad/one[x]" {
+		!strings.HasPrefix(f.Output, "… 21 lines before …\nline 21\n") || !strings.HasSuffix(f.Output, "end \xff") || f.Hints[0] != "hint for bad/one[x] of step.exec.bad/one[x] after 475 bytes" {
 		t.Errorf("%+v, %v\n%+v", r, err, f)
 	}
 	if b, err := os.ReadFile(f.Log); err != nil || !strings.HasPrefix(string(b), "line 0\n") {
@@ -107,8 +111,7 @@ func TestInterrupt(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("interrupted")
-	unknown := &plan.Instance{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Await: []action.Input{{Path: "x", Artifact: out("slow")}},
-		Expand: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }}
+	unknown := &plan.Instance{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Waits: plan.ForListing, Await: []action.Input{{Path: "x", Artifact: out("slow")}}}
 	started := filepath.Join(t.TempDir(), "started")
 	go func() {
 		for {

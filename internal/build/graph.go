@@ -28,9 +28,10 @@ type graph struct {
 }
 
 type instance struct {
-	plan     *plan.Instance
-	level    int            // length of the longest chain of instances that depend on this one
-	awaited  []action.Input // what its expansion looked at
+	plan     *plan.Instance          // as it was extended last
+	values   map[addrs.Output][]byte // by which it was extended
+	level    int                     // length of the longest chain of instances that depend on this one
+	awaited  []action.Input          // what its expansion looked at
 	resolved bool
 	failed   bool // its expansion failed or was skipped
 	specs    []*unit
@@ -93,7 +94,7 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 	}
 	var units []*unit
 	for _, n := range g.order {
-		if n.plan.Expand != nil || n.plan.Resolve != nil {
+		if n.plan.Waits != plan.ForNothing {
 			units = append(units, g.newUnit(n, nil))
 			continue
 		}

@@ -57,10 +57,15 @@ func (r *record) Send(e event.Event) {
 	}
 }
 
+// expansion makes an instance's actions of a listing.
+type expansion func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)
+
 type fakeWork struct {
 	took map[string]time.Duration
 	bad  map[string]bool
 	max  int // most that ran at once
+
+	expand map[addrs.Instance]expansion
 }
 
 // runFake builds the instances in fake time and returns how it went, and how long it took.
@@ -79,11 +84,13 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		running <- 0
 		work := func(ctx context.Context, u *unit, say func(message)) outcome {
 			if u.spec == nil {
-				specs, outs, err := u.instance.plan.Expand(action.Listing{"x": {"a", "b", "c"}})
-				if err != nil {
+				more := *u.instance.plan
+				var err error
+				if more.Specs, more.Outputs, err = f.expand[more.At](action.Listing{"x": {"a", "b", "c"}}); err != nil {
 					return outcome{failure: &event.Failure{Summary: err.Error()}}
 				}
-				return outcome{specs: specs, outs: outs}
+				more.Waits, more.Await = plan.ForNothing, nil
+				return outcome{plan: &more}
 			}
 			n := <-running + 1
 			f.max = max(f.max, n)
@@ -193,8 +200,8 @@ func TestDependsOn(t *testing.T) {
 		}
 		return specs, nil, nil
 	}
-	deferred := func(n *plan.Instance, expand func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)) *plan.Instance {
-		n.Await, n.Expand = []action.Input{from("source")}, expand
+	deferred := func(n *plan.Instance) *plan.Instance {
+		n.Waits, n.Await = plan.ForListing, []action.Input{from("source")}
 		return n
 	}
 	none := func(n *plan.Instance) *plan.Instance {
@@ -206,6 +213,7 @@ func TestDependsOn(t *testing.T) {
 		took  int    // seconds, where each action takes one
 		bad   string // what fails; then the others that end in vain are Skipped
 		skips string
+		found expansion // of the deferred; nil: three
 	}{
 		"a step":                         {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a"))}, took: 2},
 		"all copies":                     {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 2},
@@ -214,20 +222,23 @@ func TestDependsOn(t *testing.T) {
 		"a chain":                        {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")), comesAfter(newNode("c"), at("b"))}, took: 3},
 		"a chain through what has none":  {nodes: []*plan.Instance{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 2},
 		"a chain through several":        {nodes: []*plan.Instance{newNode("a"), none(newNode("b", "a")), comesAfter(none(newNode("c")), at("b")), comesAfter(newNode("d"), at("c"))}, took: 2},
-		"what is found out later":        {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source"), three), comesAfter(newNode("d"), at("a"))}, took: 3},
-		"found out later, and waits":     {nodes: []*plan.Instance{newNode("source"), newNode("s"), newNode("t", "s"), comesAfter(deferred(newNode("d", "source"), three), at("t"))}, took: 3},
+		"what is found out later":        {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")), comesAfter(newNode("d"), at("a"))}, took: 3},
+		"found out later, and waits":     {nodes: []*plan.Instance{newNode("source"), newNode("s"), newNode("t", "s"), comesAfter(deferred(newNode("d", "source")), at("t"))}, took: 3},
 		"it failed":                      {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")), newNode("c", "b")}, took: 1, bad: "a", skips: "b c"},
 		"a copy failed":                  {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 1, bad: "a.b", skips: "b"},
 		"it was not run":                 {nodes: []*plan.Instance{newNode("a"), newNode("b", "a"), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "b c"},
 		"it failed before one with none": {nodes: []*plan.Instance{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "c"},
-		"it was never found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
-			return nil, nil, errors.New("no")
-		}), comesAfter(newNode("d"), at("a"))}, took: 1, bad: "exec.a", skips: "d"},
-		"none are found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source"), func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
-			return nil, nil, nil
-		}), comesAfter(newNode("d"), at("a"))}, took: 2},
+		"it was never found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")), comesAfter(newNode("d"), at("a"))}, took: 1, bad: "exec.a", skips: "d",
+			found: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+				return nil, nil, errors.New("no")
+			}},
+		"none are found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")), comesAfter(newNode("d"), at("a"))}, took: 2,
+			found: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }},
 	} {
-		f := &fakeWork{took: map[string]time.Duration{"a": time.Second}, bad: map[string]bool{c.bad: true}}
+		if c.found == nil {
+			c.found = three
+		}
+		f := &fakeWork{took: map[string]time.Duration{"a": time.Second}, bad: map[string]bool{c.bad: true}, expand: map[addrs.Instance]expansion{at("a"): c.found, at("d"): c.found}}
 		for _, name := range strings.Fields("a b c d s t source a.a a.b a.c b.a") {
 			f.took[name] = time.Second
 		}
@@ -280,10 +291,9 @@ func TestManyDependOnMany(t *testing.T) {
 }
 
 func TestExpansion(t *testing.T) {
-	f := &fakeWork{}
 	ex := newNode("compile", "source")
-	ex.Await = []action.Input{from("source")}
-	ex.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	ex.Waits, ex.Await = plan.ForListing, []action.Input{from("source")}
+	f := &fakeWork{expand: map[addrs.Instance]expansion{ex.At: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 		var specs []action.Spec
 		art := action.Artifact{Class: action.Tree}
 		for _, name := range l["x"] {
@@ -291,14 +301,14 @@ func TestExpansion(t *testing.T) {
 			art.Parts = append(art.Parts, action.Input{Path: name, Spec: &action.SpecOutput{Spec: name + ".o", Path: "o"}})
 		}
 		return specs, map[string]action.Artifact{"out": art}, nil
-	}
+	}}}
 	r, sum, _, err := runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))
 	got := append([]string(nil), r.order[1:4]...)
 	sort.Strings(got)
 	if err != nil || sum.Actions != 5 || r.order[0] != "source" || r.order[4] != "link" || !reflect.DeepEqual(got, []string{"a.o", "b.o", "c.o"}) {
 		t.Errorf("order %v, %+v, %v", r.order, sum, err)
 	}
-	ex.Expand = func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	f.expand[ex.At] = func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 		return nil, nil, errors.New("no sources")
 	}
 	r, sum, _, err = runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))

@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/plan/plantest"
 )
 
 // preview returns what a build would do, a line for each action: "exec.a a cached".
@@ -82,25 +83,25 @@ func TestPreview(t *testing.T) {
 	w := newWorld(t)
 	w.write(map[string]string{"name": "world"})
 	host := action.Input{Path: "name", Host: &action.HostPath{Path: "name"}}
-	upper := func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	upper := func(k plan.Known) (*plan.Instance, error) {
 		art := action.Artifact{Class: action.Tree}
 		var specs []action.Spec
-		for _, f := range l["src"] {
+		for _, f := range k.Listing["src"] {
 			specs = append(specs, action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"}, Outputs: []action.Output{{Path: "o"}},
 				Inputs: []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
 			art.Parts = append(art.Parts, action.Input{Path: f, Spec: &action.SpecOutput{Spec: f, Path: "o"}})
 		}
-		return specs, map[string]action.Artifact{"out": art}, nil
+		return &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Specs: specs, Outputs: map[string]action.Artifact{"out": art}}, nil
 	}
-	make := func() *plan.Plan {
-		ex := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Await: []action.Input{{Path: "src", Artifact: out("gen")}}, Expand: upper, Deferred: "x"}
-		later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, AwaitValues: []addrs.Output{*out("value")}, Deferred: "x"}
-		later.Resolve = func(v map[addrs.Output][]byte) (*plan.Instance, error) {
-			if string(v[*out("value")]) == "bad" {
-				return nil, errors.New("not like this")
-			}
-			return sh("later", fmt.Sprintf("echo %s > out", v[*out("value")])), nil
+	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){at("ex"): upper, at("later"): func(k plan.Known) (*plan.Instance, error) {
+		if string(k.Values[*out("value")]) == "bad" {
+			return nil, errors.New("not like this")
 		}
+		return sh("later", fmt.Sprintf("echo %s > out", k.Values[*out("value")])), nil
+	}}}
+	make := func() *plan.Plan {
+		ex := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Waits: plan.ForListing, Await: []action.Input{{Path: "src", Artifact: out("gen")}}, Deferred: "x"}
+		later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, Waits: plan.ForValues, AwaitValues: []addrs.Output{*out("value")}, Deferred: "x"}
 		always := sh("always", "echo > out")
 		always.Specs[0].NoCache = true
 		return planOf(nil, shTree("gen", "mkdir out; cp name out/a; echo b > out/b", host), ex, sh("value", "cat name > out", host), later, always,

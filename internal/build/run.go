@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -59,9 +60,8 @@ type outcome struct {
 	err     error // engine or infrastructure
 
 	// of an expansion
-	specs []action.Spec
-	outs  map[string]action.Artifact
-	plan  *plan.Instance
+	plan   *plan.Instance
+	values map[addrs.Output][]byte // by which it was extended
 }
 
 // run builds everything in the graph. It returns when nothing runs any more.
@@ -311,14 +311,11 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 	}
 	u.state = done
 	n.awaited = append(n.awaited, u.inputs()...)
-	if o.plan != nil { // a deferred step, decoded with its values; it may have to be expanded yet
-		n.plan = o.plan
-		if o.plan.Expand != nil {
-			return l.admit([]*unit{l.g.newUnit(n, nil)})
-		}
-		o.specs, o.outs = o.plan.Specs, o.plan.Outputs
+	n.plan, n.values = o.plan, o.values
+	if n.plan.Waits != plan.ForNothing { // with its values, it waits for a listing
+		return l.admit([]*unit{l.g.newUnit(n, nil)})
 	}
-	units, err := l.g.resolve(n, o.specs, o.outs)
+	units, err := l.g.resolve(n, n.plan.Specs, n.plan.Outputs)
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,7 @@ func (r *snapshotter) instance(n *instance) error {
 	}
 	await.compact()
 	r.m.Instances = append(r.m.Instances, snapshot.Instance{At: p.At, After: r.after(n), Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
-		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explain != nil, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
+		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explains, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
 	for _, u := range n.specs {
 		if u.key.IsZero() {
 			return errNotSaved

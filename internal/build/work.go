@@ -334,39 +334,58 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 // expand makes an instance's specs from the trees and values it waited for.
 func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	n := u.instance.plan
-	if n.Resolve != nil {
-		values := map[addrs.Output][]byte{}
-		for _, v := range n.AwaitValues {
-			b, err := w.value(ctx, v)
-			if err != nil {
-				return w.broken(ctx, u, err)
-			}
-			values[v] = b
-		}
-		known, err := n.Resolve(values)
-		if err != nil {
-			return outcome{kind: event.Failed, failure: w.failure(u, err.Error(), nil)}
-		}
-		return outcome{plan: known}
+	if w.o.Extender == nil {
+		return w.broken(ctx, u, fmt.Errorf("%s %s, and this build has nobody who plans it then", n.At, n.Deferred))
 	}
-	listing := map[string][]string{}
-	for _, in := range n.Await {
-		e, err := w.entry(ctx, u.instance, in, map[digest.Digest][]byte{})
+	known := plan.Known{Values: u.instance.values}
+	var err error
+	if n.Waits == plan.ForValues {
+		known.Values, err = w.allValues(ctx, n.AwaitValues)
+	} else {
+		known.Listing, err = w.awaited(ctx, u.instance)
+	}
+	if err != nil {
+		return w.broken(ctx, u, err)
+	}
+	more, err := w.o.Extender.ExtendInstance(n.At, known)
+	if err == nil && more.Waits != plan.ForNothing && more.Waits <= n.Waits {
+		err = fmt.Errorf("%s still waits for what was found", n.At)
+	}
+	if err != nil {
+		return outcome{kind: event.Failed, failure: w.failure(u, err.Error(), nil)}
+	}
+	return outcome{plan: more, values: known.Values}
+}
+
+// awaited is what is in the trees that an instance waits for.
+func (w *worker) awaited(ctx context.Context, n *instance) (action.Listing, error) {
+	found := action.Listing{}
+	for _, in := range n.plan.Await {
+		e, err := w.entry(ctx, n, in, map[digest.Digest][]byte{})
 		if err == nil && e.Dir == nil {
 			err = fmt.Errorf("%s is no folder", in.Path)
 		}
 		if err == nil {
-			listing[in.Path], err = w.list(ctx, e.Dir)
+			found[in.Path], err = w.list(ctx, e.Dir)
 		}
 		if err != nil {
-			return w.broken(ctx, u, err)
+			return nil, err
 		}
 	}
-	specs, outs, err := n.Expand(listing)
-	if err != nil {
-		return outcome{kind: event.Failed, failure: w.failure(u, err.Error(), nil)}
+	return found, nil
+}
+
+// allValues reads the contents of value outputs.
+func (w *worker) allValues(ctx context.Context, of []addrs.Output) (map[addrs.Output][]byte, error) {
+	values := make(map[addrs.Output][]byte, len(of))
+	for _, o := range of {
+		b, err := w.value(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		values[o] = b
 	}
-	return outcome{specs: specs, outs: outs}
+	return values, nil
 }
 
 // list returns the slash paths of all files in the folder, sorted.
@@ -425,8 +444,8 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	f.ExitCode = res.ExitCode
 	all := bytes.Join([][]byte{res.Stdout, res.Stderr}, nil)
 	f.Output = tail(all, 40)
-	if n.Explain != nil {
-		f.Hints = n.Explain(u.spec.Name, all)
+	if n.Explains && w.o.Hints != nil {
+		f.Hints = w.o.Hints(n.At, plan.Known{Values: u.instance.values}, u.spec.Name, all)
 	}
 	f.Hints = append(f.Hints, res.Hints...)
 	if w.o.LogDir != "" && len(all) > 0 {

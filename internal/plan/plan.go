@@ -2,8 +2,8 @@
 // people and programs read of it (Text, JSON, Dot, Mermaid).
 //
 // The planner makes plans, build carries them out, and both meet here. The package knows no HCL and no cty, even
-// indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. What a plan cannot say yet
-// stands in it as a function (Expand, Resolve, Evaluate): that keeps it from being written to a file.
+// indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. A plan can be written to a file and built by
+// another process. What it cannot say yet it waits for, and an Extender says more of it then.
 package plan
 
 import (
@@ -69,24 +69,17 @@ type Instance struct {
 	Outputs map[string]action.Artifact // by output name
 	Classes map[string]action.Class    // of every output, also while Outputs is not known yet
 
-	// Await and Expand are set when the specs depend on what is in other steps' trees: with the listing of each Await
-	// (slash paths of the files below it, by Input.Path), Expand gives the specs and outputs. Specs and Outputs hold
-	// only a preview then.
-	Await  []action.Input
-	Expand func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)
+	// Waits is what has to be known before an Extender gives the specs and outputs. While it is not, Specs and Outputs hold only a preview, or
+	// nothing.
+	Waits       Waits
+	AwaitValues []addrs.Output // of ForValues: what an argument depends on
+	Await       []action.Input // of ForListing: the trees whose files make the specs
+	Deferred    string         // what it waits for, in words; "" for ForNothing
 
-	// AwaitValues and Resolve are set when an argument depends on other steps' value outputs: with the content of each
-	// AwaitValues, Resolve gives the instance with everything known (which may in turn have Expand). Specs hold only a
-	// preview then, or nothing.
-	AwaitValues []addrs.Output
-	Resolve     func(values map[addrs.Output][]byte) (*Instance, error)
-
-	Deferred string // why Expand or Resolve is set, in words; "" for other instances
-
-	Explain  func(spec string, output []byte) []string // hints for a failed spec; may be nil
-	Missing  []string                                  // what this machine lacks to run it, and how to get it
-	Programs []string                                  // programs of the host that it needs beside argv[0]
-	Version  string                                    // of a toolchain: its release
+	Explains bool     // its kind has hints for a failed spec
+	Missing  []string // what this machine lacks to run it, and how to get it
+	Programs []string // programs of the host that it needs beside argv[0]
+	Version  string   // of a toolchain: its release
 
 	Timeout time.Duration // the step's; already in each of Specs that has none of its own
 	Retries int           // how many more times a failed spec is tried
@@ -125,12 +118,11 @@ type Output struct {
 	Where       string // "pipelines/x.hcl:40"
 	Show        string // "" or "table": how a report shows it
 
-	Class    action.Class // File, Tree or Value for an artifact; 0 for a literal
-	Artifact action.Input // what it is: Artifact and Sub are set, Path is ""; zero for a literal
-	Literal  string       // text as it is, anything else as JSON; "(sensitive)" when the value is
-	// AwaitValues and Resolve are set when the literal depends on value outputs.
-	AwaitValues []addrs.Output
-	Resolve     func(values map[addrs.Output][]byte) (Output, error)
+	Class       action.Class   // File, Tree or Value for an artifact; 0 for a literal
+	Artifact    action.Input   // what it is: Artifact and Sub are set, Path is ""; zero for a literal
+	Literal     string         // text as it is, anything else as JSON; "(sensitive)" when the value is
+	Waits       Waits          // ForValues: an Extender gives the literal
+	AwaitValues []addrs.Output // of ForValues: what the literal depends on
 	Deps        []addrs.Instance
 }
 
@@ -141,10 +133,8 @@ type Check struct {
 	Where       string // "pipelines/x.hcl:40"
 	Severity    string // SeverityError or SeverityWarning
 
-	// AwaitValues are the outputs whose contents it may depend on; Evaluate tells what comes of it, with the contents of those
-	// that are there.
-	AwaitValues []addrs.Output
-	Evaluate    func(values map[addrs.Output][]byte) Verdict
+	AwaitValues []addrs.Output // whose contents it may depend on: an Extender tells what comes of it with those that are there
+	Settled     *Verdict       // what comes of it whatever the steps give; nil when it depends on that
 }
 
 // Values of Check.Severity.

@@ -74,7 +74,7 @@ func outputText(o Output) string {
 		return fmt.Sprintf("%s/%s (%s)", o.Artifact.Artifact, o.Artifact.Sub, o.Class)
 	case o.Artifact.Artifact != nil:
 		return fmt.Sprintf("%s (%s)", o.Artifact.Artifact, o.Class)
-	case o.Resolve != nil:
+	case o.Waits == ForValues:
 		var names []string
 		for _, v := range o.AwaitValues {
 			names = append(names, v.String())

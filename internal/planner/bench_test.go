@@ -87,7 +87,7 @@ func benchPlan(b *testing.B, pipeline, workspace string, nodes int) {
 func benchFiles(b *testing.B, files fstest.MapFS, workspace string, nodes int) {
 	b.Helper()
 	load := func() *plan.Plan {
-		p, _, diags := loadAndBuild(files, "x", planner.Options{Kinds: kindsForTest(), Workspace: workspace})
+		p, _, _, diags := loadAndBuild(files, "x", planner.Options{Kinds: kindsForTest(), Workspace: workspace})
 		if diags.HasErrors() || len(p.Instances) != nodes {
 			b.Fatalf("%v", diags)
 		}

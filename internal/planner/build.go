@@ -44,8 +44,13 @@ type Options struct {
 	Reads step.Reads
 }
 
-// Build plans a pipeline. The plan is nil when there are errors; there may be warnings with a plan.
-func Build(o Options) (*plan.Plan, hcl.Diagnostics) { return newPlanner(o).build() }
+// Build plans a pipeline, and returns with the plan who can say more of it. The plan is nil when there are errors; there may be warnings with a
+// plan.
+func Build(o Options) (*plan.Plan, *Extender, hcl.Diagnostics) {
+	p := newPlanner(o)
+	made, diags := p.build()
+	return made, p.extender, diags
+}
 
 func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	diags := p.chooseProfile()
@@ -131,13 +136,13 @@ func newPlanner(o Options) *planner {
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
 	p := &planner{o: o, cfg: o.Config, roots: roots, files: lang.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
-		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool)}
+		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
 	p.functions = lang.Functions(p.files)
 	return p
 }
 
-// planner holds everything while a plan is made. Once Build has returned nothing changes it any more: the plan's Resolve
-// functions read it, possibly several at once.
+// planner holds everything while a plan is made. Once Build has returned nothing changes it any more: the Extender reads it, possibly for several
+// at once.
 type planner struct {
 	o         Options
 	roots     []step.Root
@@ -165,6 +170,7 @@ type planner struct {
 	env     map[string]bool   // variables of the environment that kinds looked at
 	said    map[saying]bool
 
+	extender  *Extender
 	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
 }
 

@@ -90,7 +90,7 @@ func (n *checkIn) scope(of *lang.Scope) *lang.Scope {
 
 func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	c := n.block
-	out := plan.Check{At: n.frame.at.Of(n.name), Description: c.Description, Where: config.Where(c.Range), Severity: c.Severity, Evaluate: n.evaluate}
+	out := plan.Check{At: n.frame.at.Of(n.name), Description: c.Description, Where: config.Where(c.Range), Severity: c.Severity}
 	cond, diags := n.condition(scope)
 	var message cty.Value
 	if !diags.HasErrors() {
@@ -100,9 +100,7 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	}
 	if diags.HasErrors() {
 		if gone := n.gone(); gone != "" {
-			out.Evaluate = func(map[addrs.Output][]byte) plan.Verdict {
-				return plan.Verdict{Message: gone + " does not exist in this plan: its when is false"}
-			}
+			out.Settled = &plan.Verdict{Message: gone + " does not exist in this plan: its when is false"}
 			return out, nil
 		}
 		return out, diags
@@ -113,7 +111,12 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 			return out, errorf(&c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
 		}
 	}
-	out.AwaitValues, _ = n.p.awaited(&n.placement, marks)
+	if out.AwaitValues, _ = n.p.awaited(&n.placement, marks); len(out.AwaitValues) > 0 {
+		n.p.extender.checks[out.At] = n
+		return out, diags
+	}
+	v := n.verdict(cond, func() (cty.Value, hcl.Diagnostics) { return message, nil }, nil)
+	out.Settled = &v
 	return out, diags
 }
 
@@ -185,6 +188,11 @@ func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
 	if diags.HasErrors() {
 		return failedCheck(diags)
 	}
+	return n.verdict(cond, func() (cty.Value, hcl.Diagnostics) { return n.message(scope) }, values)
+}
+
+// verdict tells what comes of the check by its condition.
+func (n *checkIn) verdict(cond cty.Value, message func() (cty.Value, hcl.Diagnostics), values map[addrs.Output][]byte) plan.Verdict {
 	plain, _ := cond.Unmark()
 	if !plain.IsKnown() {
 		return plan.Verdict{Missing: n.missing(cond, values)}
@@ -192,12 +200,12 @@ func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
 	if plain.True() {
 		return plan.Verdict{Known: true, Passed: true}
 	}
-	return plan.Verdict{Known: true, Message: cutMessage(n.said(scope, values))}
+	said, diags := message()
+	return plan.Verdict{Known: true, Message: cutMessage(n.said(said, diags, values))}
 }
 
 // said is the message of a check whose condition is false.
-func (n *checkIn) said(scope *lang.Scope, values map[addrs.Output][]byte) string {
-	message, diags := n.message(scope)
+func (n *checkIn) said(message cty.Value, diags hcl.Diagnostics, values map[addrs.Output][]byte) string {
 	plain, _ := message.Unmark()
 	switch {
 	case diags.HasErrors():

@@ -30,7 +30,7 @@ func FuzzBuild(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}
-		p, cfg, diags := loadAndBuild(fsys, "p", planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir})
+		p, x, cfg, diags := loadAndBuild(fsys, "p", planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir})
 		config.Render(diags, cfg.Files, 80, true)
 		if p == nil {
 			if !diags.HasErrors() {
@@ -46,13 +46,13 @@ func FuzzBuild(f *testing.F) {
 				}
 			}
 			seen[n.At] = true
-			if n.Resolve != nil {
+			if n.Waits == plan.ForValues {
 				values := make(map[addrs.Output][]byte)
 				for _, o := range n.AwaitValues {
 					values[o] = []byte(`{"a": ["b", 1, null]}`)
 				}
-				if got, err := n.Resolve(values); err == nil && got.At != n.At {
-					t.Errorf("%s is resolved to %s", n.At, got.At)
+				if got, err := x.ExtendInstance(n.At, plan.Known{Values: values}); err == nil && got.At != n.At {
+					t.Errorf("%s is extended to %s", n.At, got.At)
 				}
 			}
 		}

@@ -198,7 +198,7 @@ func (p *planner) staticAwaited(n *placement) []addrs.Output {
 
 // asDeferred makes an instance that waits for values. Its specs are a preview, made with the names of the values in their
 // place, when the kind accepts that.
-func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args, meta []*argValue, n *plan.Instance) {
+func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argValue, n *plan.Instance) {
 	p, s := e.p, e.s
 	argsVal := e.values(args)
 	marks := lang.OutputMarks(argsVal)
@@ -207,19 +207,7 @@ func (e *evaluator) asDeferred(in *instance, c *copyOf, req step.Request, args, 
 	}
 	var words string
 	n.AwaitValues, words = p.awaited(&s.placement, marks)
-	n.Deferred = "waits for the value of " + words
-	n.Resolve = func(values map[addrs.Output][]byte) (*plan.Instance, error) {
-		for _, o := range n.AwaitValues {
-			if _, ok := values[o]; !ok {
-				return nil, fmt.Errorf("%s: the value of %s is not there", in.at, o)
-			}
-		}
-		resolved, diags := p.resolve(in, c, values)
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		return resolved, nil
-	}
+	n.Waits, n.Deferred = plan.ForValues, "waits for the value of "+words
 	req.Args, req.Env = e.previews(c, args, meta[0], req.Env)
 	planned, ds := p.ask(s, req)
 	p.noteReads(planned.Reads)
@@ -339,7 +327,7 @@ func placeholders(v cty.Value) cty.Value {
 
 // fill puts what the kind planned into an instance, with the meta-arguments applied to each spec.
 func fill(n *plan.Instance, planned step.Planned) {
-	n.Explain, n.Missing, n.Programs = planned.Explain, planned.Missing, planned.Programs
+	n.Explains, n.Missing, n.Programs = planned.Explain != nil, planned.Missing, planned.Programs
 	n.Specs, n.Outputs = withMeta(n, planned.Specs), planned.Outputs
 	if v, ok := planned.Attrs["version"]; ok && v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
 		n.Version = v.AsString()
@@ -347,12 +335,7 @@ func fill(n *plan.Instance, planned step.Planned) {
 	if planned.Expand == nil {
 		return
 	}
-	n.Await = planned.Await
-	expand := planned.Expand
-	n.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
-		specs, outs, err := expand(l)
-		return withMeta(n, specs), outs, err
-	}
+	n.Waits, n.Await = plan.ForListing, planned.Await
 	var names []string
 	for _, in := range n.Await {
 		switch {

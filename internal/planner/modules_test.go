@@ -34,7 +34,7 @@ func TestModuleLimits(t *testing.T) {
 		"checks":  {fstest.MapFS{"pipelines/x.hcl": {Data: copies("a", 1000)}, "a/a.hcl": {Data: checks(11)}}, "more than 10000 of all checks"},
 		"enough":  {fstest.MapFS{"pipelines/x.hcl": {Data: copies("a", 1000)}, "a/a.hcl": {Data: copies("b", 19)}, "b/b.hcl": {}}, ""},
 	} {
-		_, cfg, diags := loadAndBuild(tt.files, "x", planner.Options{Kinds: kindsForTest(), Workspace: t.TempDir()})
+		_, _, cfg, diags := loadAndBuild(tt.files, "x", planner.Options{Kinds: kindsForTest(), Workspace: t.TempDir()})
 		if got := config.Render(diags, cfg.Files, 0, false); diags.HasErrors() != (tt.want != "") || !strings.Contains(got, tt.want) || tt.want != "" && !strings.Contains(got, ".hcl line ") {
 			t.Errorf("%s: %s, want %q", name, got, tt.want)
 		}

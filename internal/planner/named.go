@@ -57,12 +57,12 @@ func valueOf(v cty.Value) Value {
 }
 
 // BuildNamed is Build, and tells what the pipeline names.
-func BuildNamed(o Options) (*plan.Plan, *Names, hcl.Diagnostics) {
+func BuildNamed(o Options) (*plan.Plan, *Extender, *Names, hcl.Diagnostics) {
 	p := newPlanner(o)
 	p.arguments = make(map[addrs.Instance][]Argument)
 	made, diags := p.build()
 	if made == nil {
-		return nil, nil, diags
+		return nil, nil, nil, diags
 	}
 	n := &Names{Arguments: p.arguments}
 	for _, m := range p.modules {
@@ -70,7 +70,7 @@ func BuildNamed(o Options) (*plan.Plan, *Names, hcl.Diagnostics) {
 			n.All = append(n.All, p.namesIn(f)...)
 		}
 	}
-	return made, n, diags
+	return made, p.extender, n, diags
 }
 
 // namesIn are those of a frame.

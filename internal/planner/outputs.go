@@ -105,15 +105,16 @@ func (p *planner) outputsOf(out *config.Output, n *placement, base plan.Output, 
 	case len(marks) == 1 && isWhole(n.frame, out.Value, marks[0]):
 		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
 	case traits.Unknown:
+		base.Waits = plan.ForValues
 		base.AwaitValues, _ = p.awaited(n, marks)
-		base.Resolve = func(values map[addrs.Output][]byte) (plan.Output, error) {
-			return p.resolveOutput(out, n, base, values)
-		}
 	default:
 		plain, _ := val.UnmarkDeep()
 		base.Literal = literal(plain)
 	}
 	base.Deps = p.dependencies(n, instancesOf(marks), true)
+	if base.Waits != plan.ForNothing {
+		p.extender.outputs[base.Name] = &waitingOutput{p, out, n, base}
+	}
 	return []plan.Output{base}, nil
 }
 
@@ -187,7 +188,9 @@ func isWhole(f *frame, e hcl.Expression, o addrs.Output) bool {
 	return r.Root == lang.StepRoot && r.Step == (addrs.Step{Kind: o.Kind, Name: o.Step.Name}) && f.at == o.Module && r.Output == o.Name
 }
 
-func (p *planner) resolveOutput(out *config.Output, n *placement, e plan.Output, values map[addrs.Output][]byte) (plan.Output, error) {
+// resolve evaluates the output anew, with values that were awaited.
+func (w *waitingOutput) resolve(values map[addrs.Output][]byte) (plan.Output, error) {
+	p, e := w.p, w.plan
 	for _, o := range e.AwaitValues {
 		if _, ok := values[o]; !ok {
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
@@ -198,15 +201,15 @@ func (p *planner) resolveOutput(out *config.Output, n *placement, e plan.Output,
 	if diags.HasErrors() {
 		return e, diags
 	}
-	scope, diags := l.settle(n.of, n.frame)
+	scope, diags := l.settle(w.at.of, w.at.frame)
 	if diags.HasErrors() {
 		return e, diags
 	}
-	val, diags := p.eval(scope, out.Value)
+	val, diags := p.eval(scope, w.block.Value)
 	if diags.HasErrors() {
 		return e, diags
 	}
-	e.AwaitValues, e.Resolve = nil, nil
+	e.Waits, e.AwaitValues = plan.ForNothing, nil
 	plain, _ := val.UnmarkDeep()
 	switch {
 	case lang.IsSensitive(val):

@@ -179,7 +179,7 @@ func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnost
 }
 
 // load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1" lines.
-func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.Pipeline) {
+func load(t testing.TB, a *txtar.Archive) (*plan.Plan, *planner.Extender, hcl.Diagnostics, *config.Pipeline) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range a.Files {
@@ -210,11 +210,11 @@ func load(t testing.TB, a *txtar.Archive) (*plan.Plan, hcl.Diagnostics, *config.
 	}
 	cfg, diags := config.Load(os.DirFS(dir), "p", nil)
 	if diags.HasErrors() {
-		return nil, diags, cfg
+		return nil, nil, diags, cfg
 	}
 	o.Config = cfg
-	p, ds := planner.Build(o)
-	return p, append(diags, ds...), cfg
+	p, x, ds := planner.Build(o)
+	return p, x, append(diags, ds...), cfg
 }
 
 // Every testdata/*.txtar has the files of a workspace, and what must come out: the plan as text, as mermaid, or the
@@ -230,7 +230,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, diags, cfg := load(t, a)
+			p, _, diags, cfg := load(t, a)
 			got := map[string]string{}
 			if len(diags) > 0 {
 				got["want.diagnostics"] = config.Render(diags, cfg.Files, 100, false)
@@ -258,14 +258,14 @@ func TestGolden(t *testing.T) {
 }
 
 // loadAndBuild plans a pipeline that is not read yet.
-func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *config.Pipeline, hcl.Diagnostics) {
+func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *planner.Extender, *config.Pipeline, hcl.Diagnostics) {
 	cfg, diags := config.Load(workspace, name, nil)
 	if diags.HasErrors() {
-		return nil, cfg, diags
+		return nil, nil, cfg, diags
 	}
 	o.Config = cfg
-	p, ds := planner.Build(o)
-	return p, cfg, append(diags, ds...)
+	p, x, ds := planner.Build(o)
+	return p, x, cfg, append(diags, ds...)
 }
 
 func wholeJSON(p *plan.Plan) ([]byte, error) { return plan.JSON(p, nil) }

@@ -60,7 +60,7 @@ step "look" "c" {
 		}
 	}
 	absolute := filepath.ToSlash(filepath.Join(dir, "elsewhere"))
-	p, _, diags := loadAndBuild(os.DirFS(dir), "p", planner.Options{
+	p, _, _, diags := loadAndBuild(os.DirFS(dir), "p", planner.Options{
 		Kinds: map[string]step.Kind{"look": looking{absolute}}, Workspace: dir,
 		Reads: step.Reads{Paths: []string{"toolchains", "toolchains/own.hcl", "hexmage.lock.hcl"}, Env: []string{"HOME"}},
 	})

@@ -13,19 +13,20 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/planner"
 )
 
-func golden(t *testing.T, name string) *plan.Plan {
+func golden(t *testing.T, name string) (*plan.Plan, *planner.Extender) {
 	t.Helper()
 	a, err := txtar.ParseFile("testdata/" + name + ".txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, diags, _ := load(t, a)
+	p, x, diags, _ := load(t, a)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return p
+	return p, x
 }
 
 func at(s string) addrs.Instance {
@@ -34,7 +35,7 @@ func at(s string) addrs.Instance {
 }
 
 func TestResolve(t *testing.T) {
-	p := golden(t, "values")
+	p, x := golden(t, "values")
 	n := p.Instance(at("exec.use"))
 	version, info := addrs.Output{Instance: at("exec.probe"), Name: "version"}, addrs.Output{Instance: at("exec.probe"), Name: "info"}
 	if len(n.AwaitValues) != 2 || n.AwaitValues[0] != info || n.AwaitValues[1] != version {
@@ -47,8 +48,8 @@ func TestResolve(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			v := fmt.Sprintf("%d.0-beta", i)
-			got, err := n.Resolve(map[addrs.Output][]byte{
-				version: []byte(v + "\n"), info: []byte(`{"name": "x", "list": ["a", "b"]}`)})
+			got, err := x.ExtendInstance(n.At, plan.Known{Values: map[addrs.Output][]byte{
+				version: []byte(v + "\n"), info: []byte(`{"name": "x", "list": ["a", "b"]}`)}})
 			if err != nil {
 				t.Error(err)
 				return
@@ -56,38 +57,38 @@ func TestResolve(t *testing.T) {
 			if want := fmt.Sprintf("use %s-x steps/exec/probe/log --x=a --x=b", v); action.Quote(got.Specs[0].Args) != want {
 				t.Errorf("argv %q, want %q", action.Quote(got.Specs[0].Args), want)
 			}
-			if got.Specs[0].Env["V"] != v || len(got.Specs[0].Inputs) != 1 || got.Deferred != "" || got.Resolve != nil {
+			if got.Specs[0].Env["V"] != v || len(got.Specs[0].Inputs) != 1 || got.Deferred != "" || got.Waits != plan.ForNothing {
 				t.Errorf("resolved to %+v", got)
 			}
 		}()
 	}
 	wg.Wait()
-	if _, err := n.Resolve(map[addrs.Output][]byte{version: []byte("1")}); err == nil || !strings.Contains(err.Error(), "step.exec.probe.outputs.info is not there") {
+	if _, err := x.ExtendInstance(n.At, plan.Known{Values: map[addrs.Output][]byte{version: []byte("1")}}); err == nil || !strings.Contains(err.Error(), "step.exec.probe.outputs.info is not there") {
 		t.Errorf("a value is missing: %v", err)
 	}
-	if _, err := n.Resolve(map[addrs.Output][]byte{version: []byte("1"), info: []byte("no object")}); err == nil || !strings.Contains(err.Error(), "p.hcl") {
+	if _, err := x.ExtendInstance(n.At, plan.Known{Values: map[addrs.Output][]byte{version: []byte("1"), info: []byte("no object")}}); err == nil || !strings.Contains(err.Error(), "p.hcl") {
 		t.Errorf("a value of the wrong type: %v", err)
 	}
 	for _, e := range p.Outputs {
 		if e.Name != "text" {
 			continue
 		}
-		got, err := e.Resolve(map[addrs.Output][]byte{version: []byte("7\r\n")})
-		if err != nil || got.Literal != "it is 7" || got.Resolve != nil {
+		got, err := x.ExtendOutput(e.Name, plan.Known{Values: map[addrs.Output][]byte{version: []byte("7\r\n")}})
+		if err != nil || got.Literal != "it is 7" || got.Waits != plan.ForNothing {
 			t.Errorf("output text: %+v, %v", got, err)
 		}
 	}
 }
 
 func TestExpand(t *testing.T) {
-	p := golden(t, "basic")
+	p, x := golden(t, "basic")
 	n := p.Instance(at("compile.demo"))
 	if len(n.Await) != 1 || n.Await[0].Artifact.String() != "step.patch.ops.outputs.dir" {
 		t.Fatalf("awaits %v", n.Await)
 	}
-	specs, outs, err := n.Expand(action.Listing{"src": {"a.cpp", "b.cpp"}})
-	if err != nil || len(specs) != 4 || outs["app_v15"].Class != action.File {
-		t.Errorf("expanded to %v, %v, %v", specs, outs, err)
+	got, err := x.ExtendInstance(n.At, plan.Known{Listing: action.Listing{"src": {"a.cpp", "b.cpp"}}})
+	if err != nil || len(got.Specs) != 4 || got.Outputs["app_v15"].Class != action.File {
+		t.Errorf("expanded to %+v, %v", got, err)
 	}
 	if n := p.Instance(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v11", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
 		t.Errorf("the step's timeout is not in its spec: %v", n.Specs[0].Timeout)
@@ -95,7 +96,7 @@ func TestExpand(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	p := golden(t, "graph")
+	p, _ := golden(t, "graph")
 	for _, tt := range []struct{ steps, nodes, outputs string }{
 		{"patch.ops", "patch.ops", "header n"},
 		{"toolchain.llvm", "toolchain.llvm", "n"},
@@ -136,7 +137,7 @@ func TestSelect(t *testing.T) {
 
 // A plan holds what it was made from: files, listed folders.
 func TestReads(t *testing.T) {
-	p := golden(t, "inputs")
+	p, _ := golden(t, "inputs")
 	if got := strings.Join(p.Reads.Files, " "); got != "pipelines/p.hcl words.txt" {
 		t.Errorf("files %s", got)
 	}
@@ -152,7 +153,9 @@ func TestReads(t *testing.T) {
 // Planning twice gives the same plan, so that a snapshot of it means something.
 func TestSamePlan(t *testing.T) {
 	for _, name := range []string{"basic", "graph", "values", "vars"} {
-		a, b := jsonText(t, wholeJSON, golden(t, name)), jsonText(t, wholeJSON, golden(t, name))
+		first, _ := golden(t, name)
+		second, _ := golden(t, name)
+		a, b := jsonText(t, wholeJSON, first), jsonText(t, wholeJSON, second)
 		if a != b {
 			t.Errorf("%s planned twice differs:\n%s\n%s", name, a, b)
 		}
@@ -175,7 +178,7 @@ func bigPipeline(n int) *txtar.Archive {
 func BenchmarkBuild(b *testing.B) {
 	a := bigPipeline(1_000)
 	for b.Loop() {
-		p, diags, _ := load(b, a)
+		p, _, diags, _ := load(b, a)
 		if diags != nil || len(p.Instances) != 1_001 {
 			b.Fatal(diags)
 		}
@@ -184,13 +187,13 @@ func BenchmarkBuild(b *testing.B) {
 
 // A value that a step gives is known wherever it was handed to: in variables, locals and outputs of modules, in each copy.
 func TestResolveInModules(t *testing.T) {
-	p := golden(t, "modules")
+	p, x := golden(t, "modules")
 	version := addrs.Output{Instance: at("exec.src"), Name: "version"}
 	values := map[addrs.Output][]byte{version: []byte("1.2\n")}
 	for board, core := range map[string]string{"Alpha7": "v15", "Beta7": "v16"} {
 		m := addrs.Module("").Copy("aot", board)
 		n := p.Instance(addrs.Instance{Step: addrs.Step{Module: m, Kind: "exec", Name: "compile"}})
-		got, err := n.Resolve(values)
+		got, err := x.ExtendInstance(n.At, plan.Known{Values: values})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +215,7 @@ func TestResolveInModules(t *testing.T) {
 		if want == "" {
 			continue
 		}
-		got, err := o.Resolve(values)
+		got, err := x.ExtendOutput(o.Name, plan.Known{Values: values})
 		if err != nil || got.Literal != want {
 			t.Errorf("output %s: %q, %v", o.Name, got.Literal, err)
 		}

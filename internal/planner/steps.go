@@ -77,17 +77,18 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return diags
 		}
-		var attrs map[string]cty.Value
+		var planned step.Planned
 		if exists {
-			in.planned, attrs, ds = e.plan(in, c, false)
+			in.planned, planned, ds = e.plan(in, c, false)
 			diags = append(diags, ds...)
 			if ds.HasErrors() && b.ForEach != nil {
 				return diags // the other copies would say the same
 			}
 		}
 		s.add(in)
+		p.extender.keep(in, c, planned)
 		if b.At.Kind == addrs.Toolchain {
-			f.scope.Toolchains[b.At.Name] = toolchainValue(in, attrs)
+			f.scope.Toolchains[b.At.Name] = toolchainValue(in, planned.Attrs)
 			s.attrs = plainAttrs(f.scope.Toolchains[b.At.Name])
 		}
 	}
@@ -200,38 +201,38 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 }
 
 // resolve plans an instance anew, with values that were awaited.
-func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Instance, hcl.Diagnostics) {
+func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Instance, step.Planned, hcl.Diagnostics) {
 	p.budget.Refill()
 	l, diags := p.laterWith(values)
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, step.Planned{}, diags
 	}
 	s := c.e.s
 	scope, diags := l.settle(s.object, s.frame)
 	if diags.HasErrors() {
-		return nil, s.frame.inside(diags)
+		return nil, step.Planned{}, s.frame.inside(diags)
 	}
 	e := p.evaluator(s, scope, l)
-	n, _, ds := e.plan(in, &copyOf{e: e, key: c.key, value: c.value}, true)
-	return n, append(diags, s.frame.inside(ds)...)
+	n, planned, ds := e.plan(in, &copyOf{e: e, key: c.key, value: c.value}, true)
+	return n, planned, append(diags, s.frame.inside(ds)...)
 }
 
-// plan plans an instance, while planning or to resolve a deferred one.
-func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instance, map[string]cty.Value, hcl.Diagnostics) {
+// plan plans an instance, while planning or to resolve a deferred one. It also returns what the kind said, if it was asked.
+func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Instance, planned step.Planned, diags hcl.Diagnostics) {
 	p, s, b := e.p, e.s, e.s.block
-	n := &plan.Instance{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
-	diags := e.metaArguments(c, n)
+	n = &plan.Instance{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
+	diags = e.metaArguments(c, n)
 	if diags.HasErrors() {
-		return nil, nil, diags
+		return nil, planned, diags
 	}
 	args, env, files, ds := e.arguments(c)
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, nil, diags
+		return nil, planned, diags
 	}
 	ds = append(e.checkArguments(args), e.checkAxes(args)...)
 	ce, more := e.commandEnv(c, env, files)
 	if ds = append(ds, more...); ds.HasErrors() {
-		return nil, nil, append(diags, ds...)
+		return nil, planned, append(diags, ds...)
 	}
 	if !resolving { // else it was said while planning
 		diags = append(diags, p.dummies.tooShort(ce.refs)...)
@@ -242,19 +243,19 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 	req, known := e.request(in, args, []*argValue{env, files}, ce, n)
 	if !known {
 		if resolving {
-			return nil, nil, append(diags, errorf(&b.Range, "A value is still not known", "%s depends on a value that no step has given.", b.At)...)
+			return nil, planned, append(diags, errorf(&b.Range, "A value is still not known", "%s depends on a value that no step has given.", b.At)...)
 		}
-		e.asDeferred(in, c, req, args, []*argValue{env, files}, n)
-		return n, nil, diags
+		e.asDeferred(c, req, args, []*argValue{env, files}, n)
+		return n, planned, diags
 	}
 	if len(p.targets) > 0 && s.frame.scope.Target == cty.NilVal { // what is wrong with the target was said there
-		return n, nil, diags
+		return n, planned, diags
 	}
 	req.Target, ds = e.targetOf(c)
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, nil, diags
+		return nil, planned, diags
 	}
-	planned, ds := p.ask(s, req)
+	planned, ds = p.ask(s, req)
 	if !resolving {
 		p.noteReads(planned.Reads)
 	}
@@ -264,17 +265,17 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (*plan.Instanc
 		}
 	}
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, nil, diags
+		return nil, planned, diags
 	}
 	fill(n, planned)
 	if ds := p.checkPlanned(s, in, n, planned); ds.HasErrors() {
-		return nil, nil, append(diags, ds...)
+		return nil, planned, append(diags, ds...)
 	}
 	if !resolving {
 		share(n, p.last)
 		p.last = n
 	}
-	return n, planned.Attrs, diags
+	return n, planned, diags
 }
 
 // arguments evaluates the arguments of the kind, in the order of e.args, env, and the secret files.

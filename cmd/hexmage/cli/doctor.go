@@ -187,7 +187,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 			if of.Takes, of.Download, err = own.takes(ctx, p, workspace); err != nil {
 				return nil, err
 			}
-			for _, n := range own.checkMachine(p).Instances {
+			for _, n := range own.checkMachine(p.Plan).Instances {
 				for _, m := range n.Missing {
 					of.Missing = append(of.Missing, n.At.Short()+": "+m)
 				}
@@ -199,9 +199,9 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 }
 
 // takes says of each toolchain of the plan whether it is in the store, and what it would download, by name and version; and how much that is in all.
-func (a *app) takes(ctx context.Context, p *plan.Plan, workspace string) (map[string]doctor.Take, int64, error) {
+func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[string]doctor.Take, int64, error) {
 	var of []addrs.Step
-	for _, n := range toolchainInstances(p) {
+	for _, n := range toolchainInstances(p.Plan) {
 		of = append(of, n.At.Step)
 	}
 	p, err := p.Select(of...)
@@ -212,12 +212,13 @@ func (a *app) takes(ctx context.Context, p *plan.Plan, workspace string) (map[st
 	if err != nil {
 		return nil, 0, err
 	}
-	seen, err := build.Preview(ctx, p, o, nil)
+	p.extend(&o)
+	seen, err := build.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
 		return nil, 0, engine(err)
 	}
 	out := map[string]doctor.Take{}
-	for _, n := range toolchainInstances(p) {
+	for _, n := range toolchainInstances(p.Plan) {
 		out[doctor.TakeOf(n.At.Name, n.Version)] = doctor.Take{Stored: stored(seen, n), Download: a.toDownload(seen, func(o *plan.Instance) bool { return o.At == n.At })}
 	}
 	return out, a.toDownload(seen, func(*plan.Instance) bool { return true }), nil

@@ -29,7 +29,6 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
@@ -228,7 +227,7 @@ func (e *engineParts) options(a *app) build.Options {
 
 // buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks, or if show is true and a
 // program does not read it; where it is not shown, only what failed is.
-func (a *app) buildRoots(ctx context.Context, e *engineParts, p *plan.Plan, workspace string, roots []addrs.Output, show bool) (build.Result, error) {
+func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output, show bool) (build.Result, error) {
 	var sink event.Sink = report.Lines(io.Discard, report.Options{})
 	done := func() {}
 	show = a.live || show && !a.JSON
@@ -239,7 +238,8 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *plan.Plan, work
 	o := e.options(a)
 	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
 	o.Secrets, o.LogDir = a.secrets(ctx, workspace, p.Pipeline), a.logsOf(workspace, p.Pipeline)
-	res, err := build.Run(ctx, p, o)
+	p.extend(&o)
+	res, err := build.Run(ctx, p.Plan, o)
 	done()
 	if err = outcome(ctx, res, err); err != nil && !show {
 		for _, f := range failures.seen {

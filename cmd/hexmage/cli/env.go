@@ -74,7 +74,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 }
 
 // toolchainsOf plans toolchains of the command line, each in one release.
-func (a *app) toolchainsOf(names []string) (*plan.Plan, error) {
+func (a *app) toolchainsOf(names []string) (*planned, error) {
 	rs := rounds(wantedOf(names, ""), wantedName)
 	if len(rs) > 1 {
 		return nil, usage("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
@@ -83,8 +83,8 @@ func (a *app) toolchainsOf(names []string) (*plan.Plan, error) {
 }
 
 // oneRelease restricts a plan to one release of each toolchain: the pipeline's own, else the one that its modules agree on.
-func oneRelease(p *plan.Plan) (*plan.Plan, error) {
-	instances := toolchainInstances(p)
+func oneRelease(p *planned) (*planned, error) {
+	instances := toolchainInstances(p.Plan)
 	slices.SortStableFunc(instances, func(a, b *plan.Instance) int { return cmp.Compare(len(a.At.Module), len(b.At.Module)) })
 	chosen := map[string]*plan.Instance{}
 	var steps []addrs.Step
@@ -104,7 +104,7 @@ func oneRelease(p *plan.Plan) (*plan.Plan, error) {
 	return one, nil
 }
 
-func (a *app) printEnv(ctx context.Context, p *plan.Plan, workspace, shell string) error {
+func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string) error {
 	d, err := a.domain(workspace)
 	if err != nil {
 		return err

@@ -297,20 +297,21 @@ type loadedAction struct {
 
 // preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared although
 // they are cached.
-func (a *app) preview(ctx context.Context, p *plan.Plan, workspace string, keep func(step, spec string) bool) (*reasons, error) {
+func (a *app) preview(ctx context.Context, p *planned, workspace string, keep func(step, spec string) bool) (*reasons, error) {
 	o, err := a.lookupOnly(workspace)
 	if err != nil {
 		return nil, err
 	}
-	if o.Fresh, err = a.Fresh.choose("--fresh", p); err != nil {
+	if o.Fresh, err = a.Fresh.choose("--fresh", p.Plan); err != nil {
 		return nil, err
 	}
-	seen, err := build.Preview(ctx, p, o, keep)
+	p.extend(&o)
+	seen, err := build.Preview(ctx, p.Plan, o, keep)
 	if err != nil {
 		return nil, engine(err)
 	}
-	return &reasons{p: p, seen: seen, book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
-		versions: toolchainVersions(p), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
+	return &reasons{p: p.Plan, seen: seen, book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }
 
 // reason says in a few words why the action has its status.

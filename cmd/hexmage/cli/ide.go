@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/editor"
@@ -115,7 +114,7 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 
 // roots says where the SDKs are.
 func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (oppackage.Roots, error) {
-	var p *plan.Plan
+	var p *planned
 	workspace := a.here()
 	var err error
 	if c.Pipeline != "" {

@@ -102,7 +102,7 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		p, diags := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: t.TempDir()})
+		p, _, diags := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: t.TempDir()})
 		if (want == "") == diags.HasErrors() || want != "" && !strings.Contains(diags.Error(), want) {
 			t.Errorf("%s: %v, want %q", step, diags, want)
 		}

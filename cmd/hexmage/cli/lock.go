@@ -239,7 +239,7 @@ func (a *app) requests(ctx context.Context, pipeline string, d *domain) ([]toolc
 	if !diags.HasErrors() {
 		o := a.plannerOptions(workspace, cfg, d)
 		o.Kinds = steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
-		_, more := planner.Build(o)
+		_, _, more := planner.Build(o)
 		diags = append(diags, more...)
 	}
 	if diags.HasErrors() {

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/bytesize"
@@ -27,8 +28,26 @@ import (
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
+// planned is a plan, and who says more of it when what it waits for is known.
+type planned struct {
+	*plan.Plan
+	more *planner.Extender
+}
+
+// Select is plan.Plan.Select.
+func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
+	some, err := p.Plan.Select(steps...)
+	if err != nil {
+		return nil, err
+	}
+	return &planned{some, p.more}, nil
+}
+
+// extend lets a build of the plan go on where it waits.
+func (p *planned) extend(o *build.Options) { o.Extender, o.Hints = p.more, p.more.Explain }
+
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
-func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plan.Plan, string, error) {
+func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*planned, string, error) {
 	selection, err := selected(steps)
 	if err != nil {
 		return nil, "", err
@@ -38,7 +57,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plan.
 		return nil, "", err
 	}
 	cfg, diags := a.load(ctx, workspace, pipeline)
-	var p *plan.Plan
+	var p *planned
 	if !diags.HasErrors() {
 		var more hcl.Diagnostics
 		if p, more, err = a.planConfig(workspace, cfg); err != nil {
@@ -49,7 +68,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plan.
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return nil, "", err
 	}
-	p = a.checkMachine(p)
+	p.Plan = a.checkMachine(p.Plan)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
 			return nil, "", givenError{&exitError{ExitUsage, err}}
@@ -58,13 +77,16 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plan.
 	return p, workspace, nil
 }
 
-func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*plan.Plan, hcl.Diagnostics, error) {
+func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
 	d, err := a.domain(workspace)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, diags := planner.Build(a.plannerOptions(workspace, cfg, d))
-	return p, diags, nil
+	p, more, diags := planner.Build(a.plannerOptions(workspace, cfg, d))
+	if p == nil {
+		return nil, diags, nil
+	}
+	return &planned{p, more}, diags, nil
 }
 
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
@@ -164,14 +186,14 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		if s != nil {
 			status = s
 		}
-		b, err := plan.JSON(p, status)
+		b, err := plan.JSON(p.Plan, status)
 		if err != nil {
 			return engine(err)
 		}
 		fmt.Fprintln(a.env.Stdout, string(b))
 		return nil
 	}
-	fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Text(p, s.notes()), false))
+	fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
 	return nil
 }
 
@@ -198,15 +220,15 @@ func (c *graphCmd) Run(ctx context.Context, a *app) error {
 	}
 	switch {
 	case c.Format == "json" || a.JSON:
-		b, err := plan.GraphJSON(p)
+		b, err := plan.GraphJSON(p.Plan)
 		if err != nil {
 			return engine(err)
 		}
 		fmt.Fprintln(a.env.Stdout, string(b))
 	case c.Format == "dot":
-		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Dot(p), false))
+		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Dot(p.Plan), false))
 	default:
-		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Mermaid(p), false))
+		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Mermaid(p.Plan), false))
 	}
 	return nil
 }

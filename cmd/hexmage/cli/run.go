@@ -239,22 +239,23 @@ func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	if err := r.open(ctx); err != nil {
 		return r.unable(err)
 	}
-	if r.verify, err = startVerifying(r.c.Verify, r.engine, p); err != nil {
+	if r.verify, err = startVerifying(r.c.Verify, r.engine, p.Plan); err != nil {
 		return r.unable(err)
 	}
 	r.a.env.boundHeap(len(p.Instances))
 	o := r.options(ctx)
-	if o.Fresh, err = r.a.Fresh.choose("--fresh", p); err != nil {
+	if o.Fresh, err = r.a.Fresh.choose("--fresh", p.Plan); err != nil {
 		return r.unable(err)
 	}
-	r.watching.plan(p)
+	p.extend(&o)
+	r.watching.plan(p.Plan)
 	o.Sink = r.verify.wrap(o.Sink)
 	if r.snapshot != "" {
 		r.snapshot = r.snapshotOf(disk.LastDamage(r.a.cache), r.engine.fn)
 		o.Snapshot = r.a.newSnapshot(r.snapshot, p.Reads, r.machine, began)
 	}
 	defer r.phase("build")()
-	return build.Run(ctx, p, o)
+	return build.Run(ctx, p.Plan, o)
 }
 
 // unable ends the command before a build began.

@@ -74,12 +74,12 @@ func (c *showCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	p, names, diags := planner.BuildNamed(a.plannerOptions(workspace, cfg, d))
+	made, more, names, diags := planner.BuildNamed(a.plannerOptions(workspace, cfg, d))
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err
 	}
-	p = a.checkMachine(p)
-	found, err := c.find(p, names)
+	p := &planned{a.checkMachine(made), more}
+	found, err := c.find(p.Plan, names)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func few(names []string) []string {
 	return names
 }
 
-func (a *app) showThings(ctx context.Context, p *plan.Plan, workspace string, found []*shownThing) error {
+func (a *app) showThings(ctx context.Context, p *planned, workspace string, found []*shownThing) error {
 	status, err := a.statusOf(ctx, p, workspace, found)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (a *app) showThings(ctx context.Context, p *plan.Plan, workspace string, fo
 }
 
 // statusOf finds out what a run would do for the instances among what is shown.
-func (a *app) statusOf(ctx context.Context, p *plan.Plan, workspace string, found []*shownThing) (*planStatus, error) {
+func (a *app) statusOf(ctx context.Context, p *planned, workspace string, found []*shownThing) (*planStatus, error) {
 	var only []addrs.Step
 	for _, t := range found {
 		if t.instance != nil {

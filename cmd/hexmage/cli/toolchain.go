@@ -78,7 +78,7 @@ func (a *app) here() string {
 
 // toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline with the
 // same blocks, so that what one fetched the other finds. Each name may be there once.
-func (a *app) toolchainPlan(ws []wanted) (*plan.Plan, error) {
+func (a *app) toolchainPlan(ws []wanted) (*planned, error) {
 	p, diags, err := a.planToolchains(ws)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (a *app) toolchainPlan(ws []wanted) (*plan.Plan, error) {
 	return p, nil
 }
 
-func (a *app) planToolchains(ws []wanted) (*plan.Plan, hcl.Diagnostics, error) {
+func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	f := hclwrite.NewEmptyFile()
 	open := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body()
 	open.SetAttributeValue("default", cty.True)
@@ -114,7 +114,7 @@ func (a *app) planToolchains(ws []wanted) (*plan.Plan, hcl.Diagnostics, error) {
 }
 
 // planText plans a pipeline that no file has.
-func (a *app) planText(name string, text []byte) (*plan.Plan, hcl.Diagnostics, error) {
+func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf) // a file system in memory
 	out, err := z.Create(config.Folder + "/" + name + ".hcl")
@@ -188,8 +188,8 @@ func toolchainInstances(p *plan.Plan) []*plan.Instance {
 
 // fetch fetches and verifies the plan's toolchains, unless they are there, and says where they are. show tells whether the
 // build is shown also when nobody looks.
-func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bool) ([]located, error) {
-	instances := toolchainInstances(p)
+func (a *app) fetch(ctx context.Context, p *planned, workspace string, show bool) ([]located, error) {
+	instances := toolchainInstances(p.Plan)
 	var steps []addrs.Step
 	for _, n := range instances {
 		steps = append(steps, n.At.Step)
@@ -217,7 +217,7 @@ func (a *app) fetch(ctx context.Context, p *plan.Plan, workspace string, show bo
 }
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
-func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []located, ok bool, err error) {
+func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []located, ok bool, err error) {
 	if err := a.settle(ctx); err != nil {
 		return nil, false, err
 	}
@@ -225,10 +225,11 @@ func (a *app) locate(ctx context.Context, p *plan.Plan, workspace string) (_ []l
 	if err != nil {
 		return nil, false, err
 	}
-	instances := toolchainInstances(p)
+	instances := toolchainInstances(p.Plan)
 	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), nil, ""
 	trees := merkle.NewTrees(a.cache)
-	res, err := build.Run(ctx, p, o)
+	p.extend(&o)
+	res, err := build.Run(ctx, p.Plan, o)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
@@ -349,7 +350,7 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 	if err != nil {
 		return located{}, err
 	}
-	n := toolchainInstances(p)[0]
+	n := toolchainInstances(p.Plan)[0]
 	if at := installedAt(n); at != "" {
 		return located{Name: w.name, Version: n.Version, Path: at}, nil
 	}
@@ -589,7 +590,7 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 }
 
 // inStore plans the toolchains, each name once, and returns those of the plan's instances that are in the store.
-func (a *app) inStore(ctx context.Context, ws []wanted) (p *plan.Plan, here []*plan.Instance, diags hcl.Diagnostics, err error) {
+func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*plan.Instance, diags hcl.Diagnostics, err error) {
 	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
 		return nil, nil, diags, err
 	}
@@ -598,11 +599,12 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (p *plan.Plan, here []*p
 		return nil, nil, nil, err
 	}
 	o.Fresh = nil
-	seen, err := build.Preview(ctx, p, o, nil)
+	p.extend(&o)
+	seen, err := build.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
 		return nil, nil, nil, engine(err)
 	}
-	for _, n := range toolchainInstances(p) {
+	for _, n := range toolchainInstances(p.Plan) {
 		if stored(seen, n) {
 			here = append(here, n)
 		}

@@ -220,7 +220,7 @@ func (v *viewer) choose(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withoutDevice(p, v.c.Until)
+	return withoutDevice(p.Plan, v.c.Until)
 }
 
 func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
