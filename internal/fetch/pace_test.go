@@ -59,7 +59,7 @@ func TestSlow(t *testing.T) {
 			t.Parallel()
 			srv := httptest.NewServer(http.HandlerFunc(c.handler))
 			defer srv.Close()
-			cl := fetch.Client{Backoff: time.Millisecond, Stall: 300 * time.Millisecond, Floor: 2000, Retries: 2, Chunk: 20_000}
+			cl := fetch.Client{Backoff: time.Millisecond, Stall: time.Second, Floor: 2000, Retries: 2, Chunk: 20_000}
 			s := c.source
 			s.URLs = []string{srv.URL + "/sdk.zip"}
 			dest := filepath.Join(t.TempDir(), "sdk.zip")
