@@ -125,16 +125,39 @@ func TestDamaged(t *testing.T) {
 	if f, err := dlc.Parse(bytes.NewReader(raw), int64(len(raw))); err != nil || len(f.Caches) != 1 || !strings.Contains(strings.Join(f.Warnings, ""), "do not make") {
 		t.Errorf("a damaged context: %+v, %v", f, err)
 	}
-	var other bytes.Buffer
-	w := zip.NewWriter(&other)
-	if _, err := w.Create("model"); err != nil {
-		t.Fatal(err)
+	pack := func(members ...string) []byte {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, m := range members {
+			name, text, _ := strings.Cut(m, "=")
+			f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := dlc.Parse(bytes.NewReader(other.Bytes()), int64(other.Len())); !errors.Is(err, dlc.ErrUnknown) {
+	raw = pack("model")
+	if _, err := dlc.Parse(bytes.NewReader(raw), int64(len(raw))); !errors.Is(err, dlc.ErrUnknown) {
 		t.Errorf("another zip file: %v", err)
+	}
+	for text, want := range map[string]string{
+		"model=abc":                  "model: its graphs are in another form than is known",
+		"model=12345678....NONE....": "model: its graphs are in another form than is known",
+		"more=abc":                   "",
+		"more=no context":            "",
+	} {
+		raw := pack("dlc.metadata={}", text)
+		f, err := dlc.Parse(bytes.NewReader(raw), int64(len(raw)))
+		if err != nil || strings.Join(f.Warnings, "") != want || len(f.Graphs)+len(f.Caches) > 0 {
+			t.Errorf("%s: %+v, %v", text, f, err)
+		}
 	}
 }
 

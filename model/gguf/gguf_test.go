@@ -77,6 +77,7 @@ func TestRefused(t *testing.T) {
 		"values of type 99":   build(append(header(0, 1), "k", uint32(9), uint32(99), uint64(1))...),
 		"elements":            build(append(header(0, 1), "k", uint32(9), uint32(8), uint64(1)<<50)...),
 		"cut off":             build(append(header(0, 1), "k", uint32(9), uint32(4), uint64(math.MaxUint64))...),
+		"its header is cut":   build(append(header(0, 1), "k", uint32(9), uint32(4), uint64(1)<<62)...), // times the size of one it is 0
 		"an alignment of 3":   build(append(header(0, 1), "general.alignment", uint32(4), uint32(3))...),
 		"has 9 dims":          tensor("w", uint32(9)),
 		"larger than a file":  tensor("w", uint32(2), uint64(1)<<40, uint64(1)<<40),

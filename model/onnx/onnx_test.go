@@ -108,6 +108,11 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for n := range 12 {
+		if onnx.Is(whole[:n]) {
+			t.Errorf("%d bytes are taken for a model", n)
+		}
+	}
 	if onnx.Is([]byte{8, 13, 0x3a, 0, 0, 0, 0, 0, '{', 0, 0, 0}) {
 		t.Error("the length of a safetensors header is taken for a model")
 	}
