@@ -116,13 +116,6 @@ func (u *upgrading) target(b *hclsyntax.Block) {
 func (u *upgrading) remove(at hcl.Range, b *hclsyntax.Block) {
 	from, to := at.Start.Byte, at.End.Byte
 	open, end := b.OpenBraceRange.End.Byte, b.CloseBraceRange.Start.Byte
-	if b.OpenBraceRange.Start.Line == b.CloseBraceRange.Start.Line {
-		if len(bytes.TrimSpace(u.src[open:from]))+len(bytes.TrimSpace(u.src[to:end])) == 0 {
-			from, to = open, end
-		}
-		u.edits = append(u.edits, edit{from, to, ""})
-		return
-	}
 	start := bytes.LastIndexByte(u.src[:from], '\n') + 1
 	stop := to + bytes.IndexByte(append(u.src[to:len(u.src):len(u.src)], '\n'), '\n')
 	if start >= open && len(bytes.TrimSpace(u.src[start:from]))+len(bytes.TrimSpace(u.src[to:stop])) == 0 {
