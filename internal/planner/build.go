@@ -87,6 +87,7 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 			break // whatever comes would fail for the same reason
 		}
 	}
+	diags = append(diags, p.checkAbsent()...)
 	if diags.HasErrors() {
 		return nil, p.together(diags)
 	}

@@ -160,7 +160,7 @@ func (n *checkIn) message(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
 func (n *checkIn) gone() string {
 	name := ""
 	n.p.eachRef(n.of, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
-		if s := f.step(r.Step); s != nil && s.block.ForEach == nil && !slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil }) {
+		if s := f.step(r.Step); s != nil && s.block.ForEach == nil && !s.exists() {
 			name = s.at.String()
 		}
 	})

@@ -75,6 +75,11 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 // instance returns the instance of that address, or nil.
 func (s *stepState) instance(at addrs.Instance) *instance { return s.byAt[at] }
 
+// exists tells whether there is a copy of the step, or it itself.
+func (s *stepState) exists() bool {
+	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil })
+}
+
 func (s *stepState) add(in *instance) {
 	s.instances = append(s.instances, in)
 	s.byAt[in.at] = in

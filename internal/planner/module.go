@@ -411,7 +411,7 @@ func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnosti
 		}
 		return nil, p.checkStepRef(f, r)
 	}
-	if slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil }) {
+	if s.exists() {
 		return []addrs.Instance{at}, nil
 	}
 	return nil, nil
@@ -421,7 +421,7 @@ func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnosti
 func (f *frame) all() []addrs.Instance {
 	var out []addrs.Instance
 	for at, s := range f.steps {
-		if at.Kind != addrs.Toolchain && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil }) {
+		if at.Kind != addrs.Toolchain && s.exists() {
 			out = append(out, addrs.Instance{Step: s.at})
 		}
 	}

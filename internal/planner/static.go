@@ -2,10 +2,12 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
 
 	"github.com/hexmage/hexmage/internal/lang"
@@ -133,4 +135,42 @@ type awaits struct {
 func (p *planner) awaitsStep(o *object) bool {
 	o.awaits.once.Do(func() { o.awaits.yes = p.dynamic(o.scope, o.refs, nil) != nil })
 	return o.awaits.yes
+}
+
+// checkAbsent checks the arguments of steps that do not exist, in no copy of theirs or of their module: what is written out is of the right type there, too.
+func (p *planner) checkAbsent() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, m := range p.modules {
+		var ds hcl.Diagnostics
+		for _, b := range m.parts.Steps {
+			s := m.steps[b.At]
+			if s.block != b || s.content == nil || s.object.failed || slices.ContainsFunc(m.frames, func(f *frame) bool { return f.steps[b.At].exists() }) {
+				continue
+			}
+			ds = append(ds, p.checkConstants(s)...)
+		}
+		diags = append(diags, p.unsaid(m, ds)...)
+	}
+	return diags
+}
+
+func (p *planner) checkConstants(s *stepDecl) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	e := &evaluator{p: p, s: &stepState{stepDecl: s}}
+	for _, name := range sortedKeys(s.schema.Args) {
+		spec, ok := s.schema.Args[name].(*hcldec.AttrSpec)
+		if !ok || customdecode.CustomExpressionDecoderForType(spec.Type) != nil {
+			continue
+		}
+		attr := s.content.Attributes[spec.Name]
+		if attr == nil || len(attr.Expr.Variables()) > 0 {
+			continue
+		}
+		if _, ds := p.budget.Value(attr.Expr, nil); ds.HasErrors() {
+			continue // functions may be of files, which need not be there
+		}
+		_, ds := e.decode(&argument{name: name, spec: spec, attr: attr}, nil)
+		diags = append(diags, ds...)
+	}
+	return diags
 }
