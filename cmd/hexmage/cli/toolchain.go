@@ -638,6 +638,7 @@ type toolchainShown struct {
 	Page        string          `json:"page,omitempty"`
 	Licence     string          `json:"licence,omitempty"`
 	Default     string          `json:"default"`
+	Note        string          `json:"note,omitempty"`      // of the release that was asked for
 	Variables   []string        `json:"variables,omitempty"` // that `hexmage env` sets
 	PushSets    []pushSetShown  `json:"push_sets,omitempty"`
 	Releases    []*toolchainRow `json:"releases"`          // only the one that was asked for, if one was
@@ -689,7 +690,7 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 		s.PushSets = append(s.PushSets, shown)
 	}
 	if w.version != "" {
-		s.Sources = sourcesOf(d, t, r)
+		s.Note, s.Sources = r.Note, sourcesOf(d, t, r)
 	}
 	if a.JSON {
 		return a.printJSON(s)
@@ -728,6 +729,7 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 	if r.State == toLock || r.State == notPlanned { // of others, the sources say it
 		field("", r.Detail)
 	}
+	field("note", s.Note)
 	field("installed", r.Installed)
 	field("arches", strings.Join(r.Arches, " "))
 	for _, src := range s.Sources {
