@@ -56,5 +56,9 @@ func (d *Dir) TempName(dir, prefix string) string {
 
 // makeFolder makes the folder that name is in.
 func (d *Dir) makeFolder(name string) error {
-	return os.MkdirAll(filepath.Dir(d.Path(name)), 0o755)
+	dir := filepath.Dir(d.Path(name))
+	if err := os.Mkdir(dir, 0o755); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return os.MkdirAll(dir, 0o755) // which looks at it first: as a rule only the last folder is missing
 }

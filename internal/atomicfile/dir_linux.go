@@ -64,13 +64,13 @@ func (d *Dir) Create(name string, b []byte, perm fs.FileMode, mtime time.Time) e
 	return err
 }
 
-// CreateStamped is Create, at the time of now, under the name tmp, if that is not "", and then moves the file to name,
-// replacing a file that is there. It returns the Stamp that the file has in its place.
-func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode) (stat.Stamp, error) {
+// CreateStamped is Create under the name tmp, if that is not "", and then moves the file to name, replacing a file that is
+// there. It returns the Stamp that the file has in its place.
+func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode, mtime time.Time) (stat.Stamp, error) {
 	if tmp == "" {
-		return d.create(name, "", b, perm, time.Time{}, true)
+		return d.create(name, "", b, perm, mtime, true)
 	}
-	return d.create(tmp, name, b, perm, time.Time{}, true)
+	return d.create(tmp, name, b, perm, mtime, true)
 }
 
 func (d *Dir) create(name, to string, b []byte, perm fs.FileMode, mtime time.Time, stamp bool) (s stat.Stamp, err error) {
@@ -184,13 +184,30 @@ func (d *Dir) Link(name, to string) error {
 // of bytes, and fails if it has more than limit.
 func (d *Dir) Read(name string, expect int, limit int64) (b []byte, s stat.Stamp, err error) {
 	defer runtime.KeepAlive(d)
-	var fd int
+	b, s, err = read(d.fd(), name, expect, limit)
+	return b, s, pathError("read", d.Path(name), err)
+}
+
+// Read returns the content of a regular file that is no symlink, and the Stamp that it had when it was opened, in four system calls. It fails if
+// it has more than limit bytes, or if another process has to give it up first; then a plain open waits for that.
+func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
+	b, s, err := read(unix.AT_FDCWD, path, 0, limit)
+	return b, s, pathError("read", path, err)
+}
+
+// openRead opens what is at name below the open folder. It waits for nobody, and follows no symlink.
+func openRead(dir int, name string) (fd int, err error) {
 	err = again(func() (err error) {
-		fd, err = unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		return err
 	})
+	return fd, err
+}
+
+func read(dir int, name string, expect int, limit int64) (b []byte, s stat.Stamp, err error) {
+	fd, err := openRead(dir, name)
 	if err != nil {
-		return nil, s, pathError("open", d.Path(name), err)
+		return nil, s, err
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
@@ -213,7 +230,7 @@ func (d *Dir) Read(name string, expect int, limit int64) (b []byte, s stat.Stamp
 			err = ErrUnfit
 		}
 	}
-	return nil, s, pathError("read", d.Path(name), err)
+	return nil, s, err
 }
 
 // Remove removes the file name.

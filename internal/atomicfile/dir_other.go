@@ -34,14 +34,14 @@ func (d *Dir) Create(name string, b []byte, perm fs.FileMode, mtime time.Time) e
 	return err
 }
 
-// CreateStamped is Create, at the time of now, under the name tmp, if that is not "", and then moves the file to name,
-// replacing a file that is there. It returns the Stamp that the file has in its place.
-func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode) (stat.Stamp, error) {
+// CreateStamped is Create under the name tmp, if that is not "", and then moves the file to name, replacing a file that is
+// there. It returns the Stamp that the file has in its place.
+func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode, mtime time.Time) (stat.Stamp, error) {
 	at := name
 	if tmp != "" {
 		at = tmp
 	}
-	if err := d.Create(at, b, perm, time.Time{}); err != nil {
+	if err := d.Create(at, b, perm, mtime); err != nil {
 		return stat.Stamp{}, err
 	}
 	if at != name {
@@ -84,7 +84,22 @@ func (d *Dir) Link(name, to string) error { return os.Link(d.Path(name), d.Path(
 // Read returns the content of the file name and its Stamp, in few system calls when it has at most the expected number
 // of bytes, and fails if it has more than limit.
 func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, error) {
-	f, err := os.Open(d.Path(name))
+	return read(d.Path(name), limit)
+}
+
+// Read returns the content of a regular file that is no symlink, and the Stamp that it had when it was opened. It fails if it has more than limit
+// bytes.
+func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
+	if st, err := stat.Lstat(path); err != nil {
+		return nil, st, err
+	} else if !st.IsRegular() {
+		return nil, st, &fs.PathError{Op: "read", Path: path, Err: ErrUnfit}
+	}
+	return read(path, limit)
+}
+
+func read(path string, limit int64) ([]byte, stat.Stamp, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, stat.Stamp{}, err
 	}

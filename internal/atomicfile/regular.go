@@ -3,39 +3,9 @@ package atomicfile
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"time"
-
-	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Regular is a regular file that is open for reading.
-type Regular struct {
-	*os.File
-	stat.Stamp        // when it was opened
-	Links      uint64 // how many names it had; 0 where the system does not say
+// unfit is the error of OpenRegular for what it does not open.
+func unfit(path string) error {
+	return &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 }
-
-// OpenRegular opens the file, which must be a regular one and no symlink.
-func OpenRegular(path string) (*Regular, error) {
-	st, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := f.Stat()
-	if err != nil || !os.SameFile(st, opened) {
-		f.Close()
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.Join(err, errors.New("it was replaced while being opened"))}
-	}
-	return &Regular{f, stat.Of(opened), links(opened)}, nil
-}
-
-// Set gives the file the permissions and the modification time.
-func (r *Regular) Set(perm fs.FileMode, mtime time.Time) error { return SetFile(r.File, perm, mtime) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -91,7 +92,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 
 // newWorker returns what the units of a graph are done with.
 func newWorker(g *graph, o Options) *worker {
-	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o}
+	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o, printed: atomicfile.TempName("printed")}
 	w.values = func() (secret.Values, error) { return nil, nil }
 	if o.Secrets != nil {
 		w.values = sync.OnceValues(o.Secrets)

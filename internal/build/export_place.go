@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -290,7 +291,7 @@ func (p *placer) file(ctx context.Context, d digest.Digest, name string, perm fs
 		if err != nil {
 			return nil, err
 		}
-		st, err := p.dir.CreateStamped(name, tmp, b, perm)
+		st, err := p.dir.CreateStamped(name, tmp, b, perm, time.Time{})
 		return []fileStamp{{"", st}}, inTheWay(err)
 	}
 	at := name

@@ -15,7 +15,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -32,6 +31,7 @@ type worker struct {
 	exportCheck  *exportCheck // nil: nobody looks at the outputs meanwhile
 	fromSnapshot bool         // the graph is made from a snapshot, and what is in the way of that is no failure
 	last         lastRuns
+	printed      string // how the names of files with what was printed begin
 	values       func() (secret.Values, error)
 	programs     sync.Map // name and path list → *program
 	listings     sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
@@ -79,7 +79,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		say(message{u: u, progress: event.ActionProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
 	})
 	if w.o.LogDir != "" {
-		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, atomicfile.TempName("printed")+strconv.Itoa(u.id)))
+		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, w.printed+strconv.Itoa(u.id)))
 		req.Printed = u.printed
 		defer u.printed.Remove()
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statefile"
@@ -91,7 +92,7 @@ func (h Direct) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 	if info.Size() > maxDirect {
 		return h.c.Hash(path, info)
 	}
-	d, _, err := h.c.settled(path)
+	d, _, err := h.c.settled(path, info.Size())
 	return d, err
 }
 
@@ -100,7 +101,7 @@ func (c *Cache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 	c.known()
 	f, t, ok := of(stat.Of(info))
 	if !ok {
-		d, _, err := c.settled(path)
+		d, _, err := c.settled(path, info.Size())
 		return d, err
 	}
 	c.mu.Lock()
@@ -116,15 +117,26 @@ func (c *Cache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 		return e.digest, nil
 	}
 	c.mu.Unlock()
-	d, s, err := c.settled(path)
+	d, s, err := c.settled(path, info.Size())
 	if err == nil {
 		c.remember(s, d)
 	}
 	return d, err
 }
 
-// settled hashes a file that does not change meanwhile. It returns its stamp too.
-func (c *Cache) settled(path string) (digest.Digest, stat.Stamp, error) {
+// maxWhole is how large a file may be, in bytes, that is read in one piece.
+const maxWhole = 64 << 10
+
+// settled hashes a file, of about that size, that does not change meanwhile. It returns its stamp too.
+func (c *Cache) settled(path string, size int64) (digest.Digest, stat.Stamp, error) {
+	if size <= maxWhole {
+		b, before, err := atomicfile.Read(path, maxWhole)
+		if err == nil {
+			if after, err := stat.Lstat(path); err == nil && after == before && int64(len(b)) == before.Size {
+				return c.fn.Bytes(b), before, nil
+			}
+		}
+	}
 	for range hashAttempts {
 		d, s, changed, err := c.hash(path)
 		if err != nil || !changed {
@@ -135,7 +147,7 @@ func (c *Cache) settled(path string) (digest.Digest, stat.Stamp, error) {
 }
 
 func (c *Cache) hash(path string) (d digest.Digest, before stat.Stamp, changed bool, err error) {
-	f, err := os.Open(path)
+	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return d, before, false, err
 	}

@@ -75,7 +75,7 @@ func copyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, pe
 
 // writeFile makes path a file with the content of r, which must be what d says.
 func writeFile(ctx context.Context, r io.Reader, d digest.Digest, path string, perm fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func Adopt(ctx context.Context, blobs Blobs, fn digest.Function, path string) (d
 
 // PutFile stores a copy of the regular file at path.
 func PutFile(ctx context.Context, blobs Blobs, fn digest.Function, path string) (digest.Digest, error) {
-	f, err := os.Open(path)
+	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return digest.Digest{}, err
 	}

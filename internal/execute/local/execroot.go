@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
@@ -22,6 +23,7 @@ import (
 // look whether they are as they were.
 type execRoot struct {
 	dir     string            // absolute
+	at      *atomicfile.Dir   // dir
 	shape   string            // what actions have in common that may use it
 	entries map[string]*entry // by slash path below dir: what was made, but for what the command made
 	use     int               // counts actions
@@ -82,6 +84,10 @@ func newExecRoot(dir, shape string, outputs []string) (*execRoot, error) {
 	s := &execRoot{dir: dir, shape: shape, entries: map[string]*entry{}}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
+	}
+	var err error
+	if s.at, err = atomicfile.OpenDir(dir); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	order := []string{"home", "tmp", "root"}
 	for _, o := range outputs {
@@ -152,7 +158,7 @@ func (s *execRoot) has(rel string, want entry) (bool, error) {
 		return false, nil
 	}
 	if k.dir == nil && k.file == want.file && k.link == want.link {
-		if now, err := stat.Lstat(s.path(rel)); err == nil && k.unmodified(now) {
+		if now, err := s.at.Stat(rel); err == nil && k.unmodified(now) {
 			k.use = s.use
 			return true, nil
 		}
@@ -169,14 +175,16 @@ func (k *entry) unmodified(now stat.Stamp) bool {
 	return was == now
 }
 
-// stays notes what was made at the slash path, for the next action.
+// stays notes what was made at the slash path, for the next action. Its stamp is not known yet if it is zero.
 func (s *execRoot) stays(rel string, k entry) {
 	if len(s.entries) >= maxEntries {
 		s.outs = append(s.outs, s.path(rel))
 		return
 	}
-	if st, err := stat.Lstat(s.path(rel)); err == nil {
-		k.is = st
+	if !k.is.Exists() {
+		k.is, _ = s.at.Stat(rel)
+	}
+	if k.is.Exists() {
 		s.add(rel, &k)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -69,7 +70,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 		} else if keep {
 			err = l.file(ctx, f, l.s.path(p), false)
 		} else {
-			err = l.ensure(p, entry{file: f, copy: l.copies(f, writable)}, func(to string) error { return l.file(ctx, f, to, writable) })
+			err = l.ensure(p, entry{file: f, copy: l.copies(f, writable)}, func(to string) (stat.Stamp, error) { return l.put(ctx, f, p, to, writable) })
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
@@ -102,16 +103,17 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 }
 
 func (l *layout) symlink(rel, target string) error {
-	return l.ensure(rel, entry{link: target}, func(to string) error { return os.Symlink(target, to) })
+	return l.ensure(rel, entry{link: target}, func(to string) (stat.Stamp, error) { return stat.Stamp{}, os.Symlink(target, to) })
 }
 
-// ensure sees to it that what is wanted is at the slash path, and has it made if the last action did not leave it there.
-func (l *layout) ensure(rel string, want entry, put func(to string) error) error {
+// ensure sees to it that what is wanted is at the slash path, and has it made if the last action did not leave it there. put returns its stamp, or
+// none.
+func (l *layout) ensure(rel string, want entry, put func(to string) (stat.Stamp, error)) error {
 	there, err := l.s.has(rel, want)
 	if there || err != nil {
 		return err
 	}
-	if err := put(l.s.path(rel)); err != nil {
+	if want.is, err = put(l.s.path(rel)); err != nil {
 		return err
 	}
 	l.s.stays(rel, want)
@@ -130,6 +132,21 @@ func (l *layout) writable(at string) bool {
 
 // maxOwn is how large an input may be, in bytes, that is copied so that a command may do with it what it likes.
 const maxOwn = 1 << 20
+
+// maxWhole is how large an input may be, in bytes, that is copied in one piece.
+const maxWhole = 64 << 10
+
+// put is file for an input at the slash path rel, which is at p. It returns the file's stamp where it knows it.
+func (l *layout) put(ctx context.Context, f merkle.File, rel, p string, writable bool) (stat.Stamp, error) {
+	if f.Executable || f.Digest.Size() > maxWhole || !l.copies(f, writable) {
+		return stat.Stamp{}, l.file(ctx, f, p, writable)
+	}
+	b, err := store.ReadBlob(ctx, l.x.o.Store, f.Digest, maxWhole)
+	if err != nil {
+		return stat.Stamp{}, err
+	}
+	return l.s.at.CreateStamped(rel, "", b, 0o444, store.LinkTime())
+}
 
 // file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is linked even so: a
 // command that changes the mode, to write to it, gets a copy then.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
@@ -358,7 +359,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 		stdin = filepath.Join(root, filepath.FromSlash(in))
 	}
 	var err error
-	if c.stdin, err = os.Open(s.host(stdin)); err != nil {
+	if c.stdin, err = atomicfile.OpenFile(s.host(stdin), os.O_RDONLY, 0); err != nil {
 		return nil, &execute.Error{Op: "open standard input", Err: err}
 	}
 	defer c.stdin.Close()

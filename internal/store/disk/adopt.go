@@ -32,7 +32,7 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	defer f.Close()
-	held, err := s.lease(f.File)
+	held, err := s.lease(f)
 	if err != nil {
 		return digest.Digest{}, err
 	}
@@ -101,7 +101,7 @@ func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regul
 	if err != nil {
 		return false, nil
 	}
-	if held && !leased(f.File) {
+	if held && !leased(f) {
 		return false, errors.Join(errWriter(), s.dir.Remove(to)) // who may have it open as soon as it is closed here
 	}
 	s.placed(d, layout.Blobs)

@@ -121,6 +121,9 @@ func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error
 		if err == nil && d.Function().Bytes(b) == d {
 			return io.NopCloser(bytes.NewReader(b)), nil
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
+		}
 	}
 	f, err := s.open(d)
 	if err != nil {
@@ -131,7 +134,7 @@ func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error
 
 // open returns the blob's file, whose size is right.
 func (s *Blobs) open(d digest.Digest) (*os.File, error) {
-	f, err := os.Open(s.Path(d))
+	f, err := atomicfile.OpenFile(s.Path(d), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 	}
@@ -213,7 +216,7 @@ func (s *Blobs) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, per
 		}
 		return tmp, s.dir.Create(tmp, content, perm, unsynced())
 	}
-	f, err := os.OpenFile(s.dir.Path(tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := atomicfile.OpenFile(s.dir.Path(tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
 	}

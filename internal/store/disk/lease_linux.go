@@ -2,11 +2,11 @@ package disk
 
 import (
 	"errors"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -15,7 +15,7 @@ const patience = time.Second
 
 // lease fails if somebody has the file, which is open for reading, open or mapped for writing. From then on until it is closed, who opens it
 // so waits. It returns false where the file system cannot tell.
-func (s *Blobs) lease(f *os.File) (bool, error) {
+func (s *Blobs) lease(f *atomicfile.Regular) (bool, error) {
 	for pause := time.Millisecond; ; pause *= 2 {
 		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 		if !errors.Is(err, unix.EAGAIN) || !s.leases() {
@@ -30,7 +30,7 @@ func (s *Blobs) lease(f *os.File) (bool, error) {
 }
 
 // leased tells whether nobody waits who opened the file for writing since lease returned true.
-func leased(f *os.File) bool {
+func leased(f *atomicfile.Regular) bool {
 	kind, err := unix.FcntlInt(f.Fd(), unix.F_GETLEASE, 0)
 	return err != nil || kind == unix.F_RDLCK
 }
@@ -42,7 +42,7 @@ func (s *Blobs) tryLease() bool {
 		return false
 	}
 	defer s.dir.Remove(tmp)
-	f, err := os.Open(s.dir.Path(tmp))
+	f, err := atomicfile.OpenRegular(s.dir.Path(tmp))
 	if err != nil {
 		return false
 	}

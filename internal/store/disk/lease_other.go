@@ -2,11 +2,11 @@
 
 package disk
 
-import "os"
+import "github.com/hexmage/hexmage/internal/atomicfile"
 
 // lease does nothing: only Linux tells who has a file open.
-func (*Blobs) lease(*os.File) (bool, error) { return false, nil }
+func (*Blobs) lease(*atomicfile.Regular) (bool, error) { return false, nil }
 
-func leased(*os.File) bool { return true }
+func leased(*atomicfile.Regular) bool { return true }
 
 func (*Blobs) tryLease() bool { return false }

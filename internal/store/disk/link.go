@@ -105,7 +105,7 @@ func forked() {
 
 // clone makes path a reflink of src, or fails with errors.ErrUnsupported and leaves nothing.
 func (s *Blobs) clone(src *os.File, path string, perm fs.FileMode) error {
-	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 		return err
 	}
 	defer src.Close()
-	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return fmt.Errorf("copy %s: %w", d, err)
 	}
@@ -162,7 +162,7 @@ func (s *Blobs) copyOut(d digest.Digest, path string, perm fs.FileMode) error {
 	if !s.unmodified(d, src) {
 		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
 	}
-	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

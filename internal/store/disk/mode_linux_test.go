@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/storetest"
@@ -67,7 +68,7 @@ func TestAdoptOfWhatIsWrittenTo(t *testing.T) {
 		t.Errorf("with a writer: %v, %v", d, err)
 	}
 	w.Close()
-	f, err := os.Open(p)
+	f, err := atomicfile.OpenRegular(p)
 	if err != nil {
 		t.Fatal(err)
 	}

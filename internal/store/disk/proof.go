@@ -166,8 +166,10 @@ func (s *Blobs) proven(ctx context.Context, d digest.Digest) error {
 	if s.proofs.has(d, layout.Blobs) {
 		return s.check(ctx, d)
 	}
-	if s.rightSmall(d, layout.Blobs) {
+	if ok, err := s.rightSmall(d, layout.Blobs); ok {
 		return nil
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 	}
 	f, err := s.sound(ctx, d, true)
 	if err != nil {
@@ -177,23 +179,27 @@ func (s *Blobs) proven(ctx context.Context, d digest.Digest) error {
 }
 
 // rightSmall tells whether a small file is there, trusted and right.
-func (s *Blobs) rightSmall(d digest.Digest, kind layout.Kind) bool {
+func (s *Blobs) rightSmall(d digest.Digest, kind layout.Kind) (bool, error) {
 	if d.Size() > smallSize {
-		return false
+		return false, nil
 	}
 	b, st, err := s.dir.Read(layout.Name(kind, d), int(d.Size()), d.Size())
 	if err != nil || !s.trusted(d, kind, st) || d.Function().Bytes(b) != d {
-		return false
+		return false, err
 	}
 	s.proofs.add(d, kind)
-	return true
+	return true, nil
 }
 
 // copyRight tells whether the blob's executable copy is there and right. One that is damaged goes away, and on record.
 func (s *Blobs) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 	file := layout.Name(layout.Executables, d)
-	if !s.proofs.has(d, layout.Executables) && s.rightSmall(d, layout.Executables) {
-		return true, nil
+	if !s.proofs.has(d, layout.Executables) {
+		if ok, err := s.rightSmall(d, layout.Executables); ok {
+			return true, nil
+		} else if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
 	}
 	st, err := s.dir.Stat(file)
 	if err != nil || !st.IsRegular() {
@@ -203,7 +209,7 @@ func (s *Blobs) copyRight(ctx context.Context, d digest.Digest) (bool, error) {
 	if trusted && s.proofs.has(d, layout.Executables) {
 		return true, nil
 	}
-	f, err := os.Open(s.dir.Path(file))
+	f, err := atomicfile.OpenFile(s.dir.Path(file), os.O_RDONLY, 0)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
