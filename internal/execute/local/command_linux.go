@@ -96,7 +96,11 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 		unix.Close(pidfd)
 	}
 	// While the first process is not waited for, its group's number stays its own.
-	endGroup(pid, true, c.as)
+	if perr != nil {
+		endGroup(pid, true, c.as) // it may still run, in another group by now
+	} else {
+		_ = unix.Kill(c.as(-pid), unix.SIGKILL)
+	}
 	var left bool
 	if c.left != nil {
 		var lerr error
@@ -114,10 +118,12 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 			return 0, fmt.Errorf("wait for %s: %w", c.path, err)
 		}
 	}
-	if perr == nil {
+	left = reapGroup(pid, c.as) || left
+	// What the first process wrote was there when its end was seen, where that was seen together with the pipes.
+	if perr == nil && (left || pidfd < 0) {
 		perr = p.rest(c)
 	}
-	if reapGroup(pid, c.as) || left {
+	if left {
 		p.close() // what was left behind may hold the pipes for a moment, or for good
 	}
 	if perr != nil {
@@ -209,12 +215,16 @@ func (p *pipes) rest(c *command) error {
 // first. Those that became our children it waits for; what others have to wait for may take a moment.
 func reapGroup(pgid int, as func(int) int) bool {
 	for pause, left := time.Millisecond, false; ; {
+		none := unix.Kill(as(-pgid), 0) // those that nobody has waited for count, too
+		if errors.Is(none, unix.ESRCH) {
+			return left
+		}
 		pid, err := unix.Wait4(-pgid, nil, unix.WNOHANG, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err == nil && pid > 0:
 			left = true
-		case pause > grace, unix.Kill(as(-pgid), 0) != nil:
+		case pause > grace, none != nil:
 			return left
 		default:
 			left = true

@@ -63,6 +63,7 @@ type Executor struct {
 	mark     string                        // in the names of exec roots
 	begin    func() (child int, err error) // once; the id of a child that belongs to no command
 	begun    atomic.Bool
+	orphans  *os.File // see orphanList; from begin on
 	programs sync.Map // of the host, by name: where they are
 
 	mu     sync.Mutex
@@ -79,6 +80,7 @@ func New(o Options) *Executor {
 	x := &Executor{o: o, mark: mark, groups: map[int]bool{}}
 	x.begin = sync.OnceValues(func() (int, error) {
 		adoptOrphans()
+		x.orphans = orphanList()
 		if o.Begin == nil {
 			return 0, nil
 		}
@@ -88,7 +90,12 @@ func New(o Options) *Executor {
 }
 
 // Close removes what is left of exec roots. Nothing is executed any more.
-func (x *Executor) Close() error { return x.roots.close() }
+func (x *Executor) Close() error {
+	if x.orphans != nil {
+		x.orphans.Close()
+	}
+	return x.roots.close()
+}
 
 // Execute runs the action's command in an exec root of its own.
 func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
@@ -394,7 +401,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 		do()
 	}
 	child, _ := x.begin() // long ago
-	found, left := endOrphans(root, x.idle(), s.worker != nil, child)
+	found, left := endOrphans(x.orphans, root, x.idle(), s.worker != nil, child)
 	if s.haunted = left || err != nil; found || left {
 		s.pipes.close() // they may have them open
 	}

@@ -24,12 +24,12 @@ func adoptOrphans() {
 // alone says that no other command runs. spare is a child that is no command's.
 //
 // It tells whether there were any, and whether there still may be, of commands that are restricted: a process of which nobody knows whose it is.
-func endOrphans(root string, alone, strict bool, spare int) (found, left bool) {
+func endOrphans(list *os.File, root string, alone, strict bool, spare int) (found, left bool) {
 	var until time.Time
 	for {
 		again := false
 		left = false
-		for _, pid := range orphans() {
+		for _, pid := range orphans(list) {
 			switch {
 			case pid == spare:
 			case endOrphan(pid, root, alone):
@@ -108,24 +108,29 @@ func filters(pid string) int {
 	return n
 }
 
-// orphans are the children of the first thread.
-func orphans() []int {
+// orphanList opens the file that tells of orphans. It returns nil on a kernel without such a file.
+func orphanList() *os.File {
 	pid := strconv.Itoa(unix.Getpid())
-	fd, err := unix.Open("/proc/"+pid+"/task/"+pid+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil // a kernel without this file
+	f, _ := os.Open("/proc/" + pid + "/task/" + pid + "/children")
+	return f
+}
+
+// orphans are the children of the first thread.
+func orphans(list *os.File) []int {
+	if list == nil {
+		return nil
 	}
-	defer unix.Close(fd)
-	var list []byte
-	for buf := make([]byte, 512); ; {
-		n, err := unix.Read(fd, buf)
-		if err != nil || n == 0 {
+	var all []byte
+	var buf [512]byte
+	for { // the kernel makes it anew for who reads from its start
+		n, err := list.ReadAt(buf[:], int64(len(all)))
+		all = append(all, buf[:n]...)
+		if err != nil {
 			break
 		}
-		list = append(list, buf[:n]...)
 	}
 	var pids []int
-	for _, f := range bytes.Fields(list) {
+	for _, f := range bytes.Fields(all) {
 		if n, err := strconv.Atoi(string(f)); err == nil {
 			pids = append(pids, n)
 		}
