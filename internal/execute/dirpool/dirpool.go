@@ -176,13 +176,13 @@ func missing(files map[string]merkle.File, has []listed) (names []string) {
 	return names
 }
 
-// watchedTime is the modification time of a folder that was laid out. Whatever comes, goes or changes places in it later sets another, however
+// WatchedTime is the modification time of a folder that was laid out. Whatever comes, goes or changes places in it later sets another, however
 // short the time between.
-func watchedTime() time.Time { return time.Unix(1_000_000_001, 0) }
+func WatchedTime() time.Time { return time.Unix(1_000_000_001, 0) }
 
 // Watch begins to watch the folder, which is laid out.
 func (f *Folder) Watch() (err error) {
-	if err = os.Chtimes(f.Path, time.Time{}, watchedTime()); err == nil {
+	if err = os.Chtimes(f.Path, time.Time{}, WatchedTime()); err == nil {
 		f.stamp, err = stat.Lstat(f.Path)
 	}
 	return err

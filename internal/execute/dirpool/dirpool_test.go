@@ -178,7 +178,7 @@ func TestDamaged(t *testing.T) {
 		"no folder":          os.RemoveAll,
 		"a file more":        func(at string) error { return os.WriteFile(filepath.Join(at, "more"), nil, 0o444) },
 		"another folder": func(at string) error {
-			return errors.Join(os.RemoveAll(at), os.Mkdir(at, 0o755), os.Chtimes(at, time.Time{}, watchedTime()))
+			return errors.Join(os.RemoveAll(at), os.Mkdir(at, 0o755), os.Chtimes(at, time.Time{}, WatchedTime()))
 		},
 	} {
 		b := newBench(t)

@@ -2,6 +2,7 @@ package local
 
 import (
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,6 +27,12 @@ func entries(dir *os.File, fd int) ([]string, error) {
 			return names, nil
 		}
 	}
+}
+
+// setTime sets the modification time of an open folder, whose descriptor is fd.
+func setTime(_ *os.File, fd int, t time.Time) error {
+	ts := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}
+	return unix.UtimesNanoAt(fd, ".", ts[:], 0)
 }
 
 func rmdir(p string) error  { return unix.Rmdir(p) }

@@ -4,6 +4,7 @@ package local
 
 import (
 	"os"
+	"time"
 )
 
 // entries returns the names in an open folder.
@@ -14,6 +15,11 @@ func entries(dir *os.File, _ int) ([]string, error) {
 	}
 	defer again.Close()
 	return again.Readdirnames(-1)
+}
+
+// setTime sets the modification time of an open folder.
+func setTime(dir *os.File, _ int, t time.Time) error {
+	return os.Chtimes(dir.Name(), time.Time{}, t)
 }
 
 func rmdir(p string) error  { return os.Remove(p) }

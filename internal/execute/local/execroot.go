@@ -28,13 +28,13 @@ type execRoot struct {
 	entries map[string]*entry // by slash path below dir: what was made, but for what the command made
 	use     int               // counts actions
 	pooled  []*dirpool.Folder // folders that are kept elsewhere when the action is done
-	outs    []string          // outputs of the action, absolute
 	pipes   pipes
 	worker  *sandbox.Worker // where commands start when they are restricted; nil: anywhere
 	access  sandbox.Access  // of the worker
 	secrets string          // folder for files with secrets, empty between actions; "": there is none
 
-	haunted bool // a process may be left that can write to it: no other action may have it
+	unwatched bool // nobody keeps a command from setting a folder's time to one that it had
+	haunted   bool // a process may be left that can write to it: no other action may have it
 
 	hostRefs []hostRef       // of the action
 	mounted  *sandbox.Worker // where its command starts instead, if it has any
@@ -59,6 +59,9 @@ type entry struct {
 	copy bool            // nothing else has the file's inode
 	own  bool            // it belongs to the execRoot and stays whatever the actions want
 	has  map[string]bool // names of what stands in a folder
+
+	watched bool // a folder has the time of dirpool.WatchedTime since it has what it is to have
+	busy    bool // commands change the folder, as a rule: it is not worth watching
 }
 
 // execPrefix begins the names of execRoots' folders. What follows is of an Executor, then of the execRoot.
@@ -120,7 +123,7 @@ func (s *execRoot) folder(rel string, own bool) error {
 	if err := os.Mkdir(full, 0o755); err != nil {
 		return err
 	}
-	f, err := os.Open(full)
+	f, err := atomicfile.OpenFile(full, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -142,6 +145,7 @@ func (s *execRoot) add(rel string, k *entry) {
 	s.entries[rel] = k
 	if in := s.entries[folderOf(rel)]; in != nil {
 		in.has[path.Base(rel)] = true
+		in.watched = false
 	}
 }
 
@@ -178,7 +182,7 @@ func (k *entry) unmodified(now stat.Stamp) bool {
 // stays notes what was made at the slash path, for the next action. Its stamp is not known yet if it is zero.
 func (s *execRoot) stays(rel string, k entry) {
 	if len(s.entries) >= maxEntries {
-		s.outs = append(s.outs, s.path(rel))
+		s.goes(rel)
 		return
 	}
 	if !k.is.Exists() {
@@ -186,6 +190,25 @@ func (s *execRoot) stays(rel string, k entry) {
 	}
 	if k.is.Exists() {
 		s.add(rel, &k)
+	}
+}
+
+// goes notes that something stands at the slash path that is not for the next action.
+func (s *execRoot) goes(rel string) {
+	if in := s.entries[folderOf(rel)]; in != nil {
+		in.watched, in.busy = false, true
+	}
+}
+
+// watch has clean see by a look at a folder that nothing came or went. It is for when all is laid out.
+func (s *execRoot) watch() {
+	if s.unwatched {
+		return
+	}
+	for _, k := range s.entries {
+		if k.dir != nil && !k.busy && !k.watched {
+			k.watched = setTime(k.dir, k.fd, dirpool.WatchedTime()) == nil
+		}
 	}
 }
 
@@ -206,6 +229,7 @@ func (s *execRoot) clear(rel string) error {
 	delete(s.entries, rel)
 	if in := s.entries[folderOf(rel)]; in != nil {
 		delete(in.has, path.Base(rel))
+		in.watched = false
 	}
 	full := s.path(rel)
 	if k.dir == nil {
@@ -233,22 +257,22 @@ func (s *execRoot) drop() error {
 // clean removes what the command left, or fails: then nobody may use it again. Whether files are as they were is
 // looked at when the next action wants them.
 func (s *execRoot) clean() error {
-	for _, p := range s.outs {
-		_ = unlink(p) // what cannot be removed like this, or is not there any more, is seen below
-	}
-	s.outs = s.outs[:0]
 	for rel, k := range s.entries {
 		if k.dir == nil {
 			continue
 		}
 		at := s.path(rel)
-		now, err := stat.Lstat(at)
+		now, err := s.at.Stat(rel)
 		if err != nil {
 			return err
 		}
 		if now.Inode != k.is.Inode || now.Dev != k.is.Dev || now.Mode != k.is.Mode {
 			return fmt.Errorf("%s is not as it was made", at)
 		}
+		if k.watched && now.MTime == dirpool.WatchedTime().UnixNano() {
+			continue
+		}
+		k.watched, k.busy = false, true
 		names, err := entries(k.dir, k.fd)
 		if err != nil {
 			return err

@@ -204,6 +204,8 @@ func hostile() map[string]string {
 		"by a symlink":             "ln -s $PWD/IN $TMPDIR/s; chmod 777 $TMPDIR/s; touch -d 2001-01-01 $TMPDIR/s",
 		"from its folder":          "cd $(dirname IN) && chmod 777 $(basename IN)",
 		"all":                      "chmod -R 777 . ; chown -R 12345 . ; find . -type f | xargs touch -d 2001-01-01",
+		"times of folders":         "for d in $HOME $TMPDIR out src flat . $(dirname $PWD); do echo x > $d/left; touch -d @1000000001 $d; done",
+		"times as of others":       "for d in $HOME $TMPDIR src .; do mkdir $d/left; touch -r flat $d; cp -p --attributes-only -T flat $d; done",
 		"attributes of folders":    "for d in . out $HOME $TMPDIR; do poke setxattr $d; poke acl $d; done",
 		"owner of folders":         "for d in . out $HOME $TMPDIR; do poke chown $d; done",
 		"outside, mode":            "chmod 777 OUT OUT/file",

@@ -60,7 +60,7 @@ func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	l.s.outs = append(l.s.outs, at) // goes when the action is done
+	l.s.goes(rel)
 	l.s.hostRefs = append(l.s.hostRefs, hostRef{ref, f, rel, st})
 	return true, nil
 }

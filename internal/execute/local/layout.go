@@ -173,7 +173,6 @@ func (l *layout) unsupervised() bool { return l.s.worker != nil && l.x.o.Base.Un
 // folder that all actions share.
 func (l *layout) output(o string) error {
 	o = path.Clean(o)
-	l.s.outs = append(l.s.outs, l.s.path("root/"+o))
 	dir := path.Dir(o)
 	if dir == "." {
 		return nil
@@ -246,6 +245,7 @@ func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string) (don
 		}
 		return l.file(ctx, f, filepath.Join(dest, name), false)
 	})
+	l.s.goes(rel)
 	if err == nil {
 		l.s.pooled = append(l.s.pooled, f)
 	}

@@ -208,6 +208,7 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 		x.done(s)
 		return nil, &execute.Error{Op: "lay out the large inputs", Err: err}
 	}
+	s.watch()
 	if err := s.putSecrets(a.Secrets); err != nil {
 		x.done(s)
 		return nil, &execute.Error{Op: "write files with secrets", Err: err}
@@ -267,10 +268,11 @@ func (x *Executor) root(a *execute.Request, shared map[digest.Digest]string) (*e
 	if err != nil || !restricted {
 		return s, nil, err
 	}
+	s.unwatched = x.o.Base.Unsupervised() != nil
 	if secrets {
 		read = append(read, s.secrets)
 	}
-	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}, Own: s.dir, Shared: store.MayBeLink}
+	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}, Own: s.dir, Shared: store.MayBeLink, Watched: dirpool.WatchedTime()}
 	for _, o := range open {
 		s.access.Write = append(s.access.Write, filepath.Join(s.root(), filepath.FromSlash(o)))
 	}

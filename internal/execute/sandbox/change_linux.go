@@ -74,7 +74,12 @@ func (q *question) deed(c change) (func(*target) error, error) {
 		return q.attribute(c)
 	default:
 		times, err := q.times(c.verb, arg)
-		return func(t *target) error { return utimensat(t.fd, times) }, err
+		return func(t *target) error {
+			if times != nil && times[2] == q.s.watched { // whatever the fraction is, which not all file systems keep
+				q.s.mark(t)
+			}
+			return utimensat(t.fd, times)
+		}, err
 	}
 }
 
