@@ -195,6 +195,37 @@ func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
 	return b, s, pathError("read", path, err)
 }
 
+// ReadWhole returns the content of the file name, which must have that many bytes, in three system calls. Whether it is a regular file it does not
+// ask: it is for who knows the content by its digest.
+func (d *Dir) ReadWhole(name string, size int64) ([]byte, error) {
+	defer runtime.KeepAlive(d)
+	b, err := readWhole(d.fd(), name, size)
+	return b, pathError("read", d.Path(name), err)
+}
+
+// ReadWhole is that of a Dir for any path that is no symlink.
+func ReadWhole(path string, size int64) ([]byte, error) {
+	b, err := readWhole(unix.AT_FDCWD, path, size)
+	return b, pathError("read", path, err)
+}
+
+func readWhole(dir int, name string, size int64) ([]byte, error) {
+	fd, err := openRead(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	b, n := make([]byte, size+1), 0
+	err = again(func() (err error) { n, err = unix.Read(fd, b); return err })
+	if err == nil && int64(n) != size { // who reads in pieces may get more, or all
+		err = ErrUnfit
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
 // openRead opens what is at name below the open folder. It waits for nobody, and follows no symlink.
 func openRead(dir int, name string) (fd int, err error) {
 	err = again(func() (err error) {

@@ -98,6 +98,20 @@ func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
 	return read(path, limit)
 }
 
+// ReadWhole returns the content of the file name, which must have that many bytes.
+func (d *Dir) ReadWhole(name string, size int64) ([]byte, error) {
+	return ReadWhole(d.Path(name), size)
+}
+
+// ReadWhole is that of a Dir for any path that is no symlink.
+func ReadWhole(path string, size int64) ([]byte, error) {
+	b, _, err := Read(path, size)
+	if err == nil && int64(len(b)) != size {
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrUnfit}
+	}
+	return b, err
+}
+
 func read(path string, limit int64) ([]byte, stat.Stamp, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 // source file need not be copied into the store for its digest to name something: it is read where it is when someone
 // wants it. Whoever reads a file that has changed since Add gets a *ChangedError.
 //
-// Open, Link and Missing ask the next store before they look at files.
+// Open, Link and Missing ask the next store before they look at files, but for Open of a small one: the store has most of those not, and what
+// is read whole is known to be right or not.
 type HostFiles struct {
 	next Blobs
 
@@ -88,6 +89,11 @@ func (s *HostFiles) file(d digest.Digest) (string, bool) {
 
 // Open implements Blobs.
 func (s *HostFiles) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
+	if path, ok := s.file(d); ok {
+		if r, ok := whole(path, d); ok {
+			return r, nil
+		}
+	}
 	r, err := s.next.Open(ctx, d)
 	if !errors.Is(err, ErrNotFound) {
 		return r, err
@@ -98,17 +104,26 @@ func (s *HostFiles) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, e
 	return nil, err
 }
 
+// whole returns the content of a small file, if it is right.
+func whole(path string, d digest.Digest) (io.ReadCloser, bool) {
+	if d.Size() > maxCopy {
+		return nil, false
+	}
+	b, err := atomicfile.ReadWhole(path, d.Size())
+	if err != nil || d.Function().Bytes(b) != d {
+		return nil, false
+	}
+	return io.NopCloser(bytes.NewReader(b)), true
+}
+
 // own opens the file with that content; where none is known, it returns nil.
 func (s *HostFiles) own(d digest.Digest) (io.ReadCloser, error) {
 	path, ok := s.file(d)
 	if !ok {
 		return nil, nil
 	}
-	if d.Size() <= maxCopy { // whole and checked at once; what is wrong is looked at below
-		b, _, err := atomicfile.Read(path, d.Size())
-		if err == nil && d.Function().Bytes(b) == d {
-			return io.NopCloser(bytes.NewReader(b)), nil
-		}
+	if b, ok := whole(path, d); ok {
+		return b, nil
 	}
 	f, err := atomicfile.OpenRegular(path)
 	if err != nil {

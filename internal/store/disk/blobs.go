@@ -117,7 +117,7 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 // Open implements store.Blobs. A blob that turns out to be damaged is moved away, so that it is missing from then on.
 func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
 	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
-		b, _, err := s.dir.Read(layout.Name(layout.Blobs, d), int(d.Size()), d.Size())
+		b, err := s.dir.ReadWhole(layout.Name(layout.Blobs, d), d.Size())
 		if err == nil && d.Function().Bytes(b) == d {
 			return io.NopCloser(bytes.NewReader(b)), nil
 		}
