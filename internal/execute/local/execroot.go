@@ -54,7 +54,7 @@ type entry struct {
 	is   stat.Stamp      // when it was made
 	file merkle.File     // of a file
 	link string          // of a symlink: where to
-	dir  *os.File        // of a folder
+	dir  *os.File        // of a folder, if it is one of the first maxEntries: a process may have so many files open
 	fd   int             // of dir: asking for it costs system calls
 	copy bool            // nothing else has the file's inode
 	own  bool            // it belongs to the execRoot and stays whatever the actions want
@@ -112,7 +112,7 @@ func newExecRoot(dir, shape string, outputs []string) (*execRoot, error) {
 
 // folder makes a folder at the slash path below the execRoot's, unless it is there.
 func (s *execRoot) folder(rel string, own bool) error {
-	if k := s.entries[rel]; k != nil && k.dir != nil {
+	if k := s.entries[rel]; k != nil && k.is.IsDir() {
 		k.use = s.use
 		return nil
 	}
@@ -123,16 +123,18 @@ func (s *execRoot) folder(rel string, own bool) error {
 	if err := os.Mkdir(full, 0o755); err != nil {
 		return err
 	}
-	f, err := atomicfile.OpenFile(full, os.O_RDONLY, 0)
-	if err != nil {
+	k := &entry{own: own, has: map[string]bool{}}
+	var err error
+	if k.is, err = s.at.Stat(rel); err != nil {
 		return err
 	}
-	st, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return err
+	if len(s.entries) < maxEntries {
+		if k.dir, err = atomicfile.OpenFile(full, os.O_RDONLY, 0); err != nil {
+			return err
+		}
+		k.fd = int(k.dir.Fd())
 	}
-	s.add(rel, &entry{is: stat.Of(st), dir: f, fd: int(f.Fd()), own: own, has: map[string]bool{}})
+	s.add(rel, k)
 	return nil
 }
 
@@ -161,7 +163,7 @@ func (s *execRoot) has(rel string, want entry) (bool, error) {
 	if k == nil {
 		return false, nil
 	}
-	if k.dir == nil && k.file == want.file && k.link == want.link {
+	if !k.is.IsDir() && k.file == want.file && k.link == want.link {
 		if now, err := s.at.Stat(rel); err == nil && k.unmodified(now) {
 			k.use = s.use
 			return true, nil
@@ -218,12 +220,12 @@ func (s *execRoot) clear(rel string) error {
 	if k == nil {
 		return nil
 	}
-	if k.dir != nil {
-		for name := range k.has {
-			if err := s.clear(rel + "/" + name); err != nil {
-				return err
-			}
+	for name := range k.has {
+		if err := s.clear(rel + "/" + name); err != nil {
+			return err
 		}
+	}
+	if k.dir != nil {
 		k.dir.Close()
 	}
 	delete(s.entries, rel)
@@ -232,7 +234,7 @@ func (s *execRoot) clear(rel string) error {
 		in.watched = false
 	}
 	full := s.path(rel)
-	if k.dir == nil {
+	if !k.is.IsDir() {
 		if err := unlink(full); err == nil || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -258,7 +260,7 @@ func (s *execRoot) drop() error {
 // looked at when the next action wants them.
 func (s *execRoot) clean() error {
 	for rel, k := range s.entries {
-		if k.dir == nil {
+		if !k.is.IsDir() {
 			continue
 		}
 		at := s.path(rel)
@@ -273,7 +275,7 @@ func (s *execRoot) clean() error {
 			continue
 		}
 		k.watched, k.busy = false, true
-		names, err := entries(k.dir, k.fd)
+		names, err := k.names(at)
 		if err != nil {
 			return err
 		}
@@ -286,6 +288,19 @@ func (s *execRoot) clean() error {
 		}
 	}
 	return nil
+}
+
+// names are those of what is in a folder, which is at the path.
+func (k *entry) names(path string) ([]string, error) {
+	if k.dir != nil {
+		return entries(k.dir, k.fd)
+	}
+	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return entries(f, int(f.Fd()))
 }
 
 // close removes it.

@@ -180,7 +180,7 @@ func (l *layout) output(o string) error {
 	at := "root"
 	for _, name := range strings.Split(dir, "/") {
 		at += "/" + name
-		if k := l.s.entries[at]; k != nil && k.dir == nil {
+		if k := l.s.entries[at]; k != nil && !k.is.IsDir() {
 			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
 		}
 		if err := l.s.folder(at, false); err != nil {
