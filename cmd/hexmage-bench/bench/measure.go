@@ -52,10 +52,15 @@ func (p program) explain(ctx context.Context, err error) error {
 	if again == nil {
 		out = []byte("(a second run did not fail)")
 	}
-	if n := len(out); n > 4096 {
-		out = out[n-4096:]
+	var said strings.Builder
+	for line := range bytes.Lines(out) {
+		if len(line) > 200 {
+			line = append(line[:200:200], "…\n"...)
+		}
+		said.Write(line)
 	}
-	return fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, out)
+	text := said.String()
+	return fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, text[max(0, len(text)-4096):])
 }
 
 // remove removes files and folders.
