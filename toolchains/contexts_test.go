@@ -33,7 +33,7 @@ func TestWhichRuntimeLoadsWhich(t *testing.T) {
 				t.Errorf("a context of %s says %+v", version, info)
 			}
 			findings := qnn.CheckContext(info.Binary("context"), qnn.Runtime{Version: version, BuildID: r.BuildID, CoreAPI: r.CoreAPI, HTPAPI: r.HTPAPI, Blob: r.ContextBlob,
-				Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8})
+				Target: qnn.Target{Arch: "v79", SoC: "SM8750", SoCModel: 69, VTCMMB: 8}})
 			refused := slices.ContainsFunc(findings, func(f qnn.Finding) bool { return f.Rule == "context-newer" })
 			if refused != (k < i) || len(findings) > 1 || !refused && len(findings) > 0 {
 				t.Errorf("a context of %s on %s: %+v", made, version, findings)
