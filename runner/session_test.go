@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,13 +125,19 @@ func TestUnchangedFilesAreNotPushed(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
 	s.Sums = push.Sums{Dir: t.TempDir()}
+	var mu sync.Mutex
 	reads := map[string]int{}
 	files := map[string]push.File{}
 	add := func(name, content string) {
 		f := file(content, false)
 		f.Key = "test:" + content
 		open := f.Open
-		f.Open = func() (io.ReadCloser, error) { reads[name]++; return open() }
+		f.Open = func() (io.ReadCloser, error) {
+			mu.Lock() // several files are sent at once
+			defer mu.Unlock()
+			reads[name]++
+			return open()
+		}
 		files[name] = f
 	}
 	add("a", "one")
