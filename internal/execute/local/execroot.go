@@ -33,7 +33,7 @@ type execRoot struct {
 	access  sandbox.Access  // of the worker
 	secrets string          // folder for files with secrets, empty between actions; "": there is none
 
-	unwatched bool // nobody keeps a command from setting a folder's time to one that it had
+	unwatched bool // nobody keeps a command from setting a folder's time to one that it had: so it is without a supervisor
 	haunted   bool // a process may be left that can write to it: no other action may have it
 
 	hostRefs []hostRef       // of the action
@@ -84,7 +84,7 @@ func (s *execRoot) tmp() string  { return filepath.Join(s.dir, "tmp") }
 
 // newExecRoot makes one in a new folder dir, with these folders, slash paths below the root, that stay.
 func newExecRoot(dir, shape string, outputs []string) (*execRoot, error) {
-	s := &execRoot{dir: dir, shape: shape, entries: map[string]*entry{}}
+	s := &execRoot{dir: dir, shape: shape, entries: map[string]*entry{}, unwatched: true}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}

@@ -321,3 +321,28 @@ func TestManyFolders(t *testing.T) {
 		}
 	}
 }
+
+// Nobody supervises these commands: whatever time they give the folders of inputs, what they leave there is not there for the next one.
+func TestLeftWithATimeUnwatched(t *testing.T) {
+	for _, left := range []string{
+		"true",
+		"echo x > one/left; touch -d @1000000001 one",
+		"cp -a one/. two/; mv two/left two/more 2>/dev/null; echo x > two/left; touch -r one two",
+	} {
+		f := newFixture(t)
+		root := f.root(t, map[string]string{"one/in": "1\n", "two/in": "2\n"})
+		for i := range 2 {
+			a := &action.Action{
+				Command:   action.Command{Args: []string{"sh", "-c", "find . -type f | sort; " + left, strconv.Itoa(i)}},
+				InputRoot: root,
+			}
+			r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(r.Stdout); got != "./one/in\n./two/in\n" {
+				t.Errorf("after %q: run %d sees %q", left, i, got)
+			}
+		}
+	}
+}
