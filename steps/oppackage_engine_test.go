@@ -193,6 +193,9 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 	return done.ran, done.failures
 }
 
+// snapshot is where a build leaves one.
+func (w *workspace) snapshot() string { return filepath.Join(w.at, "snapshot") }
+
 // run builds a plan, which x extends, and returns what came of it.
 func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance, plan.Known, string, []byte) []string) *events {
 	w.t.Helper()
@@ -219,7 +222,7 @@ func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance
 		Executor: execute.Cached(run, results, blobs, fn, trees.Has), Blobs: blobs, Results: results,
 		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Sink: sink, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
-		Extender: x, Hints: hints,
+		Extender: x, Hints: hints, Snapshot: &build.Snapshot{Path: w.snapshot()},
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -53,6 +53,7 @@ type Options struct {
 	Jobs      int
 	KeepGoing bool
 	Fresh     func(step string) bool // says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
+	All       bool                   // every action is looked at, whatever a snapshot says of it
 	Pools     map[string]int         // resources; one of each that is not named
 }
 
@@ -67,7 +68,10 @@ type Result struct {
 // Run carries out the plan. The error is about the engine (no space, no machine to run on, interrupted); actions that ran and failed
 // are counted in the Result. The last event is BuildFinished in any case.
 func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
-	start := time.Now()
+	return run(ctx, p, o, time.Now())
+}
+
+func run(ctx context.Context, p *plan.Plan, o Options, start time.Time) (Result, error) {
 	g, units, err := newGraph(p)
 	if err != nil {
 		o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile})
@@ -79,15 +83,69 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 	if o.Snapshot != nil || o.OnRead != nil {
 		w.notes = newNotes()
 	}
-	outs := make([]output, len(p.Outputs))
+	s := &scope{pipeline: p.Pipeline, profile: p.Profile, actions: g.units, units: append(units, g.gates()...), outs: make([]output, len(p.Outputs)), checks: make([]check, len(p.Checks))}
 	for i, out := range p.Outputs {
-		outs[i].Output = out
+		s.outs[i] = output{Output: out, planned: &p.Outputs[i]}
+	}
+	for i, c := range p.Checks {
+		s.checks[i].Check = c
+	}
+	s.keep = func(outs []output, checks []event.CheckFinished) { w.saveSnapshot(p, outs, checks) }
+	return w.build(ctx, s, start)
+}
+
+// scope is what of a plan a build looks at, and what it knows of the rest: of a plan that was just made all, of one with what the last build found out
+// what a change reaches.
+type scope struct {
+	pipeline, profile string
+
+	actions int // of the plan, as far as they are known
+	known   int // actions of instances that take no part
+	cached  int // actions that take no part, of any instance
+	units   []*unit
+	outs    []output
+	checks  []check
+	keep    func([]output, []event.CheckFinished) // leaves a snapshot
+}
+
+// build carries out what is in the scope, exports, has the checks evaluated, makes what was stored safe, and has the next run's snapshot kept.
+func (w *worker) build(ctx context.Context, s *scope, start time.Time) (r Result, err error) {
+	if s.known > 0 && len(s.units) > 0 && w.o.Out != "" {
+		w.exportCheck = w.o.checkExports()
+		defer func() { <-w.exportCheck.done }()
 	}
 	l := w.loop()
-	o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile, Actions: g.units})
-	err = l.run(ctx, append(units, g.gates()...))
-	checks := func() ([]event.CheckFinished, error) { return w.checks(ctx, p.Checks) }
-	return w.end(ctx, l, outs, start, err, checks, func(checks []event.CheckFinished) { w.saveSnapshot(p, outs, checks) })
+	l.sum.Actions, l.sum.Cached = s.known, s.cached
+	w.o.Sink.Send(event.BuildStarted{Pipeline: s.pipeline, Profile: s.profile, Actions: s.actions})
+	err = l.run(ctx, s.units)
+	good := func() bool { return err == nil && l.sum.Failed == 0 }
+	if good() && w.o.Out != "" {
+		r.Outputs, err = w.export(ctx, s.outs)
+	}
+	if good() {
+		r.Roots, err = w.roots(ctx)
+	}
+	if ctx.Err() == nil {
+		var cerr error
+		if r.Checks, cerr = w.checks(ctx, s.checks); cerr != nil {
+			err = errors.Join(err, cerr)
+		}
+	}
+	if w.o.Flush != nil && l.sum.Executed > 0 {
+		err = errors.Join(err, w.o.Flush(context.WithoutCancel(ctx)))
+	}
+	if good() && w.o.Snapshot != nil {
+		s.keep(s.outs, r.Checks)
+	}
+	w.notes.report(w.o.OnRead)
+	if w.partial && lost(err) {
+		return r, err // all of it follows
+	}
+	l.sum.Seconds = time.Since(start).Seconds()
+	l.sum.ChecksFailed = sent(w.o.Sink, r.Checks)
+	w.o.Sink.Send(l.sum)
+	r.BuildFinished = l.sum
+	return r, err
 }
 
 // newWorker returns what the units of a graph are done with.
@@ -107,39 +165,6 @@ func (w *worker) loop() *loop {
 		pools[k] = v
 	}
 	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
-}
-
-// end does what comes after a graph was carried out, which ended with err: it exports, has the checks evaluated, makes what was stored safe, and
-// has the next run's snapshot kept.
-func (w *worker) end(ctx context.Context, l *loop, outs []output, start time.Time, err error, checks func() ([]event.CheckFinished, error), keep func([]event.CheckFinished)) (r Result, _ error) {
-	good := func() bool { return err == nil && l.sum.Failed == 0 }
-	if good() && w.o.Out != "" {
-		r.Outputs, err = w.export(ctx, outs)
-	}
-	if good() {
-		r.Roots, err = w.roots(ctx)
-	}
-	if ctx.Err() == nil {
-		var cerr error
-		if r.Checks, cerr = checks(); cerr != nil {
-			err = errors.Join(err, cerr)
-		}
-	}
-	if w.o.Flush != nil && l.sum.Executed > 0 {
-		err = errors.Join(err, w.o.Flush(context.WithoutCancel(ctx)))
-	}
-	if good() && w.o.Snapshot != nil {
-		keep(r.Checks)
-	}
-	w.notes.report(w.o.OnRead)
-	if w.fromSnapshot && lost(err) {
-		return r, err // the long way follows
-	}
-	l.sum.Seconds = time.Since(start).Seconds()
-	l.sum.ChecksFailed = sent(w.o.Sink, r.Checks)
-	w.o.Sink.Send(l.sum)
-	r.BuildFinished = l.sum
-	return r, err
 }
 
 // roots returns the digests of the trees that the caller wants.

@@ -11,11 +11,22 @@ import (
 	"github.com/hexmage/hexmage/internal/snapshot"
 )
 
-// checks evaluates all checks, with what is there of the values that they need. The error says that a value is lost: the build has to begin
-// again.
-func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFinished, error) {
+// check is a check of the pipeline.
+type check struct {
+	plan.Check
+	known *event.CheckFinished // what came of it, where nothing has changed on which that depends; else nil
+	saved *snapshot.Check      // of a plan from a snapshot
+}
+
+// checks evaluates the checks of which it is not known what comes of them, with what is there of the values that they need. The error says that a value
+// is lost: the build has to begin again.
+func (w *worker) checks(ctx context.Context, all []check) ([]event.CheckFinished, error) {
 	out := make([]event.CheckFinished, len(all))
 	for i, c := range all {
+		if c.known != nil {
+			out[i] = *c.known
+			continue
+		}
 		out[i] = event.CheckFinished{Check: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Result: event.CheckUnknown}
 		values, why := map[addrs.Output][]byte{}, map[addrs.Output]string{}
 		for _, o := range c.AwaitValues {
@@ -32,7 +43,7 @@ func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFin
 			}
 			values[o] = b
 		}
-		v, err := w.verdict(&c, values)
+		v, err := w.verdict(&c.Check, values)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +59,7 @@ func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFin
 		default:
 			out[i].Message = why[v.Missing[0]]
 			for _, o := range v.Missing { // a step that was not asked for says more than that another one failed
-				if w.g.instances[o.Instance] == nil {
+				if w.g.instance(o.Instance) == nil {
 					out[i].Result, out[i].Message = event.CheckLeftOut, why[o]
 					break
 				}
@@ -71,7 +82,7 @@ func (w *worker) verdict(c *plan.Check, values map[addrs.Output][]byte) (plan.Ve
 
 // missing says why the outputs of an instance are not there, or nothing if they are.
 func (w *worker) missing(at addrs.Instance) string {
-	n := w.g.instances[at]
+	n := w.g.instance(at)
 	if n == nil {
 		return fmt.Sprintf("%s is no part of this run", at)
 	}
@@ -110,24 +121,21 @@ func (r *snapshotter) check(c plan.Check, found event.CheckFinished) error {
 		}
 	}
 	l.compact()
-	r.m.Checks = append(r.m.Checks, snapshot.Check{At: found.Check, Description: found.Description, Where: found.Where, Severity: found.Severity,
-		Result: string(found.Result), Message: found.Message, Hosts: l.hosts, Units: l.units})
+	r.m.Checks = append(r.m.Checks, snapshot.Check{Plan: c, Result: string(found.Result), Message: found.Message, Hosts: l.hosts, Units: l.units})
 	return nil
 }
 
-// checks are what came of the checks, as far as it still holds: not of one that depends on what is in the sets. It is then another time that
-// they are evaluated, which takes a plan.
-func (r *Loaded) checks(hit, other map[int]bool) ([]event.CheckFinished, error) {
+// checks are those of the pipeline, with what came of each, unless that depends on what is in the sets.
+func (r *Loaded) checks(hit, other map[int]bool) ([]check, error) {
 	all, err := r.m.Checks()
-	if err != nil {
-		return nil, ErrStale
-	}
-	out := make([]event.CheckFinished, len(all))
-	for i, c := range all {
-		if anyOf(hit, c.Units) || anyOf(other, c.Hosts) {
-			return nil, fmt.Errorf("%s may have another result now: %w", c.At, ErrStale)
+	out := make([]check, len(all))
+	for i := range all {
+		c := &all[i]
+		out[i] = check{Check: c.Plan, saved: c}
+		if !anyOf(hit, c.Units) && !anyOf(other, c.Hosts) {
+			out[i].known = &event.CheckFinished{Check: c.Plan.At, Description: c.Plan.Description, Where: c.Plan.Where, Severity: c.Plan.Severity,
+				Result: event.CheckResult(c.Result), Message: c.Message}
 		}
-		out[i] = event.CheckFinished{Check: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Result: event.CheckResult(c.Result), Message: c.Message}
 	}
-	return out, nil
+	return out, err
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
@@ -88,8 +87,8 @@ func CheckOut(in, out string) error {
 // output is an output of the pipeline on the way to its place.
 type output struct {
 	plan.Output
+	planned *plan.Output                // as the plan has it; nil when load tells
 	load    func() (plan.Output, error) // nil: Output has all; else only Name and Show
-	awaited []addrs.Output              // whose content the literal was made from
 	id      string                      // what it is, as identity says; "" when that has to be found out
 	lastID  string                      // its id in the last build, where that is known
 	name    string                      // of its file in Out
@@ -157,12 +156,6 @@ func (x *exporter) prepare(ctx context.Context, outs []output) ([]*output, map[s
 }
 
 func (out *output) prepare(ctx context.Context, x *exporter, now map[string]string) (err error) {
-	if out.Waits != plan.ForNothing {
-		out.awaited = out.AwaitValues
-		if out.Output, err = x.extendOutput(ctx, out.Output); err != nil {
-			return err
-		}
-	}
 	if out.name, err = plan.FileName(out.Name); err != nil {
 		return err
 	}
@@ -190,6 +183,13 @@ func (out *output) find(ctx context.Context, x *exporter) error {
 			return err
 		}
 		out.Output, out.load = full, nil
+	}
+	if out.Waits != plan.ForNothing {
+		full, err := x.extendOutput(ctx, out.Output)
+		if err != nil {
+			return err
+		}
+		out.Output = full
 	}
 	e, err := x.outputEntry(ctx, out.Output)
 	out.entry = &e

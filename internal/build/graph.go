@@ -28,6 +28,7 @@ type graph struct {
 }
 
 type instance struct {
+	planned  *plan.Instance          // as the plan has it; nil in a graph that was made from a snapshot
 	plan     *plan.Instance          // as it was extended last
 	values   map[addrs.Output][]byte // by which it was extended
 	level    int                     // length of the longest chain of instances that depend on this one
@@ -76,7 +77,7 @@ func (s state) ended() bool { return s >= done }
 func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 	g := &graph{instances: map[addrs.Instance]*instance{}}
 	for _, pn := range p.Instances {
-		n := &instance{plan: pn}
+		n := &instance{planned: pn, plan: pn}
 		g.instances[pn.At] = n
 		g.order = append(g.order, n)
 	}

@@ -20,54 +20,45 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// ErrStale says that a snapshot cannot be built from: the pipeline has to be planned and built the long way. It is no failure.
-var ErrStale = errors.New("what is remembered of the last build no longer holds")
+// ErrStale says that a plan is not what planning would give now: the pipeline has to be planned again. It is no failure.
+var ErrStale = errors.New("what the last plan was made from is no longer so")
 
 // Machine answers what a plan was made from, as it is now.
 type Machine struct {
-	Workspace string                                                                  // relative paths are seen from here
+	Workspace string // relative paths are seen from here
+	Fn        digest.Function
 	Lookup    func(name string) digest.Digest                                         // of a variable of the environment
-	Digest    func(path string) (digest.Digest, error)                                // of a file's content
+	Digest    func(path string) (digest.Digest, error)                                // of a file's content, or of the names in a folder
 	Glob      func(dir string, patterns []string) (found, listed []string, err error) // what fileset() finds
 }
 
-// Loaded is what the last build left, where the plan it was made from still holds. It is for one use.
+// Loaded is a plan with what the last build of it found out, read in place. It is for one use.
 type Loaded struct {
 	m       *snapshot.Reader
 	machine Machine
 	title   snapshot.Title
 	changed []int // of hosts: what has to be read again
+	others  bool  // other programs may be found than were
 	update  snapshot.Update
 }
 
 // Load reads the snapshot at path and looks at every file that the plan or an action was made from, one stat each. The error
-// says why there is nothing to build from; it is no failure.
+// says why there is no plan that still holds; it is no failure.
 func Load(path string, machine Machine) (*Loaded, error) {
 	m, err := snapshot.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r := &Loaded{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{}, Results: map[int]snapshot.Unit{}, Outputs: map[int]snapshot.Output{}}}
-	var errs [4]error
-	var reads []snapshot.Read
-	var globs []snapshot.Glob
-	var lookups []snapshot.Lookup
-	r.title, errs[0] = m.Title()
-	reads, errs[1] = m.Reads()
-	globs, errs[2] = m.Globs()
-	lookups, errs[3] = m.Lookups()
-	if err := errors.Join(errs[:]...); err != nil {
+	r := &Loaded{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{},
+		Results: map[int]snapshot.Unit{}, Outputs: map[int]snapshot.Output{}, Checks: map[int]snapshot.Check{}}}
+	if r.title, err = m.Title(); err != nil {
 		return nil, err
 	}
-	for _, l := range lookups {
-		if machine.Lookup(l.Name) != l.Value {
-			return nil, fmt.Errorf("%s changed: %w", l.Name, ErrStale)
-		}
+	plan, err := r.reads()
+	if err != nil {
+		return nil, err
 	}
-	paths := make([]string, 0, len(reads)+m.Hosts()+m.Hosts()/8)
-	for i := range reads {
-		paths = append(paths, reads[i].Path)
-	}
+	paths := slices.Grow(plan.paths(), m.Hosts()+m.Hosts()/8)
 	if err := m.EachFile(func(_ int, f snapshot.File) { paths = append(paths, f.Path) }); err != nil {
 		return nil, err
 	}
@@ -75,34 +66,74 @@ func Load(path string, machine Machine) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkReads(reads, globs, stamps); err != nil {
+	if err := r.checkReads(plan, stamps); err != nil {
 		return nil, err
 	}
-	next := len(reads)
-	var instead string
+	next := len(plan.reads)
 	err = m.EachFile(func(host int, f snapshot.File) {
-		if f.Other && (!f.Clean || f.Stamp != stamps[next]) {
-			instead = f.Path
-		}
-		if known := len(r.changed) > 0 && r.changed[len(r.changed)-1] == host; !known && (!f.Clean || f.Stamp != stamps[next]) {
-			r.changed = append(r.changed, host)
+		if known := len(r.changed) > 0 && r.changed[len(r.changed)-1] == host; !f.Clean || f.Stamp != stamps[next] {
+			if !known {
+				r.changed = append(r.changed, host)
+			}
+			r.others = r.others || f.Other
 		}
 		next++
 	})
-	if instead != "" {
-		return nil, fmt.Errorf("what program is found changed with %s: %w", instead, ErrStale)
-	}
 	return r, err
 }
 
-// checkReads tells whether planning would read what it read then.
-func (r *Loaded) checkReads(reads []snapshot.Read, globs []snapshot.Glob, stamps []stat.Stamp) error {
+// Fresh returns ErrStale when planning would read something else by now.
+func (r *Loaded) Fresh() error {
+	plan, err := r.reads()
+	if err != nil {
+		return err
+	}
+	stamps, err := stat.Lstats(r.machine.Workspace, plan.paths(), 0)
+	if err != nil {
+		return err
+	}
+	return r.checkReads(plan, stamps)
+}
+
+// planReads are what a plan was made from.
+type planReads struct {
+	reads   []snapshot.Read
+	globs   []snapshot.Glob
+	lookups []snapshot.Lookup
+}
+
+func (p *planReads) paths() []string {
+	paths := make([]string, len(p.reads))
+	for i := range p.reads {
+		paths[i] = p.reads[i].Path
+	}
+	return paths
+}
+
+// reads are what the plan was made from.
+func (r *Loaded) reads() (*planReads, error) {
+	var p planReads
+	var errs [3]error
+	p.reads, errs[0] = r.m.Reads()
+	p.globs, errs[1] = r.m.Globs()
+	p.lookups, errs[2] = r.m.Lookups()
+	return &p, errors.Join(errs[:]...)
+}
+
+// checkReads tells whether planning would read what it read then. Of what was so young then that its Stamp tells nothing, the content does.
+func (r *Loaded) checkReads(p *planReads, stamps []stat.Stamp) error {
+	for _, l := range p.lookups {
+		if r.machine.Lookup(l.Name) != l.Value {
+			return fmt.Errorf("%s changed: %w", l.Name, ErrStale)
+		}
+	}
+	now, reads := time.Now(), p.reads
 	listed := map[int]bool{}
-	for _, g := range globs {
+	for _, g := range p.globs {
 		same := true
 		for _, i := range g.Dirs {
 			listed[i] = true
-			same = same && reads[i].Stamp == stamps[i]
+			same = same && reads[i].Stamp == stamps[i] && !reads[i].Young
 		}
 		if same {
 			continue
@@ -120,24 +151,24 @@ func (r *Loaded) checkReads(reads []snapshot.Read, globs []snapshot.Glob, stamps
 			return fmt.Errorf("the folders in %s changed: %w", g.Dir, ErrStale)
 		}
 		for _, i := range g.Dirs {
-			if stamps[i].Racy(time.Now()) { // it was listed after it was looked at
-				continue
+			if !stamps[i].Racy(now) { // it was listed after it was looked at
+				r.update.Reads[i] = snapshot.Read{Path: reads[i].Path, Stamp: stamps[i]}
 			}
-			r.update.Reads[i] = snapshot.Read{Path: reads[i].Path, Stamp: stamps[i]}
 		}
 	}
 	for i, read := range reads {
-		if listed[i] || read.Stamp == stamps[i] {
+		if listed[i] || read.Stamp == stamps[i] && !read.Young {
 			continue
 		}
-		if !stamps[i].IsRegular() || read.Digest.IsZero() || !read.Stamp.IsRegular() {
+		same := stamps[i].IsRegular() && read.Stamp.IsRegular() || stamps[i].IsDir() && read.Stamp.IsDir()
+		if !same || read.Digest.IsZero() {
 			return fmt.Errorf("%s changed: %w", read.Path, ErrStale)
 		}
 		d, err := r.machine.Digest(r.path(read.Path))
 		if err != nil || d != read.Digest {
 			return fmt.Errorf("%s changed: %w", read.Path, ErrStale)
 		}
-		if !stamps[i].Racy(time.Now()) {
+		if !stamps[i].Racy(now) {
 			r.update.Reads[i] = snapshot.Read{Path: read.Path, Stamp: stamps[i], Digest: d}
 		}
 	}
@@ -187,12 +218,16 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 		if err != nil {
 			break // it has a right checksum, so this cannot be
 		}
-		name, _ := plan.FileName(x.Name)
-		out := event.OutputReady{Name: x.Name, Path: filepath.Join(o.Out, name), Show: x.Show}
+		name, _ := plan.FileName(x.Plan.Name)
+		out := event.OutputReady{Name: x.Plan.Name, Path: filepath.Join(o.Out, name), Show: x.Plan.Show}
 		o.Sink.Send(out)
 		res.Outputs = append(res.Outputs, out)
 	}
-	res.Checks, _ = r.checks(nil, nil) // nothing changed, and it has a right checksum
+	if all, err := r.checks(nil, nil); err == nil { // it has a right checksum
+		for _, c := range all {
+			res.Checks = append(res.Checks, *c.known)
+		}
+	}
 	res.BuildFinished = event.BuildFinished{Actions: r.m.Units(), Cached: r.m.Units(), Seconds: time.Since(start).Seconds()}
 	res.ChecksFailed = sent(o.Sink, res.Checks)
 	o.Sink.Send(res.BuildFinished)
@@ -204,7 +239,8 @@ func (r *Loaded) save(o Options) {
 	_ = r.m.Save(o.Snapshot.Path, r.update) // without it, the next run takes longer
 }
 
-// reread reads what changed of the machine's files again, and returns the hosts whose content is another.
+// reread reads what changed of the machine's files again, and returns the hosts whose content is another, or cannot be told: then whoever reads it says
+// what is wrong.
 func (r *Loaded) reread(ctx context.Context, a *assembler) (map[int]bool, error) {
 	other := map[int]bool{}
 	var mu sync.Mutex
@@ -214,16 +250,20 @@ func (r *Loaded) reread(ctx context.Context, a *assembler) (map[int]bool, error)
 		g.Go(func() error {
 			was, err := r.m.Host(i)
 			if err != nil {
-				return ErrStale
+				return err
 			}
 			h := hostPath(&was)
 			e, err := a.host(ctx, h)
-			if err != nil {
-				return err
+			if lost(err) || ctx.Err() != nil {
+				return err // it was saved while it was read
 			}
-			now := a.notes.of(h)
 			mu.Lock()
 			defer mu.Unlock()
+			if err != nil {
+				other[i] = true
+				return nil
+			}
+			now := a.notes.of(h)
 			if now.Dir != was.Dir || now.Digest != was.Digest || now.Executable != was.Executable || (e.Dir != nil) != was.Dir {
 				other[i] = true
 				a.others[hostKey(h)] = was

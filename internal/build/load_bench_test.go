@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 )
@@ -35,15 +36,15 @@ func wideSnapshot(tb testing.TB, n int) (workspace, path string) {
 		d := digest.BLAKE3.Bytes([]byte(name))
 		at := addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "obj"}, Key: name, Keyed: true}
 		m.Hosts = append(m.Hosts, snapshot.Host{Path: name, Digest: d, Files: []snapshot.File{{Path: name, Stamp: s, Clean: true}}})
-		m.Instances = append(m.Instances, snapshot.Instance{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
-			Outputs: map[string]action.Artifact{"o": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "o"}}}}}})
+		m.Instances = append(m.Instances, snapshot.Instance{Plan: plan.Instance{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
+			Outputs: map[string]action.Artifact{"o": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "o"}}}}}}})
 		m.Units = append(m.Units, snapshot.Unit{Instance: i, Hosts: []int{i}, Key: d, Root: d, Outs: []snapshot.Out{{Path: "o", Digest: d}},
 			Spec: action.Spec{Args: []string{"cc", name}, Inputs: []action.Input{{Path: name, Host: &action.HostPath{Path: name}}}}})
 		last.Needs = append(last.Needs, i)
-		m.Outputs = append(m.Outputs, snapshot.Output{Name: fmt.Sprint("objs.", i), Class: action.File, Units: []int{i}, ID: d.String(),
-			Artifact: action.Input{Artifact: &addrs.Output{Instance: at, Name: "o"}}})
+		m.Outputs = append(m.Outputs, snapshot.Output{Units: []int{i}, ID: d.String(),
+			Plan: plan.Output{Name: fmt.Sprint("objs.", i), Class: action.File, Artifact: action.Input{Artifact: &addrs.Output{Instance: at, Name: "o"}}}})
 	}
-	m.Instances = append(m.Instances, snapshot.Instance{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}})
+	m.Instances = append(m.Instances, snapshot.Instance{Plan: plan.Instance{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "all"}}}})
 	m.Units = append(m.Units, last)
 	if err := m.Save(path); err != nil {
 		tb.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,7 +70,7 @@ func (l *library) index() {
 	l.at = make(map[addrs.Instance]int, l.m.Instances())
 	for i := range l.m.Instances() {
 		if n, err := l.m.At(i); err == nil {
-			l.at[n.At] = i
+			l.at[n.Plan.At] = i
 		}
 	}
 }
@@ -79,9 +81,7 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &instance{level: kept.Level, resolved: true, outputs: kept.Outputs, byName: map[string]*unit{},
-		plan: &plan.Instance{At: kept.At, Description: kept.Description, Where: kept.Where, Source: kept.Source, Retries: kept.Retries,
-			Resources: kept.Resources, Cache: kept.Cache}}
+	n := &instance{plan: &kept.Plan, level: kept.Level, resolved: true, outputs: kept.Plan.Outputs, byName: map[string]*unit{}}
 	for at := l.first[i]; at < l.first[i+1]; at++ {
 		u := &unit{instance: n, state: done, number: at}
 		var k snapshot.Unit
@@ -102,75 +102,107 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
 	return n, nil
 }
 
-// Run builds what changed. It returns ErrStale when that takes the long way; actions that ran until then are remembered.
+// Run builds what changed, or all of it where o.All says so or where it cannot be told what that is. The error is ErrStale when the snapshot is not
+// what its checksum says; else see Run of plans.
 func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
+	if r.others || o.All {
+		return r.all(ctx, o, start)
+	}
 	w := newWorker(&graph{instances: map[addrs.Instance]*instance{}}, o)
 	w.notes = newNotes()
 	w.last = newLastRuns(o, r.title.Pipeline)
-	w.fromSnapshot, w.others = true, map[string]snapshot.Host{}
+	w.partial, w.others = true, map[string]snapshot.Host{}
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {
-		return Result{}, fmt.Errorf("%w: %w", err, ErrStale) // the long way says what is wrong, and where
+		return Result{}, err
 	}
-	hit, owner, err := r.affected(other)
-	if err != nil {
-		return Result{}, ErrStale
+	s, err := r.changes(w, other)
+	if errors.Is(err, errAll) {
+		return r.all(ctx, o, start)
 	}
-	units, gates, err := r.graph(w.g, hit, other, owner)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
-	outs := make([]output, r.m.Outputs())
-	for i := range outs {
-		x, err := r.m.OutputLinks(i)
-		if err != nil {
-			return Result{}, ErrStale
-		}
-		outs[i] = output{Output: plan.Output{Name: x.Name, Show: x.Show}, id: x.ID, lastID: x.ID, load: func() (plan.Output, error) { return r.output(i) }}
-		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
-			if x.Values {
-				return Result{}, ErrStale
-			}
-			outs[i].id = ""
-		}
-	}
-	checks, err := r.checks(hit, other)
-	if err != nil {
-		return Result{}, err
-	}
-	if len(units) > 0 && o.Out != "" {
-		w.exportCheck = o.checkExports()
-		defer func() { <-w.exportCheck.done }()
-	}
-	l := w.loop()
-	l.sum.Actions, l.sum.Cached = len(owner)-len(units), len(owner)-len(units)
-	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: len(owner)})
-	err = l.run(ctx, append(units, gates...))
-	if errors.Is(err, ErrStale) && ctx.Err() == nil {
-		if o.Flush != nil && l.sum.Executed > 0 { // the long way may have nothing to run any more
-			err = errors.Join(err, o.Flush(context.WithoutCancel(ctx)))
-		}
-		return Result{}, err
-	}
-	same := func() ([]event.CheckFinished, error) { return checks, nil }
-	res, err := w.end(ctx, l, outs, start, err, same, func([]event.CheckFinished) { r.keep(w, outs) })
-	if err != nil && ctx.Err() == nil && lost(err) {
-		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
+	res, err := w.build(ctx, s, start)
+	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
+		return r.all(ctx, o, start)
 	}
 	return res, err
 }
 
-// output returns an output of the pipeline in full.
-func (r *Loaded) output(i int) (plan.Output, error) {
-	x, err := r.m.Output(i)
-	return plan.Output{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact, Literal: x.Literal}, err
+// errAll says that it cannot be told what a change reaches.
+var errAll = errors.New("all of it has to be looked at")
+
+// all builds the whole plan.
+func (r *Loaded) all(ctx context.Context, o Options, start time.Time) (Result, error) {
+	p, err := r.m.Plan()
+	if err != nil {
+		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
+	}
+	from, err := r.reads()
+	if err != nil {
+		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
+	}
+	o.Snapshot = &Snapshot{Path: o.Snapshot.Path, Reads: from.reads, Globs: from.globs, Lookups: from.lookups}
+	for i, read := range r.update.Reads {
+		from.reads[i] = read
+	}
+	return run(ctx, p, o, start)
+}
+
+// changes is what there may be to do because the hosts in other are something else now. The error is errAll where that cannot be told.
+func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
+	hit, owner, err := r.affected(other)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range r.title.Awaiting {
+		n, err := r.m.Instance(i)
+		if err != nil {
+			return nil, err
+		}
+		if anyOf(hit, n.AwaitUnits) || anyOf(other, n.AwaitHosts) {
+			return nil, errAll // which actions it has may be another answer now
+		}
+	}
+	s := &scope{pipeline: r.title.Pipeline, profile: r.title.Profile, actions: len(owner), outs: make([]output, r.m.Outputs())}
+	if s.units, err = r.graph(w.g, hit, owner); err != nil {
+		return nil, err
+	}
+	s.known, s.cached = len(owner), len(owner)
+	for _, n := range w.g.order {
+		s.known -= len(n.specs)
+		for _, u := range n.specs {
+			if u.state != done {
+				s.cached--
+			}
+		}
+	}
+	for i := range s.outs {
+		x, err := r.m.OutputLinks(i)
+		if err != nil {
+			return nil, err
+		}
+		s.outs[i] = output{Output: x.Plan, id: x.ID, lastID: x.ID, load: func() (plan.Output, error) {
+			x, err := r.m.Output(i)
+			return x.Plan, err
+		}}
+		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
+			s.outs[i].id = ""
+		}
+	}
+	if s.checks, err = r.checks(hit, other); err != nil {
+		return nil, err
+	}
+	s.keep = func(outs []output, checks []event.CheckFinished) { r.keep(w, outs, checks, s.checks) }
+	return s, nil
 }
 
 // graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
-func (r *Loaded) graph(g *graph, hit, other map[int]bool, owner []int) (units, gates []*unit, err error) {
+func (r *Loaded) graph(g *graph, hit map[int]bool, owner []int) (units []*unit, err error) {
 	if g.library, err = newLibrary(r.m, owner); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	in, after := map[int]*instance{}, map[int][]int{}
 	for i := range r.m.Instances() {
@@ -183,17 +215,11 @@ func (r *Loaded) graph(g *graph, hit, other map[int]bool, owner []int) (units, g
 		}
 		n, err := g.library.read(i, hit, g)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		kept, err := r.m.Instance(i)
+		kept, err := r.m.At(i)
 		if err != nil {
-			return nil, nil, err
-		}
-		if anyOf(hit, kept.AwaitUnits) || anyOf(other, kept.AwaitHosts) {
-			return nil, nil, fmt.Errorf("which actions %s has may be another answer now: %w", n.plan.At, ErrStale)
-		}
-		if kept.Explains {
-			return nil, nil, fmt.Errorf("should %s fail, its plan has the hints: %w", n.plan.At, ErrStale)
+			return nil, err
 		}
 		g.instances[n.plan.At] = n
 		g.order = append(g.order, n)
@@ -204,8 +230,8 @@ func (r *Loaded) graph(g *graph, hit, other map[int]bool, owner []int) (units, g
 			}
 		}
 	}
-	gates, err = r.gates(in, after)
-	return units, gates, err
+	gates, err := r.gates(in, after)
+	return append(units, gates...), err
 }
 
 // gates does what graph.gates does, for the instances that take part in the build. What comes before one that does not, such as
@@ -255,7 +281,7 @@ func (r *Loaded) gated(gate *unit, spans []int, in map[int]*instance, seen map[i
 }
 
 // keep leaves the snapshot with what this build found out.
-func (r *Loaded) keep(w *worker, outs []output) {
+func (r *Loaded) keep(w *worker, outs []output, found []event.CheckFinished, checks []check) {
 	for _, n := range w.g.order {
 		for _, u := range n.specs {
 			if u.state != done || u.key.IsZero() {
@@ -266,6 +292,10 @@ func (r *Loaded) keep(w *worker, outs []output) {
 			}
 			outs, err := savedOuts(u.out)
 			if err != nil {
+				return
+			}
+			if !r.programs(u) {
+				_ = os.Remove(w.o.Snapshot.Path) // the next run plans
 				return
 			}
 			r.update.Results[u.number] = snapshot.Unit{Key: u.key, Root: u.root, Outs: outs}
@@ -282,8 +312,34 @@ func (r *Loaded) keep(w *worker, outs []output) {
 		x.ID = outs[i].id
 		r.update.Outputs[i] = x
 	}
+	for i := range checks {
+		if checks[i].known == nil {
+			c := *checks[i].saved
+			c.Result, c.Message = string(found[i].Result), found[i].Message
+			r.update.Checks[i] = c
+		}
+	}
 	r.update.Exported = w.o.exportsID()
 	r.save(w.o)
+}
+
+// programs tells whether the programs that the unit's action starts are among the hosts that it is known to read. They are not when one is found in
+// another place than the last time.
+func (r *Loaded) programs(u *unit) bool {
+	if len(u.programs) == 0 {
+		return true
+	}
+	kept, err := r.m.Unit(u.number)
+	if err != nil {
+		return false
+	}
+	known := map[string]bool{}
+	for _, i := range kept.Hosts {
+		if h, err := r.m.Host(i); err == nil {
+			known[h.Path] = true
+		}
+	}
+	return !slices.ContainsFunc(u.programs, func(p *program) bool { return !known[p.at] })
 }
 
 // lost tells whether something that the snapshot names is no longer in the store.

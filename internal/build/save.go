@@ -163,7 +163,7 @@ var errNotSaved = errors.New("a part of the build is not known")
 func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinished) (*snapshot.Build, error) {
 	o := &w.o
 	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
-		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Profile: p.Profile, Exported: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
+		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Exported: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
 	r.m.Hosts = make([]snapshot.Host, 0, len(w.notes.hosts))
 	for i, k := range slices.Sorted(maps.Keys(w.notes.hosts)) {
 		h := w.notes.hosts[k]
@@ -190,8 +190,7 @@ func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinis
 			return nil, err
 		}
 		l.compact()
-		r.m.Outputs = append(r.m.Outputs, snapshot.Output{Name: x.Name, Show: x.Show, Class: x.Class, Artifact: x.Artifact,
-			Literal: x.Literal, Hosts: l.hosts, Units: l.units, Values: len(x.awaited) > 0, ID: x.id})
+		r.m.Outputs = append(r.m.Outputs, snapshot.Output{Plan: *x.planned, Hosts: l.hosts, Units: l.units, ID: x.id})
 	}
 	for i, found := range checks {
 		if err := r.check(p.Checks[i], found); err != nil {
@@ -208,8 +207,12 @@ func (r *snapshotter) instance(n *instance) error {
 		return err
 	}
 	await.compact()
-	r.m.Instances = append(r.m.Instances, snapshot.Instance{At: p.At, After: r.after(n), Description: p.Description, Where: p.Where, Source: p.Source, Level: n.level,
-		Retries: p.Retries, Resources: p.Resources, Cache: p.Cache, Explains: p.Explains, Outputs: n.outputs, AwaitHosts: await.hosts, AwaitUnits: await.units})
+	kept := snapshot.Instance{Plan: *p, After: r.after(n), Level: n.level, AwaitHosts: await.hosts, AwaitUnits: await.units}
+	kept.Plan.Specs, kept.Plan.Waits, kept.Plan.AwaitValues, kept.Plan.Await, kept.Plan.Deferred = nil, n.planned.Waits, n.planned.AwaitValues, n.planned.Await, n.planned.Deferred
+	if len(await.hosts) > 0 || len(await.units) > 0 {
+		r.m.Title.Awaiting = append(r.m.Title.Awaiting, len(r.m.Instances))
+	}
+	r.m.Instances = append(r.m.Instances, kept)
 	for _, u := range n.specs {
 		if u.key.IsZero() {
 			return errNotSaved
@@ -328,16 +331,16 @@ func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, dept
 // from are the inputs that the output was made from.
 func (x *output) from() []action.Input {
 	var in []action.Input
-	if x.Class != 0 {
-		in = append(in, x.Artifact)
+	if x.planned.Class != 0 {
+		in = append(in, x.planned.Artifact)
 	}
-	for i := range x.awaited {
-		in = append(in, action.Input{Artifact: &x.awaited[i]})
+	for i := range x.planned.AwaitValues {
+		in = append(in, action.Input{Artifact: &x.planned.AwaitValues[i]})
 	}
 	return in
 }
 
-// saveSnapshot leaves the snapshot for the next run. That it could not be is no failure: the next run takes the long way.
+// saveSnapshot leaves the snapshot for the next run. That it could not be is no failure: the next run plans.
 func (w *worker) saveSnapshot(p *plan.Plan, outs []output, checks []event.CheckFinished) {
 	m, err := w.remember(p, outs, checks)
 	if err != nil {

@@ -27,14 +27,14 @@ import (
 // worker does what a unit needs: it makes the action, looks for its result, has it executed.
 type worker struct {
 	*assembler
-	o            Options
-	exportCheck  *exportCheck // nil: nobody looks at the outputs meanwhile
-	fromSnapshot bool         // the graph is made from a snapshot, and what is in the way of that is no failure
-	last         lastRuns
-	printed      string // how the names of files with what was printed begin
-	values       func() (secret.Values, error)
-	programs     sync.Map // name and path list → *program
-	listings     sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
+	o           Options
+	exportCheck *exportCheck // nil: nobody looks at the outputs meanwhile
+	partial     bool         // the graph has what a change reaches: that something else is no longer in the store is no failure
+	last        lastRuns
+	printed     string // how the names of files with what was printed begin
+	values      func() (secret.Values, error)
+	programs    sync.Map // name and path list → *program
+	listings    sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
 }
 
 // do is called by many goroutines at once, each with a unit of its own.
@@ -322,8 +322,8 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	if ctx.Err() != nil {
 		return outcome{kind: event.Skipped}
 	}
-	if w.fromSnapshot && lost(err) {
-		return outcome{kind: event.Skipped, err: fmt.Errorf("%w: %w", err, ErrStale)}
+	if w.partial && lost(err) {
+		return outcome{kind: event.Skipped, err: err}
 	}
 	f := w.failure(u, err.Error(), nil)
 	f.Engine = true
@@ -445,7 +445,11 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	all := bytes.Join([][]byte{res.Stdout, res.Stderr}, nil)
 	f.Output = tail(all, 40)
 	if n.Explains && w.o.Hints != nil {
-		f.Hints = w.o.Hints(n.At, plan.Known{Values: u.instance.values}, u.spec.Name, all)
+		values := u.instance.values
+		if values == nil && len(n.AwaitValues) > 0 { // it was extended by an earlier build
+			values, _ = w.allValues(context.Background(), n.AwaitValues) // a few small files; without them there are no hints
+		}
+		f.Hints = w.o.Hints(n.At, plan.Known{Values: values}, u.spec.Name, all)
 	}
 	f.Hints = append(f.Hints, res.Hints...)
 	if w.o.LogDir != "" && len(all) > 0 {

@@ -4,14 +4,16 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 // kind is of the file. Its first block has the digest function, for each section the number of its records and of their bytes, and
 // then for each section the ends of its records and the records. The first section has the strings, the second the names of pipeline
 // and profile. Later runs may have added blocks: see delta.
-func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 6, Max: maxFile} }
+func kind() statefile.Kind { return statefile.Kind{Name: "snapshot", Version: 7, Max: maxFile} }
 
 type section int
 
@@ -233,7 +235,7 @@ func (r *Reader) Instance(i int) (Instance, error) {
 // At returns an instance's address and what it comes after, and nothing else of it.
 func (r *Reader) At(i int) (Instance, error) {
 	d := r.decoder(secInstances, i)
-	n := Instance{At: d.address(), After: d.ints(r.len(secInstances), nil)}
+	n := Instance{Plan: plan.Instance{At: d.address()}, After: d.ints(r.len(secInstances), nil)}
 	if d.Bad() {
 		return Instance{}, errDamaged
 	}
@@ -303,7 +305,10 @@ func (m *Build) Save(path string) error { return statefile.Write(path, kind(), m
 func (m *Build) Encode() []byte { return statefile.Encode(kind(), m.block()) }
 
 func (m *Build) block() []byte {
-	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	w := &writer{encoder: encoder{known: map[string]uint64{}, at: make(map[addrs.Instance]int, len(m.Instances))}}
+	for i := range m.Instances {
+		w.at[m.Instances[i].Plan.At] = i
+	}
 	w.title(m.Title)
 	w.end(secTitle)
 	each(w, secReads, m.Reads, func(v *Read) { w.read(*v) })

@@ -5,26 +5,32 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 func (e *encoder) title(t Title) {
 	e.string(t.Pipeline)
+	e.string(t.Description)
 	e.string(t.Profile)
 	e.Bool(t.Always)
+	e.ints(t.Awaiting)
 	e.Digest(t.Exported)
 }
 
 func (d *decoder) title() Title {
-	return Title{Pipeline: d.string(), Profile: d.string(), Always: d.Bool(), Exported: d.Digest()}
+	return Title{Pipeline: d.string(), Description: d.string(), Profile: d.string(), Always: d.Bool(), Awaiting: d.ints(d.r.len(secInstances), nil), Exported: d.Digest()}
 }
 
 func (e *encoder) read(r Read) {
 	e.string(r.Path)
 	e.Stamp(r.Stamp)
+	e.Bool(r.Young)
 	e.Digest(r.Digest)
 }
 
-func (d *decoder) read() Read { return Read{Path: d.string(), Stamp: d.Stamp(), Digest: d.Digest()} }
+func (d *decoder) read() Read {
+	return Read{Path: d.string(), Stamp: d.Stamp(), Young: d.Bool(), Digest: d.Digest()}
+}
 
 func (e *encoder) glob(g Glob) {
 	e.string(g.Dir)
@@ -85,23 +91,53 @@ func (d *decoder) skipHost() {
 }
 
 func (e *encoder) instance(n Instance) {
-	e.string(string(n.At.Module))
-	e.string(n.At.Kind)
-	e.string(n.At.Name)
-	e.string(n.At.Key)
-	e.Bool(n.At.Keyed)
+	p := &n.Plan
+	e.address(p.At)
 	e.ints(n.After)
-	e.string(n.Description)
-	e.string(n.Where)
-	e.strings(n.Source)
 	e.Int(n.Level)
-	e.Int(n.Retries)
-	encodeMap(e, n.Resources, e.Int)
-	e.string(n.Cache)
-	e.Bool(n.Explains)
-	encodeMap(e, n.Outputs, e.artifact)
 	e.ints(n.AwaitHosts)
 	e.ints(n.AwaitUnits)
+	e.string(p.Description)
+	e.string(p.Where)
+	e.strings(p.Source)
+	e.Int(p.Retries)
+	encodeMap(e, p.Resources, e.Int)
+	e.string(p.Cache)
+	e.Bool(p.Explains)
+	encodeMap(e, p.Outputs, e.artifact)
+	encodeMap(e, p.Classes, e.class)
+	e.Int(int(p.Waits))
+	e.outputs(p.AwaitValues)
+	e.inputs(p.Await)
+	e.string(p.Deferred)
+	e.strings(p.Missing)
+	e.strings(p.Programs)
+	e.string(p.Version)
+	e.Uint(uint64(p.Timeout))
+	e.codes(p.RetryExitCodes)
+	e.refs(p.Deps)
+	e.refs(p.After)
+}
+
+func (d *decoder) instance() Instance {
+	n := Instance{Plan: plan.Instance{At: d.address()}, After: d.ints(d.r.len(secInstances), nil), Level: d.small(),
+		AwaitHosts: d.ints(d.r.len(secHosts), nil), AwaitUnits: d.ints(d.r.len(secUnits), nil)}
+	p := &n.Plan
+	p.Description, p.Where, p.Source, p.Retries = d.string(), d.string(), d.strings(), d.small()
+	p.Resources, p.Cache, p.Explains = decodeMap(d, d.small), d.string(), d.Bool()
+	p.Outputs, p.Classes = decodeMap(d, d.artifact), decodeMap(d, d.class)
+	p.Waits, p.AwaitValues, p.Await, p.Deferred = plan.Waits(d.Below(int(plan.ForListing)+1)), d.outputs(), d.inputs(), d.string()
+	p.Missing, p.Programs, p.Version, p.Timeout = d.strings(), d.strings(), d.string(), time.Duration(d.Uint())
+	p.RetryExitCodes, p.Deps, p.After = d.codes(), d.refs(), d.refs()
+	return n
+}
+
+func (e *encoder) address(at addrs.Instance) {
+	e.string(string(at.Module))
+	e.string(at.Kind)
+	e.string(at.Name)
+	e.string(at.Key)
+	e.Bool(at.Keyed)
 }
 
 func (d *decoder) address() addrs.Instance {
@@ -109,19 +145,101 @@ func (d *decoder) address() addrs.Instance {
 	return addrs.Instance{Step: at, Key: d.string(), Keyed: d.Bool()}
 }
 
-func (d *decoder) instance() Instance {
-	return Instance{At: d.address(), After: d.ints(d.r.len(secInstances), nil), Description: d.string(), Where: d.string(), Source: d.strings(), Level: d.small(), Retries: d.small(),
-		Resources: decodeMap(d, d.small), Cache: d.string(), Explains: d.Bool(), Outputs: decodeMap(d, d.artifact),
-		AwaitHosts: d.ints(d.r.len(secHosts), nil), AwaitUnits: d.ints(d.r.len(secUnits), nil)}
+// refs writes addresses of instances, by their numbers where they have any: one that stands for all copies of a step has none.
+func (e *encoder) refs(l []addrs.Instance) {
+	e.Int(len(l))
+	last := 0
+	for _, at := range l {
+		i, ok := e.at[at]
+		if !ok {
+			e.Signed(0)
+			e.address(at)
+			continue
+		}
+		by := i - last // of the number after the last one's it is 0, and a 0 is an address
+		if last = i; by <= 0 {
+			by--
+		}
+		e.Signed(int64(by))
+	}
+}
+
+func (d *decoder) refs() []addrs.Instance {
+	n := d.Count()
+	if n == 0 {
+		return nil
+	}
+	l := make([]addrs.Instance, 0, n)
+	last := int64(0)
+	for range n {
+		by := d.Signed()
+		if by == 0 {
+			l = append(l, d.address())
+			continue
+		}
+		if by < 0 {
+			by++
+		}
+		if last += by; d.Bad() || last < 0 || last >= int64(d.r.len(secInstances)) {
+			d.Fail()
+			return nil
+		}
+		of := d.r.decoder(secInstances, int(last))
+		l = append(l, of.address())
+		if of.Bad() {
+			d.Fail()
+			return nil
+		}
+	}
+	return l
+}
+
+func (e *encoder) outputs(l []addrs.Output) {
+	e.Int(len(l))
+	for _, o := range l {
+		e.address(o.Instance)
+		e.string(o.Name)
+	}
+}
+
+func (d *decoder) outputs() []addrs.Output {
+	n := d.Count()
+	if n == 0 {
+		return nil
+	}
+	l := make([]addrs.Output, n)
+	for i := range l {
+		l[i] = addrs.Output{Instance: d.address(), Name: d.string()}
+	}
+	return l
+}
+
+func (e *encoder) class(c action.Class) { e.Int(int(c)) }
+
+func (d *decoder) class() action.Class { return action.Class(d.Below(256)) }
+
+func (e *encoder) codes(l []int) {
+	e.Int(len(l))
+	for _, c := range l {
+		e.Int(c)
+	}
+}
+
+func (d *decoder) codes() []int {
+	var l []int
+	for range d.Count() {
+		l = append(l, d.small())
+	}
+	return l
 }
 
 func (e *encoder) artifact(a action.Artifact) {
-	e.Int(int(a.Class))
+	e.class(a.Class)
 	e.inputs(a.Parts)
 }
 
 func (d *decoder) artifact() action.Artifact {
-	return action.Artifact{Class: action.Class(d.Below(256)), Parts: d.inputs()}
+	return action.Artifact{Class: d.class(), Parts: d.inputs()}
 }
 
 func (e *encoder) inputs(l []action.Input) {
@@ -160,13 +278,8 @@ func (e *encoder) input(in *action.Input) {
 	switch {
 	case in.Artifact != nil:
 		e.Uint(fromArtifact)
-		o := in.Artifact
-		e.string(string(o.Module))
-		e.string(o.Kind)
-		e.string(o.Step.Name)
-		e.string(o.Key)
-		e.Bool(o.Keyed)
-		e.string(o.Name)
+		e.address(in.Artifact.Instance)
+		e.string(in.Artifact.Name)
 	case in.Spec != nil:
 		e.Uint(fromSpec)
 		e.string(in.Spec.Spec)
@@ -261,14 +374,8 @@ func (e *encoder) spec(s *action.Spec) {
 	e.strings(s.Programs)
 	e.Uint(uint64(s.Timeout))
 	e.Bool(s.NoCache)
-	e.Int(len(s.OKExitCodes))
-	for _, c := range s.OKExitCodes {
-		e.Int(c)
-	}
-	e.Int(len(s.RetryExitCodes))
-	for _, c := range s.RetryExitCodes {
-		e.Int(c)
-	}
+	e.codes(s.OKExitCodes)
+	e.codes(s.RetryExitCodes)
 }
 
 func (d *decoder) spec() action.Spec {
@@ -281,47 +388,63 @@ func (d *decoder) spec() action.Spec {
 	s.Programs = d.strings()
 	s.Timeout = time.Duration(d.Uint())
 	s.NoCache = d.Bool()
-	for range d.Count() {
-		s.OKExitCodes = append(s.OKExitCodes, d.small())
-	}
-	for range d.Count() {
-		s.RetryExitCodes = append(s.RetryExitCodes, d.small())
-	}
+	s.OKExitCodes, s.RetryExitCodes = d.codes(), d.codes()
 	return s
 }
 
 func (e *encoder) output(x *Output) {
-	e.string(x.Name)
-	e.string(x.Show)
+	p := &x.Plan
+	e.string(p.Name)
+	e.string(p.Show)
 	e.string(x.ID)
 	e.ints(x.Hosts)
 	e.ints(x.Units)
-	e.Bool(x.Values)
-	e.Int(int(x.Class))
-	e.input(&x.Artifact)
-	e.string(x.Literal)
+	e.string(p.Description)
+	e.string(p.Where)
+	e.class(p.Class)
+	e.input(&p.Artifact)
+	e.string(p.Literal)
+	e.Int(int(p.Waits))
+	e.outputs(p.AwaitValues)
+	e.refs(p.Deps)
 }
 
 func (d *decoder) output() Output {
 	x := d.outputLinks()
-	x.Class, x.Artifact, x.Literal = action.Class(d.Below(256)), d.input(), d.string()
+	p := &x.Plan
+	p.Description, p.Where, p.Class, p.Artifact, p.Literal = d.string(), d.string(), d.class(), d.input(), d.string()
+	p.Waits, p.AwaitValues, p.Deps = plan.Waits(d.Below(int(plan.ForListing)+1)), d.outputs(), d.refs()
 	return x
 }
 
 // outputLinks reads what tells whether an output has to be made again.
 func (d *decoder) outputLinks() Output {
-	return Output{Name: d.string(), Show: d.string(), ID: d.string(), Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil), Values: d.Bool()}
+	return Output{Plan: plan.Output{Name: d.string(), Show: d.string()}, ID: d.string(), Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil)}
 }
 
 func (e *encoder) check(c *Check) {
-	for _, s := range []string{c.At, c.Description, c.Where, c.Severity, c.Result, c.Message} {
+	p := &c.Plan
+	for _, s := range []string{p.At, p.Description, p.Where, p.Severity, c.Result, c.Message} {
 		e.string(s)
+	}
+	e.outputs(p.AwaitValues)
+	e.Bool(p.Settled != nil)
+	if v := p.Settled; v != nil {
+		e.Bool(v.Known)
+		e.Bool(v.Passed)
+		e.string(v.Message)
+		e.outputs(v.Missing)
 	}
 	e.ints(c.Hosts)
 	e.ints(c.Units)
 }
 
 func (d *decoder) check() Check {
-	return Check{At: d.string(), Description: d.string(), Where: d.string(), Severity: d.string(), Result: d.string(), Message: d.string(),
-		Hosts: d.ints(d.r.len(secHosts), nil), Units: d.ints(d.r.len(secUnits), nil)}
+	c := Check{Plan: plan.Check{At: d.string(), Description: d.string(), Where: d.string(), Severity: d.string()}, Result: d.string(), Message: d.string()}
+	c.Plan.AwaitValues = d.outputs()
+	if d.Bool() {
+		c.Plan.Settled = &plan.Verdict{Known: d.Bool(), Passed: d.Bool(), Message: d.string(), Missing: d.outputs()}
+	}
+	c.Hosts, c.Units = d.ints(d.r.len(secHosts), nil), d.ints(d.r.len(secUnits), nil)
+	return c
 }

@@ -1,17 +1,17 @@
-// Package snapshot keeps what a build found out, so that the next one of the same request can do without planning, and, if
+// Package snapshot keeps a plan and what a build of it found out, so that the next one of the same request need not plan, and, if
 // nothing changed, costs one stat a file.
 //
-// A snapshot says what the plan was made from, which workspace files the actions read, with the Stamp and Digest of each, which
-// actions there were, what each needs, its key and its outputs, and what was exported. It is only ever a shortcut: one that is
-// missing, of another version or damaged counts as none, and the pipeline is planned and built the long way.
+// A snapshot has the plan, whole; what it was made from; which workspace files the actions read, with the Stamp and Digest of each;
+// what each action needs, its key and its outputs; and what was exported. It is read in place, record by record. One that is
+// missing, of another version or damaged counts as none, and the pipeline is planned again.
 //
 // The package knows what is in the file. It does not decide what is up to date, and it does not know the language or the store.
 package snapshot
 
 import (
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -31,17 +31,20 @@ type Build struct {
 
 // Title is what a snapshot says of the whole build.
 type Title struct {
-	Pipeline string
-	Profile  string
-	Always   bool          // some unit runs every time
-	Exported digest.Digest // of the file in which it is remembered what stands at the outputs' places
+	Pipeline    string
+	Description string
+	Profile     string
+	Always      bool          // some unit runs every time
+	Awaiting    []int         // the Instances of which it was found out while building which specs they have
+	Exported    digest.Digest // of the file in which it is remembered what stands at the outputs' places
 }
 
 // Read is a file or folder that the plan was made from.
 type Read struct {
 	Path   string        // as stat.Lstats takes it
 	Stamp  stat.Stamp    // zero: it was not there
-	Digest digest.Digest // of a file's content; zero for a folder and for what was not there
+	Young  bool          // the Stamp may not show a change: it is the Digest, or what the Glob found, that tells
+	Digest digest.Digest // of a file's content, or of the names in a folder; zero where only the Stamp tells
 }
 
 // Glob is a folder that was listed by patterns. What it found can only change when one of Dirs does.
@@ -79,20 +82,14 @@ type File struct {
 
 // Instance is one instance of a step.
 type Instance struct {
-	At          addrs.Instance
-	After       []int // pairs: the first and the last of instances that have to be done before any of its units
-	Description string
-	Where       string
-	Source      []string
-	Level       int // length of the longest chain of instances that depend on it
-	Retries     int
-	Resources   map[string]int
-	Cache       string
-	Explains    bool // its kind has hints for a failure, which only a plan has
-	Outputs     map[string]action.Artifact
+	// Plan is the instance of the plan, without its Specs, which are the Units'. What it waited for is as it was planned, everything else as it was
+	// extended.
+	Plan  plan.Instance
+	After []int // pairs: the first and the last of instances that have to be done before any of its units
+	Level int   // length of the longest chain of instances that depend on it
 
-	// What the instance's specs were made from, beside the pipeline: hosts and units whose content its Expand or Resolve
-	// looked at. If any of it changes, the instance has to be planned again.
+	// What the instance's specs were made from, beside the pipeline: hosts and units in which was looked for what it waited for. If any of it changes,
+	// the instance has to be extended again.
 	AwaitHosts, AwaitUnits []int
 }
 
@@ -116,25 +113,20 @@ type Out struct {
 	Digest     digest.Digest // of the file, or of the folder's root Directory
 }
 
-// Output is an output of the pipeline.
+// Output is an output of the pipeline, as it was planned.
 type Output struct {
-	Name     string
-	Show     string
-	Class    action.Class
-	Artifact action.Input
-	Literal  string
-	Hosts    []int
-	Units    []int  // whose outputs it is made from
-	Values   bool   // Literal is made from the content of outputs
-	ID       string // what stands at its place: see build
+	Plan  plan.Output
+	Hosts []int
+	Units []int  // whose outputs it is made from
+	ID    string // what stands at its place: see build
 }
 
-// Check is what came of a check of the pipeline.
+// Check is a check of the pipeline, and what came of it.
 type Check struct {
-	At, Description, Where, Severity string
-	Result, Message                  string
-	Hosts                            []int
-	Units                            []int // whose outputs it depends on
+	Plan            plan.Check
+	Result, Message string
+	Hosts           []int
+	Units           []int // whose outputs it depends on
 }
 
 // maxFile is how large a snapshot may be, in bytes.

@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
 )
 
@@ -25,7 +26,7 @@ func fill(v reflect.Value, depth int, count *int) {
 	case reflect.TypeFor[digest.Digest]():
 		v.Set(reflect.ValueOf(digest.BLAKE3.Bytes(fmt.Append(nil, *count))))
 		return
-	case reflect.TypeFor[action.Class]():
+	case reflect.TypeFor[action.Class](), reflect.TypeFor[plan.Waits]():
 		v.SetUint(1)
 		return
 	}
@@ -81,21 +82,25 @@ func full(t testing.TB) *snapshot.Build {
 	if count < 100 {
 		t.Fatal("not much was filled in")
 	}
-	m.Fn = digest.BLAKE3
+	m.Fn, m.Title.Awaiting = digest.BLAKE3, []int{0, 1}
 	for i := range m.Globs {
 		m.Globs[i].Dirs = []int{1, 0}
 	}
 	for i := range m.Instances {
 		n := &m.Instances[i]
 		n.After, n.AwaitHosts, n.AwaitUnits = []int{0, 1}, []int{1}, []int{0, 1}
-		n.Outputs = map[string]action.Artifact{"o": {Class: action.Tree, Parts: inputs()}, "p": {Class: action.File, Parts: inputs()[1:2]}}
+		n.Plan.Outputs = map[string]action.Artifact{"o": {Class: action.Tree, Parts: inputs()}, "p": {Class: action.File, Parts: inputs()[1:2]}}
+		n.Plan.Specs, n.Plan.Await = nil, inputs()
+		one, other := m.Instances[0].Plan.At, m.Instances[1].Plan.At
+		all := addrs.Instance{Step: other.Step}
+		n.Plan.Deps, n.Plan.After = []addrs.Instance{other, all, one, one, other, one}, []addrs.Instance{all, other}
 	}
 	for i := range m.Units {
 		u := &m.Units[i]
 		u.Instance, u.Hosts, u.Needs, u.Spec.Inputs = i, []int{0, 1}, []int{0}, inputs()
 	}
 	for i := range m.Outputs {
-		m.Outputs[i].Artifact, m.Outputs[i].Hosts, m.Outputs[i].Units = inputs()[i], []int{i}, []int{1}
+		m.Outputs[i].Plan.Artifact, m.Outputs[i].Hosts, m.Outputs[i].Units = inputs()[i], []int{i}, []int{1}
 	}
 	for i := range m.Checks {
 		m.Checks[i].Hosts, m.Checks[i].Units = []int{i}, []int{1}
@@ -127,7 +132,7 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 	for i := range r.Outputs() {
 		x, e := r.Output(i)
 		name, e2 := r.OutputLinks(i)
-		if e == nil && (e2 != nil || name.Name != x.Name || name.ID != x.ID || name.Show != x.Show) {
+		if e == nil && (e2 != nil || name.Plan.Name != x.Plan.Name || name.ID != x.ID || name.Plan.Show != x.Plan.Show) {
 			e = fmt.Errorf("output %d is %v and %v, %v", i, x, name, e2)
 		}
 		m.Outputs = append(m.Outputs, x)
@@ -136,8 +141,8 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 	for i := range r.Instances() {
 		n, e := r.Instance(i)
 		at, e2 := r.At(i)
-		if e == nil && (e2 != nil || at.At != n.At || !slices.Equal(at.After, n.After)) {
-			e = fmt.Errorf("node %d is %v and %v, %v", i, n.At, at.At, e2)
+		if e == nil && (e2 != nil || at.Plan.At != n.Plan.At || !slices.Equal(at.After, n.After)) {
+			e = fmt.Errorf("node %d is %v and %v, %v", i, n.Plan.At, at.Plan.At, e2)
 		}
 		m.Instances = append(m.Instances, n)
 		err = errors.Join(err, e)

@@ -12,6 +12,7 @@ type Update struct {
 	Hosts    map[int]Host
 	Results  map[int]Unit // of which only Key, Root and Outs count
 	Outputs  map[int]Output
+	Checks   map[int]Check
 }
 
 // retitled is the title with what the update says of it, as a section of its own.
@@ -47,6 +48,7 @@ func (r *Reader) updated(u Update) ([]byte, error) {
 	replace(w, r, secHosts, u.Hosts, func(v *Host) { w.host(*v) })
 	replace(w, r, secResults, u.Results, w.result)
 	replace(w, r, secOutputs, u.Outputs, w.output)
+	replace(w, r, secChecks, u.Checks, w.check)
 	return w.first(r.fn), nil
 }
 
@@ -81,6 +83,7 @@ func (r *Reader) delta(u Update) ([]byte, error) {
 	n += changed(w, &records, secHosts, u.Hosts, func(v *Host) { w.host(*v) })
 	n += changed(w, &records, secResults, u.Results, w.result)
 	n += changed(w, &records, secOutputs, u.Outputs, w.output)
+	n += changed(w, &records, secChecks, u.Checks, w.check)
 	var b statefile.Encoder
 	added := w.all[r.strings():]
 	b.Int(len(added))

@@ -25,9 +25,10 @@ func large(t testing.TB) *snapshot.Build {
 func change(m *snapshot.Build, n int) snapshot.Update {
 	text := fmt.Sprint("edition ", n)
 	m.Reads[1].Path, m.Hosts[0].Path, m.Units[1].Outs[0].Path, m.Outputs[0].ID = "read "+text, "host "+text, "out "+text, "id "+text
-	m.Title.Exported = digest.BLAKE3.Bytes([]byte(text))
+	m.Title.Exported, m.Checks[1].Message = digest.BLAKE3.Bytes([]byte(text)), "message "+text
 	return snapshot.Update{Exported: m.Title.Exported, Reads: map[int]snapshot.Read{1: m.Reads[1]}, Hosts: map[int]snapshot.Host{0: m.Hosts[0]},
-		Results: map[int]snapshot.Unit{1: {Key: m.Units[1].Key, Root: m.Units[1].Root, Outs: m.Units[1].Outs}}, Outputs: map[int]snapshot.Output{0: m.Outputs[0]}}
+		Results: map[int]snapshot.Unit{1: {Key: m.Units[1].Key, Root: m.Units[1].Root, Outs: m.Units[1].Outs}}, Outputs: map[int]snapshot.Output{0: m.Outputs[0]},
+		Checks: map[int]snapshot.Check{1: m.Checks[1]}}
 }
 
 func saved(t *testing.T, m *snapshot.Build) string {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/statefile"
 )
 
@@ -15,6 +16,8 @@ type encoder struct {
 	all   []string
 	scans int // through the old ones
 	old   int // how many of all are in known only once somebody asked for them, which few are
+
+	at map[addrs.Instance]int // numbers of instances; without one, an address is written out
 }
 
 func (e *encoder) string(s string) {

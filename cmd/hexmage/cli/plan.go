@@ -21,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
@@ -31,7 +32,9 @@ import (
 // planned is a plan, and who says more of it when what it waits for is known.
 type planned struct {
 	*plan.Plan
-	more *planner.Extender
+	more  *planner.Extender
+	files map[string]*hcl.File // as config.Pipeline.Files
+	names map[string]string    // in folders of the workspace, as listedFS
 }
 
 // Select is plan.Plan.Select.
@@ -40,7 +43,7 @@ func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &planned{some, p.more}, nil
+	return &planned{some, p.more, p.files, p.names}, nil
 }
 
 // extend lets a build of the plan go on where it waits.
@@ -56,7 +59,8 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, diags := a.load(ctx, workspace, pipeline)
+	names := map[string]string{}
+	cfg, diags := a.loadFrom(ctx, listedFS{rooted.FS(workspace), names}, workspace, pipeline)
 	var p *planned
 	if !diags.HasErrors() {
 		var more hcl.Diagnostics
@@ -68,7 +72,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return nil, "", err
 	}
-	p.Plan = a.checkMachine(p.Plan)
+	p.Plan, p.names = a.checkMachine(p.Plan), names
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
 			return nil, "", givenError{&exitError{ExitUsage, err}}
@@ -86,7 +90,25 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.
 	if p == nil {
 		return nil, diags, nil
 	}
-	return &planned{p, more}, diags, nil
+	return &planned{Plan: p, more: more, files: cfg.Files}, diags, nil
+}
+
+// later plans the pipeline when more has to be said of a plan of it that was made earlier, and from what fresh tells to be still so.
+func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func() error) *planner.Later {
+	return planner.NewLater(func() (*planner.Extender, error) {
+		cfg, diags := a.load(ctx, workspace, pipeline)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		p, diags, err := a.planConfig(workspace, cfg)
+		switch {
+		case err != nil:
+			return nil, err
+		case diags.HasErrors():
+			return nil, diags
+		}
+		return p.more, fresh()
+	})
 }
 
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {

@@ -123,74 +123,116 @@ type oneRun struct {
 	unchanged bool       // there was nothing to do
 }
 
-// attempt builds: what changed since the last run, or all of it.
+// maxCorruptRetries is how often a build begins again because something in the cache was damaged. Each time at least one blob was
+// found and dropped; a disk that damages more than that needs more than hexmage.
+const maxCorruptRetries = 10
+
+// attempt builds, and again where a build ended because a blob was damaged. The store has dropped it, so its action runs again. So it does where
+// another process has dropped one that this build had found before, and has not made it anew yet. The engine is put together anew: what it knows to be
+// in the store is no longer so.
 func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	if err := build.CheckOut(r.outIn, r.out); err != nil {
 		return r.unable(usage("%w", err))
 	}
-	res, err := r.fromSnapshot(ctx)
-	if errors.Is(err, build.ErrStale) {
-		r.because(err)
-		res, err = r.build(ctx)
+	defer r.done()
+	res, err := r.run(ctx, false)
+	for range maxCorruptRetries {
+		err = r.sound(err)
+		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
+			return res, err
+		}
+		r.done()
+		r.watching = nil
+		if !r.saidChanged(err) {
+			fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+		}
+		r.shut()
+		res, err = r.run(ctx, true)
 	}
-	res, err = r.retryCorrupt(ctx, res, err)
-	r.done()
+	if err = r.sound(err); errors.Is(err, store.ErrCorrupt) {
+		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
+	}
 	return res, err
 }
 
 // fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
 const fewChanged = 64
 
-// fromSnapshot does without a plan, if what the last run left still holds; else it returns build.ErrStale.
-func (r *oneRun) fromSnapshot(ctx context.Context) (build.Result, error) {
-	c, a := r.c, r.a
-	if a.Fresh.on || c.Verify.on {
-		return build.Result{}, fmt.Errorf("as it was asked for: %w", build.ErrStale)
-	}
+// run loads the plan, or makes it, and builds it: what changed, or after a build that found the cache damaged all of it.
+func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	began := time.Now()
-	fn, err := a.digestFunction()
-	if err != nil {
-		return r.unable(err)
+	last, err := r.load()
+	if r.over {
+		return build.Result{}, err
 	}
-	r.machine = a.machineNow(r.workspace, fn)
-	before := disk.LastDamage(a.cache)
-	r.snapshot = r.snapshotOf(before, fn)
-	if records, err := disk.Damages(a.cache); err != nil || len(records) > 0 {
-		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
+	if last != nil && !again && last.Unchanged(r.finished()) {
+		o := r.finished()
+		o.Sink, r.unchanged = r.watchers(), true
+		return last.Finish(o, began), nil
+	}
+	if last != nil {
+		if err := r.open(ctx); err != nil {
+			return r.unable(err)
+		}
+		if r.snapshot != r.snapshotOf(disk.LastDamage(r.a.cache), r.engine.fn) { // what the snapshot has may have been made from it
+			last, err = nil, errDamaged
+		}
+	}
+	if last == nil {
+		r.because(err)
+		return r.make(ctx, began)
+	}
+	o := r.options(ctx)
+	o.Snapshot, o.All = &build.Snapshot{Path: r.snapshot}, again
+	if last.Changed() <= fewChanged {
+		o.Hasher = r.engine.stats.Direct()
+	}
+	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
+	o.Extender, o.Hints = more, more.Explain
+	r.a.env.boundHeap(last.Units())
+	end := r.phase("build")
+	res, err := last.Run(ctx, o)
+	end()
+	if errors.Is(err, build.ErrStale) {
+		r.because(err)
+		return r.make(ctx, began)
+	}
+	return res, err
+}
+
+// errDamaged is why there is no plan where something in the cache was found damaged.
+var errDamaged = fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
+
+// load returns the plan of the last run, if it still holds; else the error says why not.
+func (r *oneRun) load() (*build.Loaded, error) {
+	if r.a.Fresh.on || r.c.Verify.on {
+		return nil, errors.New("as it was asked for")
+	}
+	fn, err := r.a.digestFunction()
+	if err != nil {
+		_, err = r.unable(err)
+		return nil, err
+	}
+	r.machine = r.a.machineNow(r.workspace, fn)
+	r.snapshot = r.snapshotOf(disk.LastDamage(r.a.cache), fn)
+	if records, err := disk.Damages(r.a.cache); err != nil || len(records) > 0 {
+		return nil, errDamaged
 	}
 	end := r.phase("load the snapshot")
 	last, err := build.Load(r.snapshot, r.machine)
 	end()
-	if err != nil && !errors.Is(err, build.ErrStale) {
-		err = fmt.Errorf("%w: %w", err, build.ErrStale)
+	if err == nil && r.watches != nil {
+		err = last.EachRead(r.watches.add)
 	}
 	if err != nil {
-		return build.Result{}, err
+		return nil, err
 	}
-	if r.watches != nil {
-		if err := last.EachRead(r.watches.add); err != nil {
-			return build.Result{}, fmt.Errorf("%w: %w", err, build.ErrStale)
-		}
-	}
-	o := build.Options{Fn: fn, State: string(a.places().State()), Out: r.out, Prune: len(c.Steps) == 0, Snapshot: &build.Snapshot{Path: r.snapshot}}
-	if last.Unchanged(o) {
-		o.Sink, r.unchanged = r.watchers(), true
-		return last.Finish(o, began), nil
-	}
-	if err := r.open(ctx); err != nil {
-		return r.unable(err)
-	}
-	if !disk.LastDamage(a.cache).Equal(before) { // the snapshot has what may have been made from it
-		return build.Result{}, fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
-	}
-	r.a.env.boundHeap(last.Units())
-	full := r.options(ctx)
-	full.Snapshot = o.Snapshot
-	if last.Changed() <= fewChanged {
-		full.Hasher = r.engine.stats.Direct()
-	}
-	defer r.phase("build")()
-	return last.Run(ctx, full)
+	return last, nil
+}
+
+// finished are the options that tell what the last run left.
+func (r *oneRun) finished() build.Options {
+	return build.Options{Fn: r.machine.Fn, State: string(r.a.places().State()), Out: r.out, Prune: len(r.c.Steps) == 0, Snapshot: &build.Snapshot{Path: r.snapshot}}
 }
 
 // snapshotOf is where the snapshot is, if something in the cache was last found damaged at that time.
@@ -200,23 +242,20 @@ func (r *oneRun) snapshotOf(damaged time.Time, fn digest.Function) string {
 		SoCs: a.SoC, EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial, Damaged: damaged.UTC()}, fn)
 }
 
-// because says why the pipeline is planned anew: to those who asked for more, and to all if something had begun to run.
+// because says to those who asked for more why the pipeline is planned.
 func (r *oneRun) because(err error) {
-	if r.saidChanged(err) {
+	if !r.a.Verbose {
 		return
 	}
-	if r.a.Verbose {
-		why := strings.ReplaceAll(err.Error(), ": "+build.ErrStale.Error(), "")
-		if errors.Is(err, fs.ErrNotExist) {
-			why = "there is no snapshot of an earlier run"
-		}
-		fmt.Fprintf(r.a.env.Stderr, "hexmage: planned: %s\n", why)
+	why := strings.ReplaceAll(err.Error(), ": "+build.ErrStale.Error(), "")
+	if errors.Is(err, fs.ErrNotExist) {
+		why = "there is no snapshot of an earlier run"
 	}
+	fmt.Fprintf(r.a.env.Stderr, "hexmage: planned: %s\n", why)
 }
 
-// build plans the pipeline and builds it.
-func (r *oneRun) build(ctx context.Context) (build.Result, error) {
-	began := time.Now()
+// make plans the pipeline and builds it.
+func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error) {
 	end := r.phase("plan")
 	p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
 	end()
@@ -252,8 +291,9 @@ func (r *oneRun) build(ctx context.Context) (build.Result, error) {
 	o.Sink = r.verify.wrap(o.Sink)
 	if r.snapshot != "" {
 		r.snapshot = r.snapshotOf(disk.LastDamage(r.a.cache), r.engine.fn)
-		o.Snapshot = r.a.newSnapshot(r.snapshot, p.Reads, r.machine, began)
+		o.Snapshot = r.a.newSnapshot(r.snapshot, p, r.machine, began)
 	}
+	p.files, p.names = nil, nil
 	defer r.phase("build")()
 	return build.Run(ctx, p.Plan, o)
 }
@@ -383,9 +423,10 @@ const binaryLookup = "the hexmage binary"
 func (a *app) machineNow(workspace string, fn digest.Function) build.Machine {
 	return build.Machine{
 		Workspace: workspace,
+		Fn:        fn,
 		Lookup:    func(name string) digest.Digest { return a.lookup(name, fn) },
 		Digest: func(path string) (digest.Digest, error) {
-			b, err := os.ReadFile(path)
+			b, err := content(path)
 			return fn.Bytes(b), err
 		},
 		Glob: func(dir string, patterns []string) (found, listed []string, err error) {
@@ -393,6 +434,15 @@ func (a *app) machineNow(workspace string, fn digest.Function) build.Machine {
 			return g.Found, g.Dirs, err
 		},
 	}
+}
+
+// content is what planning may read at the path: a file's bytes, or the names in a folder.
+func content(path string) ([]byte, error) {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		entries, err := os.ReadDir(path)
+		return []byte(namesOf(entries)), err
+	}
+	return os.ReadFile(path)
 }
 
 // lookup is the digest of a variable of the environment, or of what identifies this binary.
@@ -436,9 +486,10 @@ func identity(self string) string {
 // of the host, of which planning looked at the stat only.
 const maxReadDigest = 4 << 20
 
-// newSnapshot says where the build leaves a snapshot and what the plan was made from; nil if that may have changed since
+// newSnapshot says where the build leaves a snapshot and what the plan was made from; nil if it cannot be told whether a part of that changed since
 // planning began.
-func (a *app) newSnapshot(path string, r plan.Reads, m build.Machine, planned time.Time) *build.Snapshot {
+func (a *app) newSnapshot(path string, p *planned, m build.Machine, began time.Time) *build.Snapshot {
+	r := p.Reads
 	keep := &build.Snapshot{Path: path, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}
 	for _, name := range r.Env {
 		keep.Lookups = append(keep.Lookups, snapshot.Lookup{Name: name, Value: m.Lookup(name)})
@@ -448,6 +499,7 @@ func (a *app) newSnapshot(path string, r plan.Reads, m build.Machine, planned ti
 			keep.Reads = append(keep.Reads, snapshot.Read{Path: p})
 		}
 	}
+	listed := len(keep.Reads)
 	for _, g := range r.Globs {
 		kept := snapshot.Glob{Dir: g.Dir, Patterns: g.Patterns, Found: g.Found}
 		for _, d := range g.Dirs {
@@ -466,16 +518,34 @@ func (a *app) newSnapshot(path string, r plan.Reads, m build.Machine, planned ti
 	}
 	for i := range keep.Reads {
 		read := &keep.Reads[i]
-		if read.Stamp = stamps[i]; read.Stamp.Racy(planned) || read.Stamp.Exists() == slices.Contains(r.Absent, read.Path) {
+		read.Stamp = stamps[i]
+		if read.Stamp.Exists() == slices.Contains(r.Absent, read.Path) {
 			return nil
 		}
-		if read.Stamp.IsRegular() && read.Stamp.Size <= maxReadDigest {
+		switch read.Young = read.Stamp.Racy(began); {
+		case read.Young && i >= listed: // what the Glob found tells
+		case read.Young:
+			known, ok := p.content(read.Path, read.Stamp)
+			if !ok {
+				return nil
+			}
+			read.Digest = m.Fn.Bytes(known)
+		case read.Stamp.IsRegular() && read.Stamp.Size <= maxReadDigest, p.names[read.Path] != "":
 			if read.Digest, err = m.Digest(absolute(m.Workspace, read.Path)); err != nil {
 				return nil
 			}
 		}
 	}
 	return keep
+}
+
+// content is what planning read at the path, and whether that is known.
+func (p *planned) content(path string, is stat.Stamp) ([]byte, bool) {
+	if f := p.files[path]; f != nil && is.IsRegular() {
+		return f.Bytes, true
+	}
+	names := p.names[path]
+	return []byte(names), names != "" && is.IsDir()
 }
 
 // stepsFlag is a flag such as --verify, for all steps, or --verify=STEP, which may be repeated.
@@ -530,32 +600,6 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 		}
 	}
 	return func(step string) bool { return wanted[step] }, nil
-}
-
-// maxCorruptRetries is how often a build begins again because something in the cache was damaged. Each time at least one blob was
-// found and dropped; a disk that damages more than that needs more than hexmage.
-const maxCorruptRetries = 10
-
-// retryCorrupt builds again after a build that ended because a blob was damaged. The store has dropped it, so its action runs
-// again. So it does where another process has dropped one that this build had found before, and has not made it anew yet. The engine is put together anew: what it knows to be in the store is no longer so.
-func (r *oneRun) retryCorrupt(ctx context.Context, res build.Result, err error) (build.Result, error) {
-	for range maxCorruptRetries {
-		err = r.sound(err)
-		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
-			return res, err
-		}
-		r.done()
-		r.watching = nil
-		if !r.saidChanged(err) {
-			fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
-		}
-		r.shut()
-		res, err = r.build(ctx)
-	}
-	if err = r.sound(err); errors.Is(err, store.ErrCorrupt) {
-		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
-	}
-	return res, err
 }
 
 // saidChanged says, if that is the error, that a file changed while the build read it.

@@ -78,7 +78,7 @@ func (c *showCmd) Run(ctx context.Context, a *app) error {
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err
 	}
-	p := &planned{a.checkMachine(made), more}
+	p := &planned{Plan: a.checkMachine(made), more: more}
 	found, err := c.find(p.Plan, names)
 	if err != nil {
 		return err

@@ -150,9 +150,13 @@ func names(workspace fs.FS) []string {
 
 // load reads a pipeline of a workspace, and the modules that it calls.
 func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+	return a.loadFrom(ctx, rooted.FS(workspace), workspace, pipeline)
+}
+
+func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 	find, done := a.finder(ctx, workspace)
 	defer done()
-	return config.Load(rooted.FS(workspace), pipeline, find)
+	return config.Load(files, pipeline, find)
 }
 
 // finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those with a name.
