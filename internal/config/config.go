@@ -16,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // Pipeline is the skeleton of one pipeline, and of the modules that it calls.
@@ -196,7 +197,7 @@ func (p *Pipeline) Shown() map[string]*hcl.File {
 		return p.Files
 	}
 	shown := maps.Clone(p.Files)
-	maps.DeleteFunc(shown, func(name string, _ *hcl.File) bool { return strings.HasSuffix(name, varSuffix) })
+	maps.DeleteFunc(shown, func(name string, _ *hcl.File) bool { return strings.HasSuffix(name, workspace.VarSuffix) })
 	return shown
 }
 

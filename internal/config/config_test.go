@@ -19,25 +19,6 @@ func workspace(files ...string) fstest.MapFS {
 	return fsys
 }
 
-func TestNames(t *testing.T) {
-	for _, tt := range []struct {
-		fsys fstest.MapFS
-		want string
-	}{
-		{workspace(), ""},
-		{workspace("README.md", ""), ""},
-		{workspace("pipelines/b.hcl", "", "pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "", "pipelines/README.md", ""), "a b"},
-		{workspace("pipelines/dir/x.hcl", "", "pipelines/empty/x.txt", ""), "dir"},
-		{workspace("pipelines/vars/vars.hexvars.hcl", ""), ""},
-		{workspace("pipelines/both.hcl", "", "pipelines/both/x.hcl", ""), "both"},
-	} {
-		got, err := config.Names(tt.fsys)
-		if err != nil || strings.Join(got, " ") != tt.want {
-			t.Errorf("Names = %v, %v; want %s", got, err, tt.want)
-		}
-	}
-}
-
 func TestLoadFolder(t *testing.T) {
 	p, diags := config.Load(workspace(
 		"pipelines/p/one.hcl", "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n}\n",

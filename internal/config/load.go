@@ -14,13 +14,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
-
-// Folder is where pipelines live in a workspace.
-const Folder = "pipelines"
-
-// varSuffix ends the names of files with values of variables.
-const varSuffix = ".hexvars.hcl"
 
 // maxBlocks is how many blocks a pipeline file may have, not counting those in blocks.
 const maxBlocks = 100_000
@@ -28,85 +23,40 @@ const maxBlocks = 100_000
 // MaxFile is the greatest size of a pipeline file, in bytes.
 const MaxFile = 4 << 20
 
-// Names returns the names of the pipelines in a workspace, sorted. A workspace without a pipelines folder has none.
-func Names(workspace fs.FS) ([]string, error) {
-	names, _, err := list(workspace)
-	return names, err
-}
-
-// list is Names, and the folders that were listed for it.
-func list(workspace fs.FS) (names, dirs []string, err error) {
-	dirs = []string{Folder}
-	entries, err := fs.ReadDir(workspace, Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, dirs, nil
-	}
-	if err != nil {
-		return nil, dirs, fmt.Errorf("list pipelines: %w", err)
-	}
-	for _, e := range entries {
-		name := e.Name()
-		switch {
-		case e.IsDir():
-			dirs = append(dirs, path.Join(Folder, name))
-			if files, _ := folderFiles(workspace, name); len(files) > 0 {
-				names = append(names, name)
-			}
-		case strings.HasSuffix(name, ".hcl") && !strings.HasSuffix(name, varSuffix):
-			names = append(names, strings.TrimSuffix(name, ".hcl"))
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), dirs, nil // a file and a folder of one name: Load says so
-}
-
-// folderFiles returns the files of the folder of a pipeline: what it consists of, and what gives values to its variables.
-func folderFiles(workspace fs.FS, name string) (files, varFiles []string) {
-	found, _ := fs.Glob(workspace, path.Join(Folder, escapeGlob(name), "*.hcl")) // the pattern is well formed
-	for _, f := range found {
-		if strings.HasSuffix(f, varSuffix) {
-			varFiles = append(varFiles, f)
-		} else {
-			files = append(files, f)
-		}
-	}
-	return files, varFiles
-}
-
 // Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, the
 // values of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the folder, and the modules that it
 // calls. find says where modules are that a source names otherwise than by a relative path; it may be nil. The pipeline
 // is returned also when there are errors, as far as it could be read, so that diagnostics can show their source.
-func Load(workspace fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
-	p := &Pipeline{Name: name, Module: &Module{Dir: Folder}, Files: make(map[string]*hcl.File)}
-	names, dirs, err := list(workspace)
+func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
+	p := &Pipeline{Name: name, Module: &Module{Dir: workspace.Folder}, Files: make(map[string]*hcl.File)}
+	names, dirs, err := workspace.List(fsys)
 	p.Dirs = dirs
 	if err != nil {
 		return p, errorf(nil, "The pipelines cannot be listed", "%s.", err)
 	}
-	files, diags := pipelineFiles(workspace, name, names)
+	files, diags := pipelineFiles(fsys, name, names)
 	if diags.HasErrors() {
 		return p, diags
 	}
-	if dir := path.Join(Folder, name); path.Dir(files[0]) == dir {
+	if dir := path.Join(workspace.Folder, name); path.Dir(files[0]) == dir {
 		p.Module.Dir = dir
 		if !slices.Contains(p.Dirs, dir) { // a link to a folder
 			p.Dirs = append(p.Dirs, dir)
 		}
 	}
 	l := &loader{p: p, find: find, read: make(map[string]*Module)}
-	diags = append(diags, l.module(p.Module, ModuleFolder{FS: workspace, Dir: p.Module.Dir}, files, true)...)
-	diags = append(diags, loadVarFiles(p, workspace, names)...)
+	diags = append(diags, l.module(p.Module, ModuleFolder{FS: fsys, Dir: p.Module.Dir}, files, true)...)
+	diags = append(diags, loadVarFiles(p, fsys, names)...)
 	return p, diags
 }
 
-func pipelineFiles(workspace fs.FS, name string, names []string) ([]string, hcl.Diagnostics) {
+func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagnostics) {
 	if !fs.ValidPath(name) || strings.Contains(name, "/") || name == "." {
 		return nil, errorf(nil, "No name of a pipeline", "%q is not the name of a pipeline. %s", name, nameAdvice(name, names))
 	}
-	file := path.Join(Folder, name+".hcl")
-	folder, _ := folderFiles(workspace, name)
-	_, err := fs.Stat(workspace, file)
+	file := path.Join(workspace.Folder, name+".hcl")
+	folder, _ := workspace.FilesOf(fsys, name)
+	_, err := fs.Stat(fsys, file)
 	switch {
 	case err == nil && len(folder) > 0:
 		return nil, errorf(nil, "Two pipelines have the same name",
@@ -116,16 +66,12 @@ func pipelineFiles(workspace fs.FS, name string, names []string) ([]string, hcl.
 	case len(folder) > 0:
 		return folder, nil
 	}
-	for _, at := range []string{file, path.Join(Folder, name)} {
-		if _, err := fs.Stat(workspace, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, at := range []string{file, path.Join(workspace.Folder, name)} {
+		if _, err := fs.Stat(fsys, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, errorf(nil, "A file cannot be read", "%s.", err)
 		}
 	}
 	return nil, errorf(nil, fmt.Sprintf("There is no pipeline %q", name), "%s does not exist. %s", file, nameAdvice(name, names))
-}
-
-func escapeGlob(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }
 
 func nameAdvice(name string, names []string) string {
@@ -138,22 +84,22 @@ func nameAdvice(name string, names []string) string {
 	return "There are: " + strings.Join(names, ", ") + "."
 }
 
-func loadVarFiles(p *Pipeline, workspace fs.FS, names []string) hcl.Diagnostics {
+func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	found, _ := fs.Glob(workspace, path.Join(Folder, "*"+varSuffix)) // the pattern is well formed
+	found, _ := fs.Glob(fsys, path.Join(workspace.Folder, "*"+workspace.VarSuffix)) // the pattern is well formed
 	isPipeline := make(map[string]bool, len(names))
 	for _, n := range names {
 		isPipeline[n] = true
 	}
-	_, inFolder := folderFiles(workspace, p.Name)
+	_, inFolder := workspace.FilesOf(fsys, p.Name)
 	var own []*VarFile
 	for _, f := range append(found, inFolder...) {
-		base := strings.TrimSuffix(path.Base(f), varSuffix)
-		isOwn := base == p.Name || path.Dir(f) != Folder
+		base := strings.TrimSuffix(path.Base(f), workspace.VarSuffix)
+		isOwn := base == p.Name || path.Dir(f) != workspace.Folder
 		if !isOwn && isPipeline[base] {
 			continue
 		}
-		file, ds := parse(workspace, f, f)
+		file, ds := parse(fsys, f, f)
 		diags = append(diags, ds...)
 		if file == nil {
 			p.Absent = append(p.Absent, f)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // Modules is where a workspace's modules are that are named without a path, as pipelines are in Folder.
@@ -135,8 +137,8 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 
 // files are those of the module in the folder.
 func (f ModuleFolder) files() ([]string, error) {
-	files, err := fs.Glob(f.FS, path.Join(escapeGlob(f.Dir), "*.hcl"))
-	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, varSuffix) })
+	files, err := fs.Glob(f.FS, path.Join(workspace.EscapeGlob(f.Dir), "*.hcl"))
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, workspace.VarSuffix) })
 	if err == nil && len(files) == 0 {
 		err = errors.New("it has no *.hcl files")
 		if info, e := fs.Stat(f.FS, f.Dir); e != nil {

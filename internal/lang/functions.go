@@ -7,11 +7,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // Functions returns the functions of the language, by name. None reads the clock, the network or the environment; those
 // that read files do so through files, which remembers what they read. What goes in and what comes out is within the limits of values.
-func Functions(files *Files) map[string]function.Function {
+func Functions(files *workspace.Files) map[string]function.Function {
 	all := functions(files)
 	check := limits()
 	for name, f := range all {
@@ -22,7 +24,7 @@ func Functions(files *Files) map[string]function.Function {
 	return all
 }
 
-func functions(files *Files) map[string]function.Function {
+func functions(files *workspace.Files) map[string]function.Function {
 	return map[string]function.Function{
 		"abs":             stdlib.AbsoluteFunc,
 		"alltrue":         boolsFunc("Whether all elements are true; true of an empty list.", true),
@@ -41,8 +43,8 @@ func functions(files *Files) map[string]function.Function {
 		"dirname":         pathFunc("A slash path without its last element.", path.Dir),
 		"distinct":        stdlib.DistinctFunc,
 		"element":         stdlib.ElementFunc,
-		"file":            files.fileFunc(),
-		"fileset":         files.filesetFunc(),
+		"file":            fileFunc(files),
+		"fileset":         filesetFunc(files),
 		"flatten":         stdlib.FlattenFunc,
 		"floor":           stdlib.FloorFunc,
 		"format":          stdlib.FormatFunc,

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // parseRef reads a reference as spelt in a pipeline file.
@@ -92,9 +93,9 @@ func FuzzParseRef(f *testing.F) {
 	})
 }
 
-func evaluate(t *testing.T, root, src string) (cty.Value, *lang.Files, hcl.Diagnostics) {
+func evaluate(t *testing.T, root, src string) (cty.Value, *workspace.Files, hcl.Diagnostics) {
 	t.Helper()
-	files := lang.NewFiles(root)
+	files := workspace.NewFiles(root)
 	out := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "patch", Name: "ops"}}, Name: "dir"}
 	value := addrs.Output{Instance: out.Instance, Name: "v"}
 	scope := lang.Scope{
@@ -211,7 +212,7 @@ func TestFunctionsAreDocumented(t *testing.T) {
 	if !ok {
 		t.Fatal("the document has no section of functions")
 	}
-	functions := lang.Functions(lang.NewFiles("/"))
+	functions := lang.Functions(workspace.NewFiles("/"))
 	for name := range functions {
 		if !strings.Contains(section, "`"+name+"`") && !strings.Contains(section, "`"+name+"(") {
 			t.Errorf("function %s is not documented", name)
@@ -247,11 +248,11 @@ func TestFilesRemembers(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	again, err := lang.Fileset(dir, "src", "**/*.c", "gone/x/y.c", "deep/c.c")
+	again, err := workspace.Fileset(dir, "src", "**/*.c", "gone/x/y.c", "deep/c.c")
 	if d := cmp.Diff(want.Globs[1], again); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
-	if _, err := lang.Fileset(dir, "none"); err == nil {
+	if _, err := workspace.Fileset(dir, "none"); err == nil {
 		t.Error("a folder that is not there was listed")
 	}
 }
@@ -308,15 +309,15 @@ func TestFilesStayInTheWorkspace(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"out.txt", "chain.txt", "lib", "lib/a.c"} {
-		if f, err := lang.NewFiles(dir).Open(name); err == nil {
+		if f, err := workspace.NewFiles(dir).Open(name); err == nil {
 			f.Close()
 			t.Errorf("%s was opened", name)
 		}
 	}
-	if found, err := lang.Fileset(dir, ".", "lib/*.c", "lib/a.c"); err != nil || len(found.Found) > 0 {
+	if found, err := workspace.Fileset(dir, ".", "lib/*.c", "lib/a.c"); err != nil || len(found.Found) > 0 {
 		t.Errorf("%q, %v", found.Found, err)
 	}
-	f, err := lang.NewFiles(dir).Open(filepath.Join(dir, "out.txt"))
+	f, err := workspace.NewFiles(dir).Open(filepath.Join(dir, "out.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // What is long is not deep: none of these nests, however much of it there is.
@@ -75,7 +76,7 @@ func TestBudget(t *testing.T) {
 		`[for a in flatten([for a in range(100) : range(100)]) : try(tonumber("x${a}"), can(regex("y", "x")))]`:      10_000,
 		`distinct([for a in range(1000) : a % 10])`:                                                                  10,
 	} {
-		budget, functions := lang.NewBudget(), lang.Functions(lang.NewFiles(t.TempDir()))
+		budget, functions := lang.NewBudget(), lang.Functions(workspace.NewFiles(t.TempDir()))
 		e, diags := lang.ParseExpression([]byte(src), "x.hcl")
 		if diags.HasErrors() {
 			t.Fatal(diags)
@@ -89,7 +90,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%s spends the whole budget", src)
 		}
 	}
-	budget, functions := lang.NewBudget(), lang.Functions(lang.NewFiles(t.TempDir()))
+	budget, functions := lang.NewBudget(), lang.Functions(workspace.NewFiles(t.TempDir()))
 	e, _ := lang.ParseExpression([]byte("[for a in range(1000) : [for b in range(1000) : a]]"), "x.hcl")
 	budget.Count(e, functions)
 	if _, diags := budget.Value(e, &hcl.EvalContext{Functions: functions}); !diags.HasErrors() || !budget.Spent() || !strings.Contains(fmt.Sprint(diags), "more work than is allowed") {

@@ -22,6 +22,7 @@ import (
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // Options say what to plan.
@@ -136,7 +137,7 @@ func newPlanner(o Options) *planner {
 		dirs = append(dirs, r.Dir)
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
-	p := &planner{o: o, cfg: o.Config, roots: roots, files: lang.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
+	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
 		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
 	p.functions = lang.Functions(p.files)
 	return p
@@ -150,7 +151,7 @@ type planner struct {
 	cfg       *config.Pipeline
 	profile   *config.Profile // nil when the pipeline has none
 	targets   []*config.Target
-	files     *lang.Files
+	files     *workspace.Files
 	functions map[string]function.Function
 	budget    *lang.Budget
 	schemas   map[string]*kindSchema

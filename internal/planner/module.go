@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 const (
@@ -257,7 +258,7 @@ func (p *planner) newFrame(m *module, caller *frame) *frame {
 	f.scope = lang.Scope{
 		Vars: make(map[string]cty.Value), Locals: make(map[string]cty.Value), Toolchains: make(map[string]cty.Value),
 		Steps: make(map[addrs.Step]cty.Value), Modules: make(map[string]*lang.Outputs),
-		Path:      cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(config.Folder), "module": cty.StringVal(m.cfg.Dir)}),
+		Path:      cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(workspace.Folder), "module": cty.StringVal(m.cfg.Dir)}),
 		Profile:   cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
 		Functions: p.functions,
 	}

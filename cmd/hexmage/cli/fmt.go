@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -40,7 +41,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		if a.root == "" {
 			return usage("there is no pipelines folder here: name the files to format")
 		}
-		for _, pattern := range []string{config.Folder + "/*.hcl", config.Folder + "/*/*.hcl", config.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
+		for _, pattern := range []string{workspace.Folder + "/*.hcl", workspace.Folder + "/*/*.hcl", workspace.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
 			found, err := filepath.Glob(filepath.Join(a.root, pattern))
 			if err != nil {
 				return engine(err)

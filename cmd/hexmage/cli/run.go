@@ -22,7 +22,6 @@ import (
 	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/snapshot"
@@ -30,6 +29,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/trace"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
@@ -420,9 +420,9 @@ func (a *app) snapshotPath(r request, fn digest.Function) string {
 const binaryLookup = "the hexmage binary"
 
 // machineNow answers what a plan of the workspace was made from.
-func (a *app) machineNow(workspace string, fn digest.Function) build.Machine {
+func (a *app) machineNow(root string, fn digest.Function) build.Machine {
 	return build.Machine{
-		Workspace: workspace,
+		Workspace: root,
 		Fn:        fn,
 		Lookup:    func(name string) digest.Digest { return a.lookup(name, fn) },
 		Digest: func(path string) (digest.Digest, error) {
@@ -430,7 +430,7 @@ func (a *app) machineNow(workspace string, fn digest.Function) build.Machine {
 			return fn.Bytes(b), err
 		},
 		Glob: func(dir string, patterns []string) (found, listed []string, err error) {
-			g, err := lang.Fileset(workspace, dir, patterns...)
+			g, err := workspace.Fileset(root, dir, patterns...)
 			return g.Found, g.Dirs, err
 		},
 	}

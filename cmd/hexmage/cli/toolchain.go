@@ -26,6 +26,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -117,7 +118,7 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf) // a file system in memory
-	out, err := z.Create(config.Folder + "/" + name + ".hcl")
+	out, err := z.Create(workspace.Folder + "/" + name + ".hcl")
 	if err == nil {
 		_, err = out.Write(text)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/watch"
+	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -318,8 +319,8 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 	for p := range l.dirs {
 		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
 	}
-	own := filepath.Join(v.workspace, config.Folder, v.c.Pipeline)
-	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, config.Folder), filepath.Join(v.workspace, config.Modules), filepath.Join(v.workspace, "toolchains"), own)
+	own := filepath.Join(v.workspace, workspace.Folder, v.c.Pipeline)
+	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, workspace.Folder), filepath.Join(v.workspace, config.Modules), filepath.Join(v.workspace, "toolchains"), own)
 	s.Files = append(s.Files, own+".hcl", filepath.Join(v.workspace, toolchains.LockFile))
 	if entries, err := os.ReadDir(own); err == nil {
 		for _, e := range entries {

@@ -23,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/store/layout"
+	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
@@ -112,7 +113,7 @@ func (a *app) workspace(pipeline string) (string, error) {
 		return "", usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl", pipeline)
 	}
 	if a.root != "" {
-		if _, _, err := rooted.Resolve(a.root, filepath.Join(config.Folder, pipeline)); err != nil {
+		if _, _, err := rooted.Resolve(a.root, filepath.Join(workspace.Folder, pipeline)); err != nil {
 			return "", usage("%w", err)
 		}
 	}
@@ -143,8 +144,8 @@ func (a *app) place(at string, folders ...string) (string, error) {
 }
 
 // names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.
-func names(workspace fs.FS) []string {
-	all, _ := config.Names(workspace)
+func names(fsys fs.FS) []string {
+	all, _ := workspace.Names(fsys)
 	return all
 }
 

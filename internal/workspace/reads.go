@@ -1,4 +1,4 @@
-package lang
+package workspace
 
 import (
 	"errors"
@@ -120,7 +120,7 @@ func globKey(g plan.Glob) string { return g.Dir + "\x00" + strings.Join(g.Patter
 // Fileset lists a folder anew, as the function fileset does.
 func Fileset(workspace, dir string, patterns ...string) (plan.Glob, error) {
 	f := NewFiles(workspace)
-	if _, err := f.list(dir, patterns); err != nil {
+	if _, err := f.List(dir, patterns); err != nil {
 		return plan.Glob{}, err
 	}
 	return f.Reads().Globs[0], nil

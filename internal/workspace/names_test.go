@@ -1,0 +1,33 @@
+package workspace_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/hexmage/hexmage/internal/workspace"
+)
+
+// A pipeline is a file, or a folder with files that are not only values of variables.
+func TestNames(t *testing.T) {
+	for _, tt := range []struct {
+		files []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"README.md"}, ""},
+		{[]string{"pipelines/b.hcl", "pipelines/a.hcl", "pipelines/a.hexvars.hcl", "pipelines/README.md"}, "a b"},
+		{[]string{"pipelines/dir/x.hcl", "pipelines/empty/x.txt"}, "dir"},
+		{[]string{"pipelines/vars/vars.hexvars.hcl"}, ""},
+		{[]string{"pipelines/both.hcl", "pipelines/both/x.hcl"}, "both"},
+	} {
+		fsys := fstest.MapFS{}
+		for _, f := range tt.files {
+			fsys[f] = &fstest.MapFile{}
+		}
+		got, err := workspace.Names(fsys)
+		if err != nil || strings.Join(got, " ") != tt.want {
+			t.Errorf("Names = %v, %v; want %s", got, err, tt.want)
+		}
+	}
+}
