@@ -131,7 +131,12 @@ func (p *Plan) Open(name string) (fs.File, error) {
 
 // Read adds to what planning depends on.
 func (p *Plan) Read(r Reads) {
-	p.out.Reads.Paths, p.out.Reads.Env = append(p.out.Reads.Paths, r.Paths...), append(p.out.Reads.Env, r.Env...)
+	own := &p.out.Reads
+	own.Paths, own.Env = append(own.Paths, r.Paths...), append(own.Env, r.Env...)
+	if len(r.Texts) > 0 && own.Texts == nil {
+		own.Texts = map[string]string{}
+	}
+	maps.Copy(own.Texts, r.Texts)
 }
 
 // Missing says what this machine lacks to run the step, and how to get it.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/diagnose"
@@ -162,7 +163,7 @@ func btoi(b bool) int {
 
 // failures reads the catalogue of failures, with the workspace's own files on top.
 func (a *app) failures(workspace string) (*diagnose.Catalogue, error) {
-	files, err := dataFiles(workspace, failures.Dir)
+	files, err := dataFiles(rooted.FS(workspace), workspace, failures.Dir)
 	if err != nil {
 		return nil, err
 	}

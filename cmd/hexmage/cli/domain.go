@@ -27,7 +27,8 @@ type domain struct {
 	catalogue *toolchains.Catalogue
 	lock      *toolchains.Lock
 	machine   toolchains.Machine
-	reads     step.Reads // what was read to make it
+	reads     step.Reads        // what was read to make it
+	names     map[string]string // those in the folders of which they were read (listedFS)
 }
 
 // onDevice tells whether steps of a kind run on a device.
@@ -35,15 +36,22 @@ func onDevice(kind string) bool { return kind == "run" }
 
 // domain reads the workspace's own catalogue, lock and metrics, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
-	files, err := dataFiles(workspace, "toolchains")
+	names := map[string]string{}
+	fsys := listedFS{rooted.FS(workspace), names}
+	files, err := dataFiles(fsys, workspace, "toolchains")
 	if err != nil {
 		return nil, err
 	}
-	measured, err := dataFiles(workspace, metrics.Dir)
+	measured, err := dataFiles(fsys, workspace, metrics.Dir)
 	if err != nil {
 		return nil, err
 	}
-	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile}, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured)))}
+	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile}, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured))), Texts: map[string]string{}}
+	for _, of := range []map[string][]byte{files, measured} {
+		for name, text := range of {
+			reads.Texts[name] = string(text)
+		}
+	}
 	cat, diags := a.catalogues.load(files)
 	if diags.HasErrors() {
 		return nil, a.printDiags(diags, nil)
@@ -52,7 +60,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &domain{catalogue: cat, lock: lock, machine: a.machine(), reads: reads}
+	d := &domain{catalogue: cat, lock: lock, machine: a.machine(), reads: reads, names: names}
 	d.kinds = steps.Workspace{Catalogue: cat, Lock: lock, Machine: d.machine, Dir: workspace, Metrics: measured}.Kinds()
 	if a.serial != "" {
 		d.kinds["run"] = onSerial{d.kinds["run"], a.serial}
@@ -113,9 +121,8 @@ func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
 const maxData = 16 << 20
 
 // dataFiles reads the files *.hcl of a folder of the workspace, but the lock, by path.
-func dataFiles(workspace, folder string) (map[string][]byte, error) {
+func dataFiles(fsys fs.FS, workspace, folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	fsys := rooted.FS(workspace)
 	if _, err := fs.Stat(fsys, folder); errors.As(err, new(*rooted.OutsideError)) { // which fs.Glob would not say
 		return nil, unread(err)
 	}

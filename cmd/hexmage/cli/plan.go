@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,8 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return nil, "", err
 	}
-	p.Plan, p.names = a.checkMachine(p.Plan), names
+	p.Plan = a.checkMachine(p.Plan)
+	maps.Copy(p.names, names)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
 			return nil, "", givenError{&exitError{ExitUsage, err}}
@@ -90,7 +92,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.
 	if p == nil {
 		return nil, diags, nil
 	}
-	return &planned{Plan: p, more: more, files: cfg.Files}, diags, nil
+	return &planned{Plan: p, more: more, files: cfg.Files, names: d.names}, diags, nil
 }
 
 // later plans the pipeline when more has to be said of a plan of it that was made earlier, and from what fresh tells to be still so.

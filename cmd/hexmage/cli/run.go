@@ -293,7 +293,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 		r.snapshot = r.snapshotOf(disk.LastDamage(r.a.cache), r.engine.fn)
 		o.Snapshot = r.a.newSnapshot(r.snapshot, p, r.machine, began)
 	}
-	p.files, p.names = nil, nil
+	p.files, p.names, p.Reads.Texts = nil, nil, nil
 	defer r.phase("build")()
 	return build.Run(ctx, p.Plan, o)
 }
@@ -541,8 +541,12 @@ func (a *app) newSnapshot(path string, p *planned, m build.Machine, began time.T
 
 // content is what planning read at the path, and whether that is known.
 func (p *planned) content(path string, is stat.Stamp) ([]byte, bool) {
-	if f := p.files[path]; f != nil && is.IsRegular() {
-		return f.Bytes, true
+	if is.IsRegular() {
+		if f := p.files[path]; f != nil {
+			return f.Bytes, true
+		}
+		text := p.Reads.Texts[path]
+		return []byte(text), text != ""
 	}
 	names := p.names[path]
 	return []byte(names), names != "" && is.IsDir()
