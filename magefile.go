@@ -28,9 +28,9 @@ func Lock(name string) error { return hexmage("lock", name) }
 // Doctor says what this machine has, what it lacks, and how to get it.
 func Doctor() error { return hexmage("doctor") }
 
-// Build compiles bin/hexmage.
+// Build compiles bin/hexmage and bin/hexmage-engine, which does what is to be done.
 func Build() error {
-	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/hexmage", "./cmd/hexmage")
+	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/", "./cmd/hexmage", "./cmd/hexmage-engine")
 }
 
 // Test runs every check there is: lint, then all tests, the engine's under the race detector.
@@ -102,7 +102,7 @@ func race() error {
 	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", "test", "-timeout=30m", "-race", "-short", "./internal/...", "./cmd/...", "./standin/phone", "./runner")
 }
 
-// hexmage builds bin/hexmage, which is quick when nothing changed, and runs it.
+// hexmage builds it, which is quick when nothing changed, and runs it.
 func hexmage(args ...string) error {
 	mg.Deps(Build)
 	cmd := exec.Command("bin/hexmage", args...)

@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+)
 
 // TestADBAddress: the variables that adb itself reads lead to the same server.
 func TestADBAddress(t *testing.T) {
@@ -14,7 +18,7 @@ func TestADBAddress(t *testing.T) {
 		"unix /run/adb":      {"ADB_SERVER_SOCKET=localfilesystem:/run/adb"},
 		"an error":           {"ADB_SERVER_SOCKET=vsock:1"},
 	} {
-		network, address, err := (&app{env: Env{Vars: vars}}).adbAddress()
+		network, address, err := (&app{App: front.App{Env: Env{Vars: vars}}}).adbAddress()
 		if got := network + " " + address; err == nil && got != want || err != nil && want != "an error" {
 			t.Errorf("%q: %s, %v", vars, got, err)
 		}

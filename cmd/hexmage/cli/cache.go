@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/gc"
 )
@@ -25,14 +26,14 @@ type cacheStatsCmd struct{}
 
 // Run prints what the cache holds.
 func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
-	s, err := gc.Read(ctx, a.cache)
+	s, err := gc.Read(ctx, a.Cache)
 	if err != nil {
 		return cacheError(ctx, err)
 	}
 	if a.JSON {
 		return a.printJSON(s)
 	}
-	w := a.env.Stdout
+	w := a.Env.Stdout
 	fmt.Fprintf(w, "%s: %s\n\n", s.Root, bytesize.Decimal(s.Bytes))
 	printGroups(a, s.Groups)
 	if s.Broken > 0 {
@@ -69,10 +70,10 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 
 func printGroups(a *app, groups []gc.Group) {
 	if len(groups) > 0 {
-		fmt.Fprintf(a.env.Stdout, "%-12s %-7s %9s %10s\n", "KIND", "DIGEST", "COUNT", "SIZE")
+		fmt.Fprintf(a.Env.Stdout, "%-12s %-7s %9s %10s\n", "KIND", "DIGEST", "COUNT", "SIZE")
 	}
 	for _, g := range groups {
-		fmt.Fprintf(a.env.Stdout, "%-12s %-7s %9d %10s\n", g.Kind, g.Function, g.Count, bytesize.Decimal(g.Bytes))
+		fmt.Fprintf(a.Env.Stdout, "%-12s %-7s %9d %10s\n", g.Kind, g.Function, g.Count, bytesize.Decimal(g.Bytes))
 	}
 }
 
@@ -88,13 +89,13 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	var err error
 	if c.MaxSize != "" {
 		if o.MaxSize, err = bytesize.Parse(c.MaxSize); err != nil {
-			return usage("--max-size: %w", err)
+			return front.Usage("--max-size: %w", err)
 		}
 	}
 	if o.MaxAge, err = parseAge(c.MaxAge); err != nil {
-		return usage("--max-age: %w", err)
+		return front.Usage("--max-age: %w", err)
 	}
-	sum, err := gc.Collect(ctx, a.cache, o)
+	sum, err := gc.Collect(ctx, a.Cache, o)
 	if err != nil {
 		return cacheError(ctx, err)
 	}
@@ -107,11 +108,11 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 		verb = "would remove"
 	}
 	if sum.Suspect > 0 {
-		fmt.Fprintf(a.env.Stdout, "something was found damaged: results that may have been made from it are dropped (%d)\n", sum.Suspect)
+		fmt.Fprintf(a.Env.Stdout, "something was found damaged: results that may have been made from it are dropped (%d)\n", sum.Suspect)
 	}
-	fmt.Fprintf(a.env.Stdout, "%s %s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), bytesize.Decimal(sum.After), a.cache)
+	fmt.Fprintf(a.Env.Stdout, "%s %s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), bytesize.Decimal(sum.After), a.Cache)
 	if o.MaxSize > 0 && sum.After > o.MaxSize {
-		fmt.Fprintf(a.env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n", c.MaxSize)
+		fmt.Fprintf(a.Env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n", c.MaxSize)
 	}
 	return nil
 }
@@ -122,8 +123,8 @@ type cacheVerifyCmd struct {
 
 // Run verifies the cache.
 func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
-	line := a.progressLine(a.live, 0)
-	v, err := gc.Verify(ctx, a.cache, gc.VerifyOptions{Repair: c.Repair, Progress: line.bytes("")})
+	line := a.progressLine(a.Live, 0)
+	v, err := gc.Verify(ctx, a.Cache, gc.VerifyOptions{Repair: c.Repair, Progress: line.bytes("")})
 	line.end()
 	if a.JSON {
 		if v.Problems == nil {
@@ -134,16 +135,16 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 		}
 	} else {
 		for _, p := range v.Problems {
-			fmt.Fprintf(a.env.Stdout, "%s: %s", p.Path, p.Text)
+			fmt.Fprintf(a.Env.Stdout, "%s: %s", p.Path, p.Text)
 			if p.Repaired != "" {
-				fmt.Fprintf(a.env.Stdout, ": %s", p.Repaired)
+				fmt.Fprintf(a.Env.Stdout, ": %s", p.Repaired)
 			}
-			fmt.Fprintln(a.env.Stdout)
+			fmt.Fprintln(a.Env.Stdout)
 		}
 		if err == nil {
-			fmt.Fprintf(a.env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems)-v.Suspect)
+			fmt.Fprintf(a.Env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems)-v.Suspect)
 			if v.Suspect > 0 {
-				fmt.Fprintf(a.env.Stdout, "%d results may be wrong: a command may have read what was damaged\n", v.Suspect)
+				fmt.Fprintf(a.Env.Stdout, "%d results may be wrong: a command may have read what was damaged\n", v.Suspect)
 			}
 		}
 	}
@@ -152,9 +153,9 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 	}
 	if len(v.Problems) > 0 {
 		if !c.Repair && !a.JSON {
-			fmt.Fprintln(a.env.Stderr, "`hexmage cache verify --repair` moves it away, or the next build, which makes it again")
+			fmt.Fprintln(a.Env.Stderr, "`hexmage cache verify --repair` moves it away, or the next build, which makes it again")
 		}
-		return &exitError{code: ExitFailed}
+		return &front.ExitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -166,12 +167,12 @@ type cachePathCmd struct {
 
 // Run prints a path.
 func (c *cachePathCmd) Run(_ context.Context, a *app) error {
-	found, err := gc.Find(a.cache, c.Digest)
+	found, err := gc.Find(a.Cache, c.Digest)
 	if errors.Is(err, gc.ErrDigest) {
-		return &exitError{ExitUsage, err}
+		return &front.ExitError{Code: ExitUsage, Err: err}
 	}
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	for _, f := range found {
 		if c.Kind != "any" && c.Kind+"s" != string(f.Kind) {
@@ -180,21 +181,21 @@ func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 		if a.JSON {
 			return a.printJSON(f)
 		}
-		isData(a.env.Stdout)
-		fmt.Fprintln(a.env.Stdout, filepath.Clean(f.Path))
+		front.IsData(a.Env.Stdout)
+		fmt.Fprintln(a.Env.Stdout, filepath.Clean(f.Path))
 		return nil
 	}
-	return &exitError{ExitFailed, fmt.Errorf("%s is not in %s", c.Digest, a.cache)}
+	return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("%s is not in %s", c.Digest, a.Cache)}
 }
 
 func cacheError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{ExitInterrupted, errInterrupted}
+		return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
 	case errors.Is(err, gc.ErrInUse):
-		return &exitError{ExitLocked, err}
+		return &front.ExitError{Code: ExitLocked, Err: err}
 	}
-	return engine(err)
+	return front.Engine(err)
 }
 
 // parseAge reads an age such as 30d, 2w or 12h; 0 is none.

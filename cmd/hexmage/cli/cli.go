@@ -10,10 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
@@ -22,128 +20,54 @@ import (
 	"sync"
 	"syscall"
 
-	"golang.org/x/term"
-
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 )
 
 // Exit codes are API: programs may rely on them.
 const (
-	ExitOK          = 0
-	ExitFailed      = 1   // a step failed
-	ExitUsage       = 2   // usage or configuration
-	ExitEngine      = 3   // engine or infrastructure
-	ExitLocked      = 4   // another process holds what this one needs
-	ExitCheck       = 5   // all steps are done, and a check of severity error failed
-	ExitInterrupted = 130 // by Ctrl-C
+	ExitOK          = front.ExitOK
+	ExitFailed      = front.ExitFailed
+	ExitUsage       = front.ExitUsage
+	ExitEngine      = front.ExitEngine
+	ExitLocked      = front.ExitLocked
+	ExitCheck       = front.ExitCheck
+	ExitInterrupted = front.ExitInterrupted
 )
 
-// firstGC lets the heap grow to about 64 MB before it is looked through for the first time: most commands end before.
-const firstGC = 1600
-
-// lateGC begins to collect garbage late, and then goes on as Go does by itself: what is large here is read in streams, and the graph
-// of a large pipeline should not cost several times its size.
-func lateGC() {
-	debug.SetGCPercent(firstGC)
-	runtime.SetFinalizer(new(struct{ _ [16]byte }), func(any) { debug.SetGCPercent(100) })
-}
-
-// boundHeap has garbage collected more often, rather than take more memory, in a build of so many actions. It is meant to be about twice
-// what such a build needs.
-func (e Env) boundHeap(actions int) {
-	bound := 44<<20 + int64(actions)*5<<10
-	if e.heap != 0 {
-		bound = min(bound, e.heap)
-	}
-	debug.SetMemoryLimit(bound)
-}
-
-// Env is what the process was given: everything the command line takes from outside its arguments.
-type Env struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Vars           []string // KEY=value
-	Dir            string   // working directory
-	Self           string   // path of this binary, which runs again as a built-in tool
-	Terminal       bool     // Stderr is a terminal
-	Width          int      // its columns
-
-	heap int64 // of a child of a hexmage that has little memory: about how far the heap may grow; else 0
-}
+// Env is what the process was given.
+type Env = front.Env
 
 // System returns the process's own environment.
-func System() Env {
-	dir, _ := os.Getwd()
-	self, _ := os.Executable()
-	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self}
-	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
-		e.Terminal = true
-		e.Width, _, _ = term.GetSize(fd)
-	}
-	return e
-}
-
-// Var returns a variable of the environment, or "".
-func (e Env) Var(name string) string {
-	for i := len(e.Vars) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(e.Vars[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
-// exitError carries an exit code and what to say with it.
-type exitError struct {
-	code int
-	err  error // nil: it was said already
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
+func System() Env { return front.System() }
 
 // givenError says that what is wrong is what the command was given: no file has to change to make it right.
 type givenError struct{ error }
 
 func (e givenError) Unwrap() error { return e.error }
 
-func usage(format string, args ...any) error {
-	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
-}
-
-func engine(err error) error { return &exitError{ExitEngine, err} }
-
 // Main runs the command line and returns the exit code.
 func Main(args []string, env Env) int {
-	args, child := inChild(args, &env)
+	args, child := front.InChild(args, &env)
 	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
 		return runTool(args[2:], env)
 	}
 	if !child {
-		if code, ok := limited(args, &env); ok {
+		if code, ok := front.Limited(args, &env); ok {
 			return code
 		}
 	}
-	lateGC()
-	if env.heap != 0 {
-		debug.SetMemoryLimit(env.heap)
+	front.LateGC()
+	if env.Heap != 0 {
+		debug.SetMemoryLimit(env.Heap)
 	}
-	env.Stdout, env.Stderr = newOutput(env.Stdout), newOutput(env.Stderr)
+	env.Stdout, env.Stderr = front.NewOutput(env.Stdout), front.NewOutput(env.Stderr)
 	return run(args[1:], env)
 }
 
-// exitCode is what kong's --help and --version want to end with.
-type exitCode int
-
 func run(args []string, env Env) (code int) {
 	asked := args
-	defer func() { code = written(env, code) }()
+	defer func() { code = front.Written(env, code) }()
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -167,56 +91,28 @@ func run(args []string, env Env) (code int) {
 		return ExitUsage
 	}
 	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
-	in.child = env.heap != 0
+	in.child = env.Heap != 0
 	ctx, stop := in.watch(context.Background())
 	defer stop()
 	finish, err := profile(env)
 	if err != nil {
-		return exitWith(ctx, err, env)
+		return front.ExitWith(ctx, err, env)
 	}
-	app, err := newApp(*global, env)
+	app, err := newApp(*global, env, in)
 	if err == nil {
-		app.interrupts = in
 		kctx.BindTo(ctx, (*context.Context)(nil))
 		err = kctx.Run(app)
 	}
 	if e := finish(); err == nil {
 		err = e
 	}
-	return exitWith(ctx, err, env)
-}
-
-// exitWith prints what has not been said and chooses the exit code.
-func exitWith(ctx context.Context, err error, env Env) int {
-	var exit *exitError
-	switch {
-	case err == nil:
-		return ExitOK
-	case errors.As(err, &exit):
-		if exit.err != nil {
-			fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(exit.err.Error(), false))
-		}
-		return exit.code
-	case ctx.Err() != nil:
-		fmt.Fprintln(env.Stderr, "hexmage: interrupted")
-		return ExitInterrupted
-	}
-	fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(err.Error(), false))
-	return ExitEngine
-}
-
-// absolute returns path seen from dir.
-func absolute(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
+	return front.ExitWith(ctx, err, env)
 }
 
 // commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line description; indented
 // lines stay as they are.
 type commands struct {
-	Global Global `embed:""`
+	Global front.Global `embed:""`
 
 	Run       runCmd       `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
 	Watch     watchCmd     `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
@@ -240,21 +136,6 @@ type commands struct {
 	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
 	Cache     cacheCmd     `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
-}
-
-// Global are the flags of every command.
-type Global struct {
-	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
-	JSON    bool              `name:"json" help:"Write events or results as JSON: one object, or list of them, a line."`
-	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
-	SoC     []string          `name:"soc" sep:"," placeholder:"NAME" help:"Build for this SoC, such as SM8650, instead of the pipeline's targets; with +NAME, for it too. May be repeated."`
-	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
-	Fresh   stepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
-	Offline bool              `help:"Never use the network."`
-	Sandbox string            `placeholder:"LEVEL" help:"How far actions are kept from what they do not declare: strict, staged or off. Default: HEXMAGE_SANDBOX, else strict where the kernel can."`
-	Jobs    int               `short:"j" placeholder:"N" help:"Run at most N actions at once. Default: one a processor."`
-	Verbose bool              `short:"v" help:"Show every action."`
-	Colour  string            `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
 }
 
 // errInterrupted is the cause of a context that Ctrl-C ended.
@@ -322,7 +203,7 @@ func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 	ch := make(chan os.Signal, 2)
 	end := ch
 	if i.child { // the terminal's signals reach the parent, too, which sends on each once
-		signal.Notify(ch, askedToEnd)
+		signal.Notify(ch, front.AskedToEnd)
 		end = make(chan os.Signal, 1)
 	}
 	signal.Notify(end, os.Interrupt, syscall.SIGTERM)
@@ -350,23 +231,17 @@ func survivePipes() func() {
 	return func() { signal.Stop(ch) }
 }
 
-// Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to write.
-const (
-	envCPUProfile = "HEXMAGE_CPUPROFILE"
-	envMemProfile = "HEXMAGE_MEMPROFILE" // what was allocated, and what is still in use, at the end of the run
-)
-
 // profile starts the profiles that the environment asks for. The function that it returns ends and writes them.
 func profile(env Env) (func() error, error) {
-	cpu, mem := env.Var(envCPUProfile), env.Var(envMemProfile)
+	cpu, mem := env.Var(front.EnvCPUProfile), env.Var(front.EnvMemProfile)
 	if cpu == "" && mem == "" {
 		return func() error { return nil }, nil
 	}
 	var f *os.File
 	if cpu != "" {
 		var err error
-		if f, err = os.Create(absolute(env.Dir, cpu)); err != nil {
-			return nil, usage("%s: %w", envCPUProfile, err)
+		if f, err = os.Create(front.Absolute(env.Dir, cpu)); err != nil {
+			return nil, front.Usage("%s: %w", front.EnvCPUProfile, err)
 		}
 		if err := pprof.StartCPUProfile(f); err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -379,7 +254,7 @@ func profile(env Env) (func() error, error) {
 			errs = append(errs, f.Close())
 		}
 		if mem != "" {
-			errs = append(errs, writeMemProfile(absolute(env.Dir, mem)))
+			errs = append(errs, writeMemProfile(front.Absolute(env.Dir, mem)))
 		}
 		return errors.Join(errs...)
 	}, nil
@@ -399,7 +274,7 @@ type versionCmd struct{}
 
 // Run prints what this binary is.
 func (*versionCmd) Run(_ context.Context, a *app) error {
-	version, revision := binaryVersion(), ""
+	version, revision := front.BinaryVersion(), ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
@@ -410,15 +285,15 @@ func (*versionCmd) Run(_ context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(map[string]string{"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
-	fmt.Fprintf(a.env.Stdout, "hexmage %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(a.Env.Stdout, "hexmage %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 
 func (a *app) printJSON(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
-	fmt.Fprintln(a.env.Stdout, string(b))
+	fmt.Fprintln(a.Env.Stdout, string(b))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
@@ -47,7 +48,7 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	}
 	switch {
 	case c.Rules && len(c.Files) > 0:
-		return usage("--rules and files are two questions")
+		return front.Usage("--rules and files are two questions")
 	case len(c.Files) > 0:
 		return a.compatFiles(ctx, d.catalogue, c.Files)
 	case c.Rules:
@@ -61,7 +62,7 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	}
 	s, err := d.catalogue.FindSoC(soc)
 	if err != nil {
-		return usage("%v", err)
+		return front.Usage("%v", err)
 	}
 	m, diags := d.catalogue.Matrix(s)
 	if diags.HasErrors() {
@@ -73,7 +74,7 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 			*facts.Matrix
 		}{recordOf(d.catalogue, s), m})
 	}
-	fmt.Fprint(a.env.Stdout, matrixText(a, recordOf(d.catalogue, s), m))
+	fmt.Fprint(a.Env.Stdout, matrixText(a, recordOf(d.catalogue, s), m))
 	return nil
 }
 
@@ -88,20 +89,20 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 		}
 		s, err := c.FindSoC(soc)
 		if err != nil {
-			return usage("%v", err)
+			return front.Usage("%v", err)
 		}
 		want = *s.Target()
 		head = s.Name + ", Hexagon " + s.Arch
 	}
 	files := map[string]push.File{}
 	for _, name := range names {
-		if err := pushed(files, absolute(a.dir, name)); err != nil {
+		if err := pushed(files, front.Absolute(a.WorkDir, name)); err != nil {
 			return err
 		}
 	}
 	set, err := check.Together(ctx, files, want)
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	if a.JSON {
 		err = a.printJSON(struct {
@@ -112,7 +113,7 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 		a.printSet(head, len(files), set)
 	}
 	if err == nil && len(set.Problems) > 0 {
-		err = &exitError{code: ExitFailed}
+		err = &front.ExitError{Code: ExitFailed}
 	}
 	return err
 }
@@ -121,7 +122,7 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 func pushed(files map[string]push.File, at string) error {
 	add := func(name, from string, size int64) error {
 		if _, ok := files[name]; ok {
-			return usage("two files are called %s: on the device they cannot both be", name)
+			return front.Usage("two files are called %s: on the device they cannot both be", name)
 		}
 		files[name] = push.File{Size: size, Open: func() (io.ReadCloser, error) { return os.Open(from) }}
 		return nil
@@ -129,13 +130,13 @@ func pushed(files map[string]push.File, at string) error {
 	info, err := os.Stat(at)
 	switch {
 	case err != nil:
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	case !info.IsDir():
 		return add(filepath.Base(at), at, info.Size())
 	}
 	return filepath.WalkDir(at, func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return usage("%w", err)
+			return front.Usage("%w", err)
 		}
 		info, err := os.Stat(p)
 		if err != nil || !info.Mode().IsRegular() {
@@ -150,7 +151,7 @@ func pushed(files map[string]push.File, at string) error {
 }
 
 func (a *app) printSet(head string, n int, s *check.Set) {
-	w := a.env.Stdout
+	w := a.Env.Stdout
 	fmt.Fprintf(w, "%s: %s", a.painted("1", head), counted(n, "file", "files"))
 	for _, id := range slices.Sorted(maps.Keys(s.Builds)) {
 		fmt.Fprintf(w, ", %s of %s", counted(len(s.Builds[id]), "library", "libraries"), id)
@@ -227,8 +228,8 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 	if a.JSON {
 		return a.printJSON(all)
 	}
-	fmt.Fprint(a.env.Stdout, columns(rows))
-	fmt.Fprint(a.env.Stdout, "\n?: by its arch only; nobody has published which QAIRT is the first that knows it.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
+	fmt.Fprint(a.Env.Stdout, columns(rows))
+	fmt.Fprint(a.Env.Stdout, "\n?: by its arch only; nobody has published which QAIRT is the first that knows it.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
 	return nil
 }
 
@@ -253,7 +254,7 @@ func (a *app) compatRules(c *toolchains.Catalogue) error {
 	for _, r := range all {
 		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Sure, r.Source})
 	}
-	fmt.Fprint(a.env.Stdout, columns(rows))
+	fmt.Fprint(a.Env.Stdout, columns(rows))
 	return nil
 }
 
@@ -395,7 +396,7 @@ func mark(a *app, v facts.Verdict, notes []int) string {
 }
 
 // width is how many columns a line of text may take.
-func (a *app) width() int { return cmp.Or(a.env.Width, 120) }
+func (a *app) width() int { return cmp.Or(a.Env.Width, 120) }
 
 // columns aligns rows; two blanks between columns, none at the end of a line.
 func columns(rows [][]string) string {

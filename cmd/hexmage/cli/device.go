@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -59,14 +60,14 @@ type deviceTarget struct {
 func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 	serial := t.Serial
 	if serial == "" {
-		serial = a.env.Var("ANDROID_SERIAL")
+		serial = a.Env.Var("ANDROID_SERIAL")
 	}
 	if d, ok, err := a.inPool(serial); err != nil {
 		return nil, err
 	} else if ok {
 		dev, err := d.Attach(ctx, a.adbServer)
 		if err != nil {
-			return nil, engine(err)
+			return nil, front.Engine(err)
 		}
 		return dev, nil
 	}
@@ -76,17 +77,17 @@ func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 	}
 	all, err := c.Devices(ctx)
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
 	one, err := devinfo.Pick(all, serial)
 	if errors.Is(err, devinfo.ErrNoDevice) && strings.Contains(serial, ":") {
 		if err := c.Connect(ctx, serial); err != nil {
-			return nil, engine(err)
+			return nil, front.Engine(err)
 		}
 		return c.Device(serial), nil
 	}
 	if err != nil {
-		return nil, &exitError{ExitUsage, err}
+		return nil, &front.ExitError{Code: ExitUsage, Err: err}
 	}
 	return c.Device(one.Serial), nil
 }
@@ -155,13 +156,13 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 		}
 		line = strings.Join(quoted, " ")
 	}
-	isData(a.env.Stdout, a.env.Stderr)
-	code, err := dev.Shell(ctx, line, adb.Streams{Stdin: a.env.Stdin, Stdout: a.env.Stdout, Stderr: a.env.Stderr})
+	front.IsData(a.Env.Stdout, a.Env.Stderr)
+	code, err := dev.Shell(ctx, line, adb.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
 	if err != nil {
-		return engine(dev.Explain(ctx, err))
+		return front.Engine(dev.Explain(ctx, err))
 	}
 	if code != 0 {
-		return &exitError{code: code}
+		return &front.ExitError{Code: code}
 	}
 	return nil
 }
@@ -194,15 +195,15 @@ func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.Off {
 		if err := client.Disconnect(ctx, at); err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
-		fmt.Fprintln(a.env.Stdout, "disconnected", at)
+		fmt.Fprintln(a.Env.Stdout, "disconnected", at)
 		return nil
 	}
 	if err := client.Connect(ctx, at); err != nil {
-		return engine(fmt.Errorf("%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
+		return front.Engine(fmt.Errorf("%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
 	}
-	fmt.Fprintln(a.env.Stdout, "connected", at)
+	fmt.Fprintln(a.Env.Stdout, "connected", at)
 	return nil
 }
 
@@ -232,9 +233,9 @@ func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
 		if strings.Contains(err.Error(), "unknown host service") {
 			err = fmt.Errorf("%w; this adb server cannot pair: Debian's has no part for it, that of Google's platform-tools has", err)
 		}
-		return engine(err)
+		return front.Engine(err)
 	}
-	fmt.Fprintln(a.env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device connect HOST:PORT")
+	fmt.Fprintln(a.Env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device connect HOST:PORT")
 	return nil
 }
 
@@ -281,7 +282,7 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	}
 	h, err := devinfo.Inspect(ctx, dev)
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	i := deviceInfo{Details: h}
 	if s := socOf(d.catalogue, h.Info); s != nil {
@@ -297,7 +298,7 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 func (a *app) printDevice(i deviceInfo) {
 	line := func(name, format string, args ...any) {
 		if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
-			fmt.Fprintf(a.env.Stdout, "%-12s %s\n", name, text)
+			fmt.Fprintf(a.Env.Stdout, "%-12s %s\n", name, text)
 		}
 	}
 	line("serial", "%s", i.Serial)
@@ -365,9 +366,9 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	}
 	if _, err := dev.Output(ctx, "command -v logcat", nil); err != nil {
 		if adb.Retryable(err) {
-			return engine(err)
+			return front.Engine(err)
 		}
-		return engine(errors.New("the device has no logcat: is it an Android device? On Linux, see the kernel's log: hexmage device shell dmesg"))
+		return front.Engine(errors.New("the device has no logcat: is it an Android device? On Linux, see the kernel's log: hexmage device shell dmesg"))
 	}
 	line := "logcat -v threadtime"
 	if !c.Follow {
@@ -376,19 +377,19 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	for _, f := range c.Filter {
 		line += " " + adb.Quote(f)
 	}
-	out := a.env.Stdout
+	out := a.Env.Stdout
 	if len(c.Filter) == 0 && !c.All {
 		of := &linesOf{to: out, has: regexp.MustCompile("(?i)" + session.LogWords)}
 		defer of.end()
 		out = of
 	}
-	isData(a.env.Stdout, a.env.Stderr)
-	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: out, Stderr: a.env.Stderr})
+	front.IsData(a.Env.Stdout, a.Env.Stderr)
+	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: out, Stderr: a.Env.Stderr})
 	if err != nil {
-		return engine(dev.Explain(ctx, err))
+		return front.Engine(dev.Explain(ctx, err))
 	}
 	if code != 0 {
-		return &exitError{code: ExitFailed}
+		return &front.ExitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -457,11 +458,11 @@ func (c *deviceCleanCmd) Run(ctx context.Context, a *app) error {
 	defer held.Release()
 	n, err := push.Clear(ctx, dev)
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	if a.JSON {
 		return a.printJSON(map[string]int64{"removed": n})
 	}
-	fmt.Fprintf(a.env.Stdout, "%s removed\n", bytesize.Decimal(n))
+	fmt.Fprintf(a.Env.Stdout, "%s removed\n", bytesize.Decimal(n))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -90,7 +91,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if o.Dir, err = os.MkdirTemp(e.scratch, "phone"); err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	if c.Data != "" {
 		free, err := a.ownDisk(o.Data)
@@ -101,7 +102,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 	}
 	if o.Data == "" && o.DiskBytes == 0 {
 		if o.Data, err = os.MkdirTemp(e.scratch, "data"); err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
 	}
 	p, err := phone.Start(ctx, o)
@@ -109,10 +110,10 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 		return nil
 	}
 	if lacking, ok := errors.AsType[*phone.UnsupportedError](err); ok {
-		return engine(fmt.Errorf("%s\nto do: %s", lacking.What, lacking.Remedy))
+		return front.Engine(fmt.Errorf("%s\nto do: %s", lacking.What, lacking.Remedy))
 	}
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	defer p.Close()
 	if c.Connect {
@@ -121,7 +122,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 			err = server.Connect(ctx, p.Addr())
 		}
 		if err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
 		defer disconnect(ctx, server, p.Addr())
 	}
@@ -141,10 +142,10 @@ func (a *app) ownDisk(dir string) (free func(), err error) {
 	sum := sha256.Sum256([]byte(dir)) // a path can be too long for a file name
 	free, err = lease.Process(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
 	if errors.Is(err, context.Canceled) {
-		return nil, &exitError{ExitLocked, fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
+		return nil, &front.ExitError{Code: ExitLocked, Err: fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
 	}
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
 	return free, nil
 }
@@ -156,22 +157,22 @@ func disconnect(ctx context.Context, server *adb.Client, addr string) {
 
 // options are how to start the phone, as far as the command line says it.
 func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
-	o := phone.Options{Self: []string{a.env.Self, "tool", "emulator-init"}, Listen: c.Serial, Serialno: c.Serialno}
+	o := phone.Options{Self: []string{a.Env.Self, "tool", "emulator-init"}, Listen: c.Serial, Serialno: c.Serialno}
 	if c.Log {
-		o.Log = a.env.Stderr
+		o.Log = a.Env.Stderr
 	}
 	if c.Port != 0 {
 		at := "127.0.0.1:" + strconv.Itoa(c.Port)
 		if c.Serial != "" && c.Serial != at {
-			return o, usage("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
+			return o, front.Usage("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
 		}
 		if c.Port < 0 || c.Port > 65535 {
-			return o, usage("--port %d: want a number from 1 to 65535", c.Port)
+			return o, front.Usage("--port %d: want a number from 1 to 65535", c.Port)
 		}
 		o.Listen = at
 	}
 	if o.Listen != "" && !strings.Contains(o.Listen, ":") {
-		return o, usage("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone on the network; for the property ro.serialno there is --serialno", c.Serial)
+		return o, front.Usage("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone on the network; for the property ro.serialno there is --serialno", c.Serial)
 	}
 	d, err := a.domain(a.here())
 	if err != nil {
@@ -186,18 +187,18 @@ func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
 	}
 	for _, text := range c.Fault {
 		if err := o.Set(text, soc); err != nil {
-			return o, usage("--fault %s: %w", text, err)
+			return o, front.Usage("--fault %s: %w", text, err)
 		}
 	}
 	if c.Data == "" {
 		return o, nil
 	}
 	if o.DiskBytes > 0 {
-		return o, usage("--data and --fault disk exclude each other: only a disk in memory can have a size")
+		return o, front.Usage("--data and --fault disk exclude each other: only a disk in memory can have a size")
 	}
-	o.Data = absolute(a.dir, c.Data)
+	o.Data = front.Absolute(a.WorkDir, c.Data)
 	if err := os.MkdirAll(o.Data, 0o755); err != nil {
-		return o, engine(err)
+		return o, front.Engine(err)
 	}
 	return o, nil
 }
@@ -239,7 +240,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 		return "", err
 	}
 	if missing := p.Missing(); len(missing) > 0 {
-		return "", usage("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
+		return "", front.Usage("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
 	}
 	var out addrs.Output
 	for _, n := range p.Instances {
@@ -253,7 +254,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	}
 	dir, err := e.trees.Path(ctx, e.blobs, res.Roots[out])
 	if err != nil {
-		return "", engine(err)
+		return "", front.Engine(err)
 	}
 	return dir, nil
 }
@@ -262,7 +263,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 func (c *deviceEmulateCmd) announce(a *app, p *phone.Emulator, o phone.Options) error {
 	s, err := phone.ReadSoC(o.Image)
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	t := emulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch, VTCMMB: s.VTCMMB, Faults: o.On()}
 	if c.Data != "" {
@@ -274,7 +275,7 @@ func (c *deviceEmulateCmd) announce(a *app, p *phone.Emulator, o phone.Options) 
 		}
 		return a.printJSON(t)
 	}
-	line := func(name, text string) { fmt.Fprintf(a.env.Stdout, "%-12s %s\n", name, text) }
+	line := func(name, text string) { fmt.Fprintf(a.Env.Stdout, "%-12s %s\n", name, text) }
 	line("serial", t.Serial)
 	soc := t.SoC + ": Hexagon " + t.Arch
 	if t.VTCMMB > 0 {
@@ -331,9 +332,9 @@ func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, p *phone.Emulator) 
 	if c.Stdin {
 		go func() {
 			defer close(over)
-			for in := bufio.NewScanner(a.env.Stdin); in.Scan(); {
+			for in := bufio.NewScanner(a.Env.Stdin); in.Scan(); {
 				if err := carryOut(p, in.Text()); err != nil {
-					fmt.Fprintln(a.env.Stderr, "hexmage:", err)
+					fmt.Fprintln(a.Env.Stderr, "hexmage:", err)
 				}
 			}
 		}()
@@ -342,7 +343,7 @@ func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, p *phone.Emulator) 
 	case <-ctx.Done():
 	case <-over:
 	case <-p.Done():
-		fmt.Fprintf(a.env.Stderr, "hexmage: the phone %s has switched itself off\n", p.Addr())
+		fmt.Fprintf(a.Env.Stderr, "hexmage: the phone %s has switched itself off\n", p.Addr())
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/statcache"
@@ -24,7 +25,7 @@ import (
 // devicePushCmd is `hexmage device push LOCAL… REMOTE`.
 type devicePushCmd struct {
 	deviceTarget
-	Paths []string `arg:"" help:"Files and folders of this machine, then an absolute path on the device; one that ends with / or is a folder there is copied into."`
+	Paths []string `arg:"" help:"Files and folders of this machine, then an front.Absolute path on the device; one that ends with / or is a folder there is copied into."`
 }
 
 // Help has the examples of `hexmage device push --help`.
@@ -43,11 +44,11 @@ Examples:
 // Run pushes.
 func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(c.Paths) < 2 {
-		return usage("name files of this machine, then a path on the device: hexmage device push FILE /data/local/tmp/")
+		return front.Usage("name files of this machine, then a path on the device: hexmage device push FILE /data/local/tmp/")
 	}
 	local, remote := c.Paths[:len(c.Paths)-1], c.Paths[len(c.Paths)-1]
 	if !path.IsAbs(remote) {
-		return usage("%s: a path on the device is absolute, such as /data/local/tmp/%s", remote, remote)
+		return front.Usage("%s: a path on the device is front.Absolute, such as /data/local/tmp/%s", remote, remote)
 	}
 	dev, err := c.open(ctx, a)
 	if err != nil {
@@ -61,27 +62,27 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	into := strings.HasSuffix(remote, "/") || len(local) > 1
 	if !into {
 		if into, err = folderOn(ctx, dev, remote); err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
 	}
 	dir := path.Clean(remote)
 	p := pushSet{files: map[string]push.File{}, stats: a.statCache()}
 	for _, l := range local {
-		name := filepath.Base(absolute(a.dir, l))
+		name := filepath.Base(front.Absolute(a.WorkDir, l))
 		if !into {
 			dir, name = path.Dir(dir), path.Base(dir)
 		}
-		if err := p.add(absolute(a.dir, l), name); err != nil {
-			return usage("%w", err)
+		if err := p.add(front.Absolute(a.WorkDir, l), name); err != nil {
+			return front.Usage("%w", err)
 		}
 	}
-	start, bar := time.Now(), a.progressLine(a.live, 0)
+	start, bar := time.Now(), a.progressLine(a.Live, 0)
 	s := &session.Session{Device: dev, Lease: held, Sums: push.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
 	done, err := s.Push(ctx, dir, p.files, bar.bytes("push "))
 	bar.end()
 	_ = p.stats.Save() // what is not remembered is read again
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	took := time.Since(start)
 	if a.JSON {
@@ -95,7 +96,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(p.files) == 1 {
 		files = "file"
 	}
-	fmt.Fprintf(a.env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, bytesize.Decimal(done.Size), bytesize.Decimal(done.Sent), took.Seconds(), pushText(done))
+	fmt.Fprintf(a.Env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, bytesize.Decimal(done.Size), bytesize.Decimal(done.Sent), took.Seconds(), pushText(done))
 	return nil
 }
 
@@ -152,19 +153,19 @@ func (p pushSet) add(from, name string) error {
 }
 
 func (a *app) statCache() *statcache.Cache {
-	return statcache.Open(a.places().State().StatCache(digest.BLAKE3), digest.BLAKE3, time.Now)
+	return statcache.Open(a.Places().State().StatCache(digest.BLAKE3), digest.BLAKE3, time.Now)
 }
 
 // deviceState is where runs on devices keep what they know between runs.
-func (a *app) deviceState() string { return a.places().State().Runner() }
+func (a *app) deviceState() string { return a.Places().State().Runner() }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
 func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*lease.Lease, error) {
 	held, err := lease.Acquire(ctx, a.deviceState(), dev, func(owner string) {
-		fmt.Fprintf(a.env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Serial(), owner)
+		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Serial(), owner)
 	})
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
 	return held, nil
 }
@@ -207,7 +208,7 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	to := absolute(a.dir, c.Local)
+	to := front.Absolute(a.WorkDir, c.Local)
 	if st, err := os.Stat(to); err == nil && st.IsDir() {
 		to = filepath.Join(to, path.Base(path.Clean(c.Remote)))
 	}
@@ -215,14 +216,14 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(to), ".pull")
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	defer os.RemoveAll(tmp)
-	bar, pulled := a.progressLine(a.live, 0), int64(0)
+	bar, pulled := a.progressLine(a.Live, 0), int64(0)
 	show := bar.bytes("pull ")
 	name, err := session.Pull(ctx, dev, c.Remote, tmp, func(done, total int64) {
 		pulled = done
@@ -230,18 +231,18 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	})
 	bar.end()
 	if err != nil {
-		return engine(dev.Explain(ctx, err))
+		return front.Engine(dev.Explain(ctx, err))
 	}
 	from := filepath.Join(tmp, name)
 	if st, err := os.Lstat(to); err == nil && st.IsDir() {
-		return engine(fmt.Errorf("%s is a folder: remove it first, or name another", to))
+		return front.Engine(fmt.Errorf("%s is a folder: remove it first, or name another", to))
 	}
 	if err := os.Rename(from, to); err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	if a.JSON {
 		return a.printJSON(map[string]any{"path": to, "bytes": pulled})
 	}
-	fmt.Fprintf(a.env.Stdout, "%s, %s\n", to, bytesize.Decimal(pulled))
+	fmt.Fprintf(a.Env.Stdout, "%s, %s\n", to, bytesize.Decimal(pulled))
 	return nil
 }

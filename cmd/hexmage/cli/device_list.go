@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -109,7 +110,7 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catalogue, known func(serial string) bool) ([]deviceRow, error) {
 	all, err := c.Devices(ctx)
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
 	all = slices.DeleteFunc(all, func(i adb.Info) bool { return known(i.Serial) })
 	rows := make([]deviceRow, len(all))
@@ -137,11 +138,11 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 // printDevices prints the rows, with the columns name and server if there is a pool.
 func (a *app) printDevices(rows []deviceRow, pool bool) error {
 	if len(rows) == 0 {
-		fmt.Fprintln(a.env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use device connect ADDRESS.")
+		fmt.Fprintln(a.Env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use device connect ADDRESS.")
 		return nil
 	}
 	servers := slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Server != "" })
-	w := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.Env.Stdout, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
 		var line []string
 		if pool {
@@ -174,7 +175,7 @@ func (a *app) watchDevices(ctx context.Context) error {
 	last := map[string]string{}
 	for all, err := range c.Track(ctx) {
 		if err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
 		for _, d := range changes(last, all) {
 			row := deviceRow{Serial: d.Serial, State: d.State, Model: strings.ReplaceAll(d.Props["model"], "_", " "), Detail: pool.StateRemedy(d.State)}
@@ -184,7 +185,7 @@ func (a *app) watchDevices(ctx context.Context) error {
 				}
 				continue
 			}
-			fmt.Fprintln(a.env.Stdout, strings.TrimRight(strings.Join([]string{row.Serial, row.State, row.Model, row.Detail}, "  "), " "))
+			fmt.Fprintln(a.Env.Stdout, strings.TrimRight(strings.Join([]string{row.Serial, row.State, row.Model, row.Detail}, "  "), " "))
 		}
 	}
 	return nil

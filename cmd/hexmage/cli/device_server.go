@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/execute/reaper"
@@ -31,7 +32,7 @@ import (
 
 // adbAddress is where the user's adb server listens, by the variables that adb itself reads.
 func (a *app) adbAddress() (network, address string, err error) {
-	if s := a.env.Var("ADB_SERVER_SOCKET"); s != "" {
+	if s := a.Env.Var("ADB_SERVER_SOCKET"); s != "" {
 		kind, at, _ := strings.Cut(s, ":")
 		switch {
 		case kind == "localfilesystem" && at != "":
@@ -42,13 +43,13 @@ func (a *app) adbAddress() (network, address string, err error) {
 			}
 			return "tcp", at, nil
 		}
-		return "", "", usage("ADB_SERVER_SOCKET=%s: want tcp:HOST:PORT, tcp:PORT or localfilesystem:PATH", s)
+		return "", "", front.Usage("ADB_SERVER_SOCKET=%s: want tcp:HOST:PORT, tcp:PORT or localfilesystem:PATH", s)
 	}
 	host, port, _ := net.SplitHostPort(adbServer)
-	if h := a.env.Var("ANDROID_ADB_SERVER_ADDRESS"); h != "" {
+	if h := a.Env.Var("ANDROID_ADB_SERVER_ADDRESS"); h != "" {
 		host = h
 	}
-	if p := a.env.Var("ANDROID_ADB_SERVER_PORT"); p != "" {
+	if p := a.Env.Var("ANDROID_ADB_SERVER_PORT"); p != "" {
 		port = p
 	}
 	return "tcp", net.JoinHostPort(host, port), nil
@@ -70,7 +71,7 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 		return c, nil
 	}
 	if network == "tcp" && !strings.HasPrefix(address, "127.0.0.1:") && !strings.HasPrefix(address, "localhost:") {
-		return nil, engine(fmt.Errorf("%w; start the adb server there with: adb -a nodaemon server", asked))
+		return nil, front.Engine(fmt.Errorf("%w; start the adb server there with: adb -a nodaemon server", asked))
 	}
 	o, err := a.findADB(ctx)
 	if err != nil {
@@ -85,7 +86,7 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	}
 	cmd := exec.CommandContext(ctx, o.Path, "-L", where, "start-server")
 	// The server goes on when this command is over, and has no use for secrets.
-	cmd.Env = slices.DeleteFunc(slices.Clone(a.env.Vars), func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
+	cmd.Env = slices.DeleteFunc(slices.Clone(a.Env.Vars), func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
 	cmd.Env = append(cmd.Env, reaper.Outlives)
 	if o.LibraryPath != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+o.LibraryPath)
@@ -94,10 +95,10 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = time.Second // the server may keep the pipe
 	if err := cmd.Run(); err != nil && ctx.Err() == nil && !isRunning(ctx, c) {
-		return nil, engine(fmt.Errorf("start the adb server with %s: %w: %s", o.Path, err, bytes.TrimSpace(said.Bytes())))
+		return nil, front.Engine(fmt.Errorf("start the adb server with %s: %w: %s", o.Path, err, bytes.TrimSpace(said.Bytes())))
 	}
 	if _, err := c.Version(ctx); err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
 	return c, nil
 }
@@ -109,14 +110,14 @@ func isRunning(ctx context.Context, c *adb.Client) bool {
 
 // findADB finds the adb program: the user's, else that of the catalogue's toolchain.
 func (a *app) findADB(ctx context.Context) (adb.Options, error) {
-	for _, dir := range filepath.SplitList(a.env.Var("PATH")) {
+	for _, dir := range filepath.SplitList(a.Env.Var("PATH")) {
 		p := filepath.Join(dir, "adb")
 		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && filepath.IsAbs(p) {
 			return adb.Options{Path: p}, nil
 		}
 	}
 	for _, name := range []string{"ANDROID_HOME", "ANDROID_SDK_ROOT"} {
-		if dir := a.env.Var(name); dir != "" {
+		if dir := a.Env.Var(name); dir != "" {
 			if o, err := runner.FindADB(dir); err == nil {
 				return o, nil
 			}
@@ -124,23 +125,23 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 	}
 	l, err := a.find(ctx, "adb", "")
 	if err != nil {
-		return adb.Options{}, usage("no adb server runs, and no adb was found in PATH or ANDROID_HOME: %w", err)
+		return adb.Options{}, front.Usage("no adb server runs, and no adb was found in PATH or ANDROID_HOME: %w", err)
 	}
 	o, err := runner.FindADB(l.Path)
 	if err != nil {
-		return o, engine(err)
+		return o, front.Engine(err)
 	}
 	return o, nil
 }
 
 // poolPath is where the user's phones are listed, and whether the user said so by a variable: then the file has to be there.
 func (a *app) poolPath() (path string, named bool) {
-	if p := a.env.Var("HEXMAGE_DEVICES"); p != "" {
-		return absolute(a.env.Dir, p), true
+	if p := a.Env.Var("HEXMAGE_DEVICES"); p != "" {
+		return front.Absolute(a.Env.Dir, p), true
 	}
-	config := a.env.Var("XDG_CONFIG_HOME")
+	config := a.Env.Var("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(config) { // as the XDG specification has it
-		home := a.env.Var("HOME")
+		home := a.Env.Var("HOME")
 		if home == "" {
 			return "", false
 		}
@@ -160,7 +161,7 @@ func (a *app) deviceFile() (devices.File, error) {
 		return devices.File{}, nil
 	}
 	if err != nil {
-		return devices.File{}, usage("the list of devices: %w", err)
+		return devices.File{}, front.Usage("the list of devices: %w", err)
 	}
 	f, diags := devices.Parse(src, path)
 	if diags.HasErrors() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -49,27 +50,27 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 		return err
 	}
 	if c.File == "" && len(c.Code) == 0 {
-		return usage("name a log file, or - for standard input; --code=NUMBER says what a number means")
+		return front.Usage("name a log file, or - for standard input; --code=NUMBER says what a number means")
 	}
 	if err := c.codes(a, cat); err != nil || c.File == "" {
 		return err
 	}
-	in, name := a.env.Stdin, "standard input"
+	in, name := a.Env.Stdin, "standard input"
 	if c.File != "-" {
 		name = c.File
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(a.dir, name)
+			name = filepath.Join(a.WorkDir, name)
 		}
 		f, err := os.Open(name)
 		if err != nil {
-			return usage("%w", err)
+			return front.Usage("%w", err)
 		}
 		defer f.Close()
 		in = f
 	}
 	r, err := read(cat, in)
 	if err != nil {
-		return engine(fmt.Errorf("read %s: %w", name, err))
+		return front.Engine(fmt.Errorf("read %s: %w", name, err))
 	}
 	if a.JSON {
 		err = a.printJSON(struct {
@@ -80,7 +81,7 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 		a.printReport(r)
 	}
 	if err == nil && wrong(r) {
-		return &exitError{code: ExitFailed}
+		return &front.ExitError{Code: ExitFailed}
 	}
 	return err
 }
@@ -95,7 +96,7 @@ func (c *diagnoseCmd) codes(a *app, cat *diagnose.Catalogue) error {
 	for _, s := range c.Code {
 		found := cat.Codes.Decode(s)
 		if len(found) == 0 {
-			return usage("%s is no code that is known; give it as it was printed: 0x80000406, 14001, -2147482618", s)
+			return front.Usage("%s is no code that is known; give it as it was printed: 0x80000406, 14001, -2147482618", s)
 		}
 		if a.JSON {
 			if err := a.printJSON(found); err != nil {
@@ -104,7 +105,7 @@ func (c *diagnoseCmd) codes(a *app, cat *diagnose.Catalogue) error {
 			continue
 		}
 		for _, code := range found {
-			fmt.Fprintln(a.env.Stdout, code)
+			fmt.Fprintln(a.Env.Stdout, code)
 		}
 	}
 	return nil
@@ -112,7 +113,7 @@ func (c *diagnoseCmd) codes(a *app, cat *diagnose.Catalogue) error {
 
 // printReport tells people: the first finding whole, the others shorter.
 func (a *app) printReport(r *diagnose.Report) {
-	w := a.env.Stdout
+	w := a.Env.Stdout
 	for i, f := range r.Findings {
 		switch i {
 		case 0:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -39,7 +40,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue, Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.cache}
+	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue, Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.Cache}
 	var seen []doctor.Device // asked once: a phone that is away takes its time
 	asked, unseen := false, error(nil)
 	o.Probes.Devices = func(ctx context.Context) ([]doctor.Device, error) {
@@ -51,7 +52,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.Network {
 		if a.Offline {
-			return usage("doctor: --network and --offline contradict each other")
+			return front.Usage("doctor: --network and --offline contradict each other")
 		}
 		o.Probes.Reach = reach
 	}
@@ -65,7 +66,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	names := c.Pipelines
 	if len(names) == 0 {
-		names = a.pipelines()
+		names = a.Pipelines()
 	}
 	for _, name := range names {
 		ps, err := a.examined(ctx, name, d)
@@ -77,7 +78,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	found := doctor.Examine(ctx, o)
 	var steps []doctor.Step
 	if a.Profile == "device" {
-		o.Offline, o.Vendor = a.Offline, qpm.Client{Search: filepath.SplitList(a.env.Var("PATH")), Home: a.env.Var("HOME"), Env: sources.Proxies(a.env.Vars)}
+		o.Offline, o.Vendor = a.Offline, qpm.Client{Search: filepath.SplitList(a.Env.Var("PATH")), Home: a.Env.Var("HOME"), Env: sources.Proxies(a.Env.Vars)}
 		asking, cancel := context.WithTimeout(ctx, vendorLimit)
 		defer cancel()
 		steps = doctor.ByHand(asking, o)
@@ -89,16 +90,16 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			Next     []string         `json:"next"`
 		}{found, steps, doctor.Commands(found, steps)})
 	} else {
-		err = doctor.Text(a.env.Stdout, found, doctor.TextOptions{Steps: steps, Width: a.env.Width, Paint: func(s doctor.Status, text string) string {
+		err = doctor.Text(a.Env.Stdout, found, doctor.TextOptions{Steps: steps, Width: a.Env.Width, Paint: func(s doctor.Status, text string) string {
 			return a.painted(map[doctor.Status]string{doctor.OK: "32", doctor.Missing: "31", doctor.Optional: "33"}[s], text)
 		}})
 	}
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	if slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Status == doctor.Missing }) ||
 		slices.ContainsFunc(steps, func(s doctor.Step) bool { return s.State != doctor.Done }) {
-		return &exitError{code: ExitFailed}
+		return &front.ExitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func mistakes(diags hcl.Diagnostics) string {
 
 // examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
 func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pipeline, error) {
-	workspace, err := a.workspace(name)
+	workspace, err := a.Workspace(name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 	for _, profile := range profiles {
 		own := *a
 		own.Profile = profile
-		own.env.Stderr = io.Discard
+		own.Env.Stderr = io.Discard
 		p, diags, err := own.planConfig(workspace, cfg)
 		switch {
 		case err != nil:
@@ -215,7 +216,7 @@ func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[stri
 	p.extend(&o)
 	seen, err := build.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
-		return nil, 0, engine(err)
+		return nil, 0, front.Engine(err)
 	}
 	out := map[string]doctor.Take{}
 	for _, n := range toolchainInstances(p.Plan) {
@@ -231,7 +232,7 @@ func (a *app) toDownload(seen *build.Previews, of func(*plan.Instance) bool) (n 
 		v := &seen.Actions[i]
 		if key := v.Key.Hex(); v.Status == build.WillRun && v.Spec != nil && of(v.Instance) && !fetched[key] {
 			fetched[key] = true
-			n += steps.Download(*v.Spec, a.places().Downloads())
+			n += steps.Download(*v.Spec, a.Places().Downloads())
 		}
 	}
 	return n
@@ -306,7 +307,7 @@ func reach(ctx context.Context, host string) error {
 }
 
 func (a *app) painted(code, s string) string {
-	if !a.colour() {
+	if !a.Coloured() {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
@@ -62,8 +63,8 @@ func (a *app) domain(workspace string) (*domain, error) {
 	}
 	d := &domain{catalogue: cat, lock: lock, machine: a.machine(), reads: reads, names: names}
 	d.kinds = steps.Workspace{Catalogue: cat, Lock: lock, Machine: d.machine, Dir: workspace, Metrics: measured}.Kinds()
-	if a.serial != "" {
-		d.kinds["run"] = onSerial{d.kinds["run"], a.serial}
+	if a.Serial != "" {
+		d.kinds["run"] = onSerial{d.kinds["run"], a.Serial}
 	}
 	return d, nil
 }
@@ -92,7 +93,7 @@ func (a *app) lock(workspace string) (*toolchains.Lock, error) {
 	shipped, diags := toolchains.BuiltinLock()
 	if diags.HasErrors() {
 		_ = a.printDiags(diags, nil)
-		return nil, &exitError{code: ExitEngine}
+		return nil, &front.ExitError{Code: ExitEngine}
 	}
 	own, err := a.ownLock(workspace)
 	if err != nil {
@@ -146,17 +147,17 @@ func dataFiles(fsys fs.FS, workspace, folder string) (map[string][]byte, error) 
 // large and what is no file.
 func unread(err error) error {
 	if errors.As(err, new(*rooted.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) || errors.Is(err, rooted.ErrIrregular) {
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	}
-	return engine(err)
+	return front.Engine(err)
 }
 
 // machine answers what toolchains ask of this machine: variables and programs in the user's PATH.
 func (a *app) machine() toolchains.Machine {
 	return toolchains.Machine{
-		Getenv:   a.env.Var,
+		Getenv:   a.Env.Var,
 		LookPath: exec.LookPath,
-		Home:     a.env.Var("HOME"),
-		Dir:      a.env.Dir,
+		Home:     a.Env.Var("HOME"),
+		Dir:      a.Env.Dir,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -68,23 +69,10 @@ type engineParts struct {
 // adbServer is where the user's own adb server listens, unless adb's variables say otherwise.
 const adbServer = "127.0.0.1:5037"
 
-// digestFunction is the one that HEXMAGE_DIGEST names, or BLAKE3.
-func (a *app) digestFunction() (digest.Function, error) {
-	name := a.env.Var("HEXMAGE_DIGEST")
-	if name == "" {
-		return digest.BLAKE3, nil
-	}
-	fn, err := digest.ParseFunction(name)
-	if err != nil {
-		return 0, usage("HEXMAGE_DIGEST: %w", err)
-	}
-	return fn, nil
-}
-
 // openEngine puts the engine together on the cache folder.
 func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	defer func() { err = a.writable(err) }()
-	fn, err := a.digestFunction()
+	fn, err := a.DigestFunction()
 	if err != nil {
 		return nil, err
 	}
@@ -97,20 +85,20 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		return nil, err
 	}
 	// The watch begins first: what is found damaged after it was looked at what there is, this build finds out.
-	damage, err := disk.WatchDamage(a.cache)
+	damage, err := disk.WatchDamage(a.Cache)
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
-	if gc.Tidy(ctx, a.cache, reaper.End) {
-		fmt.Fprintln(a.env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs is thrown away; results stay, as far as their actions are the same")
+	if gc.Tidy(ctx, a.Cache, reaper.End) {
+		fmt.Fprintln(a.Env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs is thrown away; results stay, as far as their actions are the same")
 	}
 	if err := a.settle(ctx); err != nil {
 		return nil, err
 	}
 	if err := damage.Settled(); err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
-	inUse, err := gc.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
+	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
 		return nil, err // also when interrupted
 	}
@@ -121,15 +109,15 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}()
 	blobs, results, err := a.stores()
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
-	e := &engineParts{fn: fn, inUse: inUse, damage: damage, blobs: store.WithHostFiles(blobs), results: results, trees: merkle.NewTrees(a.cache), state: a.places().State()}
+	e := &engineParts{fn: fn, inUse: inUse, damage: damage, blobs: store.WithHostFiles(blobs), results: results, trees: merkle.NewTrees(a.Cache), state: a.Places().State()}
 	e.stats = statcache.Open(e.state.StatCache(fn), fn, time.Now)
 	if err := os.MkdirAll(string(e.state), 0o755); err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
-	if e.scratch, e.live, err = a.places().NewRun(); err != nil {
-		return nil, engine(err)
+	if e.scratch, e.live, err = a.Places().NewRun(); err != nil {
+		return nil, front.Engine(err)
 	}
 	e.locks = execute.NewLocks(e.state.ActionsLock())
 	begin := sync.OnceValues(func() (int, error) {
@@ -137,17 +125,17 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if e.reaper, err = reaper.New([]string{a.env.Self, "tool", reaperTool}, e.scratch, held); err != nil {
+		if e.reaper, err = reaper.New([]string{a.Env.Self, "tool", reaperTool}, e.scratch, held); err != nil {
 			return 0, err
 		}
 		return e.reaper.Pid(), nil
 	})
-	extra := map[string]string{fetch.EnvDownloads: a.places().Downloads()}
+	extra := map[string]string{fetch.EnvDownloads: a.Places().Downloads()}
 	if a.Offline {
 		extra[fetch.EnvOffline] = "1"
 	}
 	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
-		if v := a.env.Var(name); v != "" {
+		if v := a.Env.Var(name); v != "" {
 			extra[name] = v
 		}
 	}
@@ -155,12 +143,12 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	folders := dirpool.New(a.places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.cache))
+	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
 	here := local.Options{
-		Dir: e.scratch, Pool: folders, Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.env.Self, Extra: extra,
+		Dir: e.scratch, Pool: folders, Store: e.blobs, Trees: e.trees, Fn: fn, Self: a.Env.Self, Extra: extra,
 		Begin: begin, Base: base, Workspace: workspace, Private: a.private(),
 	}
-	if dir := a.env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		here.Memory = filepath.Join(dir, "hexmage")
 	}
 	// What runs again, to compare, does so in exec roots with other names: a command that writes down where it ran is found.
@@ -168,7 +156,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	e.alive = []func(){a.interrupts.onKill(e.host.Kill), a.interrupts.onKill(e.other.Kill)}
 	devices := runner.Options{
 		Store: e.blobs, Trees: e.trees, Fn: fn, Dir: e.scratch, State: e.state.Runner(),
-		Emulate: steps.EmulatePhone(a.env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.env.Var("HOME"),
+		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"),
 		Phones: listed.Emulated,
 	}
 	if len(listed.Devices) > 0 {
@@ -176,12 +164,12 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}
 	e.device, e.emulated = runner.New(devices), max(1, listed.Emulated)
 	e.phones = max(e.emulated, len(listed.Devices))
-	if a.serial != "" {
+	if a.Serial != "" {
 		e.phones = 1
 	}
 	route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.host, runner.Executor: e.device})
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.other, runner.Executor: e.device})
-	e.roots = a.places().Scratch()
+	e.roots = a.Places().Scratch()
 	cached := execute.Undamaged(execute.Cached(route, results, e.blobs, fn, e.trees.Has), e.blobs, damage)
 	e.executor = execute.Exclusive(cached, e.locks, fn)
 	e.flush = func(ctx context.Context) error {
@@ -196,22 +184,22 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 
 // stores opens those of the cache folder.
 func (a *app) stores() (*disk.Blobs, *disk.Results, error) {
-	blobs, err := disk.NewBlobs(a.cache)
+	blobs, err := disk.NewBlobs(a.Cache)
 	if err != nil {
 		return nil, nil, err
 	}
-	results, err := disk.NewResults(a.cache)
+	results, err := disk.NewResults(a.Cache)
 	return blobs, results, err
 }
 
 // settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
 func (a *app) settle(ctx context.Context) error {
-	dropped, err := gc.Settle(ctx, a.cache)
+	dropped, err := gc.Settle(ctx, a.Cache)
 	if dropped > 0 {
-		fmt.Fprintf(a.env.Stderr, "hexmage: something in the cache was found damaged: results that may have been made from it are dropped (%d)\n", dropped)
+		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was found damaged: results that may have been made from it are dropped (%d)\n", dropped)
 	}
 	if err != nil {
-		return engine(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
+		return front.Engine(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
 	}
 	return nil
 }
@@ -220,7 +208,7 @@ func (a *app) settle(ctx context.Context) error {
 func (e *engineParts) options(a *app) build.Options {
 	return build.Options{
 		Executor: e.executor, Blobs: e.blobs, Results: e.results, Hasher: e.stats, Fn: e.fn,
-		State: string(e.state), LogDir: e.state.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
+		State: string(e.state), LogDir: e.state.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.Everything(),
 		Pools: map[string]int{runner.Executor: e.phones, "emulated": e.emulated, "gpu": 1, "memory_gb": memoryGB()},
 	}
 }
@@ -230,9 +218,9 @@ func (e *engineParts) options(a *app) build.Options {
 func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output, show bool) (build.Result, error) {
 	var sink event.Sink = report.Lines(io.Discard, report.Options{})
 	done := func() {}
-	show = a.live || show && !a.JSON
+	show = a.Live || show && !a.JSON
 	if show {
-		sink, done = a.display(nil)
+		sink, done = a.Display(nil)
 	}
 	failures := &failureSink{next: sink}
 	o := e.options(a)
@@ -243,9 +231,9 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, worksp
 	done()
 	if err = outcome(ctx, res, err); err != nil && !show {
 		for _, f := range failures.seen {
-			fmt.Fprint(a.env.Stderr, ansi.Visible(fmt.Sprintf("hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output), false))
+			fmt.Fprint(a.Env.Stderr, ansi.Visible(fmt.Sprintf("hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output), false))
 			for _, h := range f.Failure.Hints {
-				fmt.Fprintf(a.env.Stderr, "hint: %s\n", h)
+				fmt.Fprintf(a.Env.Stderr, "hint: %s\n", h)
 			}
 		}
 	}
@@ -286,50 +274,35 @@ func (e *engineParts) close() {
 
 // lookupOnly is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
 func (a *app) lookupOnly(workspace string) (build.Options, error) {
-	fn, err := a.digestFunction()
+	fn, err := a.DigestFunction()
 	if err != nil {
 		return build.Options{}, err
 	}
-	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, Fresh: a.Fresh.everything(),
-		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
-	if _, err := os.Stat(a.places().Scratch()); err != nil {
+	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.Places().State()), Jobs: a.Jobs, Fresh: a.Fresh.Everything(),
+		Hasher: statcache.Open(a.Places().State().StatCache(fn), fn, time.Now)}
+	if _, err := os.Stat(a.Places().Scratch()); err != nil {
 		o.Blobs = store.WithHostFiles(memory.NewBlobs())
 		o.Executor = execute.Cached(execute.Route(nil), memory.NewResults(), o.Blobs, fn, nil)
 	} else {
-		damage, err := disk.WatchDamage(a.cache)
+		damage, err := disk.WatchDamage(a.Cache)
 		if err != nil {
-			return o, engine(err)
+			return o, front.Engine(err)
 		}
 		blobs, results, err := a.stores()
 		if err != nil {
-			return o, engine(err)
+			return o, front.Engine(err)
 		}
 		o.Results = results
 		o.Blobs = store.WithHostFiles(blobs)
-		o.Executor = execute.Undamaged(execute.Cached(execute.Route(nil), results, o.Blobs, fn, merkle.NewTrees(a.cache).Has), o.Blobs, damage)
+		o.Executor = execute.Undamaged(execute.Cached(execute.Route(nil), results, o.Blobs, fn, merkle.NewTrees(a.Cache).Has), o.Blobs, damage)
 	}
 	return o, nil
-}
-
-// sandboxLevel is the level that the user asked for, and by what; else strict, by nothing.
-func (a *app) sandboxLevel() (level sandbox.Level, from string, err error) {
-	name, from := a.Sandbox, "--sandbox"
-	if name == "" {
-		name, from = a.env.Var("HEXMAGE_SANDBOX"), "HEXMAGE_SANDBOX"
-	}
-	if name == "" {
-		return sandbox.Strict, "", nil
-	}
-	if level, err = sandbox.ParseLevel(name); err != nil {
-		return level, from, usage("%s: %w", from, err)
-	}
-	return level, from, nil
 }
 
 // sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder
 // where an action that failed may have looked for files.
 func (a *app) sandbox() (*sandbox.Base, string, error) {
-	level, from, err := a.sandboxLevel()
+	level, from, err := a.SandboxLevel()
 	if err != nil {
 		return nil, "", err
 	}
@@ -337,7 +310,7 @@ func (a *app) sandbox() (*sandbox.Base, string, error) {
 	case sandbox.Off:
 		return nil, "", nil
 	case sandbox.Staged:
-		return nil, a.root, nil
+		return nil, a.Root, nil
 	}
 	base, err := sandbox.Open()
 	switch {
@@ -347,14 +320,14 @@ func (a *app) sandbox() (*sandbox.Base, string, error) {
 			if base.Mounts() != nil { // else all that is not theirs is read-only
 				open = ", and are not kept from changing mode and times of your files elsewhere and of toolchains, which they share"
 			}
-			fmt.Fprintf(a.env.Stderr, "hexmage: actions get copies of their inputs%s: %v\n", open, err)
+			fmt.Fprintf(a.Env.Stderr, "hexmage: actions get copies of their inputs%s: %v\n", open, err)
 		}
-		return base, a.root, nil
+		return base, a.Root, nil
 	case from != "": // asked for by name
-		return nil, "", usage("%s: this machine can have no strict sandbox: %w", from, err)
+		return nil, "", front.Usage("%s: this machine can have no strict sandbox: %w", from, err)
 	}
-	fmt.Fprintf(a.env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
-	return nil, a.root, nil
+	fmt.Fprintf(a.Env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
+	return nil, a.Root, nil
 }
 
 // memoryGB is this machine's memory: the pool memory_gb. Where it cannot be told, steps that ask for memory run one at a
@@ -380,7 +353,7 @@ func memoryGB() int {
 // writable adds what to do to the error of a cache folder that cannot be written to.
 func (a *app) writable(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return engine(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.cache))
+		return front.Engine(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.Cache))
 	}
 	return err
 }

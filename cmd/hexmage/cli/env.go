@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/qnn/sdk"
@@ -55,11 +56,11 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		names = []string{"qairt", "hexagon", "ndk"}
 	}
 	for _, name := range names {
-		if !slices.Contains(a.pipelines(), name) {
+		if !slices.Contains(a.Pipelines(), name) {
 			continue
 		}
 		if len(names) > 1 {
-			return usage("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
+			return front.Usage("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
 		}
 		p, workspace, err := a.plan(ctx, name, nil)
 		if err != nil {
@@ -77,7 +78,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 func (a *app) toolchainsOf(names []string) (*planned, error) {
 	rs := rounds(wantedOf(names, ""), wantedName)
 	if len(rs) > 1 {
-		return nil, usage("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
+		return nil, front.Usage("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
 	}
 	return a.toolchainPlan(rs[0])
 }
@@ -93,13 +94,13 @@ func oneRelease(p *planned) (*planned, error) {
 		if first == nil {
 			chosen[n.At.Name], steps = n, append(steps, n.At.Step)
 		} else if first.At.Module != "" && first.Version != n.Version {
-			return nil, usage("env: %s is %s, and %s is %s: an environment has one release of a toolchain. Declare it in the pipeline, or name releases: hexmage env %s@%s",
+			return nil, front.Usage("env: %s is %s, and %s is %s: an environment has one release of a toolchain. Declare it in the pipeline, or name releases: hexmage env %s@%s",
 				first.At, first.Version, n.At, n.Version, n.At.Name, n.Version)
 		}
 	}
 	one, err := p.Select(steps...)
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
 	return one, nil
 }
@@ -113,7 +114,7 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 	if err != nil {
 		return err
 	}
-	e := sdkenv.New(a.env.Var, func(toolchain, root string) bool {
+	e := sdkenv.New(a.Env.Var, func(toolchain, root string) bool {
 		is, err := sdk.Identify(root)
 		return (err == nil || errors.Is(err, sdk.ErrNoVersion)) && is.Name == toolchain
 	})
@@ -128,7 +129,7 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 				err = e.Add(l.Name, l.Path, values)
 			}
 			if err != nil {
-				return &exitError{ExitUsage, err}
+				return &front.ExitError{Code: ExitUsage, Err: err}
 			}
 		}
 		e.Set("HEXMAGE_TOOLCHAIN_"+variable(l.Name), l.Path)
@@ -143,9 +144,9 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 		}
 		return a.printJSON(vars)
 	}
-	isData(a.env.Stdout)
-	if err := sdkenv.Write(a.env.Stdout, shell, e.Vars()); err != nil {
-		return engine(fmt.Errorf("env: %w", err))
+	front.IsData(a.Env.Stdout)
+	if err := sdkenv.Write(a.Env.Stdout, shell, e.Vars()); err != nil {
+		return front.Engine(fmt.Errorf("env: %w", err))
 	}
 	return nil
 }

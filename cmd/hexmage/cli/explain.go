@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -79,7 +80,7 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	}
 	step, err := addrs.ParseStep(base)
 	if err != nil {
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	}
 	wanted := map[string]bool{} // the step, and which of its copies
 	for _, n := range p.Instances {
@@ -118,14 +119,14 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 func (c *explainCmd) notThere(copies, names []string) error {
 	if c.Action != "" {
 		if near := nearest.Name(c.Action, names); near != "" {
-			return usage("%s has no action %q: did you mean %q?", c.Step, c.Action, near)
+			return front.Usage("%s has no action %q: did you mean %q?", c.Step, c.Action, near)
 		}
-		return usage("%s has no action %q: `hexmage plan %s` lists them", c.Step, c.Action, c.Pipeline)
+		return front.Usage("%s has no action %q: `hexmage plan %s` lists them", c.Step, c.Action, c.Pipeline)
 	}
 	if near := nearest.Name(c.Step, copies); near != "" {
-		return usage("there is no %s: did you mean %s?", c.Step, near)
+		return front.Usage("there is no %s: did you mean %s?", c.Step, near)
 	}
-	return usage("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
+	return front.Usage("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
 }
 
 func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Previewed) error {
@@ -143,7 +144,7 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 		}
 		e, err := w.explain(ctx, v)
 		if err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
 		all = append(all, e)
 	}
@@ -166,7 +167,7 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 		}
 		fmt.Fprintf(&b, "%d of %d actions are cached\n", cached, len(found))
 	}
-	fmt.Fprint(a.env.Stdout, ansi.Visible(b.String(), false))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
 	return nil
 }
 
@@ -302,16 +303,16 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string, keep fu
 	if err != nil {
 		return nil, err
 	}
-	if o.Fresh, err = a.Fresh.choose("--fresh", p.Plan); err != nil {
+	if o.Fresh, err = choose(a.Fresh, "--fresh", p.Plan); err != nil {
 		return nil, err
 	}
 	p.extend(&o)
 	seen, err := build.Preview(ctx, p.Plan, o, keep)
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
-	return &reasons{p: p.Plan, seen: seen, book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
-		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
+	return &reasons{p: p.Plan, seen: seen, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+		versions: front.ToolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }
 
 // reason says in a few words why the action has its status.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/steps"
@@ -35,16 +36,16 @@ func (*fmtCmd) Help() string {
 func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	var files []string
 	for _, f := range c.Files {
-		files = append(files, absolute(a.dir, f))
+		files = append(files, front.Absolute(a.WorkDir, f))
 	}
 	if len(files) == 0 {
-		if a.root == "" {
-			return usage("there is no pipelines folder here: name the files to format")
+		if a.Root == "" {
+			return front.Usage("there is no pipelines folder here: name the files to format")
 		}
 		for _, pattern := range []string{workspace.Folder + "/*.hcl", workspace.Folder + "/*/*.hcl", workspace.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
-			found, err := filepath.Glob(filepath.Join(a.root, pattern))
+			found, err := filepath.Glob(filepath.Join(a.Root, pattern))
 			if err != nil {
-				return engine(err)
+				return front.Engine(err)
 			}
 			files = append(files, found...)
 		}
@@ -61,10 +62,10 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	}
 	changed, changes, diags, err := config.FormatFiles(files, c.Check, old)
 	if err != nil {
-		return &exitError{ExitUsage, err}
+		return &front.ExitError{Code: ExitUsage, Err: err}
 	}
 	shown := func(file string) string {
-		if rel, err := filepath.Rel(a.env.Dir, file); err == nil {
+		if rel, err := filepath.Rel(a.Env.Dir, file); err == nil {
 			return rel
 		}
 		return file
@@ -83,9 +84,9 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 			}
 			continue
 		}
-		fmt.Fprintln(a.env.Stdout, shown(f))
+		fmt.Fprintln(a.Env.Stdout, shown(f))
 		for _, x := range own {
-			fmt.Fprintf(a.env.Stdout, "  %d: %s → %s\n", x.Line, x.Was, x.Now)
+			fmt.Fprintf(a.Env.Stdout, "  %d: %s → %s\n", x.Line, x.Was, x.Now)
 		}
 	}
 	for _, x := range changes {
@@ -98,7 +99,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 			}
 			continue
 		}
-		fmt.Fprintf(a.env.Stderr, "left: %s:%d: %s: %s\n", x.File, x.Line, x.Was, x.Left)
+		fmt.Fprintf(a.Env.Stderr, "left: %s:%d: %s: %s\n", x.File, x.Line, x.Was, x.Left)
 	}
 	if diags.HasErrors() {
 		sources := map[string]*hcl.File{}
@@ -116,7 +117,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		return a.printDiags(diags, sources)
 	}
 	if c.Check && len(changed) > 0 {
-		return &exitError{code: ExitFailed}
+		return &front.ExitError{Code: ExitFailed}
 	}
 	return nil
 }

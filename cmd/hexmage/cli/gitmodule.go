@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
@@ -72,13 +73,13 @@ func (g *gitModules) open(ctx context.Context) (gitmodule.Store, error) {
 	a := g.a
 	if g.lock == nil {
 		var err error
-		if g.inUse, err = gc.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") }); err != nil {
+		if g.inUse, err = gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") }); err != nil {
 			return gitmodule.Store{}, a.writable(err)
 		}
 		if g.lock, err = a.ownLock(g.workspace); err != nil {
 			return gitmodule.Store{}, fmt.Errorf("%s cannot be read", toolchains.LockFile) // printed by then
 		}
-		g.dirs, g.line = map[string]string{}, a.progressLine(a.env.Terminal, progressLines)
+		g.dirs, g.line = map[string]string{}, a.progressLine(a.Env.Terminal, progressLines)
 	}
 	o, err := a.lockOptions()
 	if err != nil {
@@ -115,7 +116,7 @@ func (g *gitModules) pin(ctx context.Context, src gitmodule.Source, store gitmod
 func notGot(src gitmodule.Source, err error) error {
 	err = fmt.Errorf("%s: %w", src, err)
 	if fetch.Unreachable(err) || errors.Is(err, git.ErrOffline) {
-		return engine(err)
+		return front.Engine(err)
 	}
 	return err
 }

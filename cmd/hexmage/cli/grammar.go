@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
 // parse makes sense of the arguments. To make a model of all commands takes kong milliseconds, so it makes one of the command alone that an
 // argument names. Where that does not fit (the name was a flag's value, help is asked for, something is wrong), the model of all commands
 // decides, and has the words for it.
-func parse(args []string, env Env) (*kong.Context, *Global, error) {
+func parse(args []string, env Env) (*kong.Context, *front.Global, error) {
 	for _, arg := range args {
 		grammar, global := grammarOf(arg)
 		if grammar == nil {
@@ -26,6 +28,19 @@ func parse(args []string, env Env) (*kong.Context, *Global, error) {
 	return kctx, &all.Global, err
 }
 
+// grammarOf returns the part of commands that is about every command and the one of that name; nil if there is none.
+func grammarOf(name string) (grammar any, global *front.Global) {
+	all := reflect.TypeFor[commands]()
+	for i := 1; i < all.NumField(); i++ {
+		field := all.Field(i)
+		if named, ok := field.Tag.Lookup("name"); ok && named == name || !ok && strings.ToLower(field.Name) == name {
+			part := reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), field}))
+			return part.Interface(), part.Elem().Field(0).Addr().Interface().(*front.Global)
+		}
+	}
+	return nil, nil
+}
+
 // noHelp is the help of a model that has not all commands.
 func noHelp(kong.HelpOptions, *kong.Context) error { return errors.New("help is asked for") }
 
@@ -38,18 +53,27 @@ func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
 		kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.UsageOnError(),
+		kong.TypeMapper(reflect.TypeFor[front.StepsFlag](), stepsMapper{}),
 	)...)
 }
 
-// grammarOf returns the part of commands that is about every command and the one of that name; nil if there is none.
-func grammarOf(name string) (grammar any, global *Global) {
-	all := reflect.TypeFor[commands]()
-	for i := 1; i < all.NumField(); i++ {
-		field := all.Field(i)
-		if named, ok := field.Tag.Lookup("name"); ok && named == name || !ok && strings.ToLower(field.Name) == name {
-			part := reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), field}))
-			return part.Interface(), part.Elem().Field(0).Addr().Interface().(*Global)
+// exitCode is what kong's --help and --version want to end with.
+type exitCode int
+
+// stepsMapper has kong read a front.StepsFlag.
+type stepsMapper struct{}
+
+// Decode takes what the flag is given, if it is.
+func (stepsMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	f := target.Addr().Interface().(*front.StepsFlag)
+	f.On = true
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		if s, ok := ctx.Scan.Pop().Value.(string); ok {
+			f.Steps = append(f.Steps, s)
 		}
 	}
-	return nil, nil
+	return nil
 }
+
+// IsBool tells kong that the flag may stand without a value.
+func (stepsMapper) IsBool() bool { return true }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/editor"
@@ -26,7 +27,7 @@ type ideCmd struct {
 
 // Run fetches the toolchains if they are not there, and writes.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
-	dir, err := a.place(absolute(a.dir, c.Folder))
+	dir, err := a.place(front.Absolute(a.WorkDir, c.Folder))
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	}
 	commands, err := editor.Commands(dir, arches, p, roots)
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	at, err := a.place(filepath.Join(dir, editor.Folder, "compile_commands.json"), dir)
 	if err != nil {
@@ -57,11 +58,11 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	}
 	old, err := readOrNone(at)
 	if err != nil {
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	}
 	clangd, err := editor.Clangd(old)
 	if err != nil {
-		return usage("%s: %w", at, err)
+		return front.Usage("%s: %w", at, err)
 	}
 	if err := a.put(at, clangd); err != nil {
 		return err
@@ -73,11 +74,11 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 func (c *ideCmd) vscode(a *app, dir string) error {
 	workspace := dir
 	if c.Workspace != "" {
-		workspace = absolute(a.dir, c.Workspace)
+		workspace = front.Absolute(a.WorkDir, c.Workspace)
 	}
 	folder, err := filepath.Rel(workspace, dir)
 	if err != nil || folder == ".." || strings.HasPrefix(folder, "../") {
-		return usage("%s is not below %s", dir, workspace)
+		return front.Usage("%s is not below %s", dir, workspace)
 	}
 	if folder == "." {
 		folder = ""
@@ -88,26 +89,26 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	}
 	old, err := readOrNone(at)
 	if err != nil {
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	}
 	settings := editor.Settings(filepath.ToSlash(folder))
 	out, kept, err := editor.VSCode(old, settings, c.Force)
 	if errors.Is(err, editor.ErrComments) {
-		fmt.Fprintf(a.env.Stderr, "hexmage: %s stays as it is, since %v. Put in by hand:\n", at, err)
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s stays as it is, since %v. Put in by hand:\n", at, err)
 		for _, s := range settings {
 			value, err := json.Marshal(s.Value)
 			if err != nil {
-				return engine(err)
+				return front.Engine(err)
 			}
-			fmt.Fprintf(a.env.Stderr, "    %q: %s,\n", s.Name, value)
+			fmt.Fprintf(a.Env.Stderr, "    %q: %s,\n", s.Name, value)
 		}
-		return &exitError{code: ExitUsage}
+		return &front.ExitError{Code: ExitUsage}
 	}
 	if err != nil {
-		return usage("%s: %w", at, err)
+		return front.Usage("%s: %w", at, err)
 	}
 	for _, name := range kept {
-		fmt.Fprintf(a.env.Stderr, "%s: %s stays as you have set it; --force replaces it\n", at, name)
+		fmt.Fprintf(a.Env.Stderr, "%s: %s stays as you have set it; --force replaces it\n", at, name)
 	}
 	return a.put(at, out)
 }
@@ -142,7 +143,7 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 		case "hexagon":
 			r.Hexagon = l.Path
 			if r.Tools, err = newestTools(l.Path); err != nil {
-				return r, usage("%w", err)
+				return r, front.Usage("%w", err)
 			}
 		case "ndk":
 			r.NDK = l.Path
@@ -173,12 +174,12 @@ func (a *app) put(at string, data []byte) error {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	}
 	if err := os.WriteFile(at, data, 0o644); err != nil {
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	}
-	fmt.Fprintf(a.env.Stdout, "wrote %s\n", at)
+	fmt.Fprintf(a.Env.Stdout, "wrote %s\n", at)
 	return nil
 }
 

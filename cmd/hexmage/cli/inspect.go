@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/model/inspect"
 )
 
@@ -26,12 +27,12 @@ Examples:
 
 // Run describes each file. One that can't be described is an error of its own; the others are described all the same.
 func (c *inspectCmd) Run(ctx context.Context, a *app) error {
-	p := inspect.Printer{Out: a.env.Stdout, Err: a.env.Stderr, JSON: a.JSON, Dir: a.dir}
+	p := inspect.Printer{Out: a.Env.Stdout, Err: a.Env.Stderr, JSON: a.JSON, Dir: a.WorkDir}
 	if d, err := a.domain(a.here()); err == nil { // files can be described without
 		p.SoC, p.CompiledAs = d.catalogue.WithModel, d.catalogue.CompiledAs
 	}
 	if !p.Print(ctx, c.Files...) {
-		return &exitError{code: ExitFailed}
+		return &front.ExitError{Code: ExitFailed}
 	}
 	return nil
 }

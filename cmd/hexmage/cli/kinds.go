@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage"
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -45,7 +46,7 @@ type usedKind struct {
 
 func listKinds(ctx context.Context, a *app, kinds map[string]step.Kind, only string) error {
 	if only != "" && kinds[only] == nil {
-		return usage("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))
+		return front.Usage("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))
 	}
 	users := a.kindUsers(ctx)
 	var rows [][]string
@@ -58,12 +59,12 @@ func listKinds(ctx context.Context, a *app, kinds map[string]step.Kind, only str
 				return err
 			}
 		case only != "":
-			k.print(a.env.Stdout)
+			k.print(a.Env.Stdout)
 		default:
 			rows = append(rows, []string{d.Kind, d.Summary})
 		}
 	}
-	_, err := io.WriteString(a.env.Stdout, columns(rows))
+	_, err := io.WriteString(a.Env.Stdout, columns(rows))
 	return err
 }
 
@@ -80,12 +81,12 @@ func (a *app) kindUsers(ctx context.Context) map[string][]string {
 	users := map[string][]string{}
 	offline := *a
 	offline.Offline = true // modules of repositories that are not in the cache are not got to look
-	g := &gitModules{a: &offline, workspace: a.root}
+	g := &gitModules{a: &offline, workspace: a.Root}
 	defer g.done()
-	for _, name := range a.pipelines() {
+	for _, name := range a.Pipelines() {
 		var from fs.FS = hexmage.Shipped
-		if a.root != "" {
-			if own := rooted.FS(a.root); slices.Contains(names(own), name) {
+		if a.Root != "" {
+			if own := rooted.FS(a.Root); slices.Contains(front.Names(own), name) {
 				from = own
 			}
 		}

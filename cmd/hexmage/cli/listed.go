@@ -2,7 +2,8 @@ package cli
 
 import (
 	"io/fs"
-	"strings"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
 // listedFS notes which names were in the folders that are listed.
@@ -17,7 +18,7 @@ func (l listedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := namesOf(entries)
+	now := front.EntryNames(entries)
 	if was, ok := l.names[name]; ok && was != now {
 		now = ""
 	}
@@ -27,17 +28,3 @@ func (l listedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // Stat looks for a name.
 func (l listedFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(l.FS, name) }
-
-// namesOf has the names in a folder, and which of them are folders.
-func namesOf(entries []fs.DirEntry) string {
-	var b strings.Builder
-	b.WriteByte('/')
-	for _, e := range entries {
-		b.WriteString(e.Name())
-		if e.IsDir() {
-			b.WriteByte('/')
-		}
-		b.WriteByte(0)
-	}
-	return b.String()
-}

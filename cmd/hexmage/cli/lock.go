@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/fetch"
@@ -75,7 +76,7 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 			return !slices.Contains(c.Upgrade, q.Name) && len(relock.Check(d.catalogue, d.lock, []toolchains.Request{q})) == 0
 		})
 	}
-	inUse, err := gc.Use(ctx, a.cache, func() { fmt.Fprintln(a.env.Stderr, "hexmage: waiting until the cache is collected") })
+	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	}
 	o.Lock = d.lock
 	o.Upgrade = func(name string) bool { return slices.Contains(c.Upgrade, name) }
-	line := a.progressLine(a.env.Terminal, progressLines)
+	line := a.progressLine(a.Env.Terminal, progressLines)
 	o.Progress = line.download
 	changes, err := relock.Update(ctx, d.catalogue, lock, reqs, o)
 	line.end()
@@ -94,57 +95,57 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	changed := false
 	for _, ch := range changes {
 		if !a.JSON {
-			fmt.Fprintf(a.env.Stdout, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text)
+			fmt.Fprintf(a.Env.Stdout, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text)
 		} else if err := a.printJSON(ch); err != nil {
 			return err
 		}
 		changed = changed || ch.Changed
 		if ch.FirstUse {
-			fmt.Fprintf(a.env.Stderr, "note: %s %s is pinned on trust: nobody publishes a digest for it, so what came now is what it will have to be. Compare the digest with one that somebody else has got before you commit %s.\n",
+			fmt.Fprintf(a.Env.Stderr, "note: %s %s is pinned on trust: nobody publishes a digest for it, so what came now is what it will have to be. Compare the digest with one that somebody else has got before you commit %s.\n",
 				ch.Name, ch.Version, toolchains.LockFile)
 		}
 	}
 	if changed { // what was pinned before an error is kept
 		path, _, perr := rooted.Resolve(root, toolchains.LockFile) // a link is to stay one
 		if perr != nil {
-			return usage("%w", perr)
+			return front.Usage("%w", perr)
 		}
 		if werr := atomicfile.WriteFile(filepath.Dir(path), path, lock.Encode(), 0o644); werr != nil {
-			return engine(werr)
+			return front.Engine(werr)
 		}
 		if !a.JSON {
-			fmt.Fprintln(a.env.Stdout, "written:", path)
+			fmt.Fprintln(a.Env.Stdout, "written:", path)
 		}
 	} else if err == nil && len(changes) == 0 && !a.JSON {
-		fmt.Fprintln(a.env.Stdout, "nothing to pin")
+		fmt.Fprintln(a.Env.Stdout, "nothing to pin")
 	}
 	if err != nil {
-		return &exitError{ExitEngine, err}
+		return &front.ExitError{Code: ExitEngine, Err: err}
 	}
 	return nil
 }
 
 // lockOptions is what downloading needs to know of this machine.
 func (a *app) lockOptions() (relock.Options, error) {
-	vars := a.envVars()
+	vars := a.EnvVars()
 	maps.Copy(vars, a.Set)
 	o := relock.Options{Options: sources.Options{
-		Downloads: a.places().Downloads(), Offline: a.Offline, Getenv: a.env.Var, Home: a.env.Var("HOME"),
-		Warn:   func(text string) { fmt.Fprintln(a.env.Stderr, "note:", text) },
+		Downloads: a.Places().Downloads(), Offline: a.Offline, Getenv: a.Env.Var, Home: a.Env.Var("HOME"),
+		Warn:   func(text string) { fmt.Fprintln(a.Env.Stderr, "note:", text) },
 		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
-		Vendor: qpm.Client{Home: a.env.Var("HOME"), Search: filepath.SplitList(a.env.Var("PATH"))},
+		Vendor: qpm.Client{Home: a.Env.Var("HOME"), Search: filepath.SplitList(a.Env.Var("PATH"))},
 	}}
-	for _, kv := range a.env.Vars {
+	for _, kv := range a.Env.Vars {
 		if name, _, _ := strings.Cut(strings.ToLower(kv), "="); slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy"}, name) {
 			o.Vendor.Env = append(o.Vendor.Env, kv)
 		}
 	}
 	var err error
-	if o.Mirrors, err = fetch.ParseMirrors(a.env.Var(fetch.EnvMirrors)); err != nil {
-		return o, usage("%s: %v", fetch.EnvMirrors, err)
+	if o.Mirrors, err = fetch.ParseMirrors(a.Env.Var(fetch.EnvMirrors)); err != nil {
+		return o, front.Usage("%s: %v", fetch.EnvMirrors, err)
 	}
 	if o.Logins, err = fetch.NetrcFile(a.netrc()); err != nil {
-		return o, usage("%v", err)
+		return o, front.Usage("%v", err)
 	}
 	return o, nil
 }
@@ -154,16 +155,16 @@ func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
 	problems := relock.Check(d.catalogue, d.lock, reqs)
 	for _, p := range problems {
 		if !a.JSON {
-			fmt.Fprintln(a.env.Stdout, p)
+			fmt.Fprintln(a.Env.Stdout, p)
 		} else if err := a.printJSON(p); err != nil {
 			return err
 		}
 	}
 	if len(problems) > 0 {
-		return usage("%s is not up to date: %d of %d releases", toolchains.LockFile, len(problems), len(reqs))
+		return front.Usage("%s is not up to date: %d of %d releases", toolchains.LockFile, len(problems), len(reqs))
 	}
 	if !a.JSON {
-		fmt.Fprintf(a.env.Stdout, "%s pins all %d releases\n", toolchains.LockFile, len(reqs))
+		fmt.Fprintf(a.Env.Stdout, "%s pins all %d releases\n", toolchains.LockFile, len(reqs))
 	}
 	return nil
 }
@@ -184,7 +185,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 	switch {
 	case c.What == "":
 		pipelines = a.ownPipelines(ctx)
-	case !slices.Contains(a.pipelines(), c.What) || c.Release != "":
+	case !slices.Contains(a.Pipelines(), c.What) || c.Release != "":
 		add(toolchains.Request{Name: c.What, Version: c.Release, Profile: a.Profile, Machine: d.machine})
 		pipelines = nil
 	}
@@ -195,7 +196,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 		}
 		for _, q := range reqs {
 			if i := slices.IndexFunc(all, q.Contradicts); i >= 0 {
-				return nil, usage("toolchain %q of pipeline %s is an environment with other packages than the one of that name in another pipeline, and the lock has one of them: give it another name", q.Name, p)
+				return nil, front.Usage("toolchain %q of pipeline %s is an environment with other packages than the one of that name in another pipeline, and the lock has one of them: give it another name", q.Name, p)
 			}
 		}
 		add(reqs...)
@@ -205,7 +206,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 			continue
 		}
 		if _, _, err := d.catalogue.Find(name, ""); err != nil {
-			return nil, usage("--upgrade %s: %v", name, err)
+			return nil, front.Usage("--upgrade %s: %v", name, err)
 		}
 		add(toolchains.Request{Name: name, Profile: a.Profile, Machine: d.machine})
 	}
@@ -215,9 +216,9 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 // ownPipelines are the workspace's pipelines, those of them that have the chosen profile.
 func (a *app) ownPipelines(ctx context.Context) []string {
 	var out []string
-	for _, name := range a.pipelines() {
-		dir, err := a.workspace(name)
-		if err != nil || dir != a.root {
+	for _, name := range a.Pipelines() {
+		dir, err := a.Workspace(name)
+		if err != nil || dir != a.Root {
 			continue
 		}
 		cfg, diags := a.load(ctx, dir, name)
@@ -230,7 +231,7 @@ func (a *app) ownPipelines(ctx context.Context) []string {
 
 // requests are the toolchains that a pipeline asks for.
 func (a *app) requests(ctx context.Context, pipeline string, d *domain) ([]toolchains.Request, error) {
-	workspace, err := a.workspace(pipeline)
+	workspace, err := a.Workspace(pipeline)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -56,7 +57,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err != nil {
 		return nil, "", err
 	}
-	workspace, err := a.workspace(pipeline)
+	workspace, err := a.Workspace(pipeline)
 	if err != nil {
 		return nil, "", err
 	}
@@ -77,7 +78,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	maps.Copy(p.names, names)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
-			return nil, "", givenError{&exitError{ExitUsage, err}}
+			return nil, "", givenError{&front.ExitError{Code: ExitUsage, Err: err}}
 		}
 	}
 	return p, workspace, nil
@@ -116,7 +117,7 @@ func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func(
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
 		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.catalogue.Target,
-		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
+		EnvVars: a.EnvVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }
 
@@ -127,7 +128,7 @@ func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (s
 		var values secret.Values
 		if !diags.HasErrors() {
 			var more hcl.Diagnostics
-			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile, EnvVars: a.envVars(), FlagVars: a.Set})
+			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile, EnvVars: a.EnvVars(), FlagVars: a.Set})
 			diags = append(diags, more...)
 		}
 		if diags.HasErrors() {
@@ -137,30 +138,17 @@ func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (s
 	}
 }
 
-// envVars are the variables that HEXMAGE_VAR_name sets.
-func (a *app) envVars() map[string]string {
-	vars := map[string]string{}
-	for _, kv := range a.env.Vars {
-		if rest, ok := strings.CutPrefix(kv, "HEXMAGE_VAR_"); ok {
-			if name, value, ok := strings.Cut(rest, "="); ok {
-				vars[name] = value
-			}
-		}
-	}
-	return vars
-}
-
 // printDiags prints diagnostics. Its error has nothing more to say: one of them is an error.
 func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) error {
 	if len(diags) > 0 {
-		fmt.Fprint(a.env.Stderr, config.Render(diags, files, uint(cmp.Or(a.env.Width, 100)), a.colour()))
+		fmt.Fprint(a.Env.Stderr, config.Render(diags, files, uint(cmp.Or(a.Env.Width, 100)), a.Coloured()))
 	}
 	if diags.HasErrors() {
-		err := &exitError{code: ExitUsage}
+		err := &front.ExitError{Code: ExitUsage}
 		for _, d := range diags {
-			var own *exitError
+			var own *front.ExitError
 			if why, ok := d.Extra.(error); ok && errors.As(why, &own) { // a module that could not be got is no mistake in a file
-				err.code = own.code
+				err.Code = own.Code
 			}
 		}
 		if planner.OfOptions(diags) {
@@ -212,12 +200,12 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		}
 		b, err := plan.JSON(p.Plan, status)
 		if err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
-		fmt.Fprintln(a.env.Stdout, string(b))
+		fmt.Fprintln(a.Env.Stdout, string(b))
 		return nil
 	}
-	fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
 	return nil
 }
 
@@ -246,13 +234,13 @@ func (c *graphCmd) Run(ctx context.Context, a *app) error {
 	case c.Format == "json" || a.JSON:
 		b, err := plan.GraphJSON(p.Plan)
 		if err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
-		fmt.Fprintln(a.env.Stdout, string(b))
+		fmt.Fprintln(a.Env.Stdout, string(b))
 	case c.Format == "dot":
-		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Dot(p.Plan), false))
+		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Dot(p.Plan), false))
 	default:
-		fmt.Fprint(a.env.Stdout, ansi.Visible(plan.Mermaid(p.Plan), false))
+		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Mermaid(p.Plan), false))
 	}
 	return nil
 }
@@ -281,16 +269,16 @@ type checked struct {
 func (c *validateCmd) Run(ctx context.Context, a *app) error {
 	names := c.Pipelines
 	if len(names) == 0 {
-		names = a.pipelines()
+		names = a.Pipelines()
 	}
 	bad := false
 	for _, name := range names {
 		all, err := a.validate(ctx, name)
 		if err != nil {
 			bad = true
-			var said *exitError
-			if !errors.As(err, &said) || said.err != nil { // else diagnostics say it
-				fmt.Fprintf(a.env.Stderr, "hexmage: %s: %v\n", name, err)
+			var said *front.ExitError
+			if !errors.As(err, &said) || said.Err != nil { // else diagnostics say it
+				fmt.Fprintf(a.Env.Stderr, "hexmage: %s: %v\n", name, err)
 			}
 		}
 		var valid []string
@@ -307,20 +295,20 @@ func (c *validateCmd) Run(ctx context.Context, a *app) error {
 		switch {
 		case a.JSON || len(valid) == 0:
 		case len(all) == 1:
-			fmt.Fprintf(a.env.Stdout, "%s: valid\n", name)
+			fmt.Fprintf(a.Env.Stdout, "%s: valid\n", name)
 		default:
-			fmt.Fprintf(a.env.Stdout, "%s: valid in profile %s\n", name, strings.Join(valid, ", "))
+			fmt.Fprintf(a.Env.Stdout, "%s: valid in profile %s\n", name, strings.Join(valid, ", "))
 		}
 	}
 	if bad {
-		return &exitError{code: ExitUsage}
+		return &front.ExitError{Code: ExitUsage}
 	}
 	return nil
 }
 
 // validate plans a pipeline in the chosen profile, or in each that it has. What is wrong in several is said once.
 func (a *app) validate(ctx context.Context, name string) ([]checked, error) {
-	workspace, err := a.workspace(name)
+	workspace, err := a.Workspace(name)
 	if err != nil {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, err
 	}

@@ -1,47 +1,30 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/trace"
-	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
-type runCmd struct {
-	Pipeline  string    `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
-	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
-	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
-	Verify    stepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
-	Serial    string    `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
-	Trace     string    `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
-}
+type runCmd struct{ front.RunFlags }
 
 // Help has the examples of `hexmage run --help`.
 func (*runCmd) Help() string {
@@ -58,13 +41,13 @@ Examples:
 
 // Run builds the pipeline.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
-	a.serial = c.Serial
-	workspace, err := a.workspace(c.Pipeline)
+	a.Serial = c.Serial
+	workspace, err := a.Workspace(c.Pipeline)
 	if err != nil {
 		return err
 	}
 	r := &oneRun{c: c, a: a, workspace: workspace}
-	r.outIn, r.out = a.outFolder(c.Out, c.Pipeline)
+	r.outIn, r.out = a.OutFolder(c.Out, c.Pipeline)
 	if err := r.startTrace(); err != nil {
 		return err
 	}
@@ -76,28 +59,13 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if err := outcome(ctx, res, err); err != nil {
 		return err
 	}
-	if !a.JSON {
-		if err := a.showOutputs(res.Outputs); err != nil {
-			return err
-		}
+	if err := a.ShowOutputs(res.Outputs); err != nil {
+		return err
 	}
 	if err := r.verify.outcome(); err != nil {
 		return err
 	}
-	if res.ChecksFailed > 0 {
-		return &exitError{code: ExitCheck} // the report has said which
-	}
-	return nil
-}
-
-// outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
-// the folder that --out names.
-func (a *app) outFolder(named, pipeline string) (in, out string) {
-	if named != "" {
-		in = absolute(a.dir, named)
-		return in, filepath.Join(in, pipeline)
-	}
-	return a.dir, filepath.Join(a.dir, "out", pipeline)
+	return front.Checked(res)
 }
 
 // oneRun is one `hexmage run`.
@@ -107,12 +75,11 @@ type oneRun struct {
 	workspace string
 	outIn     string // no link may lead from here to out
 	out       string
-	machine   build.Machine
-	snapshot  string // path of the snapshot; "" when none is of use
+	previous  front.Last // nothing where no snapshot is of use
 
 	engine   *engineParts
 	survive  func()
-	watching *watching
+	watching *front.Watching
 	trace    *trace.Tracer // nil: nothing is traced
 	end      func()
 	verify   *verifying
@@ -132,7 +99,7 @@ const maxCorruptRetries = 10
 // in the store is no longer so.
 func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	if err := build.CheckOut(r.outIn, r.out); err != nil {
-		return r.unable(usage("%w", err))
+		return r.unable(front.Usage("%w", err))
 	}
 	defer r.done()
 	res, err := r.run(ctx, false)
@@ -144,7 +111,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 		r.done()
 		r.watching = nil
 		if !r.saidChanged(err) {
-			fmt.Fprintf(r.a.env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+			fmt.Fprintf(r.a.Env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
 		}
 		r.shut()
 		res, err = r.run(ctx, true)
@@ -161,21 +128,23 @@ const fewChanged = 64
 // run loads the plan, or makes it, and builds it: what changed, or after a build that found the cache damaged all of it.
 func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	began := time.Now()
-	last, err := r.load()
-	if r.over {
-		return build.Result{}, err
+	fn, err := r.a.DigestFunction()
+	if err != nil {
+		return r.unable(err)
 	}
-	if last != nil && !again && last.Unchanged(r.finished()) {
-		o := r.finished()
-		o.Sink, r.unchanged = r.watchers(), true
-		return last.Finish(o, began), nil
+	last, err := r.load(fn)
+	if last != nil && !again {
+		if o := r.a.Options(r.previous, &r.c.RunFlags, r.out); last.Unchanged(o) {
+			o.Sink, r.unchanged = r.watchers(), true
+			return last.Finish(o, began), nil
+		}
 	}
 	if last != nil {
 		if err := r.open(ctx); err != nil {
 			return r.unable(err)
 		}
-		if r.snapshot != r.snapshotOf(disk.LastDamage(r.a.cache), r.engine.fn) { // what the snapshot has may have been made from it
-			last, err = nil, errDamaged
+		if r.previous.Snapshot != r.now(fn).Snapshot { // what the snapshot has may have been made from what was found damaged since
+			last, err = nil, front.ErrDamaged
 		}
 	}
 	if last == nil {
@@ -183,13 +152,13 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 		return r.make(ctx, began)
 	}
 	o := r.options(ctx)
-	o.Snapshot, o.All = &build.Snapshot{Path: r.snapshot}, again
+	o.Snapshot, o.All = &build.Snapshot{Path: r.previous.Snapshot}, again
 	if last.Changed() <= fewChanged {
 		o.Hasher = r.engine.stats.Direct()
 	}
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
-	r.a.env.boundHeap(last.Units())
+	r.a.Env.BoundHeap(last.Units())
 	end := r.phase("build")
 	res, err := last.Run(ctx, o)
 	end()
@@ -200,26 +169,14 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	return res, err
 }
 
-// errDamaged is why there is no plan where something in the cache was found damaged.
-var errDamaged = fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
-
 // load returns the plan of the last run, if it still holds; else the error says why not.
-func (r *oneRun) load() (*build.Loaded, error) {
-	if r.a.Fresh.on || r.c.Verify.on {
+func (r *oneRun) load(fn digest.Function) (*build.Loaded, error) {
+	if r.a.Fresh.On || r.c.Verify.On {
 		return nil, errors.New("as it was asked for")
 	}
-	fn, err := r.a.digestFunction()
-	if err != nil {
-		_, err = r.unable(err)
-		return nil, err
-	}
-	r.machine = r.a.machineNow(r.workspace, fn)
-	r.snapshot = r.snapshotOf(disk.LastDamage(r.a.cache), fn)
-	if records, err := disk.Damages(r.a.cache); err != nil || len(records) > 0 {
-		return nil, errDamaged
-	}
+	r.previous = r.now(fn)
 	end := r.phase("load the snapshot")
-	last, err := build.Load(r.snapshot, r.machine)
+	last, err := r.a.Load(r.previous)
 	end()
 	if err == nil && r.watches != nil {
 		err = last.EachRead(r.watches.add)
@@ -230,16 +187,9 @@ func (r *oneRun) load() (*build.Loaded, error) {
 	return last, nil
 }
 
-// finished are the options that tell what the last run left.
-func (r *oneRun) finished() build.Options {
-	return build.Options{Fn: r.machine.Fn, State: string(r.a.places().State()), Out: r.out, Prune: len(r.c.Steps) == 0, Snapshot: &build.Snapshot{Path: r.snapshot}}
-}
-
-// snapshotOf is where the snapshot is, if something in the cache was last found damaged at that time.
-func (r *oneRun) snapshotOf(damaged time.Time, fn digest.Function) string {
-	c, a := r.c, r.a
-	return a.snapshotPath(request{Workspace: r.workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: r.out, Steps: c.Steps,
-		SoCs: a.SoC, EnvVars: a.envVars(), FlagVars: a.Set, Serial: a.serial, Damaged: damaged.UTC()}, fn)
+// now is the last run, if nothing of the cache is found damaged from now on.
+func (r *oneRun) now(fn digest.Function) front.Last {
+	return r.a.Last(&r.c.RunFlags, r.workspace, r.out, fn)
 }
 
 // because says to those who asked for more why the pipeline is planned.
@@ -251,7 +201,7 @@ func (r *oneRun) because(err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		why = "there is no snapshot of an earlier run"
 	}
-	fmt.Fprintf(r.a.env.Stderr, "hexmage: planned: %s\n", why)
+	fmt.Fprintf(r.a.Env.Stderr, "hexmage: planned: %s\n", why)
 }
 
 // make plans the pipeline and builds it.
@@ -271,9 +221,9 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 	}
 	if missing := p.Missing(); len(missing) > 0 {
 		for _, m := range missing {
-			fmt.Fprintf(r.a.env.Stderr, "missing: %s\n", ansi.Visible(m, false))
+			fmt.Fprintf(r.a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
 		}
-		return r.unable(usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile))
+		return r.unable(front.Usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile))
 	}
 	if err := r.open(ctx); err != nil {
 		return r.unable(err)
@@ -281,17 +231,16 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 	if r.verify, err = startVerifying(r.c.Verify, r.engine, p.Plan); err != nil {
 		return r.unable(err)
 	}
-	r.a.env.boundHeap(len(p.Instances))
+	r.a.Env.BoundHeap(len(p.Instances))
 	o := r.options(ctx)
-	if o.Fresh, err = r.a.Fresh.choose("--fresh", p.Plan); err != nil {
+	if o.Fresh, err = choose(r.a.Fresh, "--fresh", p.Plan); err != nil {
 		return r.unable(err)
 	}
 	p.extend(&o)
-	r.watching.plan(p.Plan)
+	r.watching.Plan(p.Plan)
 	o.Sink = r.verify.wrap(o.Sink)
-	if r.snapshot != "" {
-		r.snapshot = r.snapshotOf(disk.LastDamage(r.a.cache), r.engine.fn)
-		o.Snapshot = r.a.newSnapshot(r.snapshot, p, r.machine, began)
+	if r.previous.Snapshot != "" {
+		o.Snapshot = newSnapshot(r.now(r.engine.fn), p, began)
 	}
 	p.files, p.names, p.Reads.Texts = nil, nil, nil
 	defer r.phase("build")()
@@ -319,12 +268,12 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 // watchers is where the build's events go.
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
-		r.watching = r.a.watch(r.workspace, r.c.Pipeline, r.show)
+		r.watching = r.a.Watch(r.workspace, r.c.Pipeline, r.show)
 		if r.trace != nil {
-			r.watching.Sink = sinks{r.watching.Sink, r.trace}
+			r.watching.Sink = front.Sinks{r.watching.Sink, r.trace}
 		}
 		r.watching.Sink = r.a.diagnosed(r.workspace, r.watching.Sink)
-		r.end = r.watching.end
+		r.end = r.watching.End
 	}
 	return r.watching
 }
@@ -357,30 +306,21 @@ func (r *oneRun) close() {
 	r.shut()
 }
 
-// display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.
-func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
-	o := a.reportOptions()
-	o.Left = left
-	d := report.Lines(a.env.screen(), o)
-	back := a.interrupts.notify(d.Note)
-	return d, func() { back(); d.Close() }
-}
-
 // outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
 func outcome(ctx context.Context, res build.Result, err error) error {
-	exit := &exitError{err: err}
+	exit := &front.ExitError{Err: err}
 	if res.Failed > 0 {
-		exit.err = nil
+		exit.Err = nil
 	}
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{ExitInterrupted, errInterrupted}
+		return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
 	case errors.As(err, new(*build.InputError)):
-		exit.code = ExitUsage
+		exit.Code = ExitUsage
 	case err != nil:
-		exit.code = ExitEngine
+		exit.Code = ExitEngine
 	case res.Failed > 0:
-		exit.code = ExitFailed
+		exit.Code = ExitFailed
 	default:
 		return nil
 	}
@@ -396,90 +336,9 @@ func selected(steps []string) ([]addrs.Step, error) {
 		out, errs = append(out, st), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, &exitError{ExitUsage, err}
+		return nil, &front.ExitError{Code: ExitUsage, Err: err}
 	}
 	return out, nil
-}
-
-// request is what `hexmage run` was asked for, as far as it decides which snapshot is of use (docs/design/0003).
-type request struct {
-	Workspace, Pipeline, Profile, Out string
-	Steps                             []string
-	SoCs                              []string
-	EnvVars, FlagVars                 map[string]string
-	Serial                            string
-	Damaged                           time.Time // when something in the cache was last found damaged: what is of before may have been made from it
-}
-
-// snapshotPath is where the snapshot of a request is kept. The name is a digest: values of variables may be secret.
-func (a *app) snapshotPath(r request, fn digest.Function) string {
-	return filepath.Join(a.places().State().Snapshots(), fn.Bytes(fmt.Appendf(nil, "%#v", r)).Hex()[:32])
-}
-
-// binaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalogue are part of it.
-const binaryLookup = "the hexmage binary"
-
-// machineNow answers what a plan of the workspace was made from.
-func (a *app) machineNow(root string, fn digest.Function) build.Machine {
-	return build.Machine{
-		Workspace: root,
-		Fn:        fn,
-		Lookup:    func(name string) digest.Digest { return a.lookup(name, fn) },
-		Digest: func(path string) (digest.Digest, error) {
-			b, err := content(path)
-			return fn.Bytes(b), err
-		},
-		Glob: func(dir string, patterns []string) (found, listed []string, err error) {
-			g, err := workspace.Fileset(root, dir, patterns...)
-			return g.Found, g.Dirs, err
-		},
-	}
-}
-
-// content is what planning may read at the path: a file's bytes, or the names in a folder.
-func content(path string) ([]byte, error) {
-	if info, err := os.Lstat(path); err == nil && info.IsDir() {
-		entries, err := os.ReadDir(path)
-		return []byte(namesOf(entries)), err
-	}
-	return os.ReadFile(path)
-}
-
-// lookup is the digest of a variable of the environment, or of what identifies this binary.
-func (a *app) lookup(name string, fn digest.Function) digest.Digest {
-	if name == binaryLookup {
-		return fn.Bytes([]byte(identity(a.env.Self)))
-	}
-	for i := len(a.env.Vars) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(a.env.Vars[i], name+"="); ok {
-			return fn.Bytes([]byte("=" + v))
-		}
-	}
-	return fn.Bytes(nil)
-}
-
-// identity tells builds of this program apart: by the id that the Go linker leaves, or else by what the file system says. The
-// latter changes with every `go build`, also where it makes the same.
-func identity(self string) string {
-	const goBuildID = 4
-	id := ""
-	if f, err := os.Open(self); err == nil {
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			if e, err := elffile.Open(f, info.Size()); err == nil {
-				_ = e.Notes(func(name string, kind uint32, desc []byte) { // notes that cannot be read are none
-					if name == "Go" && kind == goBuildID {
-						id = string(bytes.TrimRight(desc, "\x00"))
-					}
-				})
-			}
-		}
-	}
-	if id != "" {
-		return id
-	}
-	s, err := stat.Lstat(self)
-	return fmt.Sprint(s, err)
 }
 
 // maxReadDigest is the size up to which a file that planning looked at is known by its content. A larger one is a program
@@ -488,9 +347,9 @@ const maxReadDigest = 4 << 20
 
 // newSnapshot says where the build leaves a snapshot and what the plan was made from; nil if it cannot be told whether a part of that changed since
 // planning began.
-func (a *app) newSnapshot(path string, p *planned, m build.Machine, began time.Time) *build.Snapshot {
-	r := p.Reads
-	keep := &build.Snapshot{Path: path, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}
+func newSnapshot(at front.Last, p *planned, began time.Time) *build.Snapshot {
+	r, m := p.Reads, at.Machine
+	keep := &build.Snapshot{Path: at.Snapshot, Lookups: []snapshot.Lookup{{Name: front.BinaryLookup, Value: m.Lookup(front.BinaryLookup)}}}
 	for _, name := range r.Env {
 		keep.Lookups = append(keep.Lookups, snapshot.Lookup{Name: name, Value: m.Lookup(name)})
 	}
@@ -531,7 +390,7 @@ func (a *app) newSnapshot(path string, p *planned, m build.Machine, began time.T
 			}
 			read.Digest = m.Fn.Bytes(known)
 		case read.Stamp.IsRegular() && read.Stamp.Size <= maxReadDigest, p.names[read.Path] != "":
-			if read.Digest, err = m.Digest(absolute(m.Workspace, read.Path)); err != nil {
+			if read.Digest, err = m.Digest(front.Absolute(m.Workspace, read.Path)); err != nil {
 				return nil
 			}
 		}
@@ -552,40 +411,13 @@ func (p *planned) content(path string, is stat.Stamp) ([]byte, bool) {
 	return []byte(names), names != "" && is.IsDir()
 }
 
-// stepsFlag is a flag such as --verify, for all steps, or --verify=STEP, which may be repeated.
-type stepsFlag struct {
-	on    bool
-	steps []string // of the flag; none: all steps
-}
-
-func (f *stepsFlag) Decode(ctx *kong.DecodeContext) error {
-	f.on = true
-	if ctx.Scan.Peek().Type == kong.FlagValueToken {
-		if s, ok := ctx.Scan.Pop().Value.(string); ok {
-			f.steps = append(f.steps, s)
-		}
-	}
-	return nil
-}
-
-// IsBool tells kong that the flag may stand without a value.
-func (*stepsFlag) IsBool() bool { return true }
-
-// everything tells of every step that the flag means it, if it names none; nil if it means none or some.
-func (f stepsFlag) everything() func(step string) bool {
-	if !f.on || len(f.steps) > 0 {
-		return nil
-	}
-	return func(string) bool { return true }
-}
-
 // choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none. What it names must be
 // there.
-func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, error) {
-	if !f.on || len(f.steps) == 0 {
-		return f.everything(), nil
+func choose(f front.StepsFlag, flag string, p *plan.Plan) (func(step string) bool, error) {
+	if !f.On || len(f.Steps) == 0 {
+		return f.Everything(), nil
 	}
-	chosen, err := selected(f.steps)
+	chosen, err := selected(f.Steps)
 	if err != nil {
 		return nil, err
 	}
@@ -598,9 +430,9 @@ func (f stepsFlag) choose(flag string, p *plan.Plan) (func(step string) bool, er
 			}
 		}
 		if near := p.Nearest(s); !found && near != "" {
-			return nil, usage("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
+			return nil, front.Usage("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
 		} else if !found {
-			return nil, usage("%s=%s: no such step is part of this run", flag, s.Short())
+			return nil, front.Usage("%s=%s: no such step is part of this run", flag, s.Short())
 		}
 	}
 	return func(step string) bool { return wanted[step] }, nil
@@ -613,7 +445,7 @@ func (r *oneRun) saidChanged(err error) bool {
 		return false
 	}
 	r.done() // what shows the build
-	fmt.Fprintf(r.a.env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
+	fmt.Fprintf(r.a.Env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
 	return true
 }
 
@@ -646,16 +478,16 @@ type verifying struct {
 }
 
 // startVerifying makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
-func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
-	if !f.on {
+func startVerifying(f front.StepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
+	if !f.On {
 		return nil, nil
 	}
-	chosen, err := f.choose("--verify", p)
+	chosen, err := choose(f, "--verify", p)
 	if err != nil {
 		return nil, err
 	}
 	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.blobs, Roots: e.roots}
-	if len(f.steps) > 0 {
+	if len(f.Steps) > 0 {
 		o.Select = chosen
 	}
 	v := execute.Verify(o)
@@ -687,7 +519,7 @@ func (v *verifying) Send(e event.Event) {
 // outcome is the error for what the verification found: exit code 1 and nothing more to say.
 func (v *verifying) outcome() error {
 	if v != nil && v.verifier.Summary().Different > 0 {
-		return &exitError{code: ExitFailed} // the report has said it
+		return &front.ExitError{Code: ExitFailed} // the report has said it
 	}
 	return nil
 }
@@ -697,12 +529,12 @@ func (r *oneRun) startTrace() (err error) {
 	if r.c.Trace == "" {
 		return nil
 	}
-	at, err := r.a.place(absolute(r.a.dir, r.c.Trace))
+	at, err := r.a.place(front.Absolute(r.a.WorkDir, r.c.Trace))
 	if err != nil {
 		return err
 	}
 	if r.trace, err = trace.Create(at, time.Now()); err != nil {
-		return usage("--trace %s: %w", r.c.Trace, err)
+		return front.Usage("--trace %s: %w", r.c.Trace, err)
 	}
 	return nil
 }
@@ -720,81 +552,7 @@ func (r *oneRun) endTrace() {
 		return
 	}
 	if err := r.trace.Close(); err != nil {
-		fmt.Fprintln(r.a.env.Stderr, "hexmage:", err)
+		fmt.Fprintln(r.a.Env.Stderr, "hexmage:", err)
 	}
 	r.trace = nil
-}
-
-// maxParts is how many parts of one output are listed. Of more, a line says how many there are and where.
-const maxParts = 8
-
-// showOutputs prints the tables among the outputs, and where the others are.
-func (a *app) showOutputs(outs []event.OutputReady) error {
-	var text strings.Builder
-	w := bufio.NewWriter(&text)
-	for i, n := range parts(outs) {
-		switch {
-		case n == 0:
-			outs[i].Name = "" // it is one of those that the first stands for
-		case n > maxParts:
-			name, _, _ := strings.Cut(outs[i].Name, ".")
-			outs[i].Name = name + ".*"
-			outs[i].Path = fmt.Sprintf("%s (%d outputs)", filepath.Join(filepath.Dir(outs[i].Path), name+".*"), n)
-		}
-	}
-	wide := 0
-	for _, o := range outs {
-		wide = max(wide, len(o.Name))
-	}
-	for _, o := range outs {
-		switch {
-		case o.Name == "":
-		case o.Show == "table":
-			if err := showTable(w, o); err != nil {
-				return err
-			}
-		default:
-			rel, err := filepath.Rel(a.env.Dir, o.Path)
-			if err != nil {
-				rel = o.Path
-			}
-			fmt.Fprintf(w, "  %-*s  %s\n", wide, o.Name, rel)
-		}
-	}
-	_ = w.Flush() // into memory
-	fmt.Fprint(a.env.Stdout, ansi.Visible(text.String(), false))
-	return nil
-}
-
-// parts returns for each output how many lines it stands for: 1 for itself, more for the first of many parts of one
-// output of the pipeline, 0 for the others of these.
-func parts(outs []event.OutputReady) []int {
-	n := make([]int, len(outs))
-	for i := 0; i < len(outs); {
-		name, _, part := strings.Cut(outs[i].Name, ".")
-		end := i + 1
-		for part && outs[i].Show == "" && end < len(outs) && outs[end].Show == "" && strings.HasPrefix(outs[end].Name, name+".") {
-			end++
-		}
-		if n[i] = end - i; n[i] <= maxParts {
-			for k := i; k < end; k++ {
-				n[k] = 1
-			}
-		}
-		i = end
-	}
-	return n
-}
-
-func showTable(w *bufio.Writer, o event.OutputReady) error {
-	b, err := os.ReadFile(o.Path)
-	if err != nil {
-		return engine(err)
-	}
-	t, err := report.ParseTable(b)
-	if err != nil {
-		return engine(fmt.Errorf("output %q: %w", o.Name, err))
-	}
-	t.Write(w)
-	return nil
 }

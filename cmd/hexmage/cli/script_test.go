@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -31,7 +32,8 @@ func TestMain(m *testing.M) {
 				_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
 				os.Exit(stuckCode)
 			})
-			os.Exit(cli.Main(os.Args, cli.System()))
+			env := cli.System()
+			os.Exit(front.Main(os.Args, env, func() int { return cli.Main(os.Args, env) }))
 		},
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
@@ -62,7 +63,7 @@ func (c *showCmd) Run(ctx context.Context, a *app) error {
 	if c.Address == "" {
 		return a.showPipeline(ctx, c.What)
 	}
-	workspace, err := a.workspace(c.What)
+	workspace, err := a.Workspace(c.What)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		if is(address, n.At.Short()) {
 			b, err := plan.JSONOf(n)
 			if err != nil {
-				return nil, engine(err)
+				return nil, front.Engine(err)
 			}
 			found = append(found, &shownThing{Named: planner.Named{Address: address, Where: n.Where, Description: n.Description}, Instance: b, Arguments: names.Arguments[n.At], instance: n})
 		}
@@ -140,7 +141,7 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		found = append(found, t)
 	}
 	if len(found) == 0 {
-		return nil, givenError{usage("%s has nothing at %s. %s", c.What, c.Address, orList("It has", c.Address, few(all)))}
+		return nil, givenError{front.Usage("%s has nothing at %s. %s", c.What, c.Address, orList("It has", c.Address, few(all)))}
 	}
 	return found, nil
 }
@@ -191,7 +192,7 @@ func (a *app) showThings(ctx context.Context, p *planned, workspace string, foun
 		}
 		t.text(&b, status)
 	}
-	fmt.Fprint(a.env.Stdout, ansi.Visible(b.String(), false))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/config"
@@ -75,15 +76,15 @@ func (a *app) showModule(ctx context.Context, name string) error {
 	find, done := a.finder(ctx, a.here())
 	defer done()
 	var folder config.ModuleFolder
-	dir := absolute(a.dir, name)
+	dir := front.Absolute(a.WorkDir, name)
 	if modulePath(name) && !strings.HasPrefix(name, "git::") {
 		root := dir
-		if rel, err := filepath.Rel(a.root, dir); a.root != "" && err == nil && filepath.IsLocal(rel) {
-			root = a.root
+		if rel, err := filepath.Rel(a.Root, dir); a.Root != "" && err == nil && filepath.IsLocal(rel) {
+			root = a.Root
 		}
 		rel, err := filepath.Rel(root, dir)
 		if err != nil {
-			return engine(err)
+			return front.Engine(err)
 		}
 		folder = config.ModuleFolder{FS: rooted.FS(root), Dir: filepath.ToSlash(rel)}
 		if root == dir {
@@ -92,7 +93,7 @@ func (a *app) showModule(ctx context.Context, name string) error {
 	} else {
 		var err error
 		if folder, err = find(name); err != nil {
-			return givenError{usage("%w", err)}
+			return givenError{front.Usage("%w", err)}
 		}
 	}
 	cfg, diags := config.LoadModule(folder)
@@ -108,7 +109,7 @@ func (a *app) showModule(ctx context.Context, name string) error {
 
 // showPipeline shows what a pipeline takes and gives.
 func (a *app) showPipeline(ctx context.Context, name string) error {
-	workspace, err := a.workspace(name)
+	workspace, err := a.Workspace(name)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (a *app) showInterface(cfg *config.Pipeline, what, name, profile string) er
 	if a.JSON {
 		return a.printJSON(s)
 	}
-	fmt.Fprint(a.env.Stdout, ansi.Visible(s.text(what), false))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(s.text(what), false))
 	return nil
 }
 

@@ -22,18 +22,18 @@ import (
 // where the user keeps logins and programs.
 func (a *app) private() map[string]map[string]string {
 	vars := map[string]string{}
-	for name, v := range map[string]string{fetch.EnvMirrors: a.env.Var(fetch.EnvMirrors), sources.EnvHome: a.env.Var("HOME"), sources.EnvSearch: a.env.Var("PATH"), fetch.EnvNetrc: a.netrc()} {
+	for name, v := range map[string]string{fetch.EnvMirrors: a.Env.Var(fetch.EnvMirrors), sources.EnvHome: a.Env.Var("HOME"), sources.EnvSearch: a.Env.Var("PATH"), fetch.EnvNetrc: a.netrc()} {
 		if v != "" {
 			vars[name] = v
 		}
 	}
 	private := maps.Clone(vars)
-	for _, name := range sources.Variables(a.env.Var, a.env.Var("HOME")) {
-		if v := a.env.Var(name); v != "" {
+	for _, name := range sources.Variables(a.Env.Var, a.Env.Var("HOME")) {
+		if v := a.Env.Var(name); v != "" {
 			vars[name] = v
 		}
 	}
-	for name, v := range a.envVars() {
+	for name, v := range a.EnvVars() {
 		vars[sources.SecretPrefix+name] = v
 	}
 	for name, v := range a.Set {
@@ -44,7 +44,7 @@ func (a *app) private() map[string]map[string]string {
 
 // netrc is the file with the user's logins of hosts, "" for none.
 func (a *app) netrc() string {
-	name, home := a.env.Var(fetch.EnvNetrc), a.env.Var("HOME")
+	name, home := a.Env.Var(fetch.EnvNetrc), a.Env.Var("HOME")
 	if name == "" && home != "" {
 		name = filepath.Join(home, ".netrc")
 	}

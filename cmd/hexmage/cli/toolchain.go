@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
@@ -71,10 +72,10 @@ func (w wanted) String() string {
 
 // here is the workspace whose catalogue and lock count when no pipeline is named.
 func (a *app) here() string {
-	if a.root != "" {
-		return a.root
+	if a.Root != "" {
+		return a.Root
 	}
-	return a.dir
+	return a.WorkDir
 }
 
 // toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline with the
@@ -99,7 +100,7 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	}
 	for _, w := range ws {
 		if !hclsyntax.ValidIdentifier(w.name) {
-			return nil, nil, usage("%q is no name of a toolchain: `hexmage toolchain list` has them; a release is NAME@VERSION", w.name)
+			return nil, nil, front.Usage("%q is no name of a toolchain: `hexmage toolchain list` has them; a release is NAME@VERSION", w.name)
 		}
 		b := f.Body().AppendNewBlock(addrs.Toolchain, []string{w.name}).Body()
 		if w.version != "" {
@@ -126,11 +127,11 @@ func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, err
 		err = z.Close()
 	}
 	if err != nil {
-		return nil, nil, engine(err)
+		return nil, nil, front.Engine(err)
 	}
 	fsys, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	if err != nil {
-		return nil, nil, engine(err)
+		return nil, nil, front.Engine(err)
 	}
 	cfg, diags := config.Load(fsys, name, nil)
 	if diags.HasErrors() {
@@ -195,15 +196,15 @@ func (a *app) fetch(ctx context.Context, p *planned, workspace string, show bool
 	for _, n := range instances {
 		steps = append(steps, n.At.Step)
 		for _, m := range n.Missing {
-			fmt.Fprintf(a.env.Stderr, "missing: %s: %s\n", n.At, m)
+			fmt.Fprintf(a.Env.Stderr, "missing: %s: %s\n", n.At, m)
 		}
 		if len(n.Missing) > 0 {
-			return nil, usage("this machine can't get it yet (profile %q)", p.Profile)
+			return nil, front.Usage("this machine can't get it yet (profile %q)", p.Profile)
 		}
 	}
 	p, err := p.Select(steps...)
 	if err != nil {
-		return nil, engine(err)
+		return nil, front.Engine(err)
 	}
 	e, err := a.openEngine(ctx)
 	if err != nil {
@@ -228,7 +229,7 @@ func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []loc
 	}
 	instances := toolchainInstances(p.Plan)
 	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), nil, ""
-	trees := merkle.NewTrees(a.cache)
+	trees := merkle.NewTrees(a.Cache)
 	p.extend(&o)
 	res, err := build.Run(ctx, p.Plan, o)
 	if ctx.Err() != nil {
@@ -260,7 +261,7 @@ func (a *app) locations(instances []*plan.Instance, res build.Result, path func(
 			l.root = res.Roots[n.Output("dir")]
 			l.Digest = l.root.String()
 			if l.Path, err = path(l.root); err != nil {
-				return nil, engine(err)
+				return nil, front.Engine(err)
 			}
 		}
 		out = append(out, l)
@@ -293,7 +294,7 @@ func (c *toolchainFetchCmd) Run(ctx context.Context, a *app) error {
 		return a.printJSON(all)
 	}
 	for _, l := range all {
-		fmt.Fprintf(a.env.Stdout, "%s %s: %s\n", l.Name, l.Version, l.Path)
+		fmt.Fprintf(a.Env.Stdout, "%s %s: %s\n", l.Name, l.Version, l.Path)
 	}
 	return nil
 }
@@ -338,8 +339,8 @@ func (c *toolchainWhereCmd) Run(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(l)
 	}
-	isData(a.env.Stdout)
-	fmt.Fprintln(a.env.Stdout, l.Path)
+	front.IsData(a.Env.Stdout)
+	fmt.Fprintln(a.Env.Stdout, l.Path)
 	return nil
 }
 
@@ -356,7 +357,7 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		return located{Name: w.name, Version: n.Version, Path: at}, nil
 	}
 	if len(n.Missing) > 0 {
-		return located{}, usage("%s %s is not on this machine: %s", w.name, n.Version, strings.Join(n.Missing, " "))
+		return located{}, front.Usage("%s %s is not on this machine: %s", w.name, n.Version, strings.Join(n.Missing, " "))
 	}
 	ls, ok, err := a.locate(ctx, p, a.here())
 	if err != nil {
@@ -370,7 +371,7 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		if source != "" {
 			cmd = append(cmd, "--source", source)
 		}
-		return located{}, usage("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
+		return located{}, front.Usage("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
 	}
 	return ls[0], nil
 }
@@ -418,7 +419,7 @@ func (c *toolchainListCmd) Run(ctx context.Context, a *app) error {
 	for _, name := range c.Names {
 		t, _, err := d.catalogue.Find(parseWanted(name).name, "")
 		if err != nil {
-			return &exitError{ExitUsage, err}
+			return &front.ExitError{Code: ExitUsage, Err: err}
 		}
 		ts = append(ts, t)
 	}
@@ -437,7 +438,7 @@ func (c *toolchainListCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (a *app) printRows(ts []*toolchains.Toolchain, rows []*toolchainRow) {
-	w := a.env.Stdout
+	w := a.Env.Stdout
 	for i, t := range ts {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -603,7 +604,7 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*pla
 	p.extend(&o)
 	seen, err := build.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
-		return nil, nil, nil, engine(err)
+		return nil, nil, nil, front.Engine(err)
 	}
 	for _, n := range toolchainInstances(p.Plan) {
 		if stored(seen, n) {
@@ -669,7 +670,7 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 	w := parseWanted(c.Name)
 	t, r, err := d.catalogue.Find(w.name, w.version)
 	if err != nil {
-		return &exitError{ExitUsage, err}
+		return &front.ExitError{Code: ExitUsage, Err: err}
 	}
 	only := *t
 	if w.version != "" {
@@ -701,7 +702,7 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
-	w := a.env.Stdout
+	w := a.Env.Stdout
 	field := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "  %-10s %s\n", name, text)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/unpack"
@@ -49,7 +50,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	if dir, ok := a.folder(d, c.What); ok {
 		checks, err = c.folder(d, dir, &v)
 	} else if c.As != "" {
-		err = usage("--as is for folders: %q is none", c.What)
+		err = front.Usage("--as is for folders: %q is none", c.What)
 	} else {
 		checks, err = c.stored(ctx, a, d, &v)
 	}
@@ -67,7 +68,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	}
 	needs := verify.HostNeeds(v.Path, checks.Host)
 	v.Programs = needs.Programs
-	v.Lacks = needs.Lacks(verify.Machine("/", a.env.Var("LD_LIBRARY_PATH")))
+	v.Lacks = needs.Lacks(verify.Machine("/", a.Env.Var("LD_LIBRARY_PATH")))
 	v.OK = len(v.Report.Problems) == 0
 	if a.JSON {
 		err = a.printJSON(v)
@@ -75,7 +76,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 		a.printVerified(v)
 	}
 	if err == nil && !v.OK {
-		err = &exitError{code: ExitFailed}
+		err = &front.ExitError{Code: ExitFailed}
 	}
 	return err
 }
@@ -87,7 +88,7 @@ func (a *app) folder(d *domain, what string) (string, bool) {
 			return "", false
 		}
 	}
-	dir := absolute(a.dir, what)
+	dir := front.Absolute(a.WorkDir, what)
 	info, err := os.Stat(dir)
 	return dir, err == nil && info.IsDir()
 }
@@ -95,7 +96,7 @@ func (a *app) folder(d *domain, what string) (string, bool) {
 // stored returns the checks of a release that is in the store, or installed.
 func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *verified) (verify.Checks, error) {
 	if strings.ContainsAny(c.What, `/\`) {
-		return verify.Checks{}, usage("%s: no such folder", c.What)
+		return verify.Checks{}, front.Usage("%s: no such folder", c.What)
 	}
 	l, err := a.find(ctx, c.What, c.Source)
 	if err != nil {
@@ -103,7 +104,7 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	}
 	t, r, err := d.catalogue.Find(l.Name, l.Version)
 	if err != nil {
-		return verify.Checks{}, &exitError{ExitUsage, err}
+		return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
 	}
 	v.Name, v.Version, v.Path, v.Stored, v.Known = l.Name, l.Version, l.Path, l.Digest, true
 	return t.Verify(r), nil
@@ -121,21 +122,21 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 				v.Name, v.Version, v.Loose = "QNN libraries", id, true
 				return checks, nil
 			}
-			return verify.Checks{}, usage("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
+			return verify.Checks{}, front.Usage("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
 		}
 		if err != nil {
-			return verify.Checks{}, &exitError{ExitFailed, err}
+			return verify.Checks{}, &front.ExitError{Code: ExitFailed, Err: err}
 		}
 		t, r, known, err := d.catalogue.ReleaseOf(is, dir)
 		if err != nil {
-			return verify.Checks{}, &exitError{ExitUsage, err}
+			return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
 		}
 		v.Name, v.Version, v.Known = t.Name, r.Version, known
 		return t.Verify(r), nil
 	}
 	t, r, err := d.catalogue.Find(w.name, w.version)
 	if err != nil {
-		return verify.Checks{}, &exitError{ExitUsage, err}
+		return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
 	}
 	v.Name, v.Version, v.Known = t.Name, r.Version, true
 	return t.Verify(r), nil
@@ -143,7 +144,7 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 
 // treeDigest hashes the whole tree and compares it with what it was when it was stored.
 func (a *app) treeDigest(ctx context.Context, v *verified) error {
-	fn, err := a.digestFunction()
+	fn, err := a.DigestFunction()
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func lockedTree(ctx context.Context, d *domain, v *verified) error {
 	}
 	sum, err := unpack.Digest(ctx, v.Path)
 	if err != nil {
-		return engine(err)
+		return front.Engine(err)
 	}
 	if slices.Contains(want, sum) {
 		v.Locked = sum
@@ -189,7 +190,7 @@ func lockedTree(ctx context.Context, d *domain, v *verified) error {
 }
 
 func (a *app) printVerified(v verified) {
-	w := a.env.Stdout
+	w := a.Env.Stdout
 	fmt.Fprintf(w, "%s %s  %s\n", a.painted("1", v.Name), v.Version, v.Path)
 	line := func(colour, mark, format string, args ...any) {
 		fmt.Fprintf(w, "  %s  %s\n", a.painted(colour, fmt.Sprintf("%-8s", mark)), fmt.Sprintf(format, args...))

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,13 +15,12 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
-	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/watch"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
@@ -61,26 +58,26 @@ const maxStopped = 5
 
 // Run watches until it is interrupted.
 func (c *watchCmd) Run(ctx context.Context, a *app) error {
-	if a.serial = c.Serial; c.Serial != "" && !c.OnDevice {
-		return usage("watch: --serial chooses a device to run on: add --run")
+	if a.Serial = c.Serial; c.Serial != "" && !c.OnDevice {
+		return front.Usage("watch: --serial chooses a device to run on: add --run")
 	}
 	if _, err := selected(c.Until); err != nil {
 		return err
 	}
-	workspace, err := a.workspace(c.Pipeline)
+	workspace, err := a.Workspace(c.Pipeline)
 	if err != nil {
 		return err
 	}
 	v := &viewer{c: c, a: a, workspace: workspace}
-	v.outIn, v.out = a.outFolder(c.Out, c.Pipeline)
+	v.outIn, v.out = a.OutFolder(c.Out, c.Pipeline)
 	if err := build.CheckOut(v.outIn, v.out); err != nil {
-		return usage("%w", err)
+		return front.Usage("%w", err)
 	}
-	v.brief = report.NewBrief(a.env.screen(), a.reportOptions())
+	v.brief = report.NewBrief(a.Env.Screen(), a.ReportOptions())
 	if a.JSON {
-		v.json = report.JSON(a.env.Stdout)
+		v.json = report.JSON(a.Env.Stdout)
 	}
-	v.w = watch.New(watch.Options{Poll: c.Poll, Note: func(text string) { fmt.Fprintf(a.env.Stderr, "hexmage: %s\n", text) }})
+	v.w = watch.New(watch.Options{Poll: c.Poll, Note: func(text string) { fmt.Fprintf(a.Env.Stderr, "hexmage: %s\n", text) }})
 	defer v.w.Close()
 	return v.loop(ctx)
 }
@@ -122,11 +119,11 @@ func (v *viewer) loop(ctx context.Context) error {
 			select {
 			case <-v.w.Changed():
 			case <-ctx.Done():
-				return &exitError{ExitInterrupted, errInterrupted}
+				return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
 			}
 		}
 		if changed, err = v.w.Settle(ctx); err != nil {
-			return &exitError{ExitInterrupted, errInterrupted}
+			return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
 		}
 		for i, p := range changed {
 			if rel, err := filepath.Rel(v.workspace, p); err == nil && filepath.IsLocal(rel) {
@@ -168,9 +165,9 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 	again = <-newer
 	cancel(nil)
 	if ctx.Err() != nil {
-		return false, &exitError{ExitInterrupted, errInterrupted}
+		return false, &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
 	}
-	var exit *exitError
+	var exit *front.ExitError
 	switch {
 	case first && errors.As(ended, new(givenError)):
 		return false, ended
@@ -180,8 +177,8 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 			v.brief.Done(sum, time.Since(saved), errNewer.Error())
 		}
 		return true, nil
-	case ended != nil && (!errors.As(ended, &exit) || exit.err != nil):
-		fmt.Fprintf(v.a.env.Stderr, "hexmage: %v\n", ended)
+	case ended != nil && (!errors.As(ended, &exit) || exit.Err != nil):
+		fmt.Fprintf(v.a.Env.Stderr, "hexmage: %v\n", ended)
 	case ended == nil && !first && v.json == nil && (told && !r.unchanged || sum.Executed > 0):
 		v.brief.Done(sum, time.Since(saved), "")
 	}
@@ -191,7 +188,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
-	r := &oneRun{c: &runCmd{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches}
+	r := &oneRun{c: &runCmd{front.RunFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
@@ -244,7 +241,7 @@ func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
 	case len(out) == 0:
 		return until, nil
 	case len(keep) == 0:
-		return nil, givenError{usage("all of it needs a device: say --run")}
+		return nil, givenError{front.Usage("all of it needs a device: say --run")}
 	}
 	return keep, nil
 }
@@ -314,10 +311,10 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 	l.lastFiles, l.lastDirs = maps.Clone(l.files), maps.Clone(l.dirs)
 	s := watch.Set{Root: v.workspace, Since: since}
 	for p := range l.files {
-		s.Files = append(s.Files, absolute(v.workspace, filepath.FromSlash(p)))
+		s.Files = append(s.Files, front.Absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	for p := range l.dirs {
-		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
+		s.Dirs = append(s.Dirs, front.Absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	own := filepath.Join(v.workspace, workspace.Folder, v.c.Pipeline)
 	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, workspace.Folder), filepath.Join(v.workspace, config.Modules), filepath.Join(v.workspace, "toolchains"), own)
@@ -330,112 +327,7 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 	return v.w.Set(s)
 }
 
-// sinks passes each event on to all of them, in order.
-type sinks []event.Sink
-
-func (s sinks) Send(e event.Event) {
-	for _, next := range s {
-		next.Send(e)
-	}
-}
-
-// watching is all that watches a run: it is shown, it is estimated how long it will go on, and what it did is written down.
-type watching struct {
-	event.Sink
-	a        *app
-	record   *runlog.Recorder
-	estimate *runlog.Estimator // nil: nobody sees it
-	shown    func()
-}
-
-// watch has a run shown as usual, or by show if that is not nil.
-func (a *app) watch(workspace, pipeline string, shown event.Sink) *watching {
-	w := &watching{a: a, shown: func() {}}
-	dir := a.runLogOf(workspace, pipeline)
-	w.record = runlog.Record(dir, runlog.Info{Pipeline: pipeline, Variables: a.variables(), Version: binaryVersion(), Jobs: a.Jobs, Started: time.Now()}, runlog.Limits{})
-	var show event.Sink
-	switch {
-	case shown != nil:
-		w.Sink = sinks{shown, w.record}
-		return w
-	case a.JSON:
-		show = report.JSON(a.env.Stdout)
-	case a.live:
-		show, w.shown = a.display(func() (time.Duration, bool) { return w.estimate.Left() })
-	default:
-		show, w.shown = a.display(nil)
-	}
-	if a.JSON || a.live {
-		w.estimate = runlog.Estimate(show, a.Jobs, func() *runlog.Book { return runlog.Open(dir) })
-		show = w.estimate
-	}
-	w.Sink = sinks{show, w.record}
-	return w
-}
-
-// plan tells more of the run, where it is planned.
-func (w *watching) plan(p *plan.Plan) {
-	w.record.Toolchains(toolchainVersions(p))
-	if w.estimate == nil {
-		return
-	}
-	instances := make([]runlog.Instance, len(p.Instances))
-	for i, n := range p.Instances {
-		instances[i].Step = n.At.Short()
-		for _, d := range n.Needs() {
-			instances[i].Needs = append(instances[i].Needs, d.Short())
-		}
-	}
-	w.estimate.Plan(instances)
-}
-
-// end is to be called when the run has ended.
-func (w *watching) end() {
-	w.shown()
-	if err := w.record.Err(); err != nil && w.a.Verbose {
-		fmt.Fprintf(w.a.env.Stderr, "hexmage: this run is not in the run log: %v\n", err)
-	}
-}
-
-// runLogOf is the folder with the runs of a workspace's pipeline.
-func (a *app) runLogOf(workspace, pipeline string) string {
-	if filepath.Dir(workspace) == a.places().Shipped() { // its name changes with hexmage
-		workspace = "shipped"
-	}
-	return runlog.Folder(a.places().State().RunLogs(), workspace, pipeline)
-}
-
 // logsOf is the folder with what actions of a workspace's pipeline printed: others have steps of the same names.
 func (a *app) logsOf(workspace, pipeline string) string {
-	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(workspace, pipeline)))
-}
-
-// variables is a short digest of the values that the command line and the environment give to variables: enough to see that
-// they differ, too little to find out a secret one.
-func (a *app) variables() string {
-	vars := a.envVars()
-	maps.Copy(vars, a.Set)
-	h := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		fmt.Fprintf(h, "%q=%q\n", name, vars[name])
-	}
-	return hex.EncodeToString(h.Sum(nil))[:4]
-}
-
-func toolchainVersions(p *plan.Plan) map[string]string {
-	versions := map[string]string{}
-	for _, n := range p.Instances {
-		if n.At.Kind == addrs.Toolchain && n.Version != "" {
-			versions[n.At.Name] = n.Version
-		}
-	}
-	return versions
-}
-
-// binaryVersion is that of this binary.
-func binaryVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
+	return filepath.Join(a.Places().State().Logs(), filepath.Base(a.RunLogOf(workspace, pipeline)))
 }

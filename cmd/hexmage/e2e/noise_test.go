@@ -46,7 +46,7 @@ func TestNoise(t *testing.T) {
 		return w.out("phone")
 	}()
 	server := phonetest.Server(t)
-	e, err := phone.Start(t.Context(), phone.Options{Self: []string{shared.hexmage, "tool", "emulator-init"}, Image: image, Dir: t.TempDir()})
+	e, err := phone.Start(t.Context(), phone.Options{Self: []string{shared.hexmage + "-engine", "tool", "emulator-init"}, Image: image, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestProvokedPhones(t *testing.T) {
 	good = attached(t, good)
 	start := func(t *testing.T, f phone.Faults, log io.Writer) *phone.Emulator {
 		t.Helper()
-		e, err := phone.Start(t.Context(), phone.Options{Self: []string{shared.hexmage, "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
+		e, err := phone.Start(t.Context(), phone.Options{Self: []string{shared.hexmage + "-engine", "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package cli
+package front
 
 import (
 	"bytes"
@@ -38,6 +38,9 @@ const (
 
 // maxFault is how much is looked at of what a runtime prints as it ends.
 const maxFault = 1 << 20
+
+// lowLimits tells whether a limit is so low that the command line runs in a child.
+func lowLimits() bool { return readLimits() != (limits{}) }
 
 // limits are those low ones that this process has, 0 for none.
 type limits struct {
@@ -149,8 +152,8 @@ func addresses() uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// limited runs the command line in a child where a limit is low, and returns its exit code.
-func limited(args []string, env *Env) (code int, ok bool) {
+// Limited runs the command line in a child where a limit is low, and returns its exit code.
+func Limited(args []string, env *Env) (code int, ok bool) {
 	if env.Stderr != os.Stderr {
 		return 0, false
 	}
@@ -180,7 +183,7 @@ func limited(args []string, env *Env) (code int, ok bool) {
 	go func() {
 		for s := range signals {
 			if s != syscall.SIGQUIT {
-				s = askedToEnd
+				s = AskedToEnd
 			}
 			_ = child.Signal(s)
 		}
@@ -201,7 +204,7 @@ func limited(args []string, env *Env) (code int, ok bool) {
 	}
 	_, _ = env.Stderr.Write(text)
 	switch {
-	case status.Signaled() && status.Signal() == askedToEnd: // before it listened
+	case status.Signaled() && status.Signal() == AskedToEnd: // before it listened
 		return ExitInterrupted, true
 	case status.Signaled():
 		return 128 + int(status.Signal()), true
@@ -209,11 +212,11 @@ func limited(args []string, env *Env) (code int, ok bool) {
 	return status.ExitStatus(), true
 }
 
-// askedToEnd is the signal that a parent sends on for any of those that end a command: the terminal sends its own to the child, too.
-const askedToEnd = syscall.SIGUSR1
+// AskedToEnd is the signal that a parent sends on for any of those that end a command: the terminal sends its own to the child, too.
+const AskedToEnd = syscall.SIGUSR1
 
-// inChild makes of a child's arguments and environment those of its parent.
-func inChild(args []string, env *Env) ([]string, bool) {
+// InChild makes of a child's arguments and environment those of its parent.
+func InChild(args []string, env *Env) ([]string, bool) {
 	if len(args) < 3 || args[1] != "tool" || args[2] != limitedTool {
 		return args, false
 	}
@@ -223,7 +226,7 @@ func inChild(args []string, env *Env) ([]string, bool) {
 	}
 	unix.CloseOnExec(3)
 	l := readLimits()
-	env.heap = l.heap()
+	env.Heap = l.heap()
 	return append([]string{args[0]}, args[3:]...), true
 }
 

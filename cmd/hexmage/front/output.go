@@ -1,4 +1,4 @@
-package cli
+package front
 
 import (
 	"cmp"
@@ -28,7 +28,8 @@ type output struct {
 	err  error
 }
 
-func newOutput(w io.Writer) *output {
+// NewOutput returns what a command prints with to w.
+func NewOutput(w io.Writer) *output {
 	f, ok := w.(*os.File)
 	return &output{Writer: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
 }
@@ -78,8 +79,8 @@ func (o *output) end() error {
 	return o.err
 }
 
-// isData says that what is printed there is for programs, which get it as it is; a terminal does not.
-func isData(outputs ...io.Writer) {
+// IsData says that what is printed there is for programs, which get it as it is; a terminal does not.
+func IsData(outputs ...io.Writer) {
 	for _, w := range outputs {
 		if o, ok := w.(*output); ok {
 			o.data = true
@@ -87,16 +88,22 @@ func isData(outputs ...io.Writer) {
 	}
 }
 
-// screen is standard error for those who move the cursor themselves, and make visible what they show.
-func (e Env) screen() io.Writer {
+// OnTerminal tells whether what is printed there is seen on a terminal.
+func OnTerminal(w io.Writer) bool {
+	o, ok := w.(*output)
+	return ok && o.terminal
+}
+
+// Screen is standard error for those who move the cursor themselves, and make visible what they show.
+func (e Env) Screen() io.Writer {
 	if o, ok := e.Stderr.(*output); ok {
 		return o.Writer
 	}
 	return e.Stderr
 }
 
-// written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.
-func written(env Env, code int) int {
+// Written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.
+func Written(env Env, code int) int {
 	if o, ok := env.Stderr.(*output); ok {
 		_ = o.end() // there is nowhere to say so
 	}

@@ -1,0 +1,236 @@
+package front
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/store/layout"
+	"github.com/hexmage/hexmage/internal/workspace"
+)
+
+// App is what every command needs: where it works, what it was told, how it shows things.
+type App struct {
+	Global
+	Env     Env
+	WorkDir string // where the user is: outputs go below it
+	Root    string // the workspace: the folder with pipelines/, at or above WorkDir
+	Cache   string // the cache folder
+	Live    bool   // what goes on is shown in lines that are drawn again
+
+	Serial string // the device that the user chose for steps that run on one; "": the pipeline says
+
+	// Notify has texts shown by say from now on, as on a display whose last lines are rewritten, until back is called. It may be nil.
+	Notify func(say func(text string)) (back func())
+}
+
+// Places is the cache folder, with a method for each place in it.
+func (a *App) Places() layout.Root { return layout.Root(a.Cache) }
+
+// NewApp takes what the process was given and the flags of every command.
+func NewApp(g Global, env Env) (*App, error) {
+	a := &App{Global: g, Env: env, WorkDir: env.Dir}
+	if g.JSON {
+		IsData(env.Stdout)
+	}
+	if g.Dir != "" {
+		a.WorkDir = Absolute(env.Dir, g.Dir)
+		if st, err := os.Stat(a.WorkDir); err != nil || !st.IsDir() {
+			return nil, Usage("-C %s: no such folder", g.Dir)
+		}
+	}
+	if a.Profile == "" {
+		a.Profile = env.Var("HEXMAGE_PROFILE")
+	}
+	if a.Jobs < 0 {
+		return nil, Usage("-j %d: want 1 or more", a.Jobs)
+	}
+	if a.Jobs == 0 {
+		a.Jobs = runtime.NumCPU()
+	}
+	if _, _, err := a.SandboxLevel(); err != nil { // also where nothing will run
+		return nil, err
+	}
+	cache, err := cacheDir(env)
+	if err != nil {
+		return nil, err
+	}
+	a.Cache = cache
+	a.Live = env.Terminal && !g.JSON && env.Var("TERM") != "dumb" && env.Var("CI") == ""
+	a.Root = findUp(a.WorkDir, "pipelines")
+	return a, nil
+}
+
+// cacheDir is HEXMAGE_CACHE, else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage.
+func cacheDir(env Env) (string, error) {
+	if d := env.Var("HEXMAGE_CACHE"); d != "" {
+		return Absolute(env.Dir, d), nil
+	}
+	if d := env.Var("XDG_CACHE_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "hexmage"), nil
+	}
+	if h := env.Var("HOME"); filepath.IsAbs(h) {
+		return filepath.Join(h, ".cache", "hexmage"), nil
+	}
+	return "", Usage("no place for the cache: set HEXMAGE_CACHE or HOME to an absolute path")
+}
+
+// findUp returns the nearest folder at or above dir that has a folder of that name, or "".
+func findUp(dir, name string) string {
+	for {
+		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.IsDir() {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}
+
+// Workspace returns the folder whose pipelines/ has the pipeline: the user's own, else the shipped one.
+func (a *App) Workspace(pipeline string) (string, error) {
+	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
+		return "", Usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl", pipeline)
+	}
+	if a.Root != "" {
+		if _, _, err := rooted.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
+			return "", Usage("%w", err)
+		}
+	}
+	switch {
+	case a.Root != "" && slices.Contains(Names(rooted.FS(a.Root)), pipeline):
+		return a.Root, nil
+	case slices.Contains(Names(hexmage.Shipped), pipeline):
+		return a.Shipped()
+	}
+	return "", Usage("there is no pipeline %q here. There are: %s", pipeline, strings.Join(a.Pipelines(), ", "))
+}
+
+// Names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.
+func Names(fsys fs.FS) []string {
+	all, _ := workspace.Names(fsys)
+	return all
+}
+
+// Pipelines returns the names of all pipelines, the workspace's and the shipped ones.
+func (a *App) Pipelines() []string {
+	var own []string
+	if a.Root != "" {
+		own = Names(rooted.FS(a.Root))
+	}
+	for _, name := range Names(hexmage.Shipped) {
+		if !slices.Contains(own, name) {
+			own = append(own, name)
+		}
+	}
+	return own
+}
+
+// Shipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
+func (a *App) Shipped() (string, error) {
+	h := sha256.New()
+	err := fs.WalkDir(hexmage.Shipped, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(hexmage.Shipped, p)
+		fmt.Fprintf(h, "%s %d\n", p, len(b))
+		h.Write(b)
+		return err
+	})
+	if err != nil {
+		return "", Engine(err)
+	}
+	dir := filepath.Join(a.Places().Shipped(), hex.EncodeToString(h.Sum(nil))[:16])
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", Engine(err)
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), "tmp-")
+	if err != nil {
+		return "", Engine(err)
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.CopyFS(filepath.Join(tmp, "w"), hexmage.Shipped); err != nil {
+		return "", Engine(fmt.Errorf("unpack the shipped pipelines: %w", err))
+	}
+	if err := os.Rename(filepath.Join(tmp, "w"), dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, e := os.Stat(dir); e != nil { // another process was not first: a real failure
+			return "", Engine(err)
+		}
+	}
+	return dir, nil
+}
+
+// Coloured tells whether what is shown has colours.
+func (a *App) Coloured() bool {
+	switch a.Colour {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return a.Env.Terminal && a.Env.Var("NO_COLOR") == "" && a.Env.Var("TERM") != "dumb"
+}
+
+// ReportOptions says how a build is shown.
+func (a *App) ReportOptions() report.Options {
+	return report.Options{Colour: a.Coloured(), Live: a.Live, Verbose: a.Verbose, Width: a.Env.Width}
+}
+
+// DigestFunction is the one that HEXMAGE_DIGEST names, or BLAKE3.
+func (a *App) DigestFunction() (digest.Function, error) {
+	name := a.Env.Var("HEXMAGE_DIGEST")
+	if name == "" {
+		return digest.BLAKE3, nil
+	}
+	fn, err := digest.ParseFunction(name)
+	if err != nil {
+		return 0, Usage("HEXMAGE_DIGEST: %w", err)
+	}
+	return fn, nil
+}
+
+// SandboxLevel is the level that the user asked for, and by what; else strict, by nothing.
+func (a *App) SandboxLevel() (level sandbox.Level, from string, err error) {
+	name, from := a.Sandbox, "--sandbox"
+	if name == "" {
+		name, from = a.Env.Var("HEXMAGE_SANDBOX"), "HEXMAGE_SANDBOX"
+	}
+	if name == "" {
+		return sandbox.Strict, "", nil
+	}
+	if level, err = sandbox.ParseLevel(name); err != nil {
+		return level, from, Usage("%s: %w", from, err)
+	}
+	return level, from, nil
+}
+
+// EnvVars are the variables that HEXMAGE_VAR_name sets.
+func (a *App) EnvVars() map[string]string {
+	vars := map[string]string{}
+	for _, kv := range a.Env.Vars {
+		if rest, ok := strings.CutPrefix(kv, "HEXMAGE_VAR_"); ok {
+			if name, value, ok := strings.Cut(rest, "="); ok {
+				vars[name] = value
+			}
+		}
+	}
+	return vars
+}

@@ -1,0 +1,148 @@
+// Package front is what there is of the command line before the engine: what the process was given, the flags of `hexmage run`, where things are, how a
+// run is shown. With that and the snapshot of the last run it tells that there is nothing to do (Run), which is most of what hexmage is asked.
+//
+// The program hexmage is this package; the program hexmage-engine has all commands, in package cli, and takes the same parts from here. What is
+// linked is run at every start, so this package imports nothing that a run without work can do without (docs/design/0018-front.md): no language, no
+// kinds, no toolchains. A test holds it to that.
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/hexmage/hexmage/internal/ansi"
+)
+
+// Exit codes are API: programs may rely on them.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1   // a step failed
+	ExitUsage       = 2   // usage or configuration
+	ExitEngine      = 3   // engine or infrastructure
+	ExitLocked      = 4   // another process holds what this one needs
+	ExitCheck       = 5   // all steps are done, and a check of severity error failed
+	ExitInterrupted = 130 // by Ctrl-C
+)
+
+// Env is what the process was given: everything the command line takes from outside its arguments.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Vars           []string // KEY=value
+	Dir            string   // working directory
+	Self           string   // path of the engine, which runs again as a built-in tool
+	Front          string   // path of the program hexmage that belongs to it
+	Terminal       bool     // Stderr is a terminal
+	Width          int      // its columns
+
+	Heap int64 // of a child of a hexmage that has little memory: about how far the heap may grow; else 0
+}
+
+// System returns the environment of a process that is the engine.
+func System() Env {
+	dir, _ := os.Getwd()
+	self, _ := os.Executable()
+	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self, Front: sibling(self, Name)}
+	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
+		e.Terminal = true
+		e.Width, _, _ = term.GetSize(fd)
+	}
+	return e
+}
+
+// Var returns a variable of the environment, or "".
+func (e Env) Var(name string) string {
+	for i := len(e.Vars) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(e.Vars[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// BoundHeap has garbage collected more often, rather than take more memory, in a build of so many actions. It is meant to be about twice
+// what such a build needs.
+func (e Env) BoundHeap(actions int) {
+	bound := 44<<20 + int64(actions)*5<<10
+	if e.Heap != 0 {
+		bound = min(bound, e.Heap)
+	}
+	debug.SetMemoryLimit(bound)
+}
+
+// firstGC lets the heap grow to about 64 MB before it is looked through for the first time: most commands end before.
+const firstGC = 1600
+
+// LateGC begins to collect garbage late, and then goes on as Go does by itself: what is large here is read in streams, and the graph
+// of a large pipeline should not cost several times its size.
+func LateGC() {
+	debug.SetGCPercent(firstGC)
+	runtime.SetFinalizer(new(struct{ _ [16]byte }), func(any) { debug.SetGCPercent(100) })
+}
+
+// ExitError carries an exit code and what to say with it.
+type ExitError struct {
+	Code int
+	Err  error // nil: it was said already
+}
+
+// Error implements error.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns what there is to say.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Usage is the error for what the user got wrong.
+func Usage(format string, args ...any) error {
+	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// Engine is the error for what went wrong below.
+func Engine(err error) error { return &ExitError{Code: ExitEngine, Err: err} }
+
+// ExitWith prints what has not been said and chooses the exit code.
+func ExitWith(ctx context.Context, err error, env Env) int {
+	var exit *ExitError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &exit):
+		if exit.Err != nil {
+			fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(exit.Err.Error(), false))
+		}
+		return exit.Code
+	case ctx.Err() != nil:
+		fmt.Fprintln(env.Stderr, "hexmage: interrupted")
+		return ExitInterrupted
+	}
+	fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(err.Error(), false))
+	return ExitEngine
+}
+
+// Absolute returns path seen from dir.
+func Absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to write.
+const (
+	EnvCPUProfile = "HEXMAGE_CPUPROFILE"
+	EnvMemProfile = "HEXMAGE_MEMPROFILE" // what was allocated, and what is still in use, at the end of the run
+)

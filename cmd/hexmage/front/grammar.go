@@ -1,0 +1,167 @@
+package front
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Global are the flags of every command.
+type Global struct {
+	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
+	JSON    bool              `name:"json" help:"Write events or results as JSON: one object, or list of them, a line."`
+	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
+	SoC     []string          `name:"soc" sep:"," placeholder:"NAME" help:"Build for this SoC, such as SM8650, instead of the pipeline's targets; with +NAME, for it too. May be repeated."`
+	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
+	Fresh   StepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
+	Offline bool              `help:"Never use the network."`
+	Sandbox string            `placeholder:"LEVEL" help:"How far actions are kept from what they do not declare: strict, staged or off. Default: HEXMAGE_SANDBOX, else strict where the kernel can."`
+	Jobs    int               `short:"j" placeholder:"N" help:"Run at most N actions at once. Default: one a processor."`
+	Verbose bool              `short:"v" help:"Show every action."`
+	Colour  string            `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
+}
+
+// RunFlags are the arguments and flags of `hexmage run PIPELINE [STEP…]`.
+type RunFlags struct {
+	Pipeline  string    `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
+	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
+	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
+	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
+	Verify    StepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
+	Serial    string    `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
+	Trace     string    `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
+}
+
+// StepsFlag is a flag such as --verify, for all steps, or --verify=STEP, which may be repeated.
+type StepsFlag struct {
+	On    bool
+	Steps []string // of the flag; none: all steps
+}
+
+// Everything tells of every step that the flag means it, if it names none; nil if it means none or some.
+func (f StepsFlag) Everything() func(step string) bool {
+	if !f.On || len(f.Steps) > 0 {
+		return nil
+	}
+	return func(string) bool { return true }
+}
+
+// Parse makes sense of the arguments of `hexmage run`, as package cli does with kong, whose model would take longer to make than all else here. ok is
+// false for other commands, for what is wrong, for help, and for what is rare: then the engine has the say.
+func Parse(args []string) (g Global, r RunFlags, ok bool) {
+	long, short := map[string]reflect.Value{}, map[string]reflect.Value{}
+	know := func(flags any) {
+		v := reflect.ValueOf(flags).Elem()
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if _, positional := field.Tag.Lookup("arg"); positional {
+				continue
+			}
+			name := field.Tag.Get("name")
+			if name == "" {
+				name = dashed(field.Name)
+			}
+			long[name] = v.Field(i)
+			if s := field.Tag.Get("short"); s != "" {
+				short[s] = v.Field(i)
+			}
+		}
+	}
+	know(&g)
+	var words []string
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		var flag reflect.Value
+		value, given := "", false
+		switch {
+		case strings.HasPrefix(arg, "--"):
+			arg, value, given = strings.Cut(arg[2:], "=")
+			flag = long[arg]
+		case strings.HasPrefix(arg, "-") && len(arg) > 1:
+			if flag = short[arg[1:2]]; len(arg) > 2 {
+				if flag.IsValid() && flag.Kind() == reflect.Bool {
+					args = slices.Insert(slices.Clone(args), 0, "-"+arg[2:])
+				} else {
+					value, given = arg[2:], true
+				}
+			}
+		default:
+			if words = append(words, arg); len(words) == 1 {
+				know(&r) // before the command stand flags of every command only
+			}
+			continue
+		}
+		if !flag.IsValid() {
+			return g, r, false
+		}
+		if !given && flag.Kind() != reflect.Bool && flag.Kind() != reflect.Struct {
+			if len(args) == 0 {
+				return g, r, false
+			}
+			value, given, args = args[0], true, args[1:]
+		}
+		if !set(flag, value, given) {
+			return g, r, false
+		}
+	}
+	if g.Colour == "" {
+		g.Colour = "auto"
+	}
+	if len(words) < 2 || words[0] != "run" || !slices.Contains([]string{"auto", "always", "never"}, g.Colour) {
+		return g, r, false
+	}
+	if r.Pipeline = words[1]; len(words) > 2 {
+		r.Steps = words[2:]
+	}
+	return g, r, true
+}
+
+// dashed is the name of the flag that a field is.
+func dashed(field string) string {
+	var b strings.Builder
+	for i, c := range field {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// set gives a flag its value, if it has a plain one of its type.
+func set(flag reflect.Value, value string, given bool) bool {
+	if given && (value == "" || strings.ContainsAny(value[:1], "-=") || strings.ContainsAny(value, `\"'`)) {
+		return false
+	}
+	switch to := flag.Addr().Interface().(type) {
+	case *bool:
+		*to = true
+		return !given
+	case *StepsFlag:
+		if to.On = true; given {
+			to.Steps = append(to.Steps, value)
+		}
+		return true
+	case *string:
+		*to = value
+		return true
+	case *int:
+		n, err := strconv.Atoi(value)
+		*to = n
+		return err == nil
+	case *[]string:
+		*to = append(*to, strings.Split(value, ",")...)
+		return true
+	case *map[string]string:
+		name, value, ok := strings.Cut(value, "=")
+		if *to == nil {
+			*to = map[string]string{}
+		}
+		(*to)[name] = value
+		return ok && name != ""
+	}
+	return false
+}

@@ -1,0 +1,218 @@
+package front
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/runlog"
+)
+
+// Sinks passes each event on to all of them, in order.
+type Sinks []event.Sink
+
+// Send passes the event on.
+func (s Sinks) Send(e event.Event) {
+	for _, next := range s {
+		next.Send(e)
+	}
+}
+
+// Watching is all that watches a run: it is shown, it is estimated how long it will go on, and what it did is written down.
+type Watching struct {
+	event.Sink
+	a        *App
+	record   *runlog.Recorder
+	estimate *runlog.Estimator // nil: nobody sees it
+	shown    func()
+}
+
+// Watch has a run shown as usual, or by show if that is not nil.
+func (a *App) Watch(workspace, pipeline string, shown event.Sink) *Watching {
+	w := &Watching{a: a, shown: func() {}}
+	dir := a.RunLogOf(workspace, pipeline)
+	w.record = runlog.Record(dir, runlog.Info{Pipeline: pipeline, Variables: a.variables(), Version: BinaryVersion(), Jobs: a.Jobs, Started: time.Now()}, runlog.Limits{})
+	var show event.Sink
+	switch {
+	case shown != nil:
+		w.Sink = Sinks{shown, w.record}
+		return w
+	case a.JSON:
+		show = report.JSON(a.Env.Stdout)
+	case a.Live:
+		show, w.shown = a.Display(func() (time.Duration, bool) { return w.estimate.Left() })
+	default:
+		show, w.shown = a.Display(nil)
+	}
+	if a.JSON || a.Live {
+		w.estimate = runlog.Estimate(show, a.Jobs, func() *runlog.Book { return runlog.Open(dir) })
+		show = w.estimate
+	}
+	w.Sink = Sinks{show, w.record}
+	return w
+}
+
+// Plan tells more of the run, where it is planned.
+func (w *Watching) Plan(p *plan.Plan) {
+	w.record.Toolchains(ToolchainVersions(p))
+	if w.estimate == nil {
+		return
+	}
+	instances := make([]runlog.Instance, len(p.Instances))
+	for i, n := range p.Instances {
+		instances[i].Step = n.At.Short()
+		for _, d := range n.Needs() {
+			instances[i].Needs = append(instances[i].Needs, d.Short())
+		}
+	}
+	w.estimate.Plan(instances)
+}
+
+// End is to be called when the run has ended.
+func (w *Watching) End() {
+	w.shown()
+	if err := w.record.Err(); err != nil && w.a.Verbose {
+		fmt.Fprintf(w.a.Env.Stderr, "hexmage: this run is not in the run log: %v\n", err)
+	}
+}
+
+// RunLogOf is the folder with the runs of a workspace's pipeline.
+func (a *App) RunLogOf(workspace, pipeline string) string {
+	if filepath.Dir(workspace) == a.Places().Shipped() { // its name changes with hexmage
+		workspace = "shipped"
+	}
+	return runlog.Folder(a.Places().State().RunLogs(), workspace, pipeline)
+}
+
+// variables is a short digest of the values that the command line and the environment give to variables: enough to see that
+// they differ, too little to find out a secret one.
+func (a *App) variables() string {
+	vars := a.EnvVars()
+	maps.Copy(vars, a.Set)
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		fmt.Fprintf(h, "%q=%q\n", name, vars[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))[:4]
+}
+
+// ToolchainVersions are those of a plan, by name.
+func ToolchainVersions(p *plan.Plan) map[string]string {
+	versions := map[string]string{}
+	for _, n := range p.Instances {
+		if n.At.Kind == addrs.Toolchain && n.Version != "" {
+			versions[n.At.Name] = n.Version
+		}
+	}
+	return versions
+}
+
+// BinaryVersion is that of this binary.
+func BinaryVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// Display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.
+func (a *App) Display(left func() (time.Duration, bool)) (event.Sink, func()) {
+	o := a.ReportOptions()
+	o.Left = left
+	d := report.Lines(a.Env.Screen(), o)
+	back := func() {}
+	if a.Notify != nil {
+		back = a.Notify(d.Note)
+	}
+	return d, func() { back(); d.Close() }
+}
+
+// maxParts is how many parts of one output are listed. Of more, a line says how many there are and where.
+const maxParts = 8
+
+// ShowOutputs prints for people the tables among the outputs, and where the others are.
+func (a *App) ShowOutputs(outs []event.OutputReady) error {
+	if a.JSON {
+		return nil
+	}
+	var text strings.Builder
+	w := bufio.NewWriter(&text)
+	for i, n := range parts(outs) {
+		switch {
+		case n == 0:
+			outs[i].Name = "" // it is one of those that the first stands for
+		case n > maxParts:
+			name, _, _ := strings.Cut(outs[i].Name, ".")
+			outs[i].Name = name + ".*"
+			outs[i].Path = fmt.Sprintf("%s (%d outputs)", filepath.Join(filepath.Dir(outs[i].Path), name+".*"), n)
+		}
+	}
+	wide := 0
+	for _, o := range outs {
+		wide = max(wide, len(o.Name))
+	}
+	for _, o := range outs {
+		switch {
+		case o.Name == "":
+		case o.Show == "table":
+			if err := showTable(w, o); err != nil {
+				return err
+			}
+		default:
+			rel, err := filepath.Rel(a.Env.Dir, o.Path)
+			if err != nil {
+				rel = o.Path
+			}
+			fmt.Fprintf(w, "  %-*s  %s\n", wide, o.Name, rel)
+		}
+	}
+	_ = w.Flush() // into memory
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(text.String(), false))
+	return nil
+}
+
+// parts returns for each output how many lines it stands for: 1 for itself, more for the first of many parts of one
+// output of the pipeline, 0 for the others of these.
+func parts(outs []event.OutputReady) []int {
+	n := make([]int, len(outs))
+	for i := 0; i < len(outs); {
+		name, _, part := strings.Cut(outs[i].Name, ".")
+		end := i + 1
+		for part && outs[i].Show == "" && end < len(outs) && outs[end].Show == "" && strings.HasPrefix(outs[end].Name, name+".") {
+			end++
+		}
+		if n[i] = end - i; n[i] <= maxParts {
+			for k := i; k < end; k++ {
+				n[k] = 1
+			}
+		}
+		i = end
+	}
+	return n
+}
+
+func showTable(w *bufio.Writer, o event.OutputReady) error {
+	b, err := os.ReadFile(o.Path)
+	if err != nil {
+		return Engine(err)
+	}
+	t, err := report.ParseTable(b)
+	if err != nil {
+		return Engine(fmt.Errorf("output %q: %w", o.Name, err))
+	}
+	t.Write(w)
+	return nil
+}
