@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -148,7 +150,16 @@ func parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
 	return lang.Parse(src, name, hcl.InitialPos)
 }
 
-// parseParts parses a file in parts that begin where a line looks like the header of a block, and puts them together. When each part
+// part is a piece of a file that is parsed by itself.
+type part struct {
+	src   []byte
+	start hcl.Pos
+
+	file  *hcl.File
+	diags hcl.Diagnostics
+}
+
+// parseParts parses a file in parts that begin where a line looks like the header of a block, some at once, and puts them together. When each part
 // is right by itself, so is the whole, and it has the same blocks: no block, comment, text or heredoc goes on from one to
 // the next. Otherwise, and for files that are small, it returns nil; the whole file has to be parsed then. Of a file that is too
 // large for that, what is wrong with the part is told.
@@ -159,31 +170,44 @@ func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) 
 	body := &hclsyntax.Body{Attributes: hclsyntax.Attributes{}}
 	start := hcl.InitialPos
 	for start.Byte < len(src) {
-		end := start.Byte + partLength(src[start.Byte:], size)
-		part := src[start.Byte:end:end]
-		f, diags := lang.Parse(part, name, start)
-		if len(diags) > 0 {
-			return nil, diags
+		var parts []*part // a few: what is wrong with a file ends it early
+		for len(parts) < 8*runtime.GOMAXPROCS(0) && start.Byte < len(src) {
+			end := start.Byte + partLength(src[start.Byte:], size)
+			p := &part{src: src[start.Byte:end:end], start: start}
+			parts = append(parts, p)
+			start.Byte, start.Line = end, start.Line+bytes.Count(p.src, []byte{'\n'})
 		}
-		b := f.Body.(*hclsyntax.Body)
-		for _, a := range b.Attributes { // a second one of the same name would not be noticed
-			return nil, errorf(&a.NameRange, "An argument outside of blocks", "A pipeline file consists of blocks, and this one is too large to be read whole. Remove %s, or move it into its block.", a.Name)
+		var all sync.WaitGroup
+		for _, p := range parts {
+			all.Go(func() { p.file, p.diags = lang.Parse(p.src, name, p.start) })
 		}
-		if body.Blocks = append(body.Blocks, b.Blocks...); len(body.Blocks) > maxBlocks {
-			return nil, errorf(&body.Blocks[maxBlocks].TypeRange, "Too many blocks", "A file may have %d blocks. Use for_each for what is alike.", maxBlocks)
-		}
-		if start.Byte == 0 {
-			body.SrcRange = b.SrcRange
-		}
-		body.SrcRange.End, body.EndRange = b.SrcRange.End, b.EndRange
-		start.Byte = end
-		for _, c := range part {
-			if c == '\n' {
-				start.Line++
+		all.Wait()
+		for _, p := range parts {
+			if diags := p.addTo(body); len(diags) > 0 {
+				return nil, diags
 			}
 		}
 	}
 	return &hcl.File{Body: body, Bytes: src, Nav: navigation{body}}, nil
+}
+
+// addTo adds what was parsed.
+func (p *part) addTo(body *hclsyntax.Body) hcl.Diagnostics {
+	if len(p.diags) > 0 {
+		return p.diags
+	}
+	b := p.file.Body.(*hclsyntax.Body)
+	for _, a := range b.Attributes { // a second one of the same name would not be noticed
+		return errorf(&a.NameRange, "An argument outside of blocks", "A pipeline file consists of blocks, and this one is too large to be read whole. Remove %s, or move it into its block.", a.Name)
+	}
+	if body.Blocks = append(body.Blocks, b.Blocks...); len(body.Blocks) > maxBlocks {
+		return errorf(&body.Blocks[maxBlocks].TypeRange, "Too many blocks", "A file may have %d blocks. Use for_each for what is alike.", maxBlocks)
+	}
+	if p.start.Byte == 0 {
+		body.SrcRange = b.SrcRange
+	}
+	body.SrcRange.End, body.EndRange = b.SrcRange.End, b.EndRange
+	return nil
 }
 
 // partLength is how long a part of about size bytes is: to the next line that looks like the header of a block.
