@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
@@ -25,6 +26,8 @@ const LockFile = "hexmage.lock.hcl"
 type Lock struct {
 	Entries []*Locked       `hcl:"locked,block"`
 	Modules []*LockedModule `hcl:"module,block"`
+
+	base func() *Lock // has what Entries do not have; nil: nothing
 }
 
 // LockedModule is what a tag, branch or commit of a repository with modules was.
@@ -154,6 +157,9 @@ func (l *Lock) Find(name, version, source string) *Locked {
 			return e
 		}
 	}
+	if l.base != nil {
+		return l.base().Find(name, version, source)
+	}
 	return nil
 }
 
@@ -171,23 +177,39 @@ func (l *Lock) SetModule(m *LockedModule) {
 	l.Modules = append(slices.DeleteFunc(l.Modules, func(have *LockedModule) bool { return have.URL == m.URL && have.Ref == m.Ref }), m)
 }
 
+// OverShipped returns a lock with l's entries, and those of the lock of the shipped pipelines that l does not have. That one is read when an
+// entry is asked for that l does not have: many pipelines have no toolchain.
+func (l *Lock) OverShipped() *Lock {
+	return &Lock{Entries: l.Entries, Modules: l.Modules, base: sync.OnceValue(func() *Lock { // shipped pipelines need no module that is not shipped
+		shipped, _ := BuiltinLock() // a test reads it
+		return shipped
+	})}
+}
+
 // Over returns a lock with l's entries, and those of base that l does not have.
 func (l *Lock) Over(base *Lock) *Lock {
-	out := &Lock{}
-	if l != nil {
-		out.Entries = append(out.Entries, l.Entries...)
+	return &Lock{Entries: l.Entries, Modules: l.Modules, base: func() *Lock { return base }}
+}
+
+// All returns all entries.
+func (l *Lock) All() []*Locked {
+	if l == nil {
+		return nil
 	}
-	if base != nil {
-		for _, e := range base.Entries {
-			if l.Find(e.Name, e.Version, e.Source) == nil {
-				out.Entries = append(out.Entries, e)
+	all := slices.Clip(l.Entries)
+	if l.base != nil {
+		for _, e := range l.base().All() {
+			if !slices.ContainsFunc(l.Entries, e.sameRelease) {
+				all = append(all, e)
 			}
 		}
 	}
-	if l != nil {
-		out.Modules = l.Modules // shipped pipelines need none that is not shipped
-	}
-	return out
+	return all
+}
+
+// sameRelease tells whether both are of one release from one kind of source.
+func (e *Locked) sameRelease(o *Locked) bool {
+	return e.Name == o.Name && e.Version == o.Version && e.Source == o.Source
 }
 
 // Set adds the entry, or replaces the one of the same release and source.

@@ -134,8 +134,9 @@ func Check(c *toolchains.Catalogue, l *toolchains.Lock, reqs []toolchains.Reques
 			out = append(out, p)
 		}
 	}
-	for i, e := range l.Entries {
-		for _, other := range l.Entries[i+1:] {
+	all := l.All()
+	for i, e := range all {
+		for _, other := range all[i+1:] {
 			if err := contradiction(e, other); err != nil {
 				out = append(out, Problem{Name: e.Name, Version: e.Version, What: "stale", Why: err.Error()})
 			}
@@ -188,7 +189,7 @@ func outdated(ch *toolchains.Choice, have *toolchains.Locked) (string, error) {
 
 // agree refuses an entry that says of a release what another source's entry denies.
 func agree(l *toolchains.Lock, e *toolchains.Locked) error {
-	for _, other := range l.Entries {
+	for _, other := range l.All() {
 		if err := contradiction(other, e); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -71,11 +72,23 @@ func (a *app) domain(workspace string) (*domain, error) {
 
 // catalogues is the catalogue that was loaded last. Nobody writes to it, and watching, which plans after a save, need not read it again.
 type catalogues struct {
+	mu    sync.Mutex
 	files map[string][]byte
 	cat   *toolchains.Catalogue
 }
 
+// begin loads the workspace's catalogue while something else is done. What is wrong with it is said by whoever loads it next.
+func (c *catalogues) begin(workspace string) {
+	go func() {
+		if files, err := dataFiles(rooted.FS(workspace), workspace, "toolchains"); err == nil {
+			_, _ = c.load(files)
+		}
+	}()
+}
+
 func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.cat != nil && maps.EqualFunc(c.files, files, bytes.Equal) {
 		c.cat.Refill()
 		return c.cat, nil
@@ -90,16 +103,11 @@ func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.D
 
 // lock reads the workspace's lock file; what it does not have, the shipped one has.
 func (a *app) lock(workspace string) (*toolchains.Lock, error) {
-	shipped, diags := toolchains.BuiltinLock()
-	if diags.HasErrors() {
-		_ = a.printDiags(diags, nil)
-		return nil, &front.ExitError{Code: ExitEngine}
-	}
 	own, err := a.ownLock(workspace)
 	if err != nil {
 		return nil, err
 	}
-	return own.Over(shipped), nil
+	return own.OverShipped(), nil
 }
 
 // ownLock reads the workspace's lock file; without one, nothing is pinned.

@@ -61,6 +61,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err != nil {
 		return nil, "", err
 	}
+	a.catalogues.begin(workspace)
 	names := map[string]string{}
 	cfg, diags := a.loadFrom(ctx, listedFS{rooted.FS(workspace), names}, workspace, pipeline)
 	var p *planned

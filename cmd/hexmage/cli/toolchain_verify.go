@@ -168,7 +168,7 @@ func (a *app) treeDigest(ctx context.Context, v *verified) error {
 // lockedTree compares the tree with what the lock says of the release. A copy that people use has often grown a file or two.
 func lockedTree(ctx context.Context, d *domain, v *verified) error {
 	var want []string
-	for _, e := range d.lock.Entries {
+	for _, e := range d.lock.All() {
 		if e.Name == v.Name && e.Version == v.Version && e.Tree != "" {
 			want = append(want, e.Tree)
 		}

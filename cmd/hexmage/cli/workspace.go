@@ -24,7 +24,7 @@ type app struct {
 	front.App
 
 	interrupts *interrupts
-	catalogues catalogues
+	catalogues *catalogues
 	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
 }
 
@@ -34,7 +34,7 @@ func newApp(g front.Global, env Env, in *interrupts) (*app, error) {
 		return nil, err
 	}
 	base.Notify = in.notify
-	return &app{App: *base, interrupts: in}, nil
+	return &app{App: *base, interrupts: in, catalogues: new(catalogues)}, nil
 }
 
 // place returns where a command writes, or changes what is there: at the path, but through no link that leads out of the workspace, or
