@@ -158,7 +158,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	}
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
-	r.a.Env.BoundHeap(last.Units())
+	r.a.Env.BoundHeap(last.Changed())
 	end := r.phase("build")
 	res, err := last.Run(ctx, o)
 	end()
@@ -231,7 +231,6 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 	if r.verify, err = startVerifying(r.c.Verify, r.engine, p.Plan); err != nil {
 		return r.unable(err)
 	}
-	r.a.Env.BoundHeap(len(p.Instances))
 	o := r.options(ctx)
 	if o.Fresh, err = choose(r.a.Fresh, "--fresh", p.Plan); err != nil {
 		return r.unable(err)
@@ -243,6 +242,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 		o.Snapshot = newSnapshot(r.now(r.engine.fn), p, began)
 	}
 	p.files, p.names, p.Reads.Texts = nil, nil, nil
+	r.a.Env.BoundHeap(len(p.Instances))
 	defer r.phase("build")()
 	return build.Run(ctx, p.Plan, o)
 }

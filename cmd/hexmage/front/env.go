@@ -69,14 +69,19 @@ func (e Env) Var(name string) string {
 	return ""
 }
 
-// BoundHeap has garbage collected more often, rather than take more memory, in a build of so many actions. It is meant to be about twice
-// what such a build needs.
+// Bounds of the heap while building.
+const (
+	buildGC = 50    // percent that the heap may grow by, of what was in use, until it is looked through
+	large   = 2_000 // actions of a build before which what planning left is given back to the system, which takes as long as some actions
+)
+
+// BoundHeap has garbage collected more often, rather than take more memory, in a build of so many actions. A limit in bytes is set only where the
+// machine lets the process have little (limits_linux.go): a heap that is kept near what it needs is looked through all the time.
 func (e Env) BoundHeap(actions int) {
-	bound := 44<<20 + int64(actions)*5<<10
-	if e.Heap != 0 {
-		bound = min(bound, e.Heap)
+	if actions >= large {
+		debug.FreeOSMemory()
 	}
-	debug.SetMemoryLimit(bound)
+	debug.SetGCPercent(buildGC)
 }
 
 // firstGC lets the heap grow to about 64 MB before it is looked through for the first time: most commands end before.
@@ -86,7 +91,11 @@ const firstGC = 1600
 // of a large pipeline should not cost several times its size.
 func LateGC() {
 	debug.SetGCPercent(firstGC)
-	runtime.SetFinalizer(new(struct{ _ [16]byte }), func(any) { debug.SetGCPercent(100) })
+	runtime.SetFinalizer(new(struct{ _ [16]byte }), func(any) {
+		if was := debug.SetGCPercent(100); was != firstGC {
+			debug.SetGCPercent(was) // a build has begun
+		}
+	})
 }
 
 // ExitError carries an exit code and what to say with it.
