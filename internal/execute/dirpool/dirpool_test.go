@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -46,7 +47,8 @@ func someFiles(n int) map[string]merkle.File {
 // files had to be linked.
 func (b *bench) run(key string, files map[string]merkle.File, use func(dir string) error) int {
 	b.t.Helper()
-	f := b.Folder(key, filepath.Join(b.roots, "in"), files)
+	tree := Tree{Files: files, Dirs: dirsOf(files)}
+	f := b.Folder(key, filepath.Join(b.roots, "in"), tree)
 	b.links = 0
 	link := func(name string, file merkle.File) error {
 		b.links++
@@ -61,21 +63,17 @@ func (b *bench) run(key string, files map[string]merkle.File, use func(dir strin
 		b.t.Fatal(err)
 	}
 	if !taken {
-		if err := os.Mkdir(f.Path, 0o755); err != nil {
+		if err := f.Make(link); err != nil {
 			b.t.Fatal(err)
-		}
-		for name, file := range files {
-			if err := link(name, file); err != nil {
-				b.t.Fatal(err)
-			}
 		}
 	}
 	if err := f.Watch(); err != nil {
 		b.t.Fatal(err)
 	}
-	entries, err := os.ReadDir(f.Path)
-	if err != nil || len(entries) != len(files) {
-		b.t.Fatalf("there are %d files, %v; want %d", len(entries), err, len(files))
+	there := 0
+	err = filepath.WalkDir(f.Path, func(string, os.DirEntry, error) error { there++; return nil })
+	if want := 1 + len(files) + len(tree.Dirs); err != nil || there != want {
+		b.t.Fatalf("there are %d files and folders, %v; want %d", there, err, want)
 	}
 	for name, file := range files {
 		got, err := os.ReadFile(filepath.Join(f.Path, name))
@@ -95,6 +93,17 @@ func (b *bench) run(key string, files map[string]merkle.File, use func(dir strin
 	return b.links
 }
 
+// dirsOf are the folders that files are in.
+func dirsOf(files map[string]merkle.File) (dirs []string) {
+	for name := range files {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
 func TestKeeps(t *testing.T) {
 	p := New("/pool", fn, func(digest.Digest, stat.Stamp) bool { return true }, time.Time{})
 	flat := &merkle.Dir{Files: someFiles(MinFiles)}
@@ -103,7 +112,6 @@ func TestKeeps(t *testing.T) {
 	}
 	for what, kept := range map[string]bool{
 		"a small one":        p.Keeps(&merkle.Dir{Files: someFiles(MinFiles - 1)}),
-		"one with a folder":  p.Keeps(&merkle.Dir{Files: flat.Files, Dirs: map[string]*merkle.Dir{"x": {}}}),
 		"one with a symlink": p.Keeps(&merkle.Dir{Files: flat.Files, Symlinks: map[string]string{"x": "y"}}),
 		"one without a pool": (*Pool)(nil).Keeps(flat),
 	} {
@@ -170,6 +178,84 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+func tree(names ...string) map[string]merkle.File {
+	files := map[string]merkle.File{}
+	for _, name := range names {
+		files[name] = merkle.File{Digest: fn.Bytes([]byte(name))}
+	}
+	return files
+}
+
+// Of a folder with others in it, what is the same stays, too, and what is no longer in it goes, folders as well.
+func TestTree(t *testing.T) {
+	b := newBench(t)
+	files := tree("a/w", "a/x", "a/y", "a/z", "b/c/x", "b/d/x", "b/d/y/z", "e", "f", "g", "h", "i", "j", "k")
+	all := len(files)
+	for i, s := range []struct {
+		change func()
+		links  int
+	}{
+		{func() {}, all},
+		{func() {}, 0},
+		{func() { files["b/c/x"] = merkle.File{Digest: fn.Bytes([]byte("other"))} }, 1},
+		{func() {}, 0},
+		{func() { delete(files, "b/c/x"); files["n/m/x"] = merkle.File{Digest: fn.Bytes([]byte("new"))} }, 1},
+		{func() {}, 0},
+		{func() { delete(files, "b/d/y/z") }, 0},
+		{func() { delete(files, "e"); files["e/f"] = merkle.File{Digest: fn.Bytes([]byte("in a folder"))} }, 1},
+		{func() { delete(files, "e/f"); files["e"] = merkle.File{Digest: fn.Bytes([]byte("no folder"))} }, 1},
+		{func() {}, 0},
+	} {
+		s.change()
+		if got := b.run("key", files, nil); got != s.links {
+			t.Errorf("step %d: %d files were linked, want %d", i, got, s.links)
+		}
+	}
+}
+
+// Whatever is done to a folder in a folder, while a command has it or while it is kept, it is laid out anew.
+func TestTreeChanged(t *testing.T) {
+	for what, harm := range map[string]func(dir string) error{
+		"more":      func(dir string) error { return os.WriteFile(filepath.Join(dir, "b/c/more"), nil, 0o444) },
+		"less":      func(dir string) error { return os.Remove(filepath.Join(dir, "b/c/x")) },
+		"exchanged": func(dir string) error { return os.Rename(filepath.Join(dir, "b/c/x"), filepath.Join(dir, "b/d/x")) },
+		"a mode":    func(dir string) error { return os.Chmod(filepath.Join(dir, "b/c"), 0o700) },
+		"a folder":  func(dir string) error { return os.Mkdir(filepath.Join(dir, "b/c/more"), 0o755) },
+		"moved":     func(dir string) error { return os.Rename(filepath.Join(dir, "b/c"), filepath.Join(dir, "b/other")) },
+		"with the time": func(dir string) error {
+			in := filepath.Join(dir, "b/c")
+			return errors.Join(os.WriteFile(filepath.Join(in, "more"), nil, 0o444), os.Chtimes(in, WatchedTime(), WatchedTime()))
+		},
+		"behind a link": func(dir string) error {
+			in, away := filepath.Join(dir, "b/c"), t.TempDir()
+			return errors.Join(os.Rename(in, filepath.Join(away, "c")), os.Symlink(filepath.Join(away, "c"), in), os.Chtimes(filepath.Join(dir, "b"), WatchedTime(), WatchedTime()))
+		},
+		"there and back": func(dir string) error {
+			in := filepath.Join(dir, "b/c")
+			return errors.Join(os.Rename(in, in+"x"), os.Rename(in+"x", in))
+		},
+	} {
+		for _, kept := range []bool{false, true} {
+			b := newBench(t)
+			files := tree("a/x", "a/y", "b/c/x", "b/d/x")
+			if !kept {
+				b.run("key", files, harm)
+			} else {
+				b.run("key", files, nil)
+				if err := harm(filepath.Join(b.dir, b.Folder("key", "", Tree{}).name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := b.run("key", files, nil); got != len(files) {
+				t.Errorf("%s, while it is kept %v: %d files were linked", what, kept, got)
+			}
+			if got := b.run("key", files, nil); got != 0 {
+				t.Errorf("%s: what was laid out anew was not kept: %d files were linked", what, got)
+			}
+		}
+	}
+}
+
 // What happens to a folder while it is kept is noticed as well.
 func TestDamaged(t *testing.T) {
 	for what, harm := range map[string]func(at string) error{
@@ -184,7 +270,7 @@ func TestDamaged(t *testing.T) {
 		b := newBench(t)
 		files := someFiles(50)
 		b.run("key", files, nil)
-		if err := harm(filepath.Join(b.dir, b.Folder("key", "", nil).name)); err != nil {
+		if err := harm(filepath.Join(b.dir, b.Folder("key", "", Tree{}).name)); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.run("key", files, nil); got != 50 {
@@ -202,7 +288,7 @@ func TestAge(t *testing.T) {
 		b := newBench(t)
 		files := someFiles(10)
 		b.run("key", files, nil)
-		f := b.Folder("key", "", files)
+		f := b.Folder("key", "", Tree{Files: files})
 		f.since = time.Unix(time.Now().Add(-age).Unix(), 0)
 		st, err := stat.Lstat(filepath.Join(b.dir, f.name))
 		if err != nil {
@@ -218,8 +304,8 @@ func TestAge(t *testing.T) {
 		if st, err = stat.Lstat(filepath.Join(b.dir, f.name)); err != nil {
 			t.Fatal(err)
 		}
-		if _, since, ok := b.list(f.name, st); !ok || since.Equal(f.since) != taken {
-			t.Errorf("age %v: laid out %v ago: %v", age, time.Since(since), ok)
+		if l, ok := b.list(f.name, st); !ok || l.since.Equal(f.since) != taken {
+			t.Errorf("age %v: %+v, %v", age, l, ok)
 		}
 	}
 }
@@ -243,7 +329,7 @@ func TestBound(t *testing.T) {
 	b := newBench(t)
 	for i := range maxFolders + 3 {
 		b.run(fmt.Sprint(i), someFiles(1), nil)
-		list := filepath.Join(b.dir, b.Folder(fmt.Sprint(i), "", nil).name+listSuffix)
+		list := filepath.Join(b.dir, b.Folder(fmt.Sprint(i), "", Tree{}).name+listSuffix)
 		used := time.Now().Add(time.Duration(i-100) * time.Minute)
 		if err := os.Chtimes(list, used, used); err != nil {
 			t.Fatal(err)
@@ -263,14 +349,15 @@ func TestBound(t *testing.T) {
 func FuzzList(f *testing.F) {
 	p := New(f.TempDir(), fn, nil, time.Time{})
 	st := stat.Stamp{Dev: 1, Inode: 2, MTime: 3, CTime: 4, Mode: 0o40755}
-	want := map[string]merkle.File{"a": {Digest: fn.Bytes(nil)}, "b": {Digest: fn.Bytes([]byte("b")), Executable: true}}
-	folder := p.Folder("key", "", want)
+	want := map[string]merkle.File{"a": {Digest: fn.Bytes(nil)}, "b/c": {Digest: fn.Bytes([]byte("b")), Executable: true}}
+	folder := p.Folder("key", "", Tree{Files: want, Dirs: dirsOf(want)})
+	folder.dirs[0] = st
 	if err := p.write(folder, st); err != nil {
 		f.Fatal(err)
 	}
-	files, since, ok := p.list(folder.name, st)
-	if !ok || since.Unix() != folder.since.Unix() || !reflect.DeepEqual(files, []listed{{"a", want["a"]}, {"b", want["b"]}}) {
-		f.Fatal(files, since, ok)
+	l, ok := p.list(folder.name, st)
+	if !ok || l.since.Unix() != folder.since.Unix() || !reflect.DeepEqual(l.files, []listed{{"a", want["a"]}, {"b/c", want["b/c"]}}) || !reflect.DeepEqual(l.dirs, []listedDir{{"b", st}}) {
+		f.Fatal(l, ok)
 	}
 	file, err := statefile.Read(filepath.Join(p.dir, folder.name+listSuffix), listKind())
 	if err != nil {
@@ -278,12 +365,23 @@ func FuzzList(f *testing.F) {
 	}
 	f.Add(file.Blocks[0])
 	f.Fuzz(func(t *testing.T, block []byte) {
-		if files, _, ok := parseList(block, st); ok && !slices.IsSortedFunc(files, func(a, b listed) int { return cmp.Or(strings.Compare(a.name, b.name), 1) }) {
-			t.Fatalf("a list counts whose names are not in order: %v", files)
+		if l, ok := parseList(block, st); ok {
+			if !slices.IsSortedFunc(l.files, func(a, b listed) int { return cmp.Or(strings.Compare(a.name, b.name), 1) }) {
+				t.Fatalf("a list counts whose names are not in order: %v", l.files)
+			}
+			known := map[string]bool{".": true}
+			for _, dir := range l.dirs {
+				known[dir.name] = true
+			}
+			for _, f := range l.files {
+				if !known[path.Dir(f.name)] || strings.Contains(f.name, "..") && !filepath.IsLocal(f.name) {
+					t.Fatalf("a list counts with %q, in no folder of it: %v", f.name, l.dirs)
+				}
+			}
 		}
 		other := st
 		other.CTime++
-		if _, _, ok := parseList(block, other); ok {
+		if _, ok := parseList(block, other); ok {
 			t.Fatal("a list counts for a folder with another stamp")
 		}
 	})
@@ -303,16 +401,13 @@ func TestManyAtOnce(t *testing.T) {
 				for i := range files {
 					want[fmt.Sprintf("f%d", i)] = merkle.File{Digest: fn.Bytes(fmt.Append(nil, i, i == (g+n)%files))}
 				}
-				f := b.Folder("key", dest, want)
+				f := b.Folder("key", dest, Tree{Files: want})
 				link := func(name string, file merkle.File) error {
 					return os.WriteFile(filepath.Join(dest, name), []byte(file.Digest.Hex()), 0o444)
 				}
 				taken, err := b.Take(f, link)
 				if err == nil && !taken {
-					err = os.Mkdir(dest, 0o755)
-					for name, file := range want {
-						err = errors.Join(err, link(name, file))
-					}
+					err = f.Make(link)
 				}
 				if err = errors.Join(err, f.Watch()); err != nil {
 					t.Error(err)

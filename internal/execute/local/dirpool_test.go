@@ -28,21 +28,36 @@ type wide struct {
 	x     *Executor
 	blobs *disk.Blobs
 	kept  string
+	deep  bool // each file is in a folder of its own
 	files map[string]merkle.File
 }
 
-func newWide(t *testing.T) *wide {
+// both runs a test with all inputs in one folder, and with each in a folder of its own.
+func both(t *testing.T, test func(t *testing.T, deep bool)) {
+	t.Run("flat", func(t *testing.T) { test(t, false) })
+	t.Run("deep", func(t *testing.T) { test(t, true) })
+}
+
+// in is where the file of that name is below in/.
+func (w *wide) in(name string) string {
+	if w.deep {
+		return name + "/x"
+	}
+	return name
+}
+
+func newWide(t *testing.T, deep bool) *wide {
 	root := t.TempDir()
 	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wide{t: t, blobs: blobs, kept: filepath.Join(root, "dirpool"), files: map[string]merkle.File{}}
+	w := &wide{t: t, blobs: blobs, kept: filepath.Join(root, "dirpool"), deep: deep, files: map[string]merkle.File{}}
 	if err := os.MkdirAll(filepath.Join(root, "tmp", "run"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	w.open(time.Time{})
-	for i := range 2 * dirpool.MinFiles {
+	for i := range dirpool.MinFiles + 16 {
 		w.set(fmt.Sprintf("f%04d", i), fmt.Sprintf("content %d\n", i))
 	}
 	return w
@@ -69,15 +84,17 @@ func (w *wide) run(script string) {
 	w.t.Helper()
 	root := &merkle.Dir{}
 	var want strings.Builder
-	in := &merkle.Dir{Files: w.files}
-	if err := root.Merge(w.t.Context(), w.blobs, "in", in); err != nil {
-		w.t.Fatal(err)
+	for name, f := range w.files {
+		if err := root.Insert(w.t.Context(), w.blobs, "in/"+w.in(name), f); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	at, err := root.Put(w.t.Context(), w.blobs, digest.BLAKE3)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "cat in/* > sum; test \"$(stat -c %a in/* | uniq)\" = 444 || exit 1; " + script}, Outputs: []string{"sum"},
+	all := "in/" + w.in("*")
+	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "cat " + all + " > sum; test \"$(stat -c %a " + all + " | uniq)\" = 444 || exit 1; " + script}, Outputs: []string{"sum"},
 		Env: map[string]string{"PATH": "/usr/bin:/bin", "LC_ALL": "C"}}, InputRoot: at}
 	res, err := w.x.Execute(w.t.Context(), &execute.Request{Action: a})
 	if err != nil || res.ExitCode != 0 || len(res.Files) != 1 {
@@ -118,8 +135,10 @@ func (w *wide) folder() (string, stat.Stamp) {
 	return at, s
 }
 
-func TestPooledFolderIsUsedAgain(t *testing.T) {
-	w := newWide(t)
+func TestPooledFolderIsUsedAgain(t *testing.T) { both(t, testPooledFolderIsUsedAgain) }
+
+func testPooledFolderIsUsedAgain(t *testing.T, deep bool) {
+	w := newWide(t, deep)
 	w.run("")
 	at, first := w.folder()
 	w.set("f0003", "another\n")
@@ -133,7 +152,7 @@ func TestPooledFolderIsUsedAgain(t *testing.T) {
 
 // A folder that was laid out before something was found damaged may have links to the damaged file, which is out of the store only.
 func TestPooledFolderFromBeforeDamage(t *testing.T) {
-	w := newWide(t)
+	w := newWide(t, false)
 	w.run("")
 	at, _ := w.folder()
 	st, err := os.Stat(filepath.Join(at, "f0007"))
@@ -160,10 +179,15 @@ func TestPooledFolderFromBeforeDamage(t *testing.T) {
 }
 
 // Whatever happens to a kept folder, no command sees anything but its inputs.
-func TestPooledFolderThatIsNotAsItWas(t *testing.T) {
-	file := func(w *wide, name string) string { at, _ := w.folder(); return filepath.Join(at, name) }
+func TestPooledFolderThatIsNotAsItWas(t *testing.T) { both(t, testPooledFolderThatIsNotAsItWas) }
+
+func testPooledFolderThatIsNotAsItWas(t *testing.T, deep bool) {
+	file := func(w *wide, name string) string {
+		at, _ := w.folder()
+		return filepath.Join(at, filepath.FromSlash(w.in(name)))
+	}
 	cases := map[string]func(t *testing.T, w *wide) error{
-		"a file more":  func(_ *testing.T, w *wide) error { return os.WriteFile(file(w, "more"), nil, 0o444) },
+		"a file more":  func(_ *testing.T, w *wide) error { return os.WriteFile(file(w, "f0001")+"more", nil, 0o444) },
 		"a file less":  func(_ *testing.T, w *wide) error { return os.Remove(file(w, "f0001")) },
 		"two exchange": func(_ *testing.T, w *wide) error { return os.Rename(file(w, "f0001"), file(w, "f0002")) },
 		"a copy with the times": func(_ *testing.T, w *wide) error {
@@ -182,7 +206,7 @@ func TestPooledFolderThatIsNotAsItWas(t *testing.T) {
 			if err := os.Remove(p); err != nil {
 				return err
 			}
-			return os.Symlink("f0002", p)
+			return os.Symlink(file(w, "f0002"), p)
 		},
 		"a list that is cut": func(_ *testing.T, w *wide) error { at, _ := w.folder(); return os.Truncate(at+".list", 100) },
 		"no list":            func(_ *testing.T, w *wide) error { at, _ := w.folder(); return os.Remove(at + ".list") },
@@ -190,7 +214,7 @@ func TestPooledFolderThatIsNotAsItWas(t *testing.T) {
 	}
 	for name, harm := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWide(t)
+			w := newWide(t, deep)
 			w.run("")
 			if err := harm(t, w); err != nil {
 				t.Fatal(err)
@@ -204,12 +228,17 @@ func TestPooledFolderThatIsNotAsItWas(t *testing.T) {
 
 // A command that changes its own inputs, as one can that is not restricted, leaves nothing for the next.
 func TestPooledFolderAfterACommandThatWritesToIt(t *testing.T) {
+	both(t, testPooledFolderAfterACommandThatWritesToIt)
+}
+
+func testPooledFolderAfterACommandThatWritesToIt(t *testing.T, deep bool) {
 	for name, script := range map[string]string{
 		"renames": "mv in/f0001 x && mv in/f0002 in/f0001 && mv x in/f0002",
-		"removes": "rm in/f0005", "adds": "echo > in/more", "replaces": "rm in/f0005 && echo > in/f0005",
+		"removes": "rm -r in/f0005", "adds": "echo > in/more", "replaces": "rm -r in/f0005 && echo > in/f0005",
+		"adds below": "mkdir -p in/f0005; echo > in/f0005/y; true", "links": "mv in/f0005 x && ln -s ../x in/f0005",
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWide(t)
+			w := newWide(t, deep)
 			w.run(script)
 			w.run("")
 			w.run(script)

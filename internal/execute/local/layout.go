@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
@@ -50,26 +51,18 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	if err != nil {
 		return err
 	}
-	done, keep, err := l.pooled(ctx, d, at, rel)
-	if done || err != nil {
+	if done, err := l.pooled(ctx, d, at, rel, depth); done || err != nil {
 		return err
 	}
 	// Folders of the execRoot are the action's own and names are checked when a tree is read: nothing is written through a symlink.
-	if keep {
-		if err := os.Mkdir(l.s.path(rel), 0o755); err != nil {
-			return err
-		}
-	} else if err := l.s.folder(rel, false); err != nil {
+	if err := l.s.folder(rel, false); err != nil {
 		return err
 	}
 	writable := l.writable(at)
 	for name, f := range d.Files {
 		p := rel + "/" + name
-		if done, lerr := l.useHostFile(f, p); done || lerr != nil {
-			err = lerr
-		} else if keep {
-			err = l.file(ctx, f, l.s.path(p), false)
-		} else {
+		done, err := l.useHostFile(f, p)
+		if !done && err == nil {
 			err = l.ensure(p, entry{file: f, copy: l.copies(f, writable)}, func(to string) (stat.Stamp, error) { return l.put(ctx, f, p, to, writable) })
 		}
 		if err != nil {
@@ -225,31 +218,68 @@ func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root *merkle.
 	return at, nil
 }
 
-// pooled lays a folder of inputs out from the pool, if that can be. Its files are links, also where a restricted command may replace
-// them. It also tells whether the folder is one that will be kept.
-func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string) (done, keep bool, err error) {
+// pooled lays a folder of inputs out from the pool, or for it, and tells whether it did. Its files are links, also where a restricted command may
+// replace them.
+func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string, depth int) (bool, error) {
 	pool := l.x.o.Pool
 	if s := l.s.entries[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own || l.unsupervised() {
-		return false, false, nil
+		return false, nil
+	}
+	tree := dirpool.Tree{Files: map[string]merkle.File{}}
+	if ok, err := l.flatten(ctx, d, "", &tree, depth); !ok || err != nil {
+		return false, err
 	}
 	if err := l.s.clear(rel); err != nil {
-		return false, false, err
+		return false, err
 	}
 	dest := l.s.path(rel)
 	// The next run of the same command has the same key.
 	key := fmt.Sprintf("%q %q %q", at, l.a.Command.Outputs, l.a.Command.Args[:min(len(l.a.Command.Args), 2)])
-	f := pool.Folder(key, dest, d.Files)
-	done, err = pool.Take(f, func(name string, f merkle.File) error {
-		if done, err := l.useHostFile(f, rel+"/"+name); done || err != nil {
-			return err
+	f := pool.Folder(key, dest, tree)
+	link := func(name string, f merkle.File) error {
+		done, err := l.useHostFile(f, rel+"/"+name)
+		if !done && err == nil {
+			err = l.file(ctx, f, filepath.Join(dest, filepath.FromSlash(name)), false)
 		}
-		return l.file(ctx, f, filepath.Join(dest, name), false)
-	})
-	l.s.goes(rel)
-	if err == nil {
-		l.s.pooled = append(l.s.pooled, f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path.Join(at, name), err)
+		}
+		return nil
 	}
-	return done, true, err
+	l.s.goes(rel)
+	done, err := pool.Take(f, link)
+	if !done && err == nil {
+		err = f.Make(link)
+	}
+	if err != nil {
+		return false, err
+	}
+	l.s.pooled = append(l.s.pooled, f)
+	return true, nil
+}
+
+// flatten adds what is below the slash path. It is false where there is something that the pool does not keep.
+func (l *layout) flatten(ctx context.Context, d *merkle.Dir, at string, to *dirpool.Tree, depth int) (bool, error) {
+	if depth > maxDepth || len(d.Symlinks) > 0 {
+		return false, nil
+	}
+	for name, f := range d.Files {
+		to.Files[path.Join(at, name)] = f
+	}
+	for name, sub := range d.Dirs {
+		if ref, ok := sub.Ref(); ok && l.shared[ref] != "" {
+			return false, nil
+		}
+		sub, err := sub.Open(ctx, l.in)
+		if err != nil {
+			return false, err
+		}
+		to.Dirs = append(to.Dirs, path.Join(at, name))
+		if ok, err := l.flatten(ctx, sub, path.Join(at, name), to, depth+1); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // putBack gives the pool what came from it, and what is worth keeping.
