@@ -22,7 +22,7 @@ type groups struct {
 }
 
 const (
-	manyGroups = 64   // from here on those without processes are forgotten
+	manyGroups = 64   // from here on those that ended are forgotten
 	maxGroups  = 1024 // each has a descriptor
 )
 
@@ -76,7 +76,10 @@ func (g *groups) make(caller, pid, number int) error {
 		return unix.ESRCH
 	}
 	if len(g.known) >= manyGroups {
-		g.forget(func(number int) bool { return g.signal(number, 0, same) != nil })
+		// A group whose process is there may be about to be made: the kernel does it after we have answered.
+		g.forget(func(number int) bool {
+			return unix.PidfdSendSignal(g.known[number], 0, nil, 0) != nil && g.signal(number, 0, same) != nil
+		})
 	}
 	if len(g.known) >= maxGroups {
 		unix.Close(fd)

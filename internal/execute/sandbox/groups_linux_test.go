@@ -112,6 +112,25 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// A group is known from before the kernel makes it, however many there are.
+func TestManyAtOnce(t *testing.T) {
+	var g groups
+	defer g.forget(func(int) bool { return true })
+	for range manyGroups + 1 {
+		cmd := exec.CommandContext(t.Context(), "sleep", "60")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Wait() })
+		if err := g.make(cmd.Process.Pid, cmd.Process.Pid, cmd.Process.Pid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(g.known) != manyGroups+1 {
+		t.Errorf("%d of %d groups are known that are about to be made", len(g.known), manyGroups+1)
+	}
+}
+
 // Nobody enters a group that is none of the command's: it would end with it, or not at all.
 func TestForeignGroup(t *testing.T) {
 	b := newBench(t, true)
