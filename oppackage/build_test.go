@@ -148,8 +148,8 @@ func TestSameObjects(t *testing.T) {
 	if out, err := runMake(t, dir, append(env, "X86_CXX="+filepath.Join(base, host)), targets...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	sdktest.Write(t, filepath.Join(base, "steps/patch/ops/dir"), sdktest.Package())
-	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops/dir", Build: "steps/oppackage/t/build", Files: slices.Collect(maps.Keys(sdktest.Package()))}
+	sdktest.Write(t, filepath.Join(base, "steps/patch/ops.dir"), sdktest.Package())
+	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops.dir", Build: "steps/oppackage/t/build", Files: slices.Collect(maps.Keys(sdktest.Package()))}
 	run := func(args []string, out string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(base, out)), 0o755); err != nil {

@@ -77,7 +77,7 @@ func TestCheckTools(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops/dir", Build: "steps/oppackage/t/build", HVX: "-mhvx=v66", Files: files}
+	p := oppackage.Package{Name: "TestPackage", Dir: "steps/patch/ops.dir", Build: "steps/oppackage/t/build", HVX: "-mhvx=v66", Files: files}
 	compiles, link := oppackage.Lines(arch(t, "htp_v79"), p, roots())
 	var objects []string
 	for _, c := range compiles {
@@ -92,12 +92,12 @@ func TestLines(t *testing.T) {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 	intf, op := compiles[0], compiles[1]
-	if op.Source != "steps/patch/ops/dir/src/ops/Add.cpp" || op.Depfile != "steps/oppackage/t/build/hexagon-v79/ops/Add.d" {
+	if op.Source != "steps/patch/ops.dir/src/ops/Add.cpp" || op.Depfile != "steps/oppackage/t/build/hexagon-v79/ops/Add.d" {
 		t.Errorf("compile of Add: %+v", op)
 	}
 	for _, want := range []string{
-		"-mv79", "-mhvx=v66", "-DTHIS_PKG_NAME=TestPackage", "-Isteps/patch/ops/dir/include", "-Itoolchains/qairt/include/QNN",
-		"-Itoolchains/hexagon/rtos/qurt/computev79/include/qurt", "-ffile-prefix-map=steps/patch/ops/dir/=", `-DQNN_API=__attribute__((visibility("default")))`,
+		"-mv79", "-mhvx=v66", "-DTHIS_PKG_NAME=TestPackage", "-Isteps/patch/ops.dir/include", "-Itoolchains/qairt/include/QNN",
+		"-Itoolchains/hexagon/rtos/qurt/computev79/include/qurt", "-ffile-prefix-map=steps/patch/ops.dir/=", `-DQNN_API=__attribute__((visibility("default")))`,
 	} {
 		if !slices.Contains(intf.Args, want) || !slices.Contains(op.Args, want) {
 			t.Errorf("no %s in %q", want, op.Args)
@@ -176,12 +176,12 @@ func TestExtras(t *testing.T) {
 		}
 	}
 	p := oppackage.Package{Name: "P", Dir: "in/source/p", Files: files, Extras: []oppackage.Extra{
-		{Includes: []string{"steps/git/x/dir/inc", "own"}, Rooted: []string{"steps/git/x/dir"}},
+		{Includes: []string{"steps/git/x.dir/inc", "own"}, Rooted: []string{"steps/git/x.dir"}},
 		{Sources: []string{"src/ops/Add.cpp"}, Flags: []string{"-O1"}},
 	}}
 	compiles, _ := oppackage.Lines(arch(t, "htp_v79"), p, roots())
 	for _, c := range compiles {
-		if !slices.Contains(c.Args, "-Isteps/git/x/dir/inc") || !slices.Contains(c.Args, "-Iin/source/p/own") || slices.Contains(c.Args, "-O1") != strings.HasSuffix(c.Source, "Add.cpp") {
+		if !slices.Contains(c.Args, "-Isteps/git/x.dir/inc") || !slices.Contains(c.Args, "-Iin/source/p/own") || slices.Contains(c.Args, "-O1") != strings.HasSuffix(c.Source, "Add.cpp") {
 			t.Errorf("%s: %q", c.Source, c.Args)
 		}
 	}

@@ -40,8 +40,8 @@ func TestExec(t *testing.T) {
 	src := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "patch", Name: "ops"}}, Name: "dir"}
 	llvm := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: addrs.Toolchain, Name: "llvm"}}, Name: "dir"}
 	r := execRequest(map[string]cty.Value{
-		"argv":          execTexts("toolchains/llvm/bin/clang", "-c", "steps/patch/ops/dir/a.c"),
-		"inputs":        execTexts("include", "steps/patch/ops/dir/b", "/opt/x"),
+		"argv":          execTexts("toolchains/llvm/bin/clang", "-c", "steps/patch/ops.dir/a.c"),
+		"inputs":        execTexts("include", "steps/patch/ops.dir/b", "/opt/x"),
 		"stdin":         cty.StringVal("./words.txt"),
 		"network":       cty.True,
 		"ok_exit_codes": cty.ListVal([]cty.Value{cty.NumberIntVal(1)}),
@@ -56,12 +56,12 @@ func TestExec(t *testing.T) {
 		t.Fatal(diags)
 	}
 	want := []action.Spec{{
-		Args:  []string{"toolchains/llvm/bin/clang", "-c", "steps/patch/ops/dir/a.c"},
+		Args:  []string{"toolchains/llvm/bin/clang", "-c", "steps/patch/ops.dir/a.c"},
 		Env:   map[string]string{"PATH": steps.DefaultPath, "A": "b"},
 		Stdin: "words.txt",
 		Inputs: []action.Input{
 			{Path: "toolchains/llvm", Artifact: &llvm, Shared: true},
-			{Path: "steps/patch/ops/dir", Artifact: &src},
+			{Path: "steps/patch/ops.dir", Artifact: &src},
 			{Path: "include", Host: &action.HostPath{Path: "include"}},
 			{Path: "host/opt/x", Host: &action.HostPath{Path: "/opt/x"}},
 			{Path: "words.txt", Host: &action.HostPath{Path: "words.txt"}},

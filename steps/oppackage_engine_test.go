@@ -286,7 +286,7 @@ func TestEngine(t *testing.T) {
 
 	out := filepath.Join(w.at, "out")
 	for name, want := range map[string]string{
-		"report": `"state": "applied"`, "commands": "steps/patch/ops/dir/src/ops/Scale.cpp", "v79": "\x7fELF",
+		"report": `"state": "applied"`, "commands": "steps/patch/ops.dir/src/ops/Scale.cpp", "v79": "\x7fELF",
 		"dir/htp_aarch64/" + lib: "\x7fELF", "dir/htp_v79/" + lib: "\x7fELF",
 		"device/v79/libQnnTestPackage_CPU.so": "\x7fELF", "device/v79/libQnnTestPackage_HTP.so": "\x7fELF",
 		"sizes/htp_v79.json": `"exports": [`, "sizes/htp_aarch64.txt": "provider   TestPackageInterfaceProvider\n",

@@ -122,14 +122,14 @@ func (o Output) String() string {
 	return o.Instance.String() + ".outputs." + o.Name
 }
 
-// Path returns the output's slash path in an exec root: "toolchains/llvm", "steps/patch/ops/dir", and
-// "steps/exec/gen/so/v12" for one of many copies. These stand together in one folder: to use the outputs of ten thousand copies then takes
-// one folder, not ten thousand.
+// Path returns the output's slash path in an exec root: "toolchains/llvm", "steps/patch/ops.dir", and
+// "steps/exec/gen.so/v12" for one of many copies. The outputs of steps stand together in one folder, and so do those of copies: to use those of ten
+// thousand then takes one folder, not ten thousand.
 func (o Output) Path() string {
 	if o.Kind == Toolchain {
 		return o.Dir()
 	}
-	path := o.Step.dir() + "/" + o.Name
+	path := o.Step.dir() + "." + o.Name // no step's name has a dot
 	if o.Keyed {
 		path += "/" + pathKey(o.Key)
 	}

@@ -13,7 +13,7 @@ func TestPathsOfCopiesDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, k := range keys {
 		p := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "x"}, Key: k, Keyed: true}, Name: "o"}.Path()
-		name, ok := strings.CutPrefix(p, "steps/exec/x/o/")
+		name, ok := strings.CutPrefix(p, "steps/exec/x.o/")
 		if !ok || name == "" || name == "." || name == ".." || strings.Contains(name, "/") || len(name) > 255 {
 			t.Errorf("key %.40q is at %q", k, p)
 		}

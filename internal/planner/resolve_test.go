@@ -54,7 +54,7 @@ func TestResolve(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if want := fmt.Sprintf("use %s-x steps/exec/probe/log --x=a --x=b", v); action.Quote(got.Specs[0].Args) != want {
+			if want := fmt.Sprintf("use %s-x steps/exec/probe.log --x=a --x=b", v); action.Quote(got.Specs[0].Args) != want {
 				t.Errorf("argv %q, want %q", action.Quote(got.Specs[0].Args), want)
 			}
 			if got.Specs[0].Env["V"] != v || len(got.Specs[0].Inputs) != 1 || got.Deferred != "" || got.Waits != plan.ForNothing {
@@ -197,7 +197,7 @@ func TestResolveInModules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "compile " + core + "-1.2 steps/module.ops/exec/join/o steps/exec/quantize/m -O2 " + board
+		want := "compile " + core + "-1.2 steps/module.ops/exec/join.o steps/exec/quantize.m -O2 " + board
 		if argv := action.Quote(got.Specs[0].Args); argv != want {
 			t.Errorf("argv %q, want %q", argv, want)
 		}

@@ -85,8 +85,8 @@ on    = true
 words = ["x", "y"]
 maybe = ""
 wait  = "90s"
-file  = "steps/patch/a/dir/x"
-files = ["b", "steps/patch/a/dir", null]
+file  = "steps/patch/a.dir/x"
+files = ["b", "steps/patch/a.dir", null]
 push  = { m = "f", n = null }
 axes  = { s = ["1", "2"] }
 any   = [1]
@@ -118,9 +118,9 @@ one { flags = ["-g"] }
 		input, as action.Input
 		ofOutput  bool
 	}{
-		{got.File, "steps/patch/a/dir/x", "", action.Input{Path: o.Path(), Artifact: &o}, action.Input{Path: "to", Artifact: &o, Sub: "x"}, true},
+		{got.File, "steps/patch/a.dir/x", "", action.Input{Path: o.Path(), Artifact: &o}, action.Input{Path: "to", Artifact: &o, Sub: "x"}, true},
 		{got.Files[0], "in/files/0/b", "b", action.Input{Path: "in/files/0/b", Host: &action.HostPath{Path: "b"}}, action.Input{Path: "to", Host: &action.HostPath{Path: "b"}}, false},
-		{got.Files[1], "steps/patch/a/dir", "", action.Input{Path: o.Path(), Artifact: &o}, action.Input{Path: "to", Artifact: &o}, true},
+		{got.Files[1], "steps/patch/a.dir", "", action.Input{Path: o.Path(), Artifact: &o}, action.Input{Path: "to", Artifact: &o}, true},
 	} {
 		made, ofOutput := c.p.Output()
 		if d := cmp.Diff([]action.Input{c.input, c.as}, []action.Input{c.p.Input(), c.p.As("to")}); d != "" || c.p.InRoot() != c.at || c.p.Host() != c.host || ofOutput != c.ofOutput || ofOutput && made != o {

@@ -30,9 +30,9 @@ func TestPathInRoot(t *testing.T) {
 		at    string
 		from  string // artifact, or the path of the host
 	}{
-		{a.Path(), []addrs.Output{a}, "steps/patch/a/dir", a.String()},
-		{a.Path() + "/x//y/", []addrs.Output{a}, "steps/patch/a/dir/x/y", a.String()},
-		{b.Path() + "/x", []addrs.Output{a, b}, "steps/patch/ab/dir/x", b.String()}, // not below a, whose path begins alike
+		{a.Path(), []addrs.Output{a}, "steps/patch/a.dir", a.String()},
+		{a.Path() + "/x//y/", []addrs.Output{a}, "steps/patch/a.dir/x/y", a.String()},
+		{b.Path() + "/x", []addrs.Output{a, b}, "steps/patch/ab.dir/x", b.String()}, // not below a, whose path begins alike
 		{"src/x.c", nil, "in/arg/x.c", "src/x.c"},
 		{"/abs/dir/", nil, "in/arg/dir", "/abs/dir"},
 		{"modules/m/../../src", nil, "in/arg/src", "src"},

@@ -154,7 +154,7 @@ func TestDeviceDefects(t *testing.T) {
 		"libQnnHtpV79Stub.so", "libQnnSystem.so", "libomp.so", "mllm-qwen3-aot-runner", "model.bin", "tokenizer.json"}, pushed); d != "" {
 		t.Errorf("pushed: %s", d)
 	}
-	if _, ok := steps["patch.mllm"]; !ok || !strings.Contains(command("exec.android"), "-S steps/patch/mllm/dir") {
+	if _, ok := steps["patch.mllm"]; !ok || !strings.Contains(command("exec.android"), "-S steps/patch/mllm.dir") {
 		t.Error("the runner is built from sources that print no speed")
 	}
 	for address := range steps {

@@ -12,8 +12,8 @@ func (k *keep) Send(e event.Event) { k.seen = append(k.seen, e.(event.ActionFini
 
 // A source that does not compile for two targets says why once; another error, or another step's, is said in full.
 func TestDedupFailures(t *testing.T) {
-	const first = "steps/patch/ops/dir/src/ops/SiLU.cpp:3:5: error: expected ';'\n    3 | int a\n      |     ^\n1 error generated.\n"
-	const second = "steps/patch/ops/dir/src/ops/RoPE.cpp:9:1: error: unknown type name 'foo'\n"
+	const first = "steps/patch/ops.dir/src/ops/SiLU.cpp:3:5: error: expected ';'\n    3 | int a\n      |     ^\n1 error generated.\n"
+	const second = "steps/patch/ops.dir/src/ops/RoPE.cpp:9:1: error: unknown type name 'foo'\n"
 	var k keep
 	o := &dedupFailures{next: &k}
 	send := func(step, name, output string) event.Failure {

@@ -59,12 +59,12 @@ func TestUpstreamBuilds(t *testing.T) {
 		return regexp.MustCompile(`(?m)/\S*$`).FindString(strings.TrimSpace(o.stdout))
 	}
 	for step, links := range map[string]map[string]string{
-		aot + "exec.aot_tools": {"steps/git/mllm/dir": clone, "steps/git/highway/dir": deps + "/highway"},
-		aot + "exec.android":   {"steps/patch/mllm/dir": clone, "toolchains/ndk": tree("ndk"), "toolchains/llvm": tree("llvm")},
+		aot + "exec.aot_tools": {"steps/git/mllm.dir": clone, "steps/git/highway.dir": deps + "/highway"},
+		aot + "exec.android":   {"steps/patch/mllm.dir": clone, "toolchains/ndk": tree("ndk"), "toolchains/llvm": tree("llvm")},
 	} {
 		t.Run(step, func(t *testing.T) {
 			root := t.TempDir()
-			links["steps/git/stdexec/dir"] = deps + "/stdexec/include"
+			links["steps/git/stdexec.dir"] = deps + "/stdexec/include"
 			for at, to := range links {
 				to, err := filepath.Abs(to)
 				if err != nil {
