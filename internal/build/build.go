@@ -110,10 +110,6 @@ type scope struct {
 
 // build carries out what is in the scope, exports, has the checks evaluated, makes what was stored safe, and has the next run's snapshot kept.
 func (w *worker) build(ctx context.Context, s *scope, start time.Time) (r Result, err error) {
-	if s.known > 0 && len(s.units) > 0 && w.o.Out != "" {
-		w.exportCheck = w.o.checkExports()
-		defer func() { <-w.exportCheck.done }()
-	}
 	l := w.loop()
 	l.sum.Actions, l.sum.Cached = s.known, s.cached
 	w.o.Sink.Send(event.BuildStarted{Pipeline: s.pipeline, Profile: s.profile, Actions: s.actions})

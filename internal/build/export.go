@@ -27,7 +27,7 @@ type exporter struct {
 	*worker
 	*exports
 	stateFile string
-	there     map[string]bool // what is known ahead of it; nil: nothing
+	gone      map[string]bool // what is known ahead of it of outputs that do not stand as they were left; nil: nothing
 	sweep     bool            // a killed run may have left files beside the outputs
 }
 
@@ -40,23 +40,6 @@ func (o *Options) exportsFile() string {
 func (o *Options) exportsID() digest.Digest {
 	id, _ := statefile.ReadID(o.exportsFile()) // none, if it cannot be read
 	return id
-}
-
-// outputsIntact tells whether the outputs stand as they did when what is remembered of them had the id, and nothing else was exported
-// since.
-func (o *Options) outputsIntact(id digest.Digest) bool {
-	if _, err := os.Lstat(o.exportsFile() + writing); err == nil {
-		return false // a run was killed while it wrote outputs: what it left beside them has to go
-	}
-	x, err := readExports(o.exportsFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		x, err = newExports(), nil // a pipeline without outputs leaves none
-	}
-	if err != nil || x.id() != id {
-		return false
-	}
-	there, err := intact(o.Out, slices.Collect(maps.Keys(x.known)), x.known)
-	return err == nil && !slices.Contains(there, false)
 }
 
 // CheckOut refuses a folder of outputs to which a link leads from the folder in ("": the one that out is in): outputs would be written
@@ -113,7 +96,7 @@ func (w *worker) export(ctx context.Context, outs []output) (ready []event.Outpu
 	}
 	defer unlock()
 	if w.exportCheck.holds(w.o.exportsID()) {
-		x.exports, x.there = w.exportCheck.exports, w.exportCheck.there
+		x.exports, x.gone = w.exportCheck.exports, w.exportCheck.gone
 	} else {
 		x.exports = knownExports(x.stateFile)
 		x.sweep = x.file == nil // who wrote there last, and whether to the end, is not known
@@ -293,50 +276,68 @@ func (w *worker) identity(e merkle.Entry) string {
 	return root.String()
 }
 
-// exportCheck looks at the outputs that stand in their places while the actions run: of ten thousand outputs, few belong to actions that do.
+// exportCheck looks at the outputs that stand in their places beside what else a run begins with: of ten thousand outputs, few belong to actions
+// that run.
 type exportCheck struct {
-	*exports
-	done  chan struct{}
-	of    digest.Digest   // what is remembered; what was found holds while it is the same
-	there map[string]bool // by file name: whether it stands as it was left
+	*exports                 // nil: they cannot be read, or looked at
+	done     chan struct{}   // closed when all is known
+	of       digest.Digest   // what is remembered; what was found holds while it is the same
+	gone     map[string]bool // by file name: those that do not stand as they were left
+	torn     bool            // a run was killed while it wrote outputs: what it left beside them has to go
 }
 
 // checkExports begins to look.
 func (o *Options) checkExports() *exportCheck {
-	a := &exportCheck{done: make(chan struct{})}
+	c, file, out := &exportCheck{done: make(chan struct{})}, o.exportsFile(), o.Out
 	go func() {
-		defer close(a.done)
-		x := knownExports(o.exportsFile())
+		defer close(c.done)
+		_, err := os.Lstat(file + writing)
+		c.torn = err == nil
+		x, err := readExports(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			x, err = newExports(), nil // a pipeline without outputs leaves none
+		}
+		if err != nil {
+			return
+		}
 		names := slices.Collect(maps.Keys(x.known))
-		ok, err := intact(o.Out, names, x.known)
+		ok, err := intact(out, names, x.known)
 		if err != nil {
 			return // it is looked at again, and the error comes again
 		}
-		a.of, a.exports, a.there = x.id(), x, make(map[string]bool, len(names))
+		c.of, c.exports, c.gone = x.id(), x, map[string]bool{}
 		for i, name := range names {
-			a.there[name] = ok[i]
+			if !ok[i] {
+				c.gone[name] = true
+			}
 		}
 	}()
-	return a
+	return c
 }
 
 // holds waits for what was found and tells whether it is of the file as it is now.
-func (a *exportCheck) holds(id digest.Digest) bool {
-	if a == nil {
+func (c *exportCheck) holds(id digest.Digest) bool {
+	if c == nil {
 		return false
 	}
-	<-a.done
-	return !a.of.IsZero() && a.of == id
+	<-c.done
+	return !c.of.IsZero() && c.of == id
+}
+
+// whole tells whether the outputs stand as they did when what is remembered of them had the id, and nothing else was exported since.
+func (c *exportCheck) whole(id digest.Digest) bool {
+	<-c.done
+	return !c.torn && c.exports != nil && c.of == id && len(c.gone) == 0
 }
 
 // intact tells which of the outputs stand as they were left.
 func (x *exporter) intact(names []string) ([]bool, error) {
-	if x.there == nil {
+	if x.gone == nil {
 		return intact(x.o.Out, names, x.known)
 	}
 	ok := make([]bool, len(names))
 	for i, name := range names {
-		ok[i] = x.there[name]
+		ok[i] = !x.gone[name] // they are all known
 	}
 	return ok, nil
 }

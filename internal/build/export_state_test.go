@@ -77,11 +77,11 @@ func TestDamagedExportsDoNotStand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !o.outputsIntact(o.exportsID()) {
+	if !o.checkExports().whole(o.exportsID()) {
 		t.Error("no outputs do not stand where nothing is remembered of any")
 	}
 	write(newExports().whole())
-	if !o.outputsIntact(o.exportsID()) {
+	if !o.checkExports().whole(o.exportsID()) {
 		t.Error("no outputs do not stand")
 	}
 	write(good)
@@ -90,11 +90,11 @@ func TestDamagedExportsDoNotStand(t *testing.T) {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
 		write(bad)
-		if o.outputsIntact(sum) {
+		if o.checkExports().whole(sum) {
 			t.Fatalf("with byte %d damaged, an output that is gone stands", i)
 		}
 	}
-	if err := os.Remove(o.exportsFile()); err != nil || o.outputsIntact(sum) {
+	if err := os.Remove(o.exportsFile()); err != nil || o.checkExports().whole(sum) {
 		t.Errorf("with the file removed, an output that is gone stands: %v", err)
 	}
 }

@@ -40,46 +40,119 @@ type Loaded struct {
 	changed []int // of hosts: what has to be read again
 	others  bool  // other programs may be found than were
 	update  snapshot.Update
+	exports *exportCheck // nil: the run exports nothing
 }
 
-// Load reads the snapshot at path and looks at every file that the plan or an action was made from, one stat each. The error
-// says why there is no plan that still holds; it is no failure.
-func Load(path string, machine Machine) (*Loaded, error) {
-	m, err := snapshot.Open(path)
+// Load reads the snapshot of the options and looks at every file that the plan or an action was made from, one stat each, and meanwhile at what was
+// exported. Of the Options it needs Fn, State, Out and Snapshot. The error says why there is no plan that still holds; it is no failure.
+func Load(machine Machine, o Options) (*Loaded, error) {
+	r, err := open(machine, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &Loaded{m: m, machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{},
+	return r, r.lookAt(r.m.Hosts())
+}
+
+// LoadUnchanged is Load where nothing is to be done: nothing that the last build read or exported has changed. Else it returns nil, with an error
+// or without, as soon as it knows.
+func LoadUnchanged(machine Machine, o Options) (*Loaded, error) {
+	r, err := open(machine, o)
+	if err != nil || r.title.Always {
+		return nil, err
+	}
+	if recent := r.m.RecentHosts(); len(recent) <= maxRecent { // what was edited a minute ago is edited again
+		if same, err := r.same(recent); err != nil || !same {
+			return nil, err
+		}
+	}
+	if err := r.lookAt(0); err != nil || !r.Unchanged() {
+		return nil, err
+	}
+	return r, nil
+}
+
+// maxRecent is how many hosts are worth a look of their own.
+const maxRecent = 64
+
+// open reads the snapshot and looks at what the plan was made from.
+func open(machine Machine, o Options) (*Loaded, error) {
+	r := &Loaded{machine: machine, update: snapshot.Update{Reads: map[int]snapshot.Read{}, Hosts: map[int]snapshot.Host{},
 		Results: map[int]snapshot.Unit{}, Outputs: map[int]snapshot.Output{}, Checks: map[int]snapshot.Check{}}}
+	if o.Out != "" {
+		r.exports = o.checkExports()
+	}
+	m, err := snapshot.Open(o.Snapshot.Path)
+	if err != nil {
+		return nil, err
+	}
+	r.m = m
 	if r.title, err = m.Title(); err != nil {
 		return nil, err
 	}
-	plan, err := r.reads()
+	return r, r.Fresh()
+}
+
+// same tells whether the files of some hosts are as they were.
+func (r *Loaded) same(hosts []int) (bool, error) {
+	var files []snapshot.File
+	for _, i := range hosts {
+		h, err := r.m.Host(i)
+		if err != nil {
+			return false, err
+		}
+		files = append(files, h.Files...)
+	}
+	stamps, err := r.stamps(files)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	paths := slices.Grow(plan.paths(), m.Hosts()+m.Hosts()/8)
-	if err := m.EachFile(func(_ int, f snapshot.File) { paths = append(paths, f.Path) }); err != nil {
-		return nil, err
+	for i, f := range files {
+		if !f.Clean || f.Stamp != stamps[i] {
+			return false, nil
+		}
 	}
-	stamps, err := stat.Lstats(machine.Workspace, paths, 0)
-	if err != nil {
-		return nil, err
+	return true, nil
+}
+
+func (r *Loaded) stamps(files []snapshot.File) ([]stat.Stamp, error) {
+	paths := make([]string, len(files))
+	for i := range files {
+		paths[i] = files[i].Path
 	}
-	if err := r.checkReads(plan, stamps); err != nil {
-		return nil, err
+	return stat.Lstats(r.machine.Workspace, paths, 0)
+}
+
+// atATime is how many files lookAt looks at before it may stop.
+const atATime = 2048
+
+// lookAt looks at the files of the hosts and notes which of these changed, until it has more of them than most.
+func (r *Loaded) lookAt(most int) error {
+	files, of := make([]snapshot.File, 0, r.m.Hosts()), make([]int, 0, r.m.Hosts())
+	if err := r.m.EachFile(func(host int, f snapshot.File) { files, of = append(files, f), append(of, host) }); err != nil {
+		return err
 	}
-	next := len(plan.reads)
-	err = m.EachFile(func(host int, f snapshot.File) {
-		if known := len(r.changed) > 0 && r.changed[len(r.changed)-1] == host; !f.Clean || f.Stamp != stamps[next] {
-			if !known {
-				r.changed = append(r.changed, host)
+	for len(files) > 0 && len(r.changed) <= most {
+		n := len(files)
+		if most < r.m.Hosts() {
+			n = min(n, atATime)
+		}
+		stamps, err := r.stamps(files[:n])
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			f := &files[i]
+			if f.Clean && f.Stamp == stamps[i] {
+				continue
+			}
+			if len(r.changed) == 0 || r.changed[len(r.changed)-1] != of[i] {
+				r.changed = append(r.changed, of[i])
 			}
 			r.others = r.others || f.Other
 		}
-		next++
-	})
-	return r, err
+		files, of = files[n:], of[n:]
+	}
+	return nil
 }
 
 // Fresh returns ErrStale when planning would read something else by now.
@@ -182,10 +255,9 @@ func (r *Loaded) path(p string) string {
 	return filepath.Join(r.machine.Workspace, p)
 }
 
-// Unchanged tells whether nothing that the last build read or exported has changed, so that there is nothing to do. Of the
-// Options it needs Fn, State, Out and Prune.
-func (r *Loaded) Unchanged(o Options) bool {
-	return !r.title.Always && len(r.changed) == 0 && (o.Out == "" || o.outputsIntact(r.title.Exported))
+// Unchanged tells whether nothing that the last build read or exported has changed, so that there is nothing to do.
+func (r *Loaded) Unchanged() bool {
+	return !r.title.Always && len(r.changed) == 0 && (r.exports == nil || r.exports.whole(r.title.Exported))
 }
 
 // Changed is how many of the files and folders that actions read have to be looked into again.

@@ -56,7 +56,7 @@ func BenchmarkLoad10000(b *testing.B) {
 	workspace, path := wideSnapshot(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := build.Load(path, build.Machine{Workspace: workspace}); err != nil {
+		if _, err := build.Load(build.Machine{Workspace: workspace}, build.Options{Snapshot: &build.Snapshot{Path: path}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -110,7 +110,7 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 		return r.all(ctx, o, start)
 	}
 	w := newWorker(&graph{instances: map[addrs.Instance]*instance{}}, o)
-	w.notes = newNotes()
+	w.notes, w.exportCheck = newNotes(), r.exports
 	w.last = newLastRuns(o, r.title.Pipeline)
 	w.partial, w.others = true, map[string]snapshot.Host{}
 	other, err := r.reread(ctx, w.assembler)

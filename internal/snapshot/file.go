@@ -3,6 +3,9 @@ package snapshot
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
+	"slices"
+	"unsafe"
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -101,7 +104,7 @@ func read(f *statefile.File) (*Reader, error) {
 	if len(rest) > 0 {
 		return nil, errDamaged
 	}
-	r.text = string(r.tables[secStrings].data)
+	r.text = unsafe.String(unsafe.SliceData(r.tables[secStrings].data), len(r.tables[secStrings].data)) // nobody writes to what was read
 	for _, block := range f.Blocks[1:] {
 		if err := r.apply(block); err != nil {
 			return nil, err
@@ -189,6 +192,9 @@ func (r *Reader) Hosts() int { return r.len(secHosts) }
 
 // Host returns what was looked at for an input.
 func (r *Reader) Host(i int) (Host, error) { return record(r, secHosts, i, (*decoder).host) }
+
+// RecentHosts are those that later runs than the first found changed, in no order.
+func (r *Reader) RecentHosts() []int { return slices.Collect(maps.Keys(r.newer[secHosts])) }
 
 // EachFile calls f with all Files of all Hosts, in order, and the number of the Host.
 func (r *Reader) EachFile(f func(host int, file File)) error {

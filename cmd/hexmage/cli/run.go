@@ -134,7 +134,8 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	}
 	last, err := r.load(fn)
 	if last != nil && !again {
-		if o := r.a.Options(r.previous, &r.c.RunFlags, r.out); last.Unchanged(o) {
+		if last.Unchanged() {
+			o := r.a.Options(r.previous, &r.c.RunFlags, r.out)
 			o.Sink, r.unchanged = r.watchers(), true
 			return last.Finish(o, began), nil
 		}
@@ -176,7 +177,7 @@ func (r *oneRun) load(fn digest.Function) (*build.Loaded, error) {
 	}
 	r.previous = r.now(fn)
 	end := r.phase("load the snapshot")
-	last, err := r.a.Load(r.previous)
+	last, err := r.a.Load(r.previous, r.a.Options(r.previous, &r.c.RunFlags, r.out), build.Load)
 	end()
 	if err == nil && r.watches != nil {
 		err = last.EachRead(r.watches.add)

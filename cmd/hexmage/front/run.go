@@ -2,16 +2,11 @@ package front
 
 import (
 	"context"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/build"
 )
-
-// maxLoaded is up to which size a snapshot is read here, in bytes. The engine reads it once more where there is something to do, and what a larger one
-// is of takes so long that the engine's start is little of it.
-const maxLoaded = 2 << 20
 
 // Main is the program hexmage: it runs the command line, here where there is nothing to do, else by the engine. It returns the exit code.
 func Main(args []string, env Env, engine func() int) int {
@@ -74,14 +69,9 @@ func (a *App) unchanged(c RunFlags) (*unchanged, error) {
 		return nil, err
 	}
 	last := a.Last(&c, workspace, out, fn)
-	if info, err := os.Stat(last.Snapshot); err != nil || info.Size() > maxLoaded {
+	r.o = a.Options(last, &c, out)
+	if r.loaded, err = a.Load(last, r.o, build.LoadUnchanged); err != nil || r.loaded == nil {
 		return nil, err
-	}
-	if r.loaded, err = a.Load(last); err != nil {
-		return nil, err
-	}
-	if r.o = a.Options(last, &c, out); !r.loaded.Unchanged(r.o) {
-		return nil, nil
 	}
 	return r, nil
 }

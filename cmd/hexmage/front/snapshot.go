@@ -51,12 +51,12 @@ func (a *App) Last(c *RunFlags, workspace, out string, fn digest.Function) Last 
 	return Last{a.machineNow(workspace, fn), filepath.Join(a.Places().State().Snapshots(), fn.Bytes(fmt.Appendf(nil, "%#v", r)).Hex()[:32])}
 }
 
-// Load returns the plan of the last run, if it still holds; else the error says why not.
-func (a *App) Load(l Last) (*build.Loaded, error) {
+// Load returns what load does of the plan of the last run, unless the cache has damage. The options are those of Options.
+func (a *App) Load(l Last, o build.Options, load func(build.Machine, build.Options) (*build.Loaded, error)) (*build.Loaded, error) {
 	if records, err := disk.Damages(a.Cache); err != nil || len(records) > 0 {
 		return nil, ErrDamaged
 	}
-	return build.Load(l.Snapshot, l.Machine)
+	return load(l.Machine, o)
 }
 
 // ErrDamaged is why there is no plan where something in the cache was found damaged.
